@@ -1,0 +1,5 @@
+"""``python -m aligntools``."""
+
+from aligntools.cli import main
+
+main()

@@ -1,0 +1,1 @@
+"""Word alignment: IBM models, HMM, agreement, fertility sampling, symmetrization, evaluation."""

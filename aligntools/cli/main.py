@@ -1,0 +1,85 @@
+"""The ``aligntools`` command: finds subcommands, turns errors into one line and an exit status."""
+
+import importlib
+import os
+import signal
+import sys
+
+import click
+
+from aligntools import __version__
+from aligntools.errors import AligntoolsError
+
+#: Every subcommand, with its one line in ``aligntools --help``. The module has the command's name with
+#: ``_`` for ``-`` and is imported only when the command is asked for, so that ``--help`` stays quick.
+COMMANDS = {
+    "align": "Align a parallel corpus, or apply a saved model to new text.",
+    "symmetrize": "Combine, convert and check alignment files.",
+    "eval-aer": "Score alignments against gold links: precision, recall, F1, AER.",
+    "lexicon": "Write translation tables and shortlists from aligned text.",
+    "warmup": "Compile everything once, for container images and CI.",
+}
+
+
+class _Lazy(click.Group):
+    def list_commands(self, ctx):
+        return list(COMMANDS)
+
+    def get_command(self, ctx, name):
+        if name not in COMMANDS:
+            return None
+        return importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command
+
+    def format_commands(self, ctx, formatter):
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", prog_name="aligntools")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def cli(debug):
+    """Learn hidden structure from plain text: word alignments and what follows from them.
+
+    Text goes in as plain files, one sentence a line; results go to standard output or -o.
+    """
+
+
+def run(command, args=None, prog_name=None):
+    """Run a click command as a program: exit status 0 done, 1 wrong input, 2 wrong command line.
+
+    No traceback reaches the user unless ``--debug`` is given. A closed pipe ends quietly.
+    """
+    args = list(sys.argv[1:] if args is None else args)
+    debug = "--debug" in args
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are removed
+    try:
+        status = command.main(args=args, prog_name=prog_name, standalone_mode=False)
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except click.exceptions.Abort:
+        return 130
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except (AligntoolsError, MemoryError, OSError) as error:
+        if debug:
+            raise
+        if isinstance(error, MemoryError):
+            message = "out of memory; try --max-memory, a shorter corpus or a smaller model"
+        elif isinstance(error, OSError):
+            message = f"{error.filename or 'output'}: {error.strerror or error}"
+        else:
+            message = str(error)
+        sys.stderr.write("error: " + " ".join(message.splitlines()) + "\n")
+        return getattr(error, "exit_code", 1)
+
+
+def main():
+    """Entry point of the ``aligntools`` command."""
+    sys.exit(run(cli, prog_name="aligntools"))

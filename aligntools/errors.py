@@ -1,0 +1,40 @@
+"""Everything that can be wrong with a user's input, as one hierarchy; ``cli`` turns it into exit codes."""
+
+
+class AligntoolsError(Exception):
+    """Base class: one line for the user, ``exit_code`` for the shell."""
+
+    exit_code = 1
+
+
+class UsageProblem(AligntoolsError):
+    """The options contradict each other or cannot be met."""
+
+    exit_code = 2
+
+
+class DataError(AligntoolsError):
+    """A file's contents are wrong.
+
+    Parameters
+    ----------
+    path : str
+        The file as the user named it; ``-`` is shown as ``<stdin>``.
+    line : int or None
+        1-based line number, where one is known.
+    problem : str
+        What was found, and what to do about it.
+    """
+
+    def __init__(self, path, line, problem):
+        self.path, self.line, self.problem = str(path), line, problem
+        shown = "<stdin>" if self.path == "-" else self.path
+        super().__init__(f"{shown}:{line}: {problem}" if line is not None else f"{shown}: {problem}")
+
+
+class ModelError(DataError):
+    """A model file is damaged, of another kind, or of another version."""
+
+
+class ResourceError(AligntoolsError):
+    """The work does not fit in the memory or on the disk that it was given."""

@@ -1,0 +1,1 @@
+"""Text on disk to arrays in memory and back."""

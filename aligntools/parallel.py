@@ -1,0 +1,57 @@
+"""Running kernels over a fixed partition on a pool of threads.
+
+The partition never depends on the number of threads, every block owns what it writes, and what has to be
+summed is summed in block order: so the number of threads never shows in the results.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+
+class Pool:
+    """A pool of ``threads`` workers; with one thread everything runs in the caller."""
+
+    def __init__(self, threads):
+        self.threads = max(1, int(threads))
+        self._executor = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+
+    def map(self, function, items):
+        """Return ``[function(x) for x in items]``; the first exception raised is raised here."""
+        items = list(items)
+        if self._executor is None or len(items) < 2:
+            return [function(x) for x in items]
+        return list(self._executor.map(function, items))
+
+    def close(self):
+        """End the workers."""
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.close()
+
+
+def balanced_blocks(costs, blocks):
+    """Cut ``0..len(costs)`` into at most ``blocks`` runs of about equal total cost.
+
+    Parameters
+    ----------
+    costs : np.ndarray [shape=(n,), non-negative]
+    blocks : int
+
+    Returns
+    -------
+    list of (int, int)
+        Half-open runs that cover ``0..n`` in order; none is empty.
+    """
+    n = len(costs)
+    if n == 0:
+        return []
+    total = np.cumsum(np.asarray(costs, np.float64) + 1e-9)
+    cuts = np.searchsorted(total, np.linspace(0, total[-1], blocks + 1)[1:-1], side="left") + 1
+    edges = np.unique(np.concatenate([[0], np.minimum(cuts, n), [n]]))
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
