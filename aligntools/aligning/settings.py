@@ -1,0 +1,97 @@
+"""What can be chosen about a model and its training, with the defaults that measured best."""
+
+from dataclasses import asdict, dataclass
+
+from aligntools.errors import UsageProblem
+
+MODELS = ("ibm1", "ibm2", "hmm", "fertility")
+ESTIMATORS = ("vb", "em")
+DIRECTIONS = {"forward": 1, "reverse": 2, "both": 3}
+
+#: Tokens of the source side up to which every view of the text is trained; beyond, fewer.
+SMALL, MEDIUM = 2_000_000, 6_000_000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a model; what is None is chosen by the size of the corpus when training begins.
+
+    Attributes
+    ----------
+    model : str
+        One of MODELS.
+    estimator : str
+        ``vb`` (variational Bayes) or ``em``.
+    joint : bool
+        Train both directions by agreement (Liang, Taskar & Klein 2006).
+    direction : str
+        One of DIRECTIONS; one alone excludes ``joint``.
+    look_alike : bool
+        Let words that look alike begin with a larger prior, as far as the text bears it out.
+    views : tuple of int or None
+        Views of the text that are trained and averaged: 0 for whole words, n for their first n letters.
+    ibm_iterations, model_iterations : int
+        Iterations of IBM 1, and of the model itself (IBM 2 or the HMM).
+    sweeps : int or None
+        Sweeps of the sampler (``fertility``).
+    alpha : float
+        Dirichlet prior a pair of words that occur together.
+    p_null, sampler_p_null : float
+        Probability of NULL, in the HMM and IBM models and in the sampler.
+    tension : float
+        IBM 2's start.
+    hmm_weight : float
+        Weight of the HMM's posteriors beside the sampler's marginals.
+    keep : float or None
+        Pairs seen less than this many times as often as independent words would be are left out.
+    """
+
+    model: str = "fertility"
+    estimator: str = "vb"
+    joint: bool = True
+    direction: str = "both"
+    look_alike: bool = True
+    views: tuple | None = None
+    ibm_iterations: int = 3
+    model_iterations: int = 4
+    sweeps: int | None = None
+    alpha: float = 0.2
+    p_null: float = 0.08
+    sampler_p_null: float = 0.1
+    tension: float = 4.0
+    optimize_tension: bool = True
+    favor_diagonal: bool = True
+    hmm_weight: float = 0.25
+    keep: float | None = None
+    prune: float | None = None
+    seed: int = 1
+
+    def resolved(self, n_tokens):
+        """Return the settings with everything chosen, for a corpus of so many source tokens.
+
+        Raises
+        ------
+        UsageProblem
+            When settings exclude each other.
+        """
+        choice = asdict(self)
+        if self.model not in MODELS or self.estimator not in ESTIMATORS or self.direction not in DIRECTIONS:
+            raise UsageProblem(f"no such model, estimator or direction: {self.model}, {self.estimator}, {self.direction}")
+        if self.direction != "both":
+            choice["joint"] = False
+            if self.model == "fertility":
+                raise UsageProblem("the fertility model starts from both directions; use --model hmm for one")
+        if self.views is None:
+            if self.model in ("ibm1", "ibm2"):
+                choice["views"] = (0,)
+            else:
+                small = n_tokens <= SMALL
+                choice["views"] = (0, 5, 4, 3) if small else (0, 5) if n_tokens <= MEDIUM else (5,)
+        if self.sweeps is None:
+            choice["sweeps"] = 30 if n_tokens <= SMALL else 10 if n_tokens <= MEDIUM else 4
+        if self.keep is None:
+            choice["keep"] = 0.0 if n_tokens <= SMALL or self.estimator == "em" else 1.0
+        if self.prune is None:
+            choice["prune"] = 0.0 if n_tokens <= SMALL or self.estimator == "em" else 0.01
+        choice["views"] = tuple(choice["views"])
+        return Settings(**choice)
