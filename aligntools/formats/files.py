@@ -3,6 +3,7 @@
 import bz2
 import contextlib
 import gzip
+import io
 import lzma
 import os
 import sys
@@ -25,6 +26,47 @@ def _suffix(path):
     return next((s for s in _SUFFIXES if path.endswith(s)), "")
 
 
+class _ZstdFrames(io.RawIOBase):
+    """The contents of a .zst file. Zstandard's own reader takes a frame that is cut short for the end."""
+
+    def __init__(self, zstandard, raw):
+        self._raw, self._begin = raw, zstandard.ZstdDecompressor().decompressobj
+        self._frame, self._rest, self._text = None, b"", memoryview(b"")
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        while not self._text:
+            self._rest = self._rest or self._raw.read(1 << 15)
+            if not self._rest:
+                if self._frame is not None:
+                    raise EOFError("Compressed file ended before the end-of-stream marker was reached")
+                return 0
+            self._frame = self._frame or self._begin()
+            self._text = memoryview(self._frame.decompress(self._rest))
+            self._rest = b""
+            if self._frame.eof:
+                self._frame, self._rest = None, self._frame.unused_data
+        count = min(len(buffer), len(self._text))
+        buffer[:count] = self._text[:count]
+        self._text = self._text[count:]
+        return count
+
+    def close(self):
+        self._raw.close()
+        super().close()
+
+
+def _standard_input():
+    if sys.stdin is None:
+        raise DataError("-", None, "is closed")
+    try:
+        return os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+    except io.UnsupportedOperation:  # replaced from within Python by something that is not a file
+        return io.BytesIO(sys.stdin.buffer.read())
+
+
 def open_input(path):
     """Open a file for reading bytes: plain, .gz, .bz2, .xz, .zst by suffix, or ``-`` for standard input.
 
@@ -34,9 +76,9 @@ def open_input(path):
         When it cannot be opened.
     """
     path = str(path)
-    if path == "-":
-        return os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     try:
+        if path == "-":
+            return _standard_input()
         if os.path.isdir(path):
             raise DataError(path, None, "is a directory; a text file was expected")
         suffix = _suffix(path)
@@ -48,9 +90,7 @@ def open_input(path):
             return lzma.open(path, "rb")
         if suffix == ".zst":
             zstandard = _zstandard(path)
-            return zstandard.ZstdDecompressor().stream_reader(
-                open(path, "rb"), closefd=True, read_across_frames=True
-            )
+            return io.BufferedReader(_ZstdFrames(zstandard, open(path, "rb")), 1 << 17)
         return open(path, "rb")
     except OSError as error:
         raise DataError(path, None, f"cannot be opened: {error.strerror or error}") from None
@@ -73,7 +113,7 @@ def reading(path):
 
 
 def blocks_of_lines(path, size=1 << 24):
-    """Yield ``bytes`` blocks of whole lines (each ends in a newline, the last maybe not) of about ``size``."""
+    """Yield ``bytes`` blocks of about ``size`` of whole lines; the last may lack its newline."""
     rest = []
     with reading(path) as file:
         while True:
@@ -91,7 +131,7 @@ def blocks_of_lines(path, size=1 << 24):
 
 
 def lines(path):
-    """Yield a text file's lines as bytes, without their ends (``\\n`` or ``\\r\\n``)."""
+    r"""Yield a text file's lines as bytes, without their ends (``\n`` or ``\r\n``)."""
     with reading(path) as file:
         for line in file:
             yield line.rstrip(b"\n").removesuffix(b"\r")
@@ -105,15 +145,24 @@ def writing(path):
     does not. ``-`` is standard output, which cannot be taken back. Compression is by suffix.
     """
     path = str(path)
-    if path == "-":
-        out = sys.stdout.buffer
-        yield out
-        out.flush()
+    if path in ("-", "/dev/stdout"):  # the latter must not be renamed over where it leads to a file
+        if sys.stdout is None:
+            raise DataError("<stdout>", None, "is closed")
+        try:
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise _cannot_write("<stdout>", error) from None
         return
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a named pipe: nothing to rename
         try:
-            with open(path, "wb") as out:
+            with open(path, "wb") as raw, _compressor(path, raw) as out:
                 yield out
+                out.flush()
+        except BrokenPipeError:
+            raise
         except OSError as error:
             raise _cannot_write(path, error) from None
         return
@@ -155,5 +204,5 @@ def _compressor(path, raw):
     if suffix == ".xz":
         return lzma.LZMAFile(raw, "wb")
     if suffix == ".zst":
-        return _zstandard(path).ZstdCompressor().stream_writer(raw, closefd=False)
+        return _zstandard(path).ZstdCompressor(write_checksum=True).stream_writer(raw, closefd=False)
     return contextlib.nullcontext(raw)

@@ -1,0 +1,127 @@
+"""An alignment model as a whole: vocabularies, settings and members, on disk and in memory."""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from aligntools.aligning.estimation import lexicon_from_counts
+from aligntools.aligning.member import Member, SamplerCounts
+from aligntools.aligning.settings import Settings
+from aligntools.aligning.table import Table
+from aligntools.errors import ModelError
+from aligntools.formats.modelfile import read_model, write_model
+from aligntools.formats.vocabulary import Vocabulary
+
+KIND = "alignment"
+
+
+@dataclass
+class AlignmentModel:
+    """What training gives and ``align -m`` takes.
+
+    Attributes
+    ----------
+    settings : Settings, resolved
+    source_vocabulary, target_vocabulary : Vocabulary
+    members : list of Member
+    lowercase : bool
+        Whether the text was put in lower case.
+    length_ratio : float
+        Target words a source word, in the training text.
+    """
+
+    settings: Settings
+    source_vocabulary: Vocabulary
+    target_vocabulary: Vocabulary
+    members: list
+    lowercase: bool = True
+    length_ratio: float = 1.0
+
+    def save(self, path):
+        """Write the model file."""
+        header = {
+            "settings": asdict(self.settings),
+            "lowercase": self.lowercase,
+            "length_ratio": self.length_ratio,
+            "members": [
+                {"view": m.view, "tiers": m.tiers.tolist(), "joint": len(m.counts) == 1, "sampler": bool(m.sampler)}
+                for m in self.members
+            ],
+        }
+        arrays = {
+            "source.blob": self.source_vocabulary.blob,
+            "source.starts": self.source_vocabulary.starts,
+            "target.blob": self.target_vocabulary.blob,
+            "target.starts": self.target_vocabulary.starts,
+        }
+        for n, m in enumerate(self.members):
+            arrays.update({f"{n}.{name}": a for name, a in _member_arrays(m).items()})
+        write_model(path, KIND, header, arrays)
+
+    @classmethod
+    def load(cls, path, pool=None):
+        """Read a model file.
+
+        Raises
+        ------
+        ModelError
+            When it is not one, or its parts do not fit together.
+        """
+        header, arrays = read_model(path, KIND)
+        try:
+            settings = Settings(**{**header["settings"], "views": tuple(header["settings"]["views"])})
+            source = Vocabulary.from_arrays(arrays["source.blob"], arrays["source.starts"])
+            target = Vocabulary.from_arrays(arrays["target.blob"], arrays["target.starts"])
+            members = [
+                _member(about, {k.split(".", 1)[1]: a for k, a in arrays.items() if k.startswith(f"{n}.")},
+                        settings, source, target, pool)
+                for n, about in enumerate(header["members"])
+            ]  # fmt: skip
+            return cls(settings, source, target, members, header["lowercase"], header["length_ratio"])
+        except (KeyError, ValueError, TypeError, IndexError) as error:
+            raise ModelError(path, None, f"is damaged: its parts do not fit together ({error})") from None
+
+
+_PLAIN = ("s_map", "t_map", "s_keys", "t_keys", "s_null", "t_null", "jumps", "p_null", "tension")
+_SAMPLER = ("pairs", "words", "types", "null", "jumps", "fertility")
+
+
+def _member_arrays(m):
+    out = {name: getattr(m, name) for name in _PLAIN}
+    for name in ("ptr", "ids", "types", "target_types"):
+        out[f"table.{name}"] = getattr(m.table, name)
+    for d, counts in enumerate(m.counts):
+        out[f"counts.{d}"] = counts
+    if m.view:
+        for name, words in (("s_words", m.s_words), ("t_words", m.t_words)):
+            vocabulary = Vocabulary.from_words(words[1:])
+            out[f"{name}.blob"], out[f"{name}.starts"] = vocabulary.blob, vocabulary.starts
+    for d, sampler in enumerate(m.sampler):
+        out.update({f"sampler.{d}.{name}": getattr(sampler, name) for name in _SAMPLER})
+    return out
+
+
+def _member(about, arrays, settings, source, target, pool):
+    table = Table(*(arrays[f"table.{name}"] for name in ("ptr", "ids", "types", "target_types")))
+    counts = [arrays[f"counts.{d}"] for d in range(1 if about["joint"] else 2)]
+    if about["view"]:
+        s_words, t_words = (
+            Vocabulary.from_arrays(arrays[f"{name}.blob"], arrays[f"{name}.starts"]).words()
+            for name in ("s_words", "t_words")
+        )
+    else:
+        s_words, t_words = source.words(), target.words()
+    tiers = np.array(about["tiers"])
+    if len(s_words) != table.n_source or len(t_words) != table.n_target or len(table.ids) != len(counts[0]):
+        raise ValueError("sizes differ")
+    lexicon = lexicon_from_counts(
+        table, counts[0], counts[-1], tiers, settings.alpha, settings.estimator == "vb", pool
+    )
+    sampler = [
+        SamplerCounts(*(arrays[f"sampler.{d}.{name}"] for name in _SAMPLER)) for d in range(2 if about["sampler"] else 0)
+    ]
+    return Member(
+        about["view"], s_words, t_words, arrays["s_map"], arrays["t_map"], arrays["s_keys"], arrays["t_keys"],
+        table, lexicon, counts, tiers, arrays["s_null"], arrays["t_null"], arrays["jumps"], arrays["p_null"],
+        arrays["tension"], sampler,
+    )  # fmt: skip

@@ -1,0 +1,41 @@
+"""Runs every kernel once on a few sentences."""
+
+from aligntools.aligning import symmetrize
+from aligntools.aligning.applying import Applier, decide
+from aligntools.aligning.kernels_decoding import JOINT
+from aligntools.aligning.settings import Settings
+from aligntools.aligning.training import train
+from aligntools.formats import bitext, pharaoh
+from aligntools.parallel import Pool
+
+
+def warm(folder):
+    """Compile what ``align``, ``symmetrize`` and ``lexicon`` use, with small files in ``folder`` (a Path).
+
+    Inputs are long enough to pass the sizes below which uncompiled code serves.
+    """
+    lines = 4000
+    text = folder / "text"
+    text.write_text("ein haus und noch ein haus 12 ||| one house and another house 12\n" * lines + "a b ||| b a\n" * lines * 6)
+    read = bitext.read_bitext(joint=str(text))
+    head = bitext.Bitext(
+        bitext.Side(read.source.tokens[:700], read.source.offsets[:101]),
+        bitext.Side(read.target.tokens[:600], read.target.offsets[:101]),
+        read.source_vocabulary, read.target_vocabulary, bitext.Skipped(),
+    )  # fmt: skip
+    sizes = (len(head.source_vocabulary), len(head.target_vocabulary))
+    with Pool(1) as pool:
+        for model, joint in (("fertility", True), ("ibm2", False)):
+            settings = Settings(model=model, joint=joint, views=(0,)).resolved(1000)
+            members = train(head, settings, pool, 1_000_000)
+            for part in head, read:
+                for posteriors in Applier(members, settings, sizes, pool).posteriors(part):
+                    pairs, offsets, p = decide(posteriors, JOINT, 0.4, pool)
+        for _ in Applier(members, Settings(model="hmm", views=(0,)), sizes, pool).posteriors(head, viterbi=True):
+            pass
+    links = pharaoh.Links(pairs, offsets)
+    data = pharaoh.format_pharaoh(links, "target", None, compiled=True)
+    pharaoh.format_pharaoh(links, "source", p, compiled=True)
+    links = pharaoh.parse_pharaoh(data, compiled=True)
+    for flavor in ("atools", "symal"):
+        symmetrize.symmetrize(links, links, "grow-diag-final-and", flavor)

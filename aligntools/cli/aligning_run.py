@@ -1,0 +1,321 @@
+"""What ``align`` and the fast_align drop-in do with their options: read, train or load, decode, write."""
+
+import contextlib
+import json
+import resource
+import sys
+import time
+
+import numpy as np
+
+from aligntools.errors import ResourceError, UsageProblem
+
+#: Bytes that do not grow with the corpus: interpreter, libraries, compiled code.
+FIXED = 260 << 20
+
+
+class Progress:
+    """Standard error: one line a step when verbose, a summary at the end, nothing when quiet."""
+
+    def __init__(self, quiet, verbose, log):
+        self.quiet, self.verbose, self.log = quiet, verbose, log
+        self.stages = {}
+        self.began = time.perf_counter()
+
+    def step(self, figures):
+        """Take the figures of a training step."""
+        stage = figures["stage"]
+        self.stages[stage] = self.stages.get(stage, 0.0) + figures["seconds"]
+        if self.log:
+            self.log.write((json.dumps(figures) + "\n").encode())
+            self.log.flush()
+        if self.verbose:
+            view = f"first {figures['view']} letters" if figures["view"] else "whole words"
+            text = f"{view}: {stage}"
+            if "iteration" in figures:
+                f, r = figures["log_likelihood"]
+                text += f" iteration {figures['iteration']}: log-likelihood {f:.1f} forward, {r:.1f} reverse"
+            if stage == "ibm2":
+                text += ", tension {:.3f} {:.3f}".format(*figures["tension"])
+            if "pairs" in figures:
+                text += f": {figures['pairs']} pairs of words"
+            self.say(f"{text} ({figures['seconds']:.2f} s)")
+
+    @contextlib.contextmanager
+    def stage(self, name):
+        """Time a stage."""
+        began = time.perf_counter()
+        yield
+        self.stages[name] = self.stages.get(name, 0.0) + time.perf_counter() - began
+
+    def say(self, text):
+        """Print a line on standard error."""
+        if not self.quiet:
+            sys.stderr.write(text + "\n")
+
+    def summary(self, n_pairs, n_links, skipped):
+        """Say what was done, and what was passed over."""
+        seconds = time.perf_counter() - self.began
+        if skipped:
+            self.say(f"blank lines written for: {skipped}")
+        rate = n_pairs / max(seconds, 1e-9)
+        self.say(f"{n_pairs} pairs, {n_links} links in {seconds:.1f} s ({rate:.0f} pairs/s)")
+        if self.verbose:
+            total = sum(self.stages.values()) or 1.0
+            shares = ", ".join(f"{k} {v:.1f} s ({100 * v / total:.0f} %)" for k, v in self.stages.items())
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            self.say(f"{shares}; peak memory {peak:.0f} MB")
+
+
+class Outputs:
+    """The files that decoding writes, opened whole-or-nothing."""
+
+    def __init__(self, stack, o):
+        from aligntools.formats.files import writing
+
+        self.main = stack.enter_context(writing(o["output"]))
+        names = ("forward_output", "reverse_output", "scores")
+        self.forward, self.reverse, self.scores = (
+            stack.enter_context(writing(o[n])) if o[n] else None for n in names
+        )
+
+
+class Decoder:
+    """Turns posteriors into the lines of every output."""
+
+    def __init__(self, o, applier, pool):
+        from aligntools.aligning import kernels_decoding as kd
+
+        self.o, self.applier, self.pool, self.kd = o, applier, pool, kd
+        self.threshold = 0.4 if o["threshold"] is None else o["threshold"]
+        self.links = 0
+
+    def run(self, bitext, out, flush=False):
+        """Decode a text and write its lines."""
+        from aligntools.formats.pharaoh import Links, format_pharaoh
+
+        o, kd = self.o, self.kd
+        viterbi = o["decode"] == "viterbi"
+        one = o["direction"]
+        single = {
+            "best": (kd.FORWARD_BEST, kd.REVERSE_BEST),
+            "viterbi": (kd.FORWARD, kd.REVERSE),
+            "posterior": (kd.FORWARD, kd.REVERSE),
+        }[o["decode"]]
+        threshold = 0.5 if viterbi else self.threshold
+        joint = one == "both" and o["symmetrize"] == "joint"
+        heuristic = one == "both" and not joint
+        parts = self.applier.posteriors(bitext)
+        paths = self.applier.posteriors(bitext, viterbi=True) if viterbi else None
+        for posteriors in parts:
+            chosen = next(paths) if viterbi else posteriors
+            decided = {}
+
+            def decide(way, chosen=chosen, decided=decided):
+                if way not in decided:
+                    from aligntools.aligning.applying import decide
+
+                    pairs, offsets, probabilities = decide(chosen, way, threshold, self.pool)
+                    decided[way] = Links(pairs, offsets), probabilities
+                return decided[way]
+
+            if joint:
+                from aligntools.aligning.applying import decide as decide_links
+
+                pairs, offsets, p = decide_links(posteriors, kd.JOINT, self.threshold, self.pool)
+                links, probabilities = Links(pairs, offsets), p
+            elif heuristic:
+                from aligntools.aligning.symmetrize import symmetrize
+
+                f, r = decide(single[0])[0], decide(single[1])[0]
+                links, probabilities = symmetrize(f, r, o["symmetrize"], o["flavor"]), None
+            else:
+                links, probabilities = decide(single[one == "reverse"])
+            self.links += len(links.pairs)
+            order = o.get("order") or "source"
+            text = format_pharaoh(links, order, probabilities if o["link_probabilities"] else None)
+            if o.get("append_scores"):
+                text = _append_scores(text, posteriors.log_likelihood[one == "reverse"])
+            out.main.write(text)
+            if out.forward:
+                out.forward.write(format_pharaoh(decide(single[0])[0]))
+            if out.reverse:
+                out.reverse.write(format_pharaoh(decide(single[1])[0]))
+            if out.scores:
+                out.scores.write(_score_lines(posteriors))
+            if flush:
+                for f in (out.main, out.forward, out.reverse, out.scores):
+                    if f:
+                        f.flush()
+
+
+def _append_scores(text, scores):
+    return b"".join(
+        line + b" ||| " + (f"{s:.6g}".encode()) + b"\n" for line, s in zip(text.split(b"\n"), scores, strict=False)
+    )
+
+
+def _score_lines(p):
+    f, r = p.log_likelihood
+    n_j = np.maximum(np.diff(p.target_offsets[p.k0 : p.k1 + 1]), 1)
+    n_i = np.maximum(np.diff(p.source_offsets[p.k0 : p.k1 + 1]), 1)
+    rows = zip(f, r, f / n_j, r / n_i, strict=True)
+    return "".join("\t".join(f"{x:.6g}" for x in row) + "\n" for row in rows).encode()
+
+
+def settings_from(o):
+    """Return the `Settings` that the options ask for."""
+    from aligntools.aligning.settings import Settings
+
+    model, views, joint = o["model"], o["views"], o["joint"]
+    if o["fast"]:
+        model = "hmm" if model == "fertility" else model
+        views = views or (5,)
+    if o["direction"] != "both":
+        model = "hmm" if model == "fertility" else model
+        joint = False
+    return Settings(
+        model=model, estimator=o["estimator"], joint=joint, direction=o["direction"], look_alike=o["look_alike"],
+        views=views, ibm_iterations=o["ibm1_iterations"], model_iterations=o["iterations"], sweeps=o["sweeps"],
+        alpha=o["alpha"], p_null=o["p_null"], tension=o["tension"], seed=o["seed"],
+        optimize_tension=o.get("optimize_tension", True), favor_diagonal=o.get("favor_diagonal", True),
+    )  # fmt: skip
+
+
+def _check(o):
+    texts = o["joint_file"] is not None, o["source"] is not None or o["target"] is not None
+    if sum(texts) != 1 or (texts[1] and (o["source"] is None or o["target"] is None)):
+        raise UsageProblem("give the text as -s FILE -t FILE, or as one file with -i")
+    if o["load_model"] and (o["save_model"] or o["init_model"] or o["ttable"] and o["output"] == "-" and False):
+        raise UsageProblem("-m applies a model as it is; to train on from one use --init-model")
+    if o["link_probabilities"] and (o["symmetrize"] != "joint" or o["decode"] == "viterbi") and o["direction"] == "both":
+        raise UsageProblem("--link-probabilities goes with --symmetrize joint")
+    if o["unbuffered"] and not o["load_model"]:
+        raise UsageProblem("--unbuffered goes with -m: training needs the whole text")
+    files = [o[n] for n in ("output", "forward_output", "reverse_output", "scores", "save_model", "ttable", "log_json") if o[n]]
+    if len(set(files)) < len(files):
+        raise UsageProblem("two outputs have the same name")
+
+
+def run(o):
+    """Run ``aligntools align`` with its options by name."""
+    _check(o)
+    from aligntools.formats.files import writing
+    from aligntools.parallel import Pool
+
+    with contextlib.ExitStack() as stack:
+        log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
+        progress = Progress(o["quiet"], o["verbose"], log)
+        out = Outputs(stack, o)
+        pool = stack.enter_context(Pool(o["threads"]))
+        if o["load_model"]:
+            _apply(o, out, pool, progress)
+        else:
+            _train(o, out, pool, progress)
+
+
+def _reading(o):
+    return {
+        "source": o["source"], "target": o["target"], "joint": o["joint_file"], "max_length": o["max_length"],
+        "strict": o["strict"], "tab_separates": o.get("tab_separates", False),
+    }  # fmt: skip
+
+
+def _apply(o, out, pool, progress):
+    from aligntools.aligning.applying import Applier
+    from aligntools.aligning.model import AlignmentModel
+    from aligntools.formats.bitext import Skipped, stream_bitext
+
+    with progress.stage("loading"):
+        model = AlignmentModel.load(o["load_model"], pool)
+    if o["ttable"]:
+        _write_ttable(model, o["ttable"])
+    sizes = (len(model.source_vocabulary), len(model.target_vocabulary))
+    applier = Applier(model.members, model.settings, sizes, pool, _cells(o["max_memory"], 0))
+    o = {**o, "direction": model.settings.direction}
+    decoder = Decoder(o, applier, pool)
+    skipped, n = Skipped(), 0
+    blocks = stream_bitext(
+        **_reading(o), source_vocabulary=model.source_vocabulary, target_vocabulary=model.target_vocabulary,
+        lowercase=model.lowercase, unbuffered=o["unbuffered"],
+    )  # fmt: skip
+    for block in blocks:
+        with progress.stage("aligning"):
+            decoder.run(block, out, flush=o["unbuffered"])
+        skipped.add(block.skipped)
+        n += len(block)
+    progress.summary(n, decoder.links, skipped.summary())
+
+
+def _cells(max_memory, needed):
+    """How many link-matrix cells may be worked at a time."""
+    most = 24_000_000
+    if max_memory is None:
+        return most
+    room = max_memory - FIXED - needed
+    cells = int(room // 12)
+    if cells < 200_000:
+        raise ResourceError(
+            f"--max-memory {max_memory >> 20}M is too little: about {(FIXED + needed + 2_400_000 >> 20) + 1}M are needed"
+            " (a part of the text, or --fast, needs less)"
+        )
+    return min(most, cells)
+
+
+def _needed(bitext):
+    """Bytes that training holds beside the chunk: the text, and a bound on its tables."""
+    tokens = len(bitext.source.tokens) + len(bitext.target.tokens)
+    words = len(bitext.source_vocabulary) + len(bitext.target_vocabulary)
+    cells = int((bitext.source.lengths().astype(np.float64) * bitext.target.lengths()).sum())
+    pairs = min(cells, 14 * tokens) // 4 + 20 * words
+    return 10 * tokens + 300 * words + 24 * pairs
+
+
+def _train(o, out, pool, progress):
+    from aligntools.aligning.applying import Applier
+    from aligntools.aligning.model import AlignmentModel
+    from aligntools.aligning.training import train
+    from aligntools.formats.bitext import read_bitext
+
+    start = None
+    settings = settings_from(o)
+    lowercase = not o["case_sensitive"]
+    if o["init_model"]:
+        old = AlignmentModel.load(o["init_model"], pool)
+        start, lowercase = old.members, old.lowercase
+        settings = old.settings
+    with progress.stage("reading"):
+        bitext = read_bitext(**_reading(o), lowercase=lowercase)
+    if not len(bitext.source.tokens):
+        progress.say("warning: every line has a blank side; nothing to learn from")
+    cells = _cells(o["max_memory"], _needed(bitext))
+    settings = settings.resolved(len(bitext.source.tokens))
+    ratio = len(bitext.target.tokens) / max(len(bitext.source.tokens), 1)
+    if "on_ratio" in o:
+        o["on_ratio"](ratio)
+    members = train(bitext, settings, pool, cells, progress.step, start)
+    model = AlignmentModel(
+        settings, bitext.source_vocabulary, bitext.target_vocabulary, members, lowercase, ratio
+    )
+    if "on_trained" in o:
+        o["on_trained"](model)
+    if o["save_model"]:
+        with progress.stage("saving"):
+            model.save(o["save_model"])
+    if o["ttable"]:
+        _write_ttable(model, o["ttable"])
+    sizes = (len(model.source_vocabulary), len(model.target_vocabulary))
+    decoder = Decoder(o, Applier(members, settings, sizes, pool, cells), pool)
+    with progress.stage("aligning"):
+        decoder.run(bitext, out)
+    progress.summary(len(bitext), decoder.links, bitext.skipped.summary())
+
+
+def _write_ttable(model, path):
+    """Write ``ln p(target | source)`` of the first member, as fast_align's -p does, every pair that it has."""
+    from aligntools.aligning.tables_out import ttable_lines
+    from aligntools.formats.files import writing
+
+    with writing(path) as file:
+        for block in ttable_lines(model):
+            file.write(block)

@@ -1,0 +1,85 @@
+"""Options that several commands share: the same flag, the same meaning, the same help everywhere.
+
+Each bundle is a decorator that puts its values among the command's keyword arguments, under the names that
+its docstring gives.
+"""
+
+import os
+
+import click
+
+from aligntools.formats import files
+
+#: Given to every command: ``-h`` beside ``--help``, and defaults shown.
+SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+def available_cores():
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0)) or 1
+    return os.cpu_count() or 1
+
+
+def threads(function):
+    """Add ``--threads N``, passed as ``threads`` (int)."""
+    return click.option(
+        "--threads",
+        type=click.IntRange(min=1),
+        default=available_cores,
+        show_default="all cores",
+        metavar="N",
+        help="Threads to use. The result does not depend on it.",
+    )(function)
+
+
+def verbosity(function):
+    """Add ``-q/--quiet`` and ``-v/--verbose``, passed as ``quiet`` and ``verbose`` (bool)."""
+    for option in (
+        click.option("-v", "--verbose", is_flag=True, help="More figures on standard error."),
+        click.option("-q", "--quiet", is_flag=True, help="Nothing but errors on standard error."),
+    ):
+        function = option(function)
+    return function
+
+
+def output(function=None, *, help="Write here instead of standard output; appears whole or not at all."):
+    """Add ``-o/--output FILE``, passed as ``output`` (str; ``-``, the default, is standard output)."""
+    if function is None:
+        return lambda function: output(function, help=help)
+    return click.option("-o", "--output", metavar="FILE", default="-", help=help)(function)
+
+
+def seed(function):
+    """Add ``--seed N``, passed as ``seed`` (int)."""
+    return click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        default=1,
+        show_default=True,
+        metavar="N",
+        help="Seed of everything random; the same seed gives the same bytes.",
+    )(function)
+
+
+def index_base(function=None, *, name="--index-base", of="the alignment files", default="0"):
+    """Add ``--index-base 0|1``, passed as ``index_base`` (int), or another flag of that kind by ``name``.
+
+    ``default`` may be None, so that the command can tell that the flag was not given.
+    """
+    if function is None:
+        return lambda function: index_base(function, name=name, of=of, default=default)
+    return click.option(
+        name,
+        type=click.Choice(["0", "1"]),
+        default=default,
+        show_default=default is not None,
+        callback=lambda _ctx, _option, value: None if value is None else int(value),
+        help=f"What the first word is called in {of}.",
+    )(function)
+
+
+def write_text(path, text):
+    """Write a command's result, in UTF-8, to a file or to standard output (``-``)."""
+    with files.writing(path) as out:
+        out.write(text.encode())

@@ -1,0 +1,29 @@
+"""``aligntools warmup``: compile everything once."""
+
+import tempfile
+import time
+from pathlib import Path
+
+import click
+
+from aligntools.cli.options import SETTINGS, verbosity
+
+
+@click.command("warmup", context_settings=SETTINGS)
+@verbosity
+def command(quiet, verbose):
+    """Compile everything once and keep it, so that no later run waits for the compiler.
+
+    \b
+    Example:
+      aligntools warmup
+    """
+    from aligntools import compiling
+    from aligntools.aligning.warming import warm
+
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        warm(Path(folder))
+    if not quiet:
+        where = f"kept in {compiling.CACHE_FOLDER}" if compiling.CACHE_FOLDER else "not kept: no writable folder"
+        click.echo(f"compiled in {time.perf_counter() - began:.1f} s; {where}", err=True)

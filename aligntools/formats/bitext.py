@@ -1,0 +1,474 @@
+"""Parallel text on disk to arrays of word ids, whole or block by block, and one-sided text.
+
+Lines are read in blocks of bytes. Each line is first described by a row of numbers: where its sides begin
+and end, how many words they have, whether they are UTF-8. Lines that face each other are then judged as a
+pair, and only the words of pairs that stay are numbered. Both steps exist twice: compiled, for speed, and
+in plain Python, which defines what is right and spares small inputs the compiler.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import chain
+
+import numpy as np
+
+from aligntools.errors import DataError, UsageProblem
+from aligntools.formats import files
+from aligntools.formats.vocabulary import (
+    CompiledLexicon,
+    ExtendedVocabulary,
+    Growing,
+    Lexicon,
+    Lookup,
+    Vocabulary,
+    split_words,
+)
+from aligntools.parallel import Pool
+
+_SMALL = 200_000  # bytes: below this plain Python is done before the compiler is loaded
+_BLOCK = 1 << 22  # bytes read at a time
+_ROWS = 1 << 15  # lines described at a time
+_BOM = b"\xef\xbb\xbf"
+
+REASONS = ("over_long", "blank", "undecodable")  # in rising priority, when a pair has several
+_SHOWN = {"blank": "blank", "undecodable": "not UTF-8", "over_long": "over-long"}
+
+
+@dataclass
+class Skipped:
+    """Pairs that became empty on both sides.
+
+    Attributes
+    ----------
+    counts : dict of str to int
+        By reason: ``blank``, ``undecodable``, ``over_long``.
+    first : dict of str to int
+        1-based number of the first such line, for the reasons that occurred.
+    """
+
+    counts: dict[str, int] = field(
+        default_factory=lambda: dict.fromkeys(("blank", "undecodable", "over_long"), 0)
+    )
+    first: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """All skipped pairs."""
+        return sum(self.counts.values())
+
+    def add(self, other: "Skipped"):
+        """Add the counts of a later part of the same input."""
+        for reason, count in other.counts.items():
+            self.counts[reason] += count
+        self.first = other.first | self.first
+
+    def summary(self) -> str:
+        """Return a line such as ``12 blank, 3 over-long; first at line 4711``, or an empty one."""
+        found = ", ".join(f"{count} {_SHOWN[reason]}" for reason, count in self.counts.items() if count)
+        return f"{found}; first at line {min(self.first.values())}" if found else ""
+
+
+@dataclass(eq=False)
+class Side:
+    """One side of a corpus.
+
+    Attributes
+    ----------
+    tokens : np.ndarray [shape=(words,), dtype=int32]
+        Word ids of all sentences, joined.
+    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
+        Sentence ``n`` is ``tokens[offsets[n]:offsets[n + 1]]``.
+    """
+
+    tokens: np.ndarray
+    offsets: np.ndarray
+
+    def __len__(self):
+        return len(self.offsets) - 1
+
+    def lengths(self) -> np.ndarray:
+        """Return the number of words of each sentence [shape=(sentences,), dtype=int64]."""
+        return np.diff(self.offsets)
+
+
+@dataclass(eq=False)
+class Bitext:
+    """Two sides of equally many sentences, their vocabularies, and what was skipped."""
+
+    source: Side
+    target: Side
+    source_vocabulary: Vocabulary | ExtendedVocabulary
+    target_vocabulary: Vocabulary | ExtendedVocabulary
+    skipped: Skipped
+
+    def __len__(self):
+        return len(self.source)
+
+
+def read_bitext(
+    source=None,
+    target=None,
+    *,
+    joint=None,
+    lowercase=True,
+    max_length=2000,
+    strict=False,
+    tab_separates=False,
+) -> Bitext:
+    """Read parallel text: two line-aligned files, or one with `` ||| `` between the sides.
+
+    Words are what stands between spaces and tabs; only a newline ends a line, and one carriage return before
+    it goes with it. Every line is a sentence pair. A pair with a blank side, with bytes that are not UTF-8 or
+    with an over-long side becomes empty on both sides, and its words do not enter the vocabularies.
+
+    Parameters
+    ----------
+    source, target : str
+        Two files, of any compression; ``-`` is standard input.
+    joint : str
+        One file, instead of two.
+    lowercase : bool
+        Put words in lower case (`str.lower`, word by word).
+    max_length : int
+        Most words that a side may have.
+    strict : bool
+        Raise an error where a pair would be skipped.
+    tab_separates : bool
+        In a joint file a tab separates the sides too.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read, is empty or shorter than the other, or a joint line does not have one
+        separator; when ``strict``, for each pair that would be skipped.
+    UsageProblem
+        When the files are neither one nor two.
+    """
+    with closing(_Pairs(source, target, joint, max_length, strict, tab_separates)) as pairs:
+        builders = [_Builder(pairs.lexicon()) for _ in range(2)]
+        skipped = Skipped()
+        while pairs.read(builders, _ROWS, skipped):
+            pass
+        results = pairs.pool.map(lambda builder: builder.finish(lowercase), builders)
+    (left, left_words), (right, right_words) = results
+    return Bitext(left, right, left_words, right_words, skipped)
+
+
+def stream_bitext(
+    source=None,
+    target=None,
+    *,
+    joint=None,
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    lowercase=True,
+    max_length=2000,
+    strict=False,
+    tab_separates=False,
+    block_lines=10_000,
+    unbuffered=False,
+) -> Iterator[Bitext]:
+    """Read parallel text block by block against fixed vocabularies.
+
+    Lines, errors and skipped pairs are those of `read_bitext`, and line numbers count from the start of the
+    input. An unknown word gets an id from ``len(vocabulary)`` on that holds for its block alone: each block's
+    vocabularies are `ExtendedVocabulary`.
+
+    Parameters
+    ----------
+    source, target, joint, lowercase, max_length, strict, tab_separates
+        As for `read_bitext`. With ``lowercase`` the vocabularies are taken to be in lower case already.
+    source_vocabulary, target_vocabulary : Vocabulary
+        Ids of known words.
+    block_lines : int
+        Lines in a block; the last may have fewer.
+    unbuffered : bool
+        Yield each line by itself, as soon as it is there.
+
+    Yields
+    ------
+    Bitext
+
+    Raises
+    ------
+    DataError, UsageProblem
+        As `read_bitext`, but only when the reading gets there.
+    """
+    most = 1 if unbuffered else block_lines
+    with closing(_Pairs(source, target, joint, max_length, strict, tab_separates, unbuffered)) as pairs:
+        lookups = [Lookup(pairs.lexicon(), v, lowercase) for v in (source_vocabulary, target_vocabulary)]
+        while True:
+            builders = [_Builder(lookup.lexicon) for lookup in lookups]
+            skipped, lines = Skipped(), 0
+            while lines < most and (read := pairs.read(builders, most - lines, skipped)):
+                lines += read
+            if not lines:
+                return
+            sides = [builder.side() for builder in builders]
+            extended = [lookup.translate(side.tokens) for lookup, side in zip(lookups, sides, strict=True)]
+            yield Bitext(*sides, *extended, skipped)
+            if lines < most:
+                return
+
+
+def read_side(path, *, lowercase=True) -> tuple[Side, Vocabulary]:
+    """Read one-sided text, a sentence a line; a blank line is a sentence without words.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read or is empty, or a line is not UTF-8.
+    """
+    blocks = _blocks(path)
+    try:
+        first = next(blocks, b"")
+        scan, lexicon = _engine(len(first))
+        text = _Text(path, chain([first], blocks), scan, False, False, _ROWS)
+        builder = _Builder(lexicon())
+        line = 0
+        while text.fill():
+            table = text.take(text.left)
+            valid = table[:, 7] == 1
+            if not valid.all():
+                bad = line + 1 + int(np.argmin(valid))
+                raise DataError(
+                    path, bad, "bytes that are not UTF-8 (convert the file, for instance with iconv)"
+                )
+            builder.add(text.block, table, 0, valid)
+            line += len(table)
+    finally:
+        blocks.close()
+    if not line:
+        raise DataError(path, None, "is empty")
+    return builder.finish(lowercase)
+
+
+def _blocks(path, unbuffered=False):
+    """Yield a file's lines in blocks of bytes, or one by one, without a byte order mark at the start."""
+    with closing(_raw_lines(path) if unbuffered else files.blocks_of_lines(path, _BLOCK)) as blocks:
+        yield next(blocks, b"").removeprefix(_BOM)
+        yield from blocks
+
+
+def _raw_lines(path):
+    with files.reading(path) as file:
+        while line := file.readline():
+            yield line
+
+
+class _Text:
+    """The lines of one input: a cursor over its blocks, and the table that describes the next lines."""
+
+    def __init__(self, path, blocks, scan, joint, tab, rows):
+        self.path, self.block = path, b""
+        self._blocks, self._scan, self._flags = blocks, scan, (joint, tab)
+        self._table = np.empty((rows, 8), np.int64)
+        self._row = self._rows = self._at = 0
+
+    @property
+    def left(self):
+        """Lines that are described and not yet taken."""
+        return self._rows - self._row
+
+    def fill(self):
+        """Describe more lines if none is left; return how many are, 0 at the end of the text."""
+        if not self.left:
+            while self._at >= len(self.block):
+                block = next(self._blocks, None)
+                if block is None:
+                    return 0
+                self.block, self._at = block, 0
+            self._rows, self._at = self._scan(self.block, self._at, *self._flags, self._table)
+            self._row = 0
+        return self.left
+
+    def take(self, lines):
+        """Return the rows of the next lines, all of which lie in ``block``, and go past them."""
+        self._row += lines
+        return self._table[self._row - lines : self._row]
+
+    def count_rest(self):
+        """Return how many lines are left, reading to the end."""
+        count = self.left
+        for block in chain([self.block[self._at :]], self._blocks):
+            count += block.count(b"\n") + (len(block) > 0 and not block.endswith(b"\n"))
+        return count
+
+
+class _Pairs:
+    """The sentence pairs of one or two files, in the order of lines; see `read_bitext` for errors."""
+
+    def __init__(self, source, target, joint, max_length, strict, tab_separates, unbuffered=False):
+        self._joint = joint is not None
+        paths = [joint] if self._joint else [source, target]
+        if None in paths or (self._joint and (source is not None or target is not None)):
+            raise UsageProblem("parallel text is two files, source and target, or one that holds both sides")
+        if [str(path) for path in paths] == ["-", "-"]:
+            raise UsageProblem("only one of the two files can be standard input")
+        self._max_length, self._strict, self._unbuffered = max_length, strict, unbuffered
+        self._line = 0  # lines read so far
+        self._open = [_blocks(path, unbuffered) for path in paths]
+        self.pool = Pool(1)
+        try:
+            # Line by line, nothing is read before it is asked for, and plain Python is fast enough.
+            firsts = [[] if unbuffered else [next(blocks, b"")] for blocks in self._open]
+            scan, self.lexicon = _engine(sum(len(first[0]) for first in firsts if first))
+            if scan is not _scan_lines:
+                self.pool = Pool(2)
+            self._texts = [
+                _Text(
+                    path, chain(first, blocks), scan, self._joint, tab_separates, 1 if unbuffered else _ROWS
+                )
+                for path, first, blocks in zip(paths, firsts, self._open, strict=True)
+            ]
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self):
+        self.pool.close()
+        for blocks in self._open:
+            blocks.close()
+
+    def read(self, builders, most, skipped):
+        """Add at most ``most`` pairs to the two builders and return how many; 0 at the end."""
+        lines = min(most, *self.pool.map(_Text.fill, self._texts))
+        if lines == 0:
+            self._check_end()
+            return 0
+        tables = [text.take(lines) for text in self._texts]
+        sides = [(self._texts[0], tables[0], 0), (self._texts[-1], tables[-1], int(self._joint))]
+        words = [table[:, 4 + which] for _, table, which in sides]
+        status = np.zeros(lines, np.int8)
+        status[np.maximum(*words) > self._max_length] = 1
+        status[np.minimum(*words) == 0] = 2
+        status[np.minimum(tables[0][:, 7], tables[-1][:, 7]) == 0] = 3
+        self._check(sides, words, status)
+        for code, reason in enumerate(REASONS, 1):
+            found = np.flatnonzero(status == code)
+            if len(found):
+                skipped.counts[reason] += len(found)
+                skipped.first.setdefault(reason, self._line + 1 + int(found[0]))
+        keep = status == 0
+        self.pool.map(
+            lambda job: job[0].add(job[1].block, *job[2:], keep),
+            [(builder, *side) for builder, side in zip(builders, sides, strict=True)],
+        )
+        self._line += lines
+        return lines
+
+    def _check(self, sides, words, status):
+        """Raise the error of the first line that has one."""
+        separators = sides[0][1][:, 6]
+        wrong = np.zeros(len(status), bool)
+        if self._joint:  # a line without any word needs no separator
+            wrong = (separators > 1) | ((separators == 0) & (words[0] > 0))
+        faulty = wrong | (status > 0) if self._strict else wrong
+        if not faulty.any():
+            return
+        row = int(np.argmax(faulty))
+        path, line = self._texts[0].path, self._line + 1 + row
+        if wrong[row] and separators[row] == 0:
+            raise DataError(path, line, "no ' ||| ' separator (one field; use -s and -t for two files)")
+        if wrong[row]:
+            raise DataError(path, line, f"{separators[row]} separators (one is expected; remove the others)")
+        reason = REASONS[status[row] - 1]
+        faults = {
+            "over_long": [count[row] > self._max_length for count in words],
+            "blank": [count[row] == 0 for count in words],
+            "undecodable": [table[row, 7] == 0 for _, table, _ in sides],
+        }[reason]
+        which = faults.index(True)
+        name = f"the {('source', 'target')[which]} side " if self._joint and not all(faults) else ""
+        problem = {
+            "over_long": f"{name or 'a sentence '}has {words[which][row]} words, over {self._max_length}",
+            "blank": f"{name or 'the line '}is blank",
+            "undecodable": "bytes that are not UTF-8",
+        }[reason]
+        remedy = "mend or remove the pair, or read without strictness to skip it"
+        raise DataError(sides[which][0].path, line, f"{problem} ({remedy})")
+
+    def _check_end(self):
+        """Raise an error unless all files end here and have had a line."""
+        longer = next((text for text in self._texts if text.left), None)
+        if longer is not None:
+            shorter = next(text for text in self._texts if not text.left)
+            names = ["<stdin>" if str(text.path) == "-" else str(text.path) for text in (longer, shorter)]
+            counts = f"{names[1]} ends after {self._line} lines"
+            if not self._unbuffered:  # where the rest may be long in coming
+                counts = f"{names[0]} has {self._line + longer.count_rest()} lines, {names[1]} {self._line}"
+            raise DataError(longer.path, self._line + 1, f"this line has no counterpart: {counts}")
+        if self._line == 0:
+            raise DataError(self._texts[0].path, None, "is empty")
+
+
+class _Builder:
+    """One side of a corpus as it is read."""
+
+    def __init__(self, lexicon):
+        self._lexicon = lexicon
+        self._tokens, self._offsets = Growing(np.int32), Growing(np.int64)
+        self._offsets.extend(1)[0] = 0
+
+    def add(self, block, table, which, keep):
+        """Append lines: numbered where ``keep`` holds, otherwise empty."""
+        before = self._tokens.size
+        lengths = np.where(keep, table[:, 4 + which], 0)
+        self._lexicon.encode(block, table, which, keep, self._tokens.extend(int(lengths.sum())))
+        ends = self._offsets.extend(len(table))
+        np.cumsum(lengths, out=ends)
+        ends += before
+
+    def side(self):
+        """Return what was read, with the lexicon's numbers."""
+        return Side(self._tokens.finish(), self._offsets.finish())
+
+    def finish(self, lowercase):
+        """Return what was read and its vocabulary."""
+        side, vocabulary = self.side(), self._lexicon.vocabulary()
+        if lowercase:
+            vocabulary, mapping = vocabulary.folded()
+            for begin in range(0, len(side.tokens), 1 << 18):  # in pieces, to spare a whole copy
+                piece = side.tokens[begin : begin + (1 << 18)]
+                piece[:] = mapping[piece]
+        return side, vocabulary
+
+
+def _engine(size):
+    """Return what describes lines and what numbers words, for an input of at least ``size`` bytes."""
+    if size < _SMALL:
+        return _scan_lines, Lexicon
+    return _scan_lines_compiled, CompiledLexicon
+
+
+_SEPARATOR = re.compile(rb"(?<![^ \t])\|\|\|(?![^ \t])")
+_SEPARATOR_OR_TAB = re.compile(rb"\t|" + _SEPARATOR.pattern)
+
+
+def _scan_lines(block, at, joint, tab, table):
+    """Describe lines in plain Python; see `kernels_text.scan_lines`."""
+    rows = 0
+    while rows < len(table) and at < len(block):
+        newline = block.find(b"\n", at)
+        newline = len(block) if newline < 0 else newline
+        line = block[at:newline].removesuffix(b"\r")
+        try:
+            line.decode()
+            valid = 1
+        except UnicodeDecodeError:
+            valid = 0
+        separators = list((_SEPARATOR_OR_TAB if tab else _SEPARATOR).finditer(line)) if joint else []
+        cut, resume = separators[0].span() if separators else (len(line), len(line))
+        left, right = len(split_words(line[:cut])), len(split_words(line[resume:]))
+        table[rows] = at, at + cut, at + resume, at + len(line), left, right, len(separators), valid
+        rows += 1
+        at = min(newline + 1, len(block))
+    return rows, at
+
+
+def _scan_lines_compiled(block, at, joint, tab, table):
+    from aligntools.formats import kernels_text
+
+    return kernels_text.scan_lines(np.frombuffer(block, np.uint8), at, bool(joint), bool(tab), table)

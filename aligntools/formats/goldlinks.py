@@ -1,0 +1,190 @@
+"""Gold alignments: sure and possible links, in Pharaoh text or the numbered lines of the 2003 workshop."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.errors import DataError, UsageProblem
+from aligntools.formats import files
+from aligntools.formats.pharaoh import Links, check_base, tokenize_links
+
+FORMATS = ("pharaoh", "naacl")
+
+_PHARAOH = re.compile(rb"\d{1,9}[-?pP]\d{1,9}")
+_NAACL = re.compile(rb"\d{1,9}[ \t]+\d{1,9}[ \t]+\d{1,9}([ \t]|$)")
+
+
+@dataclass(eq=False)
+class Gold:
+    """Gold links of the first sentences of a corpus.
+
+    Attributes
+    ----------
+    sure, possible : Links
+        Every sure link is possible too.
+    format : str
+        One of `FORMATS`.
+    index_base : int
+        How the file counts.
+    first_sentence : int
+        Number that the file gives to the first sentence; 1 in Pharaoh text.
+    null_links : int
+        Links to position 0, NULL in the numbered format, that were dropped.
+    """
+
+    sure: Links
+    possible: Links
+    format: str
+    index_base: int
+    first_sentence: int = 1
+    null_links: int = 0
+
+    def __len__(self):
+        return len(self.possible)
+
+    def all_sure(self) -> "Gold":
+        """Return the gold with every possible link taken as sure."""
+        return self._with(self.possible, self.possible)
+
+    def ignore_possible(self) -> "Gold":
+        """Return the gold without the links that are only possible."""
+        return self._with(self.sure, self.sure)
+
+    def _with(self, sure, possible):
+        return Gold(sure, possible, self.format, self.index_base, self.first_sentence, self.null_links)
+
+
+def read_gold(path, *, format="auto", index_base=None, first_sentence=None, sentences=None) -> Gold:
+    """Read gold links.
+
+    ``pharaoh``: a line a sentence pair, ``i-j`` sure, ``i?j`` or ``ipj`` possible. ``naacl``: a line a link,
+    ``sentence source target [S|P] [confidence]``, sure if not said; sentence pairs without a link have no
+    line. Position 0 is NULL there, and such links are dropped.
+
+    Parameters
+    ----------
+    path : str
+        Of any compression; ``-`` is standard input.
+    format : str
+        ``pharaoh``, ``naacl`` or ``auto``, which goes by the first line that is not blank.
+    index_base : int or None
+        What the first word is called; None is 0 in Pharaoh text, 1 otherwise.
+    first_sentence : int or None
+        ``naacl`` only: number of the first sentence pair of the corpus. None works it out from ``sentences``.
+    sentences : int or None
+        ``naacl`` only: how many sentence pairs the other files have, where that is known.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read or is empty, a line is not of the format, an index is below the base, or
+        it is not clear which sentence pair the first number stands for.
+    UsageProblem
+        When ``index_base`` is 0 for ``naacl``, where 0 is NULL.
+    """
+    with files.reading(path) as file:
+        data = file.read().removeprefix(b"\xef\xbb\xbf")
+    if format == "auto":
+        format = _detect(path, data)
+    if format == "pharaoh":
+        return _read_pharaoh(path, data, index_base or 0)
+    if index_base == 0:
+        raise UsageProblem("the numbered gold format counts words from 1; 0 is NULL there")
+    return _read_naacl(path, data, first_sentence, sentences)
+
+
+def _detect(path, data):
+    for line, row in enumerate(data.splitlines(), 1):
+        if not row.strip():
+            continue
+        if _NAACL.match(row.lstrip()):
+            return "naacl"
+        if all(_PHARAOH.fullmatch(token) for token in row.split()):
+            return "pharaoh"
+        shown = row[:40].decode("utf-8", "replace")
+        raise DataError(
+            path,
+            line,
+            f"'{shown}' is no gold alignment (links such as 3-4 and 3?5, or lines such as '1 4 5 S')",
+        )
+    raise DataError(path, None, "has no gold links")
+
+
+def _read_pharaoh(path, data, index_base):
+    tokens = tokenize_links(data, b"-?pP")
+    if tokens is None:
+        for line, row in enumerate(data.split(b"\n"), 1):
+            for token in re.split(rb"[ \t\r]+", row):
+                if token and not _PHARAOH.fullmatch(token):
+                    shown = token[:40].decode("utf-8", "replace")
+                    raise DataError(
+                        path, line, f"'{shown}' is not a gold link (3-4 is sure, 3?4 or 3p4 possible)"
+                    )
+    pairs, marks, offsets = tokens
+    possible = Links(pairs, offsets)
+    if index_base:
+        check_base(possible, path=path)
+        pairs -= np.int32(index_base)
+    sure = np.flatnonzero(marks == ord("-"))
+    return Gold(
+        Links(pairs[sure], np.searchsorted(sure, offsets)).sorted(), possible.sorted(), "pharaoh", index_base
+    )
+
+
+def _read_naacl(path, data, first_sentence, sentences):
+    numbers, links, sure = [], [], []
+    null_links = 0
+    for line, row in enumerate(data.split(b"\n"), 1):
+        fields = row.split()
+        if not fields:
+            continue
+        flags = [field for field in fields[3:4] if field in (b"S", b"P")]
+        rest = fields[3 + len(flags) :]
+        if len(fields) < 3 or not all(f.isdigit() and len(f) < 10 for f in fields[:3]) or not _numbers(rest):
+            shown = row[:40].decode("utf-8", "replace").strip()
+            raise DataError(path, line, f"'{shown}' is not 'sentence source target [S|P] [confidence]'")
+        number, i, j = map(int, fields[:3])
+        if i == 0 or j == 0:
+            null_links += 1
+            continue
+        numbers.append(number)
+        links.append((i - 1, j - 1))
+        sure.append(flags != [b"P"])
+    if not numbers:
+        raise DataError(path, None, "has no gold links")
+    first = _first_number(path, min(numbers), max(numbers), first_sentence, sentences)
+    sentence = np.array(numbers) - first
+    pairs, sure = np.array(links, np.int32), np.array(sure)
+
+    def collect(chosen):
+        order = np.argsort(sentence[chosen], kind="stable")
+        offsets = np.searchsorted(sentence[chosen][order], np.arange(max(numbers) - first + 2))
+        return Links(pairs[chosen][order], offsets).sorted()
+
+    return Gold(collect(sure), collect(np.full(len(sure), True)), "naacl", 1, first, null_links)
+
+
+def _numbers(fields):
+    try:
+        return len(fields) < 2 and all(float(field) >= 0 for field in fields)
+    except ValueError:
+        return False
+
+
+def _first_number(path, lowest, highest, first, sentences):
+    """Return the number of the first sentence pair; see `read_gold`."""
+    if first is not None:
+        if lowest < first:
+            raise DataError(path, None, f"has a sentence {lowest}, but {first} was said to be the first")
+        return first
+    if lowest == 1 or sentences == highest:
+        return 1
+    if lowest == 0 or sentences == highest - lowest + 1:
+        return lowest
+    raise DataError(
+        path,
+        None,
+        f"sentence numbers run from {lowest} to {highest}: say which of them is the first line of the corpus"
+        f" (--first-sentence {lowest}, or 1?)",
+    )

@@ -1,0 +1,223 @@
+"""Compiled reading of text: lines found, checked and counted in one pass, words numbered in a second.
+
+Two passes, because a line is only numbered when its counterpart in the other file is sound as well.
+Both walk the bytes once; words are looked up in an open-addressing table whose slots hold half of the
+word's hash beside its number, so that nearly every probe of a wrong slot ends there.
+"""
+
+import numpy as np
+
+from aligntools.compiling import kernel
+
+_BASIS = np.uint64(0xCBF29CE484222325)  # FNV-1a
+_PRIME = np.uint64(0x100000001B3)
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_HIGH = np.uint64(0xFFFFFFFF00000000)
+_LOW = np.uint64(0x00000000FFFFFFFF)
+_HALF = np.uint64(32)
+
+
+@kernel(fast=False)
+def _character_width(text, at):
+    """Return the bytes of the UTF-8 character at ``at`` that begins with 0x80 or more; 0 if it is none."""
+    lead = text[at]
+    if lead < 0xC2 or lead > 0xF4:
+        return 0
+    width = 2 if lead < 0xE0 else (3 if lead < 0xF0 else 4)
+    if at + width > text.size:
+        return 0
+    # The second byte's range shuts out overlong forms, surrogates and what lies beyond U+10FFFF.
+    lowest = 0xA0 if lead == 0xE0 else (0x90 if lead == 0xF0 else 0x80)
+    highest = 0x9F if lead == 0xED else (0x8F if lead == 0xF4 else 0xBF)
+    if text[at + 1] < lowest or text[at + 1] > highest:
+        return 0
+    for k in range(2, width):
+        if text[at + k] & 0xC0 != 0x80:
+            return 0
+    return width
+
+
+@kernel(fast=False)
+def scan_lines(text, at, joint, tab, table):
+    """Describe the lines from ``at`` on, one row of ``table`` each, until the text or the table ends.
+
+    Parameters
+    ----------
+    text : np.ndarray [shape=(bytes,), dtype=uint8]
+    at : int
+        Where a line begins.
+    joint, tab : bool
+        Whether the word ``|||`` parts the two sides of a line, and whether a tab does as well.
+    table : np.ndarray [shape=(rows, 8), dtype=int64]
+        Filled with: left side's begin and end, right side's begin and end, words left, words right,
+        separators, 1 if all is UTF-8. Without ``joint`` the whole line is the left side.
+
+    Returns
+    -------
+    rows, at : int
+        Lines described, and where the next one begins.
+    """
+    size = text.size
+    rows = 0
+    while rows < table.shape[0] and at < size:
+        begin = at
+        left_end = -1
+        right_begin = -1
+        left_words = 0
+        words = 0
+        separators = 0
+        valid = 1
+        start = -1  # of the word under way
+        while True:
+            byte = text[at] if at < size else np.uint8(10)
+            if byte > 32 and byte < 128:
+                if start < 0:
+                    start = at
+                at += 1
+                continue
+            ends = byte == 10 or (byte == 13 and (at + 1 >= size or text[at + 1] == 10))
+            if ends or byte == 32 or byte == 9:
+                if start >= 0:
+                    if joint and at - start == 3 and text[start] == text[start + 1] == text[start + 2] == 124:
+                        separators += 1
+                        if separators == 1:
+                            left_end = start
+                            right_begin = at
+                            left_words = words
+                            words = 0
+                    else:
+                        words += 1
+                    start = -1
+                if ends:
+                    break
+                if joint and tab and byte == 9:
+                    separators += 1
+                    if separators == 1:
+                        left_end = at
+                        right_begin = at + 1
+                        left_words = words
+                        words = 0
+                at += 1
+                continue
+            if start < 0:
+                start = at
+            width = 1
+            if byte >= 128:
+                width = _character_width(text, at)
+                if width == 0:
+                    valid = 0
+                    width = 1
+            at += width
+        if separators == 0:
+            left_end = at
+            right_begin = at
+            left_words = words
+            words = 0
+        table[rows, 0] = begin
+        table[rows, 1] = left_end
+        table[rows, 2] = right_begin
+        table[rows, 3] = at
+        table[rows, 4] = left_words
+        table[rows, 5] = words
+        table[rows, 6] = separators
+        table[rows, 7] = valid
+        rows += 1
+        if at < size and text[at] == 13:
+            at += 1
+        at += 1
+    return rows, min(at, size)
+
+
+@kernel(fast=False)
+def encode_lines(text, table, side, keep, row, tokens, used, blob, starts, slots):
+    """Number the words of one side of the kept lines; stop before a line that the arrays may not hold.
+
+    Parameters
+    ----------
+    text, table
+        As given to and filled by `scan_lines`.
+    side : int
+        0 for the left side, 1 for the right.
+    keep : np.ndarray [shape=(rows,), dtype=bool]
+    row : int
+        First row to work on.
+    tokens : np.ndarray [shape=(words of the kept lines,), dtype=int32]
+        Filled with word numbers.
+    used : np.ndarray [shape=(3,), dtype=int64]
+        Tokens, words (with NULL) and bytes of ``blob`` in use; brought up to date.
+    blob, starts : np.ndarray [dtype=uint8], np.ndarray [dtype=int64]
+        The words, joined, and where each begins; new ones are appended.
+    slots : np.ndarray [shape=(a power of two,), dtype=uint64]
+        Half of a word's hash above its number; 0 is free.
+
+    Returns
+    -------
+    int
+        The row to go on with once the arrays have grown; ``len(keep)`` when done.
+    """
+    mask = np.uint64(slots.size - 1)
+    limit = min(starts.size - 1, slots.size // 2)
+    count, words, filled = used[0], used[1], used[2]
+    while row < keep.size:
+        if keep[row]:
+            at = table[row, 2 * side]
+            end = table[row, 2 * side + 1]
+            if words + table[row, 4 + side] > limit or filled + end - at > blob.size:
+                break
+            while True:
+                while at < end and (text[at] == 32 or text[at] == 9):
+                    at += 1
+                if at >= end:
+                    break
+                begin = at
+                code = _BASIS
+                while at < end and text[at] != 32 and text[at] != 9:
+                    code = (code ^ np.uint64(text[at])) * _PRIME
+                    at += 1
+                code = (code ^ (code >> _HALF)) * _MIX
+                place = (code >> _HALF) & mask
+                word = 0
+                while True:
+                    slot = slots[place]
+                    if slot == 0:
+                        word = words
+                        slots[place] = (code << _HALF) | np.uint64(word)
+                        for k in range(begin, at):
+                            blob[filled + k - begin] = text[k]
+                        filled += at - begin
+                        words += 1
+                        starts[words] = filled
+                        break
+                    if (slot ^ (code << _HALF)) & _HIGH == 0:
+                        word = np.int64(slot & _LOW)
+                        first = starts[word]
+                        same = starts[word + 1] - first == at - begin
+                        k = 0
+                        while same and k < at - begin:
+                            same = blob[first + k] == text[begin + k]
+                            k += 1
+                        if same:
+                            break
+                    place = (place + np.uint64(1)) & mask
+                tokens[count] = word
+                count += 1
+        row += 1
+    used[0] = count
+    used[1] = words
+    used[2] = filled
+    return row
+
+
+@kernel(fast=False)
+def fill_slots(blob, starts, words, slots):
+    """Enter words ``1..words-1`` in an empty table of slots, as `encode_lines` looks for them."""
+    mask = np.uint64(slots.size - 1)
+    for word in range(1, words):
+        code = _BASIS
+        for k in range(starts[word], starts[word + 1]):
+            code = (code ^ np.uint64(blob[k])) * _PRIME
+        code = (code ^ (code >> _HALF)) * _MIX
+        place = (code >> _HALF) & mask
+        while slots[place] != 0:
+            place = (place + np.uint64(1)) & mask
+        slots[place] = (code << _HALF) | np.uint64(word)

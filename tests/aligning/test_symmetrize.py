@@ -1,0 +1,110 @@
+import itertools
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aligntools.aligning.symmetrize import FLAVORS, METHODS, symmetrize
+from aligntools.errors import UsageProblem
+from aligntools.formats import pharaoh
+from aligntools.formats.pharaoh import Links
+from tests import naive
+
+DATA = Path(__file__).parents[1] / "data" / "symmetrize"
+
+point = st.tuples(st.integers(0, 7), st.integers(0, 7))
+one_way = st.frozensets(point, max_size=14)
+functional = st.dictionaries(st.integers(0, 9), st.integers(0, 9), max_size=10)
+pairs = st.tuples(one_way, one_way) | st.tuples(functional, functional).map(
+    lambda maps: (frozenset((i, j) for j, i in maps[0].items()), frozenset(maps[1].items()))
+)
+
+
+def both(corpus):
+    return Links.from_lists([f for f, _ in corpus]), Links.from_lists([r for _, r in corpus])
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@given(st.lists(pairs, min_size=1, max_size=6))
+@settings(max_examples=60, deadline=None)
+def test_every_method_is_the_naive_one(compiled, corpus):
+    forward, reverse = both(corpus)
+    for flavor in FLAVORS:
+        for method in METHODS:
+            expected = [naive.symmetrize(f, r, method, flavor) for f, r in corpus]
+            assert symmetrize(forward, reverse, method, flavor, compiled).tolists() == expected, method
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("flavor", FLAVORS)
+@pytest.mark.parametrize("method", METHODS)
+def test_goldens(method, flavor, compiled):
+    forward, reverse = (pharaoh.read_pharaoh(DATA / f"{name}.align") for name in ("forward", "reverse"))
+    result = symmetrize(forward, reverse, method, flavor, compiled)
+    grows = METHODS[method][0] > 0
+    golden = DATA / (f"{flavor}.{method}.align" if grows else f"{method}.align")
+    order = "target" if grows and flavor == "symal" else "source"
+    assert pharaoh.format_pharaoh(result, order) == golden.read_bytes()
+
+
+@given(st.lists(pairs, min_size=1, max_size=6), st.sampled_from(FLAVORS))
+@settings(max_examples=60, deadline=None)
+def test_methods_lie_within_each_other(corpus, flavor):
+    forward, reverse = both(corpus)
+    sets = {
+        method: [set(s) for s in symmetrize(forward, reverse, method, flavor, True).tolists()]
+        for method in METHODS
+    }
+    chain = ["intersect", "grow-diag", "grow-diag-final-and", "union"]
+    for smaller, larger in [
+        *itertools.pairwise(chain),
+        ("intersect", "grow"),
+        ("grow-diag", "grow-diag-final"),
+        ("grow-diag-final", "union"),
+    ]:
+        assert all(a <= b for a, b in zip(sets[smaller], sets[larger], strict=True)), (smaller, larger)
+
+
+@given(st.lists(pairs, min_size=1, max_size=4))
+@settings(max_examples=40, deadline=None)
+def test_a_direction_with_itself_stays_as_it_is(corpus):
+    forward, _ = both(corpus)
+    for method in METHODS:
+        assert symmetrize(forward, forward, method).tolists() == forward.tolists()
+
+
+@given(st.lists(pairs, min_size=1, max_size=4), st.sampled_from(["intersect", "union"]))
+def test_set_methods_do_not_depend_on_order_or_direction(corpus, method):
+    forward, reverse = both(corpus)
+    expected = symmetrize(forward, reverse, method).tolists()
+    assert symmetrize(reverse, forward, method).tolists() == expected
+    turned = symmetrize(forward.inverted(), reverse.inverted(), method)
+    assert turned.inverted().tolists() == expected
+
+
+def test_huge_indexes_cost_no_memory():
+    far = 999_999_999
+    forward = Links.from_lists([[(far, far), (far - 1, far - 1)]])
+    reverse = Links.from_lists([[(far, far), (0, far - 1)]])
+    expected = [[(0, far - 1), (far - 1, far - 1), (far, far)]]
+    for compiled in (False, True):
+        assert symmetrize(forward, reverse, "grow-diag-final", compiled=compiled).tolists() == expected
+
+
+def test_long_sentences():
+    forward = Links.from_lists([[(k, k) for k in range(3000)]])
+    reverse = Links.from_lists([[(2999, 2999)]])  # each pass of atools' order adds one link
+    for flavor in FLAVORS:
+        grown = symmetrize(forward, reverse, "grow-diag", flavor, compiled=True)
+        assert grown.tolists() == forward.tolists()
+
+
+def test_what_is_asked_for_must_exist():
+    links = Links.from_lists([[]])
+    with pytest.raises(UsageProblem, match="no method 'grow-final'"):
+        symmetrize(links, links, "grow-final")
+    with pytest.raises(UsageProblem, match="no flavor 'giza'"):
+        symmetrize(links, links, "grow", "giza")
+    with pytest.raises(ValueError, match="1 sentences one way and 0 the other"):
+        symmetrize(links, links[:0], "grow")

@@ -1,0 +1,110 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.running import ROOT, fails, run
+
+SAMPLE = ROOT / "data" / "samples" / "de-en"
+GOLD = "0-0 1-1 2-2 1?2 2?1\n0-0\n"
+HYPOTHESIS = "0-0 1-2 2-2 3-3\n0-0\n"  # A 5, S 4, A∩S 3, A∩P 4
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(name, text):
+        (tmp_path / name).write_text(text)
+        return tmp_path / name
+
+    return write
+
+
+def test_table(file):
+    gold, hypothesis = file("gold", GOLD), file("hyp", HYPOTHESIS)
+    done = run("eval-aer", gold, hypothesis, hypothesis, "--paired")
+    assert done.stderr == b""
+    lines = done.stdout.decode().splitlines()
+    assert " ".join(lines[0].split()) == "alignment AER% 95% interval precision recall F1 links A∩S A∩P"
+    row = lines[1].split()
+    assert (row[0], row[1], row[3:]) == (str(hypothesis), "22.22", ["80.00", "75.00", "77.42", "5", "3", "4"])
+    assert lines[3] == f"{hypothesis} minus {hypothesis}: AER +0.00 (95% +0.00 to +0.00), p = 1.0000"
+    assert lines[4] == "gold: 4 sure and 6 possible links (sure included)"
+    settings = "metric:aer|gold:pharaoh|base:gold0,hyp0|order:source-target|nsent:2|bootstrap:1000|seed:1|"
+    assert lines[5].startswith(f"signature: {settings}version:")
+
+
+def test_json(file):
+    done = run("eval-aer", file("gold", GOLD), "-", "--json", "--bootstrap", "0", stdin=HYPOTHESIS.encode())
+    shown = json.loads(done.stdout)
+    result = shown["results"][0]
+    assert result["aer"] == pytest.approx(2 / 9)
+    assert (result["links"], result["sure"], result["possible"]) == (5, 4, 6)
+    assert "aer_interval" not in result
+    assert shown["settings"]["nsent"] == 2
+
+
+def aer_of(done):
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["results"][0]["aer"]
+
+
+def test_conventions(file):
+    gold, hypothesis = file("gold", GOLD), file("hyp", HYPOTHESIS)
+    quick = "--json", "--bootstrap", "0"
+    one = file("one", "1-1 2-2 3-3 2?3 3?2\n1-1\n")
+    naacl = file("naacl", "08 1 1 S\n08 2 2 S\n08 3 3 S\n08 2 3 P\n08 3 2 P\n09 1 1\n09 0 1\n")
+    turned = file("turned", "0-0 2-1 2-2 3-3\n0-0\n")
+    assert aer_of(run("eval-aer", one, hypothesis, "--gold-base", "1", *quick)) == pytest.approx(2 / 9)
+    assert aer_of(run("eval-aer", naacl, hypothesis, *quick)) == pytest.approx(2 / 9)
+    assert aer_of(run("eval-aer", gold, turned, "--reverse", *quick)) == pytest.approx(2 / 9)
+    assert aer_of(run("eval-aer", gold, hypothesis, "--all-sure", *quick)) == pytest.approx(1 - 8 / 11)
+    assert aer_of(run("eval-aer", gold, hypothesis, "--ignore-possible", *quick)) == pytest.approx(1 - 6 / 9)
+
+
+def test_lengths_must_fit(file):
+    gold, longer = file("gold", GOLD), file("longer", HYPOTHESIS + "5-5\n")
+    fails(run("eval-aer", gold, longer), f"{longer}: 3 lines, but the gold {gold} has 2", "--head")
+    done = run("eval-aer", gold, longer, "--head", "--json", "--bootstrap", "0")
+    assert aer_of(done) == pytest.approx(2 / 9)
+    fails(run("eval-aer", gold, file("short", "0-0\n")), "short: 1 lines, but the gold")
+
+
+def test_links_are_checked_against_texts(file):
+    gold, hypothesis = file("gold", GOLD), file("hyp", HYPOTHESIS)
+    texts = "-s", file("s", "a b c\nd\n"), "-t", file("t", "w x y z\nd\n")
+    fails(
+        run("eval-aer", gold, hypothesis, *texts), f"{hypothesis}:1: link 3-3 points past the source sentence"
+    )
+    done = run("eval-aer", gold, gold.with_name("hyp"), "--gold-base", "1", *texts)
+    fails(done, f"{gold}:1: link 0-0 has an index 0, but counting from 1 was asked for")
+
+
+def test_wrong_input_is_one_line(file):
+    gold, hypothesis = file("gold", GOLD), file("hyp", HYPOTHESIS)
+    fails(run("eval-aer", gold, file("bad", "0-0 x\n0-0\n")), "bad:1: 'x' is not a link")
+    fails(run("eval-aer", hypothesis, gold), "gold:1: '1?2' is not a link", "belong in gold files")
+    fails(run("eval-aer", file("empty", ""), hypothesis), "empty: has no gold links")
+    fails(run("eval-aer", gold, hypothesis, "--paired"), status=2)
+    fails(run("eval-aer", gold, hypothesis, "-o", gold.with_name("no") / "out"), "cannot be written")
+
+
+def test_another_index_base_is_suspected(file):
+    text = "1-1 2-2\n" * 6
+    done = run("eval-aer", file("gold", text), file("hyp", text))
+    assert done.returncode == 0
+    assert done.stderr.decode().count("no link has an index 0") == 2
+    assert b"--gold-base 1" in done.stderr
+    assert run("eval-aer", file("gold", text), file("hyp", text), "-q").stderr == b""
+
+
+def test_sample_scores_perfectly_and_numba_stays_out():
+    script = (
+        "import sys; from aligntools.cli.main import cli, run; "
+        f"run(cli, ['eval-aer', '{SAMPLE}.wa', '-', '-s', '{SAMPLE}.de', '-t', '{SAMPLE}.en']); "
+        "sys.exit('numba' in sys.modules or 'scipy' in sys.modules)"
+    )
+    sure = (ROOT / "data" / "samples" / "de-en.wa").read_text().replace("?", "-")
+    done = subprocess.run([sys.executable, "-c", script], input=sure.encode(), capture_output=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert b"precision" in done.stdout

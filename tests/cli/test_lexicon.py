@@ -1,0 +1,50 @@
+import gzip
+
+import pytest
+
+from tests.cli.running import fails, run
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    (tmp_path / "f").write_text("das Haus\n\ndas Buch\n", encoding="utf-8")
+    (tmp_path / "e").write_text("the house\n\nthe book .\n", encoding="utf-8")
+    (tmp_path / "a").write_text("0-0 1-1\n\n0-0 1-1\n")
+    return tmp_path
+
+
+def test_moses_tables(corpus):
+    done = run("lexicon", "-s", "f", "-t", "e", "-a", "a", "-v", cwd=corpus)
+    assert done.returncode == 0, done.stderr
+    assert b"3 sentence pairs, 4 links" in done.stderr
+    f2e = ". NULL 1.0000000\nbook Buch 1.0000000\nhouse Haus 1.0000000\nthe das 1.0000000\n"
+    e2f = "Buch book 1.0000000\nHaus house 1.0000000\nNULL . 1.0000000\ndas the 1.0000000\n"
+    assert (corpus / "lex.f2e").read_text() == f2e
+    assert (corpus / "lex.e2f").read_text() == e2f
+
+
+def test_shortlist_alone_from_a_joint_file(corpus):
+    joint = b"das Haus ||| the house\ndas ||| it\ndas ||| it\n"
+    (corpus / "a").write_text("1-1 2-2\n1-1\n1-1\n")
+    done = run(
+        *("lexicon", "-i", "-", "-a", "a", "--shortlist", "s2t.gz", "--top", "1", "--index-base", "1"),
+        stdin=joint,
+        cwd=corpus,
+    )
+    assert done.returncode == 0, done.stderr
+    assert gzip.decompress((corpus / "s2t.gz").read_bytes()) == b"house Haus 1.00000000\nit das 0.66666667\n"
+    assert not (corpus / "lex.f2e").exists()
+
+
+def test_wrong_input_is_one_line(corpus):
+    lexicon = "lexicon", "-s", "f", "-t", "e", "-a"
+    (corpus / "bad").write_text("0-0 1-1\n\n0-0 2-1\n")
+    fails(run(*lexicon, "bad", cwd=corpus), "bad:3: link 2-1 points past the source sentence, which has 2")
+    done = run(*lexicon, "bad", "--skip-bad-links", cwd=corpus)
+    assert (done.returncode, done.stderr[:43]) == (0, b"note: bad: 1 links past the end of a senten")
+    (corpus / "short").write_text("0-0\n")
+    fails(run(*lexicon, "short", cwd=corpus), "short: 1 lines, but the text has 3 sentence pairs")
+    (corpus / "token").write_text("0-0\n1\n\n")
+    fails(run(*lexicon, "token", cwd=corpus), "token:2: '1' is not a link")
+    fails(run(*lexicon, "a", "-o", "no/such/lex", cwd=corpus), "no/such/lex.f2e: cannot be written")
+    fails(run("lexicon", "-s", "f", "-a", "a", cwd=corpus), status=2)

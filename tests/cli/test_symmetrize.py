@@ -1,0 +1,133 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.running import ROOT, fails, run, through_head
+
+GOLDENS = ROOT / "tests" / "data" / "symmetrize"
+FORWARD, REVERSE = GOLDENS / "forward.align", GOLDENS / "reverse.align"
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(name, data):
+        (tmp_path / name).write_bytes(data)
+        return tmp_path / name
+
+    return write
+
+
+def test_default_is_grow_diag_final_and_as_atools_does_it(tmp_path):
+    done = run("symmetrize", FORWARD, REVERSE, "-o", tmp_path / "out", "-v")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out").read_bytes() == (GOLDENS / "atools.grow-diag-final-and.align").read_bytes()
+    assert b"12 sentence pairs" in done.stderr
+    assert done.stdout == b""
+
+
+def test_symal_writes_in_its_own_order():
+    done = run("symmetrize", "-c", "grow-diag", "--flavor", "symal", "-i", FORWARD, "-j", REVERSE)
+    assert done.stdout == (GOLDENS / "symal.grow-diag.align").read_bytes()
+    done = run("symmetrize", "-c", "union", "--flavor", "symal", FORWARD, REVERSE)
+    assert done.stdout == (GOLDENS / "union.align").read_bytes()
+
+
+def test_two_dashes_read_alternate_lines():
+    lines = zip(FORWARD.read_bytes().splitlines(True), REVERSE.read_bytes().splitlines(True), strict=True)
+    text = b"".join(a + b for a, b in lines)
+    done = run("symmetrize", "-c", "grow-diag-final", "-", "-", stdin=text)
+    assert done.stdout == (GOLDENS / "atools.grow-diag-final.align").read_bytes()
+    done = run("symmetrize", "-c", "union", "-", "-", stdin=b"0-0\n1-1\n2-2\n")
+    assert done.stdout == b"0-0 1-1\n"
+    assert fails(done, "<stdin>: 3 lines, where two are expected for each sentence pair")
+
+
+def test_one_operand():
+    text = b"a b ||| 2-1 0-0 0-0:0.5\n\n"
+    assert run("symmetrize", "-c", "convert", "-", stdin=text).stdout == b"0-0 2-1\n\n"
+    assert run("symmetrize", "-c", "invert", "-", stdin=text).stdout == b"0-0 1-2\n\n"
+    picture = b" 01\n0*.0\n1..1\n2.*2\n 01\n\n0-0 2-1\n 0\n0.0\n 0\n\n\n"
+    assert run("symmetrize", "-c", "display", "-", stdin=text).stdout == picture
+
+
+def test_f_measure(file):
+    hypothesis, reference = file("a", b"0-0 1-1\n2-2\n"), file("b", b"0-0 1-2\n2-2 3-3\n")
+    done = run("symmetrize", "-c", "fmeasure", hypothesis, reference)
+    assert done.stdout == b"P: 0.666667\nR: 0.5\nF: 0.571429\n"
+    assert fails(run("symmetrize", "-c", "fmeasure", file("c", b"\n\n"), reference), "c: no links to compute")
+
+
+def test_giza_files_of_two_runs(file):
+    forward = b"# Sentence pair (%d) source length 2 target length 1 alignment score : 1\nx\n"
+    forward += b"NULL ({ }) a ({ }) b ({ 1 })\n"
+    reverse = b"# Sentence pair (1) source length 1 target length 2 alignment score : 1\na b\n"
+    reverse += b"NULL ({ }) x ({ 1 2 })\n"
+    files = file("f", forward % 2 + forward % 1), file("r", reverse)
+    done = run("symmetrize", "-c", "union", "--format", "giza", *files)
+    assert done.stdout == b"0-0 1-0\n1-0\n"
+    assert done.stderr.decode() == f"note: {files[1]}: 1 of 2 sentence pairs are missing and have no links\n"
+
+
+def test_links_are_checked_against_texts(file):
+    source, target = file("s", b"a b\n\nc\n"), file("t", b"x y\r\n\nz\n")
+    check = "symmetrize", "-c", "convert", "--check", source, target
+    assert run(*check, "-", stdin=b"0-0 1-1\n\n0-0\n").returncode == 0
+    fails(run(*check, "-", stdin=b"0-0\n\n0-1\n"), "<stdin>:3: link 0-1 points past the target sentence")
+    done = run(*check, "--index-base", "1", "-", stdin=b"1-1 3-2\n\n\n")
+    fails(done, "<stdin>:1: link 3-2 points past the source sentence, which has 2 words")
+    fails(run(*check, "-", stdin=b"0-0\n\n"), "s: 3 lines, but <stdin> has 2")
+    fails(run(*check, "-", stdin=b"0-0\n\n\n\n"), "s: ends after 3 lines, but <stdin> has more")
+
+
+def test_files_of_different_length(file):
+    short = file("short", b"0-0\n")
+    fails(run("symmetrize", FORWARD, short), f"{short}: 1 lines, but {FORWARD} has 12")
+    fails(run("symmetrize", short, FORWARD), f"{FORWARD}: 12 lines, but {short} has 1")
+
+
+def test_bad_input_leaves_no_output(file, tmp_path):
+    done = run("symmetrize", "-c", "invert", file("bad", b"0-0\n1-1 2_2\n"), "-o", tmp_path / "out")
+    fails(done, f"{tmp_path / 'bad'}:2: '2_2' is not a link")
+    assert [path.name for path in tmp_path.iterdir()] == ["bad"]
+    fails(run("symmetrize", "-c", "invert", tmp_path / "missing"), "missing: cannot be opened")
+    fails(run("symmetrize", "-c", "invert", FORWARD, "-o", tmp_path / "no" / "out"), "cannot be written")
+
+
+def test_wrong_command_lines():
+    for arguments in (
+        ("-c", "union", FORWARD),
+        ("-c", "convert", FORWARD, REVERSE),
+        ("-c", "grow-final", FORWARD, REVERSE),
+        (FORWARD, "-i", FORWARD, "-j", REVERSE),
+        ("--format", "giza", "--index-base", "1", FORWARD, REVERSE),
+    ):
+        fails(run("symmetrize", *arguments), status=2)
+
+
+def test_a_closed_pipe_is_quiet(file):
+    many = file("many", b"0-0 1-1\n" * 200_000)
+    line, _, errors = through_head("symmetrize", "-c", "convert", many)
+    assert (line, errors) == (b"0-0 1-1\n", b"")
+
+
+def test_small_and_large_inputs_are_treated_alike(file):
+    forward, reverse = FORWARD.read_bytes() * 2000, REVERSE.read_bytes() * 2000
+    done = run("symmetrize", "-c", "grow-diag", file("f", forward), file("r", reverse))
+    assert done.stdout == (GOLDENS / "atools.grow-diag.align").read_bytes() * 2000
+    done = run("symmetrize", "-c", "grow-diag", "-", file("r", reverse), stdin=forward)
+    assert done.stdout == (GOLDENS / "atools.grow-diag.align").read_bytes() * 2000
+
+
+def test_a_live_pipe_is_answered_line_by_line():
+    command = [sys.executable, "-m", "aligntools", "symmetrize", "-c", "union", "-", "-"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, env=os.environ
+    ) as process:
+        for _ in range(2):
+            process.stdin.write(b"0-0\n1-1\n")
+            process.stdin.flush()
+            assert process.stdout.readline() == b"0-0 1-1\n"
+        process.stdin.close()
+        assert process.wait() == 0

@@ -1,0 +1,586 @@
+"""Parallel text: what a line is, what is skipped, what is an error; both paths and both ways of reading agree."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aligntools.errors import DataError, UsageProblem
+from aligntools.formats import bitext, files
+from aligntools.formats.bitext import Skipped, read_bitext, read_side, stream_bitext
+from aligntools.formats.vocabulary import Vocabulary
+
+NOTHING = Vocabulary.from_words([])
+PATHS = {"plain": 1 << 60, "compiled": 0}
+
+
+@contextlib.contextmanager
+def settled(**settings):
+    """Set module constants for a while (hypothesis forbids function-scoped fixtures)."""
+    old = {name: getattr(bitext, name) for name in settings}
+    for name, value in settings.items():
+        setattr(bitext, name, value)
+    try:
+        yield
+    finally:
+        for name, value in old.items():
+            setattr(bitext, name, value)
+
+
+@pytest.fixture(params=PATHS)
+def either_path(request):
+    with settled(_SMALL=PATHS[request.param]):
+        yield request.param
+
+
+@pytest.fixture
+def pair(tmp_path):
+    def write(source, target):
+        (tmp_path / "s").write_bytes(source)
+        (tmp_path / "t").write_bytes(target)
+        return tmp_path / "s", tmp_path / "t"
+
+    return write
+
+
+@pytest.fixture
+def one(tmp_path):
+    def write(text):
+        (tmp_path / "joint").write_bytes(text)
+        return tmp_path / "joint"
+
+    return write
+
+
+def sentences(side, vocabulary):
+    words = vocabulary.words()
+    ids, offsets = side.tokens.tolist(), side.offsets.tolist()
+    return [[words[i] for i in ids[a:b]] for a, b in zip(offsets, offsets[1:], strict=False)]
+
+
+def both(corpus):
+    return (
+        sentences(corpus.source, corpus.source_vocabulary),
+        sentences(corpus.target, corpus.target_vocabulary),
+    )
+
+
+# What is read
+
+
+def test_two_files(pair, either_path):
+    corpus = read_bitext(*pair(b"Das Haus\nist  das haus .\n", b"the house\nis the\thouse .\n"))
+    assert both(corpus) == (
+        [["das", "haus"], ["ist", "das", "haus", "."]],
+        [["the", "house"], ["is", "the", "house", "."]],
+    )
+    assert corpus.source.tokens.dtype == np.int32
+    assert corpus.source.offsets.dtype == np.int64
+    assert corpus.source.tokens.tolist() == [1, 2, 3, 1, 2, 4]
+    assert corpus.source.lengths().tolist() == [2, 4]
+    assert len(corpus) == len(corpus.source) == len(corpus.target) == 2
+    assert corpus.source_vocabulary.words() == ["", "das", "haus", "ist", "."]
+    assert (corpus.skipped.total, corpus.skipped.summary()) == (0, "")
+
+
+def test_case_is_kept_when_asked(pair, either_path):
+    corpus = read_bitext(*pair(b"Das das\n", b"The the\n"), lowercase=False)
+    assert both(corpus) == ([["Das", "das"]], [["The", "the"]])
+
+
+def test_lower_case_is_python_s(pair, either_path):
+    text = "ΟΔΟΣ İstanbul ǅ ẞ ΣΑΣ Σ"
+    corpus = read_bitext(*pair(text.encode(), text.encode()))
+    assert both(corpus)[0] == [text.lower().split(" ")]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (b" a\t b  ", ["a", "b"]),
+        (b"a\r", ["a"]),
+        (b"a \r\r", ["a", "\r"]),
+        (b"a\rb", ["a\rb"]),
+        (b"a\xc2\xa0b\xe3\x80\x80\x0b\x0c\x1c\xc2\x85\xe2\x80\xa8c", ["a\xa0b\u3000\x0b\x0c\x1c\x85\u2028c"]),
+        (b"\xef\xbb\xbfa \xef\xbb\xbfb", ["a", "\ufeffb"]),
+        (b"||| a|||", ["|||", "a|||"]),
+        (b"a\x00b \x00", ["a\x00b", "\x00"]),
+        (b"\xf0\x9f\x98\x80 \xf4\x8f\xbf\xbf", ["😀", "\U0010ffff"]),
+    ],
+)
+@pytest.mark.parametrize("end", [b"", b"\n"])
+def test_words_of_a_line(pair, either_path, text, words, end):
+    source, target = both(read_bitext(*pair(text + end, b"x" + end)))
+    assert source == [words]
+    assert target == [["x"]]
+
+
+def test_a_byte_order_mark_is_one_only_at_the_start(pair, either_path):
+    assert both(read_bitext(*pair(b"\xef\xbb\xbfa\n\xef\xbb\xbfb\n", b"a\nb")))[0] == [["a"], ["\ufeffb"]]
+
+
+def test_a_joint_file(one, either_path):
+    corpus = read_bitext(joint=one(b"a b ||| x\r\n|||\n||| y\n  c\t|||  z|||  \n\nd |||"))
+    assert both(corpus) == ([["a", "b"], [], [], ["c"], [], []], [["x"], [], [], ["z|||"], [], []])
+    assert corpus.skipped.summary() == "4 blank; first at line 2"
+
+
+def test_a_tab_may_separate(one, either_path):
+    corpus = read_bitext(joint=one(b"a b\tx y\nc ||| z\n \te\n"), tab_separates=True)
+    assert both(corpus) == ([["a", "b"], ["c"], []], [["x", "y"], ["z"], []])
+    with pytest.raises(DataError, match="no ' \\|\\|\\| ' separator"):
+        read_bitext(joint=one(b"a b\tx y\n"))
+    with pytest.raises(DataError, match=":2: 2 separators"):
+        read_bitext(joint=one(b"a\tb\na ||| \tb"), tab_separates=True)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
+def test_compressed_files(tmp_path, either_path, suffix):
+    if suffix == ".zst":
+        pytest.importorskip("zstandard")
+    names = [tmp_path / f"{side}{suffix}" for side in "st"]
+    for name in names:
+        with files.writing(name) as out:
+            out.write(b"a b c\n" * 1000)
+    assert read_bitext(*names).target.lengths().tolist() == [3] * 1000
+
+
+# What is skipped
+
+
+def test_skipped_pairs_are_empty_on_both_sides_and_counted(pair, either_path):
+    corpus = read_bitext(
+        *pair(b"a\n\nb\nc\xff\nd\ne e e\nf\n \t \n", b"x\nnew\n\ny\nz\xc3\nw\nv v v v\n\n"), max_length=2
+    )
+    assert both(corpus) == ([["a"], [], [], [], [], [], [], []], [["x"], [], [], [], [], [], [], []])
+    assert corpus.source_vocabulary.words() == ["", "a"]
+    assert corpus.target_vocabulary.words() == ["", "x"]
+    assert corpus.skipped.counts == {"blank": 3, "undecodable": 2, "over_long": 2}
+    assert corpus.skipped.first == {"blank": 2, "undecodable": 4, "over_long": 6}
+    assert corpus.skipped.total == 7
+    assert corpus.skipped.summary() == "3 blank, 2 not UTF-8, 2 over-long; first at line 2"
+
+
+def test_a_pair_with_several_reasons_has_one(pair, either_path):
+    corpus = read_bitext(*pair(b"\n\nb\n", b"x\xff\nx x x\nx\n"), max_length=2)
+    assert corpus.skipped.counts == {"blank": 1, "undecodable": 1, "over_long": 0}
+
+
+def test_all_pairs_may_be_skipped(pair, either_path):
+    corpus = read_bitext(*pair(b"\n\n", b"\n\n"))
+    assert both(corpus) == ([[], []], [[], []])
+    assert corpus.source_vocabulary.words() == [""]
+
+
+def test_the_longest_allowed_line_is_kept(pair, either_path):
+    corpus = read_bitext(*pair(b"a " * 2000 + b"\n" + b"a " * 2001, b"x\nx"))
+    assert corpus.source.lengths().tolist() == [2000, 0]
+
+
+def test_counts_of_parts_add_up():
+    whole = Skipped()
+    whole.add(Skipped({"blank": 2, "undecodable": 0, "over_long": 0}, {"blank": 3}))
+    whole.add(Skipped({"blank": 1, "undecodable": 1, "over_long": 0}, {"blank": 13, "undecodable": 12}))
+    assert whole.summary() == "3 blank, 1 not UTF-8; first at line 3"
+    assert whole.first == {"blank": 3, "undecodable": 12}
+
+
+# What is an error
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "name", "line", "message"),
+    [
+        (b"a\n\n", b"x\ny\n", "s", 2, "the line is blank"),
+        (b"a\nb\n", b"x\n  \n", "t", 2, "the line is blank"),
+        (b"a\nb\xed\xa0\x80\n", b"x\ny\n", "s", 2, "bytes that are not UTF-8"),
+        (b"a\n\n", b"x\ny\xff\n", "t", 2, "bytes that are not UTF-8"),
+        (b"a\nb\n", b"x\ny y y\n", "t", 2, "a sentence has 3 words, over 2"),
+        (b"\nb b b\n", b"\ny\n", "s", 1, "the line is blank"),
+    ],
+)
+def test_strict_reading_stops_at_what_would_be_skipped(
+    pair, either_path, source, target, name, line, message
+):
+    with pytest.raises(DataError, match=message) as caught:
+        read_bitext(*pair(source, target), max_length=2, strict=True)
+    assert os.path.basename(caught.value.path) == name
+    assert caught.value.line == line
+    assert "mend or remove" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"a ||| b\n ||| x\n", ":2: the source side is blank"),
+        (b"a ||| b\nx |||\n", ":2: the target side is blank"),
+        (b"a ||| b\n\n", ":2: the line is blank"),
+        (b"a ||| b\n|||\n", ":2: the line is blank"),
+        (b"a ||| b\na ||| \x80\n", ":2: bytes that are not UTF-8"),
+        (b"a ||| b\na ||| b c d\n", ":2: the target side has 3 words, over 2"),
+    ],
+)
+def test_strict_reading_of_a_joint_file(one, either_path, text, message):
+    with pytest.raises(DataError, match=message):
+        read_bitext(joint=one(text), max_length=2, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"a ||| b\nc d\n", r":2: no ' \|\|\| ' separator \(one field; use -s and -t for two files\)"),
+        (b"a ||| b\nc|||d\n", r":2: no ' \|\|\| ' separator"),
+        (b"a ||| b\nc |||| d\n", r":2: no ' \|\|\| ' separator"),
+        (b"a ||| b ||| c\n", ":1: 2 separators"),
+        (b"||| ||| |||\n", ":1: 3 separators"),
+    ],
+)
+def test_a_joint_line_has_one_separator(one, either_path, text, message):
+    with pytest.raises(DataError, match=message):
+        read_bitext(joint=one(text))
+
+
+def test_unequal_line_counts(pair, either_path):
+    source, target = pair(b"a\n" * 5, b"x\n" * 3 + b"y")
+    message = f"{source}:5: this line has no counterpart: {source} has 5 lines, {target} 4"
+    with pytest.raises(DataError) as caught:
+        read_bitext(source, target)
+    assert str(caught.value) == message
+    with pytest.raises(DataError) as caught:
+        read_bitext(target, source)
+    assert str(caught.value) == message
+
+
+def test_unequal_line_counts_of_files_of_many_blocks(pair, either_path):
+    source, target = pair(b"a b c\n" * 700, b"x\n" * 1001 + b"y")
+    with settled(_BLOCK=100, _ROWS=7), pytest.raises(DataError, match=r"t:701: .*has 1002 lines, .*s 700$"):
+        read_bitext(source, target)
+
+
+@pytest.mark.parametrize("text", [b"", b"\xef\xbb\xbf"])
+def test_an_empty_corpus(pair, one, either_path, text):
+    for files_ in ({"joint": one(text)}, dict(zip(("source", "target"), pair(text, text), strict=True))):
+        with pytest.raises(DataError, match="is empty"):
+            read_bitext(**files_)
+        with pytest.raises(DataError, match="is empty"):
+            list(stream_bitext(**files_, source_vocabulary=NOTHING, target_vocabulary=NOTHING))
+    with pytest.raises(DataError, match="is empty"):
+        read_side(one(text))
+
+
+def test_an_empty_side(pair, either_path):
+    with pytest.raises(DataError, match=r"t:1: .* has 2 lines, .*s 0$"):
+        read_bitext(*pair(b"", b"x\ny\n"))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{}, {"source": "s"}, {"target": "t"}, {"source": "s", "joint": "j"}, {"source": "-", "target": "-"}],
+)
+def test_which_files(arguments):
+    with pytest.raises(UsageProblem):
+        read_bitext(**arguments)
+
+
+def test_a_missing_file(tmp_path):
+    with pytest.raises(DataError, match="cannot be opened"):
+        read_bitext(tmp_path / "s", tmp_path / "t")
+
+
+def test_a_truncated_file(tmp_path, either_path):
+    for name in ("s.gz", "t"):
+        with files.writing(tmp_path / name) as out:
+            out.write(os.urandom(10_000).hex().encode() + b"\n")
+    data = (tmp_path / "s.gz").read_bytes()
+    (tmp_path / "s.gz").write_bytes(data[:-100])
+    with pytest.raises(DataError, match="cannot be read to its end"):
+        read_bitext(tmp_path / "s.gz", tmp_path / "t")
+
+
+# One-sided text
+
+
+def test_one_side(one, either_path):
+    side, vocabulary = read_side(one(b"\xef\xbb\xbfA ||| b\r\n\n a"))
+    assert sentences(side, vocabulary) == [["a", "|||", "b"], [], ["a"]]
+    side, vocabulary = read_side(one(b"A a"), lowercase=False)
+    assert sentences(side, vocabulary) == [["A", "a"]]
+    with pytest.raises(DataError, match=":2: bytes that are not UTF-8"):
+        read_side(one(b"a\nb\xc0\x80\nc\n"))
+
+
+# Streams
+
+
+def stream(source=None, target=None, *, known=(), **options):
+    base = Vocabulary.from_words(known)
+    return stream_bitext(source, target, source_vocabulary=base, target_vocabulary=base, **options)
+
+
+def test_a_stream_keeps_known_ids_and_numbers_unknown_words_by_block(pair, either_path):
+    blocks = list(stream(*pair(b"B x a\nY x y\nb z\n", b"a\nb\nc\n"), known=["a", "b"], block_lines=2))
+    assert [block.source.tokens.tolist() for block in blocks] == [[2, 3, 1, 4, 3, 4], [2, 3]]
+    assert [block.source_vocabulary.extra for block in blocks] == [["x", "y"], ["z"]]
+    assert [block.source_vocabulary.base_size for block in blocks] == [3, 3]
+    assert [len(block) for block in blocks] == [2, 1]
+    assert both(blocks[0])[0] == [["b", "x", "a"], ["y", "x", "y"]]
+
+
+def test_a_stream_keeps_case_when_asked(pair, either_path):
+    (block,) = stream(*pair(b"B b A", b"a"), known=["a", "b"], lowercase=False)
+    assert block.source_vocabulary.extra == ["B", "A"]
+
+
+def test_line_numbers_of_a_stream_are_those_of_the_input(pair, either_path):
+    source, target = pair(b"a\nb\n\n\nc\n", b"x\ny\nz\nw\n\xff\n")
+    blocks = list(stream(source, target, block_lines=2))
+    assert [block.skipped.first for block in blocks] == [{}, {"blank": 3}, {"undecodable": 5}]
+    with pytest.raises(DataError, match=":3: the line is blank"):
+        list(stream(source, target, block_lines=2, strict=True))
+
+
+def test_a_stream_may_forget_what_it_has_seen(pair, either_path, monkeypatch):
+    source, target = pair(b"".join(b"w%d a W%d\n" % (n % 17, n % 23) for n in range(200)), b"x\n" * 200)
+    plain = [both(block) for block in stream(source, target, known=["a", "w3"], block_lines=9)]
+    monkeypatch.setattr("aligntools.formats.vocabulary._FORGET", 5)
+    assert [both(block) for block in stream(source, target, known=["a", "w3"], block_lines=9)] == plain
+
+
+def test_an_unequal_stream_yields_what_it_can(pair, either_path):
+    for unbuffered, message in ((False, "s has 3 lines, .*t 2$"), (True, "t ends after 2 lines$")):
+        blocks = stream(*pair(b"a\nb\nc\n", b"x\ny\n"), block_lines=1, unbuffered=unbuffered)
+        assert [len(next(blocks)), len(next(blocks))] == [1, 1]
+        with pytest.raises(DataError, match=f":3: this line has no counterpart: .*{message}"):
+            next(blocks)
+
+
+def test_an_unfinished_stream_closes_its_files(pair):
+    source, target = pair(b"a\n" * 10, b"x\n" * 10)
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else None
+    blocks = stream(source, target, block_lines=2)
+    next(blocks)
+    blocks.close()
+    if before is not None:
+        assert len(os.listdir("/proc/self/fd")) == before
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_unbuffered_lines_come_one_by_one(tmp_path, joint):
+    names = [tmp_path / name for name in (["j"] if joint else ["s", "t"])]
+    for name in names:
+        os.mkfifo(name)
+    arrived = threading.Semaphore(0)
+    failures = []
+
+    def feed():
+        with contextlib.ExitStack() as stack:
+            outs = [stack.enter_context(open(name, "wb", buffering=0)) for name in names]
+            for n in range(3):
+                for out in outs:
+                    out.write(b"a%d ||| b\n" % n)
+                if not arrived.acquire(timeout=20):
+                    failures.append(n)
+                    return
+
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    words = []
+    for block in stream(*([] if joint else names), joint=names[0] if joint else None, unbuffered=True):
+        words.append(both(block)[0][0][0])
+        arrived.release()
+    feeder.join()
+    assert words == ["a0", "a1", "a2"]
+    assert not failures
+
+
+# The two paths, and the two ways of reading
+
+PIECES = st.sampled_from(
+    [
+        b" ",
+        b"\t",
+        b"\n",
+        b"\r\n",
+        b"\r",
+        b" ||| ",
+        b"|||",
+        b"|",
+        b"\xc2\xa0",
+        b"\xe2\x80\x83",
+        b"\xef\xbb\xbf",
+        b"\0",
+    ]
+    + [b"a", b"B", b"the", b"THE", "ΟΔΟΣ".encode(), "ñ".encode(), "語".encode(), "😀".encode(), "İ".encode()]
+    + [b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xe2\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"\xf8", b"\x80"]
+)
+TEXTS = st.one_of(
+    st.lists(PIECES, max_size=60).map(b"".join),
+    st.binary(max_size=60),
+    st.lists(st.sampled_from([b"a", b"b", b"C", b" ", b"\n"]), max_size=60).map(b"".join),
+)
+JOINTS = st.lists(
+    st.tuples(
+        st.lists(PIECES.filter(lambda x: b"\n" not in x and b"|||" not in x), max_size=6), st.booleans()
+    ),
+    max_size=12,
+).map(
+    lambda lines: b"".join(
+        b"".join(words) + b" ||| " + b"".join(words[::2]) + b"\n" * end for words, end in lines
+    )
+)
+
+
+def outcome(read):
+    """Return everything that a reading gives, or its error."""
+    try:
+        blocks = read()
+        blocks = blocks if isinstance(blocks, list) else [blocks]
+    except DataError as error:
+        return str(error)
+    skipped = Skipped()
+    lines = [], []
+    for block in blocks:
+        skipped.add(block.skipped)
+        for all_lines, some in zip(lines, both(block), strict=True):
+            all_lines.extend(some)
+    ids = [(b.source.tokens.tolist(), b.target.tokens.tolist(), b.target_vocabulary.words()) for b in blocks]
+    return lines, skipped.counts, skipped.first, ids if len(blocks) == 1 else None
+
+
+def both_paths(read):
+    with settled(_SMALL=PATHS["plain"]):
+        plain = outcome(read)
+    with settled(_SMALL=PATHS["compiled"]):
+        assert outcome(read) == plain
+    return plain
+
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "lowercase": st.booleans(),
+        "max_length": st.integers(1, 4),
+        "strict": st.sampled_from([False] * 4 + [True]),
+    }
+)
+SIZES = st.fixed_dictionaries(
+    {"_BLOCK": st.sampled_from([3, 16, 1 << 22]), "_ROWS": st.sampled_from([1, 2, 1000])}
+)
+
+
+def check(arguments, options, block_lines, known):
+    batch = both_paths(lambda: read_bitext(**arguments, **options))
+    base = Vocabulary.from_words(known)
+    fixed = {"source_vocabulary": base, "target_vocabulary": base}
+    options = options | fixed
+    streamed = both_paths(lambda: list(stream_bitext(**arguments, **options, block_lines=block_lines)))
+    single = outcome(lambda: list(stream_bitext(**arguments, **options, unbuffered=True)))
+    if isinstance(batch, str):
+        assert streamed == batch
+        assert isinstance(single, str)
+        assert single.split(": ")[:2] == batch.split(": ")[:2]
+    else:
+        assert streamed[:3] == single[:3] == batch[:3]
+
+
+@settings(deadline=None, max_examples=250)
+@given(TEXTS, TEXTS, st.booleans(), OPTIONS, SIZES, st.integers(1, 5))
+def test_all_ways_of_reading_two_files_agree(
+    tmp_path_factory, source, target, pad, options, sizes, block_lines
+):
+    folder = tmp_path_factory.mktemp("two")
+    if pad:  # else nearly every example is but an unequal pair
+        missing = source.count(b"\n") - target.count(b"\n")
+        source, target = source + b"\n" * max(0, -missing) + b"e", target + b"\n" * max(0, missing) + b"e"
+    (folder / "s").write_bytes(source)
+    (folder / "t").write_bytes(target)
+    with settled(**sizes):
+        check({"source": folder / "s", "target": folder / "t"}, options, block_lines, ["a", "the", "B"])
+
+
+@settings(deadline=None, max_examples=250)
+@given(st.one_of(TEXTS, JOINTS, JOINTS), st.booleans(), OPTIONS, SIZES, st.integers(1, 5))
+def test_all_ways_of_reading_a_joint_file_agree(tmp_path_factory, text, tab, options, sizes, block_lines):
+    path = tmp_path_factory.mktemp("joint") / "j"
+    path.write_bytes(text)
+    with settled(**sizes):
+        check({"joint": path}, options | {"tab_separates": tab}, block_lines, ["a", "the", "ñ"])
+
+
+@settings(deadline=None, max_examples=100)
+@given(TEXTS, st.booleans(), SIZES)
+def test_both_paths_read_one_side_alike(tmp_path_factory, text, lowercase, sizes):
+    path = tmp_path_factory.mktemp("one") / "x"
+    path.write_bytes(text)
+    results = []
+    for small in PATHS.values():
+        with settled(_SMALL=small, **sizes):
+            try:
+                side, vocabulary = read_side(path, lowercase=lowercase)
+                results.append((side.tokens.tolist(), side.offsets.tolist(), vocabulary.words()))
+            except DataError as error:
+                results.append(str(error))
+    assert results[0] == results[1]
+
+
+def is_utf8(data):
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def scanned_as_valid(data):
+    from aligntools.formats import kernels_text
+
+    table = np.empty((data.count(b"\n") + 1, 8), np.int64)
+    rows, at = kernels_text.scan_lines(np.frombuffer(data, np.uint8), 0, False, False, table)
+    assert at == len(data)
+    return table[:rows, 7].tolist()
+
+
+@settings(deadline=None, max_examples=500)
+@given(
+    st.one_of(
+        st.binary(min_size=1), st.lists(PIECES, min_size=1).map(b"".join), st.text(min_size=1).map(str.encode)
+    )
+)
+def test_utf8_is_what_python_takes_for_it(data):
+    lines = data.split(b"\n") if not data.endswith(b"\n") else data[:-1].split(b"\n")
+    assert scanned_as_valid(data) == [is_utf8(line) for line in lines]
+
+
+def test_utf8_at_every_boundary():
+    edges = [0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xFF]
+    leads = range(0x80, 0x100)
+    cases = [bytes([a]) for a in leads] + [bytes([a, b]) for a in leads for b in edges]
+    cases += [bytes([a, b, c]) for a in leads for b in edges for c in edges]
+    cases += [bytes([a, b, c, d]) for a in leads for b in edges for c in edges for d in edges]
+    assert scanned_as_valid(b"\n".join(cases) + b"\n") == [is_utf8(case) for case in cases]
+
+
+def test_a_large_input_is_compiled_and_a_small_one_is_not(pair):
+    script = (
+        "import sys; from aligntools.formats.bitext import read_bitext; corpus = read_bitext(*sys.argv[1:]);"
+        "print('numba' in sys.modules, len(corpus), len(corpus.source_vocabulary))"
+    )
+    for lines, loaded in ((100, "False"), (30_000, "True")):
+        names = pair(b"".join(b"a%d b\n" % (n % 777) for n in range(lines)), b"c d e f\n" * lines)
+        ran = subprocess.run(
+            [sys.executable, "-c", script, *names], capture_output=True, text=True, check=True
+        )
+        assert ran.stdout.split() == [loaded, str(lines), str(min(lines, 777) + 2)]
+
+
+def test_a_line_longer_than_a_block(pair, either_path):
+    source, target = pair(b"a " * 5000 + b"\nb\n" + b"c " * 70_000, b"x\n" * 3)
+    with settled(_BLOCK=1000):
+        corpus = read_bitext(source, target, max_length=100_000)
+    assert corpus.source.lengths().tolist() == [5000, 1, 70_000]
+    assert corpus.source_vocabulary.words() == ["", "a", "b", "c"]

@@ -1,0 +1,249 @@
+"""Opening, compression, and output that appears whole or not at all."""
+
+import io
+import os
+import sys
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aligntools.errors import DataError
+from aligntools.formats import files
+
+SUFFIXES = ["", ".gz", ".bz2", ".xz", ".zst"]
+COMPRESSED = SUFFIXES[1:]
+TEXT = b"".join(b"%d %d\r\nand\n\n" % (i, i * i * 7919) for i in range(3000)) + b"no newline"
+
+
+def write(path, text=TEXT):
+    with files.writing(path) as out:
+        out.write(text)
+
+
+def write_and_fail(path, error):
+    with files.writing(path) as out:
+        out.write(TEXT)
+        raise error
+
+
+def read(path):
+    with files.reading(path) as file:
+        return file.read()
+
+
+@pytest.fixture(params=SUFFIXES)
+def path(request, tmp_path):
+    if request.param == ".zst":
+        pytest.importorskip("zstandard")
+    return tmp_path / f"text{request.param}"
+
+
+@pytest.fixture(params=COMPRESSED)
+def squeezed(request, tmp_path):
+    if request.param == ".zst":
+        pytest.importorskip("zstandard")
+    path = tmp_path / f"text{request.param}"
+    write(path)
+    return path
+
+
+def test_what_is_written_is_read_back(path):
+    write(path)
+    assert read(path) == TEXT
+    assert list(files.lines(path)) == TEXT.replace(b"\r\n", b"\n").split(b"\n")
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_readline_works_whatever_the_compression(path):
+    write(path)
+    with files.reading(path) as file:
+        assert file.readline() + file.readline() == b"0 0\r\nand\n"
+
+
+def test_an_empty_file_is_read_back(path):
+    write(path, b"")
+    assert read(path) == b""
+    assert list(files.blocks_of_lines(path)) == []
+
+
+def test_compression_compresses_and_repeats_itself(squeezed):
+    first = squeezed.read_bytes()
+    assert len(first) < len(TEXT) / 2
+    write(squeezed)
+    assert squeezed.read_bytes() == first
+
+
+def test_joined_members_are_read_through(squeezed):
+    squeezed.write_bytes(squeezed.read_bytes() * 2)
+    assert read(squeezed) == TEXT * 2
+
+
+@pytest.mark.parametrize("lost", [1, 3, 100, 5000])
+def test_a_truncated_file_is_one_data_error(squeezed, lost):
+    squeezed.write_bytes(squeezed.read_bytes()[:-lost])
+    with pytest.raises(DataError, match="cannot be read to its end") as caught:
+        list(files.blocks_of_lines(squeezed))
+    assert caught.value.path == str(squeezed)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_file_is_one_data_error(squeezed):
+    data = bytearray(squeezed.read_bytes())
+    data[len(data) // 2] ^= 0x55
+    squeezed.write_bytes(data)
+    with pytest.raises(DataError):
+        read(squeezed)
+
+
+def test_plain_text_under_a_compressed_name_is_one_data_error(squeezed):
+    squeezed.write_bytes(b"just text\n" * 10)
+    with pytest.raises(DataError):
+        list(files.lines(squeezed))
+
+
+def test_zstandard_frames_that_expand_a_great_deal(tmp_path):
+    pytest.importorskip("zstandard")
+    write(tmp_path / "zeros.zst", bytes(5_000_000))
+    assert read(tmp_path / "zeros.zst") == bytes(5_000_000)
+
+
+def test_what_cannot_be_opened_is_a_data_error(tmp_path):
+    with pytest.raises(DataError, match="No such file"):
+        files.open_input(tmp_path / "missing")
+    with pytest.raises(DataError, match="is a directory"):
+        files.open_input(tmp_path)
+
+
+def test_zstandard_missing_is_a_data_error(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    with pytest.raises(DataError, match=r"aligntools\[zstd\]"):
+        files.open_input(tmp_path / "x.zst")
+    with pytest.raises(DataError, match=r"aligntools\[zstd\]"):
+        write(tmp_path / "x.zst")
+    assert os.listdir(tmp_path) == []
+
+
+@given(st.lists(st.sampled_from([b"\n", b"a", b"bc\n", b"\r\n", b"long line\n"])), st.integers(1, 12))
+def test_blocks_are_whole_lines(tmp_path_factory, pieces, size):
+    path = tmp_path_factory.mktemp("blocks") / "x"
+    path.write_bytes(b"".join(pieces))
+    blocks = list(files.blocks_of_lines(path, size))
+    assert b"".join(blocks) == b"".join(pieces)
+    assert all(blocks)
+    assert all(block.endswith(b"\n") for block in blocks[:-1])
+
+
+def test_lines_lose_one_carriage_return_and_nothing_else(tmp_path):
+    (tmp_path / "x").write_bytes(b" a\r\r\n\x0b\xa0\n\rb\r")
+    assert list(files.lines(tmp_path / "x")) == [b" a\r", b"\x0b\xa0", b"\rb"]
+
+
+def test_failure_leaves_nothing_behind_and_the_old_file_alone(path):
+    path.write_bytes(b"old")
+    with pytest.raises(RuntimeError, match="midway"):
+        write_and_fail(path, RuntimeError("midway"))
+    assert path.read_bytes() == b"old"
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_an_interrupt_leaves_nothing_behind(path):
+    with pytest.raises(KeyboardInterrupt):
+        write_and_fail(path, KeyboardInterrupt())
+    assert os.listdir(path.parent) == []
+
+
+def test_the_final_name_appears_only_when_all_is_written(path):
+    with files.writing(path) as out:
+        out.write(TEXT)
+        out.flush()
+        assert not path.exists()
+    assert path.exists()
+
+
+def test_permissions_follow_the_umask(path):
+    old = os.umask(0o027)
+    try:
+        write(path)
+    finally:
+        os.umask(old)
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "elsewhere" / "real")
+    write(link)
+    assert link.is_symlink()
+    assert (tmp_path / "elsewhere" / "real").read_bytes() == TEXT
+    assert os.listdir(tmp_path / "elsewhere") == ["real"]
+
+
+def test_what_cannot_be_written_is_a_data_error(tmp_path):
+    with pytest.raises(DataError, match="cannot be written: No such file"):
+        write(tmp_path / "missing" / "x")
+    with pytest.raises(DataError, match="cannot be written: Is a directory"):
+        write(tmp_path)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device here")
+def test_a_full_device_is_a_data_error():
+    with pytest.raises(DataError, match="cannot be written: No space"):
+        write("/dev/full")
+
+
+def test_a_device_is_written_in_place():
+    write(os.devnull)
+    assert not os.path.isfile(os.devnull)
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_named_pipes_are_read_and_written(tmp_path, suffix):
+    path = tmp_path / f"pipe{suffix}"
+    os.mkfifo(path)
+    writer = threading.Thread(target=write, args=(path,))
+    writer.start()
+    assert list(files.lines(path)) == TEXT.replace(b"\r\n", b"\n").split(b"\n")
+    writer.join()
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_a_reader_that_leaves_a_named_pipe_is_a_broken_pipe(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = threading.Thread(target=lambda: open(path, "rb").close())
+    reader.start()
+    with pytest.raises(BrokenPipeError):
+        write(path, TEXT * 10)  # more than a pipe holds
+    reader.join()
+
+
+def test_standard_input(tmp_path, monkeypatch):
+    write(tmp_path / "x")
+    with open(tmp_path / "x") as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        assert read("-") == TEXT
+        assert not file.closed
+
+
+def test_standard_input_that_is_no_file_or_closed(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(TEXT)))
+    assert read("-") == TEXT
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(DataError, match="<stdin>: is closed"):
+        read("-")
+
+
+@pytest.mark.parametrize("name", ["-", "/dev/stdout"])
+def test_standard_output(capfdbinary, name):
+    with files.writing(name) as out:
+        out.write(b"a\n")
+    assert capfdbinary.readouterr().out == b"a\n"
+
+
+def test_standard_output_that_is_closed(monkeypatch):
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(DataError, match="<stdout>: is closed"):
+        write("-")

@@ -1,0 +1,81 @@
+import pytest
+
+from aligntools.errors import DataError, UsageProblem
+from aligntools.formats.goldlinks import read_gold
+
+
+@pytest.fixture
+def gold(tmp_path):
+    def read(text, **how):
+        path = tmp_path / "gold.wa"
+        path.write_text(text)
+        return read_gold(str(path), **how)
+
+    return read
+
+
+def test_pharaoh_marks_sure_and_possible(gold):
+    links = gold("0-0 2p1 1?1 1P2\n\n3-3 3?3\n")
+    assert links.format == "pharaoh"
+    assert links.sure.tolists() == [[(0, 0)], [], [(3, 3)]]
+    assert links.possible.tolists() == [[(0, 0), (1, 1), (1, 2), (2, 1)], [], [(3, 3)]]
+    assert links.all_sure().sure.tolists() == links.possible.tolists()
+    assert links.ignore_possible().possible.tolists() == links.sure.tolists()
+
+
+def test_pharaoh_may_count_from_1(gold):
+    links = gold("1-1 2?3\n", index_base=1)
+    assert links.possible.tolists() == [[(0, 0), (1, 2)]]
+    with pytest.raises(DataError, match=r"gold\.wa:2: link 0-1 has an index 0, but counting from 1"):
+        gold("1-1\n0-1\n", index_base=1)
+
+
+NAACL = "0001 1 1 S\n0001 2 3 P\n0003 2 2\n0003 0 4 S\n0003 1 1 P 0.5\n0003 1 2 S 1.0\n0003 1 3 0.25\n"
+
+
+def test_numbered_lines_are_recognized(gold):
+    links = gold(NAACL)
+    assert (links.format, links.index_base, links.first_sentence, links.null_links) == ("naacl", 1, 1, 1)
+    assert links.sure.tolists() == [[(0, 0)], [], [(0, 1), (0, 2), (1, 1)]]
+    assert links.possible.tolists() == [[(0, 0), (1, 2)], [], [(0, 0), (0, 1), (0, 2), (1, 1)]]
+
+
+def test_numbers_need_not_start_at_1(gold):
+    text = NAACL.replace("0001", "0038").replace("0003", "0040")
+    assert gold(text, sentences=3).first_sentence == 38
+    assert len(gold(text, sentences=3)) == 3
+    assert len(gold(text, sentences=40)) == 40
+    assert gold(text, first_sentence=37).sure.tolists()[:2] == [[], [(0, 0)]]
+    with pytest.raises(DataError, match="sentence numbers run from 38 to 40: say which"):
+        gold(text, sentences=100)
+    with pytest.raises(DataError, match="has a sentence 38, but 39 was said to be the first"):
+        gold(text, first_sentence=39)
+
+
+@pytest.mark.parametrize(
+    ("text", "how", "message"),
+    [
+        ("", {}, "has no gold links"),
+        ("\n\n", {}, "has no gold links"),
+        ("\nhello world\n", {}, "gold.wa:2: 'hello world' is no gold alignment"),
+        ("0-0\n1-1 2x2\n", {}, "gold.wa:2: '2x2' is not a gold link"),
+        ("1 1 1 S\n1 1 S\n", {}, "gold.wa:2: '1 1 S' is not 'sentence source target"),
+        ("1 1 1 S\n1 1 1 Q\n", {}, "gold.wa:2: "),
+        ("1 1 1 S\n1 2 3 S 0.5 7\n", {}, "gold.wa:2: "),
+        ("1 0 1\n", {}, "has no gold links"),
+        ("0-0\n", {"format": "naacl"}, "gold.wa:1: "),
+    ],
+)
+def test_wrong_files_are_refused(gold, text, how, message):
+    with pytest.raises(DataError) as caught:
+        gold(text, **how)
+    assert message in str(caught.value)
+
+
+def test_the_numbered_format_cannot_count_from_0(gold):
+    with pytest.raises(UsageProblem):
+        gold(NAACL, index_base=0)
+
+
+def test_the_format_can_be_said(gold):
+    assert len(gold("\n\n", format="pharaoh")) == 2

@@ -1,0 +1,226 @@
+import gzip
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aligntools.errors import DataError
+from aligntools.formats import pharaoh
+from aligntools.formats.pharaoh import Links
+
+sentences = st.lists(st.sets(st.tuples(st.integers(0, 1200), st.integers(0, 70)), max_size=60), max_size=8)
+either = pytest.mark.parametrize("compiled", [False, True])
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(data, name="corpus.align"):
+        path = tmp_path / name
+        path.write_bytes(data)
+        return str(path)
+
+    return write
+
+
+@either
+@given(sentences)
+@settings(max_examples=60, deadline=None)
+def test_written_links_are_read_back(compiled, corpus):
+    links = Links.from_lists(corpus)
+    for order in ("source", "target"):
+        text = pharaoh.format_pharaoh(links, order, compiled=compiled)
+        assert text.count(b"\n") == len(corpus)
+        assert pharaoh.parse_pharaoh(text, compiled=compiled).tolists() == [sorted(s) for s in corpus]
+
+
+@given(sentences, st.integers(0, 2**32 - 1))
+@settings(max_examples=60, deadline=None)
+def test_compiled_and_plain_writing_agree(corpus, seed):
+    links = Links.from_lists(corpus)
+    p = np.random.default_rng(seed).random(len(links.pairs)).astype(np.float32)
+    for order in ("source", "target"):
+        for probabilities in (None, p):
+            texts = [pharaoh.format_pharaoh(links, order, probabilities, compiled=c) for c in (False, True)]
+            assert texts[0] == texts[1]
+
+
+@given(st.binary(max_size=40) | st.text("01-: \n\r\t|.x", max_size=30).map(str.encode))
+@settings(max_examples=300, deadline=None)
+def test_compiled_and_plain_reading_agree_on_anything(data):
+    results = []
+    for compiled in (False, True):
+        try:
+            results.append(pharaoh.parse_pharaoh(data, compiled=compiled).tolists())
+        except DataError as error:
+            results.append(str(error))
+    assert results[0] == results[1]
+    if isinstance(results[0], list):
+        assert len(results[0]) == data.count(b"\n") + (not data.endswith(b"\n") and data != b"")
+
+
+@either
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"", []),
+        (b"\n", [[]]),
+        (b"0-0", [[(0, 0)]]),
+        (b"1-0 0-2  0-1\t0-1 \r\n\n", [[(0, 1), (0, 2), (1, 0)], []]),
+        (b"a b ||| c - d ||| 0-1 1-0\n||| 2-2\n x ||| y ||| \n", [[(0, 1), (1, 0)], [(2, 2)], []]),
+        (b"0-0:0.9731 1-2:1e-05 3-3:1\n", [[(0, 0), (1, 2), (3, 3)]]),
+        (b"999999999-999999999\n", [[(999999999, 999999999)]]),
+    ],
+)
+def test_forms_that_are_read(compiled, text, expected):
+    assert pharaoh.parse_pharaoh(text, compiled=compiled).tolists() == expected
+
+
+@either
+@pytest.mark.parametrize(
+    "token",
+    ["3", "3-", "-3", "3-4-5", "a-b", "3--4", "3_4", "1234567890-1", "1-2:", "1-2:x", "1-2:3-4", "é", "\x0b"],
+)
+def test_a_bad_token_is_named_with_its_line(compiled, token):
+    text = f"0-0 1-1\n\n1-1 {token} 2-2\n0-0\n".encode()
+    with pytest.raises(DataError, match=r"^corpus:13: '") as caught:
+        pharaoh.parse_pharaoh(text, path="corpus", line=11, compiled=compiled)
+    assert f"'{token}' is not a link" in str(caught.value)
+
+
+def test_a_bad_token_may_come_with_a_hint():
+    with pytest.raises(DataError, match="possible links belong in gold files"):
+        pharaoh.parse_pharaoh(b"0-0 1?1\n")
+    with pytest.raises(DataError, match="cut a score there off"):
+        pharaoh.parse_pharaoh(b"0-0 1-1 ||| -12.25\n")
+
+
+@either
+def test_index_base(compiled):
+    assert pharaoh.parse_pharaoh(b"1-1 2-3\n", index_base=1, compiled=compiled).tolists() == [
+        [(0, 0), (1, 2)]
+    ]
+    with pytest.raises(DataError, match="corpus:2: link 0-1 has an index 0"):
+        pharaoh.parse_pharaoh(b"1-1\n0-1\n", path="corpus", index_base=1, compiled=compiled)
+
+
+def test_probabilities_have_four_decimals_and_stay_between_0_and_1():
+    links = Links.from_lists([[(0, 0), (1, 1), (2, 2), (3, 3)]])
+    p = np.array([0.97314, 0.99999, -0.1, 0.00005])
+    expected = b"0-0:0.9731 1-1:1.0000 2-2:0.0000 3-3:0.0001\n"
+    assert pharaoh.format_pharaoh(links, probabilities=p) == expected
+
+
+def test_files_are_read_whole_in_part_and_in_blocks(file):
+    path = file(b"0-0\n" * 5 + b"1-1 2-2\n\n3-3")
+    whole = pharaoh.read_pharaoh(path)
+    assert whole.tolists() == [[(0, 0)]] * 5 + [[(1, 1), (2, 2)], [], [(3, 3)]]
+    assert pharaoh.read_pharaoh(path, head=6).tolists() == whole[:6].tolists()
+    blocks = list(pharaoh.stream_pharaoh(path, block_lines=3))
+    assert [len(block) for block in blocks] == [3, 3, 2]
+    assert pharaoh.concatenate(blocks).tolists() == whole.tolists()
+    packed = file(gzip.compress(b"0-0\n"), "corpus.align.gz")
+    assert pharaoh.read_pharaoh(packed).tolists() == [[(0, 0)]]
+    assert len(pharaoh.read_pharaoh(file(b""))) == 0
+
+
+def test_line_numbers_count_over_blocks(file):
+    path = file(b"0-0\n" * 7 + b"x\n")
+    with pytest.raises(DataError, match=r"corpus\.align:8: 'x'"):
+        list(pharaoh.stream_pharaoh(path, block_lines=3))
+
+
+@given(st.lists(st.integers(1, 5), max_size=10), st.integers(0, 12), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_a_line_reader_gives_every_line_once(tmp_path_factory, sizes, lines, newline):
+    data = b"".join(b"line %d\n" % k for k in range(lines))
+    data = data if newline else data[:-1]
+    path = tmp_path_factory.mktemp("lines") / "text"
+    path.write_bytes(data)
+    reader = pharaoh.LineReader(path)
+    parts = [reader.read(size) for size in sizes]
+    for size, part in zip(sizes, parts, strict=True):
+        assert part.count(b"\n") in (size, size - 1) or reader.line == lines
+    while part := reader.read(3):
+        parts.append(part)
+    assert b"".join(parts) == data
+    assert reader.line == lines
+    reader.close()
+
+
+@given(sentences)
+@settings(max_examples=40, deadline=None)
+def test_turning_links_round_twice_changes_nothing(corpus):
+    links = Links.from_lists(corpus)
+    assert links.inverted().inverted().tolists() == links.tolists()
+    assert links.inverted().tolists() == [sorted((j, i) for i, j in s) for s in corpus]
+
+
+@given(sentences)
+@settings(max_examples=40, deadline=None)
+def test_slices_are_those_of_lists(corpus):
+    links, lists = Links.from_lists(corpus), [sorted(s) for s in corpus]
+    for part in (slice(None, 2), slice(1, None), slice(None, None, 2), slice(1, None, 2), slice(5, 3)):
+        assert links[part].tolists() == lists[part]
+
+
+def test_links_past_a_sentence_are_refused():
+    links = Links.from_lists([[(0, 0)], [(1, 0), (2, 1)], [(0, 5)]])
+    pharaoh.check_range(links, [1, 3, 1], [1, 2, 6], path="corpus")
+    with pytest.raises(DataError, match="corpus:12: link 2-1 points past the source sentence, which has 2"):
+        pharaoh.check_range(links, [1, 2, 1], [1, 2, 5], path="corpus", line=11)
+    with pytest.raises(DataError, match="corpus:3: link 1-6 points past the target sentence, which has 5"):
+        pharaoh.check_range(links, None, [1, 2, 5], path="corpus", index_base=1)
+
+
+@given(st.text("ab \t\n\r\u00a0\u3000", max_size=30).map(str.encode))
+def test_words_stand_between_spaces_and_tabs(data):
+    rows = [row.removesuffix(b"\r") for row in data.split(b"\n")]
+    rows = rows if rows[-1] or not data.endswith(b"\n") else rows[:-1]
+    if not data.endswith(b"\r"):  # the end of a text in the middle of a line end is nobody's business
+        expected = [len([w for w in row.replace(b"\t", b" ").split(b" ") if w]) for row in rows]
+        assert pharaoh.count_words(data).tolist() == (expected if data else [])
+
+
+A3 = b"""# Sentence pair (2) source length 2 target length 3 alignment score : 0.01
+la maison bleue
+NULL ({ }) blue ({ 1 3 }) house ({ 2 })
+# Sentence pair (1) source length 3 target length 1 alignment score : 1e-05
+x
+NULL ({ 1 }) ({ ({ }) }) ({ }) 5 ({ })
+"""
+
+
+def test_giza_files_are_put_in_the_order_of_their_numbers(file):
+    links, missing = pharaoh.read_giza_a3(file(A3))
+    assert links.tolists() == [[], [(0, 0), (0, 2), (1, 1)]]
+    assert missing == 0
+    links, missing = pharaoh.read_giza_a3(file(A3.replace(b"(1) s", b"(4) s")))
+    assert (len(links), missing) == (4, 2)
+    links, missing = pharaoh.read_giza_a3(file(A3), sentences=5)
+    assert (len(links), missing) == (5, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ((b"(1) s", b"(2) s"), ":4: sentence pair 2 comes twice"),
+        ((b"# Sentence pair (1)", b"# (1)"), ":4: '# Sentence pair"),
+        ((b"({ 1 3 })", b"({ 1 4 })"), ":3: a position outside 1 to 3"),
+        ((b"({ 1 3 })", b"({ 1 2 })"), ":3: a target position comes twice"),
+        ((b"source length 2", b"source length 4"), ":3: 3 words where NULL and 4"),
+        ((b"x\nNULL ({ 1 }) ({ ({ }) }) ({ }) 5 ({ })\n", b"x\n"), ":4: the file ends within"),
+    ],
+)
+def test_giza_files_that_are_wrong(file, change, message):
+    with pytest.raises(DataError) as caught:
+        pharaoh.read_giza_a3(file(A3.replace(*change)))
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"\x1f\x8b broken"])
+def test_a_file_that_cannot_be_read_is_a_data_error(file, content):
+    with pytest.raises(DataError):
+        pharaoh.read_pharaoh(file(content, "corpus.gz"))
+    with pytest.raises(DataError, match="cannot be opened"):
+        pharaoh.read_pharaoh("no/such/file")
