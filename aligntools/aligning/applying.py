@@ -52,6 +52,8 @@ class Posteriors:
 def _known(side, vocabulary_size, mapping, words, view_ids, view, vocabulary):
     """Map a side's ids to a member's; words that it does not know become its last place."""
     tokens = side.tokens
+    if getattr(side, "view", 0) == view and view:
+        return side, None
     unknown = tokens >= vocabulary_size
     if not unknown.any():
         return SideView(mapping[tokens] if view else tokens, side.offsets), None

@@ -54,7 +54,7 @@ def sentence_seed(tokens, offsets, other_tokens, other_offsets, k, known, other_
 @kernel
 def candidates_block(
     k0, k1, base, source_tokens, source_offsets, target_tokens, target_offsets, cell_offsets, posteriors,
-    ptr, ids, forward, least, state, sizes, positions, entries, masses,
+    ptr, ids, forward, least, sure, state, sizes, positions, entries, masses,
 ):  # fmt: skip
     """List each observed word's candidate positions, most probable first, and start the sampler's state.
 
@@ -65,11 +65,13 @@ def candidates_block(
         Whether the target side is observed (else the source side).
     least : float
         Positions of a lower posterior are no candidates; nor are pairs that the table does not have.
+    sure : float
+        A word with one candidate of a higher posterior is not sampled.
     state : int16 [observed tokens of the chunk], output
         The most probable of the candidates and NULL (-1).
     sizes : int8 [tokens]; positions : int16 [tokens, CANDIDATES]; entries : int32; masses : float32, outputs
-        Where the table does not have the most probable pair (a word that the model does not know), ``sizes`` is
-        negative: such a word is not sampled and keeps the HMM's posteriors.
+        ``sizes`` is negative for words that are not sampled and keep the HMM's posteriors: the sure ones, and those
+        whose most probable pair the table does not have (a word that the model does not know; entry -1).
     """
     o_offsets = target_offsets if forward else source_offsets
     c_offsets = source_offsets if forward else target_offsets
@@ -106,12 +108,16 @@ def candidates_block(
                     entry = find_entry(ptr, ids, source_tokens[sb + o], target_tokens[tb + c])
                 if entry < 0 and x == 0:  # the model cannot weigh its best candidate: leave it to the HMM
                     kept = -n
+                    for y in range(n):
+                        entries[at + o, y] = -1
                     break
                 if entry >= 0:
                     positions[at + o, kept] = c
                     masses[at + o, kept] = masses[at + o, x]
                     entries[at + o, kept] = entry
                     kept += 1
+            if kept == 1 and masses[at + o, 0] > sure:
+                kept = -1
             sizes[at + o] = kept
             state[at + o] = -1
             if kept != 0 and masses[at + o, 0] >= np.float32(1.0) - total:
@@ -139,8 +145,8 @@ def add_sentence(o0, n_obs, n_con, c_words, o_words, state, sizes, positions, en
             null_counts[o_words[o]] += sign
             word_counts[-2] += sign
             continue
-        for x in range(sizes[o0 + o]):
-            if positions[o0 + o, x] == c:
+        for x in range(abs(sizes[o0 + o])):
+            if positions[o0 + o, x] == c and entries[o0 + o, x] >= 0:
                 pair_counts[entries[o0 + o, x]] += sign
         word_counts[c_words[c]] += sign
         fertility[c] += 1
@@ -190,6 +196,9 @@ def sweep(
     inner = sweeps if frozen else 1
     if not frozen:
         for p in range(o_offsets[k0] - o_base, o_offsets[k1] - o_base):
+            if sizes[p] < 0 and entries[p, 0] >= 0:
+                mean_pairs[entries[p, 0]] += masses[p, 0]
+                continue
             for x in range(CANDIDATES):
                 masses[p, x] = 0.0
     for outer_round in range(outer):

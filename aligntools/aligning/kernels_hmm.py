@@ -19,7 +19,7 @@ from aligntools.compiling import kernel
 
 #: Half width of the jump window; jumps beyond share one value.
 WINDOW = 9
-#: Taps stored: ``2 * WINDOW + 1`` jumps, ``g(d)`` at ``d + WINDOW``, then a zero that makes them a multiple of 4.
+#: Taps stored: ``2 * WINDOW + 1`` jumps, ``g(d)`` at ``d + WINDOW``, then a zero that makes them 20, as ``convolve`` needs.
 TAPS = 2 * WINDOW + 2
 #: A row of jump parameters: the taps, the tail, ``WINDOW + 1`` first positions, the first position's tail.
 TAIL = TAPS
@@ -31,25 +31,33 @@ LANES = 16
 
 
 @kernel
-def convolve(taps, padded, width, out):
-    """Compute ``out[i] += sum_d taps[d + W] * padded[i - d]``; ``padded`` has ``W`` zeros before index 0.
+def convolve(taps, padded, base, width, out):
+    """Compute ``out[i] = base + sum_d taps[d + W] * padded[i - d]``.
 
     Parameters
     ----------
     taps : float32 [TAPS]
     padded : float32 [width + 2 * WINDOW + 2]
+        Index 0 lies at ``WINDOW + 1``: one more zero than the window keeps the last, empty tap in range.
     width : int
         A multiple of LANES.
     """
-    for tap in range(0, TAPS, 4):
-        h0, h1, h2, h3 = taps[tap], taps[tap + 1], taps[tap + 2], taps[tap + 3]
-        # i - d + W with d = tap - W; one more zero before index 0 keeps the last, empty tap in range
-        a = padded[2 * WINDOW + 1 - tap :][:width]
-        b = padded[2 * WINDOW - tap :][:width]
-        c = padded[2 * WINDOW - 1 - tap :][:width]
-        d = padded[2 * WINDOW - 2 - tap :][:width]
-        for i in range(width):
-            out[i] += h0 * a[i] + h1 * b[i] + h2 * c[i] + h3 * d[i]
+    h0, h1, h2, h3, h4 = taps[0], taps[1], taps[2], taps[3], taps[4]
+    h5, h6, h7, h8, h9 = taps[5], taps[6], taps[7], taps[8], taps[9]
+    near = padded[TAPS - 10 :][: width + 10]
+    for i in range(width):
+        out[i] = (
+            base + h0 * near[i + 9] + h1 * near[i + 8] + h2 * near[i + 7] + h3 * near[i + 6] + h4 * near[i + 5]
+            + h5 * near[i + 4] + h6 * near[i + 3] + h7 * near[i + 2] + h8 * near[i + 1] + h9 * near[i]
+        )  # fmt: skip
+    g0, g1, g2, g3, g4 = taps[10], taps[11], taps[12], taps[13], taps[14]
+    g5, g6, g7, g8, g9 = taps[15], taps[16], taps[17], taps[18], taps[19]
+    far = padded[TAPS - 20 :][: width + 10]
+    for i in range(width):
+        out[i] += (
+            g0 * far[i + 9] + g1 * far[i + 8] + g2 * far[i + 7] + g3 * far[i + 6] + g4 * far[i + 5]
+            + g5 * far[i + 4] + g6 * far[i + 3] + g7 * far[i + 2] + g8 * far[i + 1] + g9 * far[i]
+        )  # fmt: skip
 
 
 @kernel
@@ -110,40 +118,44 @@ def hmm_sentence(
     now = a_pad[WINDOW + 1 :][:width]  # A(i) / Z(i) of the position before
     loglik = 0.0
     # A(i): forward probability of position i, real or null, scaled to sum to 1
+    product = 1.0
+    mass = np.float32(0.0)
     for j in range(observed):
         e = emissions[j]
         f = posterior[j]
         null = p_null * null_emissions[j]
-        s = np.float32(0.0)
+        s = np.float32(1e-35)
         if j == 0:
             for i in range(width):
                 f[i] = p_real * first[i] * e[i]
                 beta[i] = null * first[i]
                 s += f[i] + beta[i]
         else:
-            mass = np.float32(0.0)
-            for i in range(width):
-                mass += now[i]
-            mass *= tail
-            for i in range(width):
-                row[i] = mass
-            convolve(taps, a_pad, width, row)
+            convolve(taps, a_pad, tail * mass, width, row)
             for i in range(width):
                 f[i] = p_real * row[i] * e[i]
                 beta[i] = null * beta[i]
                 s += f[i] + beta[i]
-        s += np.float32(1e-35)
-        loglik += np.log(np.float64(s))
+        product *= np.float64(s)
+        if product < 1e-200:
+            loglik += np.log(product)
+            product = 1.0
         r = np.float32(1.0) / s
         scale[j] = r
+        mass = np.float32(0.0)
         for i in range(width):
-            f[i] *= r
-            beta[i] = f[i] + r * beta[i]
-            now[i] = beta[i] * inverse[i]
+            x = r * f[i]
+            y = x + r * beta[i]
+            f[i] = x
+            beta[i] = y
+            y *= inverse[i]
+            now[i] = y
+            mass += y
         if want_jumps:
             g = shifted[j]
             for i in range(width):
                 g[i] = now[i]
+    loglik += np.log(product)
     # beta(i): chance of what follows position i, scaled alike; the same for a position and its null twin
     for i in range(width):
         beta[i] = 1.0
@@ -152,21 +164,22 @@ def hmm_sentence(
     for j in range(observed - 1, -1, -1):
         f = posterior[j]
         e = emissions[j]
-        r = scale[j]
+        mass = np.float32(0.0)
+        pr = p_real * scale[j]
         for i in range(width):
             f[i] *= beta[i]
+            x = pr * e[i] * beta[i]
+            eb[i] = x
+            mass += x
         if j == 0:
             break
-        mass = np.float32(0.0)
-        pr = p_real * r
-        for i in range(width):
-            eb[i] = pr * e[i] * beta[i]
-            mass += eb[i]
+        convolve(back_taps, b_pad, tail * mass, width, row)
         if want_jumps:
             g = shifted[j - 1]
             before = np.float32(0.0)
             for i in range(width):
                 before += g[i]
+                leaving[i] += g[i] * row[i]
             inside = 0.0
             for tap in range(2 * WINDOW + 1):
                 ahead = b_pad[tap + 1 :][:width]
@@ -177,15 +190,7 @@ def hmm_sentence(
                 inside += x
             outside = np.float64(tail) * (np.float64(before) * mass - inside)
             jump_counts[0, TAIL] += max(outside, 0.0)
-        mass *= tail
-        for i in range(width):
-            row[i] = mass
-        convolve(back_taps, b_pad, width, row)
-        if want_jumps:
-            g = shifted[j - 1]
-            for i in range(width):
-                leaving[i] += g[i] * row[i]
-        null = p_null * null_emissions[j] * r
+        null = p_null * null_emissions[j] * scale[j]
         for i in range(width):
             beta[i] = inverse[i] * row[i] + null * beta[i]
     if want_jumps:
@@ -282,15 +287,13 @@ def hmm_block(
         want = jump_stride > 0 and k % max(jump_stride, 1) == 0
         if directions & 1:
             loglik[0, k - base] = hmm_sentence(
-                e_f, n_i, w_i, n_j, jumps[0], taps[0], back_taps[0], p_null[0], null_f, p_f, first[:w_i],
-                inverse[:w_i], a_store[: w_i + 2 * WINDOW + 2], b_store[: w_i + 2 * WINDOW + 2],
-                row[:w_i], beta[:w_i], leaving[:w_i], h_f, scale, jump_counts[0], want,
+                e_f, n_i, w_i, n_j, jumps[0], taps[0], back_taps[0], p_null[0], null_f, p_f, first[:w_i], inverse[:w_i],
+                a_store[: w_i + 2 * WINDOW + 2], b_store[: w_i + 2 * WINDOW + 2], row[:w_i], beta[:w_i], leaving[:w_i], h_f, scale, jump_counts[0], want,
             )  # fmt: skip
         if directions & 2:
             loglik[1, k - base] = hmm_sentence(
-                e_r, n_j, w_j, n_i, jumps[1], taps[1], back_taps[1], p_null[1], null_r, p_r, first[:w_j],
-                inverse[:w_j], a_store[: w_j + 2 * WINDOW + 2], b_store[: w_j + 2 * WINDOW + 2],
-                row[:w_j], beta[:w_j], leaving[:w_j], h_r, scale, jump_counts[1], want,
+                e_r, n_j, w_j, n_i, jumps[1], taps[1], back_taps[1], p_null[1], null_r, p_r, first[:w_j], inverse[:w_j],
+                a_store[: w_j + 2 * WINDOW + 2], b_store[: w_j + 2 * WINDOW + 2], row[:w_j], beta[:w_j], leaving[:w_j], h_r, scale, jump_counts[1], want,
             )  # fmt: skip
         if joint:
             for i in range(n_i):

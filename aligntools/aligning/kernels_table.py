@@ -153,6 +153,9 @@ def collect_counts(
                 dense[words[j]] += row[j]
         for x in range(ptr[v], ptr[v + 1]):
             counts[x] += dense[ids[x]]
+        if (start[v + 1] - start[v]) * 64 > dense.shape[0]:
+            dense[:] = 0.0  # a frequent word: quicker than to walk its sentences again
+            continue
         for q in range(start[v], start[v + 1]):
             k = sentence[q]
             for p in range(offsets[k], offsets[k + 1]):

@@ -30,16 +30,19 @@ class Chunk:
         return int(self.cell_offsets[-1])
 
 
-def plan_chunks(source_lengths, target_lengths, max_cells):
-    """Cut the corpus into chunks of at most ``max_cells`` link-matrix cells (or one sentence)."""
+def plan_chunks(source_lengths, target_lengths, max_cells, max_tokens=1 << 62):
+    """Cut the corpus into chunks of at most so many link-matrix cells and tokens of both sides (or one sentence)."""
     cells = source_lengths.astype(np.int64) * target_lengths
     work = cells * (source_lengths + target_lengths + 64) + 64
     ends = np.cumsum(cells)
+    tokens = np.cumsum(source_lengths + target_lengths)
     chunks = []
     k0 = 0
     while k0 < len(cells):
         limit = (ends[k0 - 1] if k0 else 0) + max_cells
-        k1 = max(k0 + 1, int(np.searchsorted(ends, limit, side="right")))
+        k1 = int(np.searchsorted(ends, limit, side="right"))
+        k1 = min(k1, int(np.searchsorted(tokens, (tokens[k0 - 1] if k0 else 0) + max_tokens, side="right")))
+        k1 = max(k0 + 1, k1)
         offsets = np.zeros(k1 - k0 + 1, np.int64)
         np.cumsum(cells[k0:k1], out=offsets[1:])
         blocks = [(a + k0, b + k0) for a, b in balanced_blocks(work[k0:k1], SENTENCE_BLOCKS)]
@@ -51,9 +54,10 @@ def plan_chunks(source_lengths, target_lengths, max_cells):
 class Passes:
     """Scratch memory and the thread pool for passes over one corpus and one table."""
 
-    def __init__(self, source, target, table, pool, max_cells=24_000_000):
+    def __init__(self, source, target, table, pool, max_cells=24_000_000, max_tokens=1 << 62):
         self.source, self.target, self.table, self.pool = source, target, table, pool
-        self.chunks = plan_chunks(source.lengths(), target.lengths(), max_cells)
+        self.max_cells = max_cells
+        self.chunks = plan_chunks(source.lengths(), target.lengths(), max_cells, max_tokens)
         cells = max((c.n_cells for c in self.chunks), default=0)
         tokens = max((int(source.offsets[c.k1] - source.offsets[c.k0]) for c in self.chunks), default=0)
         self.cells = np.zeros(cells, np.float32)
@@ -64,6 +68,10 @@ class Passes:
         self._dense = [np.zeros(table.n_target, np.float32) for _ in range(pool.threads)]
         self._longest = int(target.lengths().max(initial=0))
         self._word_blocks = []
+
+    def free(self):
+        """Give the cells' memory back."""
+        self.cells = self._second = np.zeros(0, np.float32)
 
     @property
     def second(self):

@@ -11,9 +11,14 @@ from aligntools.aligning import estimation as est
 from aligntools.aligning import kernels_fertility as kf
 from aligntools.aligning import kernels_hmm as kh
 from aligntools.aligning.member import SamplerCounts
+from aligntools.aligning.passes import Passes
 
+#: Tokens of a side up to which a corpus is sampled as one chunk; beyond, in chunks of a quarter of them.
+CHUNK_TOKENS = 2_500_000
 #: Posterior that a position needs to be a candidate.
 LEAST = 0.01
+#: Posterior beyond which a word with one candidate is not sampled.
+SURE = 0.98
 
 
 class Candidates:
@@ -32,7 +37,7 @@ class Candidates:
         def task(b):
             kf.candidates_block(
                 *b, base, source.tokens, source.offsets, target.tokens, target.offsets, cell_offsets, posteriors,
-                table.ptr, table.ids, forward, np.float32(LEAST), self.state, self.sizes, self.positions,
+                table.ptr, table.ids, forward, np.float32(LEAST), np.float32(SURE), self.state, self.sizes, self.positions,
                 self.entries, self.masses,
             )  # fmt: skip
 
@@ -103,6 +108,10 @@ class _Direction:
 def train_sampler(member, passes, looks, settings, pool):
     """Sample links over the corpus of ``passes``; return both directions' averaged counts."""
     source, target, table = passes.source, passes.target, member.table
+    longest = max(len(source.tokens), len(target.tokens))
+    if longest > CHUNK_TOKENS:
+        passes.free()
+        passes = Passes(source, target, table, pool, min(passes.max_cells, 8_000_000), CHUNK_TOKENS // 4)
     directions = [_Direction(member, forward, passes, looks, settings.seed) for forward in (True, False)]
     sweeps = settings.sweeps
     burn = sweeps // 3

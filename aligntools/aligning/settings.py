@@ -86,9 +86,9 @@ class Settings:
                 choice["views"] = (0,)
             else:
                 small = n_tokens <= SMALL
-                choice["views"] = (0, 5, 4, 3) if small else (0, 5) if n_tokens <= MEDIUM else (5,)
+                choice["views"] = (0, 5, 4, 3) if small else (5,)
         if self.sweeps is None:
-            choice["sweeps"] = 30 if n_tokens <= SMALL else 10 if n_tokens <= MEDIUM else 4
+            choice["sweeps"] = 30 if n_tokens <= SMALL else 6 if n_tokens <= MEDIUM else 4
         if self.keep is None:
             choice["keep"] = 0.0 if n_tokens <= SMALL or self.estimator == "em" else 1.0
         if self.prune is None:

@@ -21,7 +21,7 @@ from aligntools.aligning.table import Table, build_table
 from aligntools.aligning.views import look_alike_keys, view
 
 #: Jumps are counted on every so many sentences that about this many tokens take part.
-JUMP_SAMPLE = 2_000_000
+JUMP_SAMPLE = 400_000
 
 
 @dataclass
@@ -30,6 +30,7 @@ class SideView:
 
     tokens: np.ndarray
     offsets: np.ndarray
+    view: int = 0
 
     def __len__(self):
         return len(self.offsets) - 1
@@ -42,10 +43,22 @@ class SideView:
 def side_view(side, vocabulary, length):
     """Cut one side's words; return the side, the words, the map and the look-alike keys (one more place each)."""
     words, mapping = view(vocabulary.words(), length)
-    tokens = side.tokens if length == 0 else mapping[side.tokens]
+    cut_already = getattr(side, "view", 0) == length
+    tokens = side.tokens if cut_already else mapping[side.tokens]
     keys = np.concatenate([look_alike_keys(words), np.zeros((3, 1), np.int32)], axis=1)
     mapping = np.append(mapping, np.int32(len(words)))
     return SideView(tokens, side.offsets), words, mapping, keys
+
+
+def collapse(bitext, length):
+    """Cut the words of a text in place, where one view alone is trained: half the memory of a copy."""
+    for name in ("source", "target"):
+        side = getattr(bitext, name)
+        mapping = view(getattr(bitext, f"{name}_vocabulary").words(), length)[1]
+        for a in range(0, len(side.tokens), 1 << 20):
+            part = side.tokens[a : a + (1 << 20)]
+            part[:] = mapping[part]
+        setattr(bitext, name, SideView(side.tokens, side.offsets, length))
 
 
 def train(bitext, settings: Settings, pool, max_cells, report=None, start=None):

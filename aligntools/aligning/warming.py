@@ -38,4 +38,4 @@ def warm(folder):
     pharaoh.format_pharaoh(links, "source", p, compiled=True)
     links = pharaoh.parse_pharaoh(data, compiled=True)
     for flavor in ("atools", "symal"):
-        symmetrize.symmetrize(links, links, "grow-diag-final-and", flavor)
+        symmetrize.symmetrize(links, links, "grow-diag-final-and", flavor, compiled=True)

@@ -25,6 +25,7 @@ class Progress:
     def step(self, figures):
         """Take the figures of a training step."""
         stage = figures["stage"]
+        figures["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         self.stages[stage] = self.stages.get(stage, 0.0) + figures["seconds"]
         if self.log:
             self.log.write((json.dumps(figures) + "\n").encode())
@@ -39,7 +40,7 @@ class Progress:
                 text += ", tension {:.3f} {:.3f}".format(*figures["tension"])
             if "pairs" in figures:
                 text += f": {figures['pairs']} pairs of words"
-            self.say(f"{text} ({figures['seconds']:.2f} s)")
+            self.say(f"{text} ({figures['seconds']:.2f} s, {figures['peak_mb']} MB)")
 
     @contextlib.contextmanager
     def stage(self, name):
@@ -135,7 +136,7 @@ class Decoder:
             order = o.get("order") or "source"
             text = format_pharaoh(links, order, probabilities if o["link_probabilities"] else None)
             if o.get("append_scores"):
-                text = _append_scores(text, posteriors.log_likelihood[one == "reverse"])
+                text = _append_scores(text, o["append_scores"](posteriors))
             out.main.write(text)
             if out.forward:
                 out.forward.write(format_pharaoh(decide(single[0])[0]))
@@ -274,7 +275,7 @@ def _needed(bitext):
 def _train(o, out, pool, progress):
     from aligntools.aligning.applying import Applier
     from aligntools.aligning.model import AlignmentModel
-    from aligntools.aligning.training import train
+    from aligntools.aligning.training import collapse, train
     from aligntools.formats.bitext import read_bitext
 
     start = None
@@ -291,9 +292,11 @@ def _train(o, out, pool, progress):
     cells = _cells(o["max_memory"], _needed(bitext))
     settings = settings.resolved(len(bitext.source.tokens))
     ratio = len(bitext.target.tokens) / max(len(bitext.source.tokens), 1)
-    if "on_ratio" in o:
-        o["on_ratio"](ratio)
-    members = train(bitext, settings, pool, cells, progress.step, start)
+    if "on_read" in o:
+        o["on_read"](bitext)
+    if len(settings.views) == 1 and settings.views[0]:
+        collapse(bitext, settings.views[0])
+    members = train(bitext, settings, pool, cells, o.get("on_step", progress.step), start)
     model = AlignmentModel(
         settings, bitext.source_vocabulary, bitext.target_vocabulary, members, lowercase, ratio
     )
@@ -307,8 +310,24 @@ def _train(o, out, pool, progress):
     sizes = (len(model.source_vocabulary), len(model.target_vocabulary))
     decoder = Decoder(o, Applier(members, settings, sizes, pool, cells), pool)
     with progress.stage("aligning"):
-        decoder.run(bitext, out)
+        for part in _parts(bitext):
+            decoder.run(part, out)
     progress.summary(len(bitext), decoder.links, bitext.skipped.summary())
+
+
+def _parts(bitext, sentences=50_000):
+    """Cut a text into runs of sentences, so that decoding needs no temporaries as long as the text."""
+    import dataclasses
+
+    def part(side, a, b):
+        offsets = side.offsets[a : b + 1]
+        return dataclasses.replace(side, tokens=side.tokens[offsets[0] : offsets[-1]], offsets=offsets - offsets[0])
+
+    for a in range(0, len(bitext), sentences):
+        b = min(a + sentences, len(bitext))
+        yield dataclasses.replace(
+            bitext, source=part(bitext.source, a, b), target=part(bitext.target, a, b)
+        )
 
 
 def _write_ttable(model, path):

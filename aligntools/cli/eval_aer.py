@@ -87,17 +87,25 @@ def command(
         raise UsageProblem("--paired compares with the first alignment; give two or more")
     if [gold, *hypotheses, source, target].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
-    links = [pharaoh.read_pharaoh(path, index_base=index_base, compiled=False) for path in hypotheses]
+
+    def read(head=None):
+        return [
+            pharaoh.read_pharaoh(path, index_base=index_base, head=head, compiled=False)
+            for path in hypotheses
+        ]
+
+    links = None if head else read()
     gold_links = goldlinks.read_gold(
         gold,
         format=gold_format,
         index_base=gold_base if gold_base is not None or not index_base else index_base,
         first_sentence=first_sentence,
-        sentences=len(links[0]),
+        sentences=None if head else len(links[0]),
     )
     n = len(gold_links)
+    links = links or read(head=n)
     for k, path in enumerate(hypotheses):
-        links[k] = _fit(links[k], path, gold, n, head)
+        _check_length(links[k], path, gold, n)
         if reverse:
             links[k] = links[k].inverted()
     _check_texts(gold, gold_links, hypotheses, links, index_base, source, target, reverse)
@@ -131,18 +139,13 @@ def command(
     options.write_text(output, text)
 
 
-def _fit(links, path, gold, n, head):
-    """Return the alignment cut to the gold's length, or explain what does not fit."""
+def _check_length(links, path, gold, n):
+    """Explain what does not fit, if an alignment has not as many lines as the gold."""
+    fits = f"{len(links)} lines, but the gold {gold} has {n} sentence pairs"
     if len(links) < n:
-        raise DataError(path, None, f"{len(links)} lines, but the gold {gold} has {n} sentence pairs")
-    if len(links) > n and not head:
-        raise DataError(
-            path,
-            None,
-            f"{len(links)} lines, but the gold {gold} has {n} sentence pairs"
-            f" (if they are the first ones, score those with --head)",
-        )
-    return links[:n]
+        raise DataError(path, None, fits)
+    if len(links) > n:
+        raise DataError(path, None, f"{fits} (if they are the first ones, score those with --head)")
 
 
 def _check_texts(gold, gold_links, hypotheses, links, index_base, source, target, reverse):

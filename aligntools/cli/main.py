@@ -54,9 +54,13 @@ def run(command, args=None, prog_name=None):
     debug = "--debug" in args
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are removed
     try:
-        status = command.main(args=args, prog_name=prog_name, standalone_mode=False)
+        # not command.main(), which turns a closed pipe into exit status 1
+        with command.make_context(prog_name or command.name, args) as context:
+            command.invoke(context)
         sys.stdout.flush()
-        return status if isinstance(status, int) else 0
+        return 0
+    except click.exceptions.Exit as end:
+        return end.exit_code
     except click.exceptions.Abort:
         return 130
     except click.ClickException as error:

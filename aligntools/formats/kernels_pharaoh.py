@@ -11,6 +11,8 @@ _INSERTION = 48  # links: up to here insertion beats a general sort, above all o
 def parse_links(text, pairs, offsets):
     """Read Pharaoh lines of nothing but ``i-j`` links, spaces, tabs and carriage returns.
 
+    The last line has its newline too.
+
     Parameters
     ----------
     text : np.ndarray [shape=(bytes,), dtype=uint8]
@@ -53,8 +55,6 @@ def parse_links(text, pairs, offsets):
         if at < size and text[at] != 32 and text[at] != 10 and text[at] != 9 and text[at] != 13:
             return line
         count += 1
-    if line + 1 < len(offsets):
-        offsets[line + 1] = count
     return -1
 
 

@@ -156,6 +156,8 @@ def parse_pharaoh(data: bytes, *, path="-", line=1, index_base=0, compiled=None)
     compiled : bool or None
         Use compiled code; None decides by size.
     """
+    if data and not data.endswith(b"\n"):
+        data += b"\n"  # or a last line that is all prefix would be lost with it
     original = data
     if b"|||" in data:
         data = _PREFIX.sub(b"", data)
@@ -166,7 +168,7 @@ def parse_pharaoh(data: bytes, *, path="-", line=1, index_base=0, compiled=None)
 
         text = np.frombuffer(data, np.uint8)
         pairs = np.empty((data.count(b"-"), 2), np.int32)
-        offsets = np.zeros(data.count(b"\n") + (not data.endswith(b"\n") and len(data) > 0) + 1, np.int64)
+        offsets = np.zeros(data.count(b"\n") + 1, np.int64)
         valid = kernels_pharaoh.parse_links(text, pairs, offsets) < 0
     else:
         tokens = tokenize_links(data)

@@ -1,0 +1,80 @@
+"""Alignment by a given table of word probabilities, one direction, a sentence pair at a time.
+
+What fast_align does with ``-f``: IBM 2 with the diagonal prior of Dyer, Chahuneau & Smith (2013), section 2,
+or IBM 1 without, and the length of the observed side Poisson. Small enough for plain NumPy.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.formats.ttable import NULL, TTable
+
+#: Probability of a pair of words that the table does not have.
+FLOOR = 1e-9
+
+
+def log_poisson(n, mean) -> float:
+    """Return ``ln Poisson(n; mean)``."""
+    return n * math.log(mean) - math.lgamma(n + 1) - mean
+
+
+def log_length(observed, conditioning, ratio) -> float:
+    """Return the log probability of so many observed words, ``ratio`` being expected for each given one."""
+    return log_poisson(observed, 0.05 + conditioning * ratio)
+
+
+@dataclass
+class ForcedAligner:
+    """A table and the few numbers beside it.
+
+    Attributes
+    ----------
+    table : TTable
+    tension : float or None
+        How strongly links are drawn to the diagonal; None: all positions are equally likely.
+    p_null : float
+        Probability of NULL where there is a tension; without, NULL is one position among the others.
+    use_null : bool
+    ratio : float
+        Observed words expected for each given word.
+    """
+
+    table: TTable
+    tension: float | None = None
+    p_null: float = 0.08
+    use_null: bool = True
+    ratio: float = 1.0
+
+    def align(self, conditioning, observed) -> tuple[np.ndarray, float]:
+        """Link each observed word to its most probable given word.
+
+        Parameters
+        ----------
+        conditioning, observed : sequence of bytes, not empty
+
+        Returns
+        -------
+        np.ndarray [shape=(len(observed),), dtype=int64], float
+            Positions, -1 for NULL, which wins where it is as probable; else the first of equals. The natural
+            logarithm of the observed side's probability, its length included.
+        """
+        n_c, n_o = len(conditioning), len(observed)
+        scores = self.table.lookup(conditioning, observed, FLOOR)
+        if self.tension is None:
+            null = 1.0 / (n_c + self.use_null)
+            scores *= null
+        else:
+            null = self.p_null
+            i = np.arange(1, n_c + 1)[:, None] / n_c
+            j = np.arange(1, n_o + 1)[None, :] / n_o
+            prior = np.exp(-self.tension * np.abs(i - j))
+            scores *= prior * ((1 - null) / prior.sum(axis=0))
+        total, best = scores.sum(axis=0), scores.argmax(axis=0)
+        if self.use_null:
+            nulls = null * self.table.lookup([NULL], observed, FLOOR)[0]
+            total += nulls
+            best[scores.max(axis=0) <= nulls] = -1
+        with np.errstate(divide="ignore"):
+            return best, log_length(n_o, n_c, self.ratio) + float(np.log(total).sum())

@@ -1,0 +1,297 @@
+"""``bin/fast_align``: fast_align's flags and output forms; what they mean is done by ``align``'s own code."""
+
+import getopt
+import math
+import os
+import re
+import sys
+from dataclasses import dataclass
+
+import click
+
+USAGE = """Usage: fast_align -i file.fr-en
+ Standard options ([USE] = strongly recommended):
+  -i: [REQ] Input parallel corpus, 'source ||| target'; '-' is standard input
+  -v: [USE] Use Dirichlet prior on lexical translation distributions
+  -d: [USE] Favor alignment points close to the monotonic diagonal
+  -o: [USE] Optimize how close to the diagonal alignment points should be
+  -r: Run alignment in reverse (condition on target and predict source)
+  -p: Write the conditional probability table to this file
+ Advanced options:
+  -I: number of iterations in EM training (default = 5)
+  -q: p_null parameter (default = 0.08)
+  -N: No null word
+  -a: alpha parameter for optional Dirichlet prior (default = 0.01)
+  -T: starting lambda for diagonal distance parameter (default = 4); implies -d
+  -s: print alignment scores (alignment ||| score, disabled by default)
+  -f: align with the table in this file (written with -p) instead of training
+  -m: with -f: mean length ratio, as training printed it (default = 1)
+  -t, -b: accepted and without effect (the table is written whole; memory is bounded anyway)
+"""
+
+_SHORT = "i:rI:df:m:t:q:T:ova:Np:b:sh"
+_LONG = {
+    "input=": "i",
+    "reverse": "r",
+    "iterations=": "I",
+    "favor_diagonal": "d",
+    "force_align=": "f",
+    "mean_srclen_multiplier=": "m",
+    "beam_threshold=": "t",
+    "p0=": "q",
+    "diagonal_tension=": "T",
+    "optimize_tension": "o",
+    "variational_bayes": "v",
+    "alpha=": "a",
+    "no_null_word": "N",
+    "conditional_probabilities=": "p",
+    "thread_buffer_size=": "b",
+    "help": "h",
+}
+
+
+class WrongFlags(Exception):
+    """The command line is not one of fast_align's; what is wrong, or nothing to show the usage alone."""
+
+
+@dataclass
+class Flags:
+    """What the command line asks for; names and defaults are fast_align's."""
+
+    input: str = ""
+    reverse: bool = False
+    iterations: int = 5
+    favor_diagonal: bool = False
+    optimize_tension: bool = False
+    variational_bayes: bool = False
+    alpha: float = 0.01
+    p0: float = 0.08
+    no_null_word: bool = False
+    diagonal_tension: float = 4.0
+    conditional_probabilities: str = ""
+    force_align: str = ""
+    mean_srclen_multiplier: float = 1.0
+    print_scores: bool = False
+    help: bool = False
+
+
+def parse(args) -> Flags:
+    """Read a command line as getopt_long does: clustered short flags, long names cut short, any order.
+
+    Raises
+    ------
+    WrongFlags
+    """
+    try:
+        found, rest = getopt.gnu_getopt(list(args), _SHORT, list(_LONG))
+    except getopt.GetoptError as error:
+        raise WrongFlags(str(error)) from None
+    if rest:
+        raise WrongFlags(f"unexpected argument {rest[0]}")
+    names = {short: name.rstrip("=") for name, short in _LONG.items()} | {"s": "print_scores"}
+    flags = Flags()
+    for flag, value in found:
+        if flag.startswith("--"):
+            name = flag[2:]
+        else:
+            name = names[flag[1]]
+        if name in ("beam_threshold", "thread_buffer_size"):
+            _number(float, flag, value)
+            continue
+        kind = type(getattr(flags, name))
+        setattr(flags, name, True if kind is bool else value if kind is str else _number(kind, flag, value))
+        if name == "diagonal_tension":
+            flags.favor_diagonal = True
+    if flags.help:
+        return flags
+    if not flags.input:
+        raise WrongFlags
+    if flags.variational_bayes and flags.alpha <= 0:
+        raise WrongFlags("--alpha must be > 0")
+    if flags.iterations < 1:
+        raise WrongFlags("--iterations must be at least 1")
+    if not 0 <= flags.p0 < 1:
+        raise WrongFlags("--p0 must be at least 0 and below 1")
+    if flags.force_align and flags.mean_srclen_multiplier < 0:
+        raise WrongFlags("--mean_srclen_multiplier must not be negative")
+    return flags
+
+
+def _number(kind, flag, value):
+    try:
+        number = kind(value)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise WrongFlags(f"{flag}: '{value}' is not a number of the right kind")
+    return number
+
+
+def options(flags, environment=os.environ) -> dict:
+    """Return the options of ``aligntools align`` that do the same."""
+    from aligntools.cli.align import command as align
+
+    o = align.make_context("fast_align", ["-i", flags.input]).params
+    # fast_align's last iteration only aligns; our first, uniform one counts among IBM 1's.
+    learning = max(flags.iterations - 1, 1)
+    o |= {
+        "direction": "reverse" if flags.reverse else "forward",
+        "order": "source" if flags.reverse else "target",
+        "model": "ibm2" if flags.favor_diagonal else "ibm1",
+        "estimator": "vb" if flags.variational_bayes else "em",
+        "joint": False,
+        "look_alike": False,
+        "views": (0,),
+        "ibm1_iterations": 1 if flags.favor_diagonal else learning,
+        "iterations": learning - 1 if flags.favor_diagonal else 1,
+        "alpha": flags.alpha,
+        "p_null": 0.0 if flags.no_null_word else flags.p0,
+        "tension": flags.diagonal_tension,
+        "favor_diagonal": flags.favor_diagonal,
+        "optimize_tension": flags.optimize_tension,
+        "ttable": flags.conditional_probabilities or None,
+        "case_sensitive": True,
+        "tab_separates": True,
+    }
+    threads = re.match(r"\s*(\d+)", environment.get("OMP_NUM_THREADS", ""))
+    if threads and int(threads[1]):
+        o["threads"] = int(threads[1])
+    return o
+
+
+class Report:
+    """What fast_align says on standard error while it trains; scripts read the ratio and the tension there."""
+
+    def __init__(self, flags, say):
+        self.flags, self.say = flags, say
+        self.way = int(flags.reverse)
+        self.iteration = 0
+        self.ratio = 1.0
+        self.words = self.shapes = 0
+
+    def read(self, bitext):
+        """Work out the ratio of the sentences' lengths, mean over the sentences."""
+        import numpy as np
+
+        given, observed = bitext.source.lengths(), bitext.target.lengths()
+        if self.flags.reverse:
+            given, observed = observed, given
+        full = given > 0
+        if full.any():
+            self.ratio = float((observed[full] / given[full]).mean())
+        self.words = int(observed.sum())
+        self.shapes = len(np.unique(given << 32 | observed))
+        self.say(f"expected target length = source length * {self.ratio:g}")
+
+    def step(self, figures):
+        """Show one iteration."""
+        if "log_likelihood" not in figures:  # the table, and the uniform iteration with it
+            self._iteration()
+            return
+        self._iteration()
+        nats = figures["log_likelihood"][self.way]
+        bits = nats / math.log(2)
+        self.say(f"  log_e likelihood: {nats:g}")
+        self.say(f"  log_2 likelihood: {bits:g}")
+        if self.words:
+            self.say(f"     cross entropy: {-bits / self.words:g}")
+            self.say(f"        perplexity: {2 ** min(-bits / self.words, 1000):g}")
+        self.say(f"       size counts: {self.shapes}")
+        if figures["stage"] == "ibm2" and self.flags.optimize_tension:
+            self.say(f"     final tension: {figures['tension'][self.way]:g}")
+
+    def trained(self, model):
+        """Announce the iteration that aligns."""
+        self._iteration(" (FINAL)")
+        if self.flags.favor_diagonal and not self.flags.optimize_tension:
+            self.say(f"     final tension: {self.flags.diagonal_tension:g}")
+        if self.flags.conditional_probabilities:
+            self.say(f"conditional probabilities: {self.flags.conditional_probabilities}")
+
+    def _iteration(self, which=""):
+        self.iteration += 1
+        self.say(f"ITERATION {self.iteration}{which}")
+
+    def scores(self, posteriors):
+        """Return the score of each sentence: ln p of the observed side, its length included."""
+        from aligntools.aligning.forced import log_length
+
+        p = posteriors
+        offsets = (p.source_offsets, p.target_offsets)[:: -1 if self.flags.reverse else 1]
+        lengths = [(o[p.k0 + 1 : p.k1 + 1] - o[p.k0 : p.k1]).tolist() for o in offsets]
+        expected = [log_length(n_o, n_c, self.ratio) for n_c, n_o in zip(*lengths, strict=True)]
+        return [float(a + b) for a, b in zip(expected, p.log_likelihood[self.way], strict=True)]
+
+
+def train(flags, say):
+    """Train and align."""
+    from aligntools.cli.aligning_run import run
+
+    report = Report(flags, say)
+    hooks = {"on_read": report.read, "on_step": report.step, "on_trained": report.trained}
+    if flags.print_scores:
+        hooks["append_scores"] = report.scores
+    run(options(flags) | hooks)
+
+
+def force(flags, say):
+    """Align each line as it comes, with a table: ``source ||| target ||| links ||| score``."""
+    from aligntools.aligning.forced import ForcedAligner
+    from aligntools.errors import DataError
+    from aligntools.formats import files
+    from aligntools.formats.ttable import read_ttable
+    from aligntools.formats.vocabulary import split_words
+
+    table = read_ttable(flags.force_align)
+    say(f"Loaded {len(table)} translation parameters.")
+    tension = flags.diagonal_tension if flags.favor_diagonal else None
+    aligner = ForcedAligner(
+        table, tension, flags.p0, not flags.no_null_word, flags.mean_srclen_multiplier
+    )
+    total = 0.0
+    with files.writing("-") as out:
+        for number, line in enumerate(files.lines(flags.input), 1):
+            source, *rest = re.split(rb"\t|(?<![^ \t])\|\|\|(?![^ \t])", line, maxsplit=1)
+            source, target = split_words(source), split_words(b"".join(rest))
+            if not source or not target:
+                side = "source" if not source else "target"
+                raise DataError(flags.input, number, f"the {side} side is blank (remove the pair)")
+            if flags.reverse:
+                positions, score = aligner.align(target, source)
+                links = [b"%d-%d" % (i, j) for i, j in enumerate(positions.tolist()) if j >= 0]
+            else:
+                positions, score = aligner.align(source, target)
+                links = [b"%d-%d" % (i, j) for j, i in enumerate(positions.tolist()) if i >= 0]
+            total += score
+            row = [*source, b"|||", *target, b"|||", *links, b"|||", b"%g" % score]
+            out.write(b" ".join(row) + b"\n")
+            out.flush()  # whoever feeds lines through a pipe waits for this one
+    say(f"TOTAL LOG PROB {total:g}")
+
+
+class _Getopt(click.Command):
+    """A command whose arguments are left as they are."""
+
+    def parse_args(self, ctx, args):
+        ctx.params["args"] = [a for a in args if a != "--debug"]
+        return []
+
+
+def _say(text):
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+@click.command("fast_align", cls=_Getopt, add_help_option=False)
+def command(args):
+    """Align as fast_align does."""
+    try:
+        flags = parse(args)
+    except WrongFlags as error:
+        _say(f"fast_align: {error}\n{USAGE}" if str(error) else USAGE)
+        return 1
+    if flags.help:
+        print(USAGE, end="")
+        return 0
+    (force if flags.force_align else train)(flags, _say)
+    return 0
