@@ -19,7 +19,7 @@ from aligntools.aligning.training import SideView
 from aligntools.aligning.views import cut, look_alike_keys
 
 #: Sweeps over a sentence, and how many of these come before collecting.
-SWEEPS, BURN = 16, 4
+SWEEPS, BURN = 8, 2
 #: Link-matrix cells worked at a time, and up to how many pairs are looked up one by one.
 CHUNK_CELLS, FEW_CELLS = 6_000_000, 60_000
 

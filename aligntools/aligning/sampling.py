@@ -18,7 +18,7 @@ CHUNK_TOKENS = 2_500_000
 #: Posterior that a position needs to be a candidate.
 LEAST = 0.01
 #: Posterior beyond which a word with one candidate is not sampled.
-SURE = 0.98
+SURE = 0.99
 
 
 class Candidates:

@@ -100,7 +100,7 @@ def build_table(source, target, n_source, n_target, pool, keep=0.0, p_null=0.08)
     source_mass = _mass(source, per_source, n_source)
     target_mass = _mass(target, (weights * source.lengths()).astype(np.float32), n_target)
     total = float(source_mass.sum())
-    cost = np.bincount(source.tokens, np.repeat(target.lengths(), source.lengths()), n_source)
+    cost = _mass(source, target.lengths(), n_source)
     blocks = balanced_blocks(cost, BLOCKS)
     types = np.zeros(n_source, np.int32)
     sizes = np.zeros(n_source, np.int32)
@@ -138,14 +138,22 @@ def build_table(source, target, n_source, n_target, pool, keep=0.0, p_null=0.08)
         ids[at : at + len(a)] = a
         counts[at : at + len(a)] = b
         at += len(a)
-    target_types = np.bincount(ids, minlength=n_target).astype(np.int32)
+    target_types = count_words(ids, n_target).astype(np.int32)
     return Table(ptr, ids, types, target_types), counts
+
+
+def count_words(tokens, n_words):
+    """Count each word, in slices that bound the temporaries; float64 [n_words]."""
+    total = np.zeros(n_words)
+    for a in range(0, len(tokens), 1 << 20):
+        total += np.bincount(tokens[a : a + (1 << 20)], minlength=n_words)
+    return total
 
 
 def _mass(side, per_sentence, n_words):
     """Sum a number per sentence over each word's occurrences, without a temporary as long as the text."""
     out = np.zeros(n_words)
-    step = 200_000
+    step = 50_000
     for a in range(0, len(side), step):
         b = min(a + step, len(side))
         tokens = side.tokens[side.offsets[a] : side.offsets[b]]

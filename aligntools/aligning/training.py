@@ -17,7 +17,7 @@ from aligntools.aligning.member import Member
 from aligntools.aligning.passes import Passes
 from aligntools.aligning.sampling import train_sampler
 from aligntools.aligning.settings import DIRECTIONS, Settings
-from aligntools.aligning.table import Table, build_table
+from aligntools.aligning.table import Table, build_table, count_words
 from aligntools.aligning.views import look_alike_keys, view
 
 #: Jumps are counted on every so many sentences that about this many tokens take part.
@@ -86,7 +86,7 @@ def train(bitext, settings: Settings, pool, max_cells, report=None, start=None):
 
 
 def _unigrams(side, n_words):
-    counts = np.bincount(side.tokens, minlength=n_words + 1).astype(np.float64)
+    counts = count_words(side.tokens, n_words + 1)
     smoothed = counts + 0.5
     return (smoothed / smoothed.sum()).astype(np.float32), counts
 

@@ -132,7 +132,7 @@ def options(flags, environment=os.environ) -> dict:
     from aligntools.cli.align import command as align
 
     o = align.make_context("fast_align", ["-i", flags.input]).params
-    # fast_align's last iteration only aligns; our first, uniform one counts among IBM 1's.
+    # fast_align's last iteration only aligns, and the diagonal is there from the first.
     learning = max(flags.iterations - 1, 1)
     o |= {
         "direction": "reverse" if flags.reverse else "forward",
@@ -142,8 +142,8 @@ def options(flags, environment=os.environ) -> dict:
         "joint": False,
         "look_alike": False,
         "views": (0,),
-        "ibm1_iterations": 1 if flags.favor_diagonal else learning,
-        "iterations": learning - 1 if flags.favor_diagonal else 1,
+        "ibm1_iterations": 0 if flags.favor_diagonal else learning,
+        "iterations": learning if flags.favor_diagonal else 0,
         "alpha": flags.alpha,
         "p_null": 0.0 if flags.no_null_word else flags.p0,
         "tension": flags.diagonal_tension,
@@ -160,7 +160,7 @@ def options(flags, environment=os.environ) -> dict:
 
 
 class Report:
-    """What fast_align says on standard error while it trains; scripts read the ratio and the tension there."""
+    """What fast_align says on standard error while it trains; scripts look for ratio and tension there."""
 
     def __init__(self, flags, say):
         self.flags, self.say = flags, say
@@ -185,8 +185,9 @@ class Report:
 
     def step(self, figures):
         """Show one iteration."""
-        if "log_likelihood" not in figures:  # the table, and the uniform iteration with it
-            self._iteration()
+        if "log_likelihood" not in figures:  # building the table; IBM 1's first iteration is done with it
+            if not self.flags.favor_diagonal:
+                self._iteration()
             return
         self._iteration()
         nats = figures["log_likelihood"][self.way]
@@ -197,7 +198,7 @@ class Report:
             self.say(f"     cross entropy: {-bits / self.words:g}")
             self.say(f"        perplexity: {2 ** min(-bits / self.words, 1000):g}")
         self.say(f"       size counts: {self.shapes}")
-        if figures["stage"] == "ibm2" and self.flags.optimize_tension:
+        if figures["stage"] == "ibm2" and figures["iteration"] and self.flags.optimize_tension:
             self.say(f"     final tension: {figures['tension'][self.way]:g}")
 
     def trained(self, model):
@@ -245,9 +246,7 @@ def force(flags, say):
     table = read_ttable(flags.force_align)
     say(f"Loaded {len(table)} translation parameters.")
     tension = flags.diagonal_tension if flags.favor_diagonal else None
-    aligner = ForcedAligner(
-        table, tension, flags.p0, not flags.no_null_word, flags.mean_srclen_multiplier
-    )
+    aligner = ForcedAligner(table, tension, flags.p0, not flags.no_null_word, flags.mean_srclen_multiplier)
     total = 0.0
     with files.writing("-") as out:
         for number, line in enumerate(files.lines(flags.input), 1):
@@ -288,10 +287,9 @@ def command(args):
     try:
         flags = parse(args)
     except WrongFlags as error:
-        _say(f"fast_align: {error}\n{USAGE}" if str(error) else USAGE)
-        return 1
+        _say((f"fast_align: {error}\n" if str(error) else "") + USAGE.rstrip())
+        raise click.exceptions.Exit(1) from None
     if flags.help:
         print(USAGE, end="")
-        return 0
+        return
     (force if flags.force_align else train)(flags, _say)
-    return 0

@@ -147,7 +147,7 @@ def read_bitext(
         When the files are neither one nor two.
     """
     with closing(_Pairs(source, target, joint, max_length, strict, tab_separates)) as pairs:
-        builders = [_Builder(pairs.lexicon()) for _ in range(2)]
+        builders = [_Builder(pairs.engine) for _ in range(2)]
         skipped = Skipped()
         while pairs.read(builders, _ROWS, skipped):
             pass
@@ -198,16 +198,19 @@ def stream_bitext(
     """
     most = 1 if unbuffered else block_lines
     with closing(_Pairs(source, target, joint, max_length, strict, tab_separates, unbuffered)) as pairs:
-        lookups = [Lookup(pairs.lexicon(), v, lowercase) for v in (source_vocabulary, target_vocabulary)]
+        lookups = [Lookup(vocabulary, lowercase) for vocabulary in (source_vocabulary, target_vocabulary)]
+        builders = [_Builder(pairs.engine) for _ in range(2)]
         while True:
-            builders = [_Builder(lookup.lexicon) for lookup in lookups]
             skipped, lines = Skipped(), 0
             while lines < most and (read := pairs.read(builders, most - lines, skipped)):
                 lines += read
             if not lines:
                 return
             sides = [builder.side() for builder in builders]
-            extended = [lookup.translate(side.tokens) for lookup, side in zip(lookups, sides, strict=True)]
+            extended = [
+                lookup.translate(side.tokens, builder.lexicon)
+                for lookup, side, builder in zip(lookups, sides, builders, strict=True)
+            ]
             yield Bitext(*sides, *extended, skipped)
             if lines < most:
                 return
@@ -223,10 +226,8 @@ def read_side(path, *, lowercase=True) -> tuple[Side, Vocabulary]:
     """
     blocks = _blocks(path)
     try:
-        first = next(blocks, b"")
-        scan, lexicon = _engine(len(first))
-        text = _Text(path, chain([first], blocks), scan, False, False, _ROWS)
-        builder = _Builder(lexicon())
+        engine = _Engine()
+        text, builder = _Text(path, blocks, engine, False, False, _ROWS), _Builder(engine)
         line = 0
         while text.fill():
             table = text.take(text.left)
@@ -246,24 +247,38 @@ def read_side(path, *, lowercase=True) -> tuple[Side, Vocabulary]:
 
 
 def _blocks(path, unbuffered=False):
-    """Yield a file's lines in blocks of bytes, or one by one, without a byte order mark at the start."""
-    with closing(_raw_lines(path) if unbuffered else files.blocks_of_lines(path, _BLOCK)) as blocks:
+    """Yield nothing once the file is open, then its lines, in blocks or one by one, without the mark."""
+    with files.reading(path) as file:
+        yield b""
+        blocks = iter(file.readline, b"") if unbuffered else files.line_blocks(file, _BLOCK)
         yield next(blocks, b"").removeprefix(_BOM)
         yield from blocks
 
 
-def _raw_lines(path):
-    with files.reading(path) as file:
-        while line := file.readline():
-            yield line
+class _Engine:
+    """The choice between plain Python and compiled code, which falls when enough has been read."""
+
+    def __init__(self, always_plain=False):
+        self._unread = float("inf") if always_plain else _SMALL
+
+    @property
+    def compiled(self):
+        return self._unread <= 0
+
+    def has_read(self, size):
+        self._unread -= size
+
+    def scan(self, *arguments):
+        """Describe lines; see `kernels_text.scan_lines`."""
+        return (_scan_lines_compiled if self.compiled else _scan_lines)(*arguments)
 
 
 class _Text:
     """The lines of one input: a cursor over its blocks, and the table that describes the next lines."""
 
-    def __init__(self, path, blocks, scan, joint, tab, rows):
+    def __init__(self, path, blocks, engine, joint, tab, rows):
         self.path, self.block = path, b""
-        self._blocks, self._scan, self._flags = blocks, scan, (joint, tab)
+        self._blocks, self._engine, self._flags = blocks, engine, (joint, tab)
         self._table = np.empty((rows, 8), np.int64)
         self._row = self._rows = self._at = 0
 
@@ -280,7 +295,8 @@ class _Text:
                 if block is None:
                     return 0
                 self.block, self._at = block, 0
-            self._rows, self._at = self._scan(self.block, self._at, *self._flags, self._table)
+                self._engine.has_read(len(block))
+            self._rows, self._at = self._engine.scan(self.block, self._at, *self._flags, self._table)
             self._row = 0
         return self.left
 
@@ -310,18 +326,14 @@ class _Pairs:
         self._max_length, self._strict, self._unbuffered = max_length, strict, unbuffered
         self._line = 0  # lines read so far
         self._open = [_blocks(path, unbuffered) for path in paths]
-        self.pool = Pool(1)
+        # Line by line, nothing is read before it is asked for, and plain Python is fast enough.
+        self.engine, self.pool = _Engine(always_plain=unbuffered), Pool(1 if unbuffered else 2)
         try:
-            # Line by line, nothing is read before it is asked for, and plain Python is fast enough.
-            firsts = [[] if unbuffered else [next(blocks, b"")] for blocks in self._open]
-            scan, self.lexicon = _engine(sum(len(first[0]) for first in firsts if first))
-            if scan is not _scan_lines:
-                self.pool = Pool(2)
+            for blocks in self._open:  # all before any is read: who writes to pipes may wait for that
+                next(blocks)
             self._texts = [
-                _Text(
-                    path, chain(first, blocks), scan, self._joint, tab_separates, 1 if unbuffered else _ROWS
-                )
-                for path, first, blocks in zip(paths, firsts, self._open, strict=True)
+                _Text(path, blocks, self.engine, self._joint, tab_separates, 1 if unbuffered else _ROWS)
+                for path, blocks in zip(paths, self._open, strict=True)
             ]
         except BaseException:
             self.close()
@@ -407,40 +419,40 @@ class _Pairs:
 class _Builder:
     """One side of a corpus as it is read."""
 
-    def __init__(self, lexicon):
-        self._lexicon = lexicon
+    def __init__(self, engine):
+        self._engine, self.lexicon = engine, Lexicon()
+        self._start()
+
+    def _start(self):
         self._tokens, self._offsets = Growing(np.int32), Growing(np.int64)
         self._offsets.extend(1)[0] = 0
 
     def add(self, block, table, which, keep):
         """Append lines: numbered where ``keep`` holds, otherwise empty."""
+        if self._engine.compiled and isinstance(self.lexicon, Lexicon):
+            self.lexicon = CompiledLexicon(self.lexicon.words(1))
         before = self._tokens.size
         lengths = np.where(keep, table[:, 4 + which], 0)
-        self._lexicon.encode(block, table, which, keep, self._tokens.extend(int(lengths.sum())))
+        self.lexicon.encode(block, table, which, keep, self._tokens.extend(int(lengths.sum())))
         ends = self._offsets.extend(len(table))
         np.cumsum(lengths, out=ends)
         ends += before
 
     def side(self):
-        """Return what was read, with the lexicon's numbers."""
-        return Side(self._tokens.finish(), self._offsets.finish())
+        """Return what was read, with the lexicon's numbers, and start anew with the same lexicon."""
+        side = Side(self._tokens.finish(), self._offsets.finish())
+        self._start()
+        return side
 
     def finish(self, lowercase):
         """Return what was read and its vocabulary."""
-        side, vocabulary = self.side(), self._lexicon.vocabulary()
+        side, vocabulary = self.side(), self.lexicon.vocabulary()
         if lowercase:
             vocabulary, mapping = vocabulary.folded()
             for begin in range(0, len(side.tokens), 1 << 18):  # in pieces, to spare a whole copy
                 piece = side.tokens[begin : begin + (1 << 18)]
                 piece[:] = mapping[piece]
         return side, vocabulary
-
-
-def _engine(size):
-    """Return what describes lines and what numbers words, for an input of at least ``size`` bytes."""
-    if size < _SMALL:
-        return _scan_lines, Lexicon
-    return _scan_lines_compiled, CompiledLexicon
 
 
 _SEPARATOR = re.compile(rb"(?<![^ \t])\|\|\|(?![^ \t])")

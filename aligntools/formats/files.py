@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import os
+import stat
 import sys
 import tempfile
 
@@ -114,19 +115,30 @@ def reading(path):
 
 def blocks_of_lines(path, size=1 << 24):
     """Yield ``bytes`` blocks of about ``size`` of whole lines; the last may lack its newline."""
-    rest = []
     with reading(path) as file:
-        while True:
-            block = file.read(size)
-            if not block:
-                break
-            cut = block.rfind(b"\n") + 1
-            if cut == 0:
-                rest.append(block)
-                continue
-            yield b"".join([*rest, block[:cut]])
-            rest = [block[cut:]] if cut < len(block) else []
-    if rest and any(rest):
+        yield from line_blocks(file, size)
+
+
+def line_blocks(file, size):
+    """Yield blocks as `blocks_of_lines` does, from an open file.
+
+    From a pipe a block is what is there: waiting for more could wait for ever, where one program feeds two
+    pipes and is held up by the other.
+    """
+    read = file.read
+    if isinstance(getattr(file, "raw", None), io.FileIO) and not stat.S_ISREG(
+        os.fstat(file.fileno()).st_mode
+    ):
+        read = file.read1
+    rest = []
+    while block := read(size):
+        cut = block.rfind(b"\n") + 1
+        if cut == 0:
+            rest.append(block)
+            continue
+        yield b"".join([*rest, block[:cut]])
+        rest = [block[cut:]] if cut < len(block) else []
+    if rest:
         yield b"".join(rest)
 
 

@@ -1,4 +1,4 @@
-"""Tables of conditional word probabilities as fast_align's ``-p`` writes them: ``given TAB word TAB ln p``."""
+"""Tables of word probabilities as fast_align's ``-p`` writes them: ``given TAB word TAB ln p``."""
 
 from dataclasses import dataclass
 

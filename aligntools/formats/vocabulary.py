@@ -237,13 +237,26 @@ class Lexicon:
 
 
 class CompiledLexicon:
-    """The same as `Lexicon`, in flat arrays that a kernel fills; it stops where they have to grow."""
+    """The same as `Lexicon`, in flat arrays that a kernel fills; it stops where they have to grow.
 
-    def __init__(self):
+    Parameters
+    ----------
+    words : list of bytes
+        Words to begin with, known to be distinct and not empty.
+    """
+
+    def __init__(self, words=()):
         self._blob = np.empty(1 << 18, np.uint8)
         self._starts = np.zeros((1 << 15) + 1, np.int64)
         self._slots = np.zeros(1 << 16, np.uint64)
         self._used = np.array([0, 1, 0], np.int64)  # tokens of this call, words with NULL, bytes
+        if words:
+            start = Vocabulary.from_bytes(words)
+            self._reserve(len(start), len(start.blob))
+            self._blob[: len(start.blob)] = start.blob
+            self._starts[: len(start.starts)] = start.starts
+            self._used[1:] = len(start), len(start.blob)
+            self._enter()
 
     def __len__(self):
         return int(self._used[1])
@@ -260,17 +273,25 @@ class CompiledLexicon:
             )
             if row == len(keep):
                 return
-            # Room for the line that did not fit, and for half as much again as there is.
-            words, filled = len(self), int(self._used[2])
-            size = filled + int(table[row, 2 * which + 1] - table[row, 2 * which])
-            if size > len(self._blob):
-                self._blob.resize(size + (filled >> 1), refcheck=False)
-            size = words + int(table[row, 4 + which]) + 1
-            if size > len(self._starts):
-                self._starts.resize(size + (words >> 1), refcheck=False)
-            if 2 * size > len(self._slots):
-                self._slots = np.zeros(1 << (2 * size).bit_length(), np.uint64)
-                kernels_text.fill_slots(self._blob, self._starts, words, self._slots)
+            begin, end = table[row, 2 * which : 2 * which + 2].tolist()
+            if self._reserve(len(self) + int(table[row, 4 + which]), int(self._used[2]) + end - begin):
+                self._enter()
+
+    def _reserve(self, words, filled):
+        """Make room for that many words and bytes and some more; tell whether the slots are now empty."""
+        if filled > len(self._blob):
+            self._blob.resize(filled + (filled >> 1), refcheck=False)
+        if words >= len(self._starts):
+            self._starts.resize(words + (words >> 1) + 1, refcheck=False)
+        if 2 * words <= len(self._slots):
+            return False
+        self._slots = np.zeros(1 << (2 * words).bit_length(), np.uint64)
+        return True
+
+    def _enter(self):
+        from aligntools.formats import kernels_text
+
+        kernels_text.fill_slots(self._blob, self._starts, len(self), self._slots)
 
     def words(self, begin):
         """Return the words from number ``begin`` on."""
@@ -297,8 +318,8 @@ class Lookup:
     unknown, an id past the vocabulary's; those are numbered anew for each block, to hold for it alone.
     """
 
-    def __init__(self, lexicon, vocabulary, lowercase):
-        self.lexicon, self._vocabulary, self._lowercase = lexicon, vocabulary, lowercase
+    def __init__(self, vocabulary, lowercase):
+        self._vocabulary, self._lowercase = vocabulary, lowercase
         self._start()
 
     def _start(self):
@@ -306,10 +327,13 @@ class Lookup:
         self._mapping.extend(1)[0] = 0
         self._unknown, self._names = {}, []
 
-    def translate(self, tokens) -> ExtendedVocabulary:
-        """Put vocabulary ids in place of the lexicon's numbers; return the vocabulary that they are for."""
+    def translate(self, tokens, lexicon) -> ExtendedVocabulary:
+        """Put vocabulary ids in place of the lexicon's numbers; return the vocabulary that they are for.
+
+        When the lexicon has become large it is emptied, so that a stream of any length needs bounded memory.
+        """
         base = len(self._vocabulary)
-        new = self.lexicon.words(self._mapping.size)
+        new = lexicon.words(self._mapping.size)
         if new:
             if self._lowercase:
                 new = [word.decode().lower().encode() for word in new]
@@ -327,8 +351,8 @@ class Lookup:
             rank[order] = np.arange(base, base + len(order), dtype=np.int32)
             tokens[places] = rank[inverse]
             extra = [self._names[k].decode() for k in (found[order] - base).tolist()]
-        if len(self.lexicon) > _FORGET:
-            self.lexicon.clear()
+        if len(lexicon) > _FORGET:
+            lexicon.clear()
             self._start()
         return ExtendedVocabulary(self._vocabulary, extra)
 
