@@ -14,7 +14,6 @@ from aligntools.aligning import kernels_ibm as ki
 from aligntools.aligning import kernels_table as kt
 from aligntools.aligning.passes import Passes, plan_chunks
 from aligntools.aligning.sampling import Candidates, hmm_posteriors
-from aligntools.aligning.settings import DIRECTIONS
 from aligntools.aligning.training import SideView
 from aligntools.aligning.views import cut, look_alike_keys
 
@@ -232,7 +231,17 @@ class Applier:
         """Sample each sentence's links with the model's counts as they are; return candidates and marginals."""
         c, o = (source, target) if forward else (target, source)
         f = Candidates(int(o.offsets[chunk.k1] - o.offsets[chunk.k0]))
-        f.find(chunk.sentence_blocks, chunk.k0, source, target, chunk.cell_offsets, posteriors, member.table, forward, self.pool)
+        f.find(
+            chunk.sentence_blocks,
+            chunk.k0,
+            source,
+            target,
+            chunk.cell_offsets,
+            posteriors,
+            member.table,
+            forward,
+            self.pool,
+        )
         s = member.sampler[0 if forward else 1]
         known = (len(member.s_words), len(member.t_words))
 

@@ -152,7 +152,9 @@ def viterbi_sentence(emissions, length, observed, jumps, p_null, null_emissions,
         for i in range(length):
             emit = np.log(np.float64((1 - p_null) * emissions[j, i]) + 1e-300)
             if j == 0:
-                start = np.log((np.float64(jumps[FIRST + i]) if i <= WINDOW else np.float64(jumps[FIRST_TAIL])) / total + 1e-300)
+                start = np.log(
+                    (np.float64(jumps[FIRST + i]) if i <= WINDOW else np.float64(jumps[FIRST_TAIL])) / total + 1e-300
+                )
                 back[j, i] = -1
                 stay = start + null
                 move = start + emit

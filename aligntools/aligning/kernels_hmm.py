@@ -19,7 +19,7 @@ from aligntools.compiling import kernel
 
 #: Half width of the jump window; jumps beyond share one value.
 WINDOW = 9
-#: Taps stored: ``2 * WINDOW + 1`` jumps, ``g(d)`` at ``d + WINDOW``, then a zero that makes them 20, as ``convolve`` needs.
+#: Taps stored: ``2 * WINDOW + 1`` jumps, ``g(d)`` at ``d + WINDOW``, then a zero: 20, as ``convolve`` needs.
 TAPS = 2 * WINDOW + 2
 #: A row of jump parameters: the taps, the tail, ``WINDOW + 1`` first positions, the first position's tail.
 TAIL = TAPS
@@ -89,7 +89,7 @@ def hmm_sentence(
     null_emissions : float32 [observed]
     posterior : float32 [observed, width], output
         ``P(a_j = i | both sentences)``; the rest up to 1 is NULL's.
-    first, inverse, row, beta, leaving : float32 [width], scratch; a_pad, b_pad : float32 [width + 2 W + 2], scratch
+    first, inverse, row, beta, leaving : float32 [>= width], scratch; a_pad, b_pad : [>= width + 2 W + 2], scratch
     shifted : float32 [observed, width], scratch: ``A(i') / Z(i')`` of every position, for the jump counts.
     jump_counts : float64 [2, JUMP_SIZE], added to when ``want_jumps``
         Expected jumps; and their exposure: the expected number of times that a jump was possible, each
@@ -103,6 +103,8 @@ def hmm_sentence(
     """
     tail = jumps[TAIL]
     p_real = np.float32(1.0) - p_null
+    a_pad = a_pad[: width + 2 * WINDOW + 2]
+    b_pad = b_pad[: width + 2 * WINDOW + 2]
     normalizers(jumps, length, inverse)
     first_total = np.float32(0.0)
     for i in range(length):
@@ -287,13 +289,13 @@ def hmm_block(
         want = jump_stride > 0 and k % max(jump_stride, 1) == 0
         if directions & 1:
             loglik[0, k - base] = hmm_sentence(
-                e_f, n_i, w_i, n_j, jumps[0], taps[0], back_taps[0], p_null[0], null_f, p_f, first[:w_i], inverse[:w_i],
-                a_store[: w_i + 2 * WINDOW + 2], b_store[: w_i + 2 * WINDOW + 2], row[:w_i], beta[:w_i], leaving[:w_i], h_f, scale, jump_counts[0], want,
+                e_f, n_i, w_i, n_j, jumps[0], taps[0], back_taps[0], p_null[0], null_f, p_f, first, inverse,
+                a_store, b_store, row, beta, leaving, h_f, scale, jump_counts[0], want,
             )  # fmt: skip
         if directions & 2:
             loglik[1, k - base] = hmm_sentence(
-                e_r, n_j, w_j, n_i, jumps[1], taps[1], back_taps[1], p_null[1], null_r, p_r, first[:w_j], inverse[:w_j],
-                a_store[: w_j + 2 * WINDOW + 2], b_store[: w_j + 2 * WINDOW + 2], row[:w_j], beta[:w_j], leaving[:w_j], h_r, scale, jump_counts[1], want,
+                e_r, n_j, w_j, n_i, jumps[1], taps[1], back_taps[1], p_null[1], null_r, p_r, first, inverse,
+                a_store, b_store, row, beta, leaving, h_r, scale, jump_counts[1], want,
             )  # fmt: skip
         if joint:
             for i in range(n_i):

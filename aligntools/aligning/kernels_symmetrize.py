@@ -164,9 +164,7 @@ def symmetrize_links(forward, forward_offsets, reverse, reverse_offsets, slots, 
     sentences = len(forward_offsets) - 1
     size = 0
     for s in range(sentences):
-        size = max(
-            size, forward_offsets[s + 1] - forward_offsets[s] + reverse_offsets[s + 1] - reverse_offsets[s]
-        )
+        size = max(size, forward_offsets[s + 1] - forward_offsets[s] + reverse_offsets[s + 1] - reverse_offsets[s])
     points = np.empty(size, np.int64)
     keys = np.empty(size, np.int64)
     near = np.empty((size, 8), np.int32)

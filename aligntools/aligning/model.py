@@ -114,11 +114,10 @@ def _member(about, arrays, settings, source, target, pool):
     tiers = np.array(about["tiers"])
     if len(s_words) != table.n_source or len(t_words) != table.n_target or len(table.ids) != len(counts[0]):
         raise ValueError("sizes differ")
-    lexicon = lexicon_from_counts(
-        table, counts[0], counts[-1], tiers, settings.alpha, settings.estimator == "vb", pool
-    )
+    lexicon = lexicon_from_counts(table, counts[0], counts[-1], tiers, settings.alpha, settings.estimator == "vb", pool)
     sampler = [
-        SamplerCounts(*(arrays[f"sampler.{d}.{name}"] for name in _SAMPLER)) for d in range(2 if about["sampler"] else 0)
+        SamplerCounts(*(arrays[f"sampler.{d}.{name}"] for name in _SAMPLER))
+        for d in range(2 if about["sampler"] else 0)
     ]
     return Member(
         about["view"], s_words, t_words, arrays["s_map"], arrays["t_map"], arrays["s_keys"], arrays["t_keys"],

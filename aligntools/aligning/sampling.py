@@ -37,8 +37,8 @@ class Candidates:
         def task(b):
             kf.candidates_block(
                 *b, base, source.tokens, source.offsets, target.tokens, target.offsets, cell_offsets, posteriors,
-                table.ptr, table.ids, forward, np.float32(LEAST), np.float32(SURE), self.state, self.sizes, self.positions,
-                self.entries, self.masses,
+                table.ptr, table.ids, forward, np.float32(LEAST), np.float32(SURE), self.state,
+                self.sizes, self.positions, self.entries, self.masses,
             )  # fmt: skip
 
         pool.map(task, blocks)

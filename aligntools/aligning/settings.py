@@ -76,7 +76,9 @@ class Settings:
         """
         choice = asdict(self)
         if self.model not in MODELS or self.estimator not in ESTIMATORS or self.direction not in DIRECTIONS:
-            raise UsageProblem(f"no such model, estimator or direction: {self.model}, {self.estimator}, {self.direction}")
+            raise UsageProblem(
+                f"no such model, estimator or direction: {self.model}, {self.estimator}, {self.direction}"
+            )
         if self.direction != "both":
             choice["joint"] = False
             if self.model == "fertility":

@@ -104,9 +104,7 @@ def build_table(source, target, n_source, n_target, pool, keep=0.0, p_null=0.08)
     blocks = balanced_blocks(cost, BLOCKS)
     types = np.zeros(n_source, np.int32)
     sizes = np.zeros(n_source, np.int32)
-    scratch = [
-        (np.zeros(n_target, np.float32), np.empty(n_target, np.int32)) for _ in range(max(1, pool.threads))
-    ]
+    scratch = [(np.zeros(n_target, np.float32), np.empty(n_target, np.int32)) for _ in range(max(1, pool.threads))]
 
     def rows(block):
         v, v1 = block

@@ -16,7 +16,9 @@ def warm(folder):
     """
     lines = 4000
     text = folder / "text"
-    text.write_text("ein haus und noch ein haus 12 ||| one house and another house 12\n" * lines + "a b ||| b a\n" * lines * 6)
+    text.write_text(
+        "ein haus und noch ein haus 12 ||| one house and another house 12\n" * lines + "a b ||| b a\n" * lines * 6
+    )
     read = bitext.read_bitext(joint=str(text))
     head = bitext.Bitext(
         bitext.Side(read.source.tokens[:700], read.source.offsets[:101]),

@@ -41,22 +41,22 @@ HEURISTICS = ("joint", "union", "intersect", "grow", "grow-diag", "grow-diag-fin
 @click.option("-m", "--load-model", metavar="FILE", help="Apply a saved model: reads and writes as it goes.")
 @click.option("--save-model", metavar="FILE", help="Keep the trained model.")
 @click.option("--init-model", metavar="FILE", help="Go on training from a saved model, on this text.")
-@click.option("--model", type=click.Choice(["ibm1", "ibm2", "hmm", "fertility"]), default="fertility", show_default=True,
-              help="What is trained.")  # fmt: skip
+@click.option("--model", type=click.Choice(["ibm1", "ibm2", "hmm", "fertility"]), default="fertility",
+              show_default=True, help="What is trained.")  # fmt: skip
 @click.option("--fast", is_flag=True, help="Stop at the HMM, one view of the text: quickest.")
 @click.option("--symmetrize", type=click.Choice(HEURISTICS), default="joint", show_default=True,
               help="How the two directions become one; joint thresholds their mean posterior.")  # fmt: skip
 @click.option("--flavor", type=click.Choice(["atools", "symal"]), default="atools", show_default=True,
               help="Whose scan order the heuristics follow.")  # fmt: skip
 @click.option("--decode", type=click.Choice(["best", "posterior", "viterbi"]), default="best", show_default=True,
-              help="Single directions: each word's most probable link, all above the threshold, or the Viterbi path.")  # fmt: skip
+              help="Single directions: each word's best link, all above the threshold, or the Viterbi path.")  # fmt: skip
 @click.option("--threshold", type=click.FloatRange(0, 1), default=None, metavar="P",
-              help="Posterior that a link must exceed: higher for precision, lower for recall.  [default: 0.4]")  # fmt: skip
+              help="Posterior that a link must exceed.  [default: 0.4; for one view 0.45]")  # fmt: skip
 @click.option("--direction", type=click.Choice(["both", "forward", "reverse"]), default="both", show_default=True,
               help="Train and write one direction alone (not for fertility).")  # fmt: skip
 @click.option("--forward-output", metavar="FILE", help="Also write the forward direction (target words choose).")
 @click.option("--reverse-output", metavar="FILE", help="Also write the reverse direction (source words choose).")
-@click.option("--scores", metavar="FILE", help="Also write, for each pair: ln p(t|s), ln p(s|t), both a word; tabs between.")
+@click.option("--scores", metavar="FILE", help="Also write ln p(t|s), ln p(s|t), both a word; tabs between.")
 @click.option("--link-probabilities", is_flag=True, help="Write links as i-j:p (with --symmetrize joint).")
 @click.option("--ttable", metavar="FILE", help="Also write ln p(target|source) as 'source TAB target TAB ln p'.")
 @click.option("--estimator", type=click.Choice(["vb", "em"]), default="vb", show_default=True,
@@ -64,9 +64,9 @@ HEURISTICS = ("joint", "union", "intersect", "grow", "grow-diag", "grow-diag-fin
 @click.option("--agreement/--no-agreement", "joint", default=True, show_default=True,
               help="Train the directions jointly.")  # fmt: skip
 @click.option("--look-alike/--no-look-alike", default=True, show_default=True,
-              help="Expect words that look alike to translate each other, as far as the text bears it out.")  # fmt: skip
+              help="Expect look-alike words to be translations, as far as the text bears it out.")  # fmt: skip
 @click.option("--views", callback=_views, metavar="N,N..",
-              help="Views of the text to train and average: 0 whole words, n their first n letters.  [default: by size]")  # fmt: skip
+              help="Views to train and average: 0 whole words, n their first n letters.  [default: by size]")  # fmt: skip
 @click.option("--ibm1-iterations", type=click.IntRange(1), default=3, show_default=True, metavar="N")
 @click.option("--iterations", type=click.IntRange(1), default=4, show_default=True, metavar="N",
               help="Iterations of the HMM or of IBM 2.")  # fmt: skip

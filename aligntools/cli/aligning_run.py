@@ -11,7 +11,7 @@ import numpy as np
 from aligntools.errors import ResourceError, UsageProblem
 
 #: Bytes that do not grow with the corpus: interpreter, libraries, compiled code.
-FIXED = 260 << 20
+FIXED = 220 << 20
 
 
 class Progress:
@@ -76,9 +76,7 @@ class Outputs:
 
         self.main = stack.enter_context(writing(o["output"]))
         names = ("forward_output", "reverse_output", "scores")
-        self.forward, self.reverse, self.scores = (
-            stack.enter_context(writing(o[n])) if o[n] else None for n in names
-        )
+        self.forward, self.reverse, self.scores = (stack.enter_context(writing(o[n])) if o[n] else None for n in names)
 
 
 class Decoder:
@@ -88,7 +86,9 @@ class Decoder:
         from aligntools.aligning import kernels_decoding as kd
 
         self.o, self.applier, self.pool, self.kd = o, applier, pool, kd
-        self.threshold = 0.4 if o["threshold"] is None else o["threshold"]
+        # one view alone is surer of itself than an average of several
+        usual = 0.4 if len(applier.members) > 1 else 0.45
+        self.threshold = usual if o["threshold"] is None else o["threshold"]
         self.links = 0
 
     def run(self, bitext, out, flush=False):
@@ -187,13 +187,21 @@ def _check(o):
     texts = o["joint_file"] is not None, o["source"] is not None or o["target"] is not None
     if sum(texts) != 1 or (texts[1] and (o["source"] is None or o["target"] is None)):
         raise UsageProblem("give the text as -s FILE -t FILE, or as one file with -i")
-    if o["load_model"] and (o["save_model"] or o["init_model"] or o["ttable"] and o["output"] == "-" and False):
+    if o["load_model"] and (o["save_model"] or o["init_model"] or (o["ttable"] and o["output"] == "-" and False)):
         raise UsageProblem("-m applies a model as it is; to train on from one use --init-model")
-    if o["link_probabilities"] and (o["symmetrize"] != "joint" or o["decode"] == "viterbi") and o["direction"] == "both":
+    if (
+        o["link_probabilities"]
+        and (o["symmetrize"] != "joint" or o["decode"] == "viterbi")
+        and o["direction"] == "both"
+    ):
         raise UsageProblem("--link-probabilities goes with --symmetrize joint")
     if o["unbuffered"] and not o["load_model"]:
         raise UsageProblem("--unbuffered goes with -m: training needs the whole text")
-    files = [o[n] for n in ("output", "forward_output", "reverse_output", "scores", "save_model", "ttable", "log_json") if o[n]]
+    files = [
+        o[n]
+        for n in ("output", "forward_output", "reverse_output", "scores", "save_model", "ttable", "log_json")
+        if o[n]
+    ]
     if len(set(files)) < len(files):
         raise UsageProblem("two outputs have the same name")
 
@@ -254,22 +262,24 @@ def _cells(max_memory, needed):
     if max_memory is None:
         return most
     room = max_memory - FIXED - needed
-    cells = int(room // 12)
+    cells = int(room // 8)
     if cells < 200_000:
         raise ResourceError(
-            f"--max-memory {max_memory >> 20}M is too little: about {(FIXED + needed + 2_400_000 >> 20) + 1}M are needed"
+            f"--max-memory {max_memory >> 20}M is too little: about {(FIXED + needed >> 20) + 3}M are needed"
             " (a part of the text, or --fast, needs less)"
         )
     return min(most, cells)
 
 
-def _needed(bitext):
-    """Bytes that training holds beside the chunk: the text, and a bound on its tables."""
+def _needed(bitext, settings):
+    """Bytes that training holds beside the chunk: the text and its views, words, and the table (estimated)."""
     tokens = len(bitext.source.tokens) + len(bitext.target.tokens)
     words = len(bitext.source_vocabulary) + len(bitext.target_vocabulary)
     cells = int((bitext.source.lengths().astype(np.float64) * bitext.target.lengths()).sum())
-    pairs = min(cells, 14 * tokens) // 4 + 20 * words
-    return 10 * tokens + 300 * words + 24 * pairs
+    pairs = min(cells, tokens // 5 + 6 * min(tokens, 400_000))  # growth of co-occurring pairs, as measured
+    views = len(settings.views)
+    copies = 1 if views == 1 else 2
+    return tokens * (4 * copies + 2) + words * 400 * views + pairs * (14 if settings.joint else 22) * views
 
 
 def _train(o, out, pool, progress):
@@ -289,17 +299,15 @@ def _train(o, out, pool, progress):
         bitext = read_bitext(**_reading(o), lowercase=lowercase)
     if not len(bitext.source.tokens):
         progress.say("warning: every line has a blank side; nothing to learn from")
-    cells = _cells(o["max_memory"], _needed(bitext))
     settings = settings.resolved(len(bitext.source.tokens))
+    cells = _cells(o["max_memory"], _needed(bitext, settings))
     ratio = len(bitext.target.tokens) / max(len(bitext.source.tokens), 1)
     if "on_read" in o:
         o["on_read"](bitext)
     if len(settings.views) == 1 and settings.views[0]:
         collapse(bitext, settings.views[0])
     members = train(bitext, settings, pool, cells, o.get("on_step", progress.step), start)
-    model = AlignmentModel(
-        settings, bitext.source_vocabulary, bitext.target_vocabulary, members, lowercase, ratio
-    )
+    model = AlignmentModel(settings, bitext.source_vocabulary, bitext.target_vocabulary, members, lowercase, ratio)
     if "on_trained" in o:
         o["on_trained"](model)
     if o["save_model"]:
@@ -325,9 +333,7 @@ def _parts(bitext, sentences=50_000):
 
     for a in range(0, len(bitext), sentences):
         b = min(a + sentences, len(bitext))
-        yield dataclasses.replace(
-            bitext, source=part(bitext.source, a, b), target=part(bitext.target, a, b)
-        )
+        yield dataclasses.replace(bitext, source=part(bitext.source, a, b), target=part(bitext.target, a, b))
 
 
 def _write_ttable(model, path):

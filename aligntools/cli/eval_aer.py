@@ -89,10 +89,7 @@ def command(
         raise UsageProblem("standard input ('-') can be only one of the files")
 
     def read(head=None):
-        return [
-            pharaoh.read_pharaoh(path, index_base=index_base, head=head, compiled=False)
-            for path in hypotheses
-        ]
+        return [pharaoh.read_pharaoh(path, index_base=index_base, head=head, compiled=False) for path in hypotheses]
 
     links = None if head else read()
     gold_links = goldlinks.read_gold(
@@ -217,9 +214,7 @@ def _as_table(results, signature, verbose):
     if "aer_interval" not in results[0]:
         rows = [row[:2] + row[3:] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows
-    ]
+    lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]
     for r in results[1:]:
         if "difference" in r:
             d = r["difference"]

@@ -38,9 +38,7 @@ _ANY_LENGTH = 2**31 - 1
 @options.index_base(of="the alignment file")
 @click.option("--skip-bad-links", is_flag=True, help="Leave out links past a sentence's end; say how many.")
 @options.verbosity
-def command(
-    source, target, joint, alignment, prefix, shortlist, top, index_base, skip_bad_links, quiet, verbose
-):
+def command(source, target, joint, alignment, prefix, shortlist, top, index_base, skip_bad_links, quiet, verbose):
     """Write translation tables and shortlists from aligned text.
 
     As in Moses, with f a source and e a target word: PREFIX.f2e has lines 'e f p' with p = c(e,f) / c(f),

@@ -56,9 +56,9 @@ def run(command, args=None, prog_name=None):
     try:
         # not command.main(), which turns a closed pipe into exit status 1
         with command.make_context(prog_name or command.name, args) as context:
-            command.invoke(context)
+            status = command.invoke(context)
         sys.stdout.flush()
-        return 0
+        return status if isinstance(status, int) else 0
     except click.exceptions.Exit as end:
         return end.exit_code
     except click.exceptions.Abort:

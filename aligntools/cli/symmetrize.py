@@ -188,9 +188,7 @@ def _blocks(paths, index_base):
         yield from _alternate_blocks(index_base)
         return
     with ExitStack() as stack:
-        readers = [
-            stack.enter_context(closing(pharaoh.LinkReader(path, index_base=index_base))) for path in paths
-        ]
+        readers = [stack.enter_context(closing(pharaoh.LinkReader(path, index_base=index_base))) for path in paths]
         lead, follow = readers[0], readers[1:]
         if paths[-1] == "-":  # take from a pipe what is there, and then as much from the file
             lead, follow = readers[-1], readers[:-1]
@@ -251,9 +249,7 @@ def _check(paths, sides, texts, line, index_base):
     for text in texts:
         words = pharaoh.count_words(text.read(len(sides[0])))
         if len(words) < len(sides[0]):
-            raise MismatchedLines(
-                text.path, None, f"ends after {text.line} lines, but {_shown(paths[0])} has more"
-            )
+            raise MismatchedLines(text.path, None, f"ends after {text.line} lines, but {_shown(paths[0])} has more")
         lengths.append(words)
     for path, links in zip(paths, sides, strict=True):
         pharaoh.check_range(links, *lengths, path=path, line=line, index_base=index_base)

@@ -48,9 +48,7 @@ class Skipped:
         1-based number of the first such line, for the reasons that occurred.
     """
 
-    counts: dict[str, int] = field(
-        default_factory=lambda: dict.fromkeys(("blank", "undecodable", "over_long"), 0)
-    )
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("blank", "undecodable", "over_long"), 0))
     first: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -234,9 +232,7 @@ def read_side(path, *, lowercase=True) -> tuple[Side, Vocabulary]:
             valid = table[:, 7] == 1
             if not valid.all():
                 bad = line + 1 + int(np.argmin(valid))
-                raise DataError(
-                    path, bad, "bytes that are not UTF-8 (convert the file, for instance with iconv)"
-                )
+                raise DataError(path, bad, "bytes that are not UTF-8 (convert the file, for instance with iconv)")
             builder.add(text.block, table, 0, valid)
             line += len(table)
     finally:

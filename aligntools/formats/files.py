@@ -126,9 +126,7 @@ def line_blocks(file, size):
     pipes and is held up by the other.
     """
     read = file.read
-    if isinstance(getattr(file, "raw", None), io.FileIO) and not stat.S_ISREG(
-        os.fstat(file.fileno()).st_mode
-    ):
+    if isinstance(getattr(file, "raw", None), io.FileIO) and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         read = file.read1
     rest = []
     while block := read(size):

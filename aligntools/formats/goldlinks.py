@@ -118,18 +118,14 @@ def _read_pharaoh(path, data, index_base):
             for token in re.split(rb"[ \t\r]+", row):
                 if token and not _PHARAOH.fullmatch(token):
                     shown = token[:40].decode("utf-8", "replace")
-                    raise DataError(
-                        path, line, f"'{shown}' is not a gold link (3-4 is sure, 3?4 or 3p4 possible)"
-                    )
+                    raise DataError(path, line, f"'{shown}' is not a gold link (3-4 is sure, 3?4 or 3p4 possible)")
     pairs, marks, offsets = tokens
     possible = Links(pairs, offsets)
     if index_base:
         check_base(possible, path=path)
         pairs -= np.int32(index_base)
     sure = np.flatnonzero(marks == ord("-"))
-    return Gold(
-        Links(pairs[sure], np.searchsorted(sure, offsets)).sorted(), possible.sorted(), "pharaoh", index_base
-    )
+    return Gold(Links(pairs[sure], np.searchsorted(sure, offsets)).sorted(), possible.sorted(), "pharaoh", index_base)
 
 
 def _read_naacl(path, data, first_sentence, sentences):

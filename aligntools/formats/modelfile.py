@@ -79,7 +79,9 @@ def read_model(path, kind):
                 raise ModelError(path, None, f"holds a model of kind '{text.get('kind')}'; this command needs '{kind}'")
             if text.get("version") != str(VERSION):
                 raise ModelError(
-                    path, None, f"has model version {text.get('version')}, this program reads version {VERSION}; train it again"
+                    path,
+                    None,
+                    f"has model version {text.get('version')}, this program reads version {VERSION}; train it again",
                 )
             return json.loads(text["header"]), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except OSError as error:

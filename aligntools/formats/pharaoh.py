@@ -195,9 +195,7 @@ def _bad_link(data, path, line):
                     hint = "; possible links belong in gold files"
                 elif links is not row and re.fullmatch(rb"-?[0-9.e+-]+", token):
                     hint = "; links are read behind the last ' ||| ', cut a score there off"
-                return DataError(
-                    path, number, f"'{shown}' is not a link (numbers such as 3-4 are expected{hint})"
-                )
+                return DataError(path, number, f"'{shown}' is not a link (numbers such as 3-4 are expected{hint})")
     return DataError(path, line, "lines that are not links")  # pragma: no cover
 
 
@@ -347,9 +345,7 @@ class LinkReader:
         data = self.lines.read(most, **how)
         self._bytes += len(data)
         compiled = self._bytes >= _BYTES if self._compiled is None else self._compiled
-        return parse_pharaoh(
-            data, path=self.lines.path, line=first, index_base=self._index_base, compiled=compiled
-        )
+        return parse_pharaoh(data, path=self.lines.path, line=first, index_base=self._index_base, compiled=compiled)
 
     def close(self):
         """Close the file."""
@@ -480,9 +476,7 @@ def read_giza_a3(path, *, sentences=None) -> tuple[Links, int]:
             raise DataError(path, line, f"sentence pair {number} comes twice")
         lists = _A3_WORD.findall(words)
         if len(lists) != source_length + 1:
-            raise DataError(
-                path, line + 2, f"{len(lists)} words where NULL and {source_length} words are expected"
-            )
+            raise DataError(path, line + 2, f"{len(lists)} words where NULL and {source_length} words are expected")
         links = [(i, int(j) - 1) for i, js in enumerate(lists[1:]) for j in js.split()]
         targets = [j for _, j in links]
         if len(set(targets)) < len(targets):

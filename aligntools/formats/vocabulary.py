@@ -138,9 +138,7 @@ class Vocabulary:
         new = {}
         mapping = np.zeros(len(self), np.int32)
         words = (word.decode().lower().encode() for word in islice(self._words(), 1, None))
-        mapping[1:] = np.fromiter(
-            (new.setdefault(word, len(new) + 1) for word in words), np.int32, len(self) - 1
-        )
+        mapping[1:] = np.fromiter((new.setdefault(word, len(new) + 1) for word in words), np.int32, len(self) - 1)
         return Vocabulary.from_bytes(list(new)), mapping
 
 

