@@ -48,10 +48,11 @@ HEURISTICS = ("joint", "union", "intersect", "grow", "grow-diag", "grow-diag-fin
               help="How the two directions become one; joint thresholds their mean posterior.")  # fmt: skip
 @click.option("--flavor", type=click.Choice(["atools", "symal"]), default="atools", show_default=True,
               help="Whose scan order the heuristics follow.")  # fmt: skip
-@click.option("--decode", type=click.Choice(["best", "posterior", "viterbi"]), default="best", show_default=True,
-              help="Single directions: each word's best link, all above the threshold, or the Viterbi path.")  # fmt: skip
+@click.option("--decode", type=click.Choice(["best", "posterior", "viterbi"]), default="best",
+              show_default=True,
+              help="Single directions: each word's best link, all over the threshold, or Viterbi.")  # fmt: skip
 @click.option("--threshold", type=click.FloatRange(0, 1), default=None, metavar="P",
-              help="Posterior that a link must exceed.  [default: 0.4; for one view 0.45]")  # fmt: skip
+              help="Posterior that a link must exceed.  [default: 0.4; for one view 0.5]")  # fmt: skip
 @click.option("--direction", type=click.Choice(["both", "forward", "reverse"]), default="both", show_default=True,
               help="Train and write one direction alone (not for fertility).")  # fmt: skip
 @click.option("--forward-output", metavar="FILE", help="Also write the forward direction (target words choose).")
@@ -66,7 +67,7 @@ HEURISTICS = ("joint", "union", "intersect", "grow", "grow-diag", "grow-diag-fin
 @click.option("--look-alike/--no-look-alike", default=True, show_default=True,
               help="Expect look-alike words to be translations, as far as the text bears it out.")  # fmt: skip
 @click.option("--views", callback=_views, metavar="N,N..",
-              help="Views to train and average: 0 whole words, n their first n letters.  [default: by size]")  # fmt: skip
+              help="Views to average: 0 whole words, n their first n letters.  [default: by size]")  # fmt: skip
 @click.option("--ibm1-iterations", type=click.IntRange(1), default=3, show_default=True, metavar="N")
 @click.option("--iterations", type=click.IntRange(1), default=4, show_default=True, metavar="N",
               help="Iterations of the HMM or of IBM 2.")  # fmt: skip

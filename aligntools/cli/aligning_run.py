@@ -12,6 +12,8 @@ from aligntools.errors import ResourceError, UsageProblem
 
 #: Bytes that do not grow with the corpus: interpreter, libraries, compiled code.
 FIXED = 220 << 20
+#: Sentences decoded at a time after training.
+PART = 50_000
 
 
 class Progress:
@@ -19,11 +21,32 @@ class Progress:
 
     def __init__(self, quiet, verbose, log):
         self.quiet, self.verbose, self.log = quiet, verbose, log
+        self.bar = None
         self.stages = {}
         self.began = time.perf_counter()
 
+    def expect(self, steps):
+        """Show a bar of so many steps, where standard error is a terminal and nothing else is printed there."""
+        if sys.stderr.isatty() and not self.quiet and not self.verbose:
+            from tqdm import tqdm
+
+            self.bar = tqdm(total=steps, unit="step", leave=False, dynamic_ncols=True, file=sys.stderr)
+
+    def advance(self, what):
+        """Move the bar by one step."""
+        if self.bar is not None:
+            self.bar.set_description(what, refresh=False)
+            self.bar.update(1)
+
+    def close(self):
+        """Take the bar away."""
+        if self.bar is not None:
+            self.bar.close()
+            self.bar = None
+
     def step(self, figures):
         """Take the figures of a training step."""
+        self.advance(figures["stage"])
         stage = figures["stage"]
         figures["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         self.stages[stage] = self.stages.get(stage, 0.0) + figures["seconds"]
@@ -56,6 +79,7 @@ class Progress:
 
     def summary(self, n_pairs, n_links, skipped):
         """Say what was done, and what was passed over."""
+        self.close()
         seconds = time.perf_counter() - self.began
         if skipped:
             self.say(f"blank lines written for: {skipped}")
@@ -87,7 +111,7 @@ class Decoder:
 
         self.o, self.applier, self.pool, self.kd = o, applier, pool, kd
         # one view alone is surer of itself than an average of several
-        usual = 0.4 if len(applier.members) > 1 else 0.45
+        usual = 0.4 if len(applier.members) > 1 else 0.5
         self.threshold = usual if o["threshold"] is None else o["threshold"]
         self.links = 0
 
@@ -215,6 +239,7 @@ def run(o):
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
         progress = Progress(o["quiet"], o["verbose"], log)
+        stack.callback(progress.close)
         out = Outputs(stack, o)
         pool = stack.enter_context(Pool(o["threads"]))
         if o["load_model"]:
@@ -304,6 +329,9 @@ def _train(o, out, pool, progress):
     ratio = len(bitext.target.tokens) / max(len(bitext.source.tokens), 1)
     if "on_read" in o:
         o["on_read"](bitext)
+    parts = -(-len(bitext) // PART)
+    iterations = settings.ibm_iterations + (settings.model_iterations if settings.model != "ibm1" else 0)
+    progress.expect(len(settings.views) * (iterations + (settings.model == "fertility")) + parts)
     if len(settings.views) == 1 and settings.views[0]:
         collapse(bitext, settings.views[0])
     members = train(bitext, settings, pool, cells, o.get("on_step", progress.step), start)
@@ -320,10 +348,11 @@ def _train(o, out, pool, progress):
     with progress.stage("aligning"):
         for part in _parts(bitext):
             decoder.run(part, out)
+            progress.advance("aligning")
     progress.summary(len(bitext), decoder.links, bitext.skipped.summary())
 
 
-def _parts(bitext, sentences=50_000):
+def _parts(bitext, sentences=PART):
     """Cut a text into runs of sentences, so that decoding needs no temporaries as long as the text."""
     import dataclasses
 
