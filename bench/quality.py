@@ -57,6 +57,7 @@ class Figures:
         with open(self.path, "a") as file:
             for name, *figures in found:
                 file.write("\t".join([variant, tool, name, *(f"{x:.2f}" for x in figures)]) + "\n")
+                file.flush()
                 self.rows.setdefault((variant, tool), {})[name] = figures
 
 
@@ -142,4 +143,8 @@ def _summary(rows, system, tool):
     ratios = [a / b for a, b in both]
     ours, theirs = (statistics.mean(column) for column in zip(*both, strict=True))
     better = sum(a < b for a, b in both)
-    return f"{100 * (1 - statistics.mean(ratios)):.1f} %", f"{100 * (1 - ours / theirs):.1f} %", f"{better} of {len(both)}"
+    return (
+        f"{100 * (1 - statistics.mean(ratios)):.1f} %",
+        f"{100 * (1 - ours / theirs):.1f} %",
+        f"{better} of {len(both)}",
+    )

@@ -40,9 +40,7 @@ def _systems(o, text, folder):
         return lambda: measuring.run(command)
 
     def theirs(tool):
-        return lambda: (
-            peers.align(tool, o, text, folder) + peers.symmetrize(o, folder, "grow-diag-final-and")
-        )
+        return lambda: peers.align(tool, o, text, folder) + peers.symmetrize(o, folder, "grow-diag-final-and")
 
     systems = {"aligntools": ours(), "aligntools --fast": ours("--fast")}
     return systems | {tool: theirs(tool) for tool in peers.available(o)}

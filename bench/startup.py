@@ -27,7 +27,7 @@ def run(o):
         }
         for name, command in commands.items():
             with tempfile.TemporaryDirectory(dir=o.work) as cache:
-                where = {"ALIGNTOOLS_CACHE_DIR": cache, "NUMBA_CACHE_DIR": ""}
+                where = {"ALIGNTOOLS_CACHE_DIR": cache}
                 flags = ["-q", *([] if name == "warmup" else ["--threads", o.threads])]
                 command = measuring.aligntools(*command, *flags)
                 cold = measuring.run(command, **where).seconds

@@ -1,6 +1,7 @@
 """Gold sets and the text that aligners are trained on with them."""
 
 import gzip
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -73,15 +74,15 @@ def text(data, name, work) -> Text:
     gold = data / pair / f"{parts[0]}.wa"
     if not all(path.exists() for path in files):
         unfinished = [path.with_name(path.name + ".part") for path in files]
-        outs = [open(path, "w", encoding="utf-8", newline="\n") for path in unfinished]
-        for number, part in enumerate(parts):
-            for a, b in zip(_lines(data, pair, part, "en"), _lines(data, pair, part, pair[3:]), strict=True):
-                if number and not _clean(a, b):
-                    continue
-                for out, line in zip(outs, (a, b, f"{a} ||| {b}"), strict=True):
-                    out.write(line + "\n")
-        for out, before, after in zip(outs, unfinished, files, strict=True):
-            out.close()
+        with ExitStack() as stack:
+            outs = [stack.enter_context(open(p, "w", encoding="utf-8", newline="\n")) for p in unfinished]
+            for number, part in enumerate(parts):
+                for a, b in zip(_lines(data, pair, part, "en"), _lines(data, pair, part, pair[3:]), strict=True):
+                    if number and not _clean(a, b):
+                        continue
+                    for out, line in zip(outs, (a, b, f"{a} ||| {b}"), strict=True):
+                        out.write(line + "\n")
+        for before, after in zip(unfinished, files, strict=True):
             before.rename(after)
     return Text(name, *files, gold, count_lines(gold), count_lines(files[0]))
 

@@ -7,7 +7,11 @@ from pathlib import Path
 from bench import measuring, report, texts
 
 COUNTS = (1, 2, 4)
-FLAGS = {"align": (), "align --fast": ("--fast",), "align --model ibm2 --no-agreement": ("--model", "ibm2", "--no-agreement")}
+FLAGS = {
+    "align": (),
+    "align --fast": ("--fast",),
+    "align --model ibm2 --no-agreement": ("--model", "ibm2", "--no-agreement"),
+}
 OUTPUTS = {
     "alignment": "-o",
     "forward": "--forward-output",

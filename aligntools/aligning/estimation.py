@@ -10,7 +10,7 @@ from aligntools.aligning import kernels_table as kt
 from aligntools.aligning.table import Table
 
 #: The prior of look-alike pairs is this times the share of them that are links.
-LOOK_ALIKE = 2.0
+LOOK_ALIKE = 4.0
 TENSION_RANGE = (0.1, 14.0)
 
 

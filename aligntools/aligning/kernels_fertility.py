@@ -277,6 +277,10 @@ def sweep(
                                 n_more = max(n_more - 1.0, 0.0)
                             else:
                                 n_same = max(n_same - 1.0, 0.0)
+                        else:
+                            n_same -= 1.0  # this position itself, which has that fertility without the word
+                        if phi >= FERTILITIES - 1:
+                            n_more = n_same  # both share a count
                         w = (n_pair + alpha) / (n_word + alpha * word_types[e])
                         w *= jump_counts[jump_slot(c - before)] + JUMP_PRIOR
                         w *= jump_counts[jump_slot(after - c)] + JUMP_PRIOR

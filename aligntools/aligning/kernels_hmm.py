@@ -197,9 +197,11 @@ def hmm_sentence(
             beta[i] = inverse[i] * row[i] + null * beta[i]
     if want_jumps:
         begun = 0.0
+        null = p_null * null_emissions[0] * scale[0]
         for i in range(length):
-            jump_counts[0, FIRST + i if i <= WINDOW else FIRST_TAIL] += posterior[0, i]
-            begun += posterior[0, i]
+            x = posterior[0, i] + null * first[i] * beta[i]  # a null twin begins somewhere too
+            jump_counts[0, FIRST + i if i <= WINDOW else FIRST_TAIL] += x
+            begun += x
         begun /= first_total
         for i in range(length):
             jump_counts[1, FIRST + i if i <= WINDOW else FIRST_TAIL] += begun

@@ -17,6 +17,8 @@ from aligntools.aligning.passes import Passes
 CHUNK_TOKENS = 2_500_000
 #: Posterior that a position needs to be a candidate.
 LEAST = 0.01
+#: Jumps that the sampler starts with, spread as the HMM's.
+PRIOR_JUMPS = 100.0
 #: Posterior beyond which a word with one candidate is not sampled.
 SURE = 0.99
 
@@ -62,6 +64,14 @@ def hmm_posteriors(member, source, target, chunk_k0, blocks, cell_offsets, cells
     pool.map(task, blocks)
 
 
+def _prior_jumps(jumps):
+    """Spread PRIOR_JUMPS pseudo-counts as the HMM's jumps are: on a few sentences nothing is known else."""
+    window = jumps[: 2 * kh.WINDOW + 1].astype(np.float64)
+    prior = np.zeros(2 * kf.JUMPS + 1)
+    prior[kf.JUMPS - kh.WINDOW : kf.JUMPS + kh.WINDOW + 1] = PRIOR_JUMPS * window / window.sum()
+    return prior
+
+
 class _Direction:
     """Counts of one direction while sampling."""
 
@@ -77,12 +87,12 @@ class _Direction:
         self.extra = extra
         self.extra_words = table.row_sums(extra) if forward else table.column_sums(extra)
         self.pairs = extra.copy()
-        self.words = np.append(self.extra_words, [0.0, 0.0])
         self.null = np.zeros(n_o + 1)
-        self.jumps = np.zeros(2 * kf.JUMPS + 1)
+        self.jumps = _prior_jumps(member.jumps[0 if forward else 1])
+        self.words = np.append(self.extra_words, [0.0, self.jumps.sum()])
         self.fertility = np.zeros((n_c, kf.FERTILITIES), np.float32)
         self.mean_pairs = np.zeros_like(self.pairs)
-        self.mean_jumps = np.zeros_like(self.jumps)
+        self.mean_jumps = self.jumps.copy()
         self.mean_fertility = np.zeros_like(self.fertility)
         self.generator = np.array([seed * 2 + forward], np.uint64)
 

@@ -31,7 +31,8 @@ class Settings:
     views : tuple of int or None
         Views of the text that are trained and averaged: 0 for whole words, n for their first n letters.
     ibm_iterations, model_iterations : int
-        Iterations of IBM 1, and of the model itself (IBM 2 or the HMM).
+        Iterations of IBM 1 (the first is the table's counting), and of the model itself (IBM 2 or the HMM). The
+        sampler does better from an HMM that is not yet sure of itself: two iterations.
     sweeps : int or None
         Sweeps of the sampler (``fertility``).
     alpha : float
@@ -52,8 +53,8 @@ class Settings:
     direction: str = "both"
     look_alike: bool = True
     views: tuple | None = None
-    ibm_iterations: int = 3
-    model_iterations: int = 4
+    ibm_iterations: int = 5
+    model_iterations: int | None = None
     sweeps: int | None = None
     alpha: float = 0.2
     p_null: float = 0.08
@@ -89,6 +90,8 @@ class Settings:
             else:
                 small = n_tokens <= SMALL
                 choice["views"] = (0, 5, 4, 3) if small else (5,)
+        if self.model_iterations is None:
+            choice["model_iterations"] = {"fertility": 2, "hmm": 4, "ibm2": 5, "ibm1": 0}[self.model]
         if self.sweeps is None:
             choice["sweeps"] = 30 if n_tokens <= SMALL else 6 if n_tokens <= MEDIUM else 4
         if self.keep is None:

@@ -68,9 +68,10 @@ HEURISTICS = ("joint", "union", "intersect", "grow", "grow-diag", "grow-diag-fin
               help="Expect look-alike words to be translations, as far as the text bears it out.")  # fmt: skip
 @click.option("--views", callback=_views, metavar="N,N..",
               help="Views to average: 0 whole words, n their first n letters.  [default: by size]")  # fmt: skip
-@click.option("--ibm1-iterations", type=click.IntRange(1), default=3, show_default=True, metavar="N")
-@click.option("--iterations", type=click.IntRange(1), default=4, show_default=True, metavar="N",
-              help="Iterations of the HMM or of IBM 2.")  # fmt: skip
+@click.option("--ibm1-iterations", type=click.IntRange(1), default=5, show_default=True, metavar="N",
+              help="Iterations of IBM 1, before the model.")  # fmt: skip
+@click.option("--iterations", type=click.IntRange(1), metavar="N",
+              help="Iterations of the HMM or of IBM 2.  [default: 2 before the sampler, hmm 4, ibm2 5]")  # fmt: skip
 @click.option("--sweeps", type=click.IntRange(3), metavar="N", help="Sweeps of the sampler.  [default: by size]")
 @click.option("--alpha", type=click.FloatRange(0, min_open=True), default=0.2, show_default=True, metavar="A",
               help="Dirichlet prior a pair of words (vb).")  # fmt: skip

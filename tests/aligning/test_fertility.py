@@ -1,0 +1,336 @@
+import copy
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from aligntools.aligning import kernels_fertility as kf
+from aligntools.aligning.passes import plan_chunks
+from aligntools.aligning.sampling import LEAST, SURE, Candidates
+from aligntools.parallel import Pool
+from tests import naive
+from tests.aligning.building import close, random_sentences, world
+
+SHAPES = [(3, 4), (4, 3), (0, 0), (5, 5), (1, 3), (3, 1), (6, 7), (2, 2), (4, 4), (70, 6)]
+
+
+def given_and_observed(w, forward):
+    return [(s, t) if forward else (t, s) for s, t in w.corpus]
+
+
+def find(w, posteriors, forward, pool=None):
+    """List candidates from random posteriors (matrices [source, target])."""
+    (chunk,) = plan_chunks(w.source.lengths(), w.target.lengths(), 1 << 40)
+    found = Candidates(len((w.target if forward else w.source).tokens))
+    cells = np.concatenate([m.ravel() for m in posteriors]).astype(np.float32)
+    found.find(
+        chunk.sentence_blocks, 0, w.source, w.target, chunk.cell_offsets, cells, w.table, forward, pool or Pool(1)
+    )  # fmt: skip
+    return found
+
+
+def random_posteriors(rng, shapes, forward, sharpness=0.3):
+    """Posteriors of each observed word over the positions and NULL."""
+    out = []
+    for i, j in shapes:
+        given, observed = (i, j) if forward else (j, i)
+        rows = rng.dirichlet(np.full(given + 1, sharpness), observed)[:, :given] if observed else np.zeros((0, given))
+        out.append((rows.T if forward else rows).astype(np.float32))
+    return out
+
+
+def sampled(w, found, forward):
+    """Return candidate positions and states as lists, sentence by sentence."""
+    candidates, state, at = [], [], 0
+    for _, observed in given_and_observed(w, forward):
+        candidates.append([])
+        for o in range(at, at + len(observed)):
+            candidates[-1].append(found.positions[o, : max(found.sizes[o], 0)].tolist())
+        state.append(found.state[at : at + len(observed)].tolist())
+        at += len(observed)
+    return candidates, state
+
+
+# Candidates
+
+
+@pytest.mark.parametrize("forward", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_candidates_are_the_likely_positions_that_the_table_knows(seed, forward):
+    rng = np.random.default_rng(seed)
+    shapes = [(3, 4), (0, 0), (12, 9), (30, 4), (1, 1), (5, 20)]
+    w = world(seed, shapes, words=(12, 11))
+    keep = rng.random(len(w.table.ids)) < 0.7  # pairs that the table does not have
+    w.table.ptr[:] = np.concatenate([[0], np.cumsum([keep[a:b].sum() for a, b in itertools.pairwise(w.table.ptr)])])
+    w.table.ids = w.table.ids[keep]
+    known = list(w.by_pair(w.table.ids))
+    posteriors = random_posteriors(rng, shapes, forward, 0.15)
+    posteriors[4][:] = 0.001
+    posteriors[3][:] *= 0.01
+    posteriors[3][0] = posteriors[3][:, 0] = 0.005
+    posteriors[3][0, 0] = 0.994
+    found = find(w, posteriors, forward)
+    at = 0
+    kinds = set()
+    for (given, observed), matrix in zip(given_and_observed(w, forward), posteriors, strict=True):
+        for o, word in enumerate(observed):
+            row = matrix[:, o] if forward else matrix[o]
+            likely = sorted((c for c in range(len(given)) if row[c] >= np.float32(LEAST)), key=lambda c: (-row[c], c))
+            likely = likely[: kf.CANDIDATES]
+            pairs = [(given[c], word) if forward else (word, given[c]) for c in likely]
+            size, n = found.sizes[at], len(likely)
+            best_or_null = likely[0] if likely and row[likely[0]] >= 1 - row.sum() else -1
+            if likely and pairs[0] not in known:
+                kinds.add("unknown")
+                assert size == -n
+                assert (found.entries[at, :n] == -1).all()
+            else:
+                likely, pairs = ([x for x, p in zip(xs, pairs, strict=True) if p in known] for xs in (likely, pairs))
+                n = len(likely)
+                sure = n == 1 and row[likely[0]] > SURE
+                kinds.add("sure" if sure else "none" if n == 0 else "sampled")
+                assert size == (-1 if sure else n)
+                assert found.entries[at, :n].tolist() == [known.index(p) for p in pairs]
+            assert found.positions[at, :n].tolist() == likely
+            np.testing.assert_array_equal(found.masses[at, :n], row[likely])
+            assert found.state[at] == best_or_null
+            at += 1
+    assert kinds == {"unknown", "none", "sampled", "sure"} or (kinds, seed) == ({"unknown", "none", "sampled"}, 3)
+
+
+def test_equal_candidates_come_in_order():
+    w = world(0, [(12, 1)], words=(20, 3))
+    found = find(w, [np.full((12, 1), 0.08, np.float32)], True)
+    assert found.positions[0].tolist() == list(range(kf.CANDIDATES))
+    assert found.state[0] == 0
+
+
+# The generator
+
+
+def test_the_generator_is_splitmix64():
+    state, slow = np.array([12345], np.uint64), naive.SplitMix(12345)
+    for _ in range(200):
+        assert kf.random_unit(state) == slow.unit()
+    assert int(state[0]) == slow.state
+
+
+def test_the_seed_of_a_sentence_is_its_words():
+    w = world(1, [(3, 2), (3, 2), (2, 3)], words=(9, 9))
+    w.source.tokens[3:6] = w.source.tokens[:3]
+    w.target.tokens[2:4] = w.target.tokens[:2]
+
+    def seed(k, known=100):
+        return kf.sentence_seed(w.source.tokens, w.source.offsets, w.target.tokens, w.target.offsets, k, known, known)
+
+    assert seed(0) == seed(1) != seed(2)
+    w.target.tokens[0] += 1
+    assert seed(0) != seed(1)
+    w.target.tokens[0], w.target.tokens[2] = 200, 300  # both unknown
+    assert seed(0) == seed(1)
+
+
+# Sampling
+
+
+class Sampler:
+    """The kernels' counts for one direction, and the slow version's settings."""
+
+    def __init__(self, w, found, forward, p_null=0.15):
+        self.w, self.found, self.forward, self.p_null = w, found, forward, p_null
+        given, observed = (w.source, w.target) if forward else (w.target, w.source)
+        n_c, n_o = (w.table.n_source, w.table.n_target) if forward else (w.table.n_target, w.table.n_source)
+        self.sides = given, observed
+        self.types = (w.table.types if forward else w.table.target_types).astype(np.float32)
+        self.pairs = np.zeros(len(w.table.ids), np.float32)
+        self.words, self.null = np.zeros(n_c + 2), np.zeros(n_o + 1)
+        self.jumps = np.zeros(2 * kf.JUMPS + 1)
+        self.fertility = np.zeros((n_c, kf.FERTILITIES), np.float32)
+        self.means = np.zeros_like(self.pairs), np.zeros_like(self.jumps), np.zeros_like(self.fertility)
+        f = found
+        self.place = (0, len(w.corpus), 0, given.tokens, given.offsets, observed.tokens, observed.offsets)
+        self.links = (f.state, f.sizes, f.positions, f.entries)
+
+    def add(self, sign=1.0):
+        kf.add_chunk(
+            *self.place, *self.links, sign, self.pairs, self.words, self.null, self.jumps, self.fertility
+        )  # fmt: skip
+
+    def sweep(self, sweeps=1, burn=0, frozen=False, seed=7, alpha=kf.LEXICAL_PRIOR, known=(10**6, 10**6), rows=None):
+        place = self.place if rows is None else (*rows, *self.place[2:])
+        kf.sweep(
+            *place, *self.links, self.pairs, self.words, self.types, self.null, self.jumps, self.fertility,
+            self.p_null, alpha, sweeps, burn, frozen, np.uint64(seed), np.array([seed], np.uint64), *known,
+            self.found.masses, *self.means,
+        )  # fmt: skip
+
+    def prior(self):
+        return {
+            "alpha": kf.LEXICAL_PRIOR, "jump": kf.JUMP_PRIOR, "fertility": kf.FERTILITY_PRIOR, "most_jump": kf.JUMPS,
+            "most_fertility": kf.FERTILITIES - 1, "p_null": self.p_null, "types": self.types.tolist(),
+            "null_types": len(self.null),
+        }  # fmt: skip
+
+    def check_counts(self, corpus, state):
+        """Compare the counts with those of a state counted afresh."""
+        n = naive.Counts(corpus, state, kf.JUMPS, kf.FERTILITIES - 1)
+        pairs = {(p if self.forward else p[::-1]): c for p, c in n.pairs.items()}
+        assert {p: c for p, c in self.w.by_pair(self.pairs).items() if c} == pairs
+        assert {v: c for v, c in enumerate(self.words[:-2]) if c} == dict(n.words)
+        assert {v: c for v, c in enumerate(self.null) if c} == {v: c for v, c in n.null.items() if c}
+        assert self.words[-2:].tolist() == [sum(n.null.values()), sum(n.jumps.values())]
+        assert {d - kf.JUMPS: c for d, c in enumerate(self.jumps) if c} == dict(n.jumps)
+        filled = zip(*np.nonzero(self.fertility), strict=True)
+        assert {(v, f): self.fertility[v, f] for v, f in filled} == dict(n.fertility)
+
+
+def sampler(seed, forward, shapes=SHAPES, words=(7, 6), sharpness=0.5):
+    w = world(seed, shapes, words=words)
+    rng = np.random.default_rng(seed)
+    return Sampler(w, find(w, random_posteriors(rng, shapes, forward, sharpness), forward), forward)
+
+
+@pytest.mark.parametrize("forward", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_counts_of_a_state_are_its_counts(seed, forward):
+    s = sampler(seed, forward)
+    corpus = given_and_observed(s.w, forward)
+    s.add()
+    s.check_counts(corpus, sampled(s.w, s.found, forward)[1])
+    s.add(-1.0)
+    for counts in (s.pairs, s.words, s.null, s.jumps, s.fertility):
+        assert not counts.any()
+
+
+@pytest.mark.parametrize("forward", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_sweep_samples_from_the_conditional_distributions(seed, forward):
+    s = sampler(seed, forward)
+    corpus = given_and_observed(s.w, forward)
+    s.add()
+    candidates, state = sampled(s.w, s.found, forward)
+    random = naive.SplitMix(7)
+    kept = s.found.masses.copy()
+    shares = naive.sample_sweep(corpus, state, candidates, s.prior(), random)
+    s.sweep(seed=7)
+    assert sampled(s.w, s.found, forward)[1] == state
+    at = 0
+    for sentence in shares:
+        for share in sentence:
+            if s.found.sizes[at] < 0:  # not sampled: keeps the posterior that it came with
+                np.testing.assert_array_equal(s.found.masses[at, 0], kept[at, 0])
+            else:
+                close(s.found.masses[at, : len(share)], share)
+                assert not s.found.masses[at, len(share) :].any()
+            at += 1
+    s.check_counts(corpus, state)
+    # one sweep was collected: its means are the state's own counts, and the shares
+    np.testing.assert_array_equal(s.means[1], s.jumps)
+    np.testing.assert_array_equal(s.means[2], s.fertility)
+    marginals = np.zeros(len(s.pairs))
+    for o, size in enumerate(s.found.sizes):
+        for x in range(abs(size)):
+            if s.found.entries[o, x] >= 0:
+                marginals[s.found.entries[o, x]] += s.found.masses[o, x]
+    close(s.means[0], marginals)
+
+
+@pytest.mark.parametrize("forward", [True, False])
+def test_several_sweeps_are_averaged_after_the_first_ones(forward):
+    s = sampler(9, forward)
+    corpus = given_and_observed(s.w, forward)
+    s.add()
+    candidates, state = sampled(s.w, s.found, forward)
+    random = naive.SplitMix(3)
+    rounds = [copy.deepcopy(naive.sample_sweep(corpus, state, candidates, s.prior(), random)) for _ in range(5)]
+    s.sweep(5, 2, seed=3)
+    assert sampled(s.w, s.found, forward)[1] == state
+    s.check_counts(corpus, state)
+    at = 0
+    for k, (_, observed) in enumerate(corpus):
+        for o in range(len(observed)):
+            if s.found.sizes[at] > 0:
+                close(s.found.masses[at, : s.found.sizes[at]], np.mean([r[k][o] for r in rounds[2:]], 0))
+            at += 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_conditional_distributions_are_those_of_the_joint(seed):
+    """Ratios of the collapsed joint, but for the second of two jumps not seeing the first."""
+    rng = np.random.default_rng(seed)
+    corpus = random_sentences(rng, [(3, 4), (4, 3), (2, 2), (5, 5)], (4, 4))
+    state = [rng.integers(-1, len(given), len(observed)).tolist() for given, observed in corpus]
+    prior = {
+        "alpha": 0.01, "jump": 0.5, "fertility": 0.5, "most_jump": 3, "most_fertility": 9, "p_null": 0.15,
+        "types": {1: 3, 2: 3, 3: 2}, "null_types": 4,
+    }  # fmt: skip
+    for k, (given, observed) in enumerate(corpus):
+        for o in range(len(observed)):
+            weights, null = naive.sampling_weights(corpus, state, k, o, range(len(given)), prior)
+            n = naive.Counts(corpus, state, 3, 9, (k, o))
+            before = next((c for c in reversed(state[k][:o]) if c >= 0), -1)
+            after = next((c for c in state[k][o + 1 :] if c >= 0), len(given))
+            n.jumps[naive.clip(after - before, 3)] -= 1
+            whole = sum(n.jumps.values()) + 0.5 * 7
+            others = copy.deepcopy(state)
+            others[k][o] = -1
+            unlinked = naive.log_joint(corpus, others, prior)
+            for c in range(len(given)):
+                others[k][o] = c
+                first, second = (naive.clip(d, 3) for d in (c - before, after - c))
+                seen = n.jumps[second] + 0.5
+                correction = math.log((seen + (first == second)) / seen * whole / (whole + 1))
+                exact = naive.log_joint(corpus, others, prior) - unlinked
+                close(math.log(weights[c] / null) + correction, exact, 1e-9, 1e-9)
+
+
+@pytest.mark.parametrize("forward", [True, False])
+def test_with_frozen_counts_a_sentence_is_sampled_for_itself(forward):
+    s = sampler(5, forward, SHAPES * 2)
+    s.add()
+    s.sweep(4, 1, seed=1)  # a model's counts
+    begin = [a.copy() for a in (s.found.masses, s.found.state)]
+    counts = [a.copy() for a in (s.pairs, s.words, s.null, s.jumps, s.fertility, *s.means)]
+
+    def reset():
+        s.found.masses[:], s.found.state[:] = begin
+
+    s.sweep(8, 2, frozen=True)
+    masses = s.found.masses.copy()
+    for a, b in zip(counts, (s.pairs, s.words, s.null, s.jumps, s.fertility, *s.means), strict=True):
+        np.testing.assert_array_equal(a, b)
+    # again, and sentence by sentence in another order
+    reset()
+    s.sweep(8, 2, frozen=True)
+    np.testing.assert_array_equal(s.found.masses, masses)
+    reset()
+    for k in reversed(range(len(s.w.corpus))):
+        s.sweep(8, 2, frozen=True, rows=(k, k + 1))
+    np.testing.assert_array_equal(s.found.masses, masses)
+    # the seed matters, and all is a distribution
+    reset()
+    s.sweep(8, 2, frozen=True, seed=8)
+    assert (s.found.masses != masses).any()
+    sizes = np.maximum(s.found.sizes, 0)
+    for o, size in enumerate(sizes):
+        assert masses[o, :size].sum() <= 1 + 1e-5
+        assert (masses[o, :size] >= 0).all()
+
+
+def test_frozen_sampling_of_a_single_word_has_no_chance_in_it():
+    """One word and one candidate: what is averaged is the one conditional distribution."""
+    w = world(3, [(1, 1)], words=(2, 2))
+    found = find(w, [np.array([[0.4]], np.float32)], True)
+    s = Sampler(w, found, True)
+    s.pairs[:], s.words[:] = 3.0, [0, 5.0, 2.0, 40.0]
+    s.null[1] = 1.0
+    s.jumps[kf.JUMPS + 1], s.jumps[kf.JUMPS + 2] = 30.0, 4.0
+    s.fertility[1, :2] = 2.0, 6.0
+    s.sweep(1, 0, frozen=True)
+    a, fa, ja = kf.LEXICAL_PRIOR, kf.FERTILITY_PRIOR, kf.JUMP_PRIOR
+    own = np.float64(np.float32(0.4))  # what the model may have counted for this very word is taken out
+    # NULL was more probable, so the word's own fertility is taken out of "none"
+    real = (3 - own + a) / (5 - own + a * 1) * (30 + ja) ** 2 * (6 + fa) / (1 + fa) * 0.85 / (40 + ja * (2 * kf.JUMPS + 1))
+    null = 0.15 * (1 + a) / (2 + a * 3) * (4 + ja)
+    close(found.masses[0, 0], real / (real + null))

@@ -1,0 +1,134 @@
+import numpy as np
+import pytest
+
+from aligntools.aligning import estimation as est
+from aligntools.aligning import kernels_ibm as ki
+from tests import naive
+from tests.aligning.building import close, world
+
+SHAPES = [(1, 1), (1, 4), (4, 1), (2, 3), (3, 2), (3, 4), (0, 0), (4, 4), (3, 3)]
+
+
+def expected(w, tension):
+    """Return both directions' posteriors [source, target], log-likelihoods and the tension's features."""
+    matrices, logs, features = ([], []), np.zeros(2), np.zeros((2, 2))
+    for k, (source, target) in enumerate(w.corpus):
+        for d in (0, 1):
+            if not source:
+                matrices[d].append(np.zeros((0, 0)))
+                continue
+            emissions, null, _, p_null = w.direction(k, d)
+            likelihood, posterior = naive.ibm(emissions, null, p_null, tension[d])
+            logs[d] += np.log(likelihood)
+            if tension[d] > 0:
+                features[d] += naive.diagonal_distance(posterior)
+            matrices[d].append(posterior if d else posterior.T)
+    return matrices, logs, features
+
+
+@pytest.mark.parametrize("tension", [(0.0, 0.0), (4.0, 1.5), (0.0, 9.0)])
+@pytest.mark.parametrize("seed", range(3))
+def test_posteriors_likelihood_and_counts_as_enumerated(seed, tension):
+    w = world(seed, SHAPES)
+    matrices, logs, features = expected(w, tension)
+    state = w.state()
+    counts = [np.zeros(len(w.table.ids), np.float32) for _ in range(2)]
+    loglik, found = state.ibm(w.lexicon, np.array(tension), counts)
+    close(loglik, logs)
+    close(found, features, absolute=1e-5)
+    for d, cells in enumerate((state.passes.cells, state.passes.second)):
+        for a, b in zip(w.matrices(cells), matrices[d], strict=True):
+            close(a, b)
+        lexical = naive.lexical_counts(w.corpus, matrices[d])
+        by_pair = w.by_pair(counts[d])
+        close([by_pair[x] for x in lexical], list(lexical.values()), absolute=1e-5)
+
+
+@pytest.mark.parametrize("tension", [(0.0, 0.0), (4.0, 1.5)])
+def test_joint_training_counts_the_mean_of_the_posteriors(tension):
+    w = world(11, SHAPES, shared=True)
+    matrices, logs, _ = expected(w, tension)
+    state = w.state(joint=True)
+    counts = np.zeros(len(w.table.ids), np.float32)
+    loglik, _ = state.ibm(w.lexicon, np.array(tension), [counts])
+    close(loglik, logs)
+    for found, f, r in zip(w.matrices(state.passes.cells), *matrices, strict=True):
+        close(found, (f + r) / 2)
+
+
+def test_one_direction_counts_alone():
+    w = world(12, SHAPES)
+    matrices, _, _ = expected(w, (2.0, 2.0))
+    for d in (0, 1):
+        counts = [np.zeros(len(w.table.ids), np.float32) for _ in range(2)]
+        w.state(directions=d + 1).ibm(w.lexicon, np.array([2.0, 2.0]), counts)
+        close(counts[d].sum(), sum(m.sum() for m in matrices[d]))
+        assert not counts[1 - d].any()
+
+
+def test_long_sentences_have_finite_figures():
+    w = world(1, [(3000, 3000), (3000, 1)], words=(300, 200), low=1e-30)
+    w.p_null[:] = 0
+    state = w.state()
+    counts = [np.zeros(len(w.table.ids), np.float32) for _ in range(2)]
+    loglik, features = state.ibm(w.lexicon, np.array([14.0, 0.0]), counts)
+    assert np.isfinite(loglik).all()
+    assert np.isfinite(features).all()
+    assert np.isfinite(counts).all()
+    for d, cells in enumerate((state.passes.cells, state.passes.second)):
+        for m in w.matrices(cells):
+            assert m.min() >= 0
+            assert m.sum(d).max() <= 1 + 1e-3
+
+
+def test_expected_distance_of_the_prior():
+    lengths, times = np.array([[3, 4], [1, 2], [5, 5]]), np.array([2, 7, 1])
+    for tension in (0.1, 4.0, 14.0):
+        total = 0.0
+        for (given, observed), n in zip(lengths, times, strict=True):
+            prior = np.array(
+                [
+                    [naive.ibm_prior(i, j, given, observed, 0.0, tension) for i in range(given)]
+                    for j in range(observed)
+                ]
+            )
+            total += n * naive.diagonal_distance(prior)[0]
+        close(ki.diagonal_expectation(lengths, times, tension), total, 1e-9)
+
+
+def test_the_tension_climbs_to_where_the_expectations_meet():
+    """The gradient is the difference of the two expectations (Dyer et al. 2013, section 2.1)."""
+    source, target = np.array([3, 5, 5, 0, 2]), np.array([4, 5, 5, 3, 2])
+    shapes, counts = est.sentence_shapes(source, target)
+    assert dict(zip(map(tuple, shapes.tolist()), counts.tolist(), strict=True)) == {(3, 4): 1, (5, 5): 2, (2, 2): 1}
+    tokens = (shapes[:, 1] * counts).sum()
+    wanted = ki.diagonal_expectation(shapes, counts, 6.0)  # what links drawn with a tension of 6 show
+    tension = 1.0
+    distance = [abs(tension - 6)]
+    for _ in range(60):
+        tension = est.tension_step(tension, wanted, tokens, shapes, counts)
+        distance.append(abs(tension - 6))
+    assert distance[-1] < 0.05
+    assert all(b <= a for a, b in zip(distance, distance[1:], strict=False))
+    low, high = est.TENSION_RANGE
+    assert est.tension_step(4.0, -1e9, tokens, shapes, counts) == low
+    assert est.tension_step(4.0, 0.0, tokens, shapes, counts, steps=1000) == high
+    assert est.tension_step(4.0, 0.0, 0.0, shapes, counts) == 4.0
+
+
+def test_the_tension_gradient_is_that_of_the_expected_log_prior():
+    shapes, counts = np.array([[4, 6], [2, 3]]), np.array([3, 1])
+    rng = np.random.default_rng(0)
+    links = [rng.dirichlet(np.ones(given), observed) for given, observed in shapes]
+
+    def objective(tension):
+        total = 0.0
+        for (given, observed), n, posterior in zip(shapes, counts, links, strict=True):
+            for j in range(observed):
+                for i in range(given):
+                    total += n * posterior[j, i] * np.log(naive.ibm_prior(i, j, given, observed, 0.0, tension))
+        return total
+
+    expected = sum(n * naive.diagonal_distance(p)[0] for n, p in zip(counts, links, strict=True))
+    slope = (objective(3.0 + 1e-5) - objective(3.0 - 1e-5)) / 2e-5
+    close(expected - ki.diagonal_expectation(shapes, counts, 3.0), slope, 1e-6)
