@@ -298,8 +298,8 @@ def best_links(matrix, forward):
     links = []
     rows = matrix.T if forward else matrix
     for o, row in enumerate(rows):
-        c = int(np.argmax(row))
-        if row[c] > 0 and row[c] >= 1 - row.sum():
+        c = int(np.argmax(row)) if len(row) else 0
+        if len(row) and row[c] > 0 and row[c] >= 1 - row.sum():
             links.append((c, o) if forward else (o, c))
     return sorted(links)
 

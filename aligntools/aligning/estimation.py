@@ -85,6 +85,33 @@ def lexicon_from_counts(table, forward, reverse, tiers, alpha, variational, pool
     )
 
 
+def null_from_counts(counts, alpha, variational):
+    """Estimate the words' probabilities under NULL, float32 as ``counts`` [n_words + 1].
+
+    The first place is NULL itself and the last one is for unknown words.
+    """
+    prior = alpha if variational else 0.0
+    known = counts[1:-1] + prior
+    total = known.sum()
+    if total <= 0:
+        return np.full(len(counts), 1 / len(counts), np.float32)
+    values = exp_digamma(known) / exp_digamma(total) if variational else known / total
+    return np.concatenate([[0.0], np.maximum(values, 1e-30), [1e-9]]).astype(np.float32)
+
+
+def uniform_lexicon(table):
+    """Return the lexicon that knows nothing: all words are equally likely translations of each other."""
+    ones = np.ones(len(table.ids), np.float32)
+    return Lexicon(
+        ones,
+        ones,
+        np.full(table.n_source + 1, 1 / table.n_target, np.float32),
+        np.full(table.n_target + 1, 1 / table.n_source, np.float32),
+        1.0,
+        np.ones(4, np.float32),
+    )
+
+
 class LookAlikes:
     """The table's pairs that look alike, and the priors that the text itself bears out for them."""
 

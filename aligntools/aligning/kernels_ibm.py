@@ -20,8 +20,10 @@ def ibm_block(
     joint : bool
         Write the mean of the posteriors to ``cells``. (Their product, right for the HMM, starves IBM 1.)
     features : float64 [2, 2], output
-        Posterior expectation of ``-|i/I - j/J|`` over real links, summed, and of the number of real links: with
-        `diagonal_expectation` they give the tension's gradient (Dyer et al. 2013, section 2.1).
+        Posterior expectation of ``-|i/I - (j-1)/J|`` over real links, summed, and of the number of real links:
+        with `diagonal_expectation` they give the tension's gradient (Dyer et al. 2013, section 2.1), but for
+        the observed position, which counts from 0 here, as in fast_align. That draws the tension lower, more so
+        for short sentences, and measures better once the two directions are symmetrized.
     """
     longest = 1
     for k in range(k0, k1):
@@ -72,7 +74,7 @@ def ibm_block(
         if diagonal:
             for j in range(n_j):
                 for i in range(n_i):
-                    d = abs((i + 1.0) / n_i - (j + 1.0) / n_j)
+                    d = abs((i + 1.0) / n_i - j / n_j)
                     features[0, 0] -= fwd[i, j] * d
                     features[0, 1] += fwd[i, j]
         # reverse: each i chooses a j
@@ -94,7 +96,7 @@ def ibm_block(
             for j in range(n_j):
                 rev[i, j] *= share / total
                 if diagonal:
-                    d = abs((i + 1.0) / n_i - (j + 1.0) / n_j)
+                    d = abs(i / n_i - (j + 1.0) / n_j)
                     features[1, 0] -= rev[i, j] * d
                     features[1, 1] += rev[i, j]
         loglik[0, k - base] = log_f
@@ -112,6 +114,32 @@ def ibm_block(
             for i in range(n_i):
                 for j in range(n_j):
                     r_cells[i, j] = rev[i, j]
+
+
+@kernel
+def null_posteriors(k0, k1, base, s_offsets, t_offsets, cell_offsets, posteriors, forward, out):
+    """Write the posterior of NULL for the words of one side of sentences ``k0..k1``: what links leave over.
+
+    Parameters
+    ----------
+    forward : bool
+        The target words choose, else the source words.
+    out : float32 [words of that side from sentence ``base`` on], output
+    """
+    for k in range(k0, k1):
+        n_i, n_j = s_offsets[k + 1] - s_offsets[k], t_offsets[k + 1] - t_offsets[k]
+        b = cell_offsets[k - base]
+        at = t_offsets[k] - t_offsets[base] if forward else s_offsets[k] - s_offsets[base]
+        n = n_j if forward else n_i
+        if n_i == 0 or n_j == 0:
+            out[at : at + n] = 0.0
+            continue
+        out[at : at + n] = 1.0
+        for i in range(n_i):
+            for j in range(n_j):
+                out[at + (j if forward else i)] -= posteriors[b + i * n_j + j]
+        for x in range(at, at + n):
+            out[x] = max(out[x], np.float32(0.0))
 
 
 @kernel

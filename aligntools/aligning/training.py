@@ -132,11 +132,26 @@ def _train_member(bitext, length, settings, pool, max_cells, report, old):
     total = first + (settings.model_iterations if settings.model != "ibm1" else 0)
     stride = max(1, len(source.tokens) // JUMP_SAMPLE)
     shapes = None
+    if settings.model == "ibm2" and first == 0:  # then the first, uniform iteration knows the diagonal too
+        began = time.perf_counter()
+        for c in all_counts:
+            c[:] = 0
+        if not joint:  # NULL is learned then, and begins as ignorant as the words
+            state.t_null = np.full_like(t_null, 1 / table.n_target)
+            state.s_null = np.full_like(s_null, 1 / table.n_source)
+        loglik, _ = state.ibm(est.uniform_lexicon(table), tension, all_counts)
+        state.estimate_null(settings)
+        report(
+            {
+                "view": length, "stage": "ibm2", "iteration": 0, "log_likelihood": loglik.tolist(),
+                "tension": tension.tolist(), "seconds": time.perf_counter() - began,
+            }
+        )  # fmt: skip
     for iteration in range(1, total):  # the table's first counts are iteration 0
         began = time.perf_counter()
         hmm = iteration >= first and settings.model in ("hmm", "fertility")
         diagonal = iteration >= first and settings.model == "ibm2"
-        if iteration == first and settings.prune > 0:
+        if iteration == max(first, 1) and settings.prune > 0:
             table, all_counts = _prune(table, all_counts, settings.prune)
             passes.table = table
             looks = None
@@ -152,6 +167,7 @@ def _train_member(bitext, length, settings, pool, max_cells, report, old):
             jumps = est.jumps_from_counts(jump_counts, 0.5 if variational else 0.0)
         else:
             loglik, features = state.ibm(lexicon, tension if diagonal else np.zeros(2), all_counts)
+            state.estimate_null(settings)
             if diagonal and settings.optimize_tension:
                 if shapes is None:
                     shapes = [
@@ -170,7 +186,7 @@ def _train_member(bitext, length, settings, pool, max_cells, report, old):
     lexicon, tiers = _estimate(table, all_counts, looks, prior, settings, pool)
     member = Member(
         length, s_words, t_words, s_map, t_map, s_keys, t_keys, table, lexicon, all_counts, tiers,
-        s_null, t_null, jumps, p_null, tension if settings.model == "ibm2" else np.zeros(2),
+        state.s_null, state.t_null, jumps, p_null, tension if settings.model == "ibm2" else np.zeros(2),
     )  # fmt: skip
     if settings.model == "fertility":
         began = time.perf_counter()
@@ -218,7 +234,7 @@ class _State:
         self.directions, self.joint = directions, joint
         self.s_null, self.t_null, self.p_null = s_null, t_null, p_null
 
-    def _pass(self, lexicon, all_counts, block):
+    def _pass(self, lexicon, all_counts, block, then=None):
         loglik = np.zeros(2)
         for chunk in self.passes.chunks:
             self.passes.index(chunk)
@@ -231,6 +247,8 @@ class _State:
             logs = np.zeros((2, chunk.k1 - chunk.k0))
             self.pool.map(lambda b: block(b, chunk, cells, other, logs), chunk.sentence_blocks)  # noqa: B023
             loglik += logs.sum(1)
+            if then:
+                then(chunk, cells, other)
             for d, counts in enumerate(all_counts):
                 if self.joint or self.directions & (d + 1):
                     self.passes.collect(chunk, counts, (cells, other)[d])
@@ -266,5 +284,33 @@ class _State:
             )  # fmt: skip
             parts[b] = features
 
-        loglik = self._pass(lexicon, all_counts, block)
+        self.null_counts = [np.zeros(len(self.t_null)), np.zeros(len(self.s_null))]
+        loglik = self._pass(lexicon, all_counts, block, None if self.joint else self._count_null)
         return loglik, sum(parts[b] for b in sorted(parts))
+
+    def _count_null(self, chunk, cells, other):
+        """Add the chunk's expected counts of words under NULL."""
+        for d, (side, posteriors) in enumerate(((self.target, cells), (self.source, other))):
+            if not self.directions & (d + 1):
+                continue
+            a, b = side.offsets[chunk.k0], side.offsets[chunk.k1]
+            found = np.empty(b - a, np.float32)
+
+            def task(block, posteriors=posteriors, forward=d == 0, found=found):
+                ki.null_posteriors(
+                    *block, chunk.k0, self.source.offsets, self.target.offsets, chunk.cell_offsets,
+                    posteriors, forward, found,
+                )  # fmt: skip
+
+            self.pool.map(task, chunk.sentence_blocks)
+            self.null_counts[d] += np.bincount(side.tokens[a:b], found, len(self.null_counts[d]))
+
+    def estimate_null(self, settings):
+        """M-step of NULL's words, for IBM 1 and 2 alone; elsewhere NULL gives words as the text does."""
+        if self.joint or settings.model not in ("ibm1", "ibm2") or settings.p_null == 0:
+            return
+        variational = settings.estimator == "vb"
+        if self.directions & 1:
+            self.t_null = est.null_from_counts(self.null_counts[0], settings.alpha, variational)
+        if self.directions & 2:
+            self.s_null = est.null_from_counts(self.null_counts[1], settings.alpha, variational)

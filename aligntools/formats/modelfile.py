@@ -7,6 +7,7 @@ import tempfile
 import numpy as np
 
 from aligntools.errors import DataError, ModelError
+from aligntools.formats import files
 
 #: Raised with every change of what a model file holds.
 VERSION = 1
@@ -29,9 +30,15 @@ def write_model(path, kind, header, arrays):
     DataError
         When it cannot be written.
     """
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save, save_file
 
-    text = {"format": _MAGIC, "kind": kind, "version": str(VERSION), "header": json.dumps(header, sort_keys=True)}
+    # under one key, since safetensors writes several in an order that changes from run to run
+    about = {"kind": kind, "version": VERSION, "header": header}
+    text = {_MAGIC: json.dumps(about, sort_keys=True)}
+    if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe must not be replaced by a file
+        with files.writing(path) as out:
+            out.write(save({name: np.ascontiguousarray(a) for name, a in arrays.items()}, text))
+        return
     folder = os.path.dirname(os.path.realpath(path))
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)[:100]}.", suffix=".part", dir=folder)
@@ -73,18 +80,19 @@ def read_model(path, kind):
             pass
         with safe_open(path, framework="numpy") as file:
             text = file.metadata() or {}
-            if text.get("format") != _MAGIC:
+            if _MAGIC not in text:
                 raise ModelError(path, None, "is not a model of this program; train one with --save-model")
-            if text.get("kind") != kind:
-                raise ModelError(path, None, f"holds a model of kind '{text.get('kind')}'; this command needs '{kind}'")
-            if text.get("version") != str(VERSION):
+            about = json.loads(text[_MAGIC])
+            if about["kind"] != kind:
+                raise ModelError(path, None, f"holds a model of kind '{about['kind']}'; this command needs '{kind}'")
+            if about["version"] != VERSION:
                 raise ModelError(
                     path,
                     None,
-                    f"has model version {text.get('version')}, this program reads version {VERSION}; train it again",
+                    f"has model version {about['version']}, this program reads version {VERSION}; train it again",
                 )
-            return json.loads(text["header"]), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            return about["header"], {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except OSError as error:
         raise ModelError(path, None, f"cannot be opened: {error.strerror or error}") from None
-    except (SafetensorError, ValueError, KeyError) as error:
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
         raise ModelError(path, None, f"is damaged or not a model file ({str(error).splitlines()[0][:120]})") from None

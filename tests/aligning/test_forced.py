@@ -24,9 +24,7 @@ def naive(p, given, observed, tension, p_null, use_null, ratio):
         if tension is None:
             prior = [1 / (len(given) + use_null)] * (len(given) + 1)
         else:
-            weights = [
-                math.exp(-tension * abs(i / len(given) - j / len(observed))) for i in range(1, len(given) + 1)
-            ]
+            weights = [math.exp(-tension * abs(i / len(given) - j / len(observed))) for i in range(1, len(given) + 1)]
             prior = [p_null, *((1 - p_null) * w / sum(weights) for w in weights)]
         scores = [q * p(c, word) for q, c in zip(prior, [b"<eps>", *given], strict=True)]
         first = 0 if use_null else 1
@@ -47,11 +45,7 @@ def test_equals_enumeration(values, conditioning, observed, tension, p_null, use
     table = table_of(probabilities)
 
     def p(c, o):
-        return (
-            probabilities[table.given[c] * 3 + table.words[o]]
-            if c in table.given and o in table.words
-            else 1e-9
-        )
+        return probabilities[table.given[c] * 3 + table.words[o]] if c in table.given and o in table.words else 1e-9
 
     path, total = ForcedAligner(table, tension, p_null, use_null, 1.3).align(conditioning, observed)
     expected, log_probability = naive(p, conditioning, observed, tension, p_null, use_null, 1.3)

@@ -26,9 +26,7 @@ def links(line):
 
 
 def test_flags_may_be_clustered_spelt_out_and_in_any_order():
-    expected = Flags(
-        input="f", reverse=True, favor_diagonal=True, optimize_tension=True, variational_bayes=True
-    )
+    expected = Flags(input="f", reverse=True, favor_diagonal=True, optimize_tension=True, variational_bayes=True)
     assert parse(["-vodri", "f"]) == parse(["-i", "f", "-vodr"]) == flags_of("-rd -o -v -if") == expected
     long = "--input=f --reverse --favor_diagonal --optimize_tension --variational_bayes"
     assert flags_of(long) == parse(["--inp", "f", "--rev", "--favor", "--opt", "--var"]) == expected
@@ -211,6 +209,4 @@ def test_wrong_input(tmp_path):
     assert (done.returncode, done.stdout) == (1, b"a ||| b ||| 0-0 ||| -1.99294\n")  # as fast_align
     assert done.stderr.endswith(b"error: <stdin>:2: the source side is blank (remove the pair)\n")
     table.write_bytes(b"a\tb\t-0.5\na\tb\n")
-    fails(
-        fast_align("-i", "-", "-f", table, stdin=b"a ||| b\n"), f"{table}:2: 'a\tb' is not two words and ln p"
-    )
+    fails(fast_align("-i", "-", "-f", table, stdin=b"a ||| b\n"), f"{table}:2: 'a\tb' is not two words and ln p")

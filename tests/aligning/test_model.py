@@ -1,0 +1,207 @@
+import numpy as np
+import pytest
+
+from aligntools.aligning.applying import Applier, decide
+from aligntools.aligning.kernels_decoding import JOINT
+from aligntools.aligning.model import KIND, AlignmentModel
+from aligntools.aligning.settings import Settings
+from aligntools.aligning.training import train
+from aligntools.errors import ModelError
+from aligntools.formats.bitext import Bitext, Side, Skipped, stream_bitext
+from aligntools.formats.modelfile import read_model, write_model
+from aligntools.parallel import Pool
+
+KINDS = {
+    "fertility": dict(views=(0, 4), sweeps=4),
+    "fertility-apart": dict(views=(4,), sweeps=4, joint=False),
+    "hmm": dict(model="hmm", views=(5,)),
+    "hmm-em-reverse": dict(model="hmm", views=(0,), estimator="em", direction="reverse"),
+    "ibm1": dict(model="ibm1"),
+    "ibm2-apart": dict(model="ibm2", joint=False, look_alike=False),
+}
+
+
+@pytest.fixture(scope="module")
+def models(sample_bitext):
+    out = {}
+    with Pool(1) as pool:
+        for name, choices in KINDS.items():
+            settings = Settings(**choices).resolved(1)
+            members = train(sample_bitext, settings, pool, 1_000_000)
+            vocabularies = sample_bitext.source_vocabulary, sample_bitext.target_vocabulary
+            out[name] = AlignmentModel(settings, *vocabularies, members, True, 1.25)
+    return out
+
+
+def apply(model, bitext, viterbi=False, cells=1_000_000):
+    sizes = len(model.source_vocabulary), len(model.target_vocabulary)
+    with Pool(1) as pool:
+        parts = list(Applier(model.members, model.settings, sizes, pool, cells).posteriors(bitext, viterbi))
+        return [(p.forward[: p.cell_offsets[-1]].copy(), p.reverse[: p.cell_offsets[-1]].copy(), p.log_likelihood) for p in parts]
+
+
+def joined(parts):
+    return [np.concatenate([p[n] for p in parts], axis=-1) for n in range(3)]
+
+
+def each(model, bitext, **how):
+    """Apply a model and keep each part's results before the next overwrites them."""
+    sizes = len(model.source_vocabulary), len(model.target_vocabulary)
+    cells = how.pop("cells", 1_000_000)
+    out = []
+    with Pool(1) as pool:
+        for p in Applier(model.members, model.settings, sizes, pool, cells).posteriors(bitext, **how):
+            n = p.cell_offsets[-1]
+            out.append((p.forward[:n].copy(), p.reverse[:n].copy(), p.log_likelihood.copy()))
+    return joined(out)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_saved_model_is_the_trained_one(models, sample_bitext, tmp_path, name):
+    model = models[name]
+    path = str(tmp_path / "model")
+    model.save(path)
+    loaded = AlignmentModel.load(path)
+    assert (loaded.settings, loaded.lowercase, loaded.length_ratio) == (model.settings, True, 1.25)
+    assert loaded.source_vocabulary.words() == model.source_vocabulary.words()
+    assert loaded.target_vocabulary.words() == model.target_vocabulary.words()
+    for a, b in zip(loaded.members, model.members, strict=True):
+        assert (a.view, a.s_words, a.t_words) == (b.view, b.s_words, b.t_words)
+        for x, y in zip([*vars(a.lexicon).values()], [*vars(b.lexicon).values()], strict=True):
+            np.testing.assert_array_equal(x, y)
+        for x, y in zip(a.sampler, b.sampler, strict=True):
+            for u, v in zip(vars(x).values(), vars(y).values(), strict=True):
+                np.testing.assert_array_equal(u, v)
+                assert np.asarray(u).dtype == np.asarray(v).dtype
+    for viterbi in (False, True):
+        for x, y in zip(each(model, sample_bitext, viterbi=viterbi), each(loaded, sample_bitext, viterbi=viterbi), strict=True):
+            np.testing.assert_array_equal(x, y)
+    loaded.save(path + "2")
+    assert (tmp_path / "model").read_bytes() == (tmp_path / "model2").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["fertility", "fertility-apart", "hmm", "ibm2-apart"])
+def test_a_sentence_has_the_same_posteriors_in_any_company(models, sample_bitext, name):
+    model = models[name]
+    whole = each(model, sample_bitext)
+    for x, y in zip(whole, each(model, sample_bitext, cells=1), strict=True):  # each sentence a chunk
+        np.testing.assert_array_equal(x, y)
+    for x, y in zip(whole, each(model, sample_bitext, cells=5_000), strict=True):
+        np.testing.assert_array_equal(x, y)
+    for x, y in zip(whole, each(model, repeated(sample_bitext, 6)), strict=True):  # filled word by word, not looked up
+        np.testing.assert_array_equal(x, y[..., : x.shape[-1]])
+
+
+def repeated(bitext, times):
+    sides = []
+    for side in (bitext.source, bitext.target):
+        lengths = np.tile(side.lengths(), times)
+        sides.append(Side(np.tile(side.tokens, times), np.concatenate([[0], np.cumsum(lengths)])))
+    return Bitext(*sides, bitext.source_vocabulary, bitext.target_vocabulary, Skipped())
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_posteriors_are_probabilities(models, sample_bitext, name):
+    forward, reverse, logs = each(models[name], sample_bitext)
+    assert np.isfinite(logs).all()
+    assert (logs < 0).all()
+    at = 0
+    for i, j in zip(sample_bitext.source.lengths(), sample_bitext.target.lengths(), strict=True):
+        f, r = (m[at : at + i * j].reshape(i, j) for m in (forward, reverse))
+        assert f.min() >= 0 <= r.min()
+        assert f.sum(0).max() <= 1 + 1e-3
+        assert r.sum(1).max() <= 1 + 1e-3
+        at += i * j
+
+
+def text(model, tmp_path, lines, **how):
+    (tmp_path / "text").write_text("".join(line + "\n" for line in lines))
+    blocks = list(
+        stream_bitext(
+            joint=str(tmp_path / "text"), source_vocabulary=model.source_vocabulary, target_vocabulary=model.target_vocabulary, **how
+        )
+    )
+    return blocks
+
+
+def links(model, bitext):
+    sizes = len(model.source_vocabulary), len(model.target_vocabulary)
+    with Pool(1) as pool:
+        (p,) = Applier(model.members, model.settings, sizes, pool).posteriors(bitext)
+        pairs, offsets, probabilities = decide(p, JOINT, 0.4, pool)
+    rows = zip(map(tuple, pairs.tolist()), probabilities.tolist(), strict=True)
+    rows = list(rows)
+    return [dict(rows[a:b]) for a, b in zip(offsets, offsets[1:], strict=False)]
+
+
+@pytest.mark.parametrize("name", ["fertility", "hmm", "fertility-apart"])
+def test_words_that_the_model_does_not_know(models, tmp_path, name):
+    """They are linked by where they stand, and by what they look like where two could be."""
+    model = models[name]
+    (bitext,) = text(model, tmp_path, [
+        "das ist Zyrkonowsk und Brabulien . ||| this is Brabulien and Zyrkonowsk .",
+        "Qwxy ||| Zvut",
+    ])  # fmt: skip
+    crossed, alone = links(model, bitext)
+    assert (2, 4) in crossed
+    assert (4, 2) in crossed
+    assert (5, 5) in crossed
+    assert set(alone) <= {(0, 0)}
+    for x in each(model, bitext):
+        assert np.isfinite(x).all()
+
+
+def test_case_and_unknown_words_do_not_depend_on_the_block(models, tmp_path):
+    model = models["fertility"]
+    lines = [
+        "Der Zug fährt um acht Uhr ab . ||| The train leaves at eight o'clock .",
+        "Der Flugzeugträger fährt 77 Uhr ab ||| The aircraftcarrier leaves 77 o'clock",
+        "",
+        "Flugzeugträger Unbekannt Der ||| unknown The aircraftcarrier",
+        "77 neue Brücken ||| 77 new bridges",
+    ]
+    (whole,) = text(model, tmp_path, lines)
+    expected = each(model, whole)
+    single = text(model, tmp_path, lines, unbuffered=True)
+    assert len(single) == len(lines)
+    for x, y in zip(expected, joined([each(model, b) for b in single]), strict=True):
+        np.testing.assert_array_equal(x, y)
+    upside = text(model, tmp_path, lines[::-1], block_lines=2)
+    for x, y in zip(expected[2], joined([each(model, b) for b in upside])[2], strict=True):
+        np.testing.assert_array_equal(x, y[::-1])
+
+
+def test_parts_that_do_not_fit_together(models, tmp_path):
+    path = str(tmp_path / "model")
+    models["fertility"].save(path)
+    header, arrays = read_model(path, KIND)
+    broken = [
+        (header, {k: a for k, a in arrays.items() if k != "0.table.ids"}),
+        (header, arrays | {"0.table.ids": arrays["0.table.ids"][:-1]}),
+        (header, arrays | {"source.starts": arrays["source.starts"][:-1]}),
+        (header, arrays | {"source.blob": arrays["source.blob"].astype(np.int64)}),
+        ({k: v for k, v in header.items() if k != "members"}, arrays),
+        (header | {"settings": header["settings"] | {"color": 3}}, arrays),
+        (header | {"members": [{}]}, arrays),
+        (header | {"members": 3}, arrays),
+        ([], arrays),
+    ]  # fmt: skip
+    for bad in broken:
+        write_model(path, KIND, *bad)
+        with pytest.raises(ModelError, match="damaged"):
+            AlignmentModel.load(path)
+
+
+@pytest.mark.parametrize(
+    "name", ["0.ptr", "0.jumps", "0.s_null", "0.s_map", "0.s_keys", "0.p_null", "0.sampler.0.jumps", "0.sampler.1.words",
+             "0.sampler.0.fertility", "0.table.types", "0.table.target_types", "1.sampler.0.pairs", "1.tension"]
+)  # fmt: skip
+def test_arrays_of_a_wrong_shape_never_reach_a_kernel(models, tmp_path, name):
+    """Kernels do not check bounds: a short array would be read past its end."""
+    path = str(tmp_path / "model")
+    models["fertility"].save(path)
+    header, arrays = read_model(path, KIND)
+    name = name.replace("0.ptr", "0.table.ptr")
+    write_model(path, KIND, header, arrays | {name: arrays[name][..., :-1]})
+    with pytest.raises(ModelError, match="damaged"):
+        AlignmentModel.load(path)

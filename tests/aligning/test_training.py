@@ -1,0 +1,272 @@
+import itertools
+
+import numpy as np
+import pytest
+from scipy.special import digamma, gammaln
+
+from aligntools.aligning import training
+from aligntools.aligning.applying import Applier, decide
+from aligntools.aligning.kernels_decoding import JOINT
+from aligntools.aligning.settings import Settings
+from aligntools.aligning.training import train
+from aligntools.errors import UsageProblem
+from aligntools.formats.bitext import Bitext, Side, Skipped
+from aligntools.formats.vocabulary import Vocabulary
+from aligntools.parallel import Pool
+
+CELLS = 1_000_000
+
+
+def learn(bitext, threads=1, cells=CELLS, start=None, **choices):
+    """Train; return the members and what was reported."""
+    settings = Settings(**choices).resolved(len(bitext.source.tokens))
+    reports = []
+    with Pool(threads) as pool:
+        members = train(bitext, settings, pool, cells, reports.append, start)
+    return members, reports
+
+
+def align(bitext, members, threads=1, cells=CELLS, **choices):
+    """Return links, probabilities and log-likelihoods."""
+    sizes = len(bitext.source_vocabulary), len(bitext.target_vocabulary)
+    settings = Settings(**choices).resolved(1)
+    links, logs = [], []
+    with Pool(threads) as pool:
+        for p in Applier(members, settings, sizes, pool, cells).posteriors(bitext):
+            links.append(decide(p, JOINT, 0.4, pool))
+            logs.append(p.log_likelihood)
+    return [np.concatenate([x[n] for x in links]) for n in (0, 2)] + [np.concatenate(logs, 1)]
+
+
+def small(sentences):
+    """Make a bitext of pairs of strings."""
+    sides = []
+    for d in (0, 1):
+        words = list(dict.fromkeys(w for pair in sentences for w in pair[d].split()))
+        ids = {w: i for i, w in enumerate(words, 1)}
+        split = [pair[d].split() for pair in sentences]
+        tokens = np.array([ids[w] for s in split for w in s], np.int32)
+        sides.append((Side(tokens, np.cumsum([0, *map(len, split)]).astype(np.int64)), Vocabulary.from_words(words)))
+    (s, sv), (t, tv) = sides
+    return Bitext(s, t, sv, tv, Skipped())
+
+
+# Objectives that must not fall
+
+
+def by_stage(reports, direction):
+    stages = {}
+    for r in reports:
+        if "log_likelihood" in r:
+            stages.setdefault(r["stage"], []).append(r["log_likelihood"][direction])
+    return stages
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse"])
+@pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm"])
+def test_the_likelihood_never_falls_in_em(sample_bitext, model, direction):
+    single = model == "ibm1"
+    _, reports = learn(
+        sample_bitext, model=model, estimator="em", direction=direction, look_alike=False, views=(0,),
+        ibm_iterations=14 if single else 2, model_iterations=14, optimize_tension=False,
+    )  # fmt: skip
+    stages = by_stage(reports, direction == "reverse")
+    assert len(stages[model]) >= 13
+    for values in stages.values():
+        for before, after in itertools.pairwise(values):
+            assert after >= before - 1e-5 * abs(before)
+    assert stages[model][-1] > stages[model][0] + 100
+
+
+def divergence(counts, alpha):
+    """KL(Dir(alpha + counts) || Dir(alpha))."""
+    c = counts.astype(np.float64)
+    total, size = c.sum(), len(c)
+    return (
+        gammaln(total + alpha * size)
+        - gammaln(alpha * size)
+        - (gammaln(c + alpha) - gammaln(alpha)).sum()
+        + (c * (digamma(c + alpha) - digamma(total + alpha * size))).sum()
+    )
+
+
+@pytest.mark.parametrize(("model", "alpha"), [("ibm1", 0.01), ("ibm1", 0.2), ("ibm2", 0.2)])
+def test_the_variational_bound_never_falls(model, alpha):
+    """ln p of the expected log-parameters, less how far each word's distribution is from its prior."""
+    bitext = small(
+        [("das haus ist klein", "the house is small"), ("das buch", "the book"), ("ein buch", "a book"),
+         ("ein kleines haus", "a small house"), ("das ist das buch", "that is the book"), ("ist ein haus klein", "is a house small")]
+    )  # fmt: skip
+    first = 1 if model == "ibm2" else 0
+    choices = dict(
+        model=model, estimator="vb", direction="forward", look_alike=False, views=(0,), alpha=alpha, optimize_tension=False
+    )
+
+    def iterations(n):
+        return dict(ibm_iterations=1, model_iterations=n) if model == "ibm2" else dict(ibm_iterations=n + 1)
+
+    members, counts = [], None
+    bounds = []
+    for n in range(1, 12):
+        if counts is None:
+            ((member,), _) = learn(bitext, **choices, **(iterations(n - 1) if not first else dict(ibm_iterations=1, model_iterations=0)))
+            counts = member.counts[0].copy()
+        ((member,), reports) = learn(bitext, **choices, **iterations(n))
+        loglik = [r["log_likelihood"][0] for r in reports if "log_likelihood" in r][-1]
+        ptr = member.table.ptr
+        bounds.append(loglik - sum(divergence(counts[a:b], alpha) for a, b in itertools.pairwise(ptr) if b > a))
+        counts = member.counts[0].copy()
+        members.append(member)
+    for before, after in itertools.pairwise(bounds):
+        assert after >= before - 1e-5 * abs(before)
+    assert bounds[-1] > bounds[0] + 0.1
+
+
+# What a run consists of
+
+
+def test_figures_are_reported_for_each_step(sample_bitext):
+    _, reports = learn(sample_bitext, views=(0, 4), ibm_iterations=3, model_iterations=4, sweeps=4)
+    for view, group in itertools.groupby(reports, key=lambda r: r["view"]):
+        stages = [r["stage"] for r in group]
+        assert stages == ["table", "ibm1", "ibm1", "hmm", "hmm", "hmm", "hmm", "sampler"], view
+    assert [r["iteration"] for r in reports if "iteration" in r] == [1, 2, 3, 4, 5, 6] * 2
+    assert all(r["seconds"] >= 0 for r in reports)
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        dict(model="fertility", views=(0, 4), sweeps=5),
+        dict(model="fertility", views=(0,), joint=False, sweeps=5),
+        dict(model="hmm", views=(5,), estimator="em"),
+        dict(model="ibm2", joint=False, look_alike=False),
+    ],
+    ids=lambda c: "-".join(map(str, c.values())),
+)
+def test_threads_do_not_show(sample_bitext, choices):
+    results = []
+    for threads in (1, 3):
+        members, reports = learn(sample_bitext, threads, 20_000, **choices)
+        aligned = align(sample_bitext, members, threads, 5_000, **choices)
+        logs = [r["log_likelihood"] for r in reports if "log_likelihood" in r]
+        arrays = [m.lexicon.forward for m in members] + [m.jumps for m in members] + [m.lexicon.t_inverse for m in members]
+        for m in members:
+            arrays += [a for s in m.sampler for a in vars(s).values()]
+        results.append((logs, [*arrays, *aligned]))
+    assert results[0][0] == results[1][0]
+    for a, b in zip(results[0][1], results[1][1], strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_chunks_change_nothing_but_rounding(sample_bitext):
+    choices = dict(model="hmm", views=(0,))
+    (whole,), (parts,) = (learn(sample_bitext, cells=c, **choices)[0] for c in (CELLS, 3_000))
+    np.testing.assert_allclose(parts.counts[0], whole.counts[0], rtol=2e-2, atol=1e-4)
+    np.testing.assert_allclose(parts.jumps, whole.jumps, rtol=2e-3, atol=1e-6)
+
+
+def test_the_same_seed_gives_the_same_model_and_another_another(sample_bitext):
+    one, same, other = (learn(sample_bitext, views=(4,), sweeps=6, seed=s)[0][0].sampler[0].pairs for s in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert (one != other).any()
+
+
+def test_small_chunks_of_the_sampler_have_learned_alike(sample_bitext):
+    """A corpus sampled chunk by chunk starts each from what the HMM expects of the others."""
+    whole, parts = (learn(sample_bitext, cells=c, views=(0,), sweeps=12)[0][0] for c in (CELLS, 4_000))
+    assert parts.sampler[0].pairs.min() >= 0
+    for d in (0, 1):
+        a, b = whole.sampler[d].pairs, parts.sampler[d].pairs
+        assert np.corrcoef(a, b)[0, 1] > 0.9
+
+
+def test_joint_training_shares_its_counts(sample_bitext):
+    (member,), _ = learn(sample_bitext, model="hmm", views=(0,))
+    assert len(member.counts) == 1
+    assert member.lexicon.reverse is member.lexicon.forward
+    (member,), _ = learn(sample_bitext, model="hmm", views=(0,), joint=False)
+    assert len(member.counts) == 2
+    assert (member.counts[0] != member.counts[1]).any()
+
+
+def test_blank_pairs_teach_nothing(sample_bitext):
+    sentences = [("das haus", "the house"), ("ein buch", "a book"), ("das buch", "the book")]
+    (plain,), _ = learn(small(sentences), model="hmm", views=(0,))
+    (padded,), _ = learn(small([("", ""), *sentences[:2], ("", ""), sentences[2], ("", "")]), model="hmm", views=(0,))
+    np.testing.assert_array_equal(plain.counts[0], padded.counts[0])
+    np.testing.assert_array_equal(plain.jumps, padded.jumps)
+
+
+@pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility"])
+def test_a_corpus_without_words(model):
+    bitext = small([("", ""), ("", "")])
+    members, _ = learn(bitext, model=model, views=(0,))
+    pairs, probabilities, logs = align(bitext, members, model=model, views=(0,))
+    assert (len(pairs), len(probabilities)) == (0, 0)
+    assert not logs.any()
+
+
+@pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility"])
+def test_a_corpus_of_one_word(model):
+    bitext = small([("a", "b")])
+    members, _ = learn(bitext, model=model, views=(0,))
+    pairs, probabilities, logs = align(bitext, members, model=model, views=(0,))
+    assert pairs.tolist() == [[0, 0]]
+    assert 0.4 < probabilities[0] <= 1
+    assert np.isfinite(logs).all()
+
+
+def test_training_goes_on_from_an_older_model():
+    """What the older text showed is known on the new one, also where the new vocabulary has other numbers."""
+    first = small([("das haus", "the house"), ("das buch", "the book"), ("ein buch", "a book")] * 30)
+    second = small([("buch das", "the book")])
+    choices = dict(model="hmm", views=(0,), ibm_iterations=2, model_iterations=2, look_alike=False)
+    old, _ = learn(first, **choices)
+    kept = old[0].counts[0].copy()
+    (alone,), _ = learn(second, **choices)
+    (new,), _ = learn(second, start=old, **choices)
+    np.testing.assert_array_equal(kept, old[0].counts[0])
+
+    def count(member, s, t):
+        v, w = member.s_words.index(s), member.t_words.index(t)
+        row = member.table.ids[member.table.ptr[v] : member.table.ptr[v + 1]].tolist()
+        return member.counts[0][member.table.ptr[v] + row.index(w)]
+
+    assert count(new, "das", "the") > count(old[0], "das", "the")
+    assert count(new, "buch", "book") > count(old[0], "buch", "book")
+    assert align(second, [new], **choices)[0].tolist() == [[0, 1], [1, 0]]
+    assert align(second, [alone], **choices)[0].tolist() == [[0, 0], [1, 1]]
+
+
+def test_pruning_and_the_shape_of_the_text(sample_bitext):
+    (full,), _ = learn(sample_bitext, model="hmm", views=(0,))
+    (pruned,), _ = learn(sample_bitext, model="hmm", views=(0,), prune=0.05)
+    (kept,), _ = learn(sample_bitext, model="hmm", views=(0,), keep=1.5)
+    for smaller in (pruned, kept):
+        assert 0 < len(smaller.table.ids) < len(full.table.ids)
+        assert smaller.table.types.tolist() == full.table.types.tolist()
+        assert np.isfinite(smaller.lexicon.s_inverse).all()
+
+
+def test_settings_that_exclude_each_other():
+    with pytest.raises(UsageProblem, match="--model hmm for one"):
+        Settings(direction="forward").resolved(10)
+    with pytest.raises(UsageProblem, match="no such model"):
+        Settings(model="ibm4").resolved(10)
+    assert not Settings(model="hmm", direction="reverse").resolved(10).joint
+    small_text, large = Settings().resolved(10_000), Settings().resolved(100_000_000)
+    assert len(small_text.views) > len(large.views)
+    assert small_text.sweeps > large.sweeps
+    assert small_text.keep == 0 < large.keep
+    assert Settings(estimator="em", model="hmm").resolved(100_000_000).keep == 0
+    for resolved in (small_text, large):
+        assert resolved.resolved(5) == resolved  # nothing is left to choose
+
+
+def test_jumps_are_counted_on_a_part_of_a_large_text(monkeypatch, sample_bitext):
+    (whole,), _ = learn(sample_bitext, model="hmm", views=(0,))
+    monkeypatch.setattr(training, "JUMP_SAMPLE", 1000)
+    (part,), _ = learn(sample_bitext, model="hmm", views=(0,))
+    assert (whole.jumps != part.jumps).any()
+    np.testing.assert_allclose(part.jumps, whole.jumps, atol=0.12)

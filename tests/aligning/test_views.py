@@ -1,0 +1,115 @@
+import subprocess
+import sys
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aligntools.aligning.training import SideView, collapse, side_view
+from aligntools.aligning.views import cut, look_alike_keys, simplify, view
+from aligntools.formats.bitext import Bitext, Side, Skipped
+from aligntools.formats.vocabulary import Vocabulary
+
+WORDS = ["", "Haus", "häuser", "hauses", "haut", "1984", "…", "ÉTÉ", "ete", "ete", "日本語", "한국어"]
+
+
+@pytest.mark.parametrize(
+    ("word", "plain"),
+    [
+        ("été", "ete"),
+        ("naïve", "naive"),
+        ("e\N{COMBINING ACUTE ACCENT}te", "ete"),
+        ("λόγος", "λογος"),
+        ("한국어", "한국어"),  # stays in syllables
+        ("straße", "straße"),
+        ("\N{COMBINING ACUTE ACCENT}", "\N{COMBINING ACUTE ACCENT}"),  # nothing would be left
+        ("plain", "plain"),
+    ],
+)
+def test_accents_are_stripped(word, plain):
+    assert simplify(word) == plain
+
+
+@given(st.text(min_size=1))
+def test_simplifying_is_done_at_once_and_leaves_something(word):
+    plain = simplify(word)
+    assert plain
+    assert simplify(plain) == plain
+    assert simplify(unicodedata.normalize("NFD", word)) == simplify(unicodedata.normalize("NFC", word))
+
+
+@given(st.lists(st.text(min_size=1, max_size=6), unique=True, max_size=12), st.integers(0, 5))
+def test_a_view_maps_words_to_their_beginnings(words, length):
+    words = ["", *words]
+    cut_words, mapping = view(words, length)
+    assert [cut_words[i] for i in mapping] == [cut(w, length) if w else "" for w in words]
+    assert len(set(cut_words)) == len(cut_words)
+    assert cut_words[0] == ""
+    assert mapping.dtype == np.int32
+    order = list(dict.fromkeys(mapping.tolist()))
+    assert order == sorted(order)  # in order of first occurrence
+
+
+def look_alike(a, b):
+    """The definition: 1 the same without letters, 2 the same, 3 the same first four letters, 0 otherwise."""
+    a, b = simplify(a), simplify(b)
+    if a == b:
+        return 2 if any(c.isalpha() for c in a) else 1
+    if len(a) >= 4 and len(b) >= 4 and a.isalpha() and b.isalpha() and a[:4] == b[:4]:
+        return 3
+    return 0
+
+
+@given(st.lists(st.sampled_from([*WORDS[1:], "12-a", "12", "...", "hausboot", "Haus1"]) | st.text(min_size=1), max_size=12))
+def test_keys_tell_which_words_look_alike(words):
+    from aligntools.aligning import kernels_table as kt
+
+    keys = look_alike_keys(["", *words])
+    assert (keys.dtype, keys.shape) == (np.int32, (3, len(words) + 1))
+    assert not keys[:, 0].any()
+    for a, first in enumerate(words, 1):
+        for b, second in enumerate(words, 1):
+            level = kt.tier(*keys[:, a], keys[0, b], keys[1, b])
+            assert level == look_alike(first, second), (first, second)
+
+
+def test_keys_are_the_same_in_every_process():
+    code = "from aligntools.aligning.views import look_alike_keys as k; print(k(['', 'Haus', 'été', '12']).tolist())"
+    outs = {
+        subprocess.run([sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
+        for seed in ("1", "2")
+    }
+    assert outs == {f"{look_alike_keys(['', 'Haus', 'été', '12']).tolist()}\n".encode()}
+
+
+@pytest.mark.parametrize("length", [0, 3, 5])
+def test_a_side_seen_through_a_view(length):
+    vocabulary = Vocabulary.from_words(["haus", "häuser", "häusern", "12"])
+    side = Side(np.array([1, 2, 3, 4, 2], np.int32), np.array([0, 2, 2, 5]))
+    seen, words, mapping, keys = side_view(side, vocabulary, length)
+    assert [words[i] for i in seen.tokens] == [cut(vocabulary.word(int(i)), length) for i in side.tokens]
+    assert seen.offsets is side.offsets
+    assert len(seen) == 3
+    assert seen.lengths().tolist() == [2, 0, 3]
+    assert mapping[-1] == len(words)  # where unknown words go
+    assert (len(mapping), keys.shape[1]) == (6, len(words) + 1)
+    assert not keys[:, -1].any()
+
+
+def test_cutting_a_text_in_place_is_the_same_view():
+    vocabulary = Vocabulary.from_words(["haus", "häuser", "häusern", "12"])
+
+    def sides():
+        return [Side(np.array([1, 2, 3, 4, 2], np.int32), np.array([0, 2, 5])) for _ in range(2)]
+
+    whole = side_view(sides()[0], vocabulary, 4)
+    bitext = Bitext(*sides(), vocabulary, vocabulary, Skipped())
+    collapse(bitext, 4)
+    again = side_view(bitext.source, vocabulary, 4)
+    assert isinstance(bitext.target, SideView)
+    np.testing.assert_array_equal(again[0].tokens, whole[0].tokens)
+    assert again[1] == whole[1]
+    for a, b in zip(again[2:], whole[2:], strict=True):
+        np.testing.assert_array_equal(a, b)

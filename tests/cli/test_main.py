@@ -1,0 +1,143 @@
+import contextlib
+import errno
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import click
+import pytest
+
+from aligntools import __version__
+from aligntools.cli.main import COMMANDS, cli
+from aligntools.cli.main import run as run_program
+from aligntools.errors import DataError, ModelError, ResourceError, UsageProblem
+from tests.cli.running import ROOT, fails, run
+
+
+@pytest.fixture(autouse=True)
+def _signals():
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, handler)
+
+
+def raising(error):
+    @click.command("x")
+    @click.option("--debug", is_flag=True)
+    def command(debug):
+        raise error
+
+    return command
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (DataError("corpus", 7, "no words"), 1, "error: corpus:7: no words"),
+        (DataError("-", 7, "no words"), 1, "error: <stdin>:7: no words"),
+        (DataError("corpus", None, "is empty"), 1, "error: corpus: is empty"),
+        (ModelError("m", None, "is damaged"), 1, "error: m: is damaged"),
+        (ResourceError("too large"), 1, "error: too large"),
+        (UsageProblem("-a without -b"), 2, "error: -a without -b"),
+        (OSError(errno.ENOSPC, "No space left on device", "out"), 1, "error: out: No space left on device"),
+        (OSError(errno.EIO, "Input/output error"), 1, "error: output: Input/output error"),
+        (DataError("corpus", 7, "two\nlines"), 1, "error: corpus:7: two lines"),
+        (KeyboardInterrupt(), 130, ""),
+        (click.exceptions.Abort(), 130, ""),
+        (click.exceptions.Exit(4), 4, ""),
+    ],
+)
+def test_errors_are_one_line_and_a_status(error, status, message, capfd):
+    assert run_program(raising(error), [], "x") == status
+    assert capfd.readouterr() == ("", message and message + "\n")
+
+
+def test_running_out_of_memory_says_what_to_try(capfd):
+    assert run_program(raising(MemoryError()), [], "x") == 1
+    assert re.fullmatch(r"error: out of memory; .*--max-memory.*\n", capfd.readouterr().err)
+
+
+@pytest.mark.parametrize("error", [DataError("corpus", 7, "no words"), MemoryError(), OSError(5, "x")])
+def test_debug_shows_the_traceback(error):
+    with pytest.raises(type(error)):
+        run_program(raising(error), ["--debug"], "x")
+
+
+def test_mistakes_of_the_program_are_not_hidden():
+    with pytest.raises(ZeroDivisionError):
+        run_program(raising(ZeroDivisionError()), [], "x")
+
+
+@pytest.mark.parametrize("status", [0, 1, 3, None])
+def test_a_command_can_return_its_status(status):
+    @click.command("x")
+    def command():
+        return status
+
+    assert run_program(command, [], "x") == (status or 0)
+
+
+def test_a_termination_signal_runs_what_cleans_up():
+    cleaned = []
+
+    @click.command("x")
+    def command():
+        with contextlib.ExitStack() as stack:
+            stack.callback(lambda: cleaned.append(True))
+            os.kill(os.getpid(), signal.SIGTERM)
+            signal.pause()
+
+    with pytest.raises(SystemExit) as end:
+        run_program(command, [], "x")
+    assert end.value.code == 143
+    assert cleaned
+
+
+def test_help_lists_every_command():
+    done = run("--help")
+    assert done.returncode == 0
+    assert done.stderr == b""
+    for name, about in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(about[:30])}", done.stdout.decode(), re.MULTILINE)
+    assert run("-h").stdout == done.stdout
+
+
+def test_version():
+    assert run("-V").stdout.decode() == f"aligntools, version {__version__}\n"
+
+
+def test_wrong_command_lines():
+    assert fails(run("no-such-command"), "No such command", status=2)
+    assert fails(run("align", "--no-such-option"), "No such option", "--help", status=2)
+    done = run()
+    assert b"Traceback" not in done.stdout + done.stderr
+    assert b"Usage: aligntools" in done.stdout + done.stderr
+
+
+def test_every_command_has_a_module():
+    for name in COMMANDS:
+        command = cli.get_command(None, name)
+        assert isinstance(command, click.Command)
+        assert command.name == name
+    assert cli.get_command(None, "os") is None
+
+
+def test_closed_streams_are_no_traceback():
+    code = "import sys; sys.argv = ['x', 'align', '-i', '-']; from aligntools.cli.main import main; main()"
+    command = f'exec "{sys.executable}" -c "{code}" 2>&1 '
+    done = subprocess.run(["sh", "-c", command + "<&-"], capture_output=True, cwd=ROOT, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stdout == b"error: <stdin>: is closed\n"
+    code = code.replace("'-i', '-'", "'-i', 'data/samples/de-en.txt'")
+    command = f'exec "{sys.executable}" -c "{code}" >&- '
+    done = subprocess.run(["sh", "-c", command], capture_output=True, cwd=ROOT, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (1, b"error: <stdout>: is closed\n")
+
+
+def test_warmup_says_where_the_code_is_kept(tmp_path):
+    done = run("warmup")
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(rb"compiled in [\d.]+ s; kept in .*\n", done.stderr)
+    assert done.stdout == b""

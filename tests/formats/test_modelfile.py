@@ -1,0 +1,145 @@
+import json
+import os
+import stat
+import threading
+
+import numpy as np
+import pytest
+
+from aligntools.errors import DataError, ModelError
+from aligntools.formats import modelfile
+from aligntools.formats.modelfile import read_model, write_model
+
+ARRAYS = {
+    "a": np.arange(6, dtype=np.float32).reshape(2, 3),
+    "empty": np.zeros((0, 4), np.int64),
+    "turned": np.arange(6, dtype=np.int32).reshape(2, 3).T,
+    "bytes": np.frombuffer("straße".encode(), np.uint8),
+}
+HEADER = {"settings": {"views": [0, 5]}, "name": "ö", "number": 0.1}
+
+
+def write(path, kind="alignment", **changes):
+    write_model(str(path), kind, HEADER, ARRAYS)
+    return path
+
+
+def refused(path, *fragments, kind="alignment"):
+    with pytest.raises(ModelError) as caught:
+        read_model(str(path), kind)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert "\n" not in message
+    assert caught.value.exit_code == 1
+    for fragment in fragments:
+        assert fragment in message
+
+
+def written_with(path, metadata):
+    """Write a file of the same kind with other metadata."""
+    from safetensors.numpy import save_file
+
+    save_file({"a": np.zeros(3)}, str(path), metadata)
+    return path
+
+
+def about(**changes):
+    """Return the metadata of a model file, something in it changed."""
+    return {"aligntools": json.dumps({"kind": "alignment", "version": modelfile.VERSION, "header": {}} | changes)}
+
+
+def test_what_is_written_is_read(tmp_path):
+    path = write(tmp_path / "model")
+    header, arrays = read_model(str(path), "alignment")
+    assert header == HEADER
+    assert arrays.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        assert arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(arrays[name], array)
+
+
+def test_the_same_model_is_the_same_bytes(tmp_path):
+    one, two = write(tmp_path / "one"), write(tmp_path / "two")
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_it_is_a_file_of_others_too(tmp_path):
+    """No pickle: a plain safetensors file whose metadata say what it is."""
+    data = write(tmp_path / "model").read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    metadata = json.loads(data[8 : 8 + length])["__metadata__"]
+    assert json.loads(metadata["aligntools"]) == {"kind": "alignment", "version": modelfile.VERSION, "header": HEADER}
+
+
+def test_other_kinds_and_versions_are_refused(tmp_path):
+    path = write(tmp_path / "model", kind="tagging")
+    refused(path, "holds a model of kind 'tagging'", "needs 'alignment'")
+    refused(written_with(path, about(version=0)), "model version 0", f"reads version {modelfile.VERSION}")
+    refused(written_with(path, {"other": "x"}), "not a model of this program")
+    for text in ("{", "{}", "[]", "3"):
+        refused(written_with(path, {"aligntools": text}), "damaged")
+
+
+def test_damaged_files_are_refused(tmp_path):
+    path = write(tmp_path / "model")
+    data = path.read_bytes()
+    for length in (0, 4, 8, 100, len(data) // 2, len(data) - 1):
+        path.write_bytes(data[:length])
+        refused(path, "damaged or not a model")
+    path.write_bytes(data + b"\0" * 9)
+    refused(path, "damaged or not a model")
+    path.write_bytes(b"0-0 1-1 2-2\n" * 40)
+    refused(path, "damaged or not a model")
+    from safetensors.numpy import save_file
+
+    save_file({"x": np.zeros(2)}, str(path))
+    refused(path, "not a model of this program")
+
+
+def test_what_cannot_be_opened(tmp_path):
+    refused(tmp_path / "missing", "cannot be opened", "No such file")
+    refused(tmp_path, "cannot be opened", "Is a directory")
+
+
+def test_it_appears_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "model"
+    path.write_bytes(b"old")
+
+    def fail(*_args, **_kwargs):
+        raise OSError(28, "No space left on device")
+
+    import safetensors.numpy
+
+    with monkeypatch.context() as patch:
+        patch.setattr(safetensors.numpy, "save_file", fail)
+        with pytest.raises(DataError, match=r"model: cannot be written: No space left on device"):
+            write(path)
+    assert path.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["model"]
+    with pytest.raises(DataError, match="cannot be written"):
+        write(tmp_path / "no" / "model")
+    write(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["model"]
+    umask = os.umask(0)
+    os.umask(umask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
+
+
+def test_a_link_is_followed(tmp_path):
+    (tmp_path / "real").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("real")
+    write(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    read_model(str(tmp_path / "real"), "alignment")
+
+
+def test_devices_and_pipes_are_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    received = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    write(pipe)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    reader.join()
+    assert received == [write(tmp_path / "model").read_bytes()]
