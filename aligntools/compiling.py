@@ -72,7 +72,9 @@ def kernel(function=None, *, fast=True, inline=False):
         Allow sums to be reordered so that loops vectorise. The order is fixed in the compiled code,
         so results still do not vary between runs or with the number of threads.
     inline : bool
-        Ask for inlining into the calling kernel (small helpers in inner loops).
+        Always inline into the calling kernel. Every kernel with floats that kernels call needs it: otherwise
+        code loaded from the cache may call another copy of it, optimized otherwise, than code just compiled
+        did, and a machine's first run would round differently from all later ones.
     """
     if function is None:
         return functools.partial(kernel, fast=fast, inline=inline)
@@ -80,5 +82,5 @@ def kernel(function=None, *, fast=True, inline=False):
     if fast:
         options["fastmath"] = _FAST
     if inline:
-        options["inline"] = "always"
+        options["forceinline"] = True
     return numba.njit(function, **options)

@@ -242,13 +242,16 @@ def ibm(emissions, null, p_null, tension=0.0):
     return likelihood, posteriors / likelihood
 
 
-def diagonal_distance(posteriors):
-    """Return the expectation of -|i/I - j/J| over real links, summed, and the expected number of these."""
+def diagonal_distance(posteriors, first=0):
+    """Return the expectation of -|i/I - j/J| over real links, summed, and the expected number of these.
+
+    The observed position ``j`` counts from ``first``, in fast_align from 0.
+    """
     n_observed, n_given = posteriors.shape
     total = 0.0
     for j in range(n_observed):
         for i in range(n_given):
-            total -= posteriors[j, i] * abs((i + 1) / n_given - (j + 1) / n_observed)
+            total -= posteriors[j, i] * abs((i + 1) / n_given - (j + first) / n_observed)
     return total, posteriors.sum()
 
 

@@ -117,7 +117,7 @@ def decide_block(
     return n
 
 
-@kernel
+@kernel(inline=True)
 def viterbi_sentence(emissions, length, observed, jumps, p_null, null_emissions, path):
     """Most probable path of one sentence in one direction, in log space.
 

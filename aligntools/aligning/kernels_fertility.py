@@ -28,7 +28,7 @@ FERTILITY_PRIOR = 0.5
 LEXICAL_PRIOR = 0.001
 
 
-@kernel
+@kernel(inline=True)
 def random_unit(state):
     """Advance a splitmix64 generator (uint64 [1]) and return a float in [0, 1)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -39,7 +39,7 @@ def random_unit(state):
     return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@kernel
+@kernel(inline=True)
 def sentence_seed(tokens, offsets, other_tokens, other_offsets, k, known, other_known):
     """Hash a sentence pair's words; words from ``known`` on (not in the model) all count as one."""
     h = np.uint64(1469598103934665603)
@@ -124,13 +124,13 @@ def candidates_block(
                 state[at + o] = positions[at + o, 0]
 
 
-@kernel
+@kernel(inline=True)
 def jump_slot(d):
     """Return the jump's place among the counts."""
     return min(max(d, -JUMPS), JUMPS) + JUMPS
 
 
-@kernel
+@kernel(inline=True)
 def add_sentence(o0, n_obs, n_con, c_words, o_words, state, sizes, positions, entries, sign,
                  pair_counts, word_counts, null_counts, jump_counts, fertility_counts, fertility):  # fmt: skip
     """Add (or with ``sign`` -1 remove) one sentence's sampled links to the counts.

@@ -30,7 +30,7 @@ JUMP_SIZE = FIRST_TAIL + 1
 LANES = 16
 
 
-@kernel
+@kernel(inline=True)
 def convolve(taps, padded, base, width, out):
     """Compute ``out[i] = base + sum_d taps[d + W] * padded[i - d]``.
 
@@ -60,7 +60,7 @@ def convolve(taps, padded, base, width, out):
         )  # fmt: skip
 
 
-@kernel
+@kernel(inline=True)
 def normalizers(jumps, length, inverse):
     """Write ``1 / Z(i')``: one over the sum of ``g(i - i')`` over the positions ``i`` that exist."""
     tail = jumps[TAIL]
@@ -73,7 +73,7 @@ def normalizers(jumps, length, inverse):
         inverse[i] = np.float32(1.0) / total
 
 
-@kernel
+@kernel(inline=True)
 def hmm_sentence(
     emissions, length, width, observed, jumps, taps, back_taps, p_null, null_emissions,
     posterior, first, inverse, a_pad, b_pad, row, beta, leaving, shifted, scale, jump_counts, want_jumps,

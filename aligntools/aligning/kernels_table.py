@@ -162,7 +162,7 @@ def collect_counts(
                 dense[tokens[p]] = 0.0
 
 
-@kernel
+@kernel(inline=True)
 def exp_digamma(x):
     """Return ``exp(digamma(x))`` for ``x > 0``, to 1e-9 relative, and 0 where it underflows."""
     shift = 0.0
@@ -203,7 +203,7 @@ def prune_rows(ptr, ids, counts, least, new_ptr):
     return n
 
 
-@kernel
+@kernel(inline=True)
 def find_entry(ptr, ids, source_word, target_word):
     """Return where the table holds a pair of words, or -1."""
     if source_word >= ptr.shape[0] - 1:
@@ -235,7 +235,7 @@ def lookup_cells(
                 at += 1
 
 
-@kernel
+@kernel(inline=True)
 def tier(s_full, s_prefix, s_kind, t_full, t_prefix):
     """Return how much two words look alike.
 

@@ -4,6 +4,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from aligntools.aligning import kernels_fertility as kf
+from aligntools.aligning import kernels_hmm as kh
 from aligntools.aligning.estimation import lexicon_from_counts
 from aligntools.aligning.member import Member, SamplerCounts
 from aligntools.aligning.settings import Settings
@@ -101,9 +103,38 @@ def _member_arrays(m):
     return out
 
 
+def _check(arrays, sizes, joint, sampler):
+    """Hold a member's arrays against the shapes and types that kernels trust; ValueError names the first misfit."""
+    n_vocabulary, n_other, n_s, n_t, n_pairs = sizes
+    want = {
+        "s_map": ((n_vocabulary + 1,), np.int32), "t_map": ((n_other + 1,), np.int32),
+        "s_keys": ((3, n_s + 1), np.int32), "t_keys": ((3, n_t + 1), np.int32),
+        "s_null": ((n_s + 1,), np.float32), "t_null": ((n_t + 1,), np.float32),
+        "jumps": ((2, kh.JUMP_SIZE), np.float32), "p_null": ((2,), np.float32), "tension": ((2,), np.float64),
+        "table.ptr": ((n_s + 1,), np.int64), "table.ids": ((n_pairs,), np.int32),
+        "table.types": ((n_s,), np.int32), "table.target_types": ((n_t,), np.int32),
+    }  # fmt: skip
+    want |= {f"counts.{d}": ((n_pairs,), np.float32) for d in range(1 if joint else 2)}
+    for d, (given, observed) in enumerate(((n_s, n_t), (n_t, n_s)) if sampler else ()):
+        shapes = (
+            ((n_pairs,), np.float32), ((given + 2,), np.float64), ((given,), np.float32), ((observed + 1,), np.float64),
+            ((2 * kf.JUMPS + 1,), np.float64), ((given, kf.FERTILITIES), np.float32),
+        )  # fmt: skip
+        want |= {f"sampler.{d}.{name}": shape for name, shape in zip(_SAMPLER, shapes, strict=True)}
+    for name, (shape, kind) in want.items():
+        if arrays[name].shape != shape or arrays[name].dtype != kind:
+            raise ValueError(f"{name} is {arrays[name].dtype} {arrays[name].shape}")
+    ptr, inside = (
+        arrays["table.ptr"],
+        ((arrays["table.ids"], n_t), (arrays["s_map"], n_s + 1), (arrays["t_map"], n_t + 1)),
+    )
+    if ptr[0] != 0 or ptr[-1] != n_pairs or np.any(ptr[1:] < ptr[:-1]):
+        raise ValueError("table.ptr does not cut the table")
+    if any(len(a) and (a.min() < 0 or a.max() >= n) for a, n in inside):
+        raise ValueError("ids out of range")
+
+
 def _member(about, arrays, settings, source, target, pool):
-    table = Table(*(arrays[f"table.{name}"] for name in ("ptr", "ids", "types", "target_types")))
-    counts = [arrays[f"counts.{d}"] for d in range(1 if about["joint"] else 2)]
     if about["view"]:
         s_words, t_words = (
             Vocabulary.from_arrays(arrays[f"{name}.blob"], arrays[f"{name}.starts"]).words()
@@ -111,9 +142,13 @@ def _member(about, arrays, settings, source, target, pool):
         )
     else:
         s_words, t_words = source.words(), target.words()
-    tiers = np.array(about["tiers"])
-    if len(s_words) != table.n_source or len(t_words) != table.n_target or len(table.ids) != len(counts[0]):
-        raise ValueError("sizes differ")
+    sizes = (len(source), len(target), len(s_words), len(t_words), len(arrays["table.ids"]))
+    _check(arrays, sizes, about["joint"], about["sampler"])
+    table = Table(*(arrays[f"table.{name}"] for name in ("ptr", "ids", "types", "target_types")))
+    counts = [arrays[f"counts.{d}"] for d in range(1 if about["joint"] else 2)]
+    tiers = np.array(about["tiers"], np.float64)
+    if tiers.shape != (4,):
+        raise ValueError("not four tiers")
     lexicon = lexicon_from_counts(table, counts[0], counts[-1], tiers, settings.alpha, settings.estimator == "vb", pool)
     sampler = [
         SamplerCounts(*(arrays[f"sampler.{d}.{name}"] for name in _SAMPLER))

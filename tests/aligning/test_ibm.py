@@ -92,7 +92,7 @@ def test_expected_distance_of_the_prior():
                     for j in range(observed)
                 ]
             )
-            total += n * naive.diagonal_distance(prior)[0]
+            total += n * naive.diagonal_distance(prior, 1)[0]
         close(ki.diagonal_expectation(lengths, times, tension), total, 1e-9)
 
 
@@ -129,6 +129,6 @@ def test_the_tension_gradient_is_that_of_the_expected_log_prior():
                     total += n * posterior[j, i] * np.log(naive.ibm_prior(i, j, given, observed, 0.0, tension))
         return total
 
-    expected = sum(n * naive.diagonal_distance(p)[0] for n, p in zip(counts, links, strict=True))
+    expected = sum(n * naive.diagonal_distance(p, 1)[0] for n, p in zip(counts, links, strict=True))
     slope = (objective(3.0 + 1e-5) - objective(3.0 - 1e-5)) / 2e-5
     close(expected - ki.diagonal_expectation(shapes, counts, 3.0), slope, 1e-6)
