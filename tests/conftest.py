@@ -26,10 +26,28 @@ def trained(tmp_path_factory):
     """A folder with ``model`` and ``align`` (and both directions, scores, the process's errors) of a default run."""
     folder = tmp_path_factory.mktemp("trained")
     done = run(
-        "align", "-s", SAMPLES / "de-en.de", "-t", SAMPLES / "de-en.en", "-o", folder / "align", "--threads", "1",
-        "--save-model", folder / "model", "--forward-output", folder / "forward", "--reverse-output", folder / "reverse",
-        "--scores", folder / "scores", "--log-json", folder / "log", "--ttable", folder / "ttable",
-    )  # fmt: skip
+        "align",
+        "-s",
+        SAMPLES / "de-en.de",
+        "-t",
+        SAMPLES / "de-en.en",
+        "-o",
+        folder / "align",
+        "--threads",
+        "1",
+        "--save-model",
+        folder / "model",
+        "--forward-output",
+        folder / "forward",
+        "--reverse-output",
+        folder / "reverse",
+        "--scores",
+        folder / "scores",
+        "--log-json",
+        folder / "log",
+        "--ttable",
+        folder / "ttable",
+    )
     assert done.returncode == 0, done.stderr
     assert done.stdout == b""
     (folder / "errors").write_bytes(done.stderr)

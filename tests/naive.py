@@ -48,8 +48,7 @@ def _grow_atools(forward, reverse, diagonal):
                 if (i, j) in result or (i, j) not in forward | reverse:
                     continue
                 touches = any(
-                    max(abs(a - i), abs(b - j)) == 1 if diagonal else abs(a - i) + abs(b - j) == 1
-                    for a, b in result
+                    max(abs(a - i), abs(b - j)) == 1 if diagonal else abs(a - i) + abs(b - j) == 1 for a, b in result
                 )
                 if touches and any(_free(result, i, j)):
                     result.add((i, j))
@@ -389,9 +388,7 @@ def sampling_weights(corpus, state, k, o, candidates, prior):
         weight *= jump(c - before) * jump(after - c)
         weight *= fertility(e, phi + 1, phi) / fertility(e, phi, phi)
         weights.append(weight * (1 - prior["p_null"]))
-    null = (n.null[observed[o]] + prior["alpha"]) / (
-        sum(n.null.values()) + prior["alpha"] * prior["null_types"]
-    )
+    null = (n.null[observed[o]] + prior["alpha"]) / (sum(n.null.values()) + prior["alpha"] * prior["null_types"])
     return weights, prior["p_null"] * null * jump(after - before)
 
 

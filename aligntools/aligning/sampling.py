@@ -14,7 +14,7 @@ from aligntools.aligning.member import SamplerCounts
 from aligntools.aligning.passes import Passes
 
 #: Tokens of a side up to which a corpus is sampled as one chunk; beyond, in chunks of a quarter of them.
-CHUNK_TOKENS = 2_500_000
+CHUNK_TOKENS = 1_000_000
 #: Posterior that a position needs to be a candidate.
 LEAST = 0.01
 #: Jumps that the sampler starts with, spread as the HMM's.

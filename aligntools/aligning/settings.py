@@ -93,7 +93,9 @@ class Settings:
         if self.model_iterations is None:
             choice["model_iterations"] = {"fertility": 2, "hmm": 4, "ibm2": 5, "ibm1": 0}[self.model]
         if self.sweeps is None:
-            choice["sweeps"] = 30 if n_tokens <= SMALL else 6 if n_tokens <= MEDIUM else 4
+            choice["sweeps"] = (
+                30 if n_tokens <= SMALL // 8 else 12 if n_tokens <= SMALL else 6 if n_tokens <= MEDIUM else 4
+            )
         if self.keep is None:
             choice["keep"] = 0.0 if n_tokens <= SMALL or self.estimator == "em" else 1.0
         if self.prune is None:

@@ -263,6 +263,7 @@ def _apply(o, out, pool, progress):
     with progress.stage("loading"):
         model = AlignmentModel.load(o["load_model"], pool)
     if o["ttable"]:
+        _check_ttable(model.settings)
         _write_ttable(model, o["ttable"])
     sizes = (len(model.source_vocabulary), len(model.target_vocabulary))
     applier = Applier(model.members, model.settings, sizes, pool, _cells(o["max_memory"], 0))
@@ -320,11 +321,14 @@ def _train(o, out, pool, progress):
         old = AlignmentModel.load(o["init_model"], pool)
         start, lowercase = old.members, old.lowercase
         settings = old.settings
+        o = {**o, "direction": settings.direction}
     with progress.stage("reading"):
         bitext = read_bitext(**_reading(o), lowercase=lowercase)
     if not len(bitext.source.tokens):
         progress.say("warning: every line has a blank side; nothing to learn from")
     settings = settings.resolved(len(bitext.source.tokens))
+    if o["ttable"]:
+        _check_ttable(settings)
     cells = _cells(o["max_memory"], _needed(bitext, settings))
     ratio = len(bitext.target.tokens) / max(len(bitext.source.tokens), 1)
     if "on_read" in o:
@@ -363,6 +367,11 @@ def _parts(bitext, sentences=PART):
     for a in range(0, len(bitext), sentences):
         b = min(a + sentences, len(bitext))
         yield dataclasses.replace(bitext, source=part(bitext.source, a, b), target=part(bitext.target, a, b))
+
+
+def _check_ttable(settings):
+    if settings.views[0] != 0:
+        raise UsageProblem("--ttable writes whole words, and the model's first view cuts them; use --views 0")
 
 
 def _write_ttable(model, path):

@@ -311,7 +311,13 @@ Example:
 )
 @click.option("-i", "--input_1", "first", metavar="A", help="The first file, as with atools.")
 @click.option("-j", "--input_2", "second", metavar="B", help="The second file.")
-@click.option("--flavor", type=click.Choice(FLAVORS), default="atools", show_default=True)
+@click.option(
+    "--flavor",
+    type=click.Choice(FLAVORS),
+    default="atools",
+    show_default=True,
+    help="Whose scan order the growing methods follow.",
+)
 @click.option(
     "--order",
     type=click.Choice(["source", "target"]),

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.aligning import estimation as est
 from aligntools.aligning import kernels_hmm as kh
 from aligntools.aligning.estimation import Lexicon
 from aligntools.aligning.member import Member
@@ -23,9 +22,7 @@ def side(sentences):
 
 def random_sentences(rng, shapes, words=(6, 5)):
     """Return a corpus of (source ids, target ids) with the lengths given; ids from 1 on."""
-    return [
-        (rng.integers(1, words[0], i).tolist(), rng.integers(1, words[1], j).tolist()) for i, j in shapes
-    ]
+    return [(rng.integers(1, words[0], i).tolist(), rng.integers(1, words[1], j).tolist()) for i, j in shapes]
 
 
 def random_jumps(rng):
@@ -81,9 +78,7 @@ class World:
         """Return emissions [observed, given], null, jumps and p_null of a sentence: 0 forward, 1 reverse."""
         source, target = self.corpus[k]
         given, observed = (target, source) if d else (source, target)
-        emissions = np.array(
-            [[self.value(o, g, True) if d else self.value(g, o) for g in given] for o in observed]
-        )
+        emissions = np.array([[self.value(o, g, True) if d else self.value(g, o) for g in given] for o in observed])
         null = [float((self.s_null if d else self.t_null)[o]) for o in observed]
         return emissions, null, naive_jumps(self.jumps[d]), float(self.p_null[d])
 
@@ -143,6 +138,3 @@ def close(actual, expected, relative=1e-4, absolute=1e-6):
     """Check floats computed in single precision."""
     np.testing.assert_allclose(actual, expected, rtol=relative, atol=absolute)
     return True
-
-
-__all__ = ["World", "close", "est", "jump_row", "naive_jumps", "random_jumps", "random_sentences", "side", "world"]

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -32,7 +34,7 @@ def grid(rng, i, j, forward):
 
 
 def lists(pairs, offsets):
-    return [list(map(tuple, pairs[a:b].tolist())) for a, b in zip(offsets, offsets[1:], strict=False)]
+    return [list(map(tuple, pairs[a:b].tolist())) for a, b in itertools.pairwise(offsets)]
 
 
 @pytest.mark.parametrize("threads", [1, 3])

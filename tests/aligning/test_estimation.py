@@ -84,7 +84,11 @@ def test_the_prior_of_look_alikes_is_their_share_of_links():
     looks = est.LookAlikes(table, *keys, s_counts, t_counts)
     rows = np.repeat(np.arange(5), np.diff(table.ptr))
     pairs = list(zip(rows.tolist(), table.ids.tolist(), strict=True))
-    assert {pairs[x]: int(t) for x, t in zip(looks.entries, looks.tiers, strict=True)} == {(1, 1): 2, (2, 2): 1, (4, 4): 3}
+    assert {pairs[x]: int(t) for x, t in zip(looks.entries, looks.tiers, strict=True)} == {
+        (1, 1): 2,
+        (2, 2): 1,
+        (4, 4): 3,
+    }
     assert looks.most.tolist() == [2, 1, 2]  # how often both could have been linked
     counts = np.full(len(pairs), 0.25, np.float32)
     counts[pairs.index((1, 1))], counts[pairs.index((2, 2))], counts[pairs.index((4, 4))] = 1.5, 7.0, 0.0
@@ -94,6 +98,28 @@ def test_the_prior_of_look_alikes_is_their_share_of_links():
     close(looks.strengths, strengths)
     added = {pairs[x]: float(counts[x] - before[x]) for x in range(len(pairs)) if counts[x] != before[x]}
     assert added == {(1, 1): strengths[2], (2, 2): strengths[1]}
+
+
+@pytest.mark.parametrize("variational", [True, False])
+def test_words_under_null(variational):
+    counts = np.array([0, 3, 0.5, 0, 7, 0], np.float64)  # NULL's own place first, unknown words last
+    values = est.null_from_counts(counts, 0.1, variational)
+    inner = counts[1:-1]
+    if variational:
+        expected = np.exp(digamma(inner + 0.1) - digamma((inner + 0.1).sum()))
+    else:
+        expected = inner / inner.sum()
+    close(values[1:-1], expected)
+    assert values[0] == 0 < values[-1] < 1e-6
+    assert values[1:].min() > 0
+    assert np.isfinite(est.null_from_counts(np.zeros(4), 0.1, False)).all()
+
+
+def test_a_lexicon_that_knows_nothing():
+    table, *_ = table_and_counts(4)
+    lexicon = est.uniform_lexicon(table)
+    close(lexicon.forward * lexicon.s_inverse[0], 1 / WORDS[1])
+    close(lexicon.reverse * lexicon.t_inverse[0], 1 / WORDS[0])
 
 
 # Jumps

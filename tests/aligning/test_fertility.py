@@ -331,6 +331,8 @@ def test_frozen_sampling_of_a_single_word_has_no_chance_in_it():
     a, fa, ja = kf.LEXICAL_PRIOR, kf.FERTILITY_PRIOR, kf.JUMP_PRIOR
     own = np.float64(np.float32(0.4))  # what the model may have counted for this very word is taken out
     # NULL was more probable, so the word's own fertility is taken out of "none"
-    real = (3 - own + a) / (5 - own + a * 1) * (30 + ja) ** 2 * (6 + fa) / (1 + fa) * 0.85 / (40 + ja * (2 * kf.JUMPS + 1))
+    real = (
+        (3 - own + a) / (5 - own + a * 1) * (30 + ja) ** 2 * (6 + fa) / (1 + fa) * 0.85 / (40 + ja * (2 * kf.JUMPS + 1))
+    )
     null = 0.15 * (1 + a) / (2 + a * 3) * (4 + ja)
     close(found.masses[0, 0], real / (real + null))

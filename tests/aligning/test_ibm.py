@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ SHAPES = [(1, 1), (1, 4), (4, 1), (2, 3), (3, 2), (3, 4), (0, 0), (4, 4), (3, 3)
 def expected(w, tension):
     """Return both directions' posteriors [source, target], log-likelihoods and the tension's features."""
     matrices, logs, features = ([], []), np.zeros(2), np.zeros((2, 2))
-    for k, (source, target) in enumerate(w.corpus):
+    for k, (source, _) in enumerate(w.corpus):
         for d in (0, 1):
             if not source:
                 matrices[d].append(np.zeros((0, 0)))
@@ -87,10 +89,7 @@ def test_expected_distance_of_the_prior():
         total = 0.0
         for (given, observed), n in zip(lengths, times, strict=True):
             prior = np.array(
-                [
-                    [naive.ibm_prior(i, j, given, observed, 0.0, tension) for i in range(given)]
-                    for j in range(observed)
-                ]
+                [[naive.ibm_prior(i, j, given, observed, 0.0, tension) for i in range(given)] for j in range(observed)]
             )
             total += n * naive.diagonal_distance(prior, 1)[0]
         close(ki.diagonal_expectation(lengths, times, tension), total, 1e-9)
@@ -109,7 +108,7 @@ def test_the_tension_climbs_to_where_the_expectations_meet():
         tension = est.tension_step(tension, wanted, tokens, shapes, counts)
         distance.append(abs(tension - 6))
     assert distance[-1] < 0.05
-    assert all(b <= a for a, b in zip(distance, distance[1:], strict=False))
+    assert all(b <= a for a, b in itertools.pairwise(distance))
     low, high = est.TENSION_RANGE
     assert est.tension_step(4.0, -1e9, tokens, shapes, counts) == low
     assert est.tension_step(4.0, 0.0, tokens, shapes, counts, steps=1000) == high
@@ -132,3 +131,16 @@ def test_the_tension_gradient_is_that_of_the_expected_log_prior():
     expected = sum(n * naive.diagonal_distance(p, 1)[0] for n, p in zip(counts, links, strict=True))
     slope = (objective(3.0 + 1e-5) - objective(3.0 - 1e-5)) / 2e-5
     close(expected - ki.diagonal_expectation(shapes, counts, 3.0), slope, 1e-6)
+
+
+@pytest.mark.parametrize("d", [0, 1])
+def test_what_links_leave_over_is_nulls(d):
+    w = world(8, SHAPES)
+    matrices, _, _ = expected(w, (0.0, 0.0))
+    state = w.state()
+    state.ibm(w.lexicon, np.zeros(2), [np.zeros(len(w.table.ids), np.float32) for _ in range(2)])
+    cells = (state.passes.cells, state.passes.second)[d]
+    (chunk,) = state.passes.chunks
+    left = np.full(len((w.source if d else w.target).tokens), 9, np.float32)
+    ki.null_posteriors(0, len(w.corpus), 0, w.source.offsets, w.target.offsets, chunk.cell_offsets, cells, d == 0, left)
+    close(left, np.concatenate([1 - m.sum(d) for m in matrices[d]]))

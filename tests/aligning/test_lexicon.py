@@ -22,8 +22,7 @@ def corpora(draw):
         )
     )
     links = [
-        draw(st.sets(st.tuples(st.integers(0, len(f) - 1), st.integers(0, len(e) - 1)), max_size=6))
-        for f, e in rows
+        draw(st.sets(st.tuples(st.integers(0, len(f) - 1), st.integers(0, len(e) - 1)), max_size=6)) for f, e in rows
     ]
     return rows, links
 

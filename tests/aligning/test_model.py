@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 
@@ -31,13 +33,6 @@ def models(sample_bitext):
             vocabularies = sample_bitext.source_vocabulary, sample_bitext.target_vocabulary
             out[name] = AlignmentModel(settings, *vocabularies, members, True, 1.25)
     return out
-
-
-def apply(model, bitext, viterbi=False, cells=1_000_000):
-    sizes = len(model.source_vocabulary), len(model.target_vocabulary)
-    with Pool(1) as pool:
-        parts = list(Applier(model.members, model.settings, sizes, pool, cells).posteriors(bitext, viterbi))
-        return [(p.forward[: p.cell_offsets[-1]].copy(), p.reverse[: p.cell_offsets[-1]].copy(), p.log_likelihood) for p in parts]
 
 
 def joined(parts):
@@ -74,7 +69,9 @@ def test_a_saved_model_is_the_trained_one(models, sample_bitext, tmp_path, name)
                 np.testing.assert_array_equal(u, v)
                 assert np.asarray(u).dtype == np.asarray(v).dtype
     for viterbi in (False, True):
-        for x, y in zip(each(model, sample_bitext, viterbi=viterbi), each(loaded, sample_bitext, viterbi=viterbi), strict=True):
+        for x, y in zip(
+            each(model, sample_bitext, viterbi=viterbi), each(loaded, sample_bitext, viterbi=viterbi), strict=True
+        ):
             np.testing.assert_array_equal(x, y)
     loaded.save(path + "2")
     assert (tmp_path / "model").read_bytes() == (tmp_path / "model2").read_bytes()
@@ -118,7 +115,10 @@ def text(model, tmp_path, lines, **how):
     (tmp_path / "text").write_text("".join(line + "\n" for line in lines))
     blocks = list(
         stream_bitext(
-            joint=str(tmp_path / "text"), source_vocabulary=model.source_vocabulary, target_vocabulary=model.target_vocabulary, **how
+            joint=str(tmp_path / "text"),
+            source_vocabulary=model.source_vocabulary,
+            target_vocabulary=model.target_vocabulary,
+            **how,
         )
     )
     return blocks
@@ -131,17 +131,21 @@ def links(model, bitext):
         pairs, offsets, probabilities = decide(p, JOINT, 0.4, pool)
     rows = zip(map(tuple, pairs.tolist()), probabilities.tolist(), strict=True)
     rows = list(rows)
-    return [dict(rows[a:b]) for a, b in zip(offsets, offsets[1:], strict=False)]
+    return [dict(rows[a:b]) for a, b in itertools.pairwise(offsets)]
 
 
 @pytest.mark.parametrize("name", ["fertility", "hmm", "fertility-apart"])
 def test_words_that_the_model_does_not_know(models, tmp_path, name):
     """They are linked by where they stand, and by what they look like where two could be."""
     model = models[name]
-    (bitext,) = text(model, tmp_path, [
-        "das ist Zyrkonowsk und Brabulien . ||| this is Brabulien and Zyrkonowsk .",
-        "Qwxy ||| Zvut",
-    ])  # fmt: skip
+    (bitext,) = text(
+        model,
+        tmp_path,
+        [
+            "das ist Zyrkonowsk und Brabulien . ||| this is Brabulien and Zyrkonowsk .",
+            "Qwxy ||| Zvut",
+        ],
+    )
     crossed, alone = links(model, bitext)
     assert (2, 4) in crossed
     assert (4, 2) in crossed
@@ -193,9 +197,23 @@ def test_parts_that_do_not_fit_together(models, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["0.ptr", "0.jumps", "0.s_null", "0.s_map", "0.s_keys", "0.p_null", "0.sampler.0.jumps", "0.sampler.1.words",
-             "0.sampler.0.fertility", "0.table.types", "0.table.target_types", "1.sampler.0.pairs", "1.tension"]
-)  # fmt: skip
+    "name",
+    [
+        "0.ptr",
+        "0.jumps",
+        "0.s_null",
+        "0.s_map",
+        "0.s_keys",
+        "0.p_null",
+        "0.sampler.0.jumps",
+        "0.sampler.1.words",
+        "0.sampler.0.fertility",
+        "0.table.types",
+        "0.table.target_types",
+        "1.sampler.0.pairs",
+        "1.tension",
+    ],
+)
 def test_arrays_of_a_wrong_shape_never_reach_a_kernel(models, tmp_path, name):
     """Kernels do not check bounds: a short array would be read past its end."""
     path = str(tmp_path / "model")

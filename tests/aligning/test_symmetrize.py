@@ -53,8 +53,7 @@ def test_goldens(method, flavor, compiled):
 def test_methods_lie_within_each_other(corpus, flavor):
     forward, reverse = both(corpus)
     sets = {
-        method: [set(s) for s in symmetrize(forward, reverse, method, flavor, True).tolists()]
-        for method in METHODS
+        method: [set(s) for s in symmetrize(forward, reverse, method, flavor, True).tolists()] for method in METHODS
     }
     chain = ["intersect", "grow-diag", "grow-diag-final-and", "union"]
     for smaller, larger in [

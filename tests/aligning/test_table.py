@@ -63,9 +63,7 @@ def test_rare_pairs_are_left_out(corpus, keep):
     joint = naive.cooccurrence(corpus, weights(corpus))
     total = sum(joint.values())
     found = entries(table, counts)
-    s_mass, t_mass = (
-        {w: sum(c for pair, c in joint.items() if pair[side] == w) for w in range(9)} for side in (0, 1)
-    )
+    s_mass, t_mass = ({w: sum(c for pair, c in joint.items() if pair[side] == w) for w in range(9)} for side in (0, 1))
     for (s, t), c in joint.items():
         limit = keep * s_mass[s] * t_mass[t] / total
         if abs(c - limit) > 1e-4 * limit:
@@ -166,7 +164,10 @@ def test_filling_is_looking_up(seed, threads):
             )  # fmt: skip
             default = np.float32(w.lexicon.default)
             expected = [
-                by_pair.get((s, t), default) for source, target in w.corpus[chunk.k0 : chunk.k1] for s in source for t in target
+                by_pair.get((s, t), default)
+                for source, target in w.corpus[chunk.k0 : chunk.k1]
+                for s in source
+                for t in target
             ]
             np.testing.assert_array_equal(looked, np.array(expected, np.float32))
             np.testing.assert_array_equal(filled, looked)
@@ -197,7 +198,9 @@ def test_words_are_indexed_in_text_order():
     start, sentence, position = np.zeros(7, np.int64), np.empty(5, np.int32), np.empty(5, np.int32)
     kt.index_words(s.tokens, s.offsets, 0, 3, start, sentence, position)
     places = {
-        v: list(zip(sentence[start[v] : start[v + 1]].tolist(), position[start[v] : start[v + 1]].tolist(), strict=True))
+        v: list(
+            zip(sentence[start[v] : start[v + 1]].tolist(), position[start[v] : start[v + 1]].tolist(), strict=True)
+        )
         for v in range(5)
     }
     assert places == {0: [], 1: [(0, 1)], 2: [(0, 0), (0, 2), (2, 1)], 3: [(2, 0)], 4: []}
@@ -238,7 +241,9 @@ def test_look_alikes_of_the_table_and_of_a_text(seed):
     rng = np.random.default_rng(seed)
     w = missing(world(seed, [(6, 6), (0, 0), (4, 5), (5, 4)], words=(8, 8)))
     s_keys, t_keys = (
-        np.array([[0, 0, 0]] + [[rng.integers(0, 4), rng.integers(0, 3), rng.integers(0, 2)] for _ in range(7)], np.int32).T
+        np.array(
+            [[0, 0, 0]] + [[rng.integers(0, 4), rng.integers(0, 3), rng.integers(0, 2)] for _ in range(7)], np.int32
+        ).T
         for _ in range(2)
     )
     s_keys, t_keys = np.ascontiguousarray(s_keys), np.ascontiguousarray(t_keys)

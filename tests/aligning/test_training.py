@@ -67,9 +67,16 @@ def by_stage(reports, direction):
 def test_the_likelihood_never_falls_in_em(sample_bitext, model, direction):
     single = model == "ibm1"
     _, reports = learn(
-        sample_bitext, model=model, estimator="em", direction=direction, look_alike=False, views=(0,),
-        ibm_iterations=14 if single else 2, model_iterations=14, optimize_tension=False,
-    )  # fmt: skip
+        sample_bitext,
+        model=model,
+        estimator="em",
+        direction=direction,
+        look_alike=False,
+        views=(0,),
+        ibm_iterations=14 if single else 2,
+        model_iterations=14,
+        optimize_tension=False,
+    )
     stages = by_stage(reports, direction == "reverse")
     assert len(stages[model]) >= 13
     for values in stages.values():
@@ -94,31 +101,40 @@ def divergence(counts, alpha):
 def test_the_variational_bound_never_falls(model, alpha):
     """ln p of the expected log-parameters, less how far each word's distribution is from its prior."""
     bitext = small(
-        [("das haus ist klein", "the house is small"), ("das buch", "the book"), ("ein buch", "a book"),
-         ("ein kleines haus", "a small house"), ("das ist das buch", "that is the book"), ("ist ein haus klein", "is a house small")]
-    )  # fmt: skip
-    first = 1 if model == "ibm2" else 0
+        [
+            ("das haus ist klein", "the house is small"),
+            ("das buch", "the book"),
+            ("ein buch", "a book"),
+            ("ein kleines haus", "a small house"),
+            ("das ist das buch", "that is the book"),
+            ("ist ein haus klein", "is a house small"),
+        ]
+    )
     choices = dict(
-        model=model, estimator="vb", direction="forward", look_alike=False, views=(0,), alpha=alpha, optimize_tension=False
+        estimator="vb",
+        direction="forward",
+        look_alike=False,
+        views=(0,),
+        alpha=alpha,
+        optimize_tension=False,
+        p_null=0.0,
     )
 
-    def iterations(n):
-        return dict(ibm_iterations=1, model_iterations=n) if model == "ibm2" else dict(ibm_iterations=n + 1)
+    def after(n):
+        """Counts after so many iterations, and the likelihood under the values that the last one took."""
+        if model == "ibm1":
+            steps = dict(model="ibm1", ibm_iterations=n + 1)
+        else:  # IBM 1 goes before
+            steps = dict(model="ibm2", ibm_iterations=1, model_iterations=n)
+        (member,), reports = learn(bitext, **choices, **steps)
+        ptr, counts = member.table.ptr, member.counts[0]
+        distance = sum(divergence(counts[a:b], alpha) for a, b in itertools.pairwise(ptr) if b > a)
+        return distance, [r["log_likelihood"][0] for r in reports if "log_likelihood" in r]
 
-    members, counts = [], None
-    bounds = []
-    for n in range(1, 12):
-        if counts is None:
-            ((member,), _) = learn(bitext, **choices, **(iterations(n - 1) if not first else dict(ibm_iterations=1, model_iterations=0)))
-            counts = member.counts[0].copy()
-        ((member,), reports) = learn(bitext, **choices, **iterations(n))
-        loglik = [r["log_likelihood"][0] for r in reports if "log_likelihood" in r][-1]
-        ptr = member.table.ptr
-        bounds.append(loglik - sum(divergence(counts[a:b], alpha) for a, b in itertools.pairwise(ptr) if b > a))
-        counts = member.counts[0].copy()
-        members.append(member)
-    for before, after in itertools.pairwise(bounds):
-        assert after >= before - 1e-5 * abs(before)
+    distances, logs = zip(*(after(n) for n in range(12)), strict=True)
+    bounds = [loglik[-1] - distance for loglik, distance in zip(logs[1:], distances, strict=False)]
+    for before, now in itertools.pairwise(bounds):
+        assert now >= before - 1e-5 * abs(before)
     assert bounds[-1] > bounds[0] + 0.1
 
 
@@ -150,7 +166,9 @@ def test_threads_do_not_show(sample_bitext, choices):
         members, reports = learn(sample_bitext, threads, 20_000, **choices)
         aligned = align(sample_bitext, members, threads, 5_000, **choices)
         logs = [r["log_likelihood"] for r in reports if "log_likelihood" in r]
-        arrays = [m.lexicon.forward for m in members] + [m.jumps for m in members] + [m.lexicon.t_inverse for m in members]
+        arrays = (
+            [m.lexicon.forward for m in members] + [m.jumps for m in members] + [m.lexicon.t_inverse for m in members]
+        )
         for m in members:
             arrays += [a for s in m.sampler for a in vars(s).values()]
         results.append((logs, [*arrays, *aligned]))

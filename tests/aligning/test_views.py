@@ -62,7 +62,9 @@ def look_alike(a, b):
     return 0
 
 
-@given(st.lists(st.sampled_from([*WORDS[1:], "12-a", "12", "...", "hausboot", "Haus1"]) | st.text(min_size=1), max_size=12))
+@given(
+    st.lists(st.sampled_from([*WORDS[1:], "12-a", "12", "...", "hausboot", "Haus1"]) | st.text(min_size=1), max_size=12)
+)
 def test_keys_tell_which_words_look_alike(words):
     from aligntools.aligning import kernels_table as kt
 
@@ -78,7 +80,9 @@ def test_keys_tell_which_words_look_alike(words):
 def test_keys_are_the_same_in_every_process():
     code = "from aligntools.aligning.views import look_alike_keys as k; print(k(['', 'Haus', 'été', '12']).tolist())"
     outs = {
-        subprocess.run([sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
+        subprocess.run(
+            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
         for seed in ("1", "2")
     }
     assert outs == {f"{look_alike_keys(['', 'Haus', 'été', '12']).tolist()}\n".encode()}

@@ -89,9 +89,27 @@ def test_a_line_for_each_pair(trained):
 
 @pytest.mark.parametrize("threads", [2, 4])
 def test_the_number_of_threads_does_not_show(trained, tmp_path, threads):
-    done(run("align", *TEXT, "-o", tmp_path / "align", "--threads", threads, "--save-model", tmp_path / "model",
-             "--forward-output", tmp_path / "forward", "--reverse-output", tmp_path / "reverse",
-             "--scores", tmp_path / "scores", "--ttable", tmp_path / "ttable", "-q"))  # fmt: skip
+    done(
+        run(
+            "align",
+            *TEXT,
+            "-o",
+            tmp_path / "align",
+            "--threads",
+            threads,
+            "--save-model",
+            tmp_path / "model",
+            "--forward-output",
+            tmp_path / "forward",
+            "--reverse-output",
+            tmp_path / "reverse",
+            "--scores",
+            tmp_path / "scores",
+            "--ttable",
+            tmp_path / "ttable",
+            "-q",
+        )
+    )
     for name in ("align", "forward", "reverse", "scores", "ttable", "model"):
         assert (tmp_path / name).read_bytes() == (trained / name).read_bytes(), name
 
@@ -130,6 +148,18 @@ def test_the_table(trained):
     assert set(sums) == words | {"<eps>"}
 
 
+def test_a_table_of_words_that_are_cut_is_refused(inside, tmp_path):
+    """A model of words' beginnings has no table of words to write."""
+    process = inside(*TEXT, "--fast", "--ttable", tmp_path / "table", "-o", tmp_path / "out")
+    fails(process, "--ttable writes whole words", "--views 0", status=2)
+    done(inside(*TEXT, "--fast", "-o", tmp_path / "out", "--save-model", tmp_path / "model"))
+    process = inside(*TEXT, "-m", tmp_path / "model", "--ttable", tmp_path / "table", "-o", tmp_path / "out")
+    fails(process, "--ttable writes whole words", status=2)
+    assert {p.name for p in tmp_path.iterdir()} == {"out", "model"}
+    done(inside(*TEXT, "--fast", "--views", "0", "--ttable", tmp_path / "table", "-o", tmp_path / "out"))
+    assert b"Gemeinderat".lower() in (tmp_path / "table").read_bytes()
+
+
 def test_the_log(trained):
     rows = [json.loads(line) for line in (trained / "log").read_text().splitlines()]
     assert {row["stage"] for row in rows} == {"table", "ibm1", "hmm", "sampler"}
@@ -141,8 +171,24 @@ def test_the_log(trained):
 
 
 def test_a_model_aligns_the_training_text_to_the_same_bytes(trained, tmp_path):
-    done(run("align", "-m", trained / "model", *TEXT, "-o", tmp_path / "align", "--forward-output", tmp_path / "forward",
-             "--reverse-output", tmp_path / "reverse", "--scores", tmp_path / "scores", "--ttable", tmp_path / "ttable"))  # fmt: skip
+    done(
+        run(
+            "align",
+            "-m",
+            trained / "model",
+            *TEXT,
+            "-o",
+            tmp_path / "align",
+            "--forward-output",
+            tmp_path / "forward",
+            "--reverse-output",
+            tmp_path / "reverse",
+            "--scores",
+            tmp_path / "scores",
+            "--ttable",
+            tmp_path / "ttable",
+        )
+    )
     for name in ("align", "forward", "reverse", "scores", "ttable"):
         assert (tmp_path / name).read_bytes() == (trained / name).read_bytes(), name
 
@@ -171,8 +217,21 @@ def test_parts_of_a_text_have_the_lines_of_the_whole(trained, inside, tmp_path):
 
 
 def test_a_live_pipe_is_answered_line_by_line(trained):
-    command = [sys.executable, "-m", "aligntools", "align", "-m", str(trained / "model"), "-i", "-", "--unbuffered", "-q"]
-    lines, expected = (data.splitlines(keepends=True) for data in (JOINT.read_bytes(), (trained / "align").read_bytes()))
+    command = [
+        sys.executable,
+        "-m",
+        "aligntools",
+        "align",
+        "-m",
+        str(trained / "model"),
+        "-i",
+        "-",
+        "--unbuffered",
+        "-q",
+    ]
+    lines, expected = (
+        data.splitlines(keepends=True) for data in (JOINT.read_bytes(), (trained / "align").read_bytes())
+    )
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as process:
         for n in (0, 5, 2):
             process.stdin.write(lines[n])
@@ -202,12 +261,24 @@ def test_other_models_are_applied_as_they_were_trained(inside, tmp_path, kind):
 def test_going_on_from_a_model(trained, inside, tmp_path):
     new = tmp_path / "new"
     new.write_text("Der Zug fährt nicht ab . ||| The train does not leave .\nneu ||| novel\n", encoding="utf-8")
-    done(inside("--init-model", trained / "model", "-i", new, "-o", tmp_path / "out", "--save-model", tmp_path / "model"))
+    done(
+        inside("--init-model", trained / "model", "-i", new, "-o", tmp_path / "out", "--save-model", tmp_path / "model")
+    )
     (first, second) = proper((tmp_path / "out").read_bytes(), [(6, 6), (1, 1)])
     assert {(0, 0), (1, 1), (3, 3)} <= set(first)
     assert second == [(0, 0)]
     done(inside("-m", tmp_path / "model", "-i", new, "-o", tmp_path / "again"))
     assert (tmp_path / "again").read_bytes() == (tmp_path / "out").read_bytes()
+
+
+def test_going_on_from_a_model_of_one_direction(inside, tmp_path):
+    model = "--model", "hmm", "--direction", "reverse", "-q"
+    done(inside("-i", JOINT, *model, "-o", tmp_path / "old", "--save-model", tmp_path / "a"))
+    done(inside("-i", JOINT, "--init-model", tmp_path / "a", "-o", tmp_path / "new", "--save-model", tmp_path / "b"))
+    done(inside("-i", JOINT, "-m", tmp_path / "b", "-o", tmp_path / "again"))
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "new").read_bytes()
+    for sentence in proper((tmp_path / "new").read_bytes()):
+        assert len({i for i, _ in sentence}) == len(sentence)
 
 
 # Options
@@ -219,8 +290,28 @@ def test_every_model_and_estimator(inside, tmp_path, model, estimator):
     out, scores, table = tmp_path / "out", tmp_path / "scores", tmp_path / "table"
     for agreement in ("--agreement", "--no-agreement"):
         for look_alike in ("--look-alike", "--no-look-alike"):
-            done(inside(*TEXT, "--model", model, "--estimator", estimator, agreement, look_alike, "-o", out, "-q",
-                        "--scores", scores, "--ttable", table, "--sweeps", "3", "--views", "0"))  # fmt: skip
+            done(
+                inside(
+                    *TEXT,
+                    "--model",
+                    model,
+                    "--estimator",
+                    estimator,
+                    agreement,
+                    look_alike,
+                    "-o",
+                    out,
+                    "-q",
+                    "--scores",
+                    scores,
+                    "--ttable",
+                    table,
+                    "--sweeps",
+                    "3",
+                    "--views",
+                    "0",
+                )
+            )
             assert sum(map(len, proper(out.read_bytes()))) > 900
             assert np.isfinite(np.loadtxt(scores)).all()
             sums = defaultdict(float)
@@ -250,8 +341,26 @@ def test_one_direction(inside, tmp_path, direction, decode):
 def test_every_symmetrization(trained, inside, tmp_path, decode, flavor):
     names = "out", "forward", "reverse"
     for method in ("union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"):
-        done(inside("-m", trained / "model", *TEXT, "--symmetrize", method, "--flavor", flavor, "--decode", decode, "-q",
-                    "-o", tmp_path / "out", "--forward-output", tmp_path / "forward", "--reverse-output", tmp_path / "reverse"))  # fmt: skip
+        done(
+            inside(
+                "-m",
+                trained / "model",
+                *TEXT,
+                "--symmetrize",
+                method,
+                "--flavor",
+                flavor,
+                "--decode",
+                decode,
+                "-q",
+                "-o",
+                tmp_path / "out",
+                "--forward-output",
+                tmp_path / "forward",
+                "--reverse-output",
+                tmp_path / "reverse",
+            )
+        )
         out, forward, reverse = (proper((tmp_path / n).read_bytes()) for n in names)
         assert out == [naive.symmetrize(f, r, method, flavor) for f, r in zip(forward, reverse, strict=True)]
 
@@ -287,13 +396,48 @@ def test_views_seeds_and_speed(inside, tmp_path):
     assert one != align("--views", "0,4", "--sweeps", "5")
     assert align("--fast") == align("--model", "hmm", "--views", "5")
     assert align("--fast", "--case-sensitive") != align("--fast")
-    align("--model", "ibm2", "--tension", "6", "--p-null", "0.2", "--alpha", "0.01", "--ibm1-iterations", "1", "--iterations", "1")
+    align(
+        "--model",
+        "ibm2",
+        "--tension",
+        "6",
+        "--p-null",
+        "0.2",
+        "--alpha",
+        "0.01",
+        "--ibm1-iterations",
+        "1",
+        "--iterations",
+        "1",
+    )
 
 
 @pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility"])
 def test_extreme_settings_have_no_nan(inside, tmp_path, model):
-    for options in (("--p-null", "0", "--alpha", "1e-6"), ("--p-null", "0.99"), ("--alpha", "100"), ("--tension", "-3"), ("--tension", "500")):
-        done(inside(*TEXT, "-q", "-o", tmp_path / "out", "--views", "0", "--model", model, "--scores", tmp_path / "s", "--sweeps", "3", *options))  # fmt: skip
+    for options in (
+        ("--p-null", "0", "--alpha", "1e-6"),
+        ("--p-null", "0.99"),
+        ("--alpha", "100"),
+        ("--tension", "-3"),
+        ("--tension", "500"),
+    ):
+        done(
+            inside(
+                *TEXT,
+                "-q",
+                "-o",
+                tmp_path / "out",
+                "--views",
+                "0",
+                "--model",
+                model,
+                "--scores",
+                tmp_path / "s",
+                "--sweeps",
+                "3",
+                *options,
+            )
+        )
         proper((tmp_path / "out").read_bytes())
         assert np.isfinite(np.loadtxt(tmp_path / "s")).all(), options
 
@@ -393,7 +537,17 @@ def test_strict_stops_there(trained, inside, file, tmp_path, line):
 def test_texts_of_nothing_but_blank_lines(trained, inside, file, tmp_path):
     blank = file("blank", b"\n" * 5)
     for options in ((), ("--model", "ibm2"), ("--fast",), ("-m", trained / "model")):
-        process = done(inside("-i", blank, "-o", tmp_path / "out", "--save-model" if not options else "--scores", tmp_path / "x", *options))  # fmt: skip
+        process = done(
+            inside(
+                "-i",
+                blank,
+                "-o",
+                tmp_path / "out",
+                "--save-model" if not options else "--scores",
+                tmp_path / "x",
+                *options,
+            )
+        )
         assert (tmp_path / "out").read_bytes() == b"\n" * 5
         assert b"5 blank" in process.stderr
 
@@ -422,7 +576,12 @@ def test_files_that_are_no_models(trained, inside, file, tmp_path):
 
     data = (trained / "model").read_bytes()
     out = "-o", tmp_path / "out", "-i", JOINT
-    for name, content in (("text", b"0-0 1-1\n" * 50), ("half", data[: len(data) // 2]), ("nothing", b""), ("longer", data + b"x")):
+    for name, content in (
+        ("text", b"0-0 1-1\n" * 50),
+        ("half", data[: len(data) // 2]),
+        ("nothing", b""),
+        ("longer", data + b"x"),
+    ):
         for option in ("-m", "--init-model"):
             fails(inside(option, file(name, content), *out), f"{name}: is damaged or not a model file")
     write_model(str(tmp_path / "kind"), "tagging", {}, {"a": np.zeros(3)})
@@ -443,9 +602,17 @@ def test_outputs_that_cannot_be_written(trained, inside, tmp_path):
     fails(inside(*model, "-o", tmp_path / "no" / "out"), "out: cannot be written: No such file or directory")
     fails(inside(*model, "-o", "/dev/full"), "/dev/full: cannot be written: No space left on device")
     fails(inside(*model, "-o", tmp_path / "out", "--scores", "/dev/full"), "/dev/full: cannot be written")
-    fails(inside("-i", JOINT, "--fast", "-o", tmp_path / "out", "--save-model", tmp_path / "no" / "m"), "m: cannot be written")
-    fails(inside("-i", JOINT, "--fast", "-o", tmp_path / "out", "--save-model", "/dev/full"), "/dev/full: cannot be written")
-    fails(inside("-i", JOINT, "--fast", "-o", tmp_path / "out", "--log-json", "/dev/full"), "/dev/full: cannot be written")
+    fails(
+        inside("-i", JOINT, "--fast", "-o", tmp_path / "out", "--save-model", tmp_path / "no" / "m"),
+        "m: cannot be written",
+    )
+    fails(
+        inside("-i", JOINT, "--fast", "-o", tmp_path / "out", "--save-model", "/dev/full"),
+        "/dev/full: cannot be written",
+    )
+    fails(
+        inside("-i", JOINT, "--fast", "-o", tmp_path / "out", "--log-json", "/dev/full"), "/dev/full: cannot be written"
+    )
     assert not list(tmp_path.iterdir())
 
 
@@ -464,7 +631,19 @@ def test_a_closed_pipe_is_quiet(trained, file):
 
 def waiting(tmp_path, *args):
     """Start a run that has opened its outputs and waits for its text."""
-    command = [sys.executable, "-m", "aligntools", "align", "-i", "-", "-o", tmp_path / "out", "--scores", tmp_path / "scores", *args]
+    command = [
+        sys.executable,
+        "-m",
+        "aligntools",
+        "align",
+        "-i",
+        "-",
+        "-o",
+        tmp_path / "out",
+        "--scores",
+        tmp_path / "scores",
+        *args,
+    ]
     process = subprocess.Popen(
         list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
     )

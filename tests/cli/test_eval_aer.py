@@ -73,9 +73,7 @@ def test_lengths_must_fit(file):
 def test_links_are_checked_against_texts(file):
     gold, hypothesis = file("gold", GOLD), file("hyp", HYPOTHESIS)
     texts = "-s", file("s", "a b c\nd\n"), "-t", file("t", "w x y z\nd\n")
-    fails(
-        run("eval-aer", gold, hypothesis, *texts), f"{hypothesis}:1: link 3-3 points past the source sentence"
-    )
+    fails(run("eval-aer", gold, hypothesis, *texts), f"{hypothesis}:1: link 3-3 points past the source sentence")
     done = run("eval-aer", gold, gold.with_name("hyp"), "--gold-base", "1", *texts)
     fails(done, f"{gold}:1: link 0-0 has an index 0, but counting from 1 was asked for")
 

@@ -122,9 +122,7 @@ def test_small_and_large_inputs_are_treated_alike(file):
 
 def test_a_live_pipe_is_answered_line_by_line():
     command = [sys.executable, "-m", "aligntools", "symmetrize", "-c", "union", "-", "-"]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, env=os.environ
-    ) as process:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, env=os.environ) as process:
         for _ in range(2):
             process.stdin.write(b"0-0\n1-1\n")
             process.stdin.flush()

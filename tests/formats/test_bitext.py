@@ -206,9 +206,7 @@ def test_counts_of_parts_add_up():
         (b"\nb b b\n", b"\ny\n", "s", 1, "the line is blank"),
     ],
 )
-def test_strict_reading_stops_at_what_would_be_skipped(
-    pair, either_path, source, target, name, line, message
-):
+def test_strict_reading_stops_at_what_would_be_skipped(pair, either_path, source, target, name, line, message):
     with pytest.raises(DataError, match=message) as caught:
         read_bitext(*pair(source, target), max_length=2, strict=True)
     assert os.path.basename(caught.value.path) == name
@@ -434,15 +432,9 @@ TEXTS = st.one_of(
     st.lists(st.sampled_from([b"a", b"b", b"C", b" ", b"\n"]), max_size=60).map(b"".join),
 )
 JOINTS = st.lists(
-    st.tuples(
-        st.lists(PIECES.filter(lambda x: b"\n" not in x and b"|||" not in x), max_size=6), st.booleans()
-    ),
+    st.tuples(st.lists(PIECES.filter(lambda x: b"\n" not in x and b"|||" not in x), max_size=6), st.booleans()),
     max_size=12,
-).map(
-    lambda lines: b"".join(
-        b"".join(words) + b" ||| " + b"".join(words[::2]) + b"\n" * end for words, end in lines
-    )
-)
+).map(lambda lines: b"".join(b"".join(words) + b" ||| " + b"".join(words[::2]) + b"\n" * end for words, end in lines))
 
 
 def outcome(read):
@@ -478,9 +470,7 @@ OPTIONS = st.fixed_dictionaries(
         "strict": st.sampled_from([False] * 4 + [True]),
     }
 )
-SIZES = st.fixed_dictionaries(
-    {"_BLOCK": st.sampled_from([3, 16, 1 << 22]), "_ROWS": st.sampled_from([1, 2, 1000])}
-)
+SIZES = st.fixed_dictionaries({"_BLOCK": st.sampled_from([3, 16, 1 << 22]), "_ROWS": st.sampled_from([1, 2, 1000])})
 
 
 def check(arguments, options, block_lines, known):
@@ -500,9 +490,7 @@ def check(arguments, options, block_lines, known):
 
 @settings(deadline=None, max_examples=250)
 @given(TEXTS, TEXTS, st.booleans(), OPTIONS, SIZES, st.integers(1, 5))
-def test_all_ways_of_reading_two_files_agree(
-    tmp_path_factory, source, target, pad, options, sizes, block_lines
-):
+def test_all_ways_of_reading_two_files_agree(tmp_path_factory, source, target, pad, options, sizes, block_lines):
     folder = tmp_path_factory.mktemp("two")
     if pad:  # else nearly every example is but an unequal pair
         missing = source.count(b"\n") - target.count(b"\n")
@@ -557,9 +545,7 @@ def scanned_as_valid(data):
 
 @settings(deadline=None, max_examples=500)
 @given(
-    st.one_of(
-        st.binary(min_size=1), st.lists(PIECES, min_size=1).map(b"".join), st.text(min_size=1).map(str.encode)
-    )
+    st.one_of(st.binary(min_size=1), st.lists(PIECES, min_size=1).map(b"".join), st.text(min_size=1).map(str.encode))
 )
 def test_utf8_is_what_python_takes_for_it(data):
     lines = data.split(b"\n") if not data.endswith(b"\n") else data[:-1].split(b"\n")
@@ -582,9 +568,7 @@ def test_a_large_input_is_compiled_and_a_small_one_is_not(pair):
     )
     for lines, loaded in ((100, "False"), (30_000, "True")):
         names = pair(b"".join(b"a%d b\n" % (n % 777) for n in range(lines)), b"c d e f\n" * lines)
-        ran = subprocess.run(
-            [sys.executable, "-c", script, *names], capture_output=True, text=True, check=True
-        )
+        ran = subprocess.run([sys.executable, "-c", script, *names], capture_output=True, text=True, check=True)
         assert ran.stdout.split() == [loaded, str(lines), str(min(lines, 777) + 2)]
 
 

@@ -98,9 +98,7 @@ def test_a_bad_token_may_come_with_a_hint():
 
 @either
 def test_index_base(compiled):
-    assert pharaoh.parse_pharaoh(b"1-1 2-3\n", index_base=1, compiled=compiled).tolists() == [
-        [(0, 0), (1, 2)]
-    ]
+    assert pharaoh.parse_pharaoh(b"1-1 2-3\n", index_base=1, compiled=compiled).tolists() == [[(0, 0), (1, 2)]]
     with pytest.raises(DataError, match="corpus:2: link 0-1 has an index 0"):
         pharaoh.parse_pharaoh(b"1-1\n0-1\n", path="corpus", index_base=1, compiled=compiled)
 

@@ -91,9 +91,7 @@ def test_folding_is_lower_word_by_word(words):
     folded, mapping = vocabulary.folded()
     assert mapping.dtype == np.int32
     assert mapping[0] == 0
-    assert [folded.word(mapping[i]) for i in range(len(vocabulary))] == [
-        w.lower() for w in vocabulary.words()
-    ]
+    assert [folded.word(mapping[i]) for i in range(len(vocabulary))] == [w.lower() for w in vocabulary.words()]
     assert folded.words()[1:] == list(dict.fromkeys(word.lower() for word in words))
 
 

@@ -1,0 +1,303 @@
+"""The rules of how the package is laid out, checked on its syntax trees."""
+
+import ast
+import configparser
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import ROOT
+
+PACKAGE = ROOT / "aligntools"
+FILES = sorted(PACKAGE.rglob("*.py"))
+SCRIPTS = [p for p in sorted((ROOT / "bin").iterdir()) if p.is_file()]
+TREES = {p.relative_to(ROOT).as_posix(): ast.parse(p.read_text(encoding="utf-8")) for p in [*FILES, *SCRIPTS]}
+MODULES = {name: tree for name, tree in TREES.items() if name.startswith("aligntools/")}
+#: Packages that know about models; each may use ``formats``, none another one's modules.
+TASKS = {p.parent.name for p in PACKAGE.glob("*/__init__.py")} - {"cli", "formats"}
+SHARED = {"aligntools", "aligntools.errors", "aligntools.parallel"}
+POLICY = "aligntools/compiling.py"
+
+
+def package_of(name):
+    """Return the subpackage a file is in, or its own name at the top."""
+    return name.split("/")[1]
+
+
+def imports(tree, top=False):
+    """Yield (module, names, line) of every import; with ``top`` of those that run on import alone."""
+    inside = set()
+    if top:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                inside.update(map(id, ast.walk(node)))
+    for node in ast.walk(tree):
+        if id(node) in inside:
+            continue
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, [], node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield node.module, [a.name for a in node.names], node.lineno
+
+
+def modules_of(tree, top=False):
+    """Yield the full names of the project's modules that are imported."""
+    for module, names, line in imports(tree, top):
+        if module.split(".")[0] != "aligntools":
+            continue
+        path = PACKAGE.parent / module.replace(".", "/")
+        for name in names or [None]:
+            is_module = name and ((path / f"{name}.py").is_file() or (path / name / "__init__.py").is_file())
+            yield f"{module}.{name}" if is_module else module, line
+
+
+def test_the_trees_are_there():
+    assert len(MODULES) > 20
+    assert "aligning" in TASKS
+
+
+def test_imports_go_one_way():
+    """cli -> task packages -> kernels -> numpy and the compiler; formats know no models."""
+    breaches = []
+    for name, tree in MODULES.items():
+        package = package_of(name)
+        if package == "cli" or name == "aligntools/__main__.py":
+            continue
+        allowed = {"formats": {"formats"}}.get(package, {package, "formats"} if package in TASKS else set())
+        for module, line in modules_of(tree):
+            of = module.split(".")[1] if "." in module else ""
+            public = of in TASKS and module.count(".") == 1 and package in TASKS  # another package's own __init__
+            kernel = module == "aligntools.compiling" and (Path(name).name.startswith("kernels"))
+            if not (module in SHARED or of in allowed or public or kernel):
+                breaches.append(f"{name}:{line} imports {module}")
+    assert not breaches
+
+
+def test_kernels_import_kernels_and_numpy():
+    breaches = []
+    for name, tree in MODULES.items():
+        if not Path(name).name.startswith("kernels"):
+            continue
+        for module, _, line in imports(tree):
+            last = module.split(".")[-1]
+            if module not in ("numpy", "aligntools.compiling", "math") and not last.startswith("kernels"):
+                breaches.append(f"{name}:{line} imports {module}")
+    assert not breaches
+
+
+@pytest.mark.parametrize(
+    ("library", "allowed"),
+    [
+        ("click", lambda name: package_of(name) == "cli"),
+        ("tqdm", lambda name: package_of(name) == "cli"),
+        ("numba", lambda name: name == POLICY),
+        ("safetensors", lambda name: package_of(name) == "formats"),
+        ("zstandard", lambda name: package_of(name) == "formats"),
+    ],
+)
+def test_libraries_are_used_in_one_place(library, allowed):
+    users = {name for name, tree in MODULES.items() for module, *_ in imports(tree) if module.split(".")[0] == library}
+    assert users, f"nothing uses {library}"
+    assert [name for name in users if not allowed(name)] == []
+
+
+@pytest.mark.parametrize("library", ["scipy", "tqdm", "safetensors", "zstandard"])
+def test_slow_or_optional_libraries_are_imported_where_they_are_used(library):
+    breaches = [
+        f"{name}:{line}"
+        for name, tree in MODULES.items()
+        for module, _, line in imports(tree, top=True)
+        if module.split(".")[0] == library
+    ]
+    assert not breaches
+
+
+def test_what_is_imported_is_required():
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+
+    def names(text):
+        return {re.match(r"[\w-]+", line)[0] for line in text.split("\n") if line}
+
+    required = names(setup["options"]["install_requires"])
+    optional = {"zstandard"}
+    assert optional <= names("\n".join(setup["options.extras_require"].values()))
+    used = {module.split(".")[0] for tree in TREES.values() for module, *_ in imports(tree)}
+    foreign = used - set(sys.stdlib_module_names) - {"aligntools"}
+    assert foreign - optional <= required
+    assert required - foreign <= {"scipy"}  # asked for; so far what is compiled and what is tested needs it
+
+
+# Files, output, the clock and the environment
+
+#: Calls that open files, print, end the program, or ask what the command line is to pass down.
+CALLS = {
+    "files": {"open", "io.open", "os.open", "os.fdopen", "gzip.open", "bz2.open", "lzma.open", "tempfile.mkstemp",
+              "tempfile.TemporaryFile", "tempfile.NamedTemporaryFile", ".read_text", ".write_text", ".read_bytes",
+              ".write_bytes", "np.load", "np.save", "np.loadtxt", "np.savetxt", "np.memmap", "np.fromfile", ".tofile"},
+    "output": {"print", "sys.exit", "exit", "quit", "os._exit", "sys.stdout.write", "sys.stderr.write", "input"},
+    "clock": {"time.time", "time.perf_counter", "time.monotonic", "time.process_time", "datetime.now"},
+    "environment": {"os.getenv", "os.cpu_count", "os.sched_getaffinity", "os.environ.get", "os.process_cpu_count"},
+}  # fmt: skip
+WHERE = {"files": {"formats", "cli"}, "output": {"cli"}, "clock": {"cli"}, "environment": {"cli"}}
+#: The policy must know the user's cache folder before anything is compiled, and say where there is none. Warming up
+#: makes its own little text, and training times its steps for the report.
+EXCEPT = {
+    (POLICY, "files"), (POLICY, "output"), (POLICY, "environment"),
+    ("aligntools/aligning/warming.py", "files"), ("aligntools/aligning/training.py", "clock"),
+}  # fmt: skip
+
+
+def dotted(node):
+    """Return ``a.b.c`` of an attribute chain, its head left out where it is no name."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{dotted(node.value)}.{node.attr}"
+    return ""
+
+
+@pytest.mark.parametrize("kind", CALLS)
+def test_side_effects_stay_in_their_place(kind):
+    breaches = []
+    for name, tree in MODULES.items():
+        if package_of(name) in WHERE[kind] or (name, kind) in EXCEPT:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call):
+                called = dotted(node.func)
+                method = "." + called.rsplit(".", 1)[-1] if "." in called else ""
+                if called in CALLS[kind] or method in CALLS[kind]:
+                    breaches.append(f"{name}:{node.lineno} calls {called}")
+            if kind == "environment" and isinstance(node, ast.Attribute) and dotted(node) == "os.environ":
+                breaches.append(f"{name}:{node.lineno} reads os.environ")
+    assert not breaches
+
+
+def kernels(tree):
+    """Yield a module's compiled functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            marks = [dotted(d.func if isinstance(d, ast.Call) else d) for d in node.decorator_list]
+            if "kernel" in marks:
+                yield node
+
+
+def test_kernels_are_total():
+    """Arrays in, arrays out: nothing is raised, asserted, printed, and no Python container is built."""
+    refused = (
+        ast.Raise,
+        ast.Assert,
+        ast.Try,
+        ast.With,
+        ast.Dict,
+        ast.Set,
+        ast.ListComp,
+        ast.Yield,
+        ast.Lambda,
+        ast.JoinedStr,
+    )
+    count, breaches = 0, []
+    for name, tree in MODULES.items():
+        for function in kernels(tree):
+            count += 1
+            assert Path(name).name.startswith("kernels"), f"{name}: compiled functions live in modules named kernels*"
+            for node in ast.walk(function):
+                if isinstance(node, refused) or (isinstance(node, ast.Call) and dotted(node.func) == "print"):
+                    breaches.append(f"{name}:{node.lineno} {type(node).__name__} in {function.name}")
+    assert count > 20
+    assert not breaches
+
+
+# Words about the code
+
+
+def test_every_module_says_what_it_is():
+    for name, tree in TREES.items():
+        text = ast.get_docstring(tree)
+        assert text, name
+        assert len(text) > 10, name
+
+
+def public(tree):
+    """Yield public functions, classes and their methods."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            yield node
+            if isinstance(node, ast.ClassDef):
+                for method in node.body:
+                    if isinstance(method, ast.FunctionDef) and not method.name.startswith("_"):
+                        yield method
+
+
+def test_public_functions_have_docstrings():
+    missing = []
+    for name, tree in MODULES.items():
+        private = {n.name for n in tree.body if isinstance(n, ast.ClassDef) and n.name.startswith("_")}
+        for node in public(tree):
+            if package_of(name) == "cli" and any(
+                "option" in dotted(getattr(d, "func", d)) for d in node.decorator_list
+            ):
+                continue  # a command's docstring is its help, tested with the others
+            if not ast.get_docstring(node) and node.name not in private:
+                missing.append(f"{name}:{node.lineno} {node.name}")
+    # overridden methods and properties of small private classes excepted above
+    assert not [
+        m for m in missing if not re.search(r" (readable|readinto|close|list_commands|get_command|format_commands)$", m)
+    ]
+
+
+def tracked():
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a checkout")
+    return [ROOT / name for name in listed.stdout.decode().split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_no_file_of_code_is_too_long():
+    long = {
+        p.name: n
+        for p in tracked()
+        if p.suffix == ".py" and "tests" not in p.parts and (n := len(p.read_text().splitlines())) > 500
+    }
+    assert not long
+
+
+def test_nothing_names_a_place_on_somebodys_machine():
+    places = re.compile("|".join(["/" + "work/", "/" + "home/", "/" + "root/", "/" + "Users/", "C:" + r"\\"]))
+    found = []
+    for path in tracked():
+        try:
+            text = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+        found += [f"{path.relative_to(ROOT)}: {m[0]}" for m in places.finditer(text)]
+    assert not found
+
+
+# What is imported when
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--help"],
+        ["align", "--help"],
+        ["symmetrize", "--help"],
+        ["lexicon", "--help"],
+        ["warmup", "--help"],
+        ["eval-aer", "--head", "data/samples/de-en.wa", "tests/data/symmetrize/union.align", "--index-base", "0"],
+        ["symmetrize", "-c", "union", *["tests/data/symmetrize/forward.align"] * 2],
+    ],
+    ids=lambda args: " ".join(args[:2]),
+)
+def test_the_compiler_is_not_loaded_for_what_does_not_need_it(args):
+    code = "import sys\nfrom aligntools.cli.main import cli, run\nrun(cli, sys.argv[1:], 'aligntools')\n"
+    code += "sys.stderr.write('loaded: ' + ' '.join(m for m in ('numba', 'scipy', 'safetensors') if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code, *args], cwd=ROOT, capture_output=True, timeout=60, check=False)
+    assert done.stderr.decode().endswith("loaded: "), done.stderr.decode()
