@@ -1,6 +1,7 @@
 """``aligntools align``: from parallel text to alignments, in one command."""
 
 import click
+from click.core import ParameterSource
 
 from aligntools.cli import options
 from aligntools.cli.options import SETTINGS
@@ -100,4 +101,6 @@ def command(**o):
     """
     from aligntools.cli.aligning_run import run
 
+    context = click.get_current_context()
+    o["given"] = {name for name in o if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
     run(o)

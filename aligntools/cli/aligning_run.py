@@ -16,6 +16,13 @@ FIXED = 220 << 20
 PART = 50_000
 
 
+#: Options that a saved model has settled.
+OF_THE_MODEL = {
+    "model", "fast", "estimator", "joint", "direction", "look_alike", "views", "ibm1_iterations", "iterations",
+    "sweeps", "alpha", "p_null", "tension", "seed", "case_sensitive",
+}  # fmt: skip
+
+
 class Progress:
     """Standard error: one line a step when verbose, a summary at the end, nothing when quiet."""
 
@@ -219,6 +226,13 @@ def _check(o):
         and o["direction"] == "both"
     ):
         raise UsageProblem("--link-probabilities goes with --symmetrize joint")
+    fixed = sorted(o.get("given", set()) & OF_THE_MODEL)
+    if fixed and (o["load_model"] or o["init_model"]):
+        flag = "--agreement" if fixed[0] == "joint" else "--" + fixed[0].replace("_", "-")
+        raise UsageProblem(f"{flag} is for a new model; a saved one keeps the settings it was trained with")
+    other = {"forward": "reverse", "reverse": "forward"}.get(o["direction"])
+    if other and o[f"{other}_output"]:
+        raise UsageProblem(f"--{other}-output needs that direction trained; leave out --direction {o['direction']}")
     if o["unbuffered"] and not o["load_model"]:
         raise UsageProblem("--unbuffered goes with -m: training needs the whole text")
     files = [

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import defaultdict
 
@@ -233,6 +234,8 @@ def test_a_live_pipe_is_answered_line_by_line(trained):
         data.splitlines(keepends=True) for data in (JOINT.read_bytes(), (trained / "align").read_bytes())
     )
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT) as process:
+        watchdog = threading.Timer(60, process.kill)  # a line that never comes fails the test, not stops it
+        watchdog.start()
         for n in (0, 5, 2):
             process.stdin.write(lines[n])
             process.stdin.flush()
@@ -242,6 +245,7 @@ def test_a_live_pipe_is_answered_line_by_line(trained):
         assert process.stdout.readline() == b"\n"
         process.stdin.close()
         assert process.wait() == 0
+        watchdog.cancel()
 
 
 @pytest.mark.parametrize("kind", ["hmm", "ibm2", "apart"])
@@ -470,6 +474,9 @@ def test_wrong_command_lines(trained, inside, tmp_path):
         (("-s", "-", "-t", "-"), "only one of the two files can be standard input"),
         ((*TEXT, "-m", model, "--save-model", tmp_path / "x"), "--init-model"),
         ((*TEXT, "-m", model, "--init-model", model), "--init-model"),
+        ((*TEXT, "-m", model, "--fast"), "--fast is for a new model"),
+        ((*TEXT, "--init-model", model, "--no-agreement"), "--agreement is for a new model"),
+        ((*TEXT, "--direction", "forward", "--reverse-output", tmp_path / "r"), "leave out --direction forward"),
         ((*TEXT, "--unbuffered"), "--unbuffered goes with -m"),
         ((*TEXT, "--link-probabilities", "--symmetrize", "union"), "--symmetrize joint"),
         ((*TEXT, "--views", "3,3"), "--views"),
@@ -522,7 +529,7 @@ def test_pairs_that_cannot_be_aligned_get_blank_lines(trained, inside, file, tmp
         scores = (tmp_path / "scores").read_text().splitlines()
         assert len(scores) == len(BAD)
         assert scores[1] == "0\t0\t0\t0"
-    longer = done(inside("-i", bad, "-o", tmp_path / "out", "--max-length", "20000", "-m", trained / "model", "--fast"))
+    longer = done(inside("-i", bad, "-o", tmp_path / "out", "--max-length", "20000", "-m", trained / "model"))
     assert b"over-long" not in longer.stderr
 
 
