@@ -1,0 +1,124 @@
+"""Exponentiated gradient with adaptive rates (Kivinen & Warmuth 1997; Bagos et al. 2004), for many distributions.
+
+A parameter ``p`` of a distribution moves to ``p exp(rate * dL/dp / N)``, normalized: every distribution stays on its
+simplex. ``N`` is the expected number of times that the distribution was used, which makes a rate of 1 about as bold
+as a step of EM whatever the size of the text. Each distribution has a rate of its own that grows while its steps
+agree with those before and is halved where they turn; a step that lowers the objective is taken back, and every
+rate halved.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+#: Rates grow by this while steps agree, up to the limit; a parameter changes at most by a factor of ``exp(STEP)``.
+GROWTH, RATE_LIMIT, STEP = 1.2, 8.0, 2.0
+#: How often a step is halved before the climb is over.
+HALVINGS = 12
+
+
+@dataclass
+class Family:
+    """Distributions of one kind: their parameters as one flat array, and which distribution each belongs to.
+
+    Attributes
+    ----------
+    groups : int [n]
+        Distribution of each parameter.
+    rates : float64 [n_groups]
+    before : float64 [n] or None
+        Exponents of the last step that was kept.
+    """
+
+    groups: np.ndarray
+    rates: np.ndarray
+    before: np.ndarray | None = None
+
+    @classmethod
+    def of_rows(cls, shape, rate=1.0):
+        """Take the rows of a matrix as distributions."""
+        rows, columns = shape
+        return cls(np.repeat(np.arange(rows), columns), np.full(rows, float(rate)))
+
+    def directions(self, p, counts, totals):
+        """Return the exponents at rate 1.
+
+        Parameters
+        ----------
+        p : float64 [n]
+        counts : float64 [n]
+            ``p dL/dp``: for a likelihood, expected counts.
+        totals : float64 [n_groups]
+            ``N``; a distribution that was never used (0) stays as it is.
+        """
+        slopes = np.divide(counts, p, out=np.zeros(len(p)), where=p > 0)
+        mean = np.bincount(self.groups, counts, len(self.rates))  # sum of p * slope: moves along it change nothing
+        used = np.divide(1.0, totals, out=np.zeros(len(totals)), where=totals > 0)
+        return (slopes - mean[self.groups]) * used[self.groups]
+
+    def adapt(self, p, directions):
+        """Let rates grow where the direction agrees with the step before, shrink where it turned."""
+        if self.before is not None:
+            agreement = np.bincount(self.groups, p * directions * self.before, len(self.rates))
+            self.rates = np.where(agreement > 0, np.minimum(self.rates * GROWTH, RATE_LIMIT), self.rates)
+            self.rates = np.where(agreement < 0, self.rates / 2, self.rates)
+
+    def step(self, p, directions):
+        """Return the parameters one step on, and the exponents of the step."""
+        exponents = np.clip(self.rates[self.groups] * directions, -STEP, STEP)
+        moved = p * np.exp(exponents)
+        sums = np.bincount(self.groups, moved, len(self.rates))
+        before = np.bincount(self.groups, p, len(self.rates))
+        scale = np.divide(before, sums, out=np.ones(len(sums)), where=sums > 0)
+        return moved * scale[self.groups], exponents
+
+
+def climb(evaluate, parameters, families, iterations, tolerance=0.0, report=None):
+    """Maximize an objective over several families of distributions.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Takes a list of parameter arrays; returns the objective and, for each family, ``(counts, totals)``
+        as `Family.directions` takes them.
+    parameters : list of float64 [n]
+    families : list of Family
+    iterations : int
+        Steps at most.
+    tolerance : float
+        Stop when a step gains less than this, relative to the objective.
+    report : callable or None
+        Called with (iteration, objective); iteration 0 is the start.
+
+    Returns
+    -------
+    parameters : list of float64 [n]
+    objectives : list of float
+        Of the start and after each step; it never falls.
+    """
+    report = report or (lambda *_: None)
+    objective, gradients = evaluate(parameters)
+    objectives = [objective]
+    report(0, objective)
+    for iteration in range(1, iterations + 1):
+        ways = [f.directions(p, *g) for f, p, g in zip(families, parameters, gradients, strict=True)]
+        for f, p, way in zip(families, parameters, ways, strict=True):
+            f.adapt(p, way)
+        for _ in range(HALVINGS):
+            steps = [f.step(p, way) for f, p, way in zip(families, parameters, ways, strict=True)]
+            reached, found = evaluate([moved for moved, _ in steps])
+            if reached >= objective:
+                break
+            for f in families:
+                f.rates = f.rates / 2
+        else:
+            break
+        gain = reached - objective
+        parameters, objective, gradients = [moved for moved, _ in steps], reached, found
+        for f, (_, exponents) in zip(families, steps, strict=True):
+            f.before = exponents
+        objectives.append(objective)
+        report(iteration, objective)
+        if gain <= tolerance * abs(objective):
+            break
+    return parameters, objectives
