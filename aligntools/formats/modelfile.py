@@ -12,6 +12,8 @@ from aligntools.formats import files
 #: Raised with every change of what a model file holds.
 VERSION = 1
 _MAGIC = "aligntools"
+#: What takes a model of each kind.
+USES = {"alignment": "align -m", "tagger": "tag -m", "parser": "parse -m"}
 
 
 def write_model(path, kind, header, arrays):
@@ -84,7 +86,10 @@ def read_model(path, kind):
                 raise ModelError(path, None, "is not a model of this program; train one with --save-model")
             about = json.loads(text[_MAGIC])
             if about["kind"] != kind:
-                raise ModelError(path, None, f"holds a model of kind '{about['kind']}'; this command needs '{kind}'")
+                use = USES.get(about["kind"])
+                advice = f" (that one is for `aligntools {use}`)" if use else ""
+                found = f"holds a model of kind '{about['kind']}'; this command needs '{kind}'{advice}"
+                raise ModelError(path, None, found)
             if about["version"] != VERSION:
                 raise ModelError(
                     path,

@@ -1,0 +1,63 @@
+"""Both paths of reading, and files to read, for the tests of parallel text."""
+
+import contextlib
+import itertools
+
+import pytest
+
+from aligntools.formats import bitext
+from aligntools.formats.vocabulary import Vocabulary
+
+NOTHING = Vocabulary.from_words([])
+PATHS = {"plain": 1 << 60, "compiled": 0}
+
+
+@contextlib.contextmanager
+def settled(**settings):
+    """Set module constants for a while (hypothesis forbids function-scoped fixtures)."""
+    old = {name: getattr(bitext, name) for name in settings}
+    for name, value in settings.items():
+        setattr(bitext, name, value)
+    try:
+        yield
+    finally:
+        for name, value in old.items():
+            setattr(bitext, name, value)
+
+
+@pytest.fixture(params=PATHS)
+def either_path(request):
+    with settled(_SMALL=PATHS[request.param]):
+        yield request.param
+
+
+@pytest.fixture
+def pair(tmp_path):
+    def write(source, target):
+        (tmp_path / "s").write_bytes(source)
+        (tmp_path / "t").write_bytes(target)
+        return tmp_path / "s", tmp_path / "t"
+
+    return write
+
+
+@pytest.fixture
+def one(tmp_path):
+    def write(text):
+        (tmp_path / "joint").write_bytes(text)
+        return tmp_path / "joint"
+
+    return write
+
+
+def sentences(side, vocabulary):
+    words = vocabulary.words()
+    ids, offsets = side.tokens.tolist(), side.offsets.tolist()
+    return [[words[i] for i in ids[a:b]] for a, b in itertools.pairwise(offsets)]
+
+
+def both(corpus):
+    return (
+        sentences(corpus.source, corpus.source_vocabulary),
+        sentences(corpus.target, corpus.target_vocabulary),
+    )
