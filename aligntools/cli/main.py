@@ -16,6 +16,7 @@ COMMANDS = {
     "align": "Align a parallel corpus, or apply a saved model to new text.",
     "symmetrize": "Combine, convert and check alignment files.",
     "eval-aer": "Score alignments against gold links: precision, recall, F1, AER.",
+    "eval-tags": "Score tags: accuracy, many-to-1, 1-to-1, VI, V-measure.",
     "lexicon": "Write translation tables and shortlists from aligned text.",
     "warmup": "Compile everything once, for container images and CI.",
 }

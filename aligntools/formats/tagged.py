@@ -1,0 +1,349 @@
+"""Words with and without tags: one sentence a line (``word_TAG word_TAG`` or plain), one word a line, or CoNLL.
+
+Words are what stands between spaces and tabs; only a newline ends a line, and one carriage return before it goes
+with it. Where a line is a sentence, a blank line is a sentence without words, and no line is lost.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice, pairwise
+
+import numpy as np
+
+from aligntools.errors import DataError, UsageProblem
+from aligntools.formats import files
+from aligntools.formats.conll import COLUMNS, Conll, parse_conll, parse_parts
+from aligntools.formats.vocabulary import split_words
+
+#: ``columns`` is a word and its tag on a line, between tabs or spaces, and a blank line after a sentence.
+FORMATS = ("conll", "tagged", "columns", "text")
+#: Looked for, in this order, where the separator of tagged text is not given.
+SEPARATORS = (b"_", b"/")
+_SAMPLE = 200  # lines that are looked at to tell the format
+_BOM = b"\xef\xbb\xbf"
+_ID = re.compile(rb"1|1-[1-9]\d*|0\.1")  # of the first line of a sentence in CoNLL
+_SPACES = re.compile(rb"[\r\v\f]")  # what bytes.split takes for a space and we do not
+
+
+@dataclass(eq=False)
+class Tokens:
+    """Sentences as flat lists.
+
+    Attributes
+    ----------
+    words : list of bytes
+        All sentences, joined.
+    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
+        Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``.
+    tags : list of bytes or None
+        A tag for each word, where the text has tags.
+    lines : np.ndarray [shape=(sentences,), dtype=int64]
+        1-based number of the line where each sentence begins.
+    format : str
+        What was read, one of `FORMATS`.
+    """
+
+    words: list[bytes]
+    offsets: np.ndarray
+    tags: list[bytes] | None
+    lines: np.ndarray
+    format: str = "text"
+
+    def __len__(self):
+        return len(self.offsets) - 1
+
+
+def stream_text(path, lines=10_000) -> Iterator[Tokens]:
+    """Read plain text, one sentence a line, in parts of ``lines`` sentences; the last may have fewer.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read.
+    """
+    with files.reading(path) as file:
+        for first, part in _parts(file, lines):
+            yield _text(part, first)
+
+
+def read_text(path) -> Tokens:
+    """Read plain text whole; see `stream_text`."""
+    with files.reading(path) as file:
+        return _text(list(file), 1)
+
+
+def stream_tagged(path, separator: bytes = b"_", lines=10_000) -> Iterator[Tokens]:
+    """Read ``word_TAG word_TAG`` lines in parts; of several separators in a token the last one counts.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read, and for the first token that has no separator, no word or no tag.
+    """
+    with files.reading(path) as file:
+        for first, part in _parts(file, lines):
+            yield _tagged(path, part, first, separator)
+
+
+def read_tagged(path, separator: bytes = b"_") -> Tokens:
+    """Read ``word_TAG word_TAG`` lines whole; see `stream_tagged`."""
+    with files.reading(path) as file:
+        return _tagged(path, list(file), 1, separator)
+
+
+def stream_sentences(path, format="auto", sentences=10_000) -> Iterator[Conll | Tokens]:
+    """Read what is to be tagged, CoNLL or plain text, in parts; both have ``words`` and ``offsets``.
+
+    Parameters
+    ----------
+    path : str
+    format : str
+        ``conll``, ``text``, or ``auto``: as the first line that is neither blank nor a comment looks.
+    sentences : int
+        Most sentences in a part. A part of CoNLL may have none, but lines that belong into the output.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read or is not what it should be.
+    """
+    with files.reading(path) as file:
+        lines = iter(file)
+        if format == "auto":
+            seen = []
+            for line in islice(lines, _SAMPLE):
+                seen.append(line)
+                if not line.isspace() and not line.removeprefix(_BOM).startswith(b"#"):
+                    break
+            format, lines = sniff(seen, among=("conll", "text"))[0], chain(seen, lines)
+        if format == "conll":
+            yield from parse_parts(path, lines, sentences)
+        else:
+            for first, part in _parts(lines, sentences):
+                yield _text(part, first)
+
+
+def read_tags(path, column: str | int = "upos", format="auto", separator: bytes | None = None) -> Tokens:
+    """Read tagged text of any kind, for training and for scoring.
+
+    Parameters
+    ----------
+    path : str
+    column : str or int
+        Column of CoNLL that holds the tags, by name (``upos``, ``xpos``) or number, counted from 1. In the format
+        ``columns`` a name means the second one.
+    format : str
+        One of `FORMATS` but ``text``, or ``auto``: as the first lines look, see `sniff`.
+    separator : bytes or None
+        Between word and tag of tagged text; None: the one that the first lines have.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read, is not what it should be, or has no tags.
+    UsageProblem
+        When there cannot be such a column.
+    """
+    return _read(path, format, separator, column, FORMATS[:-1])
+
+
+def read_words(path, format="auto", separator: bytes | None = None) -> Tokens:
+    """Read the words of text of any kind, plain text too; tags are passed over. See `read_tags`."""
+    return _read(path, format, separator, None, FORMATS)
+
+
+def _read(path, format, separator, column, among):
+    """Read words and, unless ``column`` is None, tags."""
+    if column is not None and format == "text":
+        raise UsageProblem("plain text has no tags; give tagged text or CoNLL")
+    if isinstance(column, str) and column not in COLUMNS:
+        raise UsageProblem(f"column '{column}': give a number, counted from 1, or one of {', '.join(COLUMNS)}")
+    if isinstance(column, int) and column < 1:
+        raise UsageProblem(f"column {column}: columns are counted from 1")
+    with files.reading(path) as file:
+        lines = list(file)
+    if format == "auto" or (format == "tagged" and separator is None):
+        kinds = among if format == "auto" else ("tagged",)
+        format, separator = sniff(lines, kinds, separator)
+    if format == "conll":
+        return _from_conll(parse_conll(path, lines), column)
+    if format == "columns":
+        return _columns(path, lines, column)
+    if format == "tagged":
+        return _tagged(path, lines, 1, separator)
+    return _text(lines, 1)
+
+
+def sniff(lines: Iterable[bytes], among: Sequence[str] = FORMATS, separator: bytes | None = None):
+    """Tell a text's format by its first lines.
+
+    CoNLL has a line of several columns that begins with the id of a first word. In tagged text every token has a
+    separator with something on both sides (nearly every one, where plain text is possible too). In columns each
+    line has equally many, two or more, with tabs between them. All else is plain text, or, if that is not
+    possible, taken for tagged text, whose reader will say what is wrong.
+
+    Parameters
+    ----------
+    lines : iterable of bytes
+        The text's lines; 200 that are not blank are looked at.
+    among : sequence of str
+        The formats that are possible.
+    separator : bytes or None
+        Of tagged text, if it is known.
+
+    Returns
+    -------
+    format : str
+    separator : bytes
+        Of tagged text: the given one, or the one of `SEPARATORS` that most tokens have.
+    """
+    sample = [line.removeprefix(_BOM) for line in islice((x for x in lines if not x.isspace()), _SAMPLE)]
+    separators = SEPARATORS if separator is None else (separator,)
+    if "conll" in among and _looks_like_conll([line for line in sample if not line.startswith(b"#")][:2]):
+        return "conll", separators[0]
+    tokens = [token for line in sample for token in split_words(line.strip(b"\r\n"))]
+    split = {s: sum(bool(word and tag) for word, _, tag in (t.rpartition(s) for t in tokens)) for s in separators}
+    best = max(separators, key=split.get)  # the first of them, if equal
+    if "tagged" in among and split[best] == len(tokens) and (tokens or "text" not in among):
+        return "tagged", best
+    widths = {line.count(b"\t") for line in sample if not _is_comment(line)}
+    if "columns" in among and len(widths) == 1 and min(widths) > 0:
+        return "columns", best
+    if "text" in among and ("tagged" not in among or split[best] < 0.9 * len(tokens) or not tokens):
+        return "text", best
+    return "tagged" if "tagged" in among else among[0], best
+
+
+def _looks_like_conll(lines):
+    if not lines:
+        return False
+    fields = lines[0].split(b"\t")
+    if len(fields) > 5:
+        return bool(_ID.fullmatch(fields[0])) or all(line.count(b"\t") == len(COLUMNS) - 1 for line in lines)
+    # The same with spaces, which its reader will explain: two lines, so that no plain text is taken for it.
+    rows = [line.split() for line in lines]
+    return len(rows) == 2 and all(len(row) == 10 and row[0] == b"%d" % k for k, row in enumerate(rows, 1))
+
+
+def format_tagged(words: Sequence[bytes], offsets, tags: Sequence[bytes], separator: bytes = b"_") -> bytes:
+    """Write one sentence a line, ``word_TAG word_TAG``.
+
+    A space within a word (CoNLL has them) is written as a no-break space, so that there are as many tokens as words.
+
+    Raises
+    ------
+    UsageProblem
+        When a tag has the separator in it, so that it could not be read back.
+    """
+    for tag in set(tags):
+        if separator in tag or not tag or tag.split() != [tag]:
+            shown = tag.decode("utf-8", "replace")
+            raise UsageProblem(
+                f"tag '{shown}' cannot be written behind the separator '{separator.decode()}' (use another --separator)"
+            )
+    pairs = zip(words, tags, strict=True)
+    return _joined([without_spaces(word) + separator + tag for word, tag in pairs], offsets)
+
+
+def without_spaces(word: bytes) -> bytes:
+    """Return a word with no-break spaces for its spaces: as it stands where spaces separate words."""
+    return word.replace(b" ", b"\xc2\xa0") if b" " in word else word
+
+
+def _joined(tokens, offsets):
+    edges = np.asarray(offsets).tolist()
+    return b"".join(b" ".join(tokens[a:b]) + b"\n" for a, b in pairwise(edges))
+
+
+def _parts(lines, count):
+    """Yield (number of the first line, lines) for every ``count`` lines."""
+    first, lines = 1, iter(lines)
+    while part := list(islice(lines, count)):
+        yield first, part
+        first += len(part)
+
+
+def _split(lines, first):
+    """Return the words of lines, joined, and where each line's words begin."""
+    if first == 1 and lines and lines[0].startswith(_BOM):
+        lines = [lines[0].removeprefix(_BOM), *lines[1:]]
+    split: Callable = bytes.split
+    if any(map(_SPACES.search, lines)):  # then split_words, which is slower, after the line ends are gone
+        lines = [line.removesuffix(b"\n").removesuffix(b"\r") for line in lines]
+        split = split_words
+    rows = list(map(split, lines))
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=offsets[1:])
+    return list(chain.from_iterable(rows)), offsets
+
+
+def _text(lines, first):
+    words, offsets = _split(lines, first)
+    return Tokens(words, offsets, None, np.arange(first, first + len(lines)))
+
+
+def _tagged(path, lines, first, separator):
+    tokens, offsets = _split(lines, first)
+    parts = [token.rpartition(separator) for token in tokens]
+    words, tags = [part[0] for part in parts], [part[2] for part in parts]
+    if b"" in words or b"" in tags:
+        k = next(k for k, (word, _, tag) in enumerate(parts) if not (word and tag))
+        shown, mark = tokens[k].decode("utf-8", "replace")[:40], separator.decode()
+        if separator not in tokens[k]:
+            problem = f"token '{shown}' has no separator '{mark}'"
+        else:
+            problem = f"token '{shown}' has no {'tag' if parts[k][0] else 'word'} beside its last '{mark}'"
+        line = first + int(np.searchsorted(offsets, k, "right")) - 1
+        raise DataError(path, line, f"{problem}; every token is word{mark}TAG (or use another --separator or --format)")
+    return Tokens(words, offsets, tags, np.arange(first, first + len(lines)), "tagged")
+
+
+def _is_comment(line):
+    """Tell a comment from a word ``#`` where the columns have tabs between them; with spaces there are none."""
+    return line.startswith(b"#") and b"\t" not in line
+
+
+def _columns(path, lines, column):
+    """Take one word a line: the first column, and the tag from column ``column``, counted from 1."""
+    place = column - 1 if isinstance(column, int) else 1
+    if lines:
+        lines[0] = lines[0].removeprefix(_BOM)
+    tabs = any(b"\t" in line for line in lines)
+    words, tags, lengths, starts, inside = [], [], [], [], False
+    for number, line in enumerate(lines, 1):
+        if line.isspace() or not line:
+            inside = False
+            continue
+        if tabs and _is_comment(line):
+            continue
+        fields = line.rstrip(b"\r\n").split(b"\t") if tabs else line.split()
+        if not fields[0] or (column is not None and (len(fields) <= place or not fields[place])):
+            problem = f"{len(fields)} columns, and none of number {place + 1} for the tag (see --column)"
+            raise DataError(path, number, problem if fields[0] else "no word in the first column")
+        if not inside:
+            inside = True
+            lengths.append(0)
+            starts.append(number)
+        lengths[-1] += 1
+        words.append(fields[0])
+        if column is not None:
+            tags.append(fields[place])
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+    return Tokens(words, offsets, None if column is None else tags, np.array(starts, np.int64), "columns")
+
+
+def _from_conll(conll, column):
+    tags = None
+    if column is not None:
+        place = column - 1 if isinstance(column, int) else COLUMNS[column]
+        if place >= len(COLUMNS):
+            raise UsageProblem(f"column {column}: CoNLL has columns 1 to {len(COLUMNS)}")
+        tags = conll.column(place)
+        name = f"column {place + 1} ({list(COLUMNS)[place].upper()})"
+        if b"" in tags:
+            line = conll.line_of_word(tags.index(b""))
+            raise DataError(conll.path, line, f"{name} is empty; a tag, or _, was expected")
+        if tags and set(tags) == {b"_"}:
+            raise DataError(conll.path, None, f"{name} is _ in every line; the tags must be in another --column")
+    return Tokens(conll.words, conll.offsets, tags, conll.sentence_lines(), "conll")

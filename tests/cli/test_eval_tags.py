@@ -1,0 +1,201 @@
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from aligntools.cli.main import cli
+from aligntools.cli.main import run as run_program
+from tests.cli.running import ROOT, fails
+from tests.cli.running import run as run_process
+
+SAMPLES = ROOT / "data" / "samples"
+CONLL, TAGGED = SAMPLES / "en.conllu", SAMPLES / "en.tagged"
+GOLD = "a_N b_V\n\nc_N d_D e_N f_V\n"
+HYP = "a_N b_V\n\nc_V d_D e_N f_N\n"  # 4 of 6
+INDUCED = "a_0 b_1\n\nc_0 d_1 e_0 f_2\n"
+QUICK = "--json", "--bootstrap", "0"
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(name, text):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return tmp_path / name
+
+    return write
+
+
+@pytest.fixture
+def run(capfdbinary):
+    """Run a command in this process, which spares each its start, and return what a process would."""
+
+    def run(*args):
+        status = run_program(cli, list(map(str, args)), "aligntools")
+        sys.stdout.flush()
+        return subprocess.CompletedProcess(args, status, *capfdbinary.readouterr())
+
+    handler = signal.getsignal(signal.SIGTERM)
+    yield run
+    signal.signal(signal.SIGTERM, handler)
+
+
+def words(text):
+    return text.split()
+
+
+def results(done):
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)["results"]
+
+
+def test_table(run, file):
+    gold, hyp, induced = file("gold", GOLD), file("hyp", HYP), file("induced", INDUCED)
+    done = run("eval-tags", gold, hyp, induced, gold, "--train", file("train", "a c f g"), "--paired", "--by-tag")
+    assert done.stderr.decode() == (
+        f"note: {induced}: 6 of 6 words have labels that the gold does not (0 1 2); accuracy does not apply\n"
+    )
+    lines = done.stdout.decode().splitlines()
+    assert lines[0].split() == words("tagging acc% 95% interval known unknown many-to-1 1-to-1 VI V hom com labels")
+    row = lines[1].split()
+    assert row[:2] + row[3:7] == [str(hyp), "66.67", "33.33", "100.00", "66.67", "66.67"]
+    low, high = map(float, row[2].split("-"))
+    assert 50 <= low < 66.67 < high <= 100  # one sentence of 2, all right, and one of 4, half of them
+    # H(N,V,D) = 1.4591; a label of 3 words is one tag, one of 2 is two, one of 1 is one: H(G|P) = 1/3, H(P|G) = 1/3
+    assert lines[2].split()[1:] == words("- - - - 83.33 83.33 0.6667 77.16 77.16 77.16 3")
+    assert lines[3].split()[1:3] == ["100.00", "100.00-100.00"]
+    assert lines[4].startswith(f"{gold} minus {hyp}: accuracy +33.33 (95% +0.00 to +50.00), p = ")
+    assert "commonest errors: N as V 1, V as N 1" in lines
+    assert f"{induced}, labels mapped many-to-1:" in lines
+    assert lines[-2] == "gold: 6 words, 3 known and 3 unknown, 3 tags"
+    settings = "metric:tags|gold:tagged|hyp:tagged|nsent:2|nword:6|1-to-1:optimal|log:2|train:4types|"
+    assert lines[-1].startswith(f"signature: {settings}bootstrap:1000|seed:1|version:")
+
+
+def test_json(file):
+    done = run_process("eval-tags", file("gold", GOLD), "-", "--by-tag", *QUICK, stdin=HYP.encode())
+    assert done.stderr == b""
+    shown = json.loads(done.stdout)
+    result = shown["results"][0]
+    assert result["tagging"] == "-"
+    assert result["accuracy"] == pytest.approx(4 / 6)
+    assert result["by_tag"][0] == dict(tag="N", gold=3, predicted=3, correct=2, precision=2 / 3, recall=2 / 3, f1=2 / 3)
+    assert result["confusions"] == [
+        {"gold": "N", "predicted": "V", "words": 1},
+        {"gold": "V", "predicted": "N", "words": 1},
+    ]
+    assert "accuracy_interval" not in result
+    assert (shown["settings"]["nsent"], shown["settings"]["nword"]) == (2, 6)
+    result = results(run_process("eval-tags", file("gold", GOLD), file("induced", INDUCED), "--json", "-q"))[0]
+    assert (result["accuracy"], result["accuracy_interval"], result["known"]) == (None, None, None)
+    assert result["information"]["vi"] == pytest.approx(2 / 3)
+
+
+def test_the_same_in_every_format(run, file):
+    one, other = results(run("eval-tags", CONLL, CONLL, CONLL, *QUICK))
+    assert one == other
+    assert one["accuracy"] == 1
+    found = results(run("eval-tags", "--head", TAGGED, CONLL, *QUICK))[0]
+    assert (found["accuracy"], found["words"]) == (1, 321)
+    found = results(run("eval-tags", "--head", TAGGED, CONLL, "--hyp-column", "xpos", "-q", *QUICK))[0]
+    assert found["accuracy"] is None
+    assert found["many_to_one"] > 0.9
+    lines = TAGGED.read_text().splitlines()
+    slashes = file("slashes", "\n".join(" ".join(t[::-1].replace("_", "/", 1)[::-1] for t in x.split()) for x in lines))
+    columns = file("columns", "\n\n".join("\n".join(t.replace("_", "\t") for t in x.split()) for x in lines))
+    done = run("eval-tags", TAGGED, slashes, columns, *QUICK)
+    assert [result["accuracy"] for result in results(done)] == [1, 1]
+    assert json.loads(done.stdout)["settings"]["hyp"] == "tagged,columns:2"
+    done = run("eval-tags", CONLL, CONLL, "--column", "5", "--hyp-column", "xpos", *QUICK)
+    assert results(done)[0]["accuracy"] == 1
+    assert json.loads(done.stdout)["settings"]["gold"] == "conll:5"
+
+
+def test_known_words_come_from_any_text(run, file):
+    gold = file("gold", GOLD)
+    counts = []
+    for text in ("a c\nf g\n", "a_X c_Y\nf_X g_X\n", "a\tX\nc\tY\n\nf\tX\n"):
+        found = results(run("eval-tags", gold, gold, "--train", file("train", text), *QUICK))[0]
+        counts.append((found["known"], found["unknown"]))
+    assert counts == [(3, 3)] * 3
+    found = results(run("eval-tags", TAGGED, TAGGED, "--train", CONLL, *QUICK))[0]
+    assert (found["unknown"], found["accuracy_unknown"], found["accuracy_known"]) == (0, None, 1)
+
+
+def test_texts_that_differ(run, file):
+    gold = file("gold", GOLD)
+    done = run("eval-tags", gold, file("hyp", "a_N b_V\n\nc_N d_D x_N f_V\n"))
+    fails(done, f"hyp:3: sentence 2 has other words than the gold at {gold}:3; word 3 is 'x' for 'e'", "--ignore-forms")
+    done = run("eval-tags", gold, gold.with_name("hyp"), "--ignore-forms", *QUICK)
+    assert results(done)[0]["accuracy"] == 1
+    assert json.loads(done.stdout)["settings"]["forms"] == "ignored"
+    done = run("eval-tags", gold, file("split", "a_N x_V\nc_N d_D e_N f_V g_V\n"))
+    fails(done, f"split:1: sentence 1 has other words than the gold at {gold}:1; word 2 is 'x' for 'b'")
+    done = run("eval-tags", gold, gold.with_name("split"), "--ignore-forms")
+    fails(done, f"split:2: sentence 2 has 5 words where the gold at {gold}:3 has 4")
+    fails(
+        run("eval-tags", gold, file("short", "a_N b_V\n")), f"short: 1 sentences with words, but the gold {gold} has 2"
+    )
+    longer = file("longer", GOLD + "g_N\n")
+    fails(run("eval-tags", gold, longer), "longer: 3 sentences with words", "--head")
+    assert results(run("eval-tags", gold, longer, "--head", *QUICK))[0]["words"] == 6
+
+
+def test_sentences_without_words_and_spaces_in_words(run, file):
+    gold = file("gold.conllu", "# a header\n\n1\t10 000\t_\tNUM" + "\t_" * 6 + "\n\n")
+    hyp = file("hyp", "\n10\u00a0000_NUM\n\n\n")
+    assert results(run("eval-tags", gold, hyp, "--train", hyp, *QUICK))[0]["known"] == 1
+
+
+@pytest.mark.parametrize("text", ["", "\n\n"])
+def test_files_without_words(run, file, text):
+    empty = file("empty", text)
+    done = run("eval-tags", empty, empty, empty, "--train", empty, "--paired", "--by-tag")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode().splitlines()[1].split()[1:] == words("- - - - - - 0.0000 100.00 100.00 100.00 0")
+    found = results(run("eval-tags", empty, empty, *QUICK))[0]
+    assert (found["words"], found["accuracy"], found["information"]["vi"]) == (0, None, 0)
+
+
+def test_labels_that_the_gold_does_not_have(run, file):
+    gold, hyp = file("gold", GOLD), file("hyp", GOLD.replace("d_D", "d_X"))
+    done = run("eval-tags", gold, hyp, *QUICK)
+    assert done.stderr.decode() == f"note: {hyp}: 1 of 6 words have labels that the gold does not (X)\n"
+    assert results(done)[0]["accuracy"] == pytest.approx(5 / 6)
+    assert run("eval-tags", gold, hyp, *QUICK, "-q").stderr == b""
+    done = run("eval-tags", hyp, gold, "--by-tag", "-v")  # a tag that nothing was labelled with
+    assert done.returncode == 0
+    assert ["X", "1", "0", "0", "0.00", "0.00", "0.00"] in [x.split() for x in done.stdout.decode().splitlines()]
+
+
+def test_wrong_input_is_one_line(run, file):
+    gold = file("gold", GOLD)
+    fails(run("eval-tags", gold, file("bad", "a_N b\n")), "bad:1: token 'b' has no separator '_'")
+    fails(run("eval-tags", CONLL, ROOT / "tests/data/conll/bad-id-skipped.conllu"), "bad-id-skipped.conllu:2: id 3")
+    fails(run("eval-tags", CONLL, CONLL, "--column", "feats"), "column 6 (FEATS) is _ in every line")
+    fails(run("eval-tags", CONLL, CONLL, "--column", "pos"), "column 'pos': give a number", status=2)
+    fails(run("eval-tags", CONLL, CONLL, "--column", "11"), "CoNLL has columns 1 to 10", status=2)
+    fails(run("eval-tags", gold, gold, "--separator", " "), "--separator", status=2)
+    fails(run("eval-tags", gold, gold, "--paired"), "two or more", status=2)
+    fails(run("eval-tags", "-", gold, "--train", "-"), "only one", status=2)
+    fails(run("eval-tags", gold, file("text", "a b\n\nc d e f\n")), "text:1: token 'a' has no separator")
+    fails(run("eval-tags", gold, gold, "-o", gold.with_name("no") / "out"), "cannot be written")
+
+
+def test_numba_stays_out():
+    code = (
+        "import sys; from aligntools.cli.main import cli, run; "
+        f"run(cli, ['eval-tags', {str(CONLL)!r}, {str(CONLL)!r}]); sys.exit('numba' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", code.replace("'eval-tags', ", "'eval-tags', '--help', ").replace("numba", "scipy")],
+        capture_output=True,
+        cwd=ROOT,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"Example:" in done.stdout
