@@ -18,7 +18,8 @@ TREES = {p.relative_to(ROOT).as_posix(): ast.parse(p.read_text(encoding="utf-8")
 MODULES = {name: tree for name, tree in TREES.items() if name.startswith("aligntools/")}
 #: Packages that know about models; each may use ``formats``, none another one's modules.
 TASKS = {p.parent.name for p in PACKAGE.glob("*/__init__.py")} - {"cli", "formats"}
-SHARED = {"aligntools", "aligntools.errors", "aligntools.parallel"}
+#: What every package may import: it knows no files and no models.
+SHARED = {f"aligntools{name}" for name in ("", ".errors", ".exponentiated", ".parallel", ".resampling")}
 POLICY = "aligntools/compiling.py"
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligntools import resampling
 from aligntools.formats.goldlinks import Gold
 from aligntools.formats.pharaoh import Links
 
@@ -101,77 +102,15 @@ def score(counts) -> Scores:
     return Scores(*totals.tolist(), *figures(totals).tolist())
 
 
-def _resampled(counts, samples, seed):
-    """Yield sums of counts over as many sentences drawn with replacement, ``samples`` times."""
-    rng = np.random.default_rng(seed)
-    n = counts.shape[-2]
-    values = counts.astype(np.float64)  # exact, and multiplied far faster than integers
-    for _ in range(samples):
-        weights = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
-        yield weights @ values
-
-
-def _interval(values, level):
-    return tuple(np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist())
+def _aer(totals):
+    return figures(totals)[..., 3]
 
 
 def bootstrap(counts, samples=1000, seed=1, level=0.95) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of the AER over sentences.
-
-    Parameters
-    ----------
-    counts : np.ndarray [shape=(sentences, 5)]
-    samples : int
-    seed : int
-    level : float
-        Share of the samples within the interval.
-    """
-    totals = np.array(list(_resampled(counts, samples, seed)))
-    return _interval(figures(totals)[:, 3], level)
+    """Return the percentile bootstrap interval of the AER over sentences [counts: shape=(sentences, 5)]."""
+    return resampling.bootstrap(counts, _aer, samples, seed, level)
 
 
-@dataclass(frozen=True)
-class Difference:
-    """One system's AER minus another's.
-
-    Attributes
-    ----------
-    aer : float
-        Below 0 where the system is better.
-    interval : (float, float)
-        Paired bootstrap: both systems are scored on the same drawn sentences.
-    p_value : float
-        Approximate randomization, two-sided: how often exchanging the systems' outputs, sentence by sentence
-        with probability 1/2, makes at least this difference (Riezler & Maxwell 2005).
-    """
-
-    aer: float
-    interval: tuple[float, float]
-    p_value: float
-
-
-def compare(counts, baseline, samples=1000, seed=1, level=0.95) -> Difference:
-    """Compare a system with a baseline on the same sentences.
-
-    Parameters
-    ----------
-    counts, baseline : np.ndarray [shape=(sentences, 5)]
-    samples, seed, level
-        As for `bootstrap`; ``samples`` is also the number of randomizations.
-    """
-    both = np.stack([counts, baseline])
-
-    def difference(totals):
-        aers = figures(totals)[..., 3]
-        return aers[..., 0] - aers[..., 1]
-
-    observed = float(difference(both.sum(axis=1)))
-    drawn = difference(np.array(list(_resampled(both, samples, seed))))
-    rng = np.random.default_rng(seed)
-    total, change = both.sum(axis=1), (counts - baseline).astype(np.float64)
-    extreme = 0
-    for _ in range(samples):
-        moved = (rng.random(len(change)) < 0.5).astype(np.float64) @ change
-        # A hair of tolerance: a difference that equals the observed one counts, whatever the rounding.
-        extreme += abs(difference(total + np.stack([-moved, moved]))) >= abs(observed) - 1e-12
-    return Difference(observed, _interval(drawn, level), (int(extreme) + 1) / (samples + 1))
+def compare(counts, baseline, samples=1000, seed=1, level=0.95) -> resampling.Difference:
+    """Return a system's AER minus a baseline's: below 0 where the system is better."""
+    return resampling.compare(counts, baseline, _aer, samples, seed, level)

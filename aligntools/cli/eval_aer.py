@@ -120,7 +120,7 @@ def command(
             result["aer_interval"] = aer.bootstrap(part, bootstrap, seed)
         if paired and k:
             difference = aer.compare(part, counts[0], bootstrap or 1000, seed)
-            result["difference"] = dataclasses.asdict(difference)
+            result["difference"] = options.difference_as("aer", difference)
         results.append(result)
     signature = {
         "metric": "aer",

@@ -137,7 +137,8 @@ def command(
             some = scores.accuracy is not None
             result["accuracy_interval"] = metrics.bootstrap(counts[k], bootstrap, seed) if some else None
         if paired and k and counts[k] is not None and counts[0] is not None:
-            result["difference"] = dataclasses.asdict(metrics.compare(counts[k], counts[0], bootstrap or 1000, seed))
+            difference = metrics.compare(counts[k], counts[0], bootstrap or 1000, seed)
+            result["difference"] = options.difference_as("accuracy", difference)
         results.append(result)
         tables.append(table)
     signature = {

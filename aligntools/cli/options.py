@@ -79,6 +79,11 @@ def index_base(function=None, *, name="--index-base", of="the alignment files", 
     )(function)
 
 
+def difference_as(name, difference):
+    """Return a `resampling.Difference` for JSON, its value under the figure's ``name``."""
+    return {name: difference.value, "interval": difference.interval, "p_value": difference.p_value}
+
+
 def write_text(path, text):
     """Write a command's result, in UTF-8, to a file or to standard output (``-``)."""
     with files.writing(path) as out:

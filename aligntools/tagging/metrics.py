@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligntools import resampling
 from aligntools.errors import UsageProblem
 
 _CELLS = 20_000_000  # a larger table is no table of tags
@@ -304,64 +305,11 @@ def _share(totals):
     return totals[..., 0] / np.maximum(totals[..., 1], 1)
 
 
-def _resampled(counts, samples, seed):
-    """Yield sums of counts over as many sentences drawn with replacement, ``samples`` times."""
-    rng = np.random.default_rng(seed)
-    n = counts.shape[-2]
-    values = counts.astype(np.float64)
-    for _ in range(samples):
-        weights = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
-        yield weights @ values
-
-
 def bootstrap(counts, samples=1000, seed=1, level=0.95) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of the accuracy over sentences; (0, 0) of none.
-
-    Parameters
-    ----------
-    counts : np.ndarray [shape=(sentences, 2)]
-        As from `sentence_counts`.
-    samples, seed : int
-    level : float
-        Share of the samples within the interval.
-    """
-    if not len(counts) or not samples:
-        return 0.0, 0.0
-    shares = _share(np.array(list(_resampled(counts, samples, seed))))
-    return tuple(np.quantile(shares, [(1 - level) / 2, (1 + level) / 2]).tolist())
+    """Return the percentile bootstrap interval of the accuracy over sentences; counts from `sentence_counts`."""
+    return resampling.bootstrap(counts, _share, samples, seed, level)
 
 
-@dataclass(frozen=True)
-class Difference:
-    """One tagging's accuracy minus another's.
-
-    Attributes
-    ----------
-    accuracy : float
-        Above 0 where the first is better.
-    interval : (float, float)
-        Paired bootstrap: both are scored on the same drawn sentences.
-    p_value : float
-        Approximate randomization, two-sided: how often exchanging the two taggings, sentence by sentence with
-        probability 1/2, makes at least this difference (Riezler & Maxwell 2005).
-    """
-
-    accuracy: float
-    interval: tuple[float, float]
-    p_value: float
-
-
-def compare(counts, baseline, samples=1000, seed=1, level=0.95) -> Difference:
-    """Compare a tagging with a baseline on the same sentences; the parameters are those of `bootstrap`."""
-    change = np.stack([counts[:, 0] - baseline[:, 0], counts[:, 1]], axis=1)
-    if not len(change):
-        return Difference(0.0, (0.0, 0.0), 1.0)
-    observed = float(_share(change.sum(axis=0)))
-    interval = bootstrap(change, samples, seed, level)
-    rng = np.random.default_rng(seed)
-    words, extreme = change[:, 1].sum(), 0
-    for _ in range(samples):
-        signs = rng.integers(0, 2, len(change)) * 2 - 1
-        # A hair of tolerance: a difference that equals the observed one counts, whatever the rounding.
-        extreme += abs(signs @ change[:, 0]) / words >= abs(observed) - 1e-12
-    return Difference(observed, interval, (int(extreme) + 1) / (samples + 1))
+def compare(counts, baseline, samples=1000, seed=1, level=0.95) -> resampling.Difference:
+    """Return a tagging's accuracy minus a baseline's: above 0 where the first is better."""
+    return resampling.compare(counts, baseline, _share, samples, seed, level)

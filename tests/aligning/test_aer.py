@@ -88,14 +88,14 @@ def test_bootstrap_is_reproducible_and_around_the_score():
 def test_comparison():
     good, bad = random_counts(1, quality=0.9), random_counts(1, quality=0.6)
     better = aer.compare(good, bad, samples=300)
-    assert better.aer == pytest.approx(aer.score(good).aer - aer.score(bad).aer)
-    assert better.interval[0] < better.aer < better.interval[1] < 0
+    assert better.value == pytest.approx(aer.score(good).aer - aer.score(bad).aer)
+    assert better.interval[0] < better.value < better.interval[1] < 0
     assert better.p_value == pytest.approx(1 / 301)
     worse = aer.compare(bad, good, samples=300)
-    assert worse.aer == -better.aer
+    assert worse.value == -better.value
     assert worse.interval == pytest.approx((-better.interval[1], -better.interval[0]))
     same = aer.compare(good, good, samples=100)
-    assert (same.aer, same.interval, same.p_value) == (0, (0, 0), 1)
+    assert (same.value, same.interval, same.p_value) == (0, (0, 0), 1)
 
 
 def test_p_values_are_those_of_enumeration():

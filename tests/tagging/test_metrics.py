@@ -210,14 +210,14 @@ def test_comparison():
     words = rng.integers(5, 30, 300)
     one, other = (np.stack([rng.binomial(words, p), words], axis=1) for p in (0.9, 0.8))
     better = metrics.compare(one, other, 500)
-    assert better.accuracy == pytest.approx(one[:, 0].sum() / words.sum() - other[:, 0].sum() / words.sum())
+    assert better.value == pytest.approx(one[:, 0].sum() / words.sum() - other[:, 0].sum() / words.sum())
     assert better.interval[0] > 0
-    assert better.interval[0] < better.accuracy < better.interval[1]
+    assert better.interval[0] < better.value < better.interval[1]
     assert better.p_value == 1 / 501
     back = metrics.compare(other, one, 500)
-    assert (back.accuracy, back.p_value) == (-better.accuracy, better.p_value)
+    assert (back.value, back.p_value) == (-better.value, better.p_value)
     same = metrics.compare(one, one, 100)
-    assert (same.accuracy, same.interval, same.p_value) == (0, (0, 0), 1)
+    assert (same.value, same.interval, same.p_value) == (0, (0, 0), 1)
 
 
 def test_the_p_value_is_the_share_of_exchanges():
