@@ -7,6 +7,9 @@ python bench/run.py memory --data DIR --fast-align F
 python bench/run.py startup
 python bench/run.py threads
 python bench/run.py settings --data DIR
+python bench/run.py chains --treebanks DIR --peer-python PYTHON
+python bench/run.py induction --treebanks DIR
+python bench/run.py taggers --treebanks DIR --peer-python PYTHON
 
 DIR holds gold links and text as ``<pair>/<set>.wa``, ``<set>.en``, ``<set>.<other>`` (or .gz); ALIGNTOOLS_REALDATA
 names it too. The other aligners are found where the options say; without them their columns stay out. Texts and
@@ -32,6 +35,9 @@ COMMANDS = {
     "startup": "the first run on a new machine, later runs, --help",
     "threads": "the same bytes for any number of threads",
     "settings": "AER with one setting changed at a time",
+    "chains": "an EM iteration of tag induction, beside hmmlearn's",
+    "induction": "tags induced by EM and by reconstruction",
+    "taggers": "accuracy and speed of taggers, beside NLTK's",
 }
 
 

@@ -17,16 +17,6 @@ from aligntools.tagging import metrics
 _FORMATS = ["auto", *(name for name in tagged.FORMATS if name != "text")]
 
 
-def _column(_ctx, _option, value):
-    return int(value) if value is not None and value.isascii() and value.isdigit() else value
-
-
-def _separator(_ctx, _option, value):
-    if value is not None and (not value or value.split() != [value]):
-        raise UsageProblem("--separator is one or more characters, none of them a space")
-    return None if value is None else value.encode()
-
-
 @click.command("eval-tags", context_settings=options.SETTINGS)
 @click.argument("gold", metavar="GOLD")
 @click.argument("hypotheses", metavar="TAGGED...", nargs=-1, required=True)
@@ -35,13 +25,13 @@ def _separator(_ctx, _option, value):
     default="upos",
     show_default=True,
     metavar="upos|xpos|N",
-    callback=_column,
+    callback=options.tag_column,
     help="Column of the tags in CoNLL, by name or number, counted from 1.",
 )
 @click.option(
     "--hyp-column",
     metavar="upos|xpos|N",
-    callback=_column,
+    callback=options.tag_column,
     help="The same for TAGGED alone.",
 )
 @click.option(
@@ -55,7 +45,7 @@ def _separator(_ctx, _option, value):
 @click.option(
     "--separator",
     metavar="TEXT",
-    callback=_separator,
+    callback=options.tag_separator,
     help="Between word and tag in tagged text; found out unless given ('_' or '/').",
 )
 @click.option("--train", metavar="FILE", help="Text the tagger was trained on: score words not in it apart.")

@@ -79,6 +79,18 @@ def index_base(function=None, *, name="--index-base", of="the alignment files", 
     )(function)
 
 
+def tag_column(_ctx, _option, value):
+    """Read a column of CoNLL: a name, or a number counted from 1."""
+    return int(value) if value is not None and value.isascii() and value.isdigit() else value
+
+
+def tag_separator(_ctx, _option, value):
+    """Read what stands between word and tag, as bytes."""
+    if value is not None and (not value or value.split() != [value]):
+        raise click.BadParameter("one or more characters, none of them a space")
+    return None if value is None else value.encode()
+
+
 def difference_as(name, difference):
     """Return a `resampling.Difference` for JSON, its value under the figure's ``name``."""
     return {name: difference.value, "interval": difference.interval, "p_value": difference.p_value}

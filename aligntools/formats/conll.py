@@ -13,7 +13,7 @@ from itertools import repeat
 
 import numpy as np
 
-from aligntools.errors import DataError
+from aligntools.errors import DataError, UsageProblem
 from aligntools.formats import files
 
 #: Columns by name, counted from 0. CoNLL-X calls ``upos`` CPOSTAG and ``xpos`` POSTAG.
@@ -33,6 +33,23 @@ _WIDTH = len(COLUMNS)
 _BOM = b"\xef\xbb\xbf"
 _RANGE_OR_EMPTY = re.compile(rb"[1-9]\d*-[1-9]\d*|\d+\.[1-9]\d*")
 _SENTENCE_COMMENT = re.compile(rb"#\s*(sent_id|text)\s*=")
+
+
+def column_place(column: str | int) -> int:
+    """Return the 0-based place of a column given by name (see `COLUMNS`) or by number, counted from 1.
+
+    Raises
+    ------
+    UsageProblem
+        When there is no such column.
+    """
+    if isinstance(column, str):
+        if column not in COLUMNS:
+            raise UsageProblem(f"column '{column}': give a number, counted from 1, or one of {', '.join(COLUMNS)}")
+        return COLUMNS[column]
+    if not 1 <= column <= len(COLUMNS):
+        raise UsageProblem(f"column {column}: CoNLL has columns 1 to {len(COLUMNS)}")
+    return column - 1
 
 
 @dataclass(eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 
 from aligntools.errors import DataError, UsageProblem
 from aligntools.formats import files
-from aligntools.formats.conll import COLUMNS, Conll, parse_conll, parse_parts
+from aligntools.formats.conll import COLUMNS, Conll, column_place, parse_conll, parse_parts
 from aligntools.formats.vocabulary import split_words
 
 #: ``columns`` is a word and its tag on a line, between tabs or spaces, and a blank line after a sentence.
@@ -157,8 +157,8 @@ def _read(path, format, separator, column, among):
     """Read words and, unless ``column`` is None, tags."""
     if column is not None and format == "text":
         raise UsageProblem("plain text has no tags; give tagged text or CoNLL")
-    if isinstance(column, str) and column not in COLUMNS:
-        raise UsageProblem(f"column '{column}': give a number, counted from 1, or one of {', '.join(COLUMNS)}")
+    if isinstance(column, str):
+        column_place(column)
     if isinstance(column, int) and column < 1:
         raise UsageProblem(f"column {column}: columns are counted from 1")
     with files.reading(path) as file:
@@ -336,9 +336,7 @@ def _columns(path, lines, column):
 def _from_conll(conll, column):
     tags = None
     if column is not None:
-        place = column - 1 if isinstance(column, int) else COLUMNS[column]
-        if place >= len(COLUMNS):
-            raise UsageProblem(f"column {column}: CoNLL has columns 1 to {len(COLUMNS)}")
+        place = column_place(column)
         tags = conll.column(place)
         name = f"column {place + 1} ({list(COLUMNS)[place].upper()})"
         if b"" in tags:
