@@ -83,8 +83,9 @@ def _beside(o, tokens, offsets, n_words, pool):
     rows = [["aligntools", f"{ours:.3f}", "1", "", ""]]
     with tempfile.TemporaryDirectory(dir=o.work) as folder:
         given, out = Path(folder) / "in.npz", Path(folder) / "out.npz"
-        np.savez(given, start=chain.start, transitions=chain.transitions,
-                 emissions=np.ascontiguousarray(chain.emissions.T), tokens=tokens, lengths=lengths[lengths > 0])  # fmt: skip
+        emissions = np.ascontiguousarray(chain.emissions.T)
+        np.savez(given, start=chain.start, transitions=chain.transitions, emissions=emissions,
+                 tokens=tokens, lengths=lengths[lengths > 0])  # fmt: skip
         counts = expected_counts(Chain(chain.start, chain.transitions, np.ones(states), chain.emissions),
                                  ChainText(tokens, offsets, n_words), pool)  # fmt: skip
         for kind in ("log", "scaling"):

@@ -10,9 +10,7 @@ from bench import measuring, report, treebanks
 
 def arguments(parser):
     parser.add_argument("--treebanks", required=True, type=Path, metavar="DIR", help="folder of ud/ and google/")
-    parser.add_argument(
-        "--texts", default="ewt,wsj", metavar="A,B", help="of %s [%%(default)s]" % ",".join(treebanks.TEXTS)
-    )
+    parser.add_argument("--texts", default="ewt,wsj", metavar="A,B", help="[%(default)s]")
     parser.add_argument("--states", default="10,20,30,40,50", metavar="N,N..", help="[%(default)s]")
     parser.add_argument("--seeds", type=int, default=5, metavar="N", help="random starts each [%(default)s]")
 
