@@ -1,0 +1,290 @@
+"""Chains against enumeration, and the laws that any text must obey."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aligntools.parallel import Pool
+from aligntools.tagging.chain import (
+    Chain,
+    ChainText,
+    as_distributions,
+    expected_counts,
+    from_distributions,
+    k_best,
+    log_likelihood,
+    posterior_decode,
+    posteriors,
+    viterbi,
+)
+from tests import naive_chain as naive
+
+POOL = Pool(1)
+
+
+def random_chain(seed, k, n_words, ends=True, zeros=0.0):
+    """Return a chain without structure; a share of its parameters is zero."""
+    rng = np.random.default_rng(seed)
+
+    def rows(*shape):
+        p = rng.dirichlet(np.ones(shape[-1]), shape[:-1])
+        return np.where(rng.random(shape) < zeros, 0.0, p)
+
+    leaving = rows(k, k + 1)
+    return Chain(rows(k), leaving[:, :k], leaving[:, k] if ends else np.ones(k), rows(k, n_words).T)
+
+
+def random_text(seed, n_words, lengths):
+    tokens = np.random.default_rng(seed + 99).integers(0, n_words, sum(lengths)).astype(np.int32)
+    return tokens, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+
+@st.composite
+def problems(draw, ranged=False):
+    """Draw a small chain, a text with empty and one-word sentences, and perhaps ranges of states."""
+    seed, k, n_words = draw(st.integers(0, 10**6)), draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    lengths = draw(st.lists(st.integers(0, 5), min_size=1, max_size=4))
+    chain = random_chain(seed, k, n_words, draw(st.booleans()), draw(st.sampled_from([0.0, 0.0, 0.3])))
+    tokens, offsets = random_text(seed, n_words, lengths)
+    low = high = None
+    if ranged or draw(st.booleans()):
+        rng = np.random.default_rng(seed + 7)
+        low = rng.integers(0, k, len(tokens)).astype(np.int32)
+        high = (low + 1 + rng.integers(0, k - low)).astype(np.int32)
+    return chain, ChainText(tokens, offsets, n_words, low, high, max_cells=draw(st.sampled_from([1, 10**6])))
+
+
+def sentences(text):
+    """Yield each sentence's number, words, first token and ranges."""
+    for i in range(text.n_sentences):
+        a, b = text.offsets[i], text.offsets[i + 1]
+        ranges = None
+        if len(text.low):
+            ranges = list(zip(text.low[a:b].tolist(), text.high[a:b].tolist(), strict=True))
+        yield i, text.tokens[a:b].tolist(), int(a), ranges
+
+
+@settings(deadline=None, max_examples=80)
+@given(problems(), st.booleans())
+def test_counts_and_likelihoods_are_those_of_enumeration(problem, squared):
+    chain, text = problem
+    k, power = chain.n_states, 2 if squared else 1
+    counts = expected_counts(chain, text, POOL, squared)
+    assert np.allclose(log_likelihood(chain, text, POOL, squared), counts.loglik, rtol=1e-10)
+    gamma = posteriors(chain, text, POOL)
+    start, stop, moves, emitted = np.zeros(k), np.zeros(k), np.zeros((k, k)), np.zeros((text.n_rows, k))
+    for i, words, first, ranges in sentences(text):
+        total = naive.likelihood(*chain.parameters(), words, ranges, power)
+        if total == 0:
+            assert counts.loglik[i] == -np.inf
+            assert not gamma[first : first + len(words)].any()
+            continue
+        assert counts.loglik[i] == pytest.approx(math.log(total), rel=1e-10, abs=1e-12)
+        if not words:
+            continue
+        posterior, transitions = map(np.array, naive.expectations(*chain.parameters(), words, ranges, power))
+        start, stop, moves = start + posterior[0], stop + posterior[-1], moves + transitions
+        np.add.at(emitted, words, posterior)
+        posterior, _ = naive.expectations(*chain.parameters(), words, ranges)
+        for t, row in enumerate(posterior):
+            low, high = ranges[t] if ranges else (0, k)
+            assert gamma[first + t, : high - low] == pytest.approx(row[low:high], abs=1e-10)
+            assert not gamma[first + t, high - low :].any()
+    for found, wanted in zip(
+        (counts.start, counts.stop, counts.transitions, counts.emissions), (start, stop, moves, emitted), strict=True
+    ):
+        assert np.allclose(found, wanted, atol=1e-10)
+
+
+@settings(deadline=None, max_examples=60)
+@given(problems(), st.integers(1, 5))
+def test_best_sequences_are_those_of_enumeration(problem, n):
+    chain, text = problem
+    states, scores = viterbi(chain, text, POOL)
+    many, many_scores = k_best(chain, text, n, POOL)
+    for i, words, first, ranges in sentences(text):
+        if not words:
+            assert scores[i] == many_scores[i, 0] == 0
+            assert (many_scores[i, 1:] == -np.inf).all()
+            continue
+        wanted = naive.ranked(*chain.parameters(), words, ranges)
+        probability = {z: score for score, z in wanted}
+        here = slice(first, first + len(words))
+        if not wanted:
+            assert scores[i] == -np.inf
+            assert (many[:, here] == -1).all()
+            continue
+        assert scores[i] == pytest.approx(wanted[0][0])
+        assert probability[tuple(states[here])] == pytest.approx(scores[i])
+        found = [tuple(row) for row in many[:, here].tolist() if row[0] >= 0]
+        assert len(set(found)) == len(found) == min(n, len(wanted))
+        assert many_scores[i, : len(found)] == pytest.approx([score for score, _ in wanted[:n]])
+        assert [probability[z] for z in found] == pytest.approx(many_scores[i, : len(found)].tolist())
+        assert (many_scores[i, len(found) :] == -np.inf).all()
+        assert (many[len(found) :, here] == -1).all()
+
+
+def test_ties_go_to_the_lowest_state():
+    chain = Chain(np.full(3, 1 / 3), np.full((3, 3), 1 / 4), np.full(3, 1 / 4), np.full((2, 3), 0.5))
+    text = ChainText([0, 1, 0, 1], [0, 4], 2)
+    assert viterbi(chain, text, POOL)[0].tolist() == [0, 0, 0, 0]
+    assert posterior_decode(chain, text, POOL).tolist() == [0, 0, 0, 0]
+    assert k_best(chain, text, 2, POOL)[0].tolist() == [[0, 0, 0, 0], [1, 0, 0, 0]]
+    ranged = ChainText([0, 1, 0, 1], [0, 4], 2, [1, 0, 1, 2], [3, 2, 2, 3])
+    assert viterbi(chain, ranged, POOL)[0].tolist() == [1, 0, 1, 2]
+    assert posterior_decode(chain, ranged, POOL).tolist() == [1, 0, 1, 2]
+
+
+@settings(deadline=None, max_examples=25)
+@given(problems())
+def test_posterior_decoding_takes_the_largest_posterior(problem):
+    chain, text = problem
+    gamma, states = posteriors(chain, text, POOL), posterior_decode(chain, text, POOL)
+    low = text.low if len(text.low) else np.zeros(len(states), np.int32)
+    for t, state in enumerate(states):
+        assert gamma[t, state - low[t]] == gamma[t].max()
+
+
+@pytest.mark.parametrize("k", [7, 8, 9, 50])
+def test_any_number_of_states_against_matrix_products(k):
+    chain = random_chain(3, k, 11)
+    tokens, offsets = random_text(3, 11, [6, 1, 0, 13])
+    text = ChainText(tokens, offsets, 11)
+    for i, words, _, _ in sentences(text):
+        row = chain.start
+        for t, word in enumerate(words):
+            row = (row if t == 0 else row @ chain.transitions) * chain.emissions[word]
+        wanted = math.log(row @ chain.stop) if words else 0.0
+        assert log_likelihood(chain, text, POOL)[i] == pytest.approx(wanted, rel=1e-12)
+    # a step of forward-backward is the derivative of the likelihood: counts are p dL/dp
+    counts = expected_counts(chain, text, POOL)
+    for name in ("start", "transitions", "stop", "emissions"):
+        at = (np.random.default_rng(k).integers(0, 7),) * getattr(chain, name).ndim
+        values = []
+        for sign in (1, -1):
+            moved = {n: p.copy() for n, p in vars(chain).items()}
+            moved[name][at] *= 1 + sign * 1e-5
+            values.append(log_likelihood(Chain(**moved), text, POOL).sum())
+        assert getattr(counts, name)[at] == pytest.approx((values[0] - values[1]) / 2e-5, rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("ends", [True, False])
+@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e150])
+def test_long_sentences_neither_underflow_nor_overflow(ends, scale):
+    """In 5,000 words a scale of emissions adds its logarithm 5,000 times and changes nothing else."""
+    chain = random_chain(5, 6, 9, ends)
+    tokens, offsets = random_text(5, 9, [5000, 3])
+    text, power = ChainText(tokens, offsets, 9), {False: 1, True: 2}
+    scaled = Chain(chain.start, chain.transitions, chain.stop, chain.emissions * scale)
+    for squared in (False, True):
+        plain, other = (expected_counts(c, text, POOL, squared) for c in (chain, scaled))
+        extra = power[squared] * np.array([5000, 3]) * math.log(scale)
+        assert np.allclose(other.loglik, plain.loglik + extra, rtol=1e-10)
+        assert np.allclose(other.transitions, plain.transitions, rtol=1e-8)
+        assert np.allclose(other.emissions, plain.emissions, rtol=1e-8)
+    assert (viterbi(chain, text, POOL)[0] == viterbi(scaled, text, POOL)[0]).all()
+
+
+def test_a_path_that_is_almost_lost_is_found_again():
+    """The only state that can end is 1e400 times less likely than the other one: log space knows it."""
+    chain = Chain([1.0, 1e-200], [[1.0, 0.0], [0.0, 1.0]], [0.0, 1.0], [[1.0, 1e-200]])
+    text = ChainText([0, 0, 0], [0, 3], 1)
+    for squared in (False, True):
+        counts = expected_counts(chain, text, POOL, squared)
+        assert counts.loglik[0] == pytest.approx(math.log(1e-200) * (7 if squared else 4))
+        assert counts.emissions.tolist() == [[0.0, pytest.approx(3)]]
+        assert counts.transitions == pytest.approx(np.array([[0, 0], [0, 2]]))
+        assert counts.start.tolist() == counts.stop.tolist() == [0.0, pytest.approx(1)]
+    assert log_likelihood(chain, text, POOL)[0] == pytest.approx(math.log(1e-200) * 4)
+    assert posterior_decode(chain, text, POOL).tolist() == [1, 1, 1]
+    ranged = ChainText([0, 0, 0], [0, 3], 1, [0, 1, 1], [2, 2, 2])
+    assert expected_counts(chain, ranged, POOL).emissions.tolist() == [[0.0, pytest.approx(3)]]
+
+
+def test_states_that_are_never_reached_do_not_overflow():
+    """Backward probabilities of an unreachable state grow without bound; nothing of it may show."""
+    chain = Chain([1.0, 0.0], [[1.0, 0.0], [0.0, 1.0]], [1.0, 1.0], [[1e-9, 1.0]])
+    counts = expected_counts(chain, ChainText(np.zeros(3000, int), [0, 3000], 1), POOL)
+    assert counts.loglik[0] == pytest.approx(3000 * math.log(1e-9))
+    assert counts.emissions.tolist() == [[pytest.approx(3000), 0.0]]
+
+
+def test_a_sentence_without_a_path_adds_nothing():
+    chain = Chain([1.0, 0.0], [[0.5, 0.0], [0.5, 0.0]], [0.5, 0.5], [[1.0, 0.5], [0.0, 0.5]])
+    text = ChainText([0, 1, 0, 0, 1], [0, 2, 2, 4, 5], 2)
+    counts = expected_counts(chain, text, POOL)
+    assert np.isfinite(counts.loglik).tolist() == [False, True, True, False]
+    assert counts.start.tolist() == [1.0, 0.0]
+    assert counts.emissions.tolist() == [[2.0, 0.0], [0.0, 0.0]]
+    assert posterior_decode(chain, text, POOL).tolist() == [0] * 5
+    assert np.isfinite(viterbi(chain, text, POOL)[1]).tolist() == [False, True, True, False]
+
+
+def test_the_number_of_threads_does_not_show():
+    chain = random_chain(8, 10, 30)
+    tokens, offsets = random_text(8, 30, np.random.default_rng(8).integers(0, 40, 300).tolist())
+    results = []
+    for threads in (1, 2, 5):
+        text = ChainText(tokens, offsets, 30, max_cells=20_000)
+        assert len(text.chunks(10)) > 2
+        with Pool(threads) as pool:
+            counts = expected_counts(chain, text, pool)
+            results.append([
+                *[getattr(counts, n).tobytes() for n in ("start", "transitions", "stop", "emissions", "loglik")],
+                log_likelihood(chain, text, pool).tobytes(), posteriors(chain, text, pool).tobytes(),
+                posterior_decode(chain, text, pool).tobytes(), viterbi(chain, text, pool)[0].tobytes(),
+            ])  # fmt: skip
+    assert results[0] == results[1] == results[2]
+
+
+def test_distributions_come_back_from_rows():
+    for ends in (True, False):
+        chain = random_chain(4, 3, 5, ends)
+        rows = as_distributions(chain, ends)
+        assert [r.shape for r in rows] == [(1, 3), (3, 4 if ends else 3), (3, 5)]
+        back = from_distributions(rows, chain.ends)
+        for one, other in zip(chain.parameters(), back.parameters(), strict=True):
+            assert (one == other).all()
+
+
+def test_a_text_of_nothing():
+    chain = random_chain(1, 3, 4)
+    for offsets in ([0], [0, 0, 0]):
+        text = ChainText([], offsets, 4)
+        counts = expected_counts(chain, text, POOL)
+        assert counts.loglik.tolist() == [0.0] * (len(offsets) - 1)
+        assert not counts.emissions.any()
+        assert posteriors(chain, text, POOL).shape == (0, 3)
+        assert viterbi(chain, text, POOL)[0].shape == (0,)
+        assert k_best(chain, text, 2, POOL)[0].shape == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"tokens": [0, 4]}, "outside the 4 rows"),
+        ({"tokens": [0, -1]}, "outside the 4 rows"),
+        ({"offsets": [0, 1]}, "do not run from 0 to 2"),
+        ({"offsets": [0, 3, 2]}, "offsets fall"),
+        ({"low": [0, 0]}, "come together"),
+        ({"low": [0, 1], "high": [1, 1]}, "range of states"),
+        ({"low": [0], "high": [1]}, "range of states"),
+    ],
+)
+def test_texts_that_cannot_be(change, words):
+    with pytest.raises(ValueError, match=words):
+        ChainText(**({"tokens": [0, 1], "offsets": [0, 2], "n_rows": 4} | change))
+
+
+def test_a_chain_and_a_text_that_do_not_fit():
+    with pytest.raises(ValueError, match="emits 4 words, the text has 5"):
+        viterbi(random_chain(1, 3, 4), ChainText([0], [0, 1], 5), POOL)
+    with pytest.raises(ValueError, match="state 3 of 3"):
+        posteriors(random_chain(1, 3, 4), ChainText([0], [0, 1], 4, [0], [4]), POOL)
+    with pytest.raises(ValueError, match="a chain of 2 states has transitions"):
+        Chain(np.ones(2), np.ones((2, 3)), np.ones(2), np.ones((4, 2)))
+    with pytest.raises(ValueError, match="0 best"):
+        k_best(random_chain(1, 3, 4), ChainText([0], [0, 1], 4), 0, POOL)

@@ -1,0 +1,160 @@
+"""Tag induction: objectives that must not fall, priors that do what they say, the same result every time."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aligntools.errors import UsageProblem
+from aligntools.parallel import Pool
+from aligntools.tagging.chain import ChainText, as_distributions, expected_counts, viterbi
+from aligntools.tagging.induction import induce, normalized, random_chain
+from tests import naive_chain as naive
+
+POOL = Pool(1)
+TOKENS = np.array([0, 1, 2, 0, 3, 2, 2, 0, 1, 4, 4, 0, 3], np.int32)
+OFFSETS = np.array([0, 3, 6, 6, 7, 13], np.int64)
+
+
+def pattern(n_sentences, seed=0):
+    """Return sentences in which words of class 0, 1, 2 follow one another in turn; each class has four words."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.integers(3, 12, n_sentences)
+    classes = np.concatenate([(np.arange(n) + rng.integers(3)) % 3 for n in lengths])
+    tokens = (classes * 4 + rng.integers(0, 4, len(classes))).astype(np.int32)
+    return tokens, np.concatenate([[0], np.cumsum(lengths)]), classes
+
+
+@settings(deadline=None, max_examples=25)
+@given(
+    st.sampled_from([("em", 0.0, 0.0), ("em", 0.1, 0.01), ("em", 2.0, 0.0), ("vb", 0.1, 0.1), ("vb", 3.0, 1e-4)]),
+    st.integers(1, 4),
+    st.booleans(),
+    st.integers(0, 10**6),
+)
+def test_the_objective_never_falls(setting, n_states, stop, seed):
+    estimator, of_transitions, of_emissions = setting
+    found = induce(TOKENS, OFFSETS, 5, n_states, POOL, seed, 30, 0, estimator, of_transitions, of_emissions,
+                   stop=stop, noise=1.0)  # fmt: skip
+    assert min(np.diff(found.objectives), default=0) >= -1e-9 * abs(found.objectives[-1])
+    assert len(found.objectives) >= 2
+    for rows in as_distributions(found.chain, found.chain.ends):
+        assert np.allclose(rows.sum(1), 1)
+        assert (rows >= 0).all()
+    assert found.chain.ends == stop
+
+
+def test_one_step_of_em_is_counting_over_all_sequences():
+    begin = random_chain(np.bincount(TOKENS) + 0.25, 2, np.random.default_rng([5, 0]), True, 1.0)
+    found = induce(TOKENS, OFFSETS, 5, 2, POOL, 5, 1, 0, "em", 0.5, 0.25, noise=1.0)
+    start, moves, emitted, ended = np.full(2, 0.5), np.full((2, 2), 0.5), np.full((5, 2), 0.25), np.full(2, 0.5)
+    for a, b in itertools.pairwise(OFFSETS):
+        if a < b:
+            words = TOKENS[a:b].tolist()
+            posterior, transitions = map(np.array, naive.expectations(*begin.parameters(), words))
+            start, ended, moves = start + posterior[0], ended + posterior[-1], moves + transitions
+            np.add.at(emitted, words, posterior)
+    assert found.chain.start == pytest.approx(start / start.sum())
+    leaving = moves.sum(1) + ended
+    assert found.chain.transitions == pytest.approx(moves / leaving[:, None])
+    assert found.chain.stop == pytest.approx(ended / leaving)
+    assert found.chain.emissions == pytest.approx(emitted / emitted.sum(0))
+
+
+def test_the_objective_is_the_penalized_likelihood():
+    found = induce(TOKENS, OFFSETS, 5, 2, POOL, 5, 7, 0, "em", 0.5, 0.25, noise=1.0)
+    loglik = sum(
+        math.log(naive.likelihood(*found.chain.parameters(), TOKENS[a:b].tolist()))
+        for a, b in itertools.pairwise(OFFSETS)
+    )
+    c = found.chain
+    prior = 0.5 * np.log(np.concatenate([c.start, c.stop, c.transitions.ravel()])).sum()
+    assert found.objectives[-1] == pytest.approx(loglik + prior + 0.25 * np.log(c.emissions).sum())
+    assert found.perplexities[-1] == pytest.approx(math.exp(-loglik / len(TOKENS)))
+
+
+def test_the_variational_bound_is_the_evidence_where_nothing_is_hidden():
+    """With one state the bound is tight: the Dirichlet-multinomial's log marginal likelihood of the text."""
+
+    def marginal(counts, alpha):
+        counts = np.asarray(counts, float)
+        gain = sum(math.lgamma(c + alpha) - math.lgamma(alpha) for c in counts)
+        return math.lgamma(alpha * len(counts)) - math.lgamma(alpha * len(counts) + counts.sum()) + gain
+
+    found = induce(TOKENS, OFFSETS, 5, 1, POOL, 0, 3, 0, "vb", 0.3, 0.2)
+    sentences = np.count_nonzero(np.diff(OFFSETS))
+    wanted = marginal(np.bincount(TOKENS), 0.2) + marginal([len(TOKENS) - sentences, sentences], 0.3)
+    assert found.objectives == pytest.approx([wanted] * len(found.objectives))
+
+
+@pytest.mark.parametrize("estimator", ["em", "vb"])
+def test_classes_that_follow_one_another_are_found(estimator):
+    tokens, offsets, classes = pattern(80)
+    found = induce(tokens, offsets, 12, 3, POOL, 1, 200, 1e-9, estimator, restarts=3)
+    states, _ = viterbi(found.chain, ChainText(tokens, offsets, 12), POOL)
+    table = np.zeros((3, 3))
+    np.add.at(table, (classes, states), 1)
+    assert (table > 0).sum() == 3
+    assert found.perplexities[-1] < found.perplexities[0] / 2
+
+
+def test_reports_restarts_and_stopping():
+    tokens, offsets, _ = pattern(30)
+    seen = []
+    found = induce(tokens, offsets, 12, 3, POOL, 4, 60, 1e-4, restarts=3, report=lambda *a: seen.append(a))
+    runs = [[s for s in seen if s[0] == r] for r in range(3)]
+    assert [len(run) < 61 for run in runs] == [True] * 3
+    for run in runs:
+        assert [s[1] for s in run] == list(range(len(run)))
+        assert (run[-1][2] - run[-2][2]) <= 1e-4 * abs(run[-1][2])
+    ends = [run[-1][2] for run in runs]
+    assert len(set(ends)) == 3
+    assert found.restart == int(np.argmax(ends))
+    assert found.objectives == [s[2] for s in runs[found.restart]]
+    text = ChainText(tokens, offsets, 12)
+    assert expected_counts(found.chain, text, POOL).loglik.sum() == pytest.approx(max(ends), rel=1e-12)
+
+
+def test_same_seed_same_chain_whatever_the_threads():
+    tokens, offsets, _ = pattern(40)
+    results = []
+    for threads, seed in ((1, 3), (3, 3), (1, 4)):
+        with Pool(threads) as pool:
+            chain = induce(tokens, offsets, 12, 4, pool, seed, 12).chain
+        results.append(b"".join(p.tobytes() for p in chain.parameters()))
+    assert results[0] == results[1] != results[2]
+
+
+def test_one_word_and_one_state():
+    found = induce([0], [0, 1], 1, 1, POOL, iterations=3)
+    assert found.chain.stop == pytest.approx([1.0], abs=1e-12)
+    assert found.perplexities[-1] == pytest.approx(1.0)
+
+
+def test_words_that_never_occur_get_only_what_the_prior_gives():
+    assert not induce(TOKENS, OFFSETS, 7, 2, POOL, iterations=5).chain.emissions[5:].any()
+    assert (induce(TOKENS, OFFSETS, 7, 2, POOL, iterations=5, alpha_emission=0.1).chain.emissions[5:] > 0).all()
+
+
+def test_rows_without_counts_become_uniform():
+    assert normalized(np.array([[0.0, 0.0], [1.0, 3.0]])).tolist() == [[0.5, 0.5], [0.25, 0.75]]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"tokens": [], "offsets": [0, 0]}, "no words"),
+        ({"n_states": 0}, "0 states"),
+        ({"restarts": 0}, "0 restarts"),
+        ({"estimator": "mcmc"}, "'mcmc': choose one of em, vb"),
+        ({"alpha_emission": -1.0}, "-1: em needs it 0 or above"),
+        ({"estimator": "vb", "alpha_transition": 0.0}, "0: vb needs it above 0"),
+    ],
+)
+def test_settings_that_make_no_sense(change, words):
+    settings = {"tokens": TOKENS, "offsets": OFFSETS, "n_words": 5, "n_states": 2, "pool": POOL}
+    with pytest.raises(UsageProblem, match=words):
+        induce(**(settings | change))
