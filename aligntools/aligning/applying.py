@@ -13,6 +13,7 @@ from aligntools.aligning import kernels_fertility as kf
 from aligntools.aligning import kernels_ibm as ki
 from aligntools.aligning import kernels_table as kt
 from aligntools.aligning.passes import Passes, plan_chunks
+from aligntools.aligning.positions import Scratch, positioned
 from aligntools.aligning.sampling import Candidates, hmm_posteriors
 from aligntools.aligning.training import SideView
 from aligntools.aligning.views import cut, look_alike_keys
@@ -188,6 +189,9 @@ class Applier:
 
     def _ibm(self, chunk, text, cells, other, logs):
         m = text.member
+        if m.positions:
+            self._positioned(chunk, text, cells, other, logs)
+            return
         features = np.zeros((2, 2))
 
         def task(b):
@@ -198,6 +202,22 @@ class Applier:
             )  # fmt: skip
 
         self.pool.map(task, chunk.sentence_blocks)
+
+    def _positioned(self, chunk, text, cells, other, logs):
+        m, lexicon = text.member, text.member.lexicon
+        sides = [SideView(text.s_tokens, text.source.offsets), SideView(text.t_tokens, text.target.offsets)]
+        for d, own in enumerate((cells, other)):
+            given, observed = sides[d], sides[1 - d]
+            scratch = Scratch(chunk, given, observed)
+
+            def task(b, d=d, own=own, given=given, observed=observed, scratch=scratch):
+                positioned(
+                    b, chunk, given, observed, d == 0, own, (lexicon.s_inverse, lexicon.t_inverse)[d],
+                    (m.t_null, m.s_null)[d], m.p_null[d], m.positions[d], 0.0, scratch,
+                )  # fmt: skip
+
+            self.pool.map(task, chunk.sentence_blocks)
+            logs[d] = scratch.loglik
 
     def _add(self, chunk, text, cells, other, total, logs):
         """Add one member's posteriors, and marginals, to the totals."""

@@ -166,9 +166,9 @@ def jumps_from_counts(counts, smoothing=0.5):
 
 
 def jump_taps(jumps):
-    """Return ``h(d) = g(d) - tail`` and ``h(-d)`` as the convolutions take them: float32 [2, TAPS] each."""
+    """Return ``h(d) = g(d) - tail`` and ``h(-d)`` as the convolutions take them: [2, TAPS] each, typed as ``jumps``."""
     w = kh.WINDOW
-    forward = np.zeros((2, kh.TAPS), np.float32)
+    forward = np.zeros((2, kh.TAPS), jumps.dtype)
     forward[:, : 2 * w + 1] = jumps[:, : 2 * w + 1] - jumps[:, kh.TAIL : kh.TAIL + 1]
     backward = np.zeros_like(forward)
     backward[:, : 2 * w + 1] = forward[:, 2 * w :: -1][:, : 2 * w + 1]

@@ -135,9 +135,17 @@ def null_posteriors(k0, k1, base, s_offsets, t_offsets, cell_offsets, posteriors
             out[at : at + n] = 0.0
             continue
         out[at : at + n] = 1.0
-        for i in range(n_i):
-            for j in range(n_j):
-                out[at + (j if forward else i)] -= posteriors[b + i * n_j + j]
+        if forward:
+            for i in range(n_i):
+                for j in range(n_j):
+                    out[at + j] -= posteriors[b + i * n_j + j]
+        else:
+            # summed in a local: in memory, where the arrays lie would decide on the order of the sum
+            for i in range(n_i):
+                left = np.float32(1.0)
+                for j in range(n_j):
+                    left -= posteriors[b + i * n_j + j]
+                out[at + i] = left
         for x in range(at, at + n):
             out[x] = max(out[x], np.float32(0.0))
 

@@ -57,6 +57,8 @@ class Member:
         Forward, then reverse.
     sampler : list of SamplerCounts
         Forward and reverse; empty without.
+    positions : list of Positions
+        IBM 2's tables, forward and reverse; empty with the diagonal.
     """
 
     view: int
@@ -76,3 +78,4 @@ class Member:
     p_null: np.ndarray
     tension: np.ndarray
     sampler: list = field(default_factory=list)
+    positions: list = field(default_factory=list)

@@ -8,6 +8,7 @@ from aligntools.aligning import kernels_fertility as kf
 from aligntools.aligning import kernels_hmm as kh
 from aligntools.aligning.estimation import lexicon_from_counts
 from aligntools.aligning.member import Member, SamplerCounts
+from aligntools.aligning.positions import LONGEST, Positions
 from aligntools.aligning.settings import Settings
 from aligntools.aligning.table import Table
 from aligntools.errors import ModelError
@@ -98,6 +99,8 @@ def _member_arrays(m):
         for name, words in (("s_words", m.s_words), ("t_words", m.t_words)):
             vocabulary = Vocabulary.from_words(words[1:])
             out[f"{name}.blob"], out[f"{name}.starts"] = vocabulary.blob, vocabulary.starts
+    for d, positions in enumerate(m.positions):
+        out[f"positions.{d}.shapes"], out[f"positions.{d}.values"] = positions.shapes, positions.values
     for d, sampler in enumerate(m.sampler):
         out.update({f"sampler.{d}.{name}": getattr(sampler, name) for name in _SAMPLER})
     return out
@@ -134,6 +137,16 @@ def _check(arrays, sizes, joint, sampler):
         raise ValueError("ids out of range")
 
 
+def _positions(arrays, d):
+    shapes, values = arrays[f"positions.{d}.shapes"], arrays[f"positions.{d}.values"]
+    right = shapes.ndim == 2 and shapes.shape[1] == 2 and shapes.dtype == np.int32 and values.dtype == np.float32
+    if not right or (len(shapes) and (shapes.min() < 1 or shapes.max() > LONGEST)):
+        raise ValueError(f"positions.{d}.shapes")
+    if values.shape != (shapes.astype(np.int64).prod(1).sum(),):
+        raise ValueError(f"positions.{d}.values do not fit their shapes")
+    return Positions(shapes, values)
+
+
 def _member(about, arrays, settings, source, target, pool):
     if about["view"]:
         s_words, t_words = (
@@ -154,8 +167,9 @@ def _member(about, arrays, settings, source, target, pool):
         SamplerCounts(*(arrays[f"sampler.{d}.{name}"] for name in _SAMPLER))
         for d in range(2 if about["sampler"] else 0)
     ]
+    positions = [_positions(arrays, d) for d in range(2 if settings.positions == "table" else 0)]
     return Member(
         about["view"], s_words, t_words, arrays["s_map"], arrays["t_map"], arrays["s_keys"], arrays["t_keys"],
         table, lexicon, counts, tiers, arrays["s_null"], arrays["t_null"], arrays["jumps"], arrays["p_null"],
-        arrays["tension"], sampler,
+        arrays["tension"], sampler, positions,
     )  # fmt: skip

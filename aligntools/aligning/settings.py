@@ -1,11 +1,12 @@
 """What can be chosen about a model and its training, with the defaults that measured best."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from aligntools.errors import UsageProblem
 
 MODELS = ("ibm1", "ibm2", "hmm", "fertility")
 ESTIMATORS = ("vb", "em")
+POSITIONS = ("diagonal", "table")
 DIRECTIONS = {"forward": 1, "reverse": 2, "both": 3}
 
 #: Tokens of the source side up to which every view of the text is trained; beyond, fewer.
@@ -41,6 +42,8 @@ class Settings:
         Probability of NULL, in the HMM and IBM models and in the sampler.
     tension : float
         IBM 2's start.
+    positions : str
+        IBM 2's prior: ``diagonal`` (Dyer et al. 2013), or a ``table`` p(m | n, M, N) as in Brown et al. (1993).
     hmm_weight : float
         Weight of the HMM's posteriors beside the sampler's marginals.
     keep : float or None
@@ -62,6 +65,7 @@ class Settings:
     tension: float = 4.0
     optimize_tension: bool = True
     favor_diagonal: bool = True
+    positions: str = "diagonal"
     hmm_weight: float = 0.25
     keep: float | None = None
     prune: float | None = None
@@ -80,6 +84,10 @@ class Settings:
             raise UsageProblem(
                 f"no such model, estimator or direction: {self.model}, {self.estimator}, {self.direction}"
             )
+        if self.positions not in POSITIONS:
+            raise UsageProblem(f"no such positions: {self.positions}")
+        if self.positions == "table" and self.model != "ibm2":
+            raise UsageProblem("a table of positions is IBM 2's; use --model ibm2")
         if self.direction != "both":
             choice["joint"] = False
             if self.model == "fertility":
@@ -102,3 +110,35 @@ class Settings:
             choice["prune"] = 0.0 if n_tokens <= SMALL or self.estimator == "em" else 0.01
         choice["views"] = tuple(choice["views"])
         return Settings(**choice)
+
+
+@dataclass(frozen=True)
+class Reconstruction:
+    """How maximum reconstruction is climbed.
+
+    Attributes
+    ----------
+    iterations : int
+        Steps, counting those that are taken back.
+    smoothing : float or None
+        Uses that every word is given beforehand, spread as the text's own words are. None: 20 after EM, none after
+        variational Bayes, whose prior has done that.
+    positions : bool
+        Train jumps, the tension or the table of positions too; else they stay as EM left them.
+    null : bool or None
+        Train which words come from NULL too. None: after variational Bayes, not after EM.
+    rate : float
+        Of every distribution, at the beginning.
+    """
+
+    iterations: int = 8
+    smoothing: float | None = None
+    positions: bool = False
+    null: bool | None = None
+    rate: float = 1.0
+
+    def resolved(self, estimator):
+        """Return the same with everything chosen, for a start that ``estimator`` made."""
+        smoothing = (20.0 if estimator == "em" else 0.0) if self.smoothing is None else self.smoothing
+        null = estimator == "vb" if self.null is None else self.null
+        return replace(self, smoothing=float(smoothing), null=null)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning import estimation as est
-from aligntools.aligning import kernels_hmm as kh
-from aligntools.aligning import kernels_ibm as ki
 from aligntools.aligning import kernels_table as kt
+from aligntools.aligning.esteps import Expectations
 from aligntools.aligning.member import Member
 from aligntools.aligning.passes import Passes
+from aligntools.aligning.positions import Positions
 from aligntools.aligning.sampling import train_sampler
 from aligntools.aligning.settings import DIRECTIONS, Settings
 from aligntools.aligning.table import Table, build_table, count_words
@@ -81,18 +81,20 @@ def train(bitext, settings: Settings, pool, max_cells, report=None, start=None):
     members = []
     for number, length in enumerate(settings.views):
         old = start[number] if start else None
-        members.append(_train_member(bitext, length, settings, pool, max_cells, report or (lambda _: None), old))
+        training = _Training(bitext, length, settings, pool, max_cells, report or (lambda _: None), old)
+        members.append(training.run())
     return members
 
 
-def _unigrams(side, n_words):
+def unigrams(side, n_words):
+    """Return each word's smoothed share of the text, float32 [n_words + 1], and how often it occurs."""
     counts = count_words(side.tokens, n_words + 1)
     smoothed = counts + 0.5
     return (smoothed / smoothed.sum()).astype(np.float32), counts
 
 
-def _old_counts(table, s_words, t_words, old):
-    """Expected counts that an older member has for this table's pairs, float32 [n_pairs] each."""
+def old_values(table, s_words, t_words, old, arrays, missing=0.0):
+    """Return what an older member's arrays [its pairs] hold for this table's pairs, float32 [n_pairs] each."""
     s_ids, t_ids = ({w: i for i, w in enumerate(words)} for words in (old.s_words, old.t_words))
     n_s, n_t = len(old.s_words), len(old.t_words)
     s_map = np.array([s_ids.get(w, n_s) for w in s_words], np.int32)
@@ -103,99 +105,10 @@ def _old_counts(table, s_words, t_words, old):
     wanted = rows.astype(np.int64) * (n_t + 1) + columns
     at = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
     found = (keys[at] == wanted) if len(keys) else np.zeros(len(wanted), bool)
-    return [np.where(found, c[at] if len(c) else 0, 0).astype(np.float32) for c in old.counts]
+    return [np.where(found, a[at] if len(a) else missing, missing).astype(np.float32) for a in arrays]
 
 
-def _train_member(bitext, length, settings, pool, max_cells, report, old):
-    began = time.perf_counter()
-    source, s_words, s_map, s_keys = side_view(bitext.source, bitext.source_vocabulary, length)
-    target, t_words, t_map, t_keys = side_view(bitext.target, bitext.target_vocabulary, length)
-    table, counts = build_table(source, target, len(s_words), len(t_words), pool, settings.keep, settings.p_null)
-    s_null, s_counts = _unigrams(source, len(s_words))
-    t_null, t_counts = _unigrams(target, len(t_words))
-    joint = settings.joint
-    directions = DIRECTIONS[settings.direction]
-    variational = settings.estimator == "vb"
-    all_counts = [counts] if joint else [counts, counts.copy()]
-    prior = _old_counts(table, s_words, t_words, old) if old else None
-    if prior:
-        all_counts = [c + p for c, p in zip(all_counts, prior, strict=True)]
-    jumps = old.jumps if old else est.initial_jumps()
-    tension = np.full(2, settings.tension if settings.favor_diagonal else 0.0)
-    p_null = np.full(2, settings.p_null, np.float32)
-    report({"view": length, "stage": "table", "pairs": len(table.ids), "seconds": time.perf_counter() - began})
-
-    passes = Passes(source, target, table, pool, max_cells)
-    state = _State(source, target, passes, pool, directions, joint, s_null, t_null, p_null)
-    looks = None
-    first = settings.ibm_iterations
-    total = first + (settings.model_iterations if settings.model != "ibm1" else 0)
-    stride = max(1, len(source.tokens) // JUMP_SAMPLE)
-    shapes = None
-    if settings.model == "ibm2" and first == 0:  # then the first, uniform iteration knows the diagonal too
-        began = time.perf_counter()
-        for c in all_counts:
-            c[:] = 0
-        if not joint:  # NULL is learned then, and begins as ignorant as the words
-            state.t_null = np.full_like(t_null, 1 / table.n_target)
-            state.s_null = np.full_like(s_null, 1 / table.n_source)
-        loglik, _ = state.ibm(est.uniform_lexicon(table), tension, all_counts)
-        state.estimate_null(settings)
-        report(
-            {
-                "view": length, "stage": "ibm2", "iteration": 0, "log_likelihood": loglik.tolist(),
-                "tension": tension.tolist(), "seconds": time.perf_counter() - began,
-            }
-        )  # fmt: skip
-    for iteration in range(1, total):  # the table's first counts are iteration 0
-        began = time.perf_counter()
-        hmm = iteration >= first and settings.model in ("hmm", "fertility")
-        diagonal = iteration >= first and settings.model == "ibm2"
-        if iteration == max(first, 1) and settings.prune > 0:
-            table, all_counts = _prune(table, all_counts, settings.prune)
-            passes.table = table
-            looks = None
-            if prior:
-                prior = _old_counts(table, s_words, t_words, old)
-        if looks is None and settings.look_alike and variational:
-            looks = est.LookAlikes(table, s_keys, t_keys, s_counts, t_counts)
-        lexicon, _ = _estimate(table, all_counts, looks, prior, settings, pool)
-        for c in all_counts:
-            c[:] = 0
-        if hmm:
-            loglik, jump_counts = state.hmm(lexicon, jumps, all_counts, stride)
-            jumps = est.jumps_from_counts(jump_counts, 0.5 if variational else 0.0)
-        else:
-            loglik, features = state.ibm(lexicon, tension if diagonal else np.zeros(2), all_counts)
-            state.estimate_null(settings)
-            if diagonal and settings.optimize_tension:
-                if shapes is None:
-                    shapes = [
-                        est.sentence_shapes(source.lengths(), target.lengths()),
-                        est.sentence_shapes(target.lengths(), source.lengths()),
-                    ]
-                tension = np.array([est.tension_step(tension[d], *features[d], *shapes[d]) for d in (0, 1)])
-        report(
-            {
-                "view": length, "stage": "hmm" if hmm else "ibm2" if diagonal else "ibm1", "iteration": iteration,
-                "log_likelihood": loglik.tolist(), "tension": tension.tolist(), "seconds": time.perf_counter() - began,
-            }
-        )  # fmt: skip
-    if looks is None and settings.look_alike and variational:
-        looks = est.LookAlikes(table, s_keys, t_keys, s_counts, t_counts)
-    lexicon, tiers = _estimate(table, all_counts, looks, prior, settings, pool)
-    member = Member(
-        length, s_words, t_words, s_map, t_map, s_keys, t_keys, table, lexicon, all_counts, tiers,
-        state.s_null, state.t_null, jumps, p_null, tension if settings.model == "ibm2" else np.zeros(2),
-    )  # fmt: skip
-    if settings.model == "fertility":
-        began = time.perf_counter()
-        member.sampler = train_sampler(member, passes, looks, settings, pool)
-        report({"view": length, "stage": "sampler", "seconds": time.perf_counter() - began})
-    return member
-
-
-def _prune(table, all_counts, least):
+def prune(table, all_counts, least):
     """Leave out pairs with fewer expected counts than ``least`` (in both directions)."""
     most = all_counts[0] if len(all_counts) == 1 else np.maximum(*all_counts)
     ptr = np.zeros_like(table.ptr)
@@ -210,107 +123,152 @@ def _prune(table, all_counts, least):
     return Table(ptr, ids, table.types, table.target_types), kept
 
 
-def _estimate(table, all_counts, looks, prior, settings, pool):
-    """M-step of the lexical tables; priors beyond alpha stay in the counts."""
-    if prior:
-        for c, p in zip(all_counts, prior, strict=True):
-            c += p
-    tiers = np.zeros(4)
-    if looks is not None:
-        for c in all_counts:
-            looks.add_prior(c)
-            tiers = np.maximum(tiers, looks.strengths)
-    lexicon = est.lexicon_from_counts(
-        table, all_counts[0], all_counts[-1], tiers, settings.alpha, settings.estimator == "vb", pool
-    )
-    return lexicon, tiers
+class _Training:
+    """One member in the making; its stages are methods, called in the order of `run`."""
 
+    def __init__(self, bitext, length, settings, pool, max_cells, report, old):
+        began = time.perf_counter()
+        self.settings, self.pool, self.length, self.old, self._report = settings, pool, length, old, report
+        source, self.s_words, self.s_map, self.s_keys = side_view(bitext.source, bitext.source_vocabulary, length)
+        target, self.t_words, self.t_map, self.t_keys = side_view(bitext.target, bitext.target_vocabulary, length)
+        sizes = len(self.s_words), len(self.t_words)
+        self.source, self.target = source, target
+        self.table, counts = build_table(source, target, *sizes, pool, settings.keep, settings.p_null)
+        s_null, self.s_counts = unigrams(source, sizes[0])
+        t_null, self.t_counts = unigrams(target, sizes[1])
+        self.variational = settings.estimator == "vb"
+        self.counts = [counts] if settings.joint else [counts, counts.copy()]
+        self.prior = old_values(self.table, self.s_words, self.t_words, old, old.counts) if old else None
+        if self.prior:
+            self.counts = [c + p for c, p in zip(self.counts, self.prior, strict=True)]
+        self.jumps = old.jumps if old else est.initial_jumps()
+        self.tension = np.full(2, settings.tension if settings.favor_diagonal else 0.0)
+        self.p_null = np.full(2, settings.p_null, np.float32)
+        self.looks = self.shapes = None
+        self.report("table", began, pairs=len(self.table.ids))
+        self.positions = self._first_positions()
+        self.passes = Passes(source, target, self.table, pool, max_cells)
+        self.steps = Expectations(
+            source, target, self.passes, pool, DIRECTIONS[settings.direction], settings.joint, s_null, t_null,
+            self.p_null,
+        )  # fmt: skip
 
-class _State:
-    """E-steps over the corpus."""
+    def report(self, stage, began, **figures):
+        """Pass on what a step took and gave."""
+        self._report({"view": self.length, "stage": stage, **figures, "seconds": time.perf_counter() - began})
 
-    def __init__(self, source, target, passes, pool, directions, joint, s_null, t_null, p_null):
-        self.source, self.target, self.passes, self.pool = source, target, passes, pool
-        self.directions, self.joint = directions, joint
-        self.s_null, self.t_null, self.p_null = s_null, t_null, p_null
+    def _first_positions(self):
+        if self.settings.positions != "table":
+            return []
+        if self.old and self.old.positions:
+            return self.old.positions
+        lengths = self.source.lengths(), self.target.lengths()
+        return [Positions.of_lengths(*lengths[::way], self.tension[0]) for way in (1, -1)]
 
-    def _pass(self, lexicon, all_counts, block, then=None):
-        loglik = np.zeros(2)
-        for chunk in self.passes.chunks:
-            self.passes.index(chunk)
-            cells = self.passes.cells
-            self.passes.fill(chunk, lexicon.forward, lexicon.default, cells)
-            other = cells
-            if not self.joint:
-                other = self.passes.second
-                self.passes.fill(chunk, lexicon.reverse, lexicon.default, other)
-            logs = np.zeros((2, chunk.k1 - chunk.k0))
-            self.pool.map(lambda b: block(b, chunk, cells, other, logs), chunk.sentence_blocks)  # noqa: B023
-            loglik += logs.sum(1)
-            if then:
-                then(chunk, cells, other)
-            for d, counts in enumerate(all_counts):
-                if self.joint or self.directions & (d + 1):
-                    self.passes.collect(chunk, counts, (cells, other)[d])
+    def run(self):
+        """Train; return the member."""
+        s = self.settings
+        first = s.ibm_iterations
+        if s.model == "ibm2" and first == 0:
+            self.uniform_start()
+        total = first + (s.model_iterations if s.model != "ibm1" else 0)
+        for iteration in range(1, total):  # the table's first counts are iteration 0
+            began = time.perf_counter()
+            if iteration == max(first, 1) and s.prune > 0:
+                self.prune()
+            lexicon, _ = self.estimate()
+            self._forget()
+            if iteration < first:
+                stage, loglik = "ibm1", self.ibm(lexicon, np.zeros(2))[0]
+            elif s.model == "ibm2":
+                stage, loglik = "ibm2", self.ibm2(lexicon)
+            else:
+                stage, loglik = "hmm", self.hmm(lexicon)
+            self.report(
+                stage, began, iteration=iteration, log_likelihood=loglik.tolist(), tension=self.tension.tolist()
+            )
+        return self.finish()
+
+    def uniform_start(self):
+        """Iterate once with all words equally likely, where no IBM 1 goes before: it knows the diagonal too."""
+        began = time.perf_counter()
+        self._forget()
+        steps, table = self.steps, self.table
+        if not self.settings.joint:  # NULL is learned then, and begins as ignorant as the words
+            steps.t_null = np.full_like(steps.t_null, 1 / table.n_target)
+            steps.s_null = np.full_like(steps.s_null, 1 / table.n_source)
+        loglik, _ = self.ibm(est.uniform_lexicon(table), self.tension)
+        self.report("ibm2", began, iteration=0, log_likelihood=loglik.tolist(), tension=self.tension.tolist())
+
+    def ibm(self, lexicon, tension):
+        """One iteration of IBM 1, or of IBM 2 with the diagonal as it is."""
+        found = self.steps.ibm(lexicon, tension, self.counts)
+        self.steps.estimate_null(self.settings)
+        return found
+
+    def ibm2(self, lexicon):
+        """One iteration of IBM 2, its prior estimated too; return the log-likelihoods."""
+        if self.positions:
+            loglik, counts = self.steps.ibm_table(lexicon, self.positions, self.counts)
+            self.steps.estimate_null(self.settings)
+            for p, c in zip(self.positions, counts, strict=True):
+                p.values = p.estimate(c, self.tension[0], pool=self.pool)
+            return loglik
+        loglik, features = self.ibm(lexicon, self.tension)
+        if self.settings.optimize_tension:
+            if self.shapes is None:
+                lengths = self.source.lengths(), self.target.lengths()
+                self.shapes = [est.sentence_shapes(*lengths[::way]) for way in (1, -1)]
+            self.tension = np.array([est.tension_step(self.tension[d], *features[d], *self.shapes[d]) for d in (0, 1)])
         return loglik
 
-    def hmm(self, lexicon, jumps, all_counts, stride):
-        """One HMM E-step: log-likelihoods, jump counts; pair counts are added to ``all_counts``."""
-        taps, back = est.jump_taps(jumps)
-        parts = {}
+    def hmm(self, lexicon):
+        """One iteration of the HMM; return the log-likelihoods."""
+        stride = max(1, len(self.source.tokens) // JUMP_SAMPLE)
+        loglik, jump_counts = self.steps.hmm(lexicon, self.jumps, self.counts, stride)
+        self.jumps = est.jumps_from_counts(jump_counts, 0.5 if self.variational else 0.0)
+        return loglik
 
-        def block(b, chunk, cells, other, logs):
-            counted = np.zeros((2, 2, kh.JUMP_SIZE))
-            kh.hmm_block(
-                *b, chunk.k0, self.source.tokens, self.source.offsets, self.target.tokens, self.target.offsets,
-                chunk.cell_offsets, cells, other, lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
-                jumps, taps, back, self.p_null, self.directions, self.joint, stride, counted, logs,
-            )  # fmt: skip
-            parts[b] = counted
+    def _forget(self):
+        for c in self.counts:
+            c[:] = 0
 
-        loglik = self._pass(lexicon, all_counts, block)
-        return loglik, sum(parts[b] for b in sorted(parts))
+    def prune(self):
+        """Leave out the pairs that hardly count, and what is kept a pair."""
+        self.table, self.counts = prune(self.table, self.counts, self.settings.prune)
+        self.passes.table = self.table
+        self.looks = None
+        if self.prior:
+            self.prior = old_values(self.table, self.s_words, self.t_words, self.old, self.old.counts)
 
-    def ibm(self, lexicon, tension, all_counts):
-        """One IBM 1 or 2 E-step: log-likelihoods, and the tension's expectations."""
-        parts = {}
+    def estimate(self):
+        """M-step of the lexical tables; priors beyond alpha stay in the counts. Return them and the tiers."""
+        if self.looks is None and self.settings.look_alike and self.variational:
+            self.looks = est.LookAlikes(self.table, self.s_keys, self.t_keys, self.s_counts, self.t_counts)
+        if self.prior:
+            for c, p in zip(self.counts, self.prior, strict=True):
+                c += p
+        tiers = np.zeros(4)
+        if self.looks is not None:
+            for c in self.counts:
+                self.looks.add_prior(c)
+                tiers = np.maximum(tiers, self.looks.strengths)
+        lexicon = est.lexicon_from_counts(
+            self.table, self.counts[0], self.counts[-1], tiers, self.settings.alpha, self.variational, self.pool
+        )
+        return lexicon, tiers
 
-        def block(b, chunk, cells, other, logs):
-            features = np.zeros((2, 2))
-            ki.ibm_block(
-                *b, chunk.k0, self.source.tokens, self.source.offsets, self.target.tokens, self.target.offsets,
-                chunk.cell_offsets, cells, other, lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
-                self.p_null, tension, self.directions, self.joint, logs, features,
-            )  # fmt: skip
-            parts[b] = features
-
-        self.null_counts = [np.zeros(len(self.t_null)), np.zeros(len(self.s_null))]
-        loglik = self._pass(lexicon, all_counts, block, None if self.joint else self._count_null)
-        return loglik, sum(parts[b] for b in sorted(parts))
-
-    def _count_null(self, chunk, cells, other):
-        """Add the chunk's expected counts of words under NULL."""
-        for d, (side, posteriors) in enumerate(((self.target, cells), (self.source, other))):
-            if not self.directions & (d + 1):
-                continue
-            a, b = side.offsets[chunk.k0], side.offsets[chunk.k1]
-            found = np.empty(b - a, np.float32)
-
-            def task(block, posteriors=posteriors, forward=d == 0, found=found):
-                ki.null_posteriors(
-                    *block, chunk.k0, self.source.offsets, self.target.offsets, chunk.cell_offsets,
-                    posteriors, forward, found,
-                )  # fmt: skip
-
-            self.pool.map(task, chunk.sentence_blocks)
-            self.null_counts[d] += np.bincount(side.tokens[a:b], found, len(self.null_counts[d]))
-
-    def estimate_null(self, settings):
-        """M-step of NULL's words, for IBM 1 and 2 alone; elsewhere NULL gives words as the text does."""
-        if self.joint or settings.model not in ("ibm1", "ibm2") or settings.p_null == 0:
-            return
-        variational = settings.estimator == "vb"
-        if self.directions & 1:
-            self.t_null = est.null_from_counts(self.null_counts[0], settings.alpha, variational)
-        if self.directions & 2:
-            self.s_null = est.null_from_counts(self.null_counts[1], settings.alpha, variational)
+    def finish(self):
+        """Estimate for the last time, and sample."""
+        s = self.settings
+        lexicon, tiers = self.estimate()
+        member = Member(
+            self.length, self.s_words, self.t_words, self.s_map, self.t_map, self.s_keys, self.t_keys, self.table,
+            lexicon, self.counts, tiers, self.steps.s_null, self.steps.t_null, self.jumps, self.p_null,
+            self.tension if s.model == "ibm2" else np.zeros(2), positions=self.positions,
+        )  # fmt: skip
+        if s.model == "fertility":
+            began = time.perf_counter()
+            member.sampler = train_sampler(member, self.passes, self.looks, s, self.pool)
+            self.report("sampler", began)
+        return member

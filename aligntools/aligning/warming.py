@@ -3,7 +3,8 @@
 from aligntools.aligning import symmetrize
 from aligntools.aligning.applying import Applier, decide
 from aligntools.aligning.kernels_decoding import JOINT
-from aligntools.aligning.settings import Settings
+from aligntools.aligning.reconstruction import reconstruct
+from aligntools.aligning.settings import Reconstruction, Settings
 from aligntools.aligning.training import train
 from aligntools.formats import bitext, pharaoh
 from aligntools.parallel import Pool
@@ -30,9 +31,15 @@ def warm(folder):
         for model, joint in (("fertility", True), ("ibm2", False)):
             settings = Settings(model=model, joint=joint, views=(0,)).resolved(1000)
             members = train(head, settings, pool, 1_000_000)
+            if joint:
+                reconstruct(head, list(members), settings, pool, 1_000_000, Reconstruction(2, smoothing=1.0))
             for part in head, read:
                 for posteriors in Applier(members, settings, sizes, pool).posteriors(part):
                     pairs, offsets, p = decide(posteriors, JOINT, 0.4, pool)
+        settings = Settings(model="ibm2", positions="table", joint=False).resolved(1000)
+        tables = train(head, settings, pool, 1_000_000)
+        for _ in Applier(tables, settings, sizes, pool).posteriors(head):
+            pass
         for _ in Applier(members, Settings(model="hmm", views=(0,)), sizes, pool).posteriors(head, viterbi=True):
             pass
     links = pharaoh.Links(pairs, offsets)

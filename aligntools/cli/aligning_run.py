@@ -19,8 +19,10 @@ PART = 50_000
 #: Options that a saved model has settled.
 OF_THE_MODEL = {
     "model", "fast", "estimator", "joint", "direction", "look_alike", "views", "ibm1_iterations", "iterations",
-    "sweeps", "alpha", "p_null", "tension", "seed", "case_sensitive",
+    "sweeps", "alpha", "p_null", "tension", "positions", "seed", "case_sensitive",
 }  # fmt: skip
+#: How reconstruction goes on from a model, and so what may be given with --init-model.
+OF_RECONSTRUCTION = {"mre_iterations", "mre_smoothing", "mre_positions", "mre_null"}
 
 
 class Progress:
@@ -30,7 +32,7 @@ class Progress:
         self.quiet, self.verbose, self.log = quiet, verbose, log
         self.bar = None
         self.stages = {}
-        self.began = time.perf_counter()
+        self.began = self.last = time.perf_counter()
 
     def expect(self, steps):
         """Show a bar of so many steps, where standard error is a terminal and nothing else is printed there."""
@@ -52,7 +54,10 @@ class Progress:
             self.bar = None
 
     def step(self, figures):
-        """Take the figures of a training step."""
+        """Take the figures of a training step; where they have no time, that since the step before."""
+        now = time.perf_counter()
+        figures.setdefault("seconds", now - self.last)
+        self.last = now
         self.advance(figures["stage"])
         stage = figures["stage"]
         figures["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
@@ -64,9 +69,12 @@ class Progress:
             view = f"first {figures['view']} letters" if figures["view"] else "whole words"
             text = f"{view}: {stage}"
             if "iteration" in figures:
-                f, r = figures["log_likelihood"]
-                text += f" iteration {figures['iteration']}: log-likelihood {f:.1f} forward, {r:.1f} reverse"
-            if stage == "ibm2":
+                text += f" iteration {figures['iteration']}: "
+                if "objective" in figures:
+                    text += "ln P(x|x) {:.1f} forward, {:.1f} reverse; ".format(*figures["reconstruction"])
+                    text += "with the prior {:.1f}, {:.1f}; ".format(*figures["objective"])
+                text += "log-likelihood {:.1f} forward, {:.1f} reverse".format(*figures["log_likelihood"])
+            if stage == "ibm2" and any(figures["tension"]):
                 text += ", tension {:.3f} {:.3f}".format(*figures["tension"])
             if "pairs" in figures:
                 text += f": {figures['pairs']} pairs of words"
@@ -91,7 +99,8 @@ class Progress:
         if skipped:
             self.say(f"blank lines written for: {skipped}")
         rate = n_pairs / max(seconds, 1e-9)
-        self.say(f"{n_pairs} pairs, {n_links} links in {seconds:.1f} s ({rate:.0f} pairs/s)")
+        links = "" if n_links is None else f", {n_links} links"
+        self.say(f"{n_pairs} pairs{links} in {seconds:.1f} s ({rate:.0f} pairs/s)")
         if self.verbose:
             total = sum(self.stages.values()) or 1.0
             shares = ", ".join(f"{k} {v:.1f} s ({100 * v / total:.0f} %)" for k, v in self.stages.items())
@@ -100,14 +109,17 @@ class Progress:
 
 
 class Outputs:
-    """The files that decoding writes, opened whole-or-nothing."""
+    """The files that decoding writes, opened whole-or-nothing; None for what is not wanted."""
 
     def __init__(self, stack, o):
         from aligntools.formats.files import writing
 
-        self.main = stack.enter_context(writing(o["output"]))
-        names = ("forward_output", "reverse_output", "scores")
-        self.forward, self.reverse, self.scores = (stack.enter_context(writing(o[n])) if o[n] else None for n in names)
+        names = ("output", "forward_output", "reverse_output", "scores")
+        self.files = [stack.enter_context(writing(o[n])) if o[n] else None for n in names]
+        self.main, self.forward, self.reverse, self.scores = self.files
+
+    def __bool__(self):
+        return any(f is not None for f in self.files)
 
 
 class Decoder:
@@ -168,7 +180,8 @@ class Decoder:
             text = format_pharaoh(links, order, probabilities if o["link_probabilities"] else None)
             if o.get("append_scores"):
                 text = _append_scores(text, o["append_scores"](posteriors))
-            out.main.write(text)
+            if out.main:
+                out.main.write(text)
             if out.forward:
                 out.forward.write(format_pharaoh(decide(single[0])[0]))
             if out.reverse:
@@ -209,7 +222,7 @@ def settings_from(o):
     return Settings(
         model=model, estimator=o["estimator"], joint=joint, direction=o["direction"], look_alike=o["look_alike"],
         views=views, ibm_iterations=o["ibm1_iterations"], model_iterations=o["iterations"], sweeps=o["sweeps"],
-        alpha=o["alpha"], p_null=o["p_null"], tension=o["tension"], seed=o["seed"],
+        alpha=o["alpha"], p_null=o["p_null"], tension=o["tension"], positions=o["positions"], seed=o["seed"],
         optimize_tension=o.get("optimize_tension", True), favor_diagonal=o.get("favor_diagonal", True),
     )  # fmt: skip
 
@@ -218,7 +231,7 @@ def _check(o):
     texts = o["joint_file"] is not None, o["source"] is not None or o["target"] is not None
     if sum(texts) != 1 or (texts[1] and (o["source"] is None or o["target"] is None)):
         raise UsageProblem("give the text as -s FILE -t FILE, or as one file with -i")
-    if o["load_model"] and (o["save_model"] or o["init_model"] or (o["ttable"] and o["output"] == "-" and False)):
+    if o["load_model"] and (o["save_model"] or o["init_model"]):
         raise UsageProblem("-m applies a model as it is; to train on from one use --init-model")
     if (
         o["link_probabilities"]
@@ -226,7 +239,10 @@ def _check(o):
         and o["direction"] == "both"
     ):
         raise UsageProblem("--link-probabilities goes with --symmetrize joint")
-    fixed = sorted(o.get("given", set()) & OF_THE_MODEL)
+    fixed = OF_THE_MODEL | OF_RECONSTRUCTION
+    if _reconstructs(o) and o["init_model"]:  # which model is trained from the given one may be chosen
+        fixed = OF_THE_MODEL - {"model", "positions"}
+    fixed = sorted(o.get("given", set()) & fixed)
     if fixed and (o["load_model"] or o["init_model"]):
         flag = "--agreement" if fixed[0] == "joint" else "--" + fixed[0].replace("_", "-")
         raise UsageProblem(f"{flag} is for a new model; a saved one keeps the settings it was trained with")
@@ -245,7 +261,11 @@ def _check(o):
 
 
 def run(o):
-    """Run ``aligntools align`` with its options by name."""
+    """Run ``aligntools align`` with its options by name.
+
+    With None as ``output`` no alignment is written: training for ``save_model`` alone. With ``reconstruct``, a
+    `Reconstruction`, that goes on from where EM ends, or from ``init_model``.
+    """
     _check(o)
     from aligntools.formats.files import writing
     from aligntools.parallel import Pool
@@ -311,7 +331,7 @@ def _cells(max_memory, needed):
     return min(most, cells)
 
 
-def _needed(bitext, settings):
+def _needed(bitext, settings, reconstructs=False):
     """Bytes that training holds beside the chunk: the text and its views, words, and the table (estimated)."""
     tokens = len(bitext.source.tokens) + len(bitext.target.tokens)
     words = len(bitext.source_vocabulary) + len(bitext.target_vocabulary)
@@ -319,7 +339,33 @@ def _needed(bitext, settings):
     pairs = min(cells, tokens // 5 + 6 * min(tokens, 400_000))  # growth of co-occurring pairs, as measured
     views = len(settings.views)
     copies = 1 if views == 1 else 2
-    return tokens * (4 * copies + 2) + words * 400 * views + pairs * (14 if settings.joint else 22) * views
+    a_pair = (14 if settings.joint else 22) * views + (40 if reconstructs else 0)
+    return tokens * (4 * copies + 2) + words * 400 * views + pairs * a_pair
+
+
+def _reconstructs(o):
+    return o.get("reconstruct") is not None
+
+
+def _settings_after(o, old):
+    """Return the settings of what is trained from an older model: its own, or those that reconstruction needs."""
+    import dataclasses
+
+    settings = old.settings
+    if not _reconstructs(o):
+        return settings
+    given = o.get("given", set())
+    model = o["model"] if "model" in given else "ibm2" if settings.model in ("ibm1", "ibm2") else "hmm"
+    positions = o["positions"] if "positions" in given else settings.positions
+    return dataclasses.replace(settings, model=model, positions=positions if model == "ibm2" else "diagonal")
+
+
+def _steps(o, settings):
+    """How many steps training reports, but for the table's."""
+    iterations = settings.ibm_iterations + (settings.model_iterations if settings.model != "ibm1" else 0)
+    if _reconstructs(o):
+        iterations = o["reconstruct"].iterations + 1 + (0 if o["init_model"] else iterations)
+    return len(settings.views) * (iterations + (settings.model == "fertility"))
 
 
 def _train(o, out, pool, progress):
@@ -328,13 +374,13 @@ def _train(o, out, pool, progress):
     from aligntools.aligning.training import collapse, train
     from aligntools.formats.bitext import read_bitext
 
-    start = None
+    old = None
     settings = settings_from(o)
     lowercase = not o["case_sensitive"]
     if o["init_model"]:
         old = AlignmentModel.load(o["init_model"], pool)
-        start, lowercase = old.members, old.lowercase
-        settings = old.settings
+        lowercase = old.lowercase
+        settings = _settings_after(o, old)
         o = {**o, "direction": settings.direction}
     with progress.stage("reading"):
         bitext = read_bitext(**_reading(o), lowercase=lowercase)
@@ -343,16 +389,25 @@ def _train(o, out, pool, progress):
     settings = settings.resolved(len(bitext.source.tokens))
     if o["ttable"]:
         _check_ttable(settings)
-    cells = _cells(o["max_memory"], _needed(bitext, settings))
+    cells = _cells(o["max_memory"], _needed(bitext, settings, _reconstructs(o)))
     ratio = len(bitext.target.tokens) / max(len(bitext.source.tokens), 1)
     if "on_read" in o:
         o["on_read"](bitext)
-    parts = -(-len(bitext) // PART)
-    iterations = settings.ibm_iterations + (settings.model_iterations if settings.model != "ibm1" else 0)
-    progress.expect(len(settings.views) * (iterations + (settings.model == "fertility")) + parts)
+    parts = -(-len(bitext) // PART) if out else 0
+    progress.expect(_steps(o, settings) + parts)
     if len(settings.views) == 1 and settings.views[0]:
         collapse(bitext, settings.views[0])
-    members = train(bitext, settings, pool, cells, o.get("on_step", progress.step), start)
+    step = o.get("on_step", progress.step)
+    if old and _reconstructs(o):
+        from aligntools.aligning.adopting import adopt
+
+        members = adopt(bitext, old.members, settings, pool)
+    else:
+        members = train(bitext, settings, pool, cells, step, old.members if old else None)
+    if _reconstructs(o):
+        from aligntools.aligning.reconstruction import reconstruct
+
+        members, settings = reconstruct(bitext, members, settings, pool, cells, o["reconstruct"], step)
     model = AlignmentModel(settings, bitext.source_vocabulary, bitext.target_vocabulary, members, lowercase, ratio)
     if "on_trained" in o:
         o["on_trained"](model)
@@ -361,6 +416,9 @@ def _train(o, out, pool, progress):
             model.save(o["save_model"])
     if o["ttable"]:
         _write_ttable(model, o["ttable"])
+    if not out:
+        progress.summary(len(bitext), None, bitext.skipped.summary())
+        return
     sizes = (len(model.source_vocabulary), len(model.target_vocabulary))
     decoder = Decoder(o, Applier(members, settings, sizes, pool, cells), pool)
     with progress.stage("aligning"):

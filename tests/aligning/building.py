@@ -5,11 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning import kernels_hmm as kh
+from aligntools.aligning.esteps import Expectations
 from aligntools.aligning.estimation import Lexicon
 from aligntools.aligning.member import Member
 from aligntools.aligning.passes import Passes
 from aligntools.aligning.table import Table, build_table
-from aligntools.aligning.training import SideView, _State
+from aligntools.aligning.training import SideView
 from aligntools.parallel import Pool
 from tests import naive
 
@@ -89,7 +90,7 @@ class World:
     def state(self, directions=3, joint=False, pool=None):
         """Return E-steps over this corpus."""
         passes = self.passes(pool)
-        return _State(
+        return Expectations(
             self.source, self.target, passes, passes.pool, directions, joint, self.s_null, self.t_null, self.p_null
         )
 

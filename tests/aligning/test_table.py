@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from aligntools.aligning import kernels_table as kt
 from aligntools.aligning.passes import plan_chunks
 from aligntools.aligning.table import Table, build_table, pair_weights, segment_sums
-from aligntools.aligning.training import _prune
+from aligntools.aligning.training import prune
 from aligntools.parallel import Pool
 from tests import naive
 from tests.aligning.building import close, random_sentences, side, world
@@ -116,7 +116,7 @@ def test_pruning_moves_what_stays_together(joint):
     before = [entries(table, a) for a in arrays]
     expected = {x for x in before[0] if max(b[x] for b in before) >= 0.6}
     types = table.types.copy()
-    smaller, kept = _prune(table, [a.copy() for a in arrays], 0.6)
+    smaller, kept = prune(table, [a.copy() for a in arrays], 0.6)
     assert 0 < len(expected) < len(counts)
     for a, b in zip(kept, before, strict=True):
         assert entries(smaller, a) == {x: b[x] for x in expected}

@@ -1,0 +1,35 @@
+"""What tests of aligning commands share: the sample text, and checks of what comes out."""
+
+import re
+
+from tests.cli.running import ROOT
+
+SAMPLES = ROOT / "data" / "samples"
+SOURCE, TARGET, JOINT = SAMPLES / "de-en.de", SAMPLES / "de-en.en", SAMPLES / "de-en.txt"
+TEXT = ("-s", SOURCE, "-t", TARGET)
+LENGTHS = [
+    tuple(len(side.split()) for side in line.split(" ||| ")) for line in JOINT.read_text(encoding="utf-8").splitlines()
+]
+LINK = re.compile(r"\d+-\d+")
+
+
+def proper(data, lengths=LENGTHS, pattern=LINK):
+    """Check lines of links: one a pair, within the sentences, sorted, none twice; return them."""
+    assert data == b"" or data.endswith(b"\n")
+    lines = data.decode().split("\n")[:-1]
+    assert len(lines) == len(lengths)
+    out = []
+    for line, (i, j) in zip(lines, lengths, strict=True):
+        words = line.split(" ") if line else []
+        assert all(pattern.fullmatch(w) for w in words), line
+        links = [tuple(map(int, w.split(":")[0].split("-"))) for w in words]
+        assert links == sorted(set(links))
+        assert all(a < i and b < j for a, b in links)
+        out.append(links)
+    return out
+
+
+def done(process):
+    assert process.returncode == 0, process.stderr
+    assert b"Traceback" not in process.stderr
+    return process

@@ -1,0 +1,202 @@
+import gzip
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from tests.cli.aligning import JOINT, done, proper
+from tests.cli.running import ROOT, fails, through_head
+
+# Bad input: a blank line for a pair, or one line of error
+
+BAD = [
+    b"der zug ||| the train",
+    b"",
+    b"der zug |||",
+    b"||| the train",
+    b"  \t ||| \t",
+    b"caf\xe9 ||| coffee",
+    b"a " * 10_000 + b"||| b",
+    b"das haus ||| " + b"the " * 2001,
+    b"das haus ||| the house",
+]
+BAD_LENGTHS = [(2, 2), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0), (2, 2)]
+
+
+def test_pairs_that_cannot_be_aligned_get_blank_lines(trained, inside, file, tmp_path):
+    bad = file("bad", b"\n".join(BAD) + b"\n")
+    summary = b"blank lines written for: 4 blank, 1 not UTF-8, 2 over-long; first at line 2\n"
+    for options in ((), ("--fast",), ("-m", trained / "model"), ("-m", trained / "model", "--unbuffered")):
+        process = done(inside("-i", bad, "-o", tmp_path / "out", "--scores", tmp_path / "scores", *options))
+        links = proper((tmp_path / "out").read_bytes(), BAD_LENGTHS)
+        assert links[0]
+        assert links[-1]
+        assert summary in process.stderr
+        scores = (tmp_path / "scores").read_text().splitlines()
+        assert len(scores) == len(BAD)
+        assert scores[1] == "0\t0\t0\t0"
+    longer = done(inside("-i", bad, "-o", tmp_path / "out", "--max-length", "20000", "-m", trained / "model"))
+    assert b"over-long" not in longer.stderr
+
+
+@pytest.mark.parametrize("line", range(1, 8))
+def test_strict_stops_there(trained, inside, file, tmp_path, line):
+    bad = file("bad", b"\n".join([BAD[0], BAD[line], BAD[-1]]))
+    for options in ((), ("-m", trained / "model"), ("-m", trained / "model", "--unbuffered")):
+        fails(inside("-i", bad, "-o", tmp_path / "out", "--strict", *options), f"{bad}:2: ")
+    assert [p.name for p in tmp_path.iterdir()] == ["bad"]
+
+
+def test_texts_of_nothing_but_blank_lines(trained, inside, file, tmp_path):
+    blank = file("blank", b"\n" * 5)
+    for options in ((), ("--model", "ibm2"), ("--fast",), ("-m", trained / "model")):
+        process = done(
+            inside(
+                "-i",
+                blank,
+                "-o",
+                tmp_path / "out",
+                "--save-model" if not options else "--scores",
+                tmp_path / "x",
+                *options,
+            )
+        )
+        assert (tmp_path / "out").read_bytes() == b"\n" * 5
+        assert b"5 blank" in process.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("-m",)])
+def test_texts_that_do_not_fit(trained, inside, file, tmp_path, options):
+    options = ("-m", trained / "model") if options else ()
+    good, short = file("good", b"a b\nc d\ne\n"), file("short", b"a\nb\n")
+    out = "-o", tmp_path / "out", "--scores", tmp_path / "scores"
+    fails(inside("-s", good, "-t", short, *out, *options), f"{good}:3: ", "no counterpart", "2")
+    fails(inside("-s", short, "-t", good, *out, *options), f"{good}:3: ")
+    bad = file("bad", b"a ||| b\na b\n")
+    fails(inside("-i", bad, *out, *options), f"{bad}:2: no ' ||| ' separator", "-s and -t")
+    fails(inside("-i", file("two", b"a ||| b ||| c\n"), *out, *options), ":1: 2 separators")
+    fails(inside("-i", file("empty", b""), *out, *options), "empty: is empty")
+    fails(inside("-i", tmp_path / "missing", *out, *options), "missing: cannot be opened: No such file")
+    fails(inside("-i", tmp_path, *out, *options), "is a directory")
+    fails(inside("-i", file("cut.gz", gzip.compress(JOINT.read_bytes())[:-20]), *out, *options), "cut.gz: ")
+    fails(inside("-i", file("not.gz", b"a ||| b\n"), *out, *options), "not.gz: ")
+    names = {"good", "short", "bad", "two", "empty", "cut.gz", "not.gz"}
+    assert {p.name for p in tmp_path.iterdir()} == names
+
+
+def test_files_that_are_no_models(trained, inside, file, tmp_path):
+    from aligntools.formats.modelfile import write_model
+
+    data = (trained / "model").read_bytes()
+    out = "-o", tmp_path / "out", "-i", JOINT
+    for name, content in (
+        ("text", b"0-0 1-1\n" * 50),
+        ("half", data[: len(data) // 2]),
+        ("nothing", b""),
+        ("longer", data + b"x"),
+    ):
+        for option in ("-m", "--init-model"):
+            fails(inside(option, file(name, content), *out), f"{name}: is damaged or not a model file")
+    write_model(str(tmp_path / "kind"), "tagging", {}, {"a": np.zeros(3)})
+    fails(inside("-m", tmp_path / "kind", *out), "holds a model of kind 'tagging'")
+    older = file("older", data.replace(b'\\"version\\": 1', b'\\"version\\": 0'))
+    assert older.read_bytes() != data
+    fails(inside("-m", older, *out), "model version 0")
+    fails(inside("-m", tmp_path / "missing", *out), "missing: cannot be opened: No such file")
+    fails(inside("-m", tmp_path, *out), "Is a directory")
+    assert {p.name for p in tmp_path.iterdir()} == {"text", "half", "nothing", "longer", "kind", "older"}
+
+
+# Outputs: whole or not at all
+
+
+def test_outputs_that_cannot_be_written(trained, inside, tmp_path):
+    model = "-m", trained / "model", "-i", JOINT
+    fails(inside(*model, "-o", tmp_path / "no" / "out"), "out: cannot be written: No such file or directory")
+    fails(inside(*model, "-o", "/dev/full"), "/dev/full: cannot be written: No space left on device")
+    fails(inside(*model, "-o", tmp_path / "out", "--scores", "/dev/full"), "/dev/full: cannot be written")
+    fails(
+        inside("-i", JOINT, "--fast", "-o", tmp_path / "out", "--save-model", tmp_path / "no" / "m"),
+        "m: cannot be written",
+    )
+    fails(
+        inside("-i", JOINT, "--fast", "-o", tmp_path / "out", "--save-model", "/dev/full"),
+        "/dev/full: cannot be written",
+    )
+    fails(
+        inside("-i", JOINT, "--fast", "-o", tmp_path / "out", "--log-json", "/dev/full"), "/dev/full: cannot be written"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_full_disk_behind_standard_output(trained):
+    command = [sys.executable, "-m", "aligntools", "align", "-q", "-m", str(trained / "model"), "-i", str(JOINT)]
+    with open("/dev/full", "wb") as full:
+        process = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, cwd=ROOT, timeout=60, check=False)
+    fails(process, "No space left on device")
+
+
+def test_a_closed_pipe_is_quiet(trained, file):
+    many = file("many", JOINT.read_bytes() * 60)
+    line, status, errors = through_head("align", "-q", "-m", trained / "model", "-i", many)
+    assert (line, status, errors) == ((trained / "align").read_bytes().splitlines(keepends=True)[0], 0, b"")
+
+
+def waiting(tmp_path, *args):
+    """Start a run that has opened its outputs and waits for its text."""
+    command = [
+        sys.executable,
+        "-m",
+        "aligntools",
+        "align",
+        "-i",
+        "-",
+        "-o",
+        tmp_path / "out",
+        "--scores",
+        tmp_path / "scores",
+        *args,
+    ]
+    process = subprocess.Popen(
+        list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+    )
+    process.stdin.write(JOINT.read_bytes())
+    process.stdin.flush()
+    for _ in range(600):
+        if len(list(tmp_path.glob(".*.part"))) >= 2:
+            break
+        time.sleep(0.05)
+    assert len(list(tmp_path.glob(".*.part"))) >= 2
+    return process
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_run_that_is_stopped_leaves_nothing(tmp_path, number, status):
+    (tmp_path / "scores").write_text("what was there before\n")
+    process = waiting(tmp_path, "--save-model", tmp_path / "model")
+    time.sleep(0.3)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == status
+    assert b"Traceback" not in errors
+    assert [p.name for p in tmp_path.iterdir()] == ["scores"]
+    assert (tmp_path / "scores").read_text() == "what was there before\n"
+
+
+def test_a_run_that_is_killed_leaves_nothing_under_the_final_name(tmp_path):
+    process = waiting(tmp_path, "--save-model", tmp_path / "model")
+    process.kill()
+    process.communicate(timeout=60)
+    assert all(p.name.endswith(".part") for p in tmp_path.iterdir())
+
+
+def test_an_output_replaces_a_file_but_not_a_link(trained, inside, tmp_path):
+    (tmp_path / "real").write_text("old\n")
+    os.symlink("real", tmp_path / "out")
+    done(inside("-m", trained / "model", "-i", JOINT, "-o", tmp_path / "out"))
+    assert (tmp_path / "out").is_symlink()
+    assert (tmp_path / "real").read_bytes() == (trained / "align").read_bytes()

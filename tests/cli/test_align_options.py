@@ -1,0 +1,227 @@
+import gzip
+import math
+import re
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from aligntools.formats import pharaoh
+from tests import naive
+from tests.cli.aligning import JOINT, SOURCE, TARGET, TEXT, done, proper
+from tests.cli.running import fails
+
+# Options
+
+
+@pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility"])
+@pytest.mark.parametrize("estimator", ["vb", "em"])
+def test_every_model_and_estimator(inside, tmp_path, model, estimator):
+    out, scores, table = tmp_path / "out", tmp_path / "scores", tmp_path / "table"
+    for agreement in ("--agreement", "--no-agreement"):
+        for look_alike in ("--look-alike", "--no-look-alike"):
+            done(
+                inside(
+                    *TEXT,
+                    "--model",
+                    model,
+                    "--estimator",
+                    estimator,
+                    agreement,
+                    look_alike,
+                    "-o",
+                    out,
+                    "-q",
+                    "--scores",
+                    scores,
+                    "--ttable",
+                    table,
+                    "--sweeps",
+                    "3",
+                    "--views",
+                    "0",
+                )
+            )
+            assert sum(map(len, proper(out.read_bytes()))) > 900
+            assert np.isfinite(np.loadtxt(scores)).all()
+            sums = defaultdict(float)
+            for line in table.read_text().splitlines():
+                sums[line.split("\t")[0]] += math.exp(float(line.split("\t")[2]))
+            assert max(sums.values()) <= 1 + 1e-4
+            if estimator == "em":
+                assert min(sums.values()) > 0.95  # agreement leaves some words little but their floor
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse"])
+@pytest.mark.parametrize("decode", ["best", "posterior", "viterbi"])
+def test_one_direction(inside, tmp_path, direction, decode):
+    for model in ("ibm1", "ibm2", "hmm"):
+        out = tmp_path / model
+        done(inside(*TEXT, "--model", model, "--direction", direction, "--decode", decode, "-o", out, "-q"))
+        links = proper(out.read_bytes())
+        assert sum(map(len, links)) > 1000
+        if decode != "posterior":
+            for sentence in links:
+                observed = [x[direction == "forward"] for x in sentence]
+                assert len(set(observed)) == len(observed)
+
+
+@pytest.mark.parametrize("decode", ["best", "posterior", "viterbi"])
+@pytest.mark.parametrize("flavor", ["atools", "symal"])
+def test_every_symmetrization(trained, inside, tmp_path, decode, flavor):
+    names = "out", "forward", "reverse"
+    for method in ("union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"):
+        done(
+            inside(
+                "-m",
+                trained / "model",
+                *TEXT,
+                "--symmetrize",
+                method,
+                "--flavor",
+                flavor,
+                "--decode",
+                decode,
+                "-q",
+                "-o",
+                tmp_path / "out",
+                "--forward-output",
+                tmp_path / "forward",
+                "--reverse-output",
+                tmp_path / "reverse",
+            )
+        )
+        out, forward, reverse = (proper((tmp_path / n).read_bytes()) for n in names)
+        assert out == [naive.symmetrize(f, r, method, flavor) for f, r in zip(forward, reverse, strict=True)]
+
+
+def test_link_probabilities_and_thresholds(trained, inside, tmp_path):
+    out = tmp_path / "out"
+    done(inside("-m", trained / "model", *TEXT, "--link-probabilities", "-o", out))
+    pattern = re.compile(r"\d+-\d+:(1\.0+|0\.\d+)")
+    links = proper(out.read_bytes(), pattern=pattern)
+    assert links == proper((trained / "align").read_bytes())
+    values = [float(x.split(":")[1]) for x in out.read_text().split()]
+    assert 0.4 < min(values) < 0.5
+    assert max(values) <= 1
+    # a higher threshold leaves the links above it
+    done(inside("-m", trained / "model", *TEXT, "--threshold", "0.7", "-o", tmp_path / "high"))
+    expected = [
+        [tuple(map(int, x.split(":")[0].split("-"))) for x in line.split() if float(x.split(":")[1]) > 0.7]
+        for line in out.read_text().splitlines()
+    ]
+    assert proper((tmp_path / "high").read_bytes()) == expected
+    assert pharaoh.read_pharaoh(str(out)).tolists() == links  # other commands read it
+
+
+def test_views_seeds_and_speed(inside, tmp_path):
+    def align(*options):
+        done(inside(*TEXT, "-q", "-o", tmp_path / "out", *options))
+        proper((tmp_path / "out").read_bytes())
+        return (tmp_path / "out").read_bytes()
+
+    one = align("--views", "4", "--sweeps", "5")
+    assert one == align("--views", "4", "--sweeps", "5", "--seed", "1")
+    assert one != align("--views", "4", "--sweeps", "5", "--seed", "2")
+    assert one != align("--views", "0,4", "--sweeps", "5")
+    assert align("--fast") == align("--model", "hmm", "--views", "5")
+    assert align("--fast", "--case-sensitive") != align("--fast")
+    align(
+        "--model",
+        "ibm2",
+        "--tension",
+        "6",
+        "--p-null",
+        "0.2",
+        "--alpha",
+        "0.01",
+        "--ibm1-iterations",
+        "1",
+        "--iterations",
+        "1",
+    )
+
+
+@pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility"])
+def test_extreme_settings_have_no_nan(inside, tmp_path, model):
+    for options in (
+        ("--p-null", "0", "--alpha", "1e-6"),
+        ("--p-null", "0.99"),
+        ("--alpha", "100"),
+        ("--tension", "-3"),
+        ("--tension", "500"),
+    ):
+        done(
+            inside(
+                *TEXT,
+                "-q",
+                "-o",
+                tmp_path / "out",
+                "--views",
+                "0",
+                "--model",
+                model,
+                "--scores",
+                tmp_path / "s",
+                "--sweeps",
+                "3",
+                *options,
+            )
+        )
+        proper((tmp_path / "out").read_bytes())
+        assert np.isfinite(np.loadtxt(tmp_path / "s")).all(), options
+
+
+def test_compressed_in_and_out(trained, inside, tmp_path):
+    for path in (SOURCE, TARGET):
+        (tmp_path / f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    text = "-s", tmp_path / "de-en.de.gz", "-t", tmp_path / "de-en.en.gz"
+    done(inside("-m", trained / "model", *text, "-o", tmp_path / "out.gz", "--scores", tmp_path / "scores.xz"))
+    assert gzip.decompress((tmp_path / "out.gz").read_bytes()) == (trained / "align").read_bytes()
+    done(inside(*text, "-o", tmp_path / "whole.gz"))
+    assert (tmp_path / "whole.gz").read_bytes() == (tmp_path / "out.gz").read_bytes()
+
+
+def test_what_is_said(inside, tmp_path):
+    out = "-o", tmp_path / "out"
+    assert inside(*TEXT, "--fast", *out, "-q").stderr == b""
+    verbose = inside(*TEXT, "--model", "ibm2", *out, "-v").stderr.decode()
+    for fragment in ("whole words: table", "ibm1 iteration 1: log-likelihood -", "tension", "peak memory", "240 pairs"):
+        assert fragment in verbose
+    assert "\r" not in verbose  # no progress bar where there is no terminal
+
+
+def test_wrong_command_lines(trained, inside, tmp_path):
+    model = trained / "model"
+    for args, fragment in (
+        ((), "-s FILE -t FILE"),
+        (("-s", SOURCE), "-s FILE -t FILE"),
+        ((*TEXT, "-i", JOINT), "-s FILE -t FILE"),
+        (("-s", "-", "-t", "-"), "only one of the two files can be standard input"),
+        ((*TEXT, "-m", model, "--save-model", tmp_path / "x"), "--init-model"),
+        ((*TEXT, "-m", model, "--init-model", model), "--init-model"),
+        ((*TEXT, "-m", model, "--fast"), "--fast is for a new model"),
+        ((*TEXT, "--init-model", model, "--no-agreement"), "--agreement is for a new model"),
+        ((*TEXT, "--direction", "forward", "--reverse-output", tmp_path / "r"), "leave out --direction forward"),
+        ((*TEXT, "--unbuffered"), "--unbuffered goes with -m"),
+        ((*TEXT, "--link-probabilities", "--symmetrize", "union"), "--symmetrize joint"),
+        ((*TEXT, "--views", "3,3"), "--views"),
+        ((*TEXT, "--views", "-1"), "--views"),
+        ((*TEXT, "--views", "a"), "--views"),
+        ((*TEXT, "--max-memory", "lots"), "no size"),
+        ((*TEXT, "--threshold", "1.5"), "--threshold"),
+        ((*TEXT, "--alpha", "0"), "--alpha"),
+        ((*TEXT, "--threads", "0"), "--threads"),
+        ((*TEXT, "--model", "ibm4"), "--model"),
+        ((*TEXT, "-o", tmp_path / "x", "--scores", tmp_path / "x"), "two outputs have the same name"),
+    ):
+        fails(inside(*args), fragment, status=2)
+    assert not list(tmp_path.iterdir())
+
+
+def test_memory_that_is_too_little_is_said_before_the_start(inside, tmp_path):
+    done = inside(*TEXT, "-o", tmp_path / "out", "--max-memory", "100M", "--save-model", tmp_path / "model")
+    fails(done, "--max-memory 100M is too little: about", "M are needed")
+    assert not list(tmp_path.iterdir())
+    needed = re.search(rb"about (\d+M)", done.stderr)[1].decode()
+    assert inside(*TEXT, "-o", tmp_path / "out", "--max-memory", needed, "--fast").returncode == 0

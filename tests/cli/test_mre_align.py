@@ -1,0 +1,109 @@
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from tests.cli.aligning import JOINT, TEXT, done, proper
+from tests.cli.running import fails
+
+
+@pytest.fixture
+def mre(command_inside):
+    """Run ``aligntools mre-align`` in this process."""
+    return lambda *args: command_inside("mre-align", *args)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--estimator", "em", "--no-agreement", "--mre-positions", "--mre-null"),
+        ("--model", "ibm2"),
+        ("--model", "ibm2", "--positions", "table", "--mre-positions"),
+        ("--direction", "reverse", "--views", "0"),
+        ("--views", "0,4", "--symmetrize", "grow-diag-final-and"),
+    ],
+    ids=" ".join,
+)
+def test_align_applies_what_was_trained(mre, inside, tmp_path, options):
+    model, outputs = tmp_path / "model", ("-o", tmp_path / "one", "--scores", tmp_path / "scores")
+    done(mre(*TEXT, *options, "--save-model", model, *outputs))
+    assert sum(map(len, proper((tmp_path / "one").read_bytes()))) > 900
+    assert np.isfinite(np.loadtxt(tmp_path / "scores")).all()
+    kept = ("--symmetrize", "grow-diag-final-and") if "--symmetrize" in options else ()
+    for run in (inside, mre):
+        done(run("-m", model, "-i", JOINT, "-o", tmp_path / "two", "--scores", tmp_path / "again", *kept))
+        assert (tmp_path / "two").read_bytes() == (tmp_path / "one").read_bytes()
+        assert (tmp_path / "again").read_bytes() == (tmp_path / "scores").read_bytes()
+    streamed = done(inside("-m", model, "-i", JOINT, "-q", "--unbuffered", *kept))
+    assert streamed.stdout == (tmp_path / "one").read_bytes()
+
+
+def test_the_number_of_threads_does_not_show(mre, tmp_path):
+    for threads in (1, 3):
+        files = "-o", tmp_path / f"a{threads}", "--save-model", tmp_path / f"m{threads}"
+        done(mre(*TEXT, "-q", "--threads", threads, "--mre-iterations", 3, *files))
+    for name in "am":
+        assert (tmp_path / f"{name}1").read_bytes() == (tmp_path / f"{name}3").read_bytes()
+
+
+def test_what_is_said_of_each_iteration(mre, tmp_path):
+    process = done(mre(*TEXT, "-v", "-o", tmp_path / "out", "--log-json", tmp_path / "log", "--mre-iterations", "4"))
+    rows = [r for r in map(json.loads, (tmp_path / "log").read_text().splitlines()) if r["stage"] == "mre"]
+    assert [r["iteration"] for r in rows] == list(range(5))
+    for before, after in itertools.pairwise(rows):
+        assert all(b >= a for a, b in zip(before["objective"], after["objective"], strict=True))
+    for r in rows:
+        text = "mre iteration {}: ln P(x|x) {:.1f} forward, {:.1f} reverse".format(r["iteration"], *r["reconstruction"])
+        assert text in process.stderr.decode()
+    assert mre(*TEXT, "-q", "-o", tmp_path / "out", "--mre-iterations", "1").stderr == b""
+
+
+def test_starting_from_a_model(trained, mre, inside, tmp_path):
+    """A model of any kind may be the start; none of EM's iterations are done again."""
+    done(inside(*TEXT, "--model", "ibm1", "-q", "-o", tmp_path / "x", "--save-model", tmp_path / "ibm1"))
+    for model, options in ((trained / "model", ()), (tmp_path / "ibm1", ("--positions", "table"))):
+        log = "--log-json", tmp_path / "log"
+        done(mre(*TEXT, "--init-model", model, *options, *log, "-o", tmp_path / "o", "--save-model", tmp_path / "m"))
+        assert {json.loads(line)["stage"] for line in (tmp_path / "log").read_text().splitlines()} == {"mre"}
+        done(inside("-m", tmp_path / "m", *TEXT, "-o", tmp_path / "again"))
+        assert (tmp_path / "again").read_bytes() == (tmp_path / "o").read_bytes()
+    new = tmp_path / "new"
+    new.write_text("Der Zug fährt nicht ab . ||| The train does not leave .\nneu ||| novel\n", encoding="utf-8")
+    done(mre("--init-model", trained / "model", "-i", new, "-o", tmp_path / "out"))
+    first, _ = proper((tmp_path / "out").read_bytes(), [(6, 6), (1, 1)])
+    assert {(0, 0), (1, 1)} <= set(first)
+
+
+def test_pairs_that_cannot_be_aligned_get_blank_lines(mre, file, tmp_path):
+    bad = file("bad", b"das haus ||| the house\n\n ||| the\nein haus ||| a house\n")
+    process = done(mre("-i", bad, "-o", tmp_path / "out"))
+    lines = (tmp_path / "out").read_bytes().split(b"\n")
+    assert (len(lines), lines[1], lines[2]) == (5, b"", b"")
+    assert b"blank lines written for: 2 blank" in process.stderr
+
+
+def test_wrong_command_lines(trained, mre, tmp_path):
+    model = trained / "model"
+    for args, fragment in (
+        ((), "-s FILE -t FILE"),
+        ((*TEXT, "--model", "fertility"), "--model"),
+        ((*TEXT, "--positions", "table"), "--model ibm2"),
+        ((*TEXT, "-m", model, "--model", "ibm2"), "--model is for a new model"),
+        ((*TEXT, "-m", model, "--mre-iterations", "3"), "--mre-iterations is for a new model"),
+        ((*TEXT, "--init-model", model, "--alpha", "1"), "--alpha is for a new model"),
+        ((*TEXT, "--mre-smoothing", "-1"), "--mre-smoothing"),
+    ):
+        fails(mre(*args, "-o", tmp_path / "out"), fragment, status=2)
+    assert not list(tmp_path.iterdir())
+
+
+def test_training_without_an_alignment(tmp_path):
+    """What ``train-hmm`` does for an alignment model: no output but the model."""
+    from aligntools.cli.align import command
+    from aligntools.cli.aligning_run import run
+
+    o = command.make_context("train-hmm", [str(x) for x in TEXT]).params
+    run({**o, "output": None, "save_model": str(tmp_path / "model"), "model": "hmm", "quiet": True})
+    assert [p.name for p in tmp_path.iterdir()] == ["model"]
