@@ -7,6 +7,7 @@ python bench/run.py memory --data DIR --fast-align F
 python bench/run.py startup
 python bench/run.py threads
 python bench/run.py settings --data DIR
+python bench/run.py mre --data DIR --pairs 20000
 python bench/run.py chains --treebanks DIR --peer-python PYTHON
 python bench/run.py induction --treebanks DIR
 python bench/run.py taggers --treebanks DIR --peer-python PYTHON
@@ -35,6 +36,7 @@ COMMANDS = {
     "startup": "the first run on a new machine, later runs, --help",
     "threads": "the same bytes for any number of threads",
     "settings": "AER with one setting changed at a time",
+    "mre": "AER of reconstruction beside the EM that it starts from",
     "chains": "an EM iteration of tag induction, beside hmmlearn's",
     "induction": "tags induced by EM and by reconstruction",
     "taggers": "accuracy and speed of taggers, beside NLTK's",

@@ -19,11 +19,15 @@ def command(quiet, verbose):
       aligntools warmup
     """
     from aligntools import compiling
-    from aligntools.aligning.warming import warm
+    from aligntools.aligning import warming as aligning
+    from aligntools.parallel import Pool
+    from aligntools.tagging import warming as tagging
 
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        warm(Path(folder))
+        aligning.warm(Path(folder))
+    with Pool(1) as pool:
+        tagging.warm(pool)
     if not quiet:
         where = f"kept in {compiling.CACHE_FOLDER}" if compiling.CACHE_FOLDER else "not kept: no writable folder"
         click.echo(f"compiled in {time.perf_counter() - began:.1f} s; {where}", err=True)

@@ -1,0 +1,232 @@
+"""Tagging with chains: candidates of each word, posteriors of several models together, best tags."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from aligntools.parallel import balanced_blocks
+from aligntools.tagging.kernels_decoding import (
+    best_cells_block,
+    best_chain_block,
+    best_states_block,
+    count_likely_block,
+    keep_likely_block,
+    posteriors_block,
+)
+
+#: Blocks that a chunk is cut into, and tokens of a chunk, whatever the number of threads.
+BLOCKS, CHUNK = 16, 100_000
+#: Smaller posteriors count as this much in a product of models.
+FLOOR = 1e-12
+#: Candidates whose posterior in the first, coarse model is below this share of the best one's are dropped.
+PRUNE = 3e-3
+
+
+@dataclass
+class Candidates:
+    """Which groups of states (tags) each row (word) can be in: ``groups[ptr[row]:ptr[row + 1]]``.
+
+    Attributes
+    ----------
+    ptr : int64 [rows + 1]
+    groups : int32 [candidates]
+    """
+
+    ptr: np.ndarray
+    groups: np.ndarray
+
+    @classmethod
+    def above(cls, shares, threshold):
+        """Take of each row of ``shares`` [rows, groups] what is at least ``threshold`` of its largest."""
+        chosen = shares >= threshold * shares.max(1, keepdims=True, initial=0)
+        ptr = np.concatenate([[0], np.cumsum(chosen.sum(1))]).astype(np.int64)
+        return cls(ptr, np.nonzero(chosen)[1].astype(np.int32))
+
+    def rows(self):
+        """Return the row of each candidate."""
+        return np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
+
+    def joined(self, other):
+        """Return these rows and, behind them, another's."""
+        return Candidates(
+            np.concatenate([self.ptr, self.ptr[-1] + other.ptr[1:]]), np.concatenate([self.groups, other.groups])
+        )
+
+    def states(self, first):
+        """Lay out the states of all candidates, one after the other.
+
+        Returns
+        -------
+        places : int64 [candidates + 1]
+            Where a candidate's states begin.
+        candidate, state : int64
+            Of each place.
+        """
+        widths = np.diff(first)[self.groups]
+        places = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+        candidate = np.repeat(np.arange(len(widths)), widths)
+        return places, candidate, np.arange(places[-1]) - places[candidate] + first[self.groups[candidate]]
+
+    def of_tokens(self, rows):
+        """Return ``cells`` int64 [tokens + 1] and ``kept`` int32: the candidates of each token."""
+        widths = np.diff(self.ptr)[rows]
+        cells = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+        kept = np.repeat(self.ptr[rows] - cells[:-1], widths) + np.arange(cells[-1])
+        return cells, kept.astype(np.int32)
+
+
+@dataclass
+class Model:
+    """A chain and its emissions.
+
+    Attributes
+    ----------
+    first : int64 [groups + 1]
+        Group ``g`` has the states ``first[g]`` to ``first[g + 1] - 1``.
+    start, stop : float64 [states]
+    transitions : float64 [states, states]
+    values : float64
+        Emissions of each candidate in order, one for each state of its group: ``p(word | state)`` times a factor of
+        the word's own.
+    """
+
+    first: np.ndarray
+    start: np.ndarray
+    transitions: np.ndarray
+    stop: np.ndarray
+    values: np.ndarray
+
+    def places(self, candidates):
+        """Return where each candidate's emissions begin, int64 [candidates]."""
+        widths = np.diff(self.first)[candidates.groups]
+        return (np.cumsum(widths) - widths).astype(np.int64)
+
+
+def decode(rows, offsets, candidates, models, pool, coarse=None, by_state=False, path=False):
+    """Choose a tag for every token.
+
+    Parameters
+    ----------
+    rows : int32 [tokens]
+    offsets : int64 [sentences + 1]
+    candidates : Candidates
+    models : list of Model
+        Several are combined by the geometric mean of their posteriors.
+    pool : Pool
+    coarse : Model or None
+        A small model over the same groups; what it finds next to impossible is not looked at again.
+    by_state : bool
+        Choose states, not groups: for one model with all its states in one group.
+    path : bool
+        Choose the best path as a whole, not each token by its posterior: with one state a group, or ``by_state``,
+        Viterbi; otherwise the max-rule product of posteriors of neighbours (Petrov & Klein 2007).
+
+    Returns
+    -------
+    best : int32 [tokens]
+        The group, or state, chosen.
+    confidence : float64 [tokens]
+        Its posterior.
+    """
+    best, confidence = np.zeros(len(rows), np.int32), np.zeros(len(rows))
+    starts = np.searchsorted(offsets, np.arange(0, len(rows), CHUNK), side="left").tolist()
+    edges = sorted({*starts, 0, len(offsets) - 1})
+    models = [(m, m.places(candidates)) for m in models]
+    coarse = coarse and (coarse, coarse.places(candidates))
+    for a, b in pairwise(edges):
+        begin, end = int(offsets[a]), int(offsets[b])
+        if begin < end:
+            chunk = _Chunk(rows[begin:end], offsets[a : b + 1] - begin, candidates, pool)
+            if coarse:
+                chunk.prune(coarse)
+            best[begin:end], confidence[begin:end] = (
+                chunk.states(models[0], path) if by_state else chunk.groups(models, path)
+            )
+    return best, confidence
+
+
+class _Chunk:
+    """Some sentences, and what is still possible for their tokens."""
+
+    def __init__(self, rows, offsets, candidates, pool):
+        self.n, self.offsets, self.table, self.pool = len(rows), np.ascontiguousarray(offsets), candidates, pool
+        self.cells, self.kept = candidates.of_tokens(rows)
+        self.blocks = balanced_blocks(np.diff(offsets) + 1, BLOCKS)
+
+    def posteriors(self, model, by_state=False, edges_at=None):
+        """Return the posteriors of cells (or states) and of pairs of neighbouring cells."""
+        model, places = model
+        sure = np.zeros(self.n * len(model.start) if by_state else int(self.cells[-1]))
+        edges = np.zeros(0 if edges_at is None else int(edges_at[-1]))
+        at = np.zeros(0, np.int64) if edges_at is None else edges_at
+        self.pool.map(
+            lambda block: posteriors_block(
+                *block, self.offsets, self.cells, self.kept, self.table.groups, places, model.values, model.first,
+                model.start, model.transitions, model.stop, by_state, sure, at, edges,
+            ),
+            self.blocks,
+        )  # fmt: skip
+        return sure, edges
+
+    def prune(self, model):
+        """Drop candidates that a model finds next to impossible."""
+        sure, _ = self.posteriors(model)
+        counts = np.zeros(self.n, np.int64)
+        blocks = [(int(self.offsets[a]), int(self.offsets[b])) for a, b in self.blocks]
+        self.pool.map(lambda block: count_likely_block(*block, self.cells, sure, PRUNE, counts), blocks)
+        cells = np.concatenate([[0], np.cumsum(counts)])
+        kept = np.zeros(int(cells[-1]), np.int32)
+        self.pool.map(lambda block: keep_likely_block(*block, self.cells, self.kept, sure, PRUNE, cells, kept), blocks)
+        self.cells, self.kept = cells, kept
+
+    def groups(self, models, path):
+        """Return each token's best group and its posterior."""
+        edges_at, total, pairs = None, None, None
+        if path:
+            widths = np.diff(self.cells)
+            sizes = np.zeros(self.n, np.int64)
+            sizes[1:] = widths[1:] * widths[:-1]
+            sizes[self.offsets[:-1][np.diff(self.offsets) > 0]] = 0
+            edges_at = np.concatenate([[0], np.cumsum(sizes)])
+        for model in models:
+            sure, edges = self.posteriors(model, edges_at=edges_at)
+            if path or len(models) > 1:
+                sure, edges = np.log(np.maximum(sure, FLOOR)), np.log(np.maximum(edges, FLOOR))
+            total = sure if total is None else total + sure
+            pairs = edges if pairs is None else pairs + edges
+        place, confidence = np.zeros(self.n, np.int32), np.zeros(self.n)
+        if path or len(models) > 1:
+            total /= len(models)
+            pairs /= len(models)
+            sure = np.exp(total)
+        if path:
+            self.pool.map(
+                lambda block: best_chain_block(*block, self.offsets, self.cells, total, edges_at, pairs, place),
+                self.blocks,
+            )
+            confidence = sure[self.cells[:-1] + place] / np.add.reduceat(sure, self.cells[:-1])
+        else:
+            self._choose(self.cells, sure, place, confidence)
+        return self.table.groups[self.kept[self.cells[:-1] + place]], confidence
+
+    def states(self, model, path):
+        """Return each token's best state and its posterior."""
+        sure, _ = self.posteriors(model, by_state=True)
+        n_states = len(model[0].start)
+        best, confidence = np.zeros(self.n, np.int32), np.zeros(self.n)
+        if not path:
+            self._choose(np.arange(self.n + 1, dtype=np.int64) * n_states, sure, best, confidence)
+            return best, confidence
+        m, places = model
+        self.pool.map(
+            lambda block: best_states_block(
+                *block, self.offsets, self.cells, self.kept, self.table.groups, places, m.values, m.first, m.start,
+                m.transitions, m.stop, best,
+            ),
+            self.blocks,
+        )  # fmt: skip
+        return best, sure.reshape(self.n, n_states)[np.arange(self.n), best]
+
+    def _choose(self, cells, sure, place, confidence):
+        self.pool.map(lambda block: best_cells_block(*block, self.offsets, cells, sure, place, confidence), self.blocks)

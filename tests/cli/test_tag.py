@@ -1,0 +1,85 @@
+"""tag: a line out for each line in, CoNLL as it was but for one column."""
+
+import pytest
+
+from tests.cli.running import fails, run, through_head
+
+
+@pytest.fixture(scope="module")
+def model(samples, tmp_path_factory):
+    path = tmp_path_factory.mktemp("tag") / "en.tagger"
+    done = run("train-hmm", "-q", "--tagged", samples / "en.conllu", "--latent", 2, "--members", 1, "-m", path)
+    assert done.returncode == 0, done.stderr
+    return path
+
+
+def test_text_in_words_and_tags_out(model, samples):
+    done = run("tag", "-m", model, samples / "en.txt")
+    assert done.returncode == 0, done.stderr
+    text = (samples / "en.txt").read_text()
+    tokens = [[token.rsplit("_", 1) for token in line.split(" ")] for line in done.stdout.decode().splitlines()]
+    assert [[word for word, _ in line] for line in tokens] == [line.split() for line in text.splitlines()]
+    assert all(tag.isupper() for line in tokens for _, tag in line)
+
+
+def test_no_line_is_lost(model):
+    words = [b"a" * 50, b"", b"\xff\xfe", "日本".encode(), b" ", b"the  dog\tbarks"]
+    done = run("tag", "-m", model, "-", stdin=b"\n".join(words) + b"\n")
+    lines = done.stdout.split(b"\n")[:-1]
+    assert [len(line.split()) for line in lines] == [1, 0, 1, 1, 0, 3]
+    assert lines[2].startswith(b"\xff\xfe_")
+    long = b"dog " * 6000
+    assert run("tag", "--viterbi", "-m", model, stdin=long).stdout.count(b"_") == 6000
+
+
+def test_conll_keeps_everything_but_the_tags(model, samples):
+    source = (samples / "en.conllu").read_bytes()
+    done = run("tag", "-m", model, samples / "en.conllu")
+    assert done.returncode == 0, done.stderr
+    pairs = list(zip(source.split(b"\n"), done.stdout.split(b"\n"), strict=True))
+    changed = [(a.split(b"\t"), b.split(b"\t")) for a, b in pairs if a != b]
+    assert len(changed) < 20  # the tagger was trained on these very words
+    assert all(a[:3] + a[4:] == b[:3] + b[4:] for a, b in changed)
+    xpos = run("tag", "-m", model, "--column", "xpos", samples / "en.conllu").stdout
+    assert [line.split(b"\t")[4] for line in xpos.split(b"\n") if line[:2] == b"1\t"] == [
+        line.split(b"\t")[3] for line in done.stdout.split(b"\n") if line[:2] == b"1\t"
+    ]
+
+
+def test_from_text_to_conll_and_back(model, samples):
+    text = samples / "en.txt"
+    conll = run("tag", "-m", model, "--to", "conll", text).stdout
+    again = run("tag", "-m", model, "--to", "tagged", stdin=conll)
+    assert again.stdout == run("tag", "-m", model, text).stdout
+    slashes = run("tag", "-m", model, "--separator", "/", text).stdout
+    assert slashes == again.stdout.replace(b"_", b"/")
+
+
+def test_both_decoders_and_any_number_of_threads(model, samples):
+    for decoder in ("--viterbi", "--posterior"):
+        outputs = {run("tag", "-m", model, decoder, "--threads", n, samples / "en.conllu").stdout for n in (1, 2, 3)}
+        assert len(outputs) == 1
+
+
+def test_several_files_are_one_output(model, samples, tmp_path):
+    text = samples / "en.txt"
+    done = run("tag", "-m", model, "-o", tmp_path / "out", text, text)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert (tmp_path / "out").read_bytes() == run("tag", "-m", model, text).stdout * 2
+
+
+def test_a_closed_pipe_ends_quietly(model, tmp_path):
+    (tmp_path / "long").write_bytes(b"the dog barks .\n" * 50_000)
+    line, status, errors = through_head("tag", "-m", model, tmp_path / "long")
+    assert line.count(b"_") == 4
+    assert (status, errors) == (0, b"")
+
+
+def test_what_is_no_tagger(model, samples, trained, tmp_path):
+    fails(run("tag", "-m", trained / "model", samples / "en.txt"), "'alignment'", "align -m")
+    fails(run("tag", "-m", samples / "en.txt", samples / "en.txt"), "en.txt")
+    fails(run("tag", "-m", tmp_path / "none", samples / "en.txt"), "none: cannot be opened")
+    (tmp_path / "cut").write_bytes(model.read_bytes()[:5000])
+    fails(run("tag", "-m", tmp_path / "cut", samples / "en.txt"), "cut: is damaged")
+    fails(run("tag", "-m", model, "--column", "nonsense", samples / "en.conllu"), "column 'nonsense'", status=2)
+    fails(run("tag", "-m", model, "--format", "conll", samples / "en.txt"), "en.txt:1")
