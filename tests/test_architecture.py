@@ -19,7 +19,10 @@ MODULES = {name: tree for name, tree in TREES.items() if name.startswith("alignt
 #: Packages that know about models; each may use ``formats``, none another one's modules.
 TASKS = {p.parent.name for p in PACKAGE.glob("*/__init__.py")} - {"cli", "formats"}
 #: What every package may import: it knows no files and no models.
-SHARED = {f"aligntools{name}" for name in ("", ".errors", ".exponentiated", ".parallel", ".resampling")}
+SHARED = {
+    f"aligntools{name}"
+    for name in ("", ".errors", ".exponentiated", ".kernels_vectors", ".lbfgs", ".parallel", ".resampling")
+}
 POLICY = "aligntools/compiling.py"
 
 

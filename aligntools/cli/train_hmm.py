@@ -130,11 +130,10 @@ def _alignments(o):
     if o["mre_iterations"] is not None and not mre:
         raise UsageProblem("--mre-iterations goes with --estimator mre")
     if mre:
-        from aligntools.cli import mre_align
+        from aligntools.aligning.settings import Reconstruction
 
-        usual = mre_align.command.make_context("mre-align", ["-i", "-"]).params
         steps = o["mre_iterations"]
-        rest["reconstruct"] = usual["reconstruct"] if steps is None else steps
+        rest["reconstruct"] = Reconstruction() if steps is None else Reconstruction(steps)
         rest["views"] = (0,) if o["views"] is None else o["views"]
     run(rest)
 

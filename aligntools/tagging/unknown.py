@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from aligntools.tagging.lbfgs import minimize
+from aligntools.lbfgs import minimize
 
 #: Longest prefix and suffix that are features, in characters.
 PREFIX, SUFFIX = 4, 5
@@ -216,7 +216,9 @@ class UnknownWords:
             return loss, (back @ p + l2 * w).ravel()
 
         start = np.zeros(self.weights.size)
-        self.weights = minimize(objective, start, iterations).reshape(shape_).astype(np.float32)
+        self.weights = (
+            minimize(objective, start, iterations, tolerance=1e-7, memory=6).state.x.reshape(shape_).astype(np.float32)
+        )
 
     def probabilities(self, words):
         """Return ``p(state | form)``.
