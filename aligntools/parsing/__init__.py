@@ -1,0 +1,1 @@
+"""Dependency parsing: edge-factored log-linear models over trees, inference, features, learning, scores."""

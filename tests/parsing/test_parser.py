@@ -1,0 +1,151 @@
+"""The parser as a whole: text to trees, and its model file."""
+
+import numpy as np
+import pytest
+
+from aligntools.errors import ModelError
+from aligntools.formats.modelfile import read_model, write_model
+from aligntools.parallel import Pool
+from aligntools.parsing import parser as module
+from aligntools.parsing import training
+from aligntools.parsing.features import SETS, FeatureSpace
+from aligntools.parsing.inference import Trees
+from aligntools.parsing.labels import Labeler
+from aligntools.parsing.parser import Lexicon, Parser
+
+TEXT = [
+    ("the/DET/2/det dog/NOUN/3/nsubj sleeps/VERB/0/root"),
+    ("a/DET/2/det cat/NOUN/3/nsubj sees/VERB/0/root the/DET/5/det dog/NOUN/3/obj"),
+    ("dogs/NOUN/2/nsubj see/VERB/0/root the/DET/4/det 23/NUM/2/obj"),
+    ("Cats/NOUN/2/nsubj sleep/VERB/0/root"),
+    ("the/DET/3/det old/ADJ/3/amod cat/NOUN/4/nsubj sleeps/VERB/0/root well/ADV/4/advmod"),
+]
+
+
+def split(text):
+    """Return words, tags, offsets, heads, labels."""
+    rows = [word.split("/") for line in text for word in line.split()]
+    offsets = np.concatenate([[0], np.cumsum([len(line.split()) for line in text])]).astype(np.int64)
+    columns = [[row[k].encode() for row in rows] for k in (0, 1, 3)]
+    return columns[0], columns[1], offsets, np.array([int(row[2]) for row in rows], np.int32), columns[2]
+
+
+@pytest.fixture(scope="module")
+def parser():
+    words, tags, offsets, heads, labels = split(TEXT * 3)
+    lexicon = Lexicon.of(words, tags)
+    sentences = lexicon.sentences(words, tags, offsets)
+    space = FeatureSpace.fitted(SETS["prefixes"], sentences, 12)
+    objective = training.Objective(space, [training.TreeLoss(sentences, heads, Trees())], 0.1)
+    weights = training.minimize(objective, iterations=30).weights
+    labeler = Labeler.train(sentences, heads, labels, bits=8)
+    return Parser(lexicon, space, weights, Trees(), {"l2": 0.1}, labeler)
+
+
+def test_it_parses_what_it_learned(parser):
+    words, tags, offsets, heads, labels = split(TEXT)
+    sentences = parser.sentences(words, tags, offsets)
+    parsed = parser.parse(sentences)
+    assert parsed.heads.tolist() == heads.tolist()
+    assert parser.labeler.label(sentences, parsed.heads) == labels
+    assert not parsed.flat.any()
+    assert np.all(np.isfinite(parsed.scores))
+
+
+def test_new_words_and_tags_and_blank_sentences(parser):
+    words, tags = [b"The", b"wug", b"sleeps", b"!", b"\xff\xfe"], [b"DET", b"NOUN", b"VERB", b"NEW", b"NEW"]
+    offsets = np.array([0, 0, 3, 4, 5, 5])
+    parsed = parser.parse(parser.sentences(words, tags, offsets))
+    assert parsed.heads.tolist() == [2, 3, 0, 0, 0]
+    with pytest.raises(ValueError, match="5 words, 4 tags"):
+        parser.sentences(words, tags[:4], offsets)
+
+
+def test_a_saved_parser_is_the_same_parser(parser, tmp_path):
+    path = str(tmp_path / "m")
+    parser.save(path)
+    again = Parser.load(path)
+    assert again.weights.tobytes() == parser.weights.tobytes()
+    assert (again.trees, again.settings, again.space.templates) == (
+        parser.trees,
+        parser.settings,
+        parser.space.templates,
+    )
+    assert again.labeler.weights.tobytes() == parser.labeler.weights.tobytes()
+    words, tags, offsets, _, labels = split(TEXT)
+    parsed = again.parse(again.sentences(words, tags, offsets))
+    assert parsed.heads.tolist() == parser.parse(parser.sentences(words, tags, offsets)).heads.tolist()
+    assert again.labeler.label(again.sentences(words, tags, offsets), parsed.heads) == labels
+    again.save(str(tmp_path / "n"))
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "n").read_bytes()
+
+
+def test_runs_and_threads_change_nothing(parser, monkeypatch):
+    words, tags, offsets, _, _ = split(TEXT * 7)
+    sentences = parser.sentences(words, tags, offsets)
+    whole = parser.parse(sentences)
+    monkeypatch.setattr(module, "CHUNK", 50)
+    with Pool(3) as pool:
+        parts = parser.parse(sentences, pool)
+    assert parts.heads.tobytes() == whole.heads.tobytes()
+    assert parts.scores.tobytes() == whole.scores.tobytes()
+
+
+def test_sentences_over_the_limit_get_a_flat_tree(parser):
+    words, tags, offsets, heads, _ = split(TEXT)
+    parsed = parser.parse(parser.sentences(words, tags, offsets), longest=4)
+    assert parsed.flat.tolist() == [False, True, False, False, True]
+    assert parsed.heads[3:8].tolist() == [0, 1, 1, 1, 1]
+    assert parsed.heads[8:14].tolist() == heads[8:14].tolist()
+
+
+def test_other_trees_than_the_models_own(parser):
+    words, tags, offsets, _, _ = split(TEXT)
+    sentences = parser.sentences(words, tags, offsets)
+    for trees in (Trees(False, True), Trees(True, False), Trees(False, False)):
+        assert parser.parse(sentences, trees=trees).scores.sum() >= parser.parse(sentences).scores.sum() - 1e-9
+
+
+def test_words_are_normalized():
+    assert module.normalized([b"\xc3\x84rger", b"1984", b"."]) == ["ärger".encode(), b"0000", b"."]
+    assert module.prefixes(["Ärgernis".encode(), b"a"]) == ["Ärger".encode(), b"a"]
+    assert module.vocabulary([b"b", b"a", b"b", b"c", b"a"], 2).words() == ["", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda h, a: a.pop("words.blob"),
+        lambda h, a: a.update(weights=a["weights"][:-1]),
+        lambda h, a: a.update(places=a["places"][::-1].copy()),
+        lambda h, a: a.update(places=a["places"] + 10**6),
+        lambda h, a: a.update(weights=a["weights"] * np.float32(np.nan)),
+        lambda h, a: a.update(weights=a["weights"].astype(np.float64)),
+        lambda h, a: h.update(templates=["p |"]),
+        lambda h, a: h.update(bins=[3]),
+        lambda h, a: h.update(trees={"planar": True}),
+        lambda h, a: a.update({"labeler.places": a["labeler.places"] + 10**6}),
+        lambda h, a: a.update({"labeler.weights": a["labeler.weights"][:, :-1].copy()}),
+    ],
+)
+def test_damaged_models_are_refused(parser, tmp_path, damage):
+    path = str(tmp_path / "m")
+    parser.save(path)
+    header, arrays = read_model(path, "parser")
+    arrays = {k: np.array(v) for k, v in arrays.items()}
+    damage(header, arrays)
+    write_model(path, "parser", header, arrays)
+    with pytest.raises(ModelError, match="do not fit together"):
+        Parser.load(path)
+
+
+def test_a_set_of_features_has_a_name():
+    assert module.templates_of("delexicalized") == SETS["delexicalized"]
+    with pytest.raises(ValueError, match="there are full"):
+        module.templates_of("other")
+
+
+def test_labels_need_words():
+    lexicon = Lexicon.of([], [])
+    with pytest.raises(ValueError, match="no words"):
+        Labeler.train(lexicon.sentences([], [], np.array([0, 0])), np.zeros(0, np.int32), [])
