@@ -1,4 +1,4 @@
-"""Taggers trained on treebanks: accuracy with and without latent annotations, beside NLTK's, and speed."""
+"""Taggers trained on treebanks: accuracy with and without latent annotations, beside NLTK's."""
 
 import json
 import subprocess
@@ -31,13 +31,13 @@ def run(o):
                 times.append([f"{chosen} {column.upper()}", *took])
     peers = ["NLTK TnT", "NLTK perceptron"] if o.peer_python else []
     header = ["treebank", "train words", "tags", *(f"latent {n}" for n in sizes), *peers]
-    seconds = ["treebank", *(f"train, latent {n}" for n in sizes), f"words/s, latent {sizes[-1]}"]
+    seconds = ["treebank", *(f"latent {n}" for n in sizes)]
     body = [
         "Accuracy on the test files in percent, that of words not seen in training in brackets; `train-hmm --tagged`"
         " and `tag` with their defaults, `--latent 1` being the plain bigram tagger. NLTK's TnT has an affix tagger for"
         " unknown words; its perceptron is trained for its usual 5 iterations.",
         report.table(header, rows),
-        "Seconds of whole training commands, and words a second of the whole command `tag`, on the training text:",
+        "Seconds of whole training commands:",
         report.table(seconds, times),
         report.circumstances(o.threads),
     ]
@@ -59,9 +59,6 @@ def _measure(o, folder, train, test, column, sizes):
         )
         row.append(_scores(folder))
         measuring.note(f"{train} {column}, latent {latent}: {row[-1]} in {usage.seconds:.1f} s")
-    tag = measuring.aligntools("tag", "-m", folder / "model", folder / "train.txt", "-o", folder / "speed.out")
-    usage = min((measuring.run(tag) for _ in range(3)), key=lambda u: u.seconds)
-    took.append(f"{len(training.words) / usage.seconds:,.0f}")
     for kind in ("tnt", "perceptron") if o.peer_python else ():
         files = [folder / name for name in ("train.tagged", "test.txt", "out.tagged")]
         subprocess.run([o.peer_python, PEER, "tag", kind, *files], check=True, stdout=subprocess.DEVNULL)
