@@ -11,8 +11,7 @@ from aligntools.aligning.member import Member, SamplerCounts
 from aligntools.aligning.positions import LONGEST, Positions
 from aligntools.aligning.settings import Settings
 from aligntools.aligning.table import Table
-from aligntools.errors import ModelError
-from aligntools.formats.modelfile import read_model, write_model
+from aligntools.formats.modelfile import fitting, hold, read_model, write_model
 from aligntools.formats.vocabulary import Vocabulary
 
 KIND = "alignment"
@@ -71,7 +70,7 @@ class AlignmentModel:
             When it is not one, or its parts do not fit together.
         """
         header, arrays = read_model(path, KIND)
-        try:
+        with fitting(path):
             settings = Settings(**{**header["settings"], "views": tuple(header["settings"]["views"])})
             source = Vocabulary.from_arrays(arrays["source.blob"], arrays["source.starts"])
             target = Vocabulary.from_arrays(arrays["target.blob"], arrays["target.starts"])
@@ -81,8 +80,6 @@ class AlignmentModel:
                 for n, about in enumerate(header["members"])
             ]  # fmt: skip
             return cls(settings, source, target, members, header["lowercase"], header["length_ratio"])
-        except (KeyError, ValueError, TypeError, IndexError) as error:
-            raise ModelError(path, None, f"is damaged: its parts do not fit together ({error})") from None
 
 
 _PLAIN = ("s_map", "t_map", "s_keys", "t_keys", "s_null", "t_null", "jumps", "p_null", "tension")
@@ -125,8 +122,7 @@ def _check(arrays, sizes, joint, sampler):
         )  # fmt: skip
         want |= {f"sampler.{d}.{name}": shape for name, shape in zip(_SAMPLER, shapes, strict=True)}
     for name, (shape, kind) in want.items():
-        if arrays[name].shape != shape or arrays[name].dtype != kind:
-            raise ValueError(f"{name} is {arrays[name].dtype} {arrays[name].shape}")
+        hold(arrays, name, shape, kind)
     ptr, inside = (
         arrays["table.ptr"],
         ((arrays["table.ids"], n_t), (arrays["s_map"], n_s + 1), (arrays["t_map"], n_t + 1)),

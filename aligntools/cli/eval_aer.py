@@ -33,17 +33,7 @@ from aligntools.formats import goldlinks, pharaoh
 @click.option("--reverse", is_flag=True, help="The alignments are target-source.")
 @click.option("--all-sure", is_flag=True, help="Take possible links as sure.")
 @click.option("--ignore-possible", is_flag=True, help="Leave possible links out.")
-@click.option(
-    "--bootstrap",
-    type=click.IntRange(min=0),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="Samples for the 95 % interval of the AER; 0 for none.",
-)
-@click.option("--paired", is_flag=True, help="Test each further alignment against the first.")
-@options.seed
-@click.option("--json", is_flag=True, help="Print JSON, with fractions instead of percent.")
+@options.scoring("AER", "alignment")
 @options.output
 @options.verbosity
 def command(

@@ -52,17 +52,7 @@ _FORMATS = ["auto", *(name for name in tagged.FORMATS if name != "text")]
 @click.option("--head", is_flag=True, help="Score the first sentences of a TAGGED longer than the gold.")
 @click.option("--ignore-forms", is_flag=True, help="Do not compare the words, only how many there are.")
 @click.option("--by-tag", is_flag=True, help="Add precision, recall and F1 of each tag, and the commonest errors.")
-@click.option(
-    "--bootstrap",
-    type=click.IntRange(min=0),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="Samples for the 95 % interval of the accuracy; 0 for none.",
-)
-@click.option("--paired", is_flag=True, help="Test the accuracy of each further TAGGED against the first.")
-@options.seed
-@click.option("--json", is_flag=True, help="Print JSON, with fractions instead of percent.")
+@options.scoring("accuracy", "TAGGED")
 @options.output
 @options.verbosity
 def command(

@@ -62,6 +62,26 @@ def seed(function):
     )(function)
 
 
+def scoring(figure, system):
+    """Add what the commands that score share: ``bootstrap`` and ``seed`` (int), ``paired`` and ``json`` (bool).
+
+    ``figure`` is what intervals and tests are of, ``system`` what each further file is called.
+    """
+
+    def decorate(function):
+        for option in (
+            click.option("--json", is_flag=True, help="Print JSON, with fractions instead of percent."),
+            seed,
+            click.option("--paired", is_flag=True, help=f"Test each further {system}'s {figure} against the first's."),
+            click.option("--bootstrap", type=click.IntRange(min=0), default=1000, show_default=True, metavar="N",
+                         help=f"Samples for the 95 % interval of the {figure}; 0 for none."),
+        ):  # fmt: skip
+            function = option(function)
+        return function
+
+    return decorate
+
+
 def index_base(function=None, *, name="--index-base", of="the alignment files", default="0"):
     """Add ``--index-base 0|1``, passed as ``index_base`` (int), or another flag of that kind by ``name``.
 

@@ -1,5 +1,6 @@
 """Model files: named arrays and a versioned header in one file, without pickle."""
 
+import contextlib
 import json
 import os
 import tempfile
@@ -60,6 +61,25 @@ def write_model(path, kind, header, arrays):
         if type(error).__name__ != "SafetensorError":
             raise
         raise DataError(path, None, f"cannot be written: {error}") from None
+
+
+@contextlib.contextmanager
+def fitting(path):
+    """Turn what goes wrong while a model's parts are put together into one `ModelError`."""
+    try:
+        yield
+    except (KeyError, ValueError, TypeError, IndexError) as error:
+        raise ModelError(path, None, f"is damaged: its parts do not fit together ({error})") from None
+
+
+def hold(arrays, name, shape, kind):
+    """Return an array that has the shape and type that kernels trust, and no infinities; else a ValueError."""
+    array = arrays[name]
+    if array.shape != shape or array.dtype != kind:
+        raise ValueError(f"{name} is {array.dtype} {array.shape}")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"{name} is not finite")
+    return array
 
 
 def read_model(path, kind):

@@ -5,8 +5,8 @@ from itertools import pairwise, repeat
 
 import numpy as np
 
-from aligntools.errors import ModelError, UsageProblem
-from aligntools.formats.modelfile import read_model, write_model
+from aligntools.errors import UsageProblem
+from aligntools.formats.modelfile import fitting, hold, read_model, write_model
 from aligntools.tagging.decoding import Candidates, Model, decode
 from aligntools.tagging.unknown import RELATIONS, UnknownWords, text_of
 from aligntools.tagging.wordclasses import WordClasses
@@ -199,10 +199,8 @@ class Tagger:
             When it is not one, or its parts do not fit together.
         """
         header, arrays = read_model(path, KIND)
-        try:
+        with fitting(path):
             return _assemble(header, arrays)
-        except (KeyError, ValueError, TypeError, IndexError) as error:
-            raise ModelError(path, None, f"is damaged: its parts do not fit together ({error})") from None
 
 
 _CHAIN = ("first", "start", "transitions", "stop")
@@ -217,24 +215,14 @@ def _pack(words):
 
 def _unpack(arrays, name):
     blob, ends = arrays[f"{name}.blob"], arrays[f"{name}.ends"]
-    _hold(arrays, f"{name}.blob", (len(blob),), np.uint8)
-    _hold(arrays, f"{name}.ends", (len(ends),), np.int64)
+    hold(arrays, f"{name}.blob", (len(blob),), np.uint8)
+    hold(arrays, f"{name}.ends", (len(ends),), np.int64)
     _rises(np.concatenate([[0], ends]), len(blob), name)
     data, starts = blob.tobytes(), [0, *ends.tolist()]
     words = [data[a:b] for a, b in pairwise(starts)]
     if len(set(words)) < len(words):
         raise ValueError(f"{name} come twice")
     return words
-
-
-def _hold(arrays, name, shape, kind):
-    """Hold an array against the shape and type that kernels trust."""
-    array = arrays[name]
-    if array.shape != shape or array.dtype != kind:
-        raise ValueError(f"{name} is {array.dtype} {array.shape}")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError(f"{name} is not finite")
-    return array
 
 
 def _rises(ptr, last, name):
@@ -253,15 +241,15 @@ def _assemble(header, arrays):
     if not tags or any(not isinstance(t, str) for t in tags) or header["members"] < 1:
         raise ValueError("no tags")
     n_groups = 1 if anonymous else n_tags
-    ptr = _hold(arrays, "candidates.ptr", (len(words) + 1,), np.int64)
-    groups = _hold(arrays, "candidates.groups", (int(ptr[-1]),), np.int32)
+    ptr = hold(arrays, "candidates.ptr", (len(words) + 1,), np.int64)
+    groups = hold(arrays, "candidates.groups", (int(ptr[-1]),), np.int32)
     _rises(ptr, len(groups), "candidates.ptr")
     _inside(groups, n_groups, "candidates.groups")
     if np.any(np.diff(ptr) < 1):
         raise ValueError("a word has no candidates")
     candidates = Candidates(ptr, groups)
     parents = arrays["classes.parents"]
-    _hold(arrays, "classes.parents", (len(parents),), np.int64)
+    hold(arrays, "classes.parents", (len(parents),), np.int64)
     _inside(parents, len(parents), "classes.parents")
     signatures = [s.decode("utf-8", "surrogateescape") for s in _unpack(arrays, "signatures")]
     if len(signatures) != len(parents) - 1:
@@ -269,12 +257,12 @@ def _assemble(header, arrays):
     classes = WordClasses({s: n + 1 for n, s in enumerate(signatures)}, parents, [tuple(x) for x in levels])
     features = [s.decode("utf-8", "surrogateescape") for s in _unpack(arrays, "features")]
     rows = len(features) + len(RELATIONS) * n_tags
-    weights = _hold(arrays, "unknown.weights", (rows, n_tags), np.float32)
-    ptr = _hold(arrays, "unknown.ptr", (len(words) + 1,), np.int64)
-    states = _hold(arrays, "unknown.states", (int(ptr[-1]),), np.int32)
+    weights = hold(arrays, "unknown.weights", (rows, n_tags), np.float32)
+    ptr = hold(arrays, "unknown.ptr", (len(words) + 1,), np.int64)
+    states = hold(arrays, "unknown.states", (int(ptr[-1]),), np.int32)
     _rises(ptr, len(states), "unknown.ptr")
     _inside(states, n_tags, "unknown.states")
-    shares = _hold(arrays, "unknown.shares", (len(states),), np.float32)
+    shares = hold(arrays, "unknown.shares", (len(states),), np.float32)
     known = {text_of(w): n for n, w in enumerate(words)}
     unknown = UnknownWords({f: n for n, f in enumerate(features)}, weights, known, ptr, states, shares)
     all_ = [
@@ -288,18 +276,18 @@ def _assemble(header, arrays):
 
 
 def _member(n, arrays, candidates, n_groups, n_nodes, n_states):
-    first = _hold(arrays, f"{n}.first", (n_groups + 1,), np.int64)
+    first = hold(arrays, f"{n}.first", (n_groups + 1,), np.int64)
     size = int(first[-1])
     _rises(first, size, "first")
     if np.any(np.diff(first) < 1) or n_states not in (None, size):
         raise ValueError("a tag has no states, or a state no tag")
-    start = _hold(arrays, f"{n}.start", (size,), np.float64)
-    stop = _hold(arrays, f"{n}.stop", (size,), np.float64)
-    transitions = _hold(arrays, f"{n}.transitions", (size, size), np.float64)
-    prior = _hold(arrays, f"{n}.prior", (size,), np.float64)
-    shares = _hold(arrays, f"{n}.shares", (n_nodes, size), np.float32)
+    start = hold(arrays, f"{n}.start", (size,), np.float64)
+    stop = hold(arrays, f"{n}.stop", (size,), np.float64)
+    transitions = hold(arrays, f"{n}.transitions", (size, size), np.float64)
+    prior = hold(arrays, f"{n}.prior", (size,), np.float64)
+    shares = hold(arrays, f"{n}.shares", (n_nodes, size), np.float32)
     places = int(np.diff(first)[candidates.groups].sum())
-    values = _hold(arrays, f"{n}.values", (places,), np.float32).astype(np.float64)
+    values = hold(arrays, f"{n}.values", (places,), np.float32).astype(np.float64)
     if any(a.min(initial=0) < 0 for a in (start, stop, transitions, shares, values)) or prior.min() <= 0:
         raise ValueError("a probability is negative")
     return Member(Model(first, start, transitions, stop, values), prior, shares)
