@@ -11,7 +11,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "RESULTS.md"
-ORDER = ("quality", "speed", "memory", "startup", "threads", "settings", "chains", "induction", "taggers", "mre")
+ORDER = (
+    "quality",
+    "speed",
+    "speed_again",
+    "memory",
+    "startup",
+    "threads",
+    "settings",
+    "chains",
+    "induction",
+    "taggers",
+    "mre",
+)
 HEAD = """# Results
 
 Written by `python bench/run.py COMMAND`, each command its own section; do not edit between the markers.
