@@ -12,6 +12,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "RESULTS.md"
 ORDER = (
+    "quality", "speed", "speed_again", "memory", "startup", "threads", "settings", "chains", "induction", "taggers", "mre",
+    "contrastive_study", "parsing", "transfer",
+)  # fmt: skip
     "quality",
     "speed",
     "speed_again",
