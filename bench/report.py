@@ -12,21 +12,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "RESULTS.md"
 ORDER = (
-    "quality", "speed", "speed_again", "memory", "startup", "threads", "settings", "chains", "induction", "taggers", "mre",
-    "contrastive_study", "parsing", "transfer",
+    "quality", "speed", "speed_again", "memory", "startup", "threads", "settings", "chains", "induction", "taggers",
+    "mre", "contrastive_study", "parsing", "transfer",
 )  # fmt: skip
-    "quality",
-    "speed",
-    "speed_again",
-    "memory",
-    "startup",
-    "threads",
-    "settings",
-    "chains",
-    "induction",
-    "taggers",
-    "mre",
-)
 HEAD = """# Results
 
 Written by `python bench/run.py COMMAND`, each command its own section; do not edit between the markers.

@@ -4,7 +4,7 @@ What is computed for a sentence depends on the model and the sentence alone, wha
 training's last decoding, a batch and a stream give the same bytes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -110,7 +110,8 @@ class Applier:
     """
 
     def __init__(self, members, settings, sizes, pool, max_cells=CHUNK_CELLS):
-        self.members, self.settings, self.sizes, self.pool = members, settings, sizes, pool
+        self.members = [replace(m, table=m.table.with_unknown()) for m in members]
+        self.settings, self.sizes, self.pool = settings, sizes, pool
         self.max_cells = min(max_cells, CHUNK_CELLS)
 
     def posteriors(self, bitext, viterbi=False):

@@ -39,6 +39,11 @@ class Table:
         """Target words, with NULL."""
         return len(self.target_types)
 
+    def with_unknown(self):
+        """Return the table with one more word on each side that occurs with none: what unknown words count as."""
+        more = [np.append(a, a.dtype.type(0)) for a in (self.types, self.target_types)]
+        return Table(np.append(self.ptr, self.ptr[-1]), self.ids, *more)
+
     def blocks(self):
         """Runs of words whose rows have about equal sizes."""
         return balanced_blocks(np.diff(self.ptr), BLOCKS)

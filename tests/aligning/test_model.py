@@ -175,6 +175,21 @@ def test_case_and_unknown_words_do_not_depend_on_the_block(models, tmp_path):
         np.testing.assert_array_equal(x, y[::-1])
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_unknown_words_do_not_depend_on_how_pairs_are_looked_up(models, tmp_path, monkeypatch, name):
+    """Large blocks go through the index of words, small ones look pairs up one by one."""
+    lines = [
+        "Der Flugzeugträger fährt 77 Uhr ab ||| The aircraftcarrier leaves 77 o'clock",
+        "Flugzeugträger Unbekannt Der ||| unknown The aircraftcarrier",
+        "Der Zug fährt um acht Uhr ab . ||| The train leaves at eight o'clock .",
+    ]
+    (whole,) = text(models[name], tmp_path, lines)
+    expected = each(models[name], whole)
+    monkeypatch.setattr("aligntools.aligning.applying.FEW_CELLS", 0)
+    for x, y in zip(expected, each(models[name], whole), strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
 def test_parts_that_do_not_fit_together(models, tmp_path):
     path = str(tmp_path / "model")
     models["fertility"].save(path)
