@@ -19,9 +19,9 @@ LANGUAGES = {
 }
 #: Words of a sentence that is used, most pairs that are used, pairs that are aligned, parts that a text which is
 #: both learned from and scored on is tagged in, most sentences of plain text.
-SHORTEST, LONGEST, PAIRS, ALIGNED, FOLDS, PLAIN = 5, 25, 20_000, 60_000, 4, 2_000
+SHORTEST, LONGEST, PAIRS, ALIGNED, FOLDS, PLAIN = 10, 40, 20_000, 60_000, 4, 2_000
 _ENDS = (".", "!", "?", '"', "”", "»")
-TAGGER = ("--members", 2)
+TAGGER, ALIGNER = ("--members", 2), ("--symmetrize", "intersect")
 
 
 def source_tags(tagger, text, out, o):
@@ -54,7 +54,8 @@ def treebank(folder, name, out):
     return sentences
 
 
-def _tagged(path, sentences):
+def tagged(path, sentences):
+    """Write sentences of (word, tag) as word_TAG lines."""
     path.write_text("".join(" ".join(f"{w}_{t}" for w, t in s) + "\n" for s in sentences), encoding="utf-8")
 
 
@@ -122,7 +123,7 @@ def prepare(o, language, tagger) -> Prepared:
     own = folder / "tagger"
     gold = treebank(o.treebanks, test, result[0])
     texts = [s for name in training for s in treebank(o.treebanks, name, folder / "train.conll")]
-    _tagged(folder / "train.tagged", texts)
+    tagged(folder / "train.tagged", texts)
     train = measuring.aligntools("train-hmm", "-q", "--threads", o.threads, *TAGGER, "--tagged")
     measuring.run([*train, folder / "train.tagged", "-m", own])
     if test in training:
@@ -131,7 +132,7 @@ def prepare(o, language, tagger) -> Prepared:
         measuring.run(measuring.aligntools("tag", "-m", own, result[0], "--column", 4, "-o", result[1]))
     measuring.note(f"{language}: tagger")
     n = _parallel(o, language, folder)
-    align = measuring.aligntools("align", "-q", "--threads", o.threads, "-s", folder / "text.en")
+    align = measuring.aligntools("align", "-q", "--threads", o.threads, *ALIGNER, "-s", folder / "text.en")
     measuring.run([*align, "-t", folder / f"text.{language}", "-o", folder / "all.links"])
     measuring.note(f"{language}: aligned")
     pairs = n - PLAIN
@@ -153,17 +154,17 @@ def prepare(o, language, tagger) -> Prepared:
 
 def _tag_in_folds(o, folder, gold, train):
     """Tag a text by taggers that did not see the sentences that they tag."""
-    tagged = [None] * len(gold)
+    found = [None] * len(gold)
     for fold in range(FOLDS):
-        _tagged(folder / "fold.tagged", [s for k, s in enumerate(gold) if k % FOLDS != fold])
+        tagged(folder / "fold.tagged", [s for k, s in enumerate(gold) if k % FOLDS != fold])
         measuring.run([*train, folder / "fold.tagged", "-m", folder / "fold.tagger"])
         own = [k for k in range(len(gold)) if k % FOLDS == fold]
         text = "".join(" ".join(w for w, _ in gold[k]) + "\n" for k in own)
         (folder / "fold.txt").write_text(text, encoding="utf-8")
         source_tags(folder / "fold.tagger", folder / "fold.txt", folder / "fold.out", o)
         for k, line in zip(own, lines_of(folder / "fold.out"), strict=True):
-            tagged[k] = [token.rpartition("_")[2] for token in line.split(" ")]
-    tags = iter([tag for sentence in tagged for tag in sentence])
+            found[k] = [token.rpartition("_")[2] for token in line.split(" ")]
+    tags = iter([tag for sentence in found for tag in sentence])
     lines = []
     for line in lines_of(folder / "gold.conll"):
         fields = line.split("\t")

@@ -14,12 +14,17 @@ from aligntools.errors import AligntoolsError
 #: ``_`` for ``-`` and is imported only when the command is asked for, so that ``--help`` stays quick.
 COMMANDS = {
     "align": "Align a parallel corpus, or apply a saved model to new text.",
+    "contrastive-align": "Align with non-local features, weights learned from the text or from a little gold.",
     "mre-align": "Align with models trained by maximum reconstruction (IBM 2, HMM).",
     "symmetrize": "Combine, convert and check alignment files.",
     "eval-aer": "Score alignments against gold links: precision, recall, F1, AER.",
     "train-hmm": "Train hidden Markov models: of alignments, of induced tags, of given tags.",
     "tag": "Tag text with a trained tagger.",
     "eval-tags": "Score tags: accuracy, many-to-1, 1-to-1, VI, V-measure.",
+    "train-parser": "Train a dependency parser from a treebank.",
+    "transfer-parse": "Train a parser for a language without a treebank, through parallel text.",
+    "parse": "Parse text with tags.",
+    "eval-uas": "Score dependency trees: UAS, LAS, whole trees, roots.",
     "lexicon": "Write translation tables and shortlists from aligned text.",
     "warmup": "Compile everything once, for container images and CI.",
 }

@@ -7,11 +7,16 @@ import numpy as np
 
 from aligntools.parallel import Pool
 from aligntools.parsing import training
+from aligntools.parsing.checkpoints import Checkpoint, fingerprint
 from aligntools.parsing.features import FeatureSpace
 from aligntools.parsing.inference import Trees
 from aligntools.parsing.labels import Labeler
 from aligntools.parsing.parser import Lexicon, Parser, templates_of
 from aligntools.parsing.trees import usable
+
+
+class NoSentences(ValueError):
+    """There is nothing to train on."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +105,7 @@ def train(
     settings: Settings | None = None,
     pool: Pool | None = None,
     progress: Callable[[int, float, np.ndarray], None] | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> tuple[Parser, Report]:
     """Train a parser from sentences with trees, by maximum conditional likelihood.
 
@@ -116,10 +122,14 @@ def train(
         Does not change the results.
     progress : callable, optional
         See `training.minimize`.
+    checkpoint : Checkpoint, optional
+        Keeps the state, and goes on from the one that it has.
 
     Raises
     ------
-    ValueError
+    ModelError
+        When the checkpoint's state is of another training.
+    NoSentences
         When no sentence is left to train on.
     """
     settings = settings or Settings()
@@ -132,7 +142,7 @@ def train(
             skipped[reason] = int(np.count_nonzero(wrong & found.keep))
     keep = found.keep & (lengths >= settings.shortest) & (lengths <= settings.longest) & (lengths > 0)
     if not keep.any():
-        raise ValueError("no sentence can be trained on")
+        raise NoSentences("no sentence can be trained on")
     words, within = chosen(list(words), offsets, keep)
     tags = chosen(list(tags), offsets, keep)[0]
     trees = chosen(found.heads, offsets, keep)[0]
@@ -140,9 +150,11 @@ def train(
     sentences = lexicon.sentences(words, tags, within)
     space = FeatureSpace.fitted(templates_of(settings.features), sentences, settings.bits, pool=pool)
     objective = training.Objective(space, [training.TreeLoss(sentences, trees, settings.trees)], settings.l2, pool)
-    fit = training.minimize(
-        objective, iterations=settings.iterations, tolerance=settings.tolerance, progress=progress
-    )  # fmt: skip
+    minimize = training.minimize
+    if checkpoint is not None:
+        own = fingerprint(asdict(settings), sentences.offsets, sentences.layers, trees)
+        minimize = checkpoint.open("train", own).minimize
+    fit = minimize(objective, None, settings.iterations, settings.tolerance, progress=progress)
     labeler = None
     if labels is not None and settings.labels:
         labeler = Labeler.train(sentences, trees, chosen(list(labels), offsets, keep)[0])

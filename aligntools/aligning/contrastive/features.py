@@ -1,0 +1,141 @@
+"""The features of the contrastive model: their names, order and start weights, and how one is added.
+
+A feature is a function of a whole alignment, but all that is ever computed is what it changes by when one link is
+added, from two sources: what the link adds by itself, whatever the other links are (a column of
+`Evidence.values`), and what depends on the links that are there (a function of `kernels_features`).
+
+**To add a feature**, say ``short-links``:
+
+1. give it a number in `kernels_features` (at the end of the list; FEATURES is one more), and a row of `ALL` below:
+   its name, its group, the weight that learning starts from, what it counts;
+2. if it depends on the link alone, fill its column in `kernels_evidence`, next to `position_values`, and call that
+   from `evidence`; if it depends on the other links, write a function that returns the change, next to `lonely`,
+   and one line in `structural_changes`; it may do both, as the translation product does;
+3. write the slow definition, of a whole alignment, in `tests/naive_contrastive.py`: a test then holds the sum of
+   changes over links in random order against it, and says which feature differs.
+
+Nothing else knows the features one by one: search, learning, weight files and ``--features`` go by this list.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.errors import UsageProblem
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature.
+
+    Attributes
+    ----------
+    name : str
+        In weight files and in ``--features``.
+    group : str
+        ``local`` and ``non-local`` are the paper's sixteen; ``base`` come from the base model's posteriors,
+        ``words`` from how words are spelled and how frequent they are, ``ours`` from the links.
+    start : float
+        Weight that learning starts from with all features: learned from gold alignments of seventeen languages with
+        English (100 pairs of each or so), made the same for both directions.
+    paper : float
+        Weight that learning starts from in the program of the paper's authors; 1 for the posterior, 0 for others.
+    about : str
+    """
+
+    name: str
+    group: str
+    start: float
+    paper: float
+    about: str
+
+
+ALL = (
+    Feature(
+        "translation", "local", 0.124, 1, "log-probabilities of linked words in both directions, NULL's for the others"
+    ),
+    Feature("link-count", "local", -3.63, 1, "links"),
+    Feature("relative-position", "local", 0.835, -1, "sum over links of |i/I - j/J|"),
+    Feature("cross-count", "non-local", -0.135, -1, "pairs of links that cross"),
+    Feature("monotone-neighbours", "local", 2.93, 1, "pairs of links (i, j), (i+1, j+1)"),
+    Feature("swap-neighbours", "local", 1.35, -1, "pairs of links (i, j), (i+1, j-1)"),
+    Feature("source-linked-words", "non-local", -0.851, 1, "source words with a link"),
+    Feature("target-linked-words", "non-local", -0.851, 1, "target words with a link"),
+    Feature("source-max-fertility", "non-local", -0.778, 1, "most links of one source word"),
+    Feature("target-max-fertility", "non-local", -0.778, 1, "most links of one target word"),
+    Feature("source-sibling-distance", "non-local", -4.11, -1, "holes between one source word's target positions"),
+    Feature("target-sibling-distance", "non-local", -4.11, -1, "holes between one target word's source positions"),
+    Feature("one-to-one", "non-local", 2.16, 1, "links whose words have no other link"),
+    Feature("one-to-many", "non-local", 1.09, 1, "links whose source word alone has others"),
+    Feature("many-to-one", "non-local", 1.09, -1, "links whose target word alone has others"),
+    Feature("many-to-many", "non-local", -8.09, -1, "links whose words both have others"),
+    Feature("posterior", "base", 3.23, 1, "log-odds of links under the base model, mean of both directions"),
+    Feature("agreement", "base", 0.604, 0, "log-odds of links under the base model, the lower of both directions"),
+    Feature("rivals", "base", 1.6, 0, "best posterior of other links in the same row and column, over links"),
+    Feature("hardest-rival", "base", 7.07, 0, "the higher of the two best posteriors of other links, over links"),
+    Feature("others", "base", -5.49, 0, "posteriors of all other links in the same row and column, over links"),
+    Feature("best", "base", -0.555, 0, "times that a link is the best of its row or of its column"),
+    Feature("diagonal-support", "base", -5.62, 0, "posteriors next to links on the diagonal"),
+    Feature("side-support", "base", 1.55, 0, "posteriors beside, above and below links"),
+    Feature("wide-support", "base", 0.247, 0, "posteriors two steps from links along the diagonal or beside that"),
+    Feature("coverage", "base", -0.103, 0, "log-odds that words with a link have one under the base model"),
+    Feature(
+        "forward-use", "base", 0.175, 0, "log of how often the source word is linked to the target word, over links"
+    ),
+    Feature(
+        "reverse-use", "base", 0.175, 0, "log of how often the target word is linked to the source word, over links"
+    ),
+    Feature("similarity", "words", 7.98, 0, "pairs of letters that linked words share (Dice)"),
+    Feature("same-word", "words", -5.62, 0, "links between the same words"),
+    Feature("symbols", "words", 3.29, 0, "links between words without letters"),
+    Feature("mismatch", "words", -9, 0, "links between a word with letters and one without"),
+    Feature("frequency-gap", "words", -0.16, 0, "distance of linked words' log-frequencies"),
+    Feature("rarity", "words", 0.919, 0, "minus the log-frequencies of linked words"),
+    Feature("touching", "ours", 1.42, 0, "pairs of links side by side or one above the other"),
+    Feature("lonely", "ours", -0.0966, 0, "links with none among the eight cells around"),
+)
+NAMES = tuple(f.name for f in ALL)
+GROUPS = {
+    "local": ("local",),
+    "paper": ("local", "non-local"),
+    "all": ("local", "non-local", "base", "words", "ours"),
+}
+
+
+def select(text):
+    """Return which features a selection names.
+
+    Parameters
+    ----------
+    text : str
+        Groups (``local``: the paper's five, ``paper``: its sixteen, ``all``) and names, with commas between;
+        ``-name`` takes one out again.
+
+    Returns
+    -------
+    bool [FEATURES]
+
+    Raises
+    ------
+    UsageProblem
+        For an unknown name, or when nothing is left.
+    """
+    chosen = np.zeros(len(ALL), bool)
+    for part in (p.strip() for p in text.split(",")):
+        out = part.startswith("-")
+        name = part[1:] if out else part
+        if name in GROUPS:
+            chosen[[f.group in GROUPS[name] for f in ALL]] = not out
+        elif name in NAMES:
+            chosen[NAMES.index(name)] = not out
+        else:
+            raise UsageProblem(f"no feature '{name}'; there are {', '.join(NAMES)}, and the groups {', '.join(GROUPS)}")
+    if not chosen.any():
+        raise UsageProblem(f"'{text}' leaves no feature")
+    return chosen
+
+
+def start_weights(active, paper=False):
+    """Return the weights that learning starts from, float64 [FEATURES]; 0 for features that are not active."""
+    values = np.array([f.paper if paper else f.start for f in ALL], np.float64)
+    return np.where(active, values, 0.0)

@@ -1,0 +1,90 @@
+"""Compiled: which alignments inversion transduction grammars can build (Wu 1997; blocks: Haghighi et al. 2009)."""
+
+from aligntools.aligning.contrastive.kernels_features import FERTILITY, is_linked
+from aligntools.compiling import kernel
+
+#: No constraint; links one-to-one and nested; blocks of links nested.
+NONE, ITG, BLOCK_ITG = range(3)
+
+
+@kernel
+def _root(parent, x):
+    """Return the representative of a set, halving the way there."""
+    while parent[x] != x:
+        parent[x] = parent[parent[x]]
+        x = parent[x]
+    return x
+
+
+@kernel
+def nests(constraint, rows, columns, bits, source, target, extra, scratch):
+    """Return whether an alignment, with candidate ``extra`` added, meets the constraint.
+
+    Words without a link are left out. Words that links join, directly or through others, are a block; a block must
+    be contiguous on both sides, and the blocks' order must come from exchanging neighbours in a nested way, which
+    shift and reduce decides. ``ITG`` also asks for links that are one-to-one.
+
+    Parameters
+    ----------
+    source, target : int32 [I, 3], [J, 3]
+        Without ``extra``.
+    scratch : int32 [9, >= I + J]
+    """
+    n_i, n_j = source.shape[0], target.shape[0]
+    row, column = rows[extra], columns[extra]
+    if constraint == ITG and (source[row, FERTILITY] > 0 or target[column, FERTILITY] > 0):
+        return False
+    parent, s_rank, t_rank = scratch[0], scratch[1], scratch[2]
+    s_low, s_high, t_low, t_high, s_size, t_size = (
+        scratch[3], scratch[4], scratch[5], scratch[6], scratch[7], scratch[8],
+    )  # fmt: skip
+    rank = 0
+    for i in range(n_i):
+        s_rank[i] = rank
+        if source[i, FERTILITY] > 0 or i == row:
+            rank += 1
+    rank = 0
+    for j in range(n_j):
+        t_rank[j] = rank
+        if target[j, FERTILITY] > 0 or j == column:
+            rank += 1
+    for x in range(n_i + n_j):
+        parent[x] = x
+        s_low[x] = n_i
+        s_high[x] = -1
+        t_low[x] = n_j
+        t_high[x] = -1
+        s_size[x] = 0
+        t_size[x] = 0
+    for c in range(rows.shape[0]):
+        if c == extra or is_linked(bits, c) == 1:
+            a, b = _root(parent, rows[c]), _root(parent, n_i + columns[c])
+            parent[max(a, b)] = min(a, b)
+    for i in range(n_i):
+        if source[i, FERTILITY] > 0 or i == row:
+            r = _root(parent, i)
+            s_low[r] = min(s_low[r], s_rank[i])
+            s_high[r] = max(s_high[r], s_rank[i])
+            s_size[r] += 1
+    for j in range(n_j):
+        if target[j, FERTILITY] > 0 or j == column:
+            r = _root(parent, n_i + j)
+            t_low[r] = min(t_low[r], t_rank[j])
+            t_high[r] = max(t_high[r], t_rank[j])
+            t_size[r] += 1
+    depth = 0  # s_rank and t_rank now serve as the stack of target spans
+    for i in range(n_i):
+        r = parent[i]
+        if r != i or s_size[i] == 0:  # a block's representative is its first source word
+            continue
+        if s_high[i] - s_low[i] + 1 != s_size[i] or t_high[i] - t_low[i] + 1 != t_size[i]:
+            return False
+        low, high = t_low[i], t_high[i]
+        while depth > 0 and (s_rank[depth - 1] == high + 1 or t_rank[depth - 1] == low - 1):
+            low = min(low, s_rank[depth - 1])
+            high = max(high, t_rank[depth - 1])
+            depth -= 1
+        s_rank[depth] = low
+        t_rank[depth] = high
+        depth += 1
+    return depth <= 1

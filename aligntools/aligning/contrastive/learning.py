@@ -1,0 +1,181 @@
+"""Learning weights without gold: each observed pair against a noisy copy (Liu & Sun 2015, section 3).
+
+The objective is the mean over pairs of ``ln Z(observed) - ln Z(noisy)``, ``Z`` the sum of ``exp(w . features)`` over a
+list of the best alignments; its gradient the features expected of the one minus those of the other (their equations
+9 to 16). It grows with the size of the weights, and with lists of one alignment is linear in it, so their size (L2) is
+fixed and their proportions alone are learned: each step returns to the sphere.
+After each pass of stochastic steps the mean of its weights is judged; learning ends when that no longer gets better.
+
+The objective ranks links but says little about how many there should be, since a noisy copy that allows fewer links is
+told apart by allowing fewer still. So the link count's weight is set last, by `calibrate`.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.aligning.contrastive.search import GREEDY, SearchSettings, search
+
+
+@dataclass(frozen=True)
+class LearningSettings:
+    """How weights are learned.
+
+    Attributes
+    ----------
+    n_best, beam : int
+        Alignments that stand for all of them, and how widely they are searched.
+    rate, delay : float
+        Step ``t`` (from 0 on) goes ``rate / (t + delay)`` times the gradient, for weights of size 1.
+    pull : float
+        Share of the start that is mixed into what was learned, 0 to 1.
+    passes : int
+        At most so many.
+    tolerance : float
+        A pass must raise the objective by this much, relatively, for another one to follow.
+    seed : int
+    scaled : bool
+        Measure each feature in its own spread over the text, rather than as it is.
+    """
+
+    n_best: int = 5
+    beam: int = 3
+    rate: float = 0.1
+    delay: float = 10.0
+    pull: float = 0.5
+    passes: int = 10
+    tolerance: float = 1e-3
+    seed: int = 1
+    scaled: bool = False
+
+
+def list_expectations(best, active):
+    """Return each sentence's ``ln Z`` and expected features over its list.
+
+    Returns
+    -------
+    float64 [sentences], float64 [sentences, FEATURES]
+    """
+    if not len(best.sizes):
+        return np.zeros(0), np.zeros((0, kf.FEATURES))
+    top = best.scores[:, :1]
+    p = np.exp(best.scores - top)
+    z = p.sum(1)
+    return top[:, 0] + np.log(z), np.einsum("kn,knf->kf", p / z[:, None], best.features(active))
+
+
+def objective(observed, spoiled, weights, active, settings, pool=None):
+    """Return the mean difference of ``ln Z``, and its gradient, float64 [FEATURES].
+
+    Parameters
+    ----------
+    observed, spoiled : Evidence
+        Of as many sentences.
+    settings : SearchSettings
+    """
+    (z, phi), (z_spoiled, phi_spoiled) = (
+        list_expectations(search(e, weights, active, settings, pool), active) for e in (observed, spoiled)
+    )
+    if not len(z):
+        return 0.0, np.zeros(kf.FEATURES)
+    return float(np.mean(z - z_spoiled)), np.mean(phi - phi_spoiled, axis=0)
+
+
+def learn(observed, spoiled, start, active, settings=LearningSettings(), pool=None, report=None):
+    """Learn weights.
+
+    Parameters
+    ----------
+    observed, spoiled : Evidence
+        Sentence pairs, and a noisy copy of each.
+    start : float64 [FEATURES]
+    active : bool [FEATURES]
+    report : callable or None
+        Called with a dict after each pass: pass, objective; pass 0 is the start.
+
+    Returns
+    -------
+    float64 [FEATURES]
+        Of the start's size. The start itself when there are no pairs or nothing is gained.
+    """
+    lists = SearchSettings(beam=settings.beam, n_best=settings.n_best)
+    start = np.where(active, start, 0.0)
+    tell = report or (lambda _: None)
+    n = len(observed)
+    value, _ = objective(observed, spoiled, start, active, lists, pool)
+    tell({"pass": 0, "objective": value})
+    if not n:
+        return start
+    spread = _spread(observed, start, active, lists, pool) if settings.scaled else np.ones_like(start)
+    size = np.linalg.norm(start * spread) or 1.0
+
+    def sized(weights):
+        return weights * (size / max(np.linalg.norm(weights * spread), 1e-12))
+
+    rng = np.random.default_rng(settings.seed)
+    parts = [(observed.part(k, k + 1), spoiled.part(k, k + 1)) for k in range(n)]
+    weights, best, t = start.copy(), start, 0
+    for number in range(1, settings.passes + 1):
+        mean = np.zeros_like(weights)
+        for k in rng.permutation(n):
+            _, gradient = objective(*parts[k], weights, active, lists)
+            weights = sized(weights + settings.rate * size / (t + settings.delay) * gradient / spread**2)
+            mean += weights / n
+            t += 1
+        mean = sized(settings.pull * start + (1 - settings.pull) * mean)
+        reached, _ = objective(observed, spoiled, mean, active, lists, pool)
+        tell({"pass": number, "objective": reached})
+        if reached <= value:
+            break
+        gained, value, best = reached - value, reached, mean
+        if gained < settings.tolerance * max(abs(value), 1e-9):
+            break
+    return best
+
+
+def _spread(evidence, weights, active, settings, pool):
+    """Return the root mean square of each feature a sentence, over the best alignments; 1 where it is always 0."""
+    best = search(evidence, weights, active, replace(settings, n_best=1), pool)
+    phi = best.features(active)[:, 0]
+    spread = np.sqrt(np.mean(phi**2, axis=0))
+    return np.where(spread > 0, spread, 1.0)
+
+
+def count_links(evidence, weights, active, settings, pool=None):
+    """Return how many links the best alignments have."""
+    return len(search(evidence, weights, active, settings, pool).links().pairs)
+
+
+def calibrate(evidence, weights, active, wanted, settings=GREEDY, pool=None, rounds=18):
+    """Set the weight of the link count so that the best alignments have about ``wanted`` links.
+
+    The number of links grows with that weight, nearly always; halving finds it.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    wanted : float
+
+    Returns
+    -------
+    weights : float64 [FEATURES]; active : bool [FEATURES]
+        The link count is active now.
+    """
+    active = active.copy()
+    active[kf.LINKS] = True
+    weights = weights.copy()
+    if not len(evidence.rows):
+        return weights, active
+    reach = max(np.abs(weights).sum(), 1.0)
+    middle = weights[kf.LINKS]
+    low, high = middle - reach, middle + reach
+    wanted = min(wanted, len(evidence.rows))
+    for _ in range(rounds):
+        weights[kf.LINKS] = middle
+        n = count_links(evidence, weights, active, settings, pool)
+        if n == round(wanted):
+            break
+        low, high = (middle, high) if n < wanted else (low, middle)
+        middle = (low + high) / 2
+    return weights, active

@@ -1,0 +1,82 @@
+"""Noisy copies of sentence pairs, which the model must prefer the observed ones to (section 3 of the paper)."""
+
+import dataclasses
+
+import numpy as np
+
+#: Ways to spoil a sentence pair, each on both sides: exchange all words, leave one out, add one, replace one.
+KINDS = ("shuffle", "delete", "insert", "replace")
+
+
+def pick(bitext, sentences):
+    """Return the text of some sentences (int [n]) alone, in that order; vocabularies are shared."""
+    sides = {}
+    for name in ("source", "target"):
+        side = getattr(bitext, name)
+        lengths = side.lengths()[sentences]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        places = np.repeat(side.offsets[:-1][sentences] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        sides[name] = dataclasses.replace(side, tokens=side.tokens[places], offsets=offsets)
+    return dataclasses.replace(bitext, **sides)
+
+
+def noisy(bitext, kind, seed):
+    """Return a text with every sentence pair spoiled.
+
+    Parameters
+    ----------
+    bitext : Bitext
+    kind : str
+        One of KINDS. A new word is drawn from the words of the vocabulary, each as likely as the next, as the
+        authors' program does. The last word of a side is never left out.
+    seed : int
+
+    Returns
+    -------
+    Bitext
+        As many sentences. A side of one word that is shuffled, or whose word would be left out, stays as it is.
+    """
+    rng = np.random.default_rng(seed)
+    sides = {}
+    for name in ("source", "target"):
+        side, vocabulary = getattr(bitext, name), getattr(bitext, f"{name}_vocabulary")
+        rows = [side.tokens[a:b] for a, b in zip(side.offsets[:-1], side.offsets[1:], strict=True)]
+        rows = [_spoil(row, kind, len(vocabulary), rng) for row in rows]
+        offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+        tokens = np.concatenate([np.empty(0, np.int32), *rows]).astype(np.int32)
+        sides[name] = dataclasses.replace(side, tokens=tokens, offsets=offsets)
+    return dataclasses.replace(bitext, **sides)
+
+
+def _spoil(row, kind, words, rng):
+    n = len(row)
+    if n == 0:
+        return row
+    if kind == "shuffle":
+        return row[rng.permutation(n)]
+    if kind == "delete":
+        return np.delete(row, rng.integers(n)) if n > 1 else row
+    word = np.int32(rng.integers(1, words)) if words > 1 else row[0]
+    if kind == "insert":
+        return np.insert(row, rng.integers(n + 1), word)
+    if kind == "replace":
+        row = row.copy()
+        row[rng.integers(n)] = word
+        return row
+    raise ValueError(f"no such noise: {kind}")
+
+
+def has_changed(observed, spoiled):
+    """Return which sentence pairs differ from their noisy copies, bool [sentences].
+
+    A pair of one word a side cannot be shuffled, nor can one of equal words: such a pair teaches nothing.
+    """
+    changed = np.zeros(len(observed), bool)
+    for name in ("source", "target"):
+        a, b = getattr(observed, name), getattr(spoiled, name)
+        same = a.lengths() == b.lengths()
+        changed |= ~same
+        for k in np.flatnonzero(same):
+            x, y = a.tokens[a.offsets[k] : a.offsets[k + 1]], b.tokens[b.offsets[k] : b.offsets[k + 1]]
+            changed[k] |= not np.array_equal(x, y)
+    return changed

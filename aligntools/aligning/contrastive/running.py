@@ -1,0 +1,204 @@
+"""The contrastive model's two tasks on texts: weights from sentence pairs, with gold or without, and alignments."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aligntools.aligning.applying import decide
+from aligntools.aligning.contrastive import features as names
+from aligntools.aligning.contrastive import supervised
+from aligntools.aligning.contrastive.evidence import concatenate, empty
+from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
+from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
+from aligntools.aligning.contrastive.search import SearchSettings, search
+from aligntools.aligning.contrastive.weights import Weights
+from aligntools.aligning.kernels_decoding import JOINT
+from aligntools.formats.goldlinks import Gold
+
+#: Pairs with a longer side are not learned from.
+LONGEST = 100
+DENSITIES = ("base", "expected", "learned")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is learned, and from how much.
+
+    Attributes
+    ----------
+    active : bool [FEATURES]
+    start : float64 [FEATURES]
+    sentences : int
+        Pairs drawn at random.
+    noise : str
+        See `noise.KINDS`.
+    density : str
+        How many links there shall be: as many as the base model decides on, as many as it expects, or what comes
+        of the learned weights.
+    threshold : float
+        The base model's, for its own decision.
+    learning : LearningSettings
+    search : SearchSettings
+    """
+
+    active: np.ndarray
+    start: np.ndarray
+    sentences: int = 500
+    noise: str = "shuffle"
+    density: str = "base"
+    threshold: float = 0.4
+    learning: LearningSettings = LearningSettings()  # noqa: RUF009
+    search: SearchSettings = SearchSettings()  # noqa: RUF009
+
+
+def draw(bitexts, sentences, seed):
+    """Choose pairs to learn from, at random: of each text those that were drawn, int64, in order.
+
+    Pairs with an empty side, with one word on both sides or with a side over LONGEST words are passed over.
+    """
+    fit = []
+    for n, b in enumerate(bitexts):
+        s, t = b.source.lengths(), b.target.lengths()
+        good = np.flatnonzero((np.minimum(s, t) > 0) & (np.maximum(s, t) > 1) & (np.maximum(s, t) <= LONGEST))
+        fit.append(np.stack([np.full(len(good), n), good], 1))
+    fit = np.concatenate(fit or [np.empty((0, 2), np.int64)])
+    chosen = np.sort(np.random.default_rng(seed).permutation(len(fit))[:sentences])
+    return [fit[chosen][fit[chosen][:, 0] == n, 1] for n in range(len(bitexts))]
+
+
+def learn_weights(gatherer, bitexts, plan, report=None):
+    """Learn weights from texts without gold.
+
+    Parameters
+    ----------
+    gatherer : Gatherer
+    bitexts : list of Bitext
+    plan : Plan
+    report : callable or None
+        See `learning.learn`.
+
+    Returns
+    -------
+    Weights
+    """
+    pool = gatherer.pool
+    observed, spoiled, links = [], [], 0
+    for n, (bitext, chosen) in enumerate(zip(bitexts, draw(bitexts, plan.sentences, plan.learning.seed), strict=True)):
+        if not len(chosen):
+            continue
+        part = pick(bitext, chosen)
+        copy = noisy(part, plan.noise, plan.learning.seed + n)
+        changed = np.flatnonzero(has_changed(part, copy))
+        part, copy = pick(part, changed), pick(copy, changed)
+        for posteriors, evidence in gatherer.gather(part):
+            observed.append(evidence)
+            links += len(decide(posteriors, JOINT, plan.threshold, pool)[0])
+        spoiled.append(gatherer.all(copy))
+    observed, spoiled = (concatenate(parts) if parts else empty() for parts in (observed, spoiled))
+    values = learn(observed, spoiled, plan.start, plan.active, plan.learning, pool, report)
+    active = plan.active
+    if plan.density != "learned":
+        wanted = links if plan.density == "base" else observed.expected.sum()
+        values, active = calibrate(observed, values, active, wanted, plan.search, pool)
+    about = {
+        "from": "noise", "noise": plan.noise, "pairs": len(observed), "seed": plan.learning.seed,
+        "density": plan.density,
+    }  # fmt: skip
+    return Weights(values, active, plan.search, about)
+
+
+@dataclass
+class Supervision:
+    """What supervised learning gives: weights, and errors (fractions) of links decided in three ways.
+
+    Attributes
+    ----------
+    weights : Weights
+    base : float
+        By the base model alone.
+    fitted : float
+        By the weights, on the pairs that they were learned from.
+    validated : float or None
+        By weights learned from the other folds.
+    """
+
+    weights: Weights
+    base: float
+    fitted: float
+    validated: float | None
+
+
+def supervise(gatherer, bitext, gold, plan, method="risk", folds=5, report=None):
+    """Learn weights from gold alignments of a text's sentence pairs; see `supervised.train_supervised`."""
+    pool = gatherer.pool
+    parts, links = [], []
+    for posteriors, evidence in gatherer.gather(bitext):
+        parts.append(evidence)
+        pairs, offsets, _ = decide(posteriors, JOINT, plan.threshold, pool)
+        links.append((pairs, offsets))
+    evidence = concatenate(parts) if parts else empty()
+    totals, n_sure = np.zeros(3), float(len(gold.sure.pairs))
+    at = 0
+    for pairs, offsets in links:
+        part = _part(gold, np.arange(at, at + len(offsets) - 1))
+        at += len(offsets) - 1
+        totals += _counts(pairs, offsets, part)
+    base = float(supervised.aer(totals, n_sure))
+
+    def train(sentences, tell=None):
+        return supervised.train_supervised(
+            _sentences(evidence, sentences), _part(gold, sentences), plan.start, plan.active, method, plan.search,
+            pool=pool, report=tell,
+        )  # fmt: skip
+
+    def counts(values, sentences):
+        found = search(_sentences(evidence, sentences), values, plan.active, plan.search, pool).links()
+        return _counts(found.pairs, found.offsets, _part(gold, sentences))
+
+    everything = np.arange(len(evidence))
+    validated = None
+    order = np.random.default_rng(plan.learning.seed).permutation(len(evidence))
+    if 1 < folds <= len(order):
+        totals = np.zeros(3)
+        for held in np.array_split(order, folds):
+            held = np.sort(held)
+            totals += counts(train(np.setdiff1d(everything, held)), held)
+        validated = float(supervised.aer(totals, n_sure))
+    values = train(everything, report)
+    fitted = float(supervised.aer(counts(values, everything), n_sure))
+    about = {"from": "gold", "method": method, "pairs": len(evidence)}
+    return Supervision(Weights(values, plan.active, plan.search, about), base, fitted, validated)
+
+
+def _sentences(evidence, sentences):
+    return concatenate([evidence.part(k, k + 1) for k in sentences.tolist()]) if len(sentences) else empty()
+
+
+def _part(gold, sentences):
+    """Return some sentences of a gold alignment."""
+    from aligntools.formats.pharaoh import concatenate as join
+
+    def some(links):
+        return join([links[k : k + 1] for k in sentences.tolist()]) if len(sentences) else links[:0]
+
+    return replace(gold, sure=some(gold.sure), possible=some(gold.possible)) if isinstance(gold, Gold) else gold
+
+
+def _counts(pairs, offsets, gold):
+    from aligntools.aligning import aer
+    from aligntools.formats.pharaoh import Links
+
+    links, _, _, in_sure, in_possible = aer.count(Links(pairs, offsets), gold).sum(axis=0)
+    return np.array([links, in_sure, in_possible], np.float64)
+
+
+def start_plan(features, paper_start=False, **others):
+    """Return a `Plan` for a selection of features, as `features.select` takes it."""
+    active = names.select(features)
+    return Plan(active, names.start_weights(active, paper_start), **others)
+
+
+def align(gatherer, bitext, weights, pool):
+    """Yield the `Links` of consecutive runs of sentences."""
+    for _, evidence in gatherer.gather(bitext):
+        yield search(evidence, weights.values, weights.active, weights.search, pool).links()

@@ -1,0 +1,143 @@
+"""Searching the best alignments of many sentence pairs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.aligning.contrastive import kernels_blocks as kb
+from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.aligning.contrastive import kernels_search as ks
+from aligntools.formats.pharaoh import Links
+
+CONSTRAINTS = {"none": kb.NONE, "itg": kb.ITG, "block-itg": kb.BLOCK_ITG}
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How alignments are searched.
+
+    Attributes
+    ----------
+    beam : int
+        Alignments that are gone on from at each step.
+    n_best : int
+        Alignments kept.
+    constraint : str
+        One of CONSTRAINTS.
+    source_limit, target_limit : int
+        Most links of a source and of a target word.
+    slack : float
+        By how much a link may lower the score and still be gone on from; the paper's 0, infinity to try all.
+    """
+
+    beam: int = 1
+    n_best: int = 1
+    constraint: str = "none"
+    source_limit: int = 10
+    target_limit: int = 10
+    slack: float = 0.0
+
+
+GREEDY = SearchSettings()
+
+
+@dataclass
+class BestLists:
+    """The best alignments of consecutive sentences.
+
+    Attributes
+    ----------
+    evidence : Evidence
+    sizes : int32 [sentences]
+        Alignments found of each.
+    scores : float64 [sentences, n_best]
+        From best to worst; -infinity beyond ``sizes``.
+    bit_starts : int64 [sentences]; bits : uint64
+        The link sets, ceil(candidates / 64) words each.
+    """
+
+    evidence: object
+    sizes: np.ndarray
+    scores: np.ndarray
+    bit_starts: np.ndarray
+    bits: np.ndarray
+
+    def links(self, rank=0) -> Links:
+        """Return each sentence's links in its alignment of a rank; none where there are fewer alignments."""
+        e = self.evidence
+        counts = np.zeros(len(e), np.int64)
+        given = (
+            e.starts,
+            self.scores.shape[1],
+            self.bit_starts,
+            self.bits,
+            self.sizes,
+            e.rows,
+            e.columns,
+            rank,
+            counts,
+        )
+        size = ks.collect_links(*given, np.empty((0, 2), np.int32))
+        pairs = np.empty((size, 2), np.int32)
+        if size:
+            ks.collect_links(*given, pairs)
+        return Links(pairs, np.concatenate([[0], np.cumsum(counts)]))
+
+    def features(self, active, pool=None):
+        """Return the alignments' features, float64 [sentences, n_best, FEATURES]; zeros beyond ``sizes``."""
+        e = self.evidence
+        out = np.zeros((*self.scores.shape, kf.FEATURES))
+
+        def task(block):
+            ks.list_features(
+                *block, 0, e.s_offsets, e.t_offsets, e.starts, e.rows, e.columns, e.neighbours, e.values, e.s_words,
+                e.t_words, active, self.scores.shape[1], self.bit_starts, self.bits, self.sizes, out,
+            )  # fmt: skip
+
+        _run(task, e, pool)
+        return out
+
+
+def _run(task, evidence, pool):
+    if pool is None or len(evidence) < 2:
+        if len(evidence):
+            task((0, len(evidence)))
+    else:
+        pool.map(task, evidence.blocks())
+
+
+def search(evidence, weights, active, settings=GREEDY, pool=None):
+    """Find the best alignments of every sentence.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    weights : float64 [FEATURES]
+    active : bool [FEATURES]
+    settings : SearchSettings
+
+    Returns
+    -------
+    BestLists
+    """
+    e, n, s = evidence, len(evidence), settings
+    words = (np.diff(e.starts) + 63) // 64 * s.n_best
+    bit_starts = np.concatenate([[0], np.cumsum(words)])
+    best = BestLists(
+        e,
+        np.zeros(n, np.int32),
+        np.full((n, s.n_best), -np.inf),
+        bit_starts[:-1],
+        np.zeros(int(bit_starts[-1]), np.uint64),
+    )
+    weights = np.where(active, weights, 0.0)
+
+    def task(block):
+        ks.search_block(
+            *block, 0, e.s_offsets, e.t_offsets, e.starts, e.rows, e.columns, e.neighbours, e.values, e.s_words,
+            e.t_words, weights, active, s.beam, float(s.slack), CONSTRAINTS[s.constraint], s.source_limit,
+            s.target_limit, s.n_best, bit_starts, best.bits, best.scores, best.sizes,
+        )  # fmt: skip
+
+    _run(task, e, pool)
+    return best

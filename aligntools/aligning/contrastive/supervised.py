@@ -1,0 +1,231 @@
+"""Weights from gold alignments: the same features, the error itself made small over lists of the best alignments.
+
+Two ways. *Minimum risk*: the error of the expected counts, under a softmax over each list, is lowered by its gradient,
+with a quadratic penalty that keeps weights near the start. *Minimum error rate* (Och 2003; for alignment Liu, Liu &
+Lin 2010): along one direction at a time, the error of the best alignments is a step function of the distance whose
+steps are found exactly. Either goes with new lists in rounds, old lists being kept.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aligntools.aligning.contrastive import kernels_search as ks
+from aligntools.aligning.contrastive.search import GREEDY, search
+
+#: Columns of the counts.
+N_ALL, IN_SURE, IN_POSSIBLE = range(3)
+METHODS = ("risk", "mert")
+
+
+def gold_marks(evidence, gold):
+    """Return which candidates the gold has as sure and as possible, uint8 [candidates] each."""
+    sentence = np.repeat(np.arange(len(evidence)), np.diff(evidence.starts))
+    keys = (sentence << 32) | (evidence.rows.astype(np.int64) << 16) | evidence.columns
+    marks = []
+    for links in (gold.sure, gold.possible):
+        wanted = (links.sentences() << 32) | (links.pairs[:, 0].astype(np.int64) << 16) | links.pairs[:, 1]
+        marks.append(np.isin(keys, wanted).astype(np.uint8))
+    return marks
+
+
+@dataclass
+class Lists:
+    """Alignments of each sentence that training has met: features [m, active features] and counts [m, 3]."""
+
+    features: list
+    counts: list
+    n_sure: np.ndarray
+
+    def part(self, sentences):
+        """Return some of the sentences."""
+        return Lists([self.features[k] for k in sentences], [self.counts[k] for k in sentences], self.n_sure[sentences])
+
+
+def aer(counts, n_sure):
+    """Return the alignment error rate of summed counts (float [..., 3]) against so many sure links."""
+    counts = np.asarray(counts, np.float64)
+    below = counts[..., N_ALL] + n_sure
+    return np.where(below > 0, 1 - (counts[..., IN_SURE] + counts[..., IN_POSSIBLE]) / np.maximum(below, 1e-12), 0.0)
+
+
+def meet(lists, best, marks, active, gold):
+    """Add the alignments of a search to the lists; return the lists, and the error of the best ones."""
+    e = best.evidence
+    counts = np.zeros((*best.scores.shape, 3), np.int32)
+    ks.list_counts(e.starts, best.scores.shape[1], best.bit_starts, best.bits, best.sizes, *marks, counts)
+    features = best.features(active)[:, :, active]
+    n_sure = gold.sure.counts().astype(np.float64)
+    if lists is None:
+        lists = Lists([None] * len(e), [None] * len(e), n_sure)
+    for k in range(len(e)):
+        f, c = features[k, : best.sizes[k]], counts[k, : best.sizes[k]].astype(np.float64)
+        if lists.features[k] is not None:
+            f, c = np.concatenate([lists.features[k], f]), np.concatenate([lists.counts[k], c])
+            _, first = np.unique(np.round(np.concatenate([f, c], axis=1), 6), axis=0, return_index=True)
+            first.sort()
+            f, c = f[first], c[first]
+        lists.features[k], lists.counts[k] = f, c
+    return lists, float(aer(counts[:, 0].sum(0), n_sure.sum()))
+
+
+@dataclass
+class Packed:
+    """`Lists` as arrays: features [n, active features], counts [n, 3], and where each sentence's begin."""
+
+    features: np.ndarray
+    counts: np.ndarray
+    starts: np.ndarray
+    n_sure: float
+
+
+def pack(lists):
+    """Return `Lists` as arrays."""
+    sizes = [len(f) for f in lists.features]
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    return Packed(np.concatenate(lists.features), np.concatenate(lists.counts), starts, float(lists.n_sure.sum()))
+
+
+def risk(weights, packed, start, penalty):
+    """Return the error of expected counts plus the penalty, and its gradient.
+
+    Parameters
+    ----------
+    weights, start : float64 [active features]
+    packed : Packed
+    penalty : float
+        Times half the squared distance from ``start``.
+    """
+    f, c, starts = packed.features, packed.counts, packed.starts
+    sizes = np.diff(np.append(starts, len(f)))
+    s = f @ weights
+    p = np.exp(s - np.repeat(np.maximum.reduceat(s, starts), sizes))
+    p /= np.repeat(np.add.reduceat(p, starts), sizes)
+    expected = np.add.reduceat(c * p[:, None], starts)
+    total = expected.sum(axis=0)
+    above, below = total[IN_SURE] + total[IN_POSSIBLE], total[N_ALL] + packed.n_sure
+    if below <= 0:
+        return 0.0, np.zeros_like(weights)
+    slopes = ((c - np.repeat(expected, sizes, axis=0)) * p[:, None]).T @ f
+    gradient = -((slopes[IN_SURE] + slopes[IN_POSSIBLE]) * below - above * slopes[N_ALL]) / below**2
+    away = weights - start
+    return 1 - above / below + 0.5 * penalty * float(away @ away), gradient + penalty * away
+
+
+def minimum_risk(lists, start, penalty=1e-3, begin=None):
+    """Return the weights that make the risk small (L-BFGS), from ``begin`` on, or from ``start``."""
+    from scipy.optimize import minimize
+
+    first = start if begin is None else begin
+    return minimize(risk, first, (pack(lists), start, penalty), "L-BFGS-B", True, options={"maxiter": 100}).x
+
+
+def line_search(lists, weights, direction):
+    """Return the step along ``direction`` with the lowest error, and that error; exact, over the lists.
+
+    In a list the best alignment changes at known points of the line (Och 2003); the step goes to the middle of the
+    best stretch, and of equals to that nearest to 0.
+    """
+    points, changes, total = [], [], np.zeros(3)
+    for f, c in zip(lists.features, lists.counts, strict=True):
+        a, b = f @ direction, f @ weights
+        at, x = _first(a, b), -np.inf
+        total += c[at]
+        while True:
+            steeper = a > a[at] + 1e-12
+            if not steeper.any():
+                break
+            with np.errstate(divide="ignore", invalid="ignore"):
+                crossing = np.where(steeper, (b[at] - b) / (a - a[at]), np.inf)
+            x = max(x, float(crossing.min()))
+            tied = np.flatnonzero(crossing <= crossing.min() + 1e-12)
+            after = tied[np.argmax(a[tied])]
+            points.append(x)
+            changes.append(c[after] - c[at])
+            at = after
+    if not points:
+        return 0.0, float(aer(total, lists.n_sure.sum()))
+    order = np.argsort(points, kind="stable")
+    points = np.array(points)[order]
+    counts = total + np.concatenate([np.zeros((1, 3)), np.cumsum(np.array(changes)[order], axis=0)])
+    errors = aer(counts, lists.n_sure.sum())
+    edges = np.concatenate([[points[0] - 1.0], points, [points[-1] + 1.0]])
+    middles = (edges[:-1] + edges[1:]) / 2
+    wide = np.diff(edges) > 1e-9
+    good = np.flatnonzero(wide & (errors <= errors[wide].min() + 1e-12))
+    here = good[(edges[:-1][good] <= 0) & (edges[1:][good] >= 0)]
+    if len(here):
+        return 0.0, float(errors[here[0]])
+    chosen = good[np.argmin(np.abs(middles[good]))]
+    return float(middles[chosen]), float(errors[chosen])
+
+
+def _first(a, b):
+    """Return the line that is highest far to the left: least slope, then greatest height."""
+    least = np.flatnonzero(a <= a.min() + 1e-12)
+    return least[np.argmax(b[least])]
+
+
+def minimum_error(lists, start, seed=1, rounds=20, random_directions=8):
+    """Return weights after line searches along features and random directions, best first, until none helps."""
+    rng = np.random.default_rng(seed)
+    weights = start.copy()
+    error = None
+    for _ in range(rounds):
+        directions = np.concatenate([np.eye(len(start)), rng.normal(size=(random_directions, len(start)))])
+        found = [line_search(lists, weights, d) for d in directions]
+        best = int(np.argmin([e for _, e in found]))
+        step, lowest = found[best]
+        if step == 0.0 or (error is not None and lowest >= error - 1e-9):
+            break
+        weights, error = weights + step * directions[best], lowest
+    return weights
+
+
+def train_supervised(
+    evidence, gold, start, active, method="risk", settings=GREEDY, rounds=5, penalty=1e-3, seed=1, pool=None,
+    report=None,
+):  # fmt: skip
+    """Learn weights from gold alignments.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    gold : Gold
+        Of as many sentences.
+    start : float64 [FEATURES]
+    active : bool [FEATURES]
+    method : str
+        One of METHODS.
+    settings : SearchSettings
+        Beam and list are made wide for training.
+    report : callable or None
+        Called each round with a dict: round, error of the best alignments, size of the lists.
+
+    Returns
+    -------
+    float64 [FEATURES]
+        The weights whose own alignments had the lowest error.
+    """
+    wide = replace(
+        settings, beam=max(settings.beam, 4), n_best=max(settings.n_best, 40), slack=max(settings.slack, 1.0)
+    )
+    marks = gold_marks(evidence, gold)
+    weights, lists, best = np.where(active, start, 0.0), None, (np.inf, None)
+    for number in range(rounds + 1):
+        own = search(evidence, weights, active, settings, pool)
+        _, error = meet(None, own, marks, active, gold)
+        if report:
+            report({"round": number, "aer": error})
+        if error < best[0] - 1e-9:
+            best = error, weights.copy()
+        if number == rounds:
+            break
+        lists, _ = meet(lists, search(evidence, weights, active, wide, pool), marks, active, gold)
+        if method == "risk":
+            moved = minimum_risk(lists, start[active], penalty, weights[active])
+        else:
+            moved = minimum_error(lists, weights[active], seed)
+        weights = weights.copy()
+        weights[active] = moved
+    return best[1]

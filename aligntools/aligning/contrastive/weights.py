@@ -1,0 +1,106 @@
+"""Weights on disk: JSON, with the names of the features, so that what does not fit is noticed."""
+
+import json
+import math
+from dataclasses import asdict, dataclass, field, fields
+
+import numpy as np
+
+from aligntools.aligning.contrastive.features import NAMES
+from aligntools.aligning.contrastive.search import CONSTRAINTS, SearchSettings
+from aligntools.errors import DataError
+from aligntools.formats import files
+
+FORMAT = "aligntools contrastive weights"
+VERSION = 1
+
+
+@dataclass
+class Weights:
+    """Weights and what belongs to them.
+
+    Attributes
+    ----------
+    values : float64 [FEATURES]
+        0 for features that are not active.
+    active : bool [FEATURES]
+    search : SearchSettings
+        How alignments are searched with them.
+    about : dict
+        How they were learned; for readers.
+    """
+
+    values: np.ndarray
+    active: np.ndarray
+    search: SearchSettings = field(default_factory=SearchSettings)
+    about: dict = field(default_factory=dict)
+
+    def save(self, path):
+        """Write the file; it appears whole or not at all."""
+        chosen = [n for n, a in zip(NAMES, self.active, strict=True) if a]
+        search = {k: v for k, v in asdict(self.search).items() if v != math.inf}
+        text = {
+            "format": FORMAT,
+            "version": VERSION,
+            "features": chosen,
+            "weights": {n: float(self.values[NAMES.index(n)]) for n in chosen},
+            "search": search,
+            "learned": self.about,
+        }
+        with files.writing(path) as out:
+            out.write((json.dumps(text, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def load_weights(path):
+    """Read a weights file.
+
+    Raises
+    ------
+    DataError
+        When it is none, is of another version, or has an unknown feature or lacks one that it lists.
+    """
+    with files.reading(path) as file:
+        data = file.read()
+    try:
+        text = json.loads(data)
+    except (ValueError, UnicodeDecodeError):
+        text = None
+    if not isinstance(text, dict) or text.get("format") != FORMAT:
+        raise DataError(path, None, "is not a weights file; contrastive-align --save-weights writes one")
+    if text.get("version") != VERSION:
+        raise DataError(path, None, f"has version {text.get('version')}, this program reads {VERSION}; learn it again")
+    listed, given = text.get("features"), text.get("weights")
+    if not isinstance(listed, list) or not isinstance(given, dict) or not listed:
+        raise DataError(path, None, "has no 'features' and 'weights'")
+    for name in [*listed, *given]:
+        if name not in NAMES:
+            raise DataError(path, None, f"unknown feature '{name}'; this program has {', '.join(NAMES)}")
+    values, active = np.zeros(len(NAMES)), np.zeros(len(NAMES), bool)
+    for name in listed:
+        value = given.get(name)
+        if value is None:
+            raise DataError(path, None, f"no weight for the feature '{name}', which it lists; learn it again")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise DataError(path, None, f"the weight of '{name}' is {json.dumps(value)}; a number was expected")
+        values[NAMES.index(name)] = value
+        active[NAMES.index(name)] = True
+    for name in given:
+        if name not in listed:
+            raise DataError(path, None, f"a weight for '{name}', which is not among its features; remove it or list it")
+    return Weights(values, active, _search_settings(path, text.get("search", {})), text.get("learned", {}))
+
+
+def _search_settings(path, given):
+    known = {f.name: f.type for f in fields(SearchSettings)}
+    if not isinstance(given, dict) or set(given) - set(known):
+        raise DataError(path, None, f"'search' has {', '.join(known)}, and nothing else")
+    for name, value in given.items():
+        whole = name in ("beam", "n_best", "source_limit", "target_limit")
+        good = (
+            value in CONSTRAINTS
+            if name == "constraint"
+            else isinstance(value, int if whole else int | float) and not isinstance(value, bool) and value >= whole
+        )
+        if not good:
+            raise DataError(path, None, f"'{name}' is {json.dumps(value)} in 'search'")
+    return SearchSettings(**given)

@@ -1,0 +1,31 @@
+"""Runs every kernel of parsing once on a few words."""
+
+import numpy as np
+
+from aligntools.formats.pharaoh import Links
+from aligntools.parsing import inference, supervised, transfer_training
+from aligntools.parsing.inference import Trees
+from aligntools.parsing.transfer_training import Text
+
+
+def warm(pool):
+    """Compile what training parsers, transferring them and parsing use."""
+    words, tags = b"a dog barks . the dogs bark .".split(), b"D N V P D N V P".split()
+    offsets = np.array([0, 4, 8], np.int64)
+    heads = np.array([2, 3, 0, 3, 2, 3, 0, 3], np.int32)
+    odd = np.array([0, 0, 1, 2, 3, 4, 0, 3], np.int32)  # two roots; crossing edges
+    text, links = Text(words, tags, offsets), Links.from_lists([[(k, k) for k in range(4)]] * 2)
+    for projective in (True, False):
+        settings = supervised.Settings("full", 8, 1, projective, crossing="lift", roots="join", iterations=2)
+        supervised.train(words, tags, offsets, odd, [b"x"] * 8, settings, pool)
+        parser, _ = supervised.train(words, tags, offsets, heads, [b"x"] * 8, settings, pool)
+        sentences = parser.sentences(words, tags, offsets)
+        found = parser.parse(sentences, pool)
+        parser.labeler.label(sentences, found.heads)
+        for method in ("full", "projected"):
+            chosen = transfer_training.Settings(method, "full", 8, 1, projective, iterations=2, rounds=1)
+            transfer_training.train(parser, text, text, links, text, chosen, pool)
+        scores = parser.scores(sentences, pool) * 1e4  # far from 0: the sums in log space
+        trees = Trees(projective)
+        inference.sums(scores, offsets, trees, pool)
+        inference.entropy(scores, offsets, trees, pool)

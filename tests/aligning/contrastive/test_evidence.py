@@ -1,0 +1,194 @@
+"""Evidence against what the paper's and our definitions say, word by word, from a small model."""
+
+import itertools
+import math
+import unicodedata
+
+import numpy as np
+import pytest
+
+from aligntools.aligning.applying import Applier
+from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.aligning.contrastive.evidence import Gatherer, concatenate
+from aligntools.aligning.contrastive.noise import pick
+from aligntools.aligning.model import AlignmentModel
+from aligntools.aligning.settings import Settings
+from aligntools.aligning.training import train
+from aligntools.formats.bitext import stream_bitext
+from aligntools.parallel import Pool
+from tests.naive_contrastive import NAMES
+
+
+@pytest.fixture(scope="module", params=["fertility", "hmm"])
+def model(request, sample_bitext):
+    settings = Settings(model=request.param, views=(0, 4), sweeps=4).resolved(1)
+    with Pool(1) as pool:
+        members = train(sample_bitext, settings, pool, 1_000_000)
+    return AlignmentModel(settings, sample_bitext.source_vocabulary, sample_bitext.target_vocabulary, members)
+
+
+def posteriors(model, text):
+    """Return each sentence's matrices [I, J], forward and reverse."""
+    sizes = len(model.source_vocabulary), len(model.target_vocabulary)
+    out = []
+    with Pool(1) as pool:
+        for p in Applier(model.members, model.settings, sizes, pool).posteriors(text):
+            for k in range(p.k0, p.k1):
+                a, b = p.cell_offsets[k - p.k0 : k - p.k0 + 2]
+                n = p.source_offsets[k + 1] - p.source_offsets[k]
+                out.append([x[a:b].astype(float).reshape(n, -1) if n else x[:0] for x in (p.forward, p.reverse)])
+    return out
+
+
+def log_odds(p):
+    p = min(max(p, 1e-3), 1 - 1e-3)
+    return math.log(p / (1 - p))
+
+
+def plain(word):
+    return "".join(c for c in unicodedata.normalize("NFD", word) if not unicodedata.combining(c))
+
+
+def dice(a, b):
+    pairs = [{x + y for x, y in itertools.pairwise(w)} for w in (a, b)]
+    return 1.0 if a == b else 2 * len(pairs[0] & pairs[1]) / max(len(a) + len(b) - 2, 1)
+
+
+def expected_cell(mean, forward, reverse, i, j, s, t):
+    """Return what posteriors and spelling say of one link."""
+    n_i, n_j = mean.shape
+    row = [mean[i, x] for x in range(n_j) if x != j]
+    column = [mean[x, j] for x in range(n_i) if x != i]
+
+    def at(*steps):
+        return sum(mean[i + a, j + b] for a, b in steps if 0 <= i + a < n_i and 0 <= j + b < n_j)
+
+    letters = [any(c.isalpha() for c in w) for w in (s, t)]
+    return {
+        "link-count": 1.0,
+        "relative-position": abs((i + 1) / n_i - (j + 1) / n_j),
+        "posterior": log_odds(mean[i, j]),
+        "agreement": log_odds(min(forward[i, j], reverse[i, j])),
+        "rivals": max(row, default=0) + max(column, default=0),
+        "hardest-rival": max([*row, *column], default=0),
+        "others": sum(row) + sum(column),
+        "best": int(mean[i, j] > max(row, default=0)) + int(mean[i, j] > max(column, default=0)),
+        "diagonal-support": at((1, 1), (-1, -1)),
+        "side-support": at((1, 0), (-1, 0), (0, 1), (0, -1)),
+        "wide-support": at((2, 2), (-2, -2), (2, 1), (-2, -1), (1, 2), (-1, -2)),
+        "similarity": dice(plain(s), plain(t)),
+        "same-word": float(plain(s) == plain(t)),
+        "symbols": float(not any(letters)),
+        "mismatch": float(letters[0] != letters[1]),
+    }
+
+
+def test_evidence_is_what_it_says(model, sample_bitext):
+    text = pick(sample_bitext, np.arange(25))
+    with Pool(2) as pool:
+        evidence = Gatherer(model, pool, least=0.05, most=3).all(text)
+    for k, (forward, reverse) in enumerate(posteriors(model, text)):
+        mean = (forward + reverse) / 2
+        a, b = evidence.starts[k], evidence.starts[k + 1]
+        s0, t0 = text.source.offsets[k], text.target.offsets[k]
+        found = list(zip(evidence.rows[a:b].tolist(), evidence.columns[a:b].tolist(), strict=True))
+        ranks = [np.argsort(np.argsort(-mean, axis=d, kind="stable"), axis=d, kind="stable") for d in (0, 1)]
+        assert found == [tuple(x) for x in np.argwhere((mean > 0.05) & (np.minimum(*ranks) < 3)).tolist()]
+        assert evidence.expected[k] == pytest.approx(mean.sum(), rel=1e-5)
+        for i in range(mean.shape[0]):
+            assert evidence.s_words[s0 + i, kf.LINKED_ODDS] == pytest.approx(log_odds(reverse[i].sum()), abs=1e-3)
+        for j in range(mean.shape[1]):
+            assert evidence.t_words[t0 + j, kf.LINKED_ODDS] == pytest.approx(log_odds(forward[:, j].sum()), abs=1e-3)
+        for c, (i, j) in enumerate(found, a):
+            s, t = (
+                side_vocabulary.word(int(side.tokens[at]))
+                for side, side_vocabulary, at in (
+                    (text.source, text.source_vocabulary, s0 + i), (text.target, text.target_vocabulary, t0 + j),
+                )
+            )  # fmt: skip
+            values = dict(zip(NAMES, evidence.values[c].tolist(), strict=True))
+            wanted = expected_cell(mean, forward, reverse, i, j, s, t)
+            if len(set(itertools.pairwise(plain(s)))) < len(s) - 1:
+                values.pop("similarity")  # pairs of letters that come twice count twice
+                wanted.pop("similarity")
+            assert {n: values[n] for n in wanted} == pytest.approx(wanted, abs=2e-4), (s, t)
+            null = evidence.s_words[s0 + i, kf.NULL_COST], evidence.t_words[t0 + j, kf.NULL_COST]
+            assert values["frequency-gap"] == pytest.approx(abs(null[0] - null[1]), abs=1e-5)
+            assert values["rarity"] == pytest.approx(-sum(null), abs=1e-5)
+            structural = (
+                "cross-count",
+                "monotone-neighbours",
+                "source-max-fertility",
+                "many-to-many",
+                "lonely",
+                "coverage",
+            )
+            assert not any(values[n] for n in structural)
+
+
+def test_words_probabilities(model, sample_bitext):
+    """Translation product, NULL costs and uses: the mean over the members, in logarithms."""
+    text = pick(sample_bitext, np.arange(10))
+    with Pool(1) as pool:
+        evidence = Gatherer(model, pool).all(text)
+    sentence = np.repeat(np.arange(10), np.diff(evidence.starts))
+    for c, (k, i, j) in enumerate(zip(sentence, evidence.rows, evidence.columns, strict=True)):
+        p, q = text.source.offsets[k] + i, text.target.offsets[k] + j
+        logs, uses, nulls = [], [], []
+        for m in model.members:
+            s, t = m.s_map[text.source.tokens[p]], m.t_map[text.target.tokens[q]]
+            row = m.table.ids[m.table.ptr[s] : m.table.ptr[s + 1]].tolist()
+            x = m.table.ptr[s] + row.index(t)  # words of one sentence pair occur together
+            f, r = m.lexicon.forward[x] * m.lexicon.s_inverse[s], m.lexicon.reverse[x] * m.lexicon.t_inverse[t]
+            logs.append(math.log(max(f, 1e-7)) + math.log(max(r, 1e-7)))
+            nulls.append((math.log(m.s_null[s]), math.log(m.t_null[t])))
+            if m.sampler:
+                a, b = m.sampler
+                uses.append(
+                    (
+                        math.log((a.pairs[x] + 0.001) / (a.words[s] + 1)),
+                        math.log((b.pairs[x] + 0.001) / (b.words[t] + 1)),
+                    )
+                )
+        assert evidence.values[c, kf.TRANSLATION] == pytest.approx(np.mean(logs), abs=1e-3)
+        assert evidence.s_words[p, kf.NULL_COST] == pytest.approx(np.mean(nulls, axis=0)[0], abs=1e-4)
+        assert evidence.t_words[q, kf.NULL_COST] == pytest.approx(np.mean(nulls, axis=0)[1], abs=1e-4)
+        if uses:
+            found = evidence.values[c, [kf.FORWARD_USE, kf.REVERSE_USE]]
+            np.testing.assert_allclose(found, np.mean(uses, axis=0), atol=1e-3)
+
+
+def test_chunks_and_threads_do_not_show(model, sample_bitext):
+    text = pick(sample_bitext, np.arange(60))
+    found = []
+    for threads, cells in ((1, 10**6), (2, 10**6), (2, 900)):
+        with Pool(threads) as pool:
+            found.append(Gatherer(model, pool, cells=cells).all(text))
+    for other in found[1:]:
+        for name, value in vars(found[0]).items():
+            if name == "expected":
+                np.testing.assert_allclose(value, getattr(other, name))
+            else:
+                np.testing.assert_array_equal(value, getattr(other, name), name)
+
+
+def test_unknown_words_and_blank_sides(model, tmp_path):
+    """Long enough that the table is filled by word, which looks unknown words up too."""
+    line = ("haus qqq und zzz " * 40).split(), ("house xxx and yyy " * 40).split()
+    for n, name in enumerate(("s", "t")):
+        lines = [" ".join(line[n]), "", "qqq ." if n == 0 else "xxx .", " ".join(line[n])]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    with Pool(1) as pool:
+        gatherer = Gatherer(model, pool)
+        (text,) = stream_bitext(
+            str(tmp_path / "s"), str(tmp_path / "t"), source_vocabulary=model.source_vocabulary,
+            target_vocabulary=model.target_vocabulary,
+        )  # fmt: skip
+        evidence = gatherer.all(text)
+        alone = [gatherer.all(pick(text, np.array([k]))) for k in range(4)]
+    assert np.isfinite(evidence.values).all()
+    assert np.isfinite(evidence.s_words).all()
+    joined = concatenate(alone)
+    np.testing.assert_array_equal(joined.rows, evidence.rows)
+    np.testing.assert_array_equal(joined.values, evidence.values)
+    assert evidence.starts[2] - evidence.starts[1] == 0

@@ -1,0 +1,191 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.aligning.contrastive import noise
+from aligntools.aligning.contrastive.evidence import concatenate
+from aligntools.aligning.contrastive.learning import (
+    LearningSettings,
+    calibrate,
+    count_links,
+    learn,
+    list_expectations,
+    objective,
+)
+from aligntools.aligning.contrastive.search import SearchSettings, search
+from aligntools.formats.bitext import Bitext, Side, Skipped
+from aligntools.formats.vocabulary import Vocabulary
+from aligntools.parallel import Pool
+from tests.aligning.contrastive.making import ALL, evidence_of, random_pair, random_weights
+
+
+def bitext(pairs, words=9):
+    sides = []
+    for d in (0, 1):
+        offsets = np.cumsum([0, *(len(p[d]) for p in pairs)]).astype(np.int64)
+        sides.append(Side(np.array([w for p in pairs for w in p[d]], np.int32), offsets))
+    vocabulary = Vocabulary.from_words([f"w{i}" for i in range(1, words)])
+    return Bitext(*sides, vocabulary, vocabulary, Skipped())
+
+
+def rows(side):
+    return [side.tokens[a:b].tolist() for a, b in zip(side.offsets[:-1], side.offsets[1:], strict=True)]
+
+
+sentences = st.lists(st.tuples(*[st.lists(st.integers(1, 8), max_size=7)] * 2), max_size=6)
+
+
+@settings(max_examples=80, deadline=None)
+@given(sentences, st.sampled_from(noise.KINDS), st.integers(0, 99))
+def test_noise_spoils_as_it_says(pairs, kind, seed):
+    observed = bitext(pairs)
+    spoiled = noise.noisy(observed, kind, seed)
+    again = noise.noisy(observed, kind, seed)
+    changed = noise.has_changed(observed, spoiled).tolist()
+    for name in ("source", "target"):
+        assert rows(getattr(spoiled, name)) == rows(getattr(again, name))
+        for a, b in zip(rows(getattr(observed, name)), rows(getattr(spoiled, name)), strict=True):
+            if not a:
+                assert b == []
+                continue
+            assert all(1 <= w < 9 for w in b)
+            if kind == "shuffle":
+                assert sorted(a) == sorted(b)
+            elif kind == "delete":
+                assert len(b) == max(len(a) - 1, 1)
+                assert any(b == a[:k] + a[k + 1 :] for k in range(len(a))) or len(a) == 1
+            elif kind == "insert":
+                assert any(b[:k] + b[k + 1 :] == a for k in range(len(b)))
+            else:
+                assert len(a) == len(b)
+                assert sum(x != y for x, y in zip(a, b, strict=True)) <= 1
+    before, after = (list(zip(rows(b.source), rows(b.target), strict=True)) for b in (observed, spoiled))
+    same = [x == y for x, y in zip(before, after, strict=True)]
+    assert changed == [not s for s in same]
+
+
+def test_one_word_cannot_be_shuffled():
+    observed = bitext([([1], [2]), ([3, 3], [4]), ([1, 2, 3, 4, 5, 6, 7], [1])])
+    assert noise.has_changed(observed, noise.noisy(observed, "shuffle", 1)).tolist() == [False, False, True]
+    assert noise.has_changed(observed, noise.noisy(observed, "insert", 1)).all()
+
+
+def test_picking_sentences():
+    text = bitext([([1], [2, 3]), ([], []), ([4, 5], [6])])
+    part = noise.pick(text, np.array([2, 0, 1]))
+    assert rows(part.source) == [[4, 5], [1], []]
+    assert rows(part.target) == [[6], [2, 3], []]
+    assert len(noise.pick(text, np.array([], np.int64))) == 0
+
+
+def some(seed, n=20, largest=6):
+    rng = np.random.default_rng(seed)
+    pairs = [random_pair(rng, *rng.integers(2, largest, 2), 0.8) for _ in range(n)]
+    return rng, pairs, evidence_of(pairs)
+
+
+def test_expectations_over_lists_of_all_alignments_are_exact():
+    rng = np.random.default_rng(2)
+    pairs = [random_pair(rng, 2, 3), random_pair(rng, 3, 2, 0.8)]
+    weights, named = random_weights(rng, 0.5)
+    everything = SearchSettings(beam=64, n_best=64, slack=np.inf)
+    log_z, expected = list_expectations(search(evidence_of(pairs), weights, ALL, everything), ALL)
+    for k, pair in enumerate(pairs):
+        z, features = pair.expectations(named)
+        assert log_z[k] == pytest.approx(z, abs=1e-5)
+        np.testing.assert_allclose(expected[k], list(features.values()), atol=1e-5)
+
+
+def test_the_gradient_is_that_of_the_objective():
+    """With every alignment listed ``ln Z`` is smooth, and expectations are its derivatives."""
+    rng = np.random.default_rng(5)
+    observed, spoiled = (evidence_of([random_pair(rng, 2, 3), random_pair(rng, 3, 2)]) for _ in range(2))
+    weights, _ = random_weights(rng, 0.5)
+    everything = SearchSettings(beam=64, n_best=64, slack=np.inf)
+    _, gradient = objective(observed, spoiled, weights, ALL, everything)
+    for k in range(kf.FEATURES):
+        step = np.zeros(kf.FEATURES)
+        step[k] = 1e-4
+        up, down = (objective(observed, spoiled, weights + s * step, ALL, everything)[0] for s in (1, -1))
+        assert (up - down) / 2e-4 == pytest.approx(gradient[k], rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_learning_raises_the_objective_and_keeps_the_size(scaled):
+    _, _, observed = some(1)
+    rng, _, spoiled = some(2)
+    weights, _ = random_weights(rng, 0.3)
+    told = []
+    settings = LearningSettings(pull=0.0, passes=6, tolerance=0.0, scaled=scaled)
+    learned = learn(observed, spoiled, weights, ALL, settings, report=told.append)
+    values = [figures["objective"] for figures in told]
+    lists = SearchSettings(beam=settings.beam, n_best=settings.n_best)
+    reached, _ = objective(observed, spoiled, learned, ALL, lists)
+    assert reached == max(values) > values[0] + 1
+    best = search(observed, weights, ALL, SearchSettings(beam=settings.beam))
+    spread = np.sqrt(np.mean(best.features(ALL)[:, 0] ** 2, axis=0))
+    spread[(spread == 0) | (not scaled)] = 1
+    assert np.linalg.norm(learned * spread) == pytest.approx(np.linalg.norm(weights * spread))
+    again = learn(observed, spoiled, weights, ALL, settings, Pool(2))
+    np.testing.assert_array_equal(learned, again)
+    other = learn(observed, spoiled, weights, ALL, LearningSettings(pull=0.0, passes=1, seed=3))
+    assert not np.array_equal(learned, other)
+
+
+def test_learning_with_lists_of_one_does_not_run_off():
+    _, _, observed = some(1)
+    rng, _, spoiled = some(2)
+    weights, _ = random_weights(rng, 0.3)
+    settings = LearningSettings(n_best=1, beam=1, pull=0.0, passes=50, tolerance=0.0, rate=5.0)
+    learned = learn(observed, spoiled, weights, ALL, settings)
+    assert np.abs(learned).max() < 100 * np.abs(weights).max()
+
+
+def test_nothing_to_learn_from_leaves_the_start():
+    weights, _ = random_weights(np.random.default_rng(1))
+    none = evidence_of([])
+    np.testing.assert_array_equal(learn(none, none, weights, ALL), weights)
+    _, _, same = some(1, 5)
+    np.testing.assert_array_equal(learn(same, same, weights, ALL), weights)  # a copy that is not spoiled: no gain
+
+
+def test_features_that_are_not_active_learn_nothing():
+    active = np.random.default_rng(3).random(kf.FEATURES) < 0.5
+    _, _, observed = some(1)
+    rng, _, spoiled = some(2)
+    weights, _ = random_weights(rng)
+    learned = learn(observed, spoiled, weights, active, LearningSettings(passes=2))
+    assert not learned[~active].any()
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_calibration_finds_the_number_of_links(seed):
+    rng, _, evidence = some(seed, 30, 7)
+    weights, _ = random_weights(rng, 0.3)
+    active = np.ones(kf.FEATURES, bool)
+    active[[kf.LINKS, kf.SOURCE_MOST, kf.TARGET_MOST]] = False
+    wanted = 0.6 * len(evidence.rows)
+    found, now = calibrate(evidence, weights, active, wanted)
+    assert now[kf.LINKS]
+    n = count_links(evidence, found, now, SearchSettings())
+    # interactions make greedy search's number of links jump
+    assert abs(n - wanted) < 0.15 * wanted
+    np.testing.assert_array_equal(np.delete(found, kf.LINKS), np.delete(weights, kf.LINKS))
+
+
+def test_calibration_without_candidates_changes_nothing():
+    weights, _ = random_weights(np.random.default_rng(1))
+    found, _ = calibrate(evidence_of([]), weights, ALL, 10)
+    np.testing.assert_array_equal(found, weights)
+
+
+def test_joining_and_cutting_evidence():
+    _, pairs, evidence = some(4, 7)
+    joined = concatenate([evidence.part(0, 3), evidence.part(3, 3), evidence.part(3, 7)])
+    for name, value in vars(evidence).items():
+        np.testing.assert_array_equal(getattr(joined, name), value, name)
+    assert len(evidence.part(2, 5)) == 3
+    assert len(pairs) == len(evidence)

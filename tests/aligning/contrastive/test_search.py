@@ -1,0 +1,157 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aligntools.aligning.contrastive.search import SearchSettings, search
+from aligntools.parallel import Pool
+from tests import naive_contrastive as naive
+from tests.aligning.contrastive.making import ALL, evidence_of, random_pair, random_weights
+
+EVERYTHING = {"beam": 512, "n_best": 512, "slack": math.inf, "source_limit": 9, "target_limit": 9}
+
+
+def lists(best, k):
+    """Return sentence ``k``'s alignments as (score, links)."""
+    return [(best.scores[k, r], frozenset(best.links(r).tolists()[k])) for r in range(best.sizes[k])]
+
+
+def same_lists(found, expected):
+    """Check n-best lists; among equal scores any order is right."""
+    assert [s for s, _ in found] == pytest.approx([s for s, _ in expected], abs=1e-5)
+    assert len({links for _, links in found}) == len(found)
+    return True
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([(1, 1), (2, 2), (2, 4), (3, 3), (3, 2), (1, 5), (4, 2)]))
+def test_an_unbounded_beam_is_enumeration(seed, shape):
+    rng = np.random.default_rng(seed)
+    pair = random_pair(rng, *shape, rng.choice([0.6, 1.0]))
+    weights, named = random_weights(rng)
+    best = search(evidence_of([pair]), weights, ALL, SearchSettings(**EVERYTHING))
+    expected = pair.best(named, 512)
+    found = lists(best, 0)
+    assert same_lists(found, expected)
+    assert len(found) == 2 ** len(pair.candidates)
+    for score, links in found[:20]:
+        assert pair.score(links, named) == pytest.approx(score, abs=1e-5)
+
+
+@pytest.mark.parametrize("constraint", ["itg", "block-itg"])
+def test_constraints_allow_what_nests(constraint):
+    rng = np.random.default_rng(5)
+    allowed = {
+        "itg": lambda links: naive.one_to_one(links) and naive.nests(links),
+        "block-itg": naive.nests,
+    }[constraint]
+    pair = random_pair(rng, 3, 3)
+    weights, named = random_weights(rng)
+    best = search(evidence_of([pair]), weights, ALL, SearchSettings(constraint=constraint, **EVERYTHING))
+    # every alignment that nests is reached through others that do
+    assert same_lists(lists(best, 0), pair.best(named, 512, allowed))
+
+
+def test_constraints_refuse_the_forbidden_permutations():
+    """2413 and 3142 are the two orders of four that no nesting gives."""
+    for order in ((1, 3, 0, 2), (2, 0, 3, 1), (0, 1, 2, 3), (3, 2, 1, 0), (1, 0, 3, 2), (2, 3, 1, 0)):
+        pair = random_pair(np.random.default_rng(1), 4, 4)
+        pair.candidates = [(i, order[i]) for i in range(4)]
+        weights = np.zeros(36)
+        weights[1] = 1.0  # link count alone
+        for constraint in ("itg", "block-itg"):
+            best = search(evidence_of([pair]), weights, ALL, SearchSettings(constraint=constraint))
+            four = order not in ((1, 3, 0, 2), (2, 0, 3, 1))
+            assert len(best.links().pairs) == (4 if four else 3), (order, constraint)
+            assert naive.nests(set(pair.candidates)) == four
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_blocks_in_the_slow_version_and_in_search(seed):
+    """Each child that search may list is one that nests, on pairs too large to enumerate."""
+    rng = np.random.default_rng(seed)
+    pair = random_pair(rng, *rng.integers(2, 7, 2), 0.6)
+    weights, _ = random_weights(rng)
+    weights[1] += 6
+    best = search(
+        evidence_of([pair]), weights, ALL, SearchSettings(beam=3, n_best=20, constraint="block-itg", slack=3.0)
+    )
+    for _, links in lists(best, 0):
+        assert naive.nests(links)
+
+
+def greedy(pair, named):
+    """Add the best link until none raises the score: beam search with a beam of one."""
+    links, score = frozenset(), pair.score((), named)
+    while True:
+        children = [(pair.score(links | {c}, named), c) for c in pair.candidates if c not in links]
+        better = [(s, c) for s, c in children if s > score]
+        if not better:
+            return links, score
+        score, c = max(better, key=lambda x: x[0])
+        links |= {c}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_a_beam_of_one_is_greedy(seed):
+    rng = np.random.default_rng(seed)
+    pair = random_pair(rng, *rng.integers(1, 6, 2), 0.8)
+    weights, named = random_weights(rng)
+    best = search(evidence_of([pair]), weights, ALL)
+    links, score = greedy(pair, named)
+    assert lists(best, 0) == [(pytest.approx(score, abs=1e-5), links)]
+
+
+def test_limits_of_links_a_word():
+    pair = random_pair(np.random.default_rng(2), 3, 4)
+    weights = np.zeros(36)
+    weights[1] = 1.0
+    for s, t, links in ((1, 4, 3), (4, 1, 4), (2, 2, 6), (9, 9, 12)):
+        best = search(evidence_of([pair]), weights, ALL, SearchSettings(beam=4, source_limit=s, target_limit=t))
+        assert len(best.links().pairs) == links
+
+
+def test_ties_go_to_the_first_and_threads_do_not_show():
+    rng = np.random.default_rng(3)
+    pair = random_pair(rng, 2, 2)
+    weights = np.zeros(36)
+    weights[[1, 2]] = 1.0, 0.0
+    weights[6:8] = -1.0, 0.5  # one link is worth a half, wherever; a second one in its column costs
+    best = search(evidence_of([pair]), weights, ALL)
+    assert best.links().tolists() == [[(0, 0), (0, 1)]]
+    pairs = [random_pair(rng, *rng.integers(1, 9, 2), 0.7) for _ in range(70)]
+    weights, _ = random_weights(rng)
+    e = evidence_of(pairs)
+    found = []
+    for threads in (1, 2, 3):
+        with Pool(threads) as pool:
+            best = search(e, weights, ALL, SearchSettings(beam=4, n_best=6), pool)
+            found.append((best.bits.tobytes(), best.scores.tobytes(), best.features(ALL, pool).tobytes()))
+    assert found[0] == found[1] == found[2]
+    alone = [search(e.part(k, k + 1), weights, ALL, SearchSettings(beam=4, n_best=6)) for k in range(len(pairs))]
+    assert b"".join(b.scores.tobytes() for b in alone) == found[0][1]
+
+
+def test_features_of_lists_give_their_scores():
+    rng = np.random.default_rng(4)
+    pairs = [random_pair(rng, *rng.integers(1, 6, 2), 0.7) for _ in range(12)]
+    weights, _ = random_weights(rng)
+    active = rng.random(36) < 0.6
+    best = search(evidence_of(pairs), weights, active, SearchSettings(beam=3, n_best=4))
+    features = best.features(active)
+    assert not features[:, :, ~active].any()
+    there = np.arange(4) < best.sizes[:, None]
+    np.testing.assert_allclose((features @ weights)[there], best.scores[there], atol=1e-5)
+    assert np.isneginf(best.scores[~there]).all()
+    assert len(best.links(3)) == 12
+
+
+def test_no_sentences_and_no_candidates():
+    weights = np.ones(36)
+    assert search(evidence_of([]), weights, ALL).links().tolists() == []
+    pair = random_pair(np.random.default_rng(1), 3, 2, 0)
+    assert search(evidence_of([pair, pair]), weights, ALL).links().tolists() == [[], []]

@@ -1,0 +1,193 @@
+"""``aligntools contrastive-align`` as a user runs it."""
+
+import json
+
+import pytest
+
+from aligntools.aligning.contrastive.features import NAMES
+from tests.cli.running import fails, run
+from tests.conftest import SAMPLES
+
+TEXT = ("-s", SAMPLES / "de-en.de", "-t", SAMPLES / "de-en.en")
+
+
+@pytest.fixture(scope="module")
+def learned(trained, tmp_path_factory):
+    """A folder with ``weights`` and ``align`` of a run on the sample with its base model."""
+    folder = tmp_path_factory.mktemp("contrastive")
+    done = run(
+        "contrastive-align", "-m", trained / "model", *TEXT, "-v", "--sentences", "60", "--passes", "2",
+        "--save-weights", folder / "weights", "-o", folder / "align", "--threads", "1",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (folder / "errors").write_bytes(done.stderr)
+    return folder
+
+
+def aer(gold, *alignments):
+    done = run("eval-aer", "--json", "--bootstrap", "0", "--head", gold, *alignments)
+    return [r["aer"] for r in json.loads(done.stdout)["results"]]
+
+
+def test_a_line_for_each_line_and_better_than_the_base(trained, learned):
+    lines = (learned / "align").read_text().splitlines()
+    assert len(lines) == 240
+    base, ours = aer(SAMPLES / "de-en.wa", trained / "align", learned / "align")
+    assert ours <= base + 0.005  # forty easy pairs, nearly all right before
+    errors = (learned / "errors").read_text()
+    assert "pass 0: objective" in errors
+    assert "weights from 60 pairs: translation" in errors
+    assert "240 pairs" in errors
+
+
+def test_about_as_many_links_as_the_base_model(trained, learned):
+    base, ours = (len((f / "align").read_text().split()) for f in (trained, learned))
+    assert abs(base - ours) < 0.05 * base
+
+
+def test_weights_are_applied_to_the_same_bytes_whole_or_streaming(trained, learned):
+    expected = (learned / "align").read_bytes()
+    for more in (["--threads", "1"], ["--threads", "2"]):
+        done = run("contrastive-align", "-q", "-m", trained / "model", "-w", learned / "weights", *TEXT, *more)
+        assert done.stdout == expected
+        assert done.stderr == b""
+    pairs = zip(*((SAMPLES / f"de-en.{x}").read_text().splitlines()[:5] for x in ("de", "en")), strict=True)
+    text = "".join(f"{s} ||| {t}\n" for s, t in pairs).encode()
+    done = run(
+        "contrastive-align", "-q", "-m", trained / "model", "-w", learned / "weights", "-i", "-", "--unbuffered",
+        stdin=text,
+    )  # fmt: skip
+    assert done.stdout.splitlines() == expected.splitlines()[:5]
+
+
+def test_threads_and_seeds(trained, tmp_path):
+    found = []
+    for n, (threads, seed) in enumerate(((1, 1), (2, 1), (2, 2))):
+        weights = tmp_path / f"w{n}"
+        done = run(
+            "contrastive-align", "-q", "-m", trained / "model", *TEXT, "--sentences", "40", "--passes", "1",
+            "--threads", threads, "--seed", seed, "--save-weights", weights,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        found.append((done.stdout, weights.read_bytes()))
+    assert found[0] == found[1]
+    assert found[0][1] != found[2][1]
+
+
+@pytest.mark.parametrize("method", ["risk", "mert"])
+def test_weights_from_gold(trained, tmp_path, method):
+    done = run(
+        "contrastive-align", "-m", trained / "model", *TEXT, "--gold", SAMPLES / "de-en.wa", "--method", method,
+        "--features", "posterior,link-count,mismatch", "--folds", "2", "--save-weights", tmp_path / "w",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    text = done.stderr.decode()
+    assert "AER % on 40 gold pairs: base model" in text
+    assert "cross-validated" in text
+    assert "(2 folds)" in text
+    weights = json.loads((tmp_path / "w").read_text())
+    assert weights["features"] == ["link-count", "posterior", "mismatch"]
+    assert weights["learned"] == {"from": "gold", "method": method, "pairs": 40}
+    assert len(done.stdout.splitlines()) == 240
+
+
+def test_it_trains_its_own_base_model(tmp_path):
+    done = run("contrastive-align", "-q", "--fast", *TEXT, "--sentences", "20", "--save-model", tmp_path / "m")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 240
+    again = run("contrastive-align", "-q", "-m", tmp_path / "m", *TEXT, "--sentences", "20")
+    assert again.stdout == done.stdout
+
+
+@pytest.mark.parametrize("options", [
+    ["--features", "paper", "--noise", "delete"], ["--features", "local", "--noise", "insert", "--density", "learned"],
+    ["--noise", "replace", "--density", "expected", "--beam", "3", "--constraint", "block-itg"],
+    ["--sentences", "0"], ["--passes", "0"],
+])  # fmt: skip
+def test_options(trained, options):
+    done = run("contrastive-align", "-m", trained / "model", *TEXT, "--sentences", "20", "--passes", "1", *options)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 240
+    assert ("no pair to learn weights from" in done.stderr.decode()) == ("--sentences" in options)
+
+
+def test_sentences_that_are_hard(trained, learned, tmp_path):
+    """Blank sides, one-word pairs, five hundred words and unknown words: a line each."""
+    long = " ".join(["haus"] * 250 + ["und"] * 250), " ".join(["house"] * 250 + ["and"] * 250)
+    pairs = [("", "a b"), ("haus", ""), ("", ""), ("haus", "house"), ("qqq zzz", "xxx"), long, (".", ".")]
+    for n, side in enumerate(("s", "t")):
+        (tmp_path / side).write_text("".join(p[n] + "\n" for p in pairs))
+    text = ("-s", tmp_path / "s", "-t", tmp_path / "t", "-m", trained / "model")
+    done = run("contrastive-align", *text, "-w", learned / "weights")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.decode().splitlines()
+    assert len(lines) == 7
+    assert lines[:3] == ["", "", ""]
+    assert lines[6] == "0-0"
+    assert b"blank lines written for: 3 blank" in done.stderr
+    done = run("contrastive-align", *text)  # learned from what there is
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 7
+
+
+def test_nothing_but_one_word_pairs(tmp_path, trained):
+    text = tmp_path / "text"
+    text.write_text("haus ||| house\n ||| \nund ||| and\n")
+    done = run("contrastive-align", "-m", trained / "model", "-i", text)
+    assert done.returncode == 0, done.stderr
+    assert b"no pair to learn weights from" in done.stderr
+    assert len(done.stdout.splitlines()) == 3
+
+
+def test_a_base_model_of_other_languages(tmp_path, trained):
+    text = tmp_path / "text"
+    text.write_text("aaa bbb ccc . ||| ddd eee .\nbbb ccc ||| eee fff ggg\n" * 4)
+    done = run("contrastive-align", "-m", trained / "model", "-i", text)
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 8
+
+
+def test_weights_files_that_do_not_fit(trained, learned, tmp_path):
+    good = json.loads((learned / "weights").read_text())
+    assert good["features"] == list(NAMES)
+
+    def wrong(change, *fragments):
+        text = json.loads(json.dumps(good))
+        change(text)
+        (tmp_path / "w").write_text(json.dumps(text))
+        fails(run("contrastive-align", "-m", trained / "model", "-w", tmp_path / "w", *TEXT), *fragments)
+
+    wrong(lambda t: t["weights"].pop("posterior"), "no weight for the feature 'posterior'")
+    wrong(lambda t: (t["weights"].update(crosses=1.0), t["features"].append("crosses")), "unknown feature 'crosses'")
+    wrong(lambda t: t["features"].remove("mismatch"), "a weight for 'mismatch', which is not among its features")
+    wrong(lambda t: t["weights"].update(posterior="high"), "the weight of 'posterior' is \"high\"")
+    wrong(lambda t: t["weights"].update(posterior=float("nan")), "the weight of 'posterior' is NaN")
+    wrong(lambda t: t.update(version=9), "has version 9")
+    wrong(lambda t: t.update(format="other"), "is not a weights file")
+    wrong(lambda t: t["search"].update(beam=0), "'beam' is 0")
+    wrong(lambda t: t["search"].update(constraint="tight"), "'constraint' is \"tight\"")
+    (tmp_path / "w").write_text("no json")
+    fails(run("contrastive-align", "-m", trained / "model", "-w", tmp_path / "w", *TEXT), "is not a weights file")
+    fails(run("contrastive-align", "-m", tmp_path / "w", *TEXT), "not a model")
+    fails(run("contrastive-align", "-m", learned / "weights", *TEXT), "not a model")
+
+
+def test_gold_that_does_not_fit(trained, tmp_path):
+    gold = tmp_path / "gold"
+    for text, fragment in (
+        ("0-0\n" * 241, "241 sentence pairs, but the text has 240"),
+        ("0-0 99-0\n", "99"),
+        ("a b\n", ""),
+    ):
+        gold.write_text(text)
+        fails(run("contrastive-align", "-m", trained / "model", *TEXT, "--gold", gold), str(gold), fragment)
+
+
+@pytest.mark.parametrize(("options", "fragment"), [
+    (["-s", "x"], "give the text"), ([*TEXT, "-m", "m", "--fast"], "-m takes a base model"),
+    ([*TEXT, "-w", "w", "--gold", "g"], "-w takes weights"), ([*TEXT, "--unbuffered"], "--unbuffered goes with"),
+    ([*TEXT, "--features", "crosses"], "no feature 'crosses'"),
+    ([*TEXT, "-o", "a", "--save-weights", "a"], "same name"),
+])  # fmt: skip
+def test_options_that_cannot_be(options, fragment):
+    fails(run("contrastive-align", *options), fragment, status=2)

@@ -1,0 +1,114 @@
+"""eval-uas: attachment scores, conventions, groups, and texts that do not fit."""
+
+import json
+
+import pytest
+
+from tests.cli.running import ROOT, fails, run
+
+GOLD = [
+    [("The", "DET", 2, "det"), ("dog", "NOUN", 3, "nsubj"), ("barked", "VERB", 0, "root"), (".", "PUNCT", 3, "punct")],
+    [("Cats", "NOUN", 2, "nsubj:x"), ("sleep", "VERB", 0, "root"), ("$", "PUNCT", 2, "punct"), (",", "SYM", 2, "x")],
+]
+#: Heads 1 and 2 of the first sentence, and the full stop, differ; the second has one other label.
+PARSED = [
+    [("The", "DET", 3, "det"), ("dog", "NOUN", 0, "nsubj"), ("barked", "VERB", 2, "root"), (".", "PUNCT", 2, "punct")],
+    [("Cats", "NOUN", 2, "nsubj:y"), ("sleep", "VERB", 0, "root"), ("$", "PUNCT", 2, "dep"), (",", "SYM", 2, "x")],
+]
+
+
+def conll(sentences):
+    rows = [
+        "".join(f"{k}\t{w}\t_\t{t}\t_\t_\t{h}\t{label}\t_\t_\n" for k, (w, t, h, label) in enumerate(s, 1))
+        for s in sentences
+    ]
+    return "\n".join([*rows, ""]).encode()
+
+
+@pytest.fixture
+def texts(file):
+    return file("gold", conll(GOLD)), file("parsed", conll(PARSED))
+
+
+def scores(command_inside, *args):
+    done = command_inside("eval-uas", "--json", *args)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("flags", "words", "uas", "las", "complete", "root"),
+    [
+        ((), 8, 4 / 8, 2 / 8, 1 / 2, 1 / 2),
+        (("--no-subtypes",), 8, 4 / 8, 3 / 8, 1 / 2, 1 / 2),
+        (("--punct", "ud"), 6, 3 / 6, 2 / 6, 1 / 2, 1 / 2),
+        (("--no-punct",), 6, 3 / 6, 2 / 6, 1 / 2, 1 / 2),
+        (("--punct", "conll"), 6, 3 / 6, 1 / 6, 1 / 2, 1 / 2),
+        (("--max-length", 3, "--punct", "ud"), 6, 3 / 6, 2 / 6, 1 / 2, 1 / 2),
+        (("--max-length", 3), 0, 0, 0, 0, 0),
+    ],
+)
+def test_figures(texts, command_inside, flags, words, uas, las, complete, root):
+    found = scores(command_inside, *flags, *texts)["results"][0]
+    expected = {"words": words, "uas": uas, "las": las, "complete": complete, "root": root}
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+    assert found["uas_interval"][0] <= found["uas"] <= found["uas_interval"][1]
+
+
+def test_the_signature_says_what_counted(texts, command_inside):
+    found = scores(command_inside, "--punct", "conll", "--max-length", 10, "--bootstrap", 0, *texts)
+    assert found["signature"].startswith("metric:uas|punct:conll|nsent:2|nword:6|maxlen:10|subtypes:yes|version:")
+    assert "uas_interval" not in found["results"][0]
+
+
+def test_groups_and_pairs(texts, command_inside):
+    gold, parsed = texts
+    found = scores(command_inside, "--by", "distance", "--by", "tag", "--by", "length", "--paired", gold, gold, parsed)
+    first, second = found["results"]
+    assert second["difference"]["uas"] == pytest.approx(-0.5)
+    assert (first["uas"], first["las"]) == (1, 1)
+    tags = {g["name"]: (g["gold"], g["right_gold"]) for g in second["by"]["tag"]}
+    assert tags == {"DET": (1, 0), "NOUN": (2, 1), "PUNCT": (2, 1), "SYM": (1, 1), "VERB": (2, 1)}
+    distances = {g["name"]: (g["gold"], g["predicted"]) for g in second["by"]["distance"]}
+    assert distances["root"] == (2, 2)
+    assert sum(g for g, _ in distances.values()) == 8
+    assert [g["gold"] for g in second["by"]["length"]] == [8]
+    done = command_inside("eval-uas", "--by", "tag", "--paired", gold, gold, parsed)
+    text = done.stdout.decode()
+    assert "UAS -50.00" in text
+    assert "by tag:" in text
+    assert "gold: 8 words in 2 sentences count" in text
+
+
+def test_labels_only_where_both_have_them(file, texts, command_inside):
+    bare = conll([[(w, t, h, "_") for w, t, h, _ in s] for s in PARSED])
+    done = command_inside("eval-uas", texts[0], file("bare", bare))
+    assert done.stdout.decode().splitlines()[1].split()[-3] == "-"
+    assert scores(command_inside, file("bare", bare), texts[1])["results"][0]["las"] is None
+
+
+def test_what_does_not_fit(file, texts, command_inside):
+    gold, parsed = texts
+    other = [GOLD[0], [("Dogs", *GOLD[1][0][1:]), *GOLD[1][1:]]]
+    done = command_inside("eval-uas", gold, file("other", conll(other)))
+    fails(done, "other:6: sentence 2 has other words", "gold:6", "'Dogs' for 'Cats'", "--ignore-forms")
+    assert scores(command_inside, "--ignore-forms", gold, file("other", conll(other)))["results"][0]["uas"] == 1
+    short = [GOLD[0], GOLD[1][:3]]
+    fails(command_inside("eval-uas", gold, file("short", conll(short))), "sentence 2 has 3 words, not 4")
+    fails(command_inside("eval-uas", gold, file("one", conll(GOLD[:1]))), "1 sentences, but the gold", "has 2")
+    missing = conll([[(w, t, "_", x) for w, t, _, x in s] for s in GOLD])
+    fails(command_inside("eval-uas", gold, file("missing", missing)), "missing: no head", "parsed?")
+    fails(command_inside("eval-uas", file("missing", missing), parsed), "missing: no head", "gold needs one")
+    some = conll([GOLD[0], [(w, t, "_" if h else h, x) for w, t, h, x in GOLD[1]]])
+    assert b"note" in command_inside("eval-uas", gold, file("some", some)).stderr
+    far = conll([GOLD[0], [(w, t, 9, x) for w, t, _, x in GOLD[1]]])
+    fails(command_inside("eval-uas", gold, file("far", far)), "far:6: head 9 is past the sentence's last word")
+    fails(command_inside("eval-uas", "--paired", gold, parsed), "--paired", status=2)
+    fails(command_inside("eval-uas", "-", "-"), "standard input", status=2)
+
+
+def test_the_sample_against_itself():
+    sample = ROOT / "data" / "samples" / "en.conllu"
+    done = run("eval-uas", sample, "-", stdin=sample.read_bytes())
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode().splitlines()[1].split() == ["-", *["100.00", "100.00-100.00"], *["100.00"] * 3]

@@ -1,0 +1,168 @@
+"""train-parser and parse: from a treebank to trees, every sentence in the output."""
+
+import pytest
+
+from tests.cli.running import fails, run, through_head
+
+
+@pytest.fixture(scope="module")
+def model(samples, tmp_path_factory):
+    path = tmp_path_factory.mktemp("parse") / "en.parser"
+    done = run("train-parser", "--treebank", samples / "en.conllu", "-m", path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == b""
+    assert b"101 sentences, 768 words" in done.stderr
+    return path
+
+
+def columns(data, *places):
+    rows = [line.split(b"\t") for line in data.splitlines() if line[:1].isdigit()]
+    return [tuple(row[p] for p in places) for row in rows]
+
+
+def test_heads_and_labels_in_all_else_as_it_was(model, samples):
+    source = (samples / "en.conllu").read_bytes()
+    bare = b"\n".join(
+        b"\t".join([*f[:6], b"_", b"_", *f[8:]]) if len(f := line.split(b"\t")) == 10 else line
+        for line in source.split(b"\n")
+    )
+    done = run("parse", "-m", model, stdin=bare)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == b""
+    keep = (0, 1, 2, 3, 4, 5, 8, 9)
+    assert columns(done.stdout, *keep) == columns(source, *keep)
+    assert done.stdout.count(b"\n") == source.count(b"\n")
+    pairs = list(zip(columns(source, 6, 7), columns(done.stdout, 6, 7), strict=True))
+    assert sum(a == b for a, b in pairs) > 0.95 * len(pairs)
+    labels = run("parse", "-m", model, "--no-labels", stdin=bare).stdout
+    assert {row[0] for row in columns(labels, 7)} == {b"_"}
+
+
+def test_comments_ranges_and_empty_nodes_come_through(model):
+    text = (
+        b"# sent_id = 1\n1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No\n1\tdo\tdo\tAUX\t_\t_\t_\t_\t_\t_\n"
+        b"2\tn't\tnot\tPART\t_\tF=1\t_\t_\t_\t_\n2.1\tgo\t_\tVERB\t_\t_\t_\t_\t0:root\t_\n"
+        b"3\tsleep\tsleep\tVERB\t_\t_\t_\t_\t_\tX=Y\n\n# text =\n\n"
+    )
+    done = run("parse", "-m", model, stdin=text)
+    lines, given = done.stdout.split(b"\n"), text.split(b"\n")
+    assert len(lines) == len(given)
+    for k in (0, 1, 4, 6, 7, 8):
+        assert lines[k] == given[k]
+    assert lines[3].split(b"\t")[5] == b"F=1"
+    assert all(row[0].isdigit() for row in columns(done.stdout, 6) if row != (b"_",))
+
+
+def test_tagged_lines_become_conll(model, samples):
+    done = run("parse", "-m", model, samples / "en.tagged")
+    assert done.returncode == 0, done.stderr
+    lines = (samples / "en.tagged").read_text().splitlines()
+    assert done.stdout.count(b"\n\n") == len(lines)
+    tokens = [tuple(t.rsplit("_", 1)) for line in lines for t in line.split(" ")]
+    assert [(w.decode(), t.decode()) for w, t in columns(done.stdout, 1, 3)] == tokens
+    conll = run("parse", "-m", model, stdin=done.stdout)
+    assert conll.stdout == done.stdout
+    slashes = b"\n".join(b" ".join(f"{w}/{t}".encode() for w, t in tokens[:3]) for _ in range(2)) + b"\n\n"
+    assert columns(run("parse", "-m", model, stdin=slashes).stdout, 1) == [(w.encode(),) for w, _ in tokens[:3]] * 2
+    assert run("parse", "-m", model, stdin=slashes).stdout.endswith(b"# text =\n\n")
+
+
+def test_no_sentence_is_lost_and_what_is_odd_is_told(model):
+    text = b"a_DET dog_NOUN sleeps_VERB ._PUNCT\n\nwug_NEW\n" + b"dog_NOUN " * 30 + b"\n"
+    done = run("parse", "-m", model, "--max-length", 20, stdin=text)
+    assert done.returncode == 0
+    assert done.stdout.count(b"\n\n") == 4
+    heads = [int(row[0]) for row in columns(done.stdout, 6)]
+    assert heads[5:] == [0] + [1] * 29
+    errors = done.stderr.decode().splitlines()
+    assert errors[0].startswith("warning: 1 sentences over --max-length have flat trees (-, sentence 4")
+    assert "1 words have tags that the parser never saw (NEW; first in -, sentence 3)" in errors[1]
+    assert run("parse", "-q", "-m", model, "--max-length", 20, stdin=text).stderr == b""
+
+
+def test_threads_options_and_pipes(model, samples):
+    text = samples / "en.conllu"
+    outputs = {run("parse", "-m", model, "--threads", n, text).stdout for n in (1, 3)}
+    assert len(outputs) == 1
+    for flags in (("--non-projective",), ("--any-root",), ("--non-projective", "--any-root")):
+        done = run("parse", "-m", model, *flags, text)
+        assert done.returncode == 0, done.stderr
+        assert len(columns(done.stdout, 0)) == len(columns(text.read_bytes(), 0))
+    line, status, errors = through_head("parse", "-m", model, *[text] * 30)
+    assert (line.startswith(b"#"), status, errors) == (True, 0, b"")
+
+
+def test_what_cannot_be_parsed(model, samples, tmp_path, file):
+    fails(run("parse", "-m", tmp_path / "none", samples / "en.tagged"), "none: cannot be opened")
+    fails(run("parse", "-m", samples / "en.txt", samples / "en.tagged"), "en.txt")
+    fails(run("parse", "-m", model, samples / "en.txt"), "en.txt:1", "word_TAG", "aligntools tag")
+    fails(run("parse", "-m", model, "--column", "nonsense", samples / "en.conllu"), "'nonsense'", status=2)
+    fails(run("parse", "-m", model, "--format", "conll", samples / "en.tagged"), "en.tagged:1")
+    cut = file("cut", model.read_bytes()[:5000])
+    fails(run("parse", "-m", cut, samples / "en.tagged"), "cut: is damaged")
+
+
+ROW = "{}\t{}\t_\t{}\t_\t_\t{}\t{}\t_\t_\n"
+
+
+def rows(*heads):
+    return "".join(ROW.format(k, f"w{k}", "NOUN", h, "x") for k, h in enumerate(heads, 1)) + "\n"
+
+
+def test_trees_that_cannot_be_learned_are_counted(file, tmp_path):
+    bank = file(
+        "odd.conllu", (rows(2, 0) + rows(2, 1) + rows(0, 0) + rows(3, 4, 0, 3) + rows("_", 1) + rows(0)).encode()
+    )
+    done = run("train-parser", "--treebank", bank, "-m", tmp_path / "m", "--crossing", "skip", "--roots", "skip")
+    errors = done.stderr.decode()
+    assert "4 sentences left out: a word without a head 1, a cycle 1, several roots 1, crossing edges 1" in errors
+    assert f"the first is {bank}:4 (sentence 2)" in errors
+    assert errors.splitlines()[-1].startswith("2 sentences, 3 words")
+    mended = run("train-parser", "--treebank", bank, "-m", tmp_path / "m").stderr.decode()
+    assert "2 sentences mended: several roots 1, crossing edges 1" in mended
+    free = run("train-parser", "--treebank", bank, "-m", tmp_path / "m", "--non-projective", "--any-root")
+    assert "mended" not in free.stderr.decode()
+    short = run("train-parser", "--treebank", bank, "-m", tmp_path / "m", "--min-length", 2).stderr.decode()
+    assert "too short 1" in short
+
+
+def test_treebanks_that_are_none(file, samples, tmp_path, trained):
+    model = tmp_path / "m"
+    for data, message in (
+        (rows(2, 5), "head 5 is past the sentence's last word, 2"),
+        (rows(1, 0), "head 1 is the word itself"),
+        (rows("_", "_"), "has no heads"),
+        (rows(0).replace("NOUN", "_"), "column of the tags is _"),
+        (rows(2, 1), "no sentence can be trained on"),
+        ("a b c\n", "tab"),
+    ):
+        fails(run("train-parser", "--treebank", file("bad", data.encode()), "-m", model), "bad", message)
+        assert not model.exists()
+    done = run("train-parser", "--treebank", samples / "en.conllu", "-m", model, "--min-length", 9, "--max-length", 3)
+    fails(done, "nothing is left", status=2)
+
+
+def test_a_checkpoint_is_gone_on_from(samples, tmp_path):
+    flags = ("train-parser", "-q", "--treebank", samples / "en.conllu", "--no-labels", "--tolerance", 0)
+    for name, steps in (("whole", 8), ("part", 4)):
+        done = run(*flags, "--iterations", steps, "-m", tmp_path / name, "--checkpoint", tmp_path / name.upper())
+        assert done.returncode == 0, done.stderr
+    again = run(*flags, "--iterations", 8, "-m", tmp_path / "again", "--checkpoint", tmp_path / "WHOLE", "--threads", 1)
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "whole").read_bytes()
+    other = run(*flags, "--iterations", 8, "-m", tmp_path / "m", "--checkpoint", tmp_path / "PART")
+    fails(other, "train.state", "other text or options")
+
+
+def test_tags_are_mapped(samples, tmp_path):
+    for column, mapping in (("upos", "upos"), ("xpos", "penn")):
+        model = tmp_path / mapping
+        done = run(
+            "train-parser", "-q", "--treebank", samples / "en.conllu", "--column", column, "--map", mapping, "-m", model
+        )
+        assert done.returncode == 0, done.stderr
+        parsed = run("parse", "-m", model, samples / "en.conllu")
+        assert parsed.stderr == b""
+        assert columns(parsed.stdout, 3, 4) == columns((samples / "en.conllu").read_bytes(), 3, 4)
+    unseen = run("parse", "-m", tmp_path / "upos", "--map", "none", samples / "en.conllu").stderr.decode()
+    assert "tags that the parser never saw" in unseen

@@ -1,0 +1,137 @@
+"""transfer-parse: a parser of another language from its parallel text, and texts that do not fit."""
+
+import itertools
+import json
+
+import pytest
+
+from tests.cli.running import fails, run
+
+#: German words with their tags, in the order of the sample's sentences: enough for a tagger by look-up.
+COMMON = {
+    "der": "DET",
+    "die": "DET",
+    "das": "DET",
+    "ein": "DET",
+    "eine": "DET",
+    ".": "PUNCT",
+    ",": "PUNCT",
+    "ich": "PRON",
+}
+ROWS = 60
+
+
+def tagged(path, rows, tags):
+    lines = path.read_text(encoding="utf-8").splitlines()[:rows]
+    return "".join(" ".join(f"{w}_{tags.get(w.lower(), 'NOUN')}" for w in x.split()) + "\n" for x in lines).encode()
+
+
+@pytest.fixture(scope="module")
+def folder(samples, trained, tmp_path_factory):
+    """Both sides with tags, their links, English first, and an English parser."""
+    path = tmp_path_factory.mktemp("transfer")
+    done = run("train-parser", "-q", "--treebank", samples / "en.conllu", "-m", path / "en.parser")
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("\t") for line in (samples / "en.conllu").read_text().splitlines() if line[:1].isdigit()]
+    english = {row[1].lower(): row[3] for row in rows}
+    (path / "en").write_bytes(tagged(samples / "de-en.en", ROWS, english))
+    (path / "de").write_bytes(tagged(samples / "de-en.de", ROWS, COMMON))
+    links = (trained / "align").read_text().splitlines()[:ROWS]  # German first
+    turned = ("".join(" ".join("-".join(x.split("-")[::-1]) for x in line.split()) + "\n" for line in links)).encode()
+    (path / "links").write_bytes(turned)
+    return path
+
+
+@pytest.fixture
+def transfer(folder, tmp_path):
+    """Run the command with what is usual, but for what is given by name."""
+
+    def command(*flags, **files):
+        use = {"source": folder / "en", "target": folder / "de", "alignments": folder / "links"} | files
+        args = [x for name, path in use.items() if path is not None for x in (f"--{name}", path)]
+        args += ["--source-model", folder / "en.parser", "-m", tmp_path / "de.parser", "--iterations", 10]
+        return run("transfer-parse", *args, *flags)
+
+    return command
+
+
+@pytest.mark.parametrize("flags", [(), ("--non-projective",), ("--method", "projected", "--rounds", "1")])
+def test_a_parser_of_the_other_language(transfer, folder, tmp_path, flags):
+    done = transfer(*flags)
+    assert done.returncode == 0, done.stderr
+    errors = done.stderr.decode()
+    assert errors.splitlines()[-1].startswith("60 pairs, 0 plain sentences, ")
+    parsed = run("parse", "-m", tmp_path / "de.parser", folder / "de")
+    assert parsed.returncode == 0, parsed.stderr
+    assert parsed.stderr == b""
+    assert parsed.stdout.count(b"\n\n") == ROWS
+    rows = [line.split(b"\t") for line in parsed.stdout.splitlines() if line]
+    articles = [(int(r[0]), int(r[6])) for r in rows if r[3] == b"DET"]
+    assert sum(0 < h - k < 3 for k, h in articles) > 0.8 * len(articles)
+
+
+def test_the_objective_falls_with_plain_text_and_both_entropies(transfer, folder, tmp_path):
+    for flags in ((), ("--entropy", "renyi", "--alpha", 2), ("--gamma", 0)):
+        log = tmp_path / "log"
+        done = transfer("--unlabeled", folder / "de", "--log-json", log, *flags)
+        assert done.returncode == 0, done.stderr
+        assert b" 60 plain sentences" in done.stderr
+        values = [json.loads(line)["objective"] for line in log.read_text().splitlines()]
+        assert len(values) > 3
+        assert all(b < a for a, b in itertools.pairwise(values))
+
+
+def test_the_direct_parser(folder, tmp_path):
+    model = tmp_path / "direct"
+    done = run("transfer-parse", "--method", "direct", "--source-model", folder / "en.parser", "-m", model)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert run("parse", "-m", model, folder / "de").returncode == 0
+
+
+def test_limits_threads_and_checkpoints(transfer, folder, tmp_path):
+    done = transfer("--head", 40, "--min-length", 6, "--max-length", 8)
+    assert b"pairs too short or too long" in done.stderr
+    models = []
+    for threads in (1, 3):
+        folder_of_states = tmp_path / "states"
+        assert transfer("-q", "--threads", threads, "--checkpoint", folder_of_states).returncode == 0
+        models.append((tmp_path / "de.parser").read_bytes())
+        assert (folder_of_states / "train.state").exists()
+        if threads == 1:
+            (folder_of_states / "train.state").unlink()
+    assert models[0] == models[1]
+    again = transfer("-q", "--checkpoint", tmp_path / "states", "--log-json", tmp_path / "log")
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / "de.parser").read_bytes() == models[0]
+    assert (tmp_path / "log").read_bytes() == b""
+    fails(transfer("--checkpoint", tmp_path / "states", "--l2", 3), "train.state", "other text or options")
+
+
+def test_what_does_not_fit(transfer, folder, file, samples):
+    lines = (folder / "links").read_bytes().splitlines(keepends=True)
+    short = file("short", b"".join(lines[:-1]))
+    fails(transfer(alignments=short), "short: 59 lines of links, but 60 sentence pairs")
+    past = file("past", b"".join([lines[0], b"0-0 99-1\n", *lines[2:]]))
+    fails(transfer(alignments=past), "past:2: link 99-1 points past the source sentence")
+    bad = file("bad", b"".join([lines[0], b"0-0 x\n", *lines[2:]]))
+    fails(transfer(alignments=bad), "bad:2")
+    fewer = file("fewer", b"".join((folder / "de").read_bytes().splitlines(keepends=True)[:50]))
+    fails(transfer(target=fewer), "fewer: 50 sentences, but", "has 60")
+    fails(transfer(target=samples / "de-en.de"), "de-en.de:1", "word_TAG")
+    fails(transfer("--min-length", 90), "no pair has a sentence")
+    strange = file("strange", (folder / "de").read_bytes().replace(b"_DET", b"_ART"))
+    done = transfer(target=strange)
+    assert b"strange: " in done.stderr
+    assert b"never saw (ART; first in sentence 1)" in done.stderr
+    nothing = file("nothing", b"\n" * len(lines))
+    assert b"warning: 0 % of the target words" in transfer(alignments=nothing).stderr
+
+
+def test_options_that_contradict(transfer, folder, samples):
+    fails(transfer("--method", "direct"), "--source does not go with --method direct", status=2)
+    fails(transfer(target=None), "needs --target", status=2)
+    fails(transfer("--method", "projected", "--unlabeled", folder / "de"), "--unlabeled", status=2)
+    fails(transfer("--min-length", 9, "--max-length", 8), "nothing is left", status=2)
+    fails(transfer(source="-", target="-"), "standard input", status=2)
+    done = run("transfer-parse", "--method", "direct", "--source-model", samples / "en.txt", "-m", folder / "x")
+    fails(done, "en.txt")

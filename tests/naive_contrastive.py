@@ -1,0 +1,150 @@
+"""Slow, obvious versions of the contrastive model's features and searches. Imports nothing that it checks."""
+
+import itertools
+import math
+from dataclasses import dataclass, field
+
+NAMES = (
+    "translation", "link-count", "relative-position", "cross-count", "monotone-neighbours", "swap-neighbours",
+    "source-linked-words", "target-linked-words", "source-max-fertility", "target-max-fertility",
+    "source-sibling-distance", "target-sibling-distance", "one-to-one", "one-to-many", "many-to-one", "many-to-many",
+    "posterior", "agreement", "rivals", "hardest-rival", "others", "best", "diagonal-support", "side-support",
+    "wide-support", "coverage", "forward-use", "reverse-use", "similarity", "same-word", "symbols", "mismatch",
+    "frequency-gap", "rarity", "touching", "lonely",
+)  # fmt: skip
+
+
+@dataclass
+class Pair:
+    """A sentence pair: its lengths, what is known of cells and words, and the cells that may be linked."""
+
+    n_i: int
+    n_j: int
+    cells: dict = field(default_factory=dict)  # name -> {(i, j): value}
+    s_null: list = field(default_factory=list)
+    t_null: list = field(default_factory=list)
+    s_odds: list = field(default_factory=list)
+    t_odds: list = field(default_factory=list)
+    candidates: list = field(default_factory=list)
+
+    def features(self, links):
+        """Return every feature of a set of links, by its definition for the whole alignment."""
+        links = set(links)
+        by_s = [sorted(j for a, j in links if a == i) for i in range(self.n_i)]
+        by_t = [sorted(i for i, b in links if b == j) for j in range(self.n_j)]
+
+        def total(name):
+            return sum(self.cells[name][link] for link in links)
+
+        def pairs(test):
+            return sum(test(a, b) for a, b in itertools.combinations(sorted(links), 2))
+
+        def holes(rows):
+            return sum(row[-1] - row[0] + 1 - len(row) for row in rows if row)
+
+        def kinds(s_many, t_many):
+            return sum((len(by_s[i]) > 1) == s_many and (len(by_t[j]) > 1) == t_many for i, j in links)
+
+        def around(link):
+            return any(other != link and max(abs(link[0] - other[0]), abs(link[1] - other[1])) == 1 for other in links)
+
+        nulls = sum(x for x, row in zip(self.s_null, by_s, strict=True) if not row)
+        nulls += sum(x for x, row in zip(self.t_null, by_t, strict=True) if not row)
+        odds = sum(x for x, row in zip(self.s_odds, by_s, strict=True) if row)
+        odds += sum(x for x, row in zip(self.t_odds, by_t, strict=True) if row)
+        product = [(b[0] - a[0]) * (b[1] - a[1]) for a, b in itertools.combinations(sorted(links), 2)]
+        return {
+            "translation": total("translation") + nulls,
+            "link-count": len(links),
+            "relative-position": sum(abs((i + 1) / self.n_i - (j + 1) / self.n_j) for i, j in links),
+            "cross-count": sum(p < 0 for p in product),
+            "monotone-neighbours": sum(p == 1 for p in product),
+            "swap-neighbours": sum(p == -1 for p in product),
+            "source-linked-words": sum(map(bool, by_s)),
+            "target-linked-words": sum(map(bool, by_t)),
+            "source-max-fertility": max(map(len, by_s)),
+            "target-max-fertility": max(map(len, by_t)),
+            "source-sibling-distance": holes(by_s),
+            "target-sibling-distance": holes(by_t),
+            "one-to-one": kinds(False, False),
+            "one-to-many": kinds(True, False),
+            "many-to-one": kinds(False, True),
+            "many-to-many": kinds(True, True),
+            **{name: total(name) for name in self.cells if name != "translation"},
+            "coverage": odds,
+            "touching": pairs(lambda a, b: abs(a[0] - b[0]) + abs(a[1] - b[1]) == 1),
+            "lonely": sum(not around(link) for link in links),
+        }
+
+    def score(self, links, weights):
+        """Return the weighted sum of features."""
+        features = self.features(links)
+        return sum(w * features[name] for name, w in weights.items())
+
+    def alignments(self):
+        """Yield every set of candidate links."""
+        for size in range(len(self.candidates) + 1):
+            yield from map(frozenset, itertools.combinations(self.candidates, size))
+
+    def best(self, weights, n, allowed=lambda links: True):
+        """Return the ``n`` best alignments, (score, links), from best to worst."""
+        scored = [(self.score(links, weights), links) for links in self.alignments() if allowed(links)]
+        return sorted(scored, key=lambda x: -x[0])[:n]
+
+    def expectations(self, weights, allowed=lambda links: True):
+        """Return ln Z and the expected features over all alignments that are allowed."""
+        found = [(self.score(links, weights), self.features(links)) for links in self.alignments() if allowed(links)]
+        most = max(s for s, _ in found)
+        z = sum(math.exp(s - most) for s, _ in found)
+        expected = {n: sum(math.exp(s - most) / z * f[n] for s, f in found) for n in NAMES}
+        return most + math.log(z), expected
+
+
+def one_to_one(links):
+    """Return whether no word has two links."""
+    return len({i for i, _ in links}) == len(links) == len({j for _, j in links})
+
+
+def one_source_each(links):
+    """Return whether no target word has two links."""
+    return len({j for _, j in links}) == len(links)
+
+
+def nests(links):
+    """Return whether blocks of links can be built by joining two neighbours, straight or inverted."""
+    rows = {i: r for r, i in enumerate(sorted({i for i, _ in links}))}
+    columns = {j: r for r, j in enumerate(sorted({j for _, j in links}))}
+    return _builds(frozenset((rows[i], columns[j]) for i, j in links))
+
+
+def _builds(links):
+    if len(links) < 2 or _joined(links):
+        return _solid(links)
+    for cut in sorted({i for i, _ in links})[1:]:
+        first = frozenset(x for x in links if x[0] < cut)
+        second = links - first
+        for low, high in ((first, second), (second, first)):
+            if max(j for _, j in low) < min(j for _, j in high) and _builds(first) and _builds(second):
+                return True
+    return False
+
+
+def _joined(links):
+    """Return whether the links hang together through words that they share."""
+    rest = set(links)
+    reached = [rest.pop()]
+    while reached:
+        i, j = reached.pop()
+        near = {x for x in rest if x[0] == i or x[1] == j}
+        rest -= near
+        reached.extend(near)
+    return not rest
+
+
+def _solid(links):
+    """Return whether the words of a block follow each other without holes."""
+    for side in (0, 1):
+        words = {x[side] for x in links}
+        if words and max(words) - min(words) + 1 != len(words):
+            return False
+    return True
