@@ -2,6 +2,7 @@
 
 from aligntools.aligning import symmetrize
 from aligntools.aligning.applying import Applier, decide
+from aligntools.aligning.contrastive import warming as contrastive
 from aligntools.aligning.kernels_decoding import JOINT
 from aligntools.aligning.reconstruction import reconstruct
 from aligntools.aligning.settings import Reconstruction, Settings
@@ -32,6 +33,7 @@ def warm(folder):
             settings = Settings(model=model, joint=joint, views=(0,)).resolved(1000)
             members = train(head, settings, pool, 1_000_000)
             if joint:
+                contrastive.warm(head, settings, members, pool)
                 reconstruct(head, list(members), settings, pool, 1_000_000, Reconstruction(2, smoothing=1.0))
             for part in head, read:
                 for posteriors in Applier(members, settings, sizes, pool).posteriors(part):

@@ -21,6 +21,7 @@ def command(quiet, verbose):
     from aligntools import compiling
     from aligntools.aligning import warming as aligning
     from aligntools.parallel import Pool
+    from aligntools.parsing import warming as parsing
     from aligntools.tagging import warming as tagging
 
     began = time.perf_counter()
@@ -28,6 +29,7 @@ def command(quiet, verbose):
         aligning.warm(Path(folder))
     with Pool(1) as pool:
         tagging.warm(pool)
+        parsing.warm(pool)
     if not quiet:
         where = f"kept in {compiling.CACHE_FOLDER}" if compiling.CACHE_FOLDER else "not kept: no writable folder"
         click.echo(f"compiled in {time.perf_counter() - began:.1f} s; {where}", err=True)

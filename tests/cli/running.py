@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run(*args, stdin=b"", cwd=None, script=None):
+def run(*args, stdin=b"", cwd=None, script=None, timeout=120):
     """Run ``aligntools ARGS`` (or a script of bin/) and return the finished process, outputs as bytes."""
     program = [sys.executable, str(ROOT / "bin" / script)] if script else [sys.executable, "-m", "aligntools"]
     return subprocess.run(
@@ -17,7 +17,7 @@ def run(*args, stdin=b"", cwd=None, script=None):
         capture_output=True,
         cwd=cwd or ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
-        timeout=120,
+        timeout=timeout,
     )
 
 

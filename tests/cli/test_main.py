@@ -137,7 +137,7 @@ def test_closed_streams_are_no_traceback():
 
 
 def test_warmup_says_where_the_code_is_kept(tmp_path):
-    done = run("warmup")
+    done = run("warmup", timeout=900)
     assert done.returncode == 0, done.stderr
     assert re.fullmatch(rb"compiled in [\d.]+ s; kept in .*\n", done.stderr)
     assert done.stdout == b""
