@@ -30,11 +30,7 @@ from aligntools.parsing import scoring
 @click.option("--subtypes/--no-subtypes", default=True, show_default=True,
               help="Whether labels must agree behind a colon too (nsubj:pass).")  # fmt: skip
 @click.option("--ignore-forms", is_flag=True, help="Do not compare the words, only how many there are.")
-@click.option("--bootstrap", type=click.IntRange(min=0), default=1000, show_default=True, metavar="N",
-              help="Samples for the 95 % interval of the UAS; 0 for none.")  # fmt: skip
-@click.option("--paired", is_flag=True, help="Test the UAS of each further PARSED against the first.")
-@options.seed
-@click.option("--json", is_flag=True, help="Print JSON, with fractions instead of percent.")
+@options.scoring("UAS", "PARSED")
 @options.output
 def command(gold, hypotheses, punct, no_punct, max_length, by, column, subtypes, ignore_forms, bootstrap, paired,
             seed, json, output):  # fmt: skip

@@ -5,8 +5,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from aligntools.errors import ModelError
-from aligntools.formats.modelfile import read_model, write_model
+from aligntools.formats.modelfile import fitting, read_model, write_model
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.parallel import Pool
 from aligntools.parsing import inference
@@ -182,7 +181,7 @@ class Parser:
             When it is not one, or its parts do not fit together.
         """
         header, arrays = read_model(path, KIND)
-        try:
+        with fitting(path):
             space = FeatureSpace(header["templates"], header["bits"], header["bins"])
             lexicon = Lexicon(
                 *(Vocabulary.from_arrays(arrays[f"{n}.blob"], arrays[f"{n}.starts"])
@@ -206,8 +205,6 @@ class Parser:
                 own = {k.removeprefix("labeler."): a for k, a in arrays.items() if k.startswith("labeler.")}
                 labeler = Labeler.from_arrays(own)
             return cls(lexicon, space, weights, Trees(**header["trees"]), header["settings"], labeler)
-        except (KeyError, ValueError, TypeError, IndexError) as error:
-            raise ModelError(path, None, f"is damaged: its parts do not fit together ({error})") from None
 
 
 def _runs(sentences, skip):

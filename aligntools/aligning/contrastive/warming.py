@@ -1,0 +1,27 @@
+"""Runs every kernel of the contrastive model once on a few sentences."""
+
+from dataclasses import replace
+
+from aligntools.aligning.contrastive import running
+from aligntools.aligning.contrastive.evidence import Gatherer
+from aligntools.aligning.contrastive.learning import LearningSettings
+from aligntools.aligning.model import AlignmentModel
+from aligntools.formats.goldlinks import Gold
+from aligntools.formats.pharaoh import Links
+
+
+def warm(bitext, settings, members, pool):
+    """Compile what learning weights, with gold and without, and aligning by them use.
+
+    ``settings`` and ``members`` are those of a base model of the text, which must be small.
+    """
+    model = AlignmentModel(settings, bitext.source_vocabulary, bitext.target_vocabulary, members)
+    gatherer = Gatherer(model, pool)
+    plan = running.start_plan("all", sentences=10, learning=LearningSettings(passes=1))
+    weights = running.learn_weights(gatherer, [bitext], plan)
+    links = Links.from_lists([[(0, 0)] for _ in range(len(bitext))])
+    running.supervise(gatherer, bitext, Gold(links, links, "pharaoh", 0), plan, folds=0)
+    for constraint in ("none", "block-itg"):
+        chosen = replace(weights, search=replace(weights.search, constraint=constraint))
+        for _ in running.align(gatherer, bitext, chosen, pool):
+            pass
