@@ -11,6 +11,9 @@ python bench/run.py mre --data DIR --pairs 20000
 python bench/run.py chains --treebanks DIR --peer-python PYTHON
 python bench/run.py induction --treebanks DIR
 python bench/run.py taggers --treebanks DIR --peer-python PYTHON
+python bench/run.py parsing --treebanks DIR
+python bench/run.py transfer --data DIR --treebanks DIR
+python bench/run.py contrastive_study --data DIR --peer-results FILE
 
 DIR holds gold links and text as ``<pair>/<set>.wa``, ``<set>.en``, ``<set>.<other>`` (or .gz); ALIGNTOOLS_REALDATA
 names it too. The other aligners are found where the options say; without them their columns stay out. Texts and
@@ -40,6 +43,9 @@ COMMANDS = {
     "chains": "an EM iteration of tag induction, beside hmmlearn's",
     "induction": "tags induced by EM and by reconstruction",
     "taggers": "accuracy and speed of taggers, beside NLTK's",
+    "parsing": "parsers from treebanks: features, learning, inference, memory",
+    "transfer": "parsers transferred from English, beside simpler ways and supervised ones",
+    "contrastive_study": "the studies of Liu & Sun 2015: approximation, noise, features, systems",
 }
 
 

@@ -36,10 +36,10 @@ from aligntools.errors import DataError, UsageProblem
               help="Leave out pairs with a shorter sentence.")  # fmt: skip
 @click.option("--max-length", type=click.IntRange(1), default=100, show_default=True, metavar="N",
               help="Leave out pairs with a longer sentence.")  # fmt: skip
-@click.option("--min-aligned", type=click.FloatRange(0, 1), default=0.0, show_default=True, metavar="P",
+@click.option("--min-aligned", type=click.FloatRange(0, 1), default=0.8, show_default=True, metavar="P",
               help="Leave out pairs with a smaller share of target words aligned one to one.")  # fmt: skip
 @click.option("--head", type=click.IntRange(1), metavar="N", help="Use the first N of the pairs that are left.")
-@click.option("--l2", type=click.FloatRange(0), default=1.0, show_default=True, metavar="X",
+@click.option("--l2", type=click.FloatRange(0), default=100.0, show_default=True, metavar="X",
               help="Half of it times the squared weights is added to the objective.")  # fmt: skip
 @click.option("--column", callback=options.tag_column, metavar="upos|xpos|N",
               help="Column of CoNLL with the tags.  [default: the one the source parser learned from]")  # fmt: skip
@@ -94,16 +94,16 @@ def command(**o):
                 lambda stage, number, value: tell.step(number, value, stage=stage), checkpoint_of(o["checkpoint"]),
             )  # fmt: skip
         except transfer_training.NoPairs:
-            problem = "no pair has a sentence of --min-length to --max-length words on both sides"
+            problem = (
+                "no pair is left of --min-length to --max-length words on both sides with --min-aligned of the target"
+                " words aligned; is -a the alignment of these texts, source first?"
+            )
             raise DataError(o["target"], None, problem) from None
         found.settings |= {"column": o["column"] or parser.settings.get("column", "upos"),
                            "map": o["mapping"] or parser.settings.get("map", "none")}  # fmt: skip
         found.save(o["model"])
     for reason, n in report.skipped.items():
         tell.say(f"left out: {n} {reason}")
-    if report.aligned < 0.2:
-        tell.say(f"warning: {100 * report.aligned:.0f} % of the target words are aligned with one word; is -a the"
-                 " alignment of these texts, source first?")  # fmt: skip
     fit = report.fits[-1]
     tell.say(
         f"{report.pairs} pairs, {report.plain} plain sentences, {100 * report.aligned:.0f} % of the target words"

@@ -76,12 +76,12 @@ class Settings:
     single_root: bool = True
     shortest: int = 3
     longest: int = 100
-    min_aligned: float = 0.0
+    min_aligned: float = 0.8
     most: int | None = None
     weights: str = "posterior"
     gamma: float = 0.1
     alpha: float = 1.0
-    l2: float = 1.0
+    l2: float = 100.0
     iterations: int = 100
     tolerance: float = 1e-4
     rounds: int = 3

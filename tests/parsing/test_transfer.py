@@ -158,7 +158,7 @@ def test_the_target_parser_learns_the_source_parsers_trees(parser, pairs):
 @pytest.mark.parametrize("projective", [True, False])
 def test_the_objective_falls_at_each_step(parser, pairs, alpha, projective):
     source, target, links = pairs
-    settings = Settings(bits=10, shortest=1, gamma=0.5, alpha=alpha, projective=projective, iterations=15)
+    settings = Settings(bits=10, shortest=1, gamma=0.5, alpha=alpha, projective=projective, iterations=15, l2=1.0)
     seen = []
     _, report = train(parser, source, target, links, target, settings, progress=lambda stage, n, v: seen.append(v))
     values = report.fits[0].values
@@ -173,7 +173,7 @@ def test_entropy_on_plain_text_makes_the_parser_certain(parser, pairs):
     plain = text(["hund/NOUN gut/ADV katz/NOUN schlaf/VERB", "der/DET hund/NOUN alt/ADJ seh/VERB"] * 4)
 
     def uncertainty(gamma):
-        settings = Settings(bits=10, shortest=1, gamma=gamma, iterations=40)
+        settings = Settings(bits=10, shortest=1, gamma=gamma, iterations=40, l2=1.0)
         found, _ = train(parser, source, target, links, plain, settings)
         sentences = found.sentences(plain.words, plain.tags, plain.offsets)
         return float(np.sum(inference.entropy(found.scores(sentences), sentences.offsets, found.trees)[0]))
@@ -202,7 +202,7 @@ def test_the_direct_parser_sees_no_words(parser, pairs):
 
 @pytest.mark.parametrize("method", transfer_training.METHODS[::2])
 def test_a_stopped_training_goes_on_to_the_same_parser(parser, pairs, method, tmp_path):
-    settings = Settings(method=method, bits=8, shortest=1, iterations=9, tolerance=0.0, rounds=1)
+    settings = Settings(method=method, bits=8, shortest=1, iterations=9, tolerance=0.0, rounds=1, l2=1.0)
     whole, _ = train(parser, *pairs, None, settings)
 
     class Stop(Exception):

@@ -1,0 +1,138 @@
+"""Parsers trained on treebanks: what the features are worth, and what learning, inference and memory cost."""
+
+import resource
+import time
+from pathlib import Path
+
+import numpy as np
+
+from bench import measuring, report
+
+#: Sets of templates beside the full one.
+ABLATIONS = ("full", "prefixes", "delexicalized")
+LENGTHS = (10, 20, 40, 80, 160)
+
+
+def arguments(parser):
+    parser.add_argument("--treebanks", required=True, type=Path, metavar="DIR", help="folder of ud/ and google/")
+    parser.add_argument(
+        "--sentences", type=int, default=12_544, metavar="N", help="of EWT's training part [%(default)s]"
+    )
+    parser.add_argument("--iterations", type=int, default=60, metavar="N", help="of L-BFGS [%(default)s]")
+    parser.add_argument("--runs", type=int, default=5, metavar="N", help="of each time [%(default)s]")
+
+
+def run(o):
+    from aligntools.parallel import Pool
+    from aligntools.parsing import warming
+
+    train, test = (_read(o.treebanks / "ud" / f"en_ewt-{part}.conllu.gz") for part in ("train", "test"))
+    train = _first(train, o.sentences)
+    with Pool(o.threads) as pool:
+        warming.warm(pool)
+        quality, parser = _quality(o, train, test, pool)
+        learning = _learning(o, parser, train, pool)
+    with Pool(1) as one:
+        body = [
+            f"English EWT, UPOS, first {len(train[2]) - 1:,} sentences ({len(train[0]):,} words) of the training part,"
+            f" {o.iterations} iterations; UAS on the test part in percent, gold tags, punctuation counted.",
+            report.table(["features", "weights in use", "UAS", "seconds"], quality),
+            *learning,
+            "Sums over trees (partition function and marginals), random scores, one thread: microseconds a sentence,"
+            " in brackets nanoseconds divided by the cube of its words:",
+            report.table(["words", *map(str, LENGTHS)], _inference(o, one)),
+            _parsing(o, parser, test, one),
+        ]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    body.append(f"Largest resident memory of all of this: {peak:,.0f} MB.")
+    return "Parsing", "\n\n".join([*body, report.circumstances(o.threads)])
+
+
+def _read(path):
+    from aligntools.formats.conll import COLUMNS, read_conll
+
+    conll = read_conll(str(path))
+    return conll.words, conll.column(COLUMNS["upos"]), conll.offsets, conll.heads()
+
+
+def _first(text, n):
+    words, tags, offsets, heads = text
+    offsets = offsets[: n + 1]
+    return words[: offsets[-1]], tags[: offsets[-1]], offsets, heads[: offsets[-1]]
+
+
+def _quality(o, train, test, pool):
+    from aligntools.parsing import supervised
+
+    rows, parsers = [], {}
+    for name in ABLATIONS:
+        settings = supervised.Settings(
+            features=name, l2=5.0, iterations=o.iterations, crossing="lift", roots="join", labels=False
+        )
+        began = time.perf_counter()
+        parsers[name], _ = supervised.train(*train, None, settings, pool)
+        seconds = time.perf_counter() - began
+        parser = parsers[name]
+        heads = parser.parse(parser.sentences(*test[:3]), pool).heads
+        uas = 100 * float(np.mean(heads == test[3]))
+        rows.append([name, f"{np.count_nonzero(parser.weights):,}", f"{uas:.2f}", f"{seconds:.0f}"])
+        measuring.note(f"{name}: UAS {uas:.2f}")
+    return rows, parsers["full"]
+
+
+def _median(o, work):
+    seconds = []
+    for _ in range(o.runs):
+        began = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - began)
+    return float(np.median(seconds))
+
+
+def _learning(o, parser, train, pool):
+    from aligntools.parsing import training
+    from aligntools.parsing.trees import usable
+
+    words, tags, offsets, heads = train
+    heads = usable(heads, offsets, parser.trees, "lift", "join").heads
+    sentences = parser.sentences(words, tags, offsets)
+    objective = training.Objective(parser.space, [training.TreeLoss(sentences, heads, parser.trees)], 5.0, pool)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    seconds = _median(o, lambda: objective(parser.weights))
+    bytes_text = sentences.layers.nbytes + sentences.offsets.nbytes
+    return [
+        f"One evaluation of the objective and its gradient over these sentences, features included: {seconds:.2f} s on"
+        f" {o.threads} threads (median of {o.runs}). A million weights take 8 MB, and 160 MB of history in L-BFGS;"
+        f" a thousand sentences take {bytes_text / len(sentences) / 1000:.2f} MB of text and"
+        f" {16e-3 * sentences.edges[-1] / len(sentences):.1f} MB of edges while they are worked on, of which there are"
+        f" at most {32 * training.CHUNK / 1e6:.0f} MB at a time. Peak so far {before:,.0f} MB."
+    ]
+
+
+def _inference(o, pool):
+    from aligntools.parsing import inference
+
+    rows = []
+    for name, trees in (("projective", inference.Trees()), ("non-projective", inference.Trees(False))):
+        row = [name]
+        for n in LENGTHS:
+            count = max(8, 400_000 // n**2)
+            offsets = np.arange(count + 1) * n
+            scores = np.random.default_rng(1).normal(0, 1, int(inference.edge_offsets(offsets)[-1]))
+            seconds = _median(o, lambda s=scores, x=offsets, t=trees: inference.sums(s, x, t, pool)) / count
+            row.append(f"{1e6 * seconds:,.0f} ({1e9 * seconds / n**3:.1f})")
+        rows.append(row)
+    return rows
+
+
+def _parsing(o, parser, test, pool):
+    lengths = np.diff(test[2])
+    near = np.flatnonzero((lengths >= 20) & (lengths <= 30))
+    words = [w for s in near for w in test[0][test[2][s] : test[2][s + 1]]]
+    tags = [t for s in near for t in test[1][test[2][s] : test[2][s + 1]]]
+    offsets = np.concatenate([[0], np.cumsum(lengths[near])])
+    seconds = _median(o, lambda: parser.parse(parser.sentences(words, tags, offsets), pool))
+    return (
+        f"Parsing {len(near)} sentences of 20 to 30 words (mean {np.mean(lengths[near]):.1f}), from words and tags in"
+        f" memory to trees, one thread: {60 * len(near) / seconds:,.0f} sentences a minute."
+    )

@@ -1,0 +1,145 @@
+"""Parsers transferred from English, beside direct and projected transfer and a supervised parser."""
+
+import json
+from pathlib import Path
+
+from bench import measuring, report, transfer_texts
+
+#: Columns of the table: how each parser is made.
+SYSTEMS = ("DTP", "PTP", "-U", "+U", "supervised")
+#: Limits of L-BFGS, of all target parsers.
+LIMITS = ("--iterations", 80, "--tolerance", 2e-4)
+
+
+def arguments(parser):
+    parser.add_argument("--treebanks", required=True, type=Path, metavar="DIR", help="folder of google/ and ud/")
+    parser.add_argument("--languages", default=",".join(transfer_texts.LANGUAGES), metavar="A,B", help="[%(default)s]")
+    parser.add_argument("--pairs", type=int, default=2000, metavar="N", help="[%(default)s]")
+    parser.add_argument("--sizes", default="500,1000,2000,5000", metavar="N,N..", help="pairs of table 5 [%(default)s]")
+    parser.add_argument("--sizes-of", default="de,es", metavar="A,B", help="languages of table 5 [%(default)s]")
+
+
+def run(o):
+    bench = _Bench(o)
+    languages = o.languages.split(",")
+    for language in languages:
+        for system in SYSTEMS:
+            bench.scores(language, system, o.pairs)
+    body = [
+        f"UAS in percent through {o.pairs:,} sentence pairs (fewer where there are not so many) of {_words()} words."
+        " DTP: the source parser without its words; PTP: projected transfer; -U and +U: transferred distributions"
+        f" without and with {transfer_texts.PLAIN:,} sentences of plain text; supervised: trained on the target"
+        " treebank's other part. All by `transfer-parse`, `train-parser`, `parse` and `eval-uas`; the source is the"
+        " Google treebank's English training part. Tags of the text that is scored: predicted by a tagger that did not"
+        " see it, or gold.",
+    ]
+    for tags in ("auto", "gold"):
+        for punctuation in ("all", "ud"):
+            title = f"{'Predicted' if tags == 'auto' else 'Gold'} tags, punctuation "
+            title += "counted:" if punctuation == "all" else "not counted:"
+            body += [title, _table(bench, languages, o.pairs, tags, punctuation)]
+    sizes = [int(n) for n in o.sizes.split(",") if n]
+    several = [name for name in o.sizes_of.split(",") if name in languages]
+    if sizes and several:
+        rows = []
+        for language in several:
+            for system in ("PTP", "-U", "+U"):
+                found = [bench.scores(language, system, n)["auto all"] for n in sizes]
+                rows.append([f"{language} {system}", *(f"{100 * x:.1f}" for x in found)])
+        body += ["UAS by the number of pairs, predicted tags, punctuation counted:",
+                 report.table(["pairs", *(f"{n:,}" for n in sizes)], rows)]  # fmt: skip
+    return "Parsers for languages without treebanks", "\n\n".join([*body, report.circumstances(o.threads)])
+
+
+def _words():
+    return f"{transfer_texts.SHORTEST} to {transfer_texts.LONGEST}"
+
+
+def _table(bench, languages, pairs, tags, punctuation):
+    rows, sums = [], {system: [] for system in SYSTEMS}
+    for language in languages:
+        row = [language]
+        for system in SYSTEMS:
+            found = bench.scores(language, system, pairs)
+            row.append(f"{100 * found[f'{tags} {punctuation}']:.1f}" if found else "-")
+            if found:
+                sums[system].append(found[f"{tags} {punctuation}"])
+        rows.append(row)
+    means = [f"{100 * sum(x) / len(x):.1f}" if len(x) == len(languages) else "-" for x in sums.values()]
+    return report.table(["language", *SYSTEMS], [*rows, ["mean", *means]])
+
+
+class _Bench:
+    """Makes what is asked for, once: every score is kept in a file of the work folder."""
+
+    def __init__(self, o):
+        self.o, self.folder = o, o.work / "transfer"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.kept = self.folder / "scores.json"
+        self.found = json.loads(self.kept.read_text()) if self.kept.exists() else {}
+        self.texts = {}
+
+    def _run(self, *args, output=None):
+        command = measuring.aligntools(*args, *([] if args[0] == "eval-uas" else ["--threads", self.o.threads]))
+        return measuring.run(command, *([output] if output else []))
+
+    def english(self):
+        """Return the tagger and the parser of the source language."""
+        tagger, parser = self.folder / "en.tagger", self.folder / "en.parser"
+        if not parser.exists():
+            bank = self.folder / "en.conll"
+            sentences = transfer_texts.treebank(self.o.treebanks, "en-train", bank)
+            transfer_texts.tagged(self.folder / "en.tagged", sentences)
+            train = ("train-hmm", "-q", *transfer_texts.TAGGER, "--tagged", self.folder / "en.tagged")
+            self._run(*train, "-m", tagger)
+            self._run("train-parser", "-q", "--no-labels", "--treebank", bank, "-m", parser)
+            measuring.note("en: tagger and parser")
+        return tagger, parser
+
+    def text(self, language):
+        """Return a language's files."""
+        if language not in self.texts:
+            self.texts[language] = transfer_texts.prepare(self.o, language, self.english()[0])
+        return self.texts[language]
+
+    def scores(self, language, system, pairs):
+        """Return UAS by tags and convention, or None where the system cannot be had."""
+        pairs = 0 if system in ("DTP", "supervised") else min(pairs, self.text(language).pairs)
+        key = f"{language} {system} {pairs}"
+        if key not in self.found:
+            model = self.folder / language / f"{system}.{pairs}.parser"
+            if not self._train(language, system, pairs, model):
+                return None
+            self.found[key] = self._score(language, model)
+            self.kept.write_text(json.dumps(self.found, indent=1))
+            measuring.note(f"{key}: " + ", ".join(f"{k} {100 * v:.1f}" for k, v in self.found[key].items()))
+        return self.found[key]
+
+    def _train(self, language, system, pairs, model):
+        text, parser = self.text(language), self.english()[1]
+        if system == "supervised":
+            _, test, training, _ = transfer_texts.LANGUAGES[language]
+            if test in training:
+                return False
+            bank = self.folder / language / "train.conll"  # written with the tagger's text
+            self._run("train-parser", "-q", "--no-labels", *LIMITS, "--treebank", bank, "-m", model)
+            return True
+        start = ("transfer-parse", "-q", "--source-model", parser, "-m", model)
+        if system == "DTP":
+            self._run(*start, "--method", "direct")
+            return True
+        start += ("--source", text.source, "--target", text.target, "-a", text.links, "--head", pairs, *LIMITS)
+        more = {"PTP": ("--method", "projected"), "-U": (), "+U": ("--unlabeled", text.plain)}
+        self._run(*start, *more[system])
+        return True
+
+    def _score(self, language, model):
+        text, parsed, found = self.text(language), self.folder / "parsed.conll", {}
+        for tags, path in (("auto", text.auto), ("gold", text.gold)):
+            self._run("parse", "-q", "-m", model, path, "-o", parsed)
+            for punctuation in ("all", "ud"):
+                flags = ("--json", "--bootstrap", 0, "--punct", punctuation)
+                out = self.folder / "score.json"
+                self._run("eval-uas", *flags, text.gold, parsed, output=out)
+                found[f"{tags} {punctuation}"] = json.loads(out.read_text())["results"][0]["uas"]
+        return found
