@@ -97,7 +97,7 @@ class Kept:
 
 
 @cache
-def _base_hash():
+def base_hash():
     """Return what tells two states of the base model's code apart, so that other work does not train it anew.
 
     Once a run: what is edited meanwhile does not change models in the middle of it.
@@ -127,7 +127,7 @@ class Study:
         return replace(part, gold=whole.gold, n_gold=whole.n_gold)
 
     def _file(self, kind):
-        return self.o.work / f"contrastive.{self.name}.{self.o.pairs}.{_base_hash()}.{kind}"
+        return self.o.work / f"contrastive.{self.name}.{self.o.pairs}.{base_hash()}.{kind}"
 
     def base(self):
         """Train the base model unless it is there; return what it decides on: way -> file of links."""

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "RESULTS.md"
 ORDER = (
     "quality", "speed", "speed_again", "memory", "startup", "threads", "settings", "chains", "induction", "taggers",
-    "mre", "contrastive_study", "parsing", "transfer",
+    "mre", "contrastive", "contrastive_study", "parsing", "transfer",
 )  # fmt: skip
 HEAD = """# Results
 
@@ -21,10 +21,10 @@ Written by `python bench/run.py COMMAND`, each command its own section; do not e
 """
 
 
-def code_hash():
-    """Return what tells two states of the package apart."""
+def code_hash(part="."):
+    """Return what tells two states of the package apart, or of a part of it."""
     digest = hashlib.sha256()
-    for path in sorted((ROOT / "aligntools").rglob("*.py")):
+    for path in sorted((ROOT / "aligntools" / part).rglob("*.py")):
         digest.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:12]
 

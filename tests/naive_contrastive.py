@@ -10,7 +10,7 @@ NAMES = (
     "source-sibling-distance", "target-sibling-distance", "one-to-one", "one-to-many", "many-to-one", "many-to-many",
     "posterior", "agreement", "rivals", "hardest-rival", "others", "best", "diagonal-support", "side-support",
     "wide-support", "coverage", "forward-use", "reverse-use", "similarity", "same-word", "symbols", "mismatch",
-    "frequency-gap", "rarity", "touching", "lonely",
+    "frequency-gap", "rarity", "touching", "lonely", "trees",
 )  # fmt: skip
 
 

@@ -62,7 +62,7 @@ def command(**o):
     """Align a parallel corpus by a log-linear model with features of the whole alignment.
 
     On top of align's model, which it trains or takes (-m), it weighs how links go together: crossings, neighbours,
-    fertilities, unlinked words, 36 features in all (Liu & Sun 2015 and more). The weights are learned from the text
+    fertilities, unlinked words, 37 features in all (Liu & Sun 2015 and more). The weights are learned from the text
     itself, each pair against a spoiled copy, or from a few gold alignments (--gold), or taken (-w).
 
     \b
@@ -96,7 +96,9 @@ def _run(o, stack):
 
     from aligntools.aligning.contrastive import running
     from aligntools.aligning.contrastive.evidence import Gatherer
+    from aligntools.aligning.contrastive.kernels_features import TREES
     from aligntools.aligning.contrastive.learning import LearningSettings
+    from aligntools.aligning.contrastive.linktrees import shipped
     from aligntools.aligning.contrastive.search import SearchSettings
     from aligntools.aligning.contrastive.weights import load_weights
     from aligntools.cli.aligning_run import Progress
@@ -121,7 +123,7 @@ def _run(o, stack):
     out = stack.enter_context(writing(o["output"]))
     pool = stack.enter_context(Pool(o["threads"]))
     model, blocks = _base(o, pool, progress)
-    gatherer = Gatherer(model, pool)
+    gatherer = Gatherer(model, pool, shipped() if (plan if weights is None else weights).active[TREES] else None)
     plan = replace(plan, threshold=0.4 if len(model.members) > 1 else 0.5)
     if weights is None:
         blocks = list(blocks)

@@ -138,12 +138,14 @@ class Gatherer:
     ----------
     model : AlignmentModel
     pool : Pool
+    trees : LinkTrees or None
+        For the feature of that name, which is 0 without.
     least, most
         See LEAST_POSTERIOR and MOST_LINKS.
     """
 
-    def __init__(self, model, pool, least=LEAST_POSTERIOR, most=MOST_LINKS, cells=CELLS):
-        self.model, self.pool, self.least, self.most = model, pool, least, most
+    def __init__(self, model, pool, trees=None, least=LEAST_POSTERIOR, most=MOST_LINKS, cells=CELLS):
+        self.model, self.pool, self.trees, self.least, self.most = model, pool, trees, least, most
         self.sizes = len(model.source_vocabulary), len(model.target_vocabulary)
         self.applier = Applier(model.members, model.settings, self.sizes, pool, cells)
         self.members = self.applier.members
@@ -213,6 +215,8 @@ class Gatherer:
             )  # fmt: skip
 
         self.pool.map(fill, p.sentence_blocks)
+        if self.trees is not None:
+            evidence.values[:, kf.TREES] = self.trees.odds(evidence, self.pool)
         return evidence
 
 

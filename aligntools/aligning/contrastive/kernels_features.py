@@ -23,9 +23,10 @@ from aligntools.compiling import kernel
     SOURCE_GAPS, TARGET_GAPS, ONE_ONE, ONE_MANY, MANY_ONE, MANY_MANY,
     POSTERIOR, AGREEMENT, RIVALS, HARDEST_RIVAL, OTHERS, BEST, DIAGONAL_SUPPORT, SIDE_SUPPORT, WIDE_SUPPORT, COVERAGE,
     FORWARD_USE, REVERSE_USE, SIMILARITY, SAME_WORD, SYMBOLS, MISMATCH, FREQUENCY_GAP, RARITY, TOUCHING, LONELY,
-) = range(36)  # fmt: skip
+    TREES,
+) = range(37)  # fmt: skip
 #: Features there are; the first sixteen are the paper's.
-FEATURES = 36
+FEATURES = 37
 #: A word's columns in ``source`` and ``target``.
 FERTILITY, FIRST, LAST = range(3)
 #: Links, the longest and the shortest row of each side, and the lengths of the two sentences.

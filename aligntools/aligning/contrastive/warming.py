@@ -5,6 +5,7 @@ from dataclasses import replace
 from aligntools.aligning.contrastive import running
 from aligntools.aligning.contrastive.evidence import Gatherer
 from aligntools.aligning.contrastive.learning import LearningSettings
+from aligntools.aligning.contrastive.linktrees import shipped
 from aligntools.aligning.model import AlignmentModel
 from aligntools.formats.goldlinks import Gold
 from aligntools.formats.pharaoh import Links
@@ -16,7 +17,7 @@ def warm(bitext, settings, members, pool):
     ``settings`` and ``members`` are those of a base model of the text, which must be small.
     """
     model = AlignmentModel(settings, bitext.source_vocabulary, bitext.target_vocabulary, members)
-    gatherer = Gatherer(model, pool)
+    gatherer = Gatherer(model, pool, shipped())
     plan = running.start_plan("all", sentences=10, learning=LearningSettings(passes=1))
     weights = running.learn_weights(gatherer, [bitext], plan)
     links = Links.from_lists([[(0, 0)] for _ in range(len(bitext))])

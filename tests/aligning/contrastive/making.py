@@ -10,7 +10,7 @@ from tests.naive_contrastive import NAMES, Pair
 LOCAL = (
     "translation", "posterior", "agreement", "rivals", "hardest-rival", "others", "best", "diagonal-support",
     "side-support", "wide-support", "forward-use", "reverse-use", "similarity", "same-word", "symbols", "mismatch",
-    "frequency-gap", "rarity",
+    "frequency-gap", "rarity", "trees",
 )  # fmt: skip
 
 

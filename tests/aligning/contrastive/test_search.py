@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aligntools.aligning.contrastive.kernels_features import FEATURES
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.parallel import Pool
 from tests import naive_contrastive as naive
@@ -59,7 +60,7 @@ def test_constraints_refuse_the_forbidden_permutations():
     for order in ((1, 3, 0, 2), (2, 0, 3, 1), (0, 1, 2, 3), (3, 2, 1, 0), (1, 0, 3, 2), (2, 3, 1, 0)):
         pair = random_pair(np.random.default_rng(1), 4, 4)
         pair.candidates = [(i, order[i]) for i in range(4)]
-        weights = np.zeros(36)
+        weights = np.zeros(FEATURES)
         weights[1] = 1.0  # link count alone
         for constraint in ("itg", "block-itg"):
             best = search(evidence_of([pair]), weights, ALL, SearchSettings(constraint=constraint))
@@ -108,7 +109,7 @@ def test_a_beam_of_one_is_greedy(seed):
 
 def test_limits_of_links_a_word():
     pair = random_pair(np.random.default_rng(2), 3, 4)
-    weights = np.zeros(36)
+    weights = np.zeros(FEATURES)
     weights[1] = 1.0
     for s, t, links in ((1, 4, 3), (4, 1, 4), (2, 2, 6), (9, 9, 12)):
         best = search(evidence_of([pair]), weights, ALL, SearchSettings(beam=4, source_limit=s, target_limit=t))
@@ -118,7 +119,7 @@ def test_limits_of_links_a_word():
 def test_ties_go_to_the_first_and_threads_do_not_show():
     rng = np.random.default_rng(3)
     pair = random_pair(rng, 2, 2)
-    weights = np.zeros(36)
+    weights = np.zeros(FEATURES)
     weights[[1, 2]] = 1.0, 0.0
     weights[6:8] = -1.0, 0.5  # one link is worth a half, wherever; a second one in its column costs
     best = search(evidence_of([pair]), weights, ALL)
@@ -140,7 +141,7 @@ def test_features_of_lists_give_their_scores():
     rng = np.random.default_rng(4)
     pairs = [random_pair(rng, *rng.integers(1, 6, 2), 0.7) for _ in range(12)]
     weights, _ = random_weights(rng)
-    active = rng.random(36) < 0.6
+    active = rng.random(FEATURES) < 0.6
     best = search(evidence_of(pairs), weights, active, SearchSettings(beam=3, n_best=4))
     features = best.features(active)
     assert not features[:, :, ~active].any()
@@ -151,7 +152,7 @@ def test_features_of_lists_give_their_scores():
 
 
 def test_no_sentences_and_no_candidates():
-    weights = np.ones(36)
+    weights = np.ones(FEATURES)
     assert search(evidence_of([]), weights, ALL).links().tolists() == []
     pair = random_pair(np.random.default_rng(1), 3, 2, 0)
     assert search(evidence_of([pair, pair]), weights, ALL).links().tolists() == [[], []]

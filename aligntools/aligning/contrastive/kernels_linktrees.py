@@ -1,0 +1,66 @@
+"""Compiled: the log-odds of links under boosted decision trees."""
+
+import numpy as np
+
+from aligntools.aligning.contrastive.kernels_features import POSTERIOR
+from aligntools.compiling import kernel
+
+#: What candidates that are not there have for a posterior's log-odds.
+ABSENT = np.float32(-6.0)
+#: Opposite pairs of columns of ``neighbours``: on the diagonal, across it, above and below, beside.
+OPPOSITE = ((0, 7), (2, 5), (1, 6), (3, 4))
+#: Inputs of a candidate after the columns of its features: posteriors of the neighbours, lower and higher of each
+#: opposite pair; logarithms of the link matrix's size and of how far from square it is.
+SURROUNDINGS = 10
+
+
+@kernel
+def surroundings(k0, k1, s_offsets, t_offsets, starts, neighbours, values, out):
+    """Fill what the trees know of candidates beside their features.
+
+    Parameters
+    ----------
+    out : float32 [candidates, SURROUNDINGS], output
+    """
+    for k in range(k0, k1):
+        n_i, n_j = s_offsets[k + 1] - s_offsets[k], t_offsets[k + 1] - t_offsets[k]
+        for c in range(starts[k], starts[k + 1]):
+            at = 0
+            for a, b in OPPOSITE:
+                x = values[neighbours[c, a], POSTERIOR] if neighbours[c, a] >= 0 else ABSENT
+                y = values[neighbours[c, b], POSTERIOR] if neighbours[c, b] >= 0 else ABSENT
+                out[c, at] = min(x, y)
+                out[c, at + 1] = max(x, y)
+                at += 2
+            out[c, at] = np.log(np.float64(n_i) * n_j)
+            out[c, at + 1] = abs(np.log(np.float64(n_i) / n_j))
+
+
+@kernel
+def tree_odds(c0, c1, values, around, roots, columns, thresholds, lefts, rights, leaves, bias, out):
+    """Sum the leaves that each candidate falls into.
+
+    Parameters
+    ----------
+    values, around : float32 [candidates, FEATURES], [candidates, SURROUNDINGS]
+    roots : int32 [trees]
+    columns : int32 [nodes]
+        What a node asks about: a column of ``values``, or beyond them of ``around``; -1 in leaves.
+    thresholds : float32 [nodes]
+        Values up to it go to the left.
+    lefts, rights : int32 [nodes]
+    leaves : float32 [nodes]
+    bias : float
+    out : float32 [candidates], output
+    """
+    width = values.shape[1]
+    for c in range(c0, c1):
+        total = np.float64(bias)
+        for r in range(roots.shape[0]):
+            node = roots[r]
+            while columns[node] >= 0:
+                column = columns[node]
+                x = values[c, column] if column < width else around[c, column - width]
+                node = lefts[node] if x <= thresholds[node] else rights[node]
+            total += leaves[node]
+        out[c] = total

@@ -1,0 +1,125 @@
+"""Boosted decision trees that judge single links: one feature of the contrastive model, learned from gold links.
+
+They see what the features say of a link by itself, the posteriors of the eight cells around it and the size of the
+sentence pair, nothing of what words or languages these are: so what they learned on some languages holds on others.
+The ones that come with the program were learned from the gold links of seventeen languages with English, every pair
+seen from both sides.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from aligntools.aligning.contrastive import kernels_linktrees as kl
+from aligntools.aligning.contrastive.features import NAMES
+from aligntools.formats.modelfile import fitting, hold, read_model, write_model
+
+KIND = "link-trees"
+#: What the trees that come with the program are kept in.
+SHIPPED = Path(__file__).with_name("linktrees.safetensors")
+#: Features that the trees ask about: those that a link has by itself.
+INPUTS = (
+    "translation", "relative-position", "posterior", "agreement", "rivals", "hardest-rival", "others", "best",
+    "diagonal-support", "side-support", "wide-support", "forward-use", "reverse-use", "similarity", "same-word",
+    "symbols", "mismatch", "frequency-gap", "rarity",
+)  # fmt: skip
+_ARRAYS = {
+    "roots": np.int32, "columns": np.int32, "thresholds": np.float32, "lefts": np.int32, "rights": np.int32,
+    "leaves": np.float32,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LinkTrees:
+    """Trees, their nodes in one list, children after their parents.
+
+    Attributes
+    ----------
+    roots : int32 [trees]
+    columns, thresholds, lefts, rights, leaves : int32 or float32 [nodes]
+        See `kernels_linktrees.tree_odds`.
+    bias : float
+        Log-odds before any tree.
+    """
+
+    roots: np.ndarray
+    columns: np.ndarray
+    thresholds: np.ndarray
+    lefts: np.ndarray
+    rights: np.ndarray
+    leaves: np.ndarray
+    bias: float
+
+    def odds(self, evidence, pool=None):
+        """Return the natural log-odds that candidates are links, float32 [candidates]."""
+        e, out = evidence, np.empty(len(evidence.rows), np.float32)
+        around = inputs(e, pool)
+
+        def judge(block):
+            c0, c1 = e.starts[block[0]], e.starts[block[1]]
+            nodes = (self.columns, self.thresholds, self.lefts, self.rights, self.leaves)
+            kl.tree_odds(c0, c1, e.values, around, self.roots, *nodes, self.bias, out)
+
+        _over_blocks(judge, e, pool)
+        return out
+
+    def save(self, path):
+        """Write a file; it appears whole or not at all."""
+        header = {"bias": float(self.bias), "features": list(NAMES), "surroundings": kl.SURROUNDINGS}
+        write_model(str(path), KIND, header, {name: getattr(self, name) for name in _ARRAYS})
+
+    @classmethod
+    def load(cls, path):
+        """Read a file.
+
+        Raises
+        ------
+        ModelError
+            When it holds no trees, or trees over other features.
+        """
+        header, arrays = read_model(str(path), KIND)
+        with fitting(path):
+            n = arrays["columns"].shape
+            shapes = {name: n for name in _ARRAYS} | {"roots": arrays["roots"].shape}
+            found = {name: hold(arrays, name, shapes[name], kind) for name, kind in _ARRAYS.items()}
+            inner = np.flatnonzero(found["columns"] >= 0)
+            children, parents = np.concatenate([found["lefts"][inner], found["rights"][inner]]), np.tile(inner, 2)
+            if header["features"] != list(NAMES) or header["surroundings"] != kl.SURROUNDINGS:
+                raise ValueError("they ask about other features")
+            if (found["columns"] >= len(NAMES) + kl.SURROUNDINGS).any() or len(n) != 1:
+                raise ValueError("columns")
+            if (children <= parents).any() or (children >= n[0]).any() or not _within(found["roots"], n[0]):
+                raise ValueError("nodes")
+            return cls(**found, bias=float(header["bias"]))
+
+
+def _within(places, n):
+    return places.ndim == 1 and bool(((places >= 0) & (places < n)).all())
+
+
+def inputs(evidence, pool=None):
+    """Return what the trees see beside the features, float32 [candidates, SURROUNDINGS]."""
+    e, out = evidence, np.empty((len(evidence.rows), kl.SURROUNDINGS), np.float32)
+
+    def fill(block):
+        kl.surroundings(*block, e.s_offsets, e.t_offsets, e.starts, e.neighbours, e.values, out)
+
+    _over_blocks(fill, e, pool)
+    return out
+
+
+def _over_blocks(function, evidence, pool):
+    blocks = evidence.blocks()
+    if pool is None:
+        for block in blocks:
+            function(block)
+    else:
+        pool.map(function, blocks)
+
+
+@cache
+def shipped():
+    """Return the trees that come with the program."""
+    return LinkTrees.load(SHIPPED)

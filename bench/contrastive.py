@@ -1,0 +1,191 @@
+"""AER of ``contrastive-align`` on every gold set, its start learned from the gold of other languages alone.
+
+The languages are cut into groups; link trees and start weights for one group are learned from the others
+(`bench.contrastive_start`). With --ship the start that comes with the program is learned, from all of them.
+"""
+
+import json
+import pickle
+import statistics
+from pathlib import Path
+
+from bench import contrastive_start as starting
+from bench import measuring, report, texts
+from bench.contrastive_study import Study, base_hash
+from bench.quality import Figures, evaluate
+
+WAYS = ("forward", "reverse", "intersect", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and", "joint")
+#: Gold pairs of each set that supervised weights are learned from and judged on, in five folds.
+SUPERVISED = 400
+COLUMNS = {
+    "best": "base, its best symmetrization", "joint": "base (`align`)", "ours": "contrastive",
+    "start": "start alone", "supervised": "supervised, 5 folds", "shipped": "shipped start (has seen this gold)",
+}  # fmt: skip
+
+
+def arguments(parser):
+    parser.add_argument("--sets", metavar="A,B", help="only these gold sets [all]")
+    parser.add_argument("--pairs", type=int, default=10**9, metavar="N", help="pairs to train base models on at most")
+    parser.add_argument("--peer-results", type=Path, action="append", default=[], metavar="FILE", help="as for quality")
+    parser.add_argument("--ship", action="store_true", help="learn the start that comes with the program, and stop")
+
+
+class Work:
+    """What is kept between runs, by the code it came of."""
+
+    def __init__(self, o):
+        self.o, self.code = o, f"{base_hash()}{report.code_hash('aligning/contrastive')}"
+        self.path = o.work / "contrastive.json"
+        self.found = json.loads(self.path.read_text()) if self.path.exists() else {}
+
+    def gold_set(self, study):
+        """Return a set's `GoldSet`."""
+        path = self.o.work / f"contrastive.{study.name}.{self.o.pairs}.{self.code}.gold"
+        if not path.exists():
+            for old in self.o.work.glob(f"contrastive.{study.name}.{self.o.pairs}.*.gold"):
+                old.unlink()
+            study.base()
+            measuring.note(f"{study.name}: evidence")
+            with open(path, "wb") as out:
+                pickle.dump((study.gold_evidence, study.gold), out)
+        return starting.GoldSet(*pickle.loads(path.read_bytes()))
+
+    def figures(self, name, measure):
+        """Return a set's figures, measured unless they are known."""
+        key = f"{name} {self.o.pairs} {self.code}"
+        if key not in self.found:
+            self.found[key] = measure()
+            self.path.write_text(json.dumps(self.found))
+        return self.found[key]
+
+
+def run(o):
+    from aligntools.parallel import Pool
+
+    if not o.data:
+        raise SystemExit("contrastive needs gold links: --data DIR")
+    names = o.sets.split(",") if o.sets else texts.gold_sets(o.data)
+    work, rows = Work(o), {}
+    with Pool(o.threads) as pool:
+        sets = {name: work.gold_set(Study(o, name, pool)) for name in names}
+        if o.ship:
+            _ship(sets, pool)
+        for group in starting.groups(names):
+            start = []  # learned once, when it is needed
+            for name in group:
+
+                def measure(name=name, group=group, start=start):
+                    if not start:
+                        others = {n: s for n, s in sets.items() if n not in group}
+                        measuring.note(f"start for {', '.join(group)}")
+                        start.extend(starting.fit(others, pool))
+                    return _measure(Study(o, name, pool), *start)
+
+                rows[name] = work.figures(name, measure)
+    return "Contrastive alignment", _body(o, names, rows)
+
+
+def _ship(sets, pool):
+    from aligntools.aligning.contrastive.features import NAMES
+    from aligntools.aligning.contrastive.linktrees import SHIPPED
+
+    trees, weights = starting.fit(sets, pool)
+    trees.save(SHIPPED)
+    print(f"{len(trees.roots)} trees are in {SHIPPED.name}; start weights for features.py:")
+    for name, weight in zip(NAMES, weights, strict=True):
+        print(f"{name} {weight:.3g}")
+    raise SystemExit
+
+
+def _measure(study, trees, start):
+    """Return column -> AER in percent."""
+    from dataclasses import replace
+
+    import numpy as np
+
+    from aligntools.aligning.contrastive import running
+    from aligntools.aligning.contrastive.evidence import Gatherer
+    from aligntools.aligning.contrastive.linktrees import shipped
+    from aligntools.aligning.contrastive.noise import pick
+
+    measuring.note(f"{study.name}: contrastive")
+    best = min((evaluate(path, study.text)[0], way) for way, path in _base(study).items())
+    found = {"pairs": study.text.n_pairs, "gold": study.text.n_gold, "best": best[0], "way": best[1]}
+    found["joint"] = evaluate(study.base()["joint"], study.text)[0]
+    plan = replace(running.start_plan("all"), threshold=study.threshold)
+    ours, theirs = (Gatherer(study.model, study.pool, t) for t in (trees, shipped()))
+    learned = replace(plan.learning, rate=1e-4)
+    held = replace(plan, start=start, learning=learned)
+    found["ours"] = _aer(study, ours, running.learn_weights(ours, [study.bitext], held))
+    alone = replace(held, learning=replace(learned, passes=0))
+    found["start"] = _aer(study, ours, running.learn_weights(ours, [study.bitext], alone))
+    shipped_plan = replace(plan, learning=learned)
+    found["shipped"] = _aer(study, theirs, running.learn_weights(theirs, [study.bitext], shipped_plan))
+    n = min(SUPERVISED, study.text.n_gold)
+    gold = replace(study.gold, sure=study.gold.sure[:n], possible=study.gold.possible[:n])
+    result = running.supervise(ours, pick(study.gold_text, np.arange(n)), gold, held)
+    found["supervised"] = found["joint"] * result.validated / result.base  # as if on all of the set
+    return found
+
+
+def _base(study):
+    """Return the base model's links in each of WAYS: way -> file."""
+    ways = dict(study.base())
+    for way in WAYS:
+        if way not in ways:
+            ways[way] = study.o.work / f"contrastive.{way}"
+            both = ["symmetrize", "-c", way, "-i", ways["forward"], "-j", ways["reverse"]]
+            measuring.run(measuring.aligntools(*both), ways[way])
+    return {way: ways[way] for way in WAYS}
+
+
+def _aer(study, gatherer, weights):
+    from aligntools.aligning import aer
+    from aligntools.aligning.contrastive.running import align
+    from aligntools.formats.pharaoh import concatenate
+
+    links = concatenate(list(align(gatherer, study.gold_text, weights, study.pool)))
+    return 100 * aer.score(aer.count(links, study.gold)).aer
+
+
+def _body(o, names, rows):
+    theirs = Figures(o.work / "peers.tsv")
+    for path in o.peer_results:
+        theirs.read(path)
+    peers = {}
+    for name in names:
+        known = [
+            (f[0], f"{tool} {way}") for (n, tool), ways in theirs.rows.items() if n == name for way, f in ways.items()
+        ]
+        peers[name] = min(known) if known else None
+    header = ["gold set", "pairs", "others' best", *COLUMNS.values(), "contrastive / base best", "/ others' best"]
+    lines = []
+    for name in names:
+        r, peer = rows[name], peers[name]
+        line = [f"{name}, {r['gold']:,}", f"{r['pairs']:,}", f"{peer[0]:.1f} {peer[1]}" if peer else ""]
+        line += [f"{r[c]:.2f}" + (f" {r['way']}" if c == "best" else "") for c in COLUMNS]
+        lines.append([*line, f"{r['ours'] / r['best']:.3f}", f"{r['ours'] / peer[0]:.3f}" if peer else ""])
+    compared = [n for n in names if peers[n]]
+    summary = []
+    for column in ("best", "joint", "ours", "supervised"):
+        line = [COLUMNS[column], f"{statistics.mean(rows[n][column] for n in names):.2f}"]
+        line.append(f"{statistics.mean(rows[n][column] / rows[n]['best'] for n in names):.3f}")
+        line.append(f"{sum(rows[n][column] < rows[n]['best'] for n in names)} of {len(names)}")
+        if compared:
+            ratios = [rows[n][column] / peers[n][0] for n in compared]
+            line += [f"{100 * (1 - statistics.mean(ratios)):.1f} %", f"{sum(x < 1 for x in ratios)} of {len(compared)}"]
+        summary.append(line)
+    columns = ["system", "mean AER", "mean share of the base's best", "lower than it on"]
+    columns += ["mean reduction against others' best", "better on"] if compared else []
+    text = (
+        "AER in percent, lower-cased text, base models trained on the gold sentences and the training text that goes"
+        " with them. The bests are over directions and symmetrizations, chosen on the gold links. The contrastive"
+        " model's start (link trees and weights) is learned from the gold links of other languages alone:"
+        f" {starting.FOLDS} groups of languages, each judged by what the other groups taught. What comes with the"
+        " program was learned from all of them, so its own column here says nothing of new text."
+        f" Supervised: from the same start, weights from four fifths of (at most {SUPERVISED}) gold pairs, judged on"
+        " the rest."
+    )
+    return "\n\n".join(
+        [text, report.table(header, lines), report.table(columns, summary), report.circumstances(o.threads)]
+    )

@@ -1,0 +1,138 @@
+"""The shipped start of contrastive-align: link trees and weights learned from gold links of other languages.
+
+``fit`` learns them; `bench.contrastive` measures them with each language held out.
+"""
+
+import numpy as np
+
+#: Gold pairs of each set that are learned from.
+PAIRS = 120
+#: Groups of languages: one is judged by what was learned from the others.
+FOLDS = 5
+#: Candidates that a set counts for in learning trees, whatever its size.
+SHARE = 8000.0
+PENALTY = 1e-3
+
+
+def language(name):
+    """Return a gold set's pair of languages."""
+    return name.split(".")[0]
+
+
+def groups(names, folds=FOLDS):
+    """Cut gold sets into groups that share no language but English."""
+    pairs = sorted({language(n) for n in names})
+    return [[n for n in names if language(n) in pairs[f::folds]] for f in range(folds)]
+
+
+class GoldSet:
+    """A gold set's evidence and links: the first PAIRS to learn from, all to be judged by."""
+
+    def __init__(self, evidence, gold):
+        from aligntools.aligning.contrastive.linktrees import inputs
+        from aligntools.aligning.contrastive.supervised import gold_marks
+
+        self.evidence, self.gold = evidence, gold
+        n = min(len(evidence), PAIRS)
+        self.part, self.part_gold = evidence.part(0, n), _head(gold, n)
+        self.sure, self.possible = (m.astype(bool) for m in gold_marks(self.part, self.part_gold))
+        self.table = np.concatenate([_inputs(self.part.values), inputs(self.part)], axis=1)
+
+
+def _head(gold, n):
+    from dataclasses import replace
+
+    return replace(gold, sure=gold.sure[:n], possible=gold.possible[:n])
+
+
+def _inputs(values):
+    """Return what trees may ask of features; the others are 0."""
+    from aligntools.aligning.contrastive.features import NAMES
+    from aligntools.aligning.contrastive.linktrees import INPUTS
+
+    return np.where(np.isin(NAMES, INPUTS), values, np.float32(0))
+
+
+def fit_trees(sets):
+    """Learn link trees from `GoldSet` s, each pair seen from both sides (scikit-learn)."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    from aligntools.aligning.contrastive.features import NAMES
+
+    table = np.concatenate([s.table for s in sets])
+    links = np.concatenate([s.sure | s.possible for s in sets])
+    weight = np.concatenate([np.where(s.sure | ~s.possible, 1.0, 0.5) * (SHARE / len(s.table)) for s in sets])
+    turned = table.copy()
+    a, b = NAMES.index("forward-use"), NAMES.index("reverse-use")
+    turned[:, [a, b]] = turned[:, [b, a]]
+    model = HistGradientBoostingClassifier(
+        max_iter=120, learning_rate=0.06, max_leaf_nodes=15, min_samples_leaf=120, l2_regularization=5,
+        early_stopping=False, random_state=1,
+    )  # fmt: skip
+    model.fit(np.concatenate([table, turned]), np.tile(links, 2), sample_weight=np.tile(weight, 2))
+    return _unpacked(model)
+
+
+def _unpacked(model):
+    """Return scikit-learn's trees as ours."""
+    from aligntools.aligning.contrastive.linktrees import LinkTrees
+
+    trees = [predictors[0].nodes for predictors in model._predictors]
+    roots = np.concatenate([[0], np.cumsum([len(t) for t in trees])])[:-1].astype(np.int32)
+    nodes = np.concatenate(trees)
+    begin = np.repeat(roots, [len(t) for t in trees]).astype(np.int32)
+    leaf = nodes["is_leaf"].astype(bool)
+    return LinkTrees(
+        roots, np.where(leaf, -1, nodes["feature_idx"]).astype(np.int32),
+        np.where(leaf, 0, nodes["num_threshold"]).astype(np.float32),
+        np.where(leaf, 0, nodes["left"].astype(np.int32) + begin).astype(np.int32),
+        np.where(leaf, 0, nodes["right"].astype(np.int32) + begin).astype(np.int32),
+        np.where(leaf, nodes["value"], 0).astype(np.float32), float(np.ravel(model._baseline_prediction)[0]),
+    )  # fmt: skip
+
+
+def fit(sets, pool=None):
+    """Learn trees, and start weights for all features, from named `GoldSet` s.
+
+    The weights are learned with each set judged by trees that its language had no part in.
+
+    Returns
+    -------
+    LinkTrees, float64 [FEATURES]
+    """
+    from aligntools.aligning.contrastive import kernels_features as kf
+    from aligntools.aligning.contrastive.evidence import concatenate
+    from aligntools.aligning.contrastive.features import select, start_weights
+    from aligntools.aligning.contrastive.supervised import train_supervised
+    from aligntools.formats.goldlinks import Gold
+    from aligntools.formats.pharaoh import concatenate as join
+
+    for group in groups(list(sets)):
+        if group:
+            trees = fit_trees([s for name, s in sets.items() if name not in group])
+            for name in group:
+                part = sets[name].part
+                part.values[:, kf.TREES] = trees.odds(part, pool)
+    active = select("all")
+    start = 0.3 * start_weights(active, paper=True)  # small, so that the risk is not flat around it
+    start[kf.TREES] = 3.0
+    parts = list(sets.values())
+    sure, possible = (join([getattr(s.part_gold, side) for s in parts]) for side in ("sure", "possible"))
+    evidence = concatenate([s.part for s in parts])
+    weights = train_supervised(
+        evidence, Gold(sure, possible, "pharaoh", 0), start, active, rounds=4, penalty=PENALTY, pool=pool
+    )
+    return fit_trees(parts), both_sides(weights)
+
+
+def both_sides(weights):
+    """Return weights that treat source and target alike."""
+    from aligntools.aligning.contrastive.features import NAMES
+
+    weights = weights.copy()
+    for name in NAMES:
+        for one, other in (("source-", "target-"), ("forward-", "reverse-"), ("one-to-many", "many-to-one")):
+            if name.startswith(one):
+                pair = [NAMES.index(name), NAMES.index(name.replace(one, other))]
+                weights[pair] = weights[pair].mean()
+    return weights
