@@ -18,7 +18,12 @@ CONSTRAINTS = ("none", "itg", "block-itg")
 @click.option("-t", "--target", metavar="FILE", help="Target side.")
 @options.output(help="Write the alignment here instead of standard output; appears whole or not at all.")
 @click.option("-m", "--load-model", metavar="FILE", help="Base model, from align --save-model.  [default: train one]")
-@click.option("--save-model", metavar="FILE", help="Keep the base model trained here.")
+@click.option("--forward-table", metavar="FILE",
+              help="Base model of tables: p(target|source), from fast_align -p or a GIZA++ t-table.")  # fmt: skip
+@click.option("--reverse-table", metavar="FILE", help="With it: p(source|target).")
+@click.option("--source-vcb", metavar="FILE", help="Names of the numbers in t-tables: the source side's .vcb file.")
+@click.option("--target-vcb", metavar="FILE", help="The target side's.")
+@click.option("--save-model", metavar="FILE", help="Keep the base model trained here, or made of tables.")
 @click.option("-w", "--weights", metavar="FILE", help="Use these weights and learn nothing; with -m, streams.")
 @click.option("--save-weights", metavar="FILE", help="Keep the weights, as JSON.")
 @click.option("--gold", metavar="FILE", help="Learn weights from gold alignments of the text's first pairs.")
@@ -78,13 +83,21 @@ def _check(o):
     texts = o["joint_file"] is not None, o["source"] is not None or o["target"] is not None
     if sum(texts) != 1 or (texts[1] and (o["source"] is None or o["target"] is None)):
         raise UsageProblem("give the text as -s FILE -t FILE, or as one file with -i")
+    tables = [o[name] is not None for name in ("forward_table", "reverse_table")]
+    if any(tables) and (not all(tables) or o["load_model"] or o["fast"] or o["case_sensitive"]):
+        raise UsageProblem(
+            "a base model of tables takes --forward-table and --reverse-table, and no -m, --fast or --case-sensitive"
+        )
+    names = [o[name] is not None for name in ("source_vcb", "target_vcb")]
+    if any(names) and not (all(names) and all(tables)):
+        raise UsageProblem("--source-vcb and --target-vcb go together, with --forward-table and --reverse-table")
     if o["load_model"] and (o["save_model"] or o["fast"] or o["case_sensitive"]):
         raise UsageProblem(
             "-m takes a base model as it is; --save-model, --fast and --case-sensitive are for a new one"
         )
     if o["weights"] and (o["gold"] or o["save_weights"]):
         raise UsageProblem("-w takes weights as they are; --gold and --save-weights are for learning them")
-    if o["unbuffered"] and not (o["load_model"] and o["weights"]):
+    if o["unbuffered"] and not ((o["load_model"] or o["forward_table"]) and o["weights"]):
         raise UsageProblem("--unbuffered goes with -m and -w: learning needs the text first")
     outputs = [o[n] for n in ("output", "save_model", "save_weights") if o[n]]
     if len(set(outputs)) < len(outputs):
@@ -158,8 +171,8 @@ def _base(o, pool, progress):
         "source": o["source"], "target": o["target"], "joint": o["joint_file"], "max_length": o["max_length"],
         "strict": o["strict"],
     }  # fmt: skip
-    if o["load_model"]:
-        model = AlignmentModel.load(o["load_model"], pool)
+    if o["load_model"] or o["forward_table"]:
+        model = AlignmentModel.load(o["load_model"], pool) if o["load_model"] else _of_tables(o)
         blocks = stream_bitext(
             **reading, source_vocabulary=model.source_vocabulary, target_vocabulary=model.target_vocabulary,
             lowercase=model.lowercase, unbuffered=o["unbuffered"],
@@ -183,6 +196,23 @@ def _base(o, pool, progress):
     if model.settings.direction != "both":
         raise UsageProblem("the base model has one direction alone; this needs one with both")
     return model, blocks
+
+
+def _of_tables(o):
+    """Return a base model made of another aligner's tables."""
+    from aligntools.aligning.from_tables import model_from_tables
+    from aligntools.formats.ttable import read_ttable, read_vocabulary
+
+    names = [read_vocabulary(o[name]) if o[name] else None for name in ("source_vcb", "target_vcb")]
+    forward = read_ttable(o["forward_table"], *names)
+    reverse = read_ttable(o["reverse_table"], *names[::-1])
+    try:
+        model = model_from_tables(forward, reverse)
+    except ValueError as error:
+        raise DataError(o["reverse_table"], None, str(error)) from None
+    if o["save_model"]:
+        model.save(o["save_model"])
+    return model
 
 
 def _learn(o, running, gatherer, blocks, plan, progress):

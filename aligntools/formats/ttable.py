@@ -1,4 +1,8 @@
-"""Tables of word probabilities as fast_align's ``-p`` writes them: ``given TAB word TAB ln p``."""
+"""Tables of word probabilities: fast_align's ``-p`` (``given TAB word TAB ln p``) and GIZA++'s t-tables.
+
+A t-table has ``given word p``: as numbers of words (``.t3.final``), which two vocabulary files (``.vcb``, lines
+``number word count``) give names to, or as words (``.actual.ti.final``).
+"""
 
 from dataclasses import dataclass
 
@@ -7,8 +11,10 @@ import numpy as np
 from aligntools.errors import DataError
 from aligntools.formats import files
 
-#: The word that stands for NULL.
+#: The word that stands for NULL, and what it is called in t-tables, by word and by number.
 NULL = b"<eps>"
+_NULLS = {b"NULL": NULL}
+_NULL_NUMBER = b"0"
 
 
 @dataclass(eq=False)
@@ -52,19 +58,48 @@ class TTable:
         return np.where(self.keys[places] == wanted, self.probabilities[places], floor)
 
 
-def read_ttable(path) -> TTable:
-    """Read a table; of a pair that comes twice the last line counts.
+def read_vocabulary(path) -> dict:
+    """Read a GIZA++ vocabulary: number -> word, both bytes; number 0 is NULL.
 
     Raises
     ------
     DataError
-        When the file cannot be read, or for the first line that is not two words and a number.
+        When the file cannot be read, or for the first line that is not a number and a word.
+    """
+    found = {_NULL_NUMBER: NULL}
+    for number, line in enumerate(files.lines(path), 1):
+        fields = line.split()
+        if len(fields) not in (2, 3) or not fields[0].isdigit():
+            shown = line[:60].decode("utf-8", "replace")
+            raise DataError(path, number, f"'{shown}' is not a number, a word and its count (as in a .vcb file)")
+        found[fields[0]] = fields[1]
+    return found
+
+
+def read_ttable(path, given_vocabulary=None, vocabulary=None) -> TTable:
+    """Read a table; of a pair that comes twice the last line counts.
+
+    Numbers above 0 are probabilities, and make NULL the name of NULL; else they are logarithms.
+
+    Parameters
+    ----------
+    given_vocabulary, vocabulary : dict or None
+        What the numbers in the first and in the second column stand for (see `read_vocabulary`); None: words.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read, or for the first line that is not two words and a number, or has a number of
+        a word that is not in the vocabulary.
     """
     given, words = {}, {}
     rows, columns, logs = [], [], []
     line = 1
     for block in files.blocks_of_lines(path):
         first, second, numbers = _fields(block, path, line)
+        if vocabulary is not None:
+            first = _named(first, given_vocabulary, path, line)
+            second = _named(second, vocabulary, path, line)
         rows.append(np.array([given.setdefault(word, len(given)) for word in first], np.int32))
         columns.append(np.array([words.setdefault(word, len(words)) for word in second], np.int32))
         logs.append(np.array(numbers, np.float64))
@@ -72,13 +107,27 @@ def read_ttable(path) -> TTable:
     if not rows:
         return TTable(given, words, np.empty(0, np.int64), np.empty(0))
     keys = np.concatenate(rows).astype(np.int64) * len(words) + np.concatenate(columns)
-    probabilities = np.exp(np.concatenate(logs))
+    numbers = np.concatenate(logs)
+    if (numbers > 0).any():
+        probabilities = numbers
+        given = {_NULLS.get(word, word): number for word, number in given.items()}
+    else:
+        probabilities = np.exp(numbers)
     if not np.all(keys[1:] > keys[:-1]):
         order = np.argsort(keys, kind="stable")
         keys, probabilities = keys[order], probabilities[order]
         last = np.append(keys[1:] != keys[:-1], True)
         keys, probabilities = keys[last], probabilities[last]
     return TTable(given, words, keys, probabilities)
+
+
+def _named(numbers, names, path, line):
+    try:
+        return [names[number] for number in numbers]
+    except KeyError as error:
+        place = line + list(numbers).index(error.args[0])
+        shown = error.args[0][:60].decode("utf-8", "replace")
+        raise DataError(path, place, f"no word has the number '{shown}' in the vocabulary file") from None
 
 
 def _fields(block, path, line):
@@ -99,6 +148,6 @@ def _fields(block, path, line):
         except ValueError:
             shown = row[:60].decode("utf-8", "replace")
             raise DataError(
-                path, number, f"'{shown}' is not two words and ln p (as fast_align -p writes them)"
+                path, number, f"'{shown}' is not two words and ln p (as fast_align -p writes them) or p"
             ) from None
     return tuple(zip(*found, strict=True)) or ([], [], [])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from aligntools.errors import DataError
-from aligntools.formats.ttable import read_ttable
+from aligntools.formats.ttable import read_ttable, read_vocabulary
 
 
 def test_reads_in_any_order_and_the_last_line_of_a_pair_counts(tmp_path):
@@ -29,3 +29,29 @@ def test_errors_name_the_line(tmp_path, row):
     path.write_bytes(b"a\tb\t-1\n" + row + b"\na\tc\t-1\n")
     with pytest.raises(DataError, match=f"{path}:2: "):
         read_ttable(path)
+
+
+def test_t_tables_by_number_and_by_word(tmp_path):
+    (tmp_path / "s.vcb").write_bytes(b"2 das 7\n3 haus 4\n")
+    (tmp_path / "t.vcb").write_bytes(b"2 the 7\n3 house 4\n")
+    (tmp_path / "t3").write_bytes(b"0 2 0.25\n2 2 0.75\n3 3 1\n")
+    (tmp_path / "actual").write_bytes(b"NULL the 0.25\ndas the 0.75\nhaus house 1\n")
+    vocabularies = [read_vocabulary(tmp_path / name) for name in ("s.vcb", "t.vcb")]
+    for table in (read_ttable(tmp_path / "t3", *vocabularies), read_ttable(tmp_path / "actual")):
+        found = table.lookup([b"<eps>", b"das", b"haus"], [b"the", b"house"], 0)
+        assert found.tolist() == [[0.25, 0], [0.75, 0], [0, 1]]
+
+
+@pytest.mark.parametrize(("row", "problem"), [(b"9 2 0.5", "no word has the number '9'"), (b"2 9 0.5", "number '9'")])
+def test_numbers_without_a_word_name_the_line(tmp_path, row, problem):
+    path = tmp_path / "t3"
+    path.write_bytes(b"2 2 0.5\n" + row + b"\n")
+    with pytest.raises(DataError, match=f"{path}:2: .*{problem}"):
+        read_ttable(path, {b"2": b"a"}, {b"2": b"b"})
+
+
+def test_vocabularies_are_checked(tmp_path):
+    path = tmp_path / "vcb"
+    path.write_bytes(b"2 a 1\nb 3 1\n")
+    with pytest.raises(DataError, match=f"{path}:2: 'b 3 1' is not a number"):
+        read_vocabulary(path)

@@ -17,6 +17,9 @@ import numpy as np
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.search import GREEDY, SearchSettings, search
 
+#: Doublings of the first step in which `calibrate` looks for a weight with enough or few enough links.
+WIDEST = 8
+
 
 @dataclass(frozen=True)
 class LearningSettings:
@@ -167,15 +170,27 @@ def calibrate(evidence, weights, active, wanted, settings=GREEDY, pool=None, rou
     weights = weights.copy()
     if not len(evidence.rows):
         return weights, active
-    reach = max(np.abs(weights).sum(), 1.0)
-    middle = weights[kf.LINKS]
-    low, high = middle - reach, middle + reach
-    wanted = min(wanted, len(evidence.rows))
-    for _ in range(rounds):
-        weights[kf.LINKS] = middle
-        n = count_links(evidence, weights, active, settings, pool)
-        if n == round(wanted):
+    wanted = min(round(wanted), len(evidence.rows))
+
+    def excess(weight):
+        weights[kf.LINKS] = weight
+        return count_links(evidence, weights, active, settings, pool) - wanted
+
+    at, step = weights[kf.LINKS], max(np.abs(weights).max(), 1.0)
+    over = excess(at)
+    way, edge = (-1 if over > 0 else 1), at
+    for _ in range(WIDEST):  # first past the number, in steps that grow
+        if over == 0:
+            return weights, active
+        edge = at + way * step
+        over = excess(edge)
+        if over * way >= 0:
             break
-        low, high = (middle, high) if n < wanted else (low, middle)
-        middle = (low + high) / 2
+        at, step = edge, 2 * step
+    for _ in range(rounds):
+        if over == 0:
+            break
+        middle = (at + edge) / 2
+        over = excess(middle)
+        at, edge = (middle, edge) if over * way < 0 else (at, middle)
     return weights, active

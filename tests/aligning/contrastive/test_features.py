@@ -99,7 +99,7 @@ def test_selections():
         features.select("crosses")
     with pytest.raises(UsageProblem, match="leaves no feature"):
         features.select("local,-local")
-    assert features.start_weights(features.select("local"), paper=True).tolist() == [1, 1, -1, 0, 1, -1, *[0] * 30]
+    assert features.start_weights(features.select("local"), paper=True).tolist() == [1, 1, -1, 0, 1, -1, *[0] * 31]
 
 
 def test_the_start_is_the_same_from_either_side():
