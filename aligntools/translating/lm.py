@@ -6,6 +6,7 @@ says (Katz 1987), in natural logarithms.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,8 @@ import numpy as np
 from aligntools.errors import UsageProblem
 from aligntools.formats import files, modelfile
 from aligntools.formats.arpa import ArpaReader
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.running import stream_numbered
+from aligntools.formats.vocabulary import CompiledLexicon, Vocabulary
 from aligntools.parallel import balanced_blocks
 
 UNKNOWN, BEGIN, END = 0, 1, 2
@@ -226,6 +228,24 @@ def score(model, tokens, offsets, pool) -> Scores:
     return Scores(logs, matched, unknown, ends)
 
 
+def score_text(model, path, pool, *, lowercase=False) -> Iterator[Scores]:
+    """Read a text, a sentence a line, and score it part by part.
+
+    Words that look like <s> or </s> are unknown ones.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read or is not UTF-8.
+    """
+    size = len(model.vocabulary)
+    lexicon = CompiledLexicon([word.encode() for word in model.vocabulary.words()[1:]])
+    for side in stream_numbered(path, lexicon, lowercase=lowercase):
+        tokens = side.tokens
+        tokens[(tokens <= END) | (tokens >= size)] = UNKNOWN
+        yield score(model, tokens, side.offsets, pool)
+
+
 def score_sentence(model, words) -> float:
     """Return the log-probability of a sentence, its end included, natural.
 
@@ -242,7 +262,7 @@ def score_sentence(model, words) -> float:
 
 @dataclass(frozen=True)
 class Perplexity:
-    """How well a model predicts a text; sentences without words do not count.
+    """How well a model predicts a text; lines without words do not count.
 
     Attributes
     ----------
@@ -251,7 +271,7 @@ class Perplexity:
     log_probability : float
         Of everything, ends of sentences included, natural.
     perplexity : float
-        Per word and end of sentence.
+        Per word and end of sentence; NaN of nothing.
     perplexity_known : float
         The same over what is not an unknown word.
     found : tuple of int
@@ -267,25 +287,43 @@ class Perplexity:
     found: tuple[int, ...]
 
 
-def perplexity(scores, order) -> Perplexity:
-    """Sum up the scores of a text."""
-    lengths = np.diff(scores.offsets)
-    counts = np.repeat(lengths > 1, lengths)
-    known = counts & ~scores.unknown
-    logs = scores.logs.astype(np.float64)
-    total, total_known = float(logs[counts].sum()), float(logs[known].sum())
-    events, events_known = int(counts.sum()), int(known.sum())
-    sentences = int(np.sum(lengths > 1))
-    found = np.bincount(scores.matched[counts], minlength=order + 1)[1:]
-    return Perplexity(
-        sentences,
-        events - sentences,
-        events - events_known,
-        total,
-        _mean_exp(total, events),
-        _mean_exp(total_known, events_known),
-        tuple(found.tolist()),
-    )
+class Tally:
+    """Sums up scores of parts of a text.
+
+    Parameters
+    ----------
+    order : int
+        The model's.
+    """
+
+    def __init__(self, order):
+        self._found = np.zeros(order + 1, np.int64)
+        self._sentences = self._events = self._unknown = 0
+        self._log = self._log_known = 0.0
+
+    def add(self, scores: Scores):
+        """Add a part."""
+        lengths = np.diff(scores.offsets)
+        counted = np.repeat(lengths > 1, lengths)
+        logs = scores.logs.astype(np.float64)
+        self._sentences += int(np.sum(lengths > 1))
+        self._events += int(counted.sum())
+        self._unknown += int(np.sum(scores.unknown))
+        self._log += float(logs[counted].sum())
+        self._log_known += float(logs[counted & ~scores.unknown].sum())
+        self._found += np.bincount(scores.matched[counted], minlength=len(self._found))
+
+    def result(self) -> Perplexity:
+        """Return the figures of all parts together."""
+        return Perplexity(
+            self._sentences,
+            self._events - self._sentences,
+            self._unknown,
+            self._log,
+            _mean_exp(self._log, self._events),
+            _mean_exp(self._log_known, self._events - self._unknown),
+            tuple(self._found[1:].tolist()),
+        )
 
 
 def _mean_exp(total, events):
