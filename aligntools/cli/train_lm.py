@@ -25,15 +25,15 @@ def _thresholds(_ctx, _option, value):
 @click.option("-n", "--order", type=click.IntRange(1, 10), default=5, show_default=True, metavar="N",
               help="Words in the longest n-grams.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE",
-              help="Write the ARPA file here; compressed if it ends in .gz, .xz, ... [default: standard output]")  # fmt: skip
+              help="Where the ARPA file goes; may end in .gz, .xz, .zst.  [default: standard output]")  # fmt: skip
 @click.option("--binary", metavar="FILE", help="Write the model here in a form that loads faster; no ARPA without -o.")
 @click.option("--prune", default="0", show_default=True, callback=_thresholds, metavar="N,N,...",
-              help="Leave out n-grams that come N times or less, by order; the last N goes for all higher ones.")  # fmt: skip
+              help="Leave out n-grams that come N times or less, by order; the last N is for the rest.")  # fmt: skip
 @click.option("--lowercase", is_flag=True, help="Put the text in lower case.")
 @click.option("--skip-symbols", is_flag=True, help="Pass over <s>, </s> and <unk> in the text; else they are an error.")
 @click.option("--max-memory", callback=size, default="2G", show_default=True, metavar="SIZE",
               help="Tables over this go to temporary files: 800M, 4G.")  # fmt: skip
-@click.option("--tmpdir", metavar="DIR", help="Where temporary files go. [default: the system's folder for them]")
+@click.option("--tmpdir", metavar="DIR", help="Where temporary files go.  [default: the system's folder for them]")
 @options.threads
 @options.verbosity
 def command(texts, order, output, binary, prune, lowercase, skip_symbols, max_memory, tmpdir, threads, quiet, verbose):

@@ -165,9 +165,7 @@ class ArpaReader:
             spans = np.empty((_ROWS if order == 1 else 0, 2), np.int64)
             ids, logs = np.empty((_ROWS, order), np.int32), np.empty((_ROWS, 2), np.float32)
             passed[0] = 0
-            rows, self._at, status = kernels.parse_ngrams(
-                text, self._at, blob, starts, slots, spans, ids, logs, passed
-            )
+            rows, self._at, status = kernels.parse_ngrams(text, self._at, blob, starts, slots, spans, ids, logs, passed)
             self._line += int(passed[0])
             if rows:
                 yield spans[:rows], ids[:rows], logs[:rows]
@@ -204,7 +202,9 @@ class ArpaReader:
             places[control] = next((words.index(name) for name in with_case if name in words), None)
         for control in (b"<s>", b"</s>"):
             if places[control] is None:
-                raise DataError(self.path, None, f"has no {control.decode()} among its 1-grams; it cannot score sentences")
+                raise DataError(
+                    self.path, None, f"has no {control.decode()} among its 1-grams; it cannot score sentences"
+                )
         self.has_unknown = places[b"<unk>"] is not None
         rest = np.ones(len(words), bool)
         rest[[place for place in places.values() if place is not None]] = False

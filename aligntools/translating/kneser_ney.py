@@ -181,9 +181,7 @@ def _weighed(given, order, threshold, discounts, store):
     table = turned.finish()
     contexts = store.empty((kernels.runs(table, 1, order), order + 1))
     amounts = np.array([0.0, *discounts.values])
-    rows = kernels.weigh(
-        table, table.view(np.float32), order, threshold, amounts, contexts, contexts.view(np.float32)
-    )
+    rows = kernels.weigh(table, table.view(np.float32), order, threshold, amounts, contexts, contexts.view(np.float32))
     back = Sorter(store, order, columns, columns[:1])
     back.add(table[:rows])
     del table
@@ -201,4 +199,3 @@ def _finish(tables, contexts):
         its = contexts[order - 1]
         kernels.attach(tables[order - 1], views[order - 1], order, its, its.view(np.float32))
     views[-1][:, -1] = 1
-

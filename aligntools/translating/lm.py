@@ -197,7 +197,9 @@ class Scores:
 
     def sentences(self) -> np.ndarray:
         """Return each sentence's log-probability [shape=(sentences,), dtype=float64]."""
-        return np.add.reduceat(self.logs.astype(np.float64), self.offsets[:-1]) if len(self.offsets) > 1 else np.zeros(0)
+        return (
+            np.add.reduceat(self.logs.astype(np.float64), self.offsets[:-1]) if len(self.offsets) > 1 else np.zeros(0)
+        )
 
 
 def score(model, tokens, offsets, pool) -> Scores:

@@ -123,7 +123,11 @@ def test_what_the_discounts_need():
     assert kneser_ney.discounts_of([9, 10, 4, 2, 1]).values == pytest.approx(
         (1 - 2 * 10 / 18 * 4 / 10, 2 - 3 * 10 / 18 * 2 / 4, 3 - 4 * 10 / 18 * 1 / 2)
     )
-    for counts, word in (([0, 1, 0, 1, 1], "count of 2"), ([0, 0, 1, 1, 1], "count of 1"), ([0, 9, 1, 9, 0], "2 would")):
+    for counts, word in (
+        ([0, 1, 0, 1, 1], "count of 2"),
+        ([0, 0, 1, 1, 1], "count of 1"),
+        ([0, 9, 1, 9, 0], "2 would"),
+    ):
         found = kneser_ney.discounts_of(counts)
         assert found.values == kneser_ney.FALLBACK
         assert word in found.problem
@@ -161,7 +165,7 @@ def test_reading_several_texts_lower_case_and_symbols(tmp_path):
     assert (counts.sentences, counts.words, counts.blank) == (3, 5, 2)
     assert counts.vocabulary.words()[3:] == ["ä", "b", "c"]
     assert counts.table[:, :2].tolist() == [[2, 3], [3, 1], [4, 2], [5, 2]]
+    (tmp_path / "a").write_bytes(b"a\nb\n\xc3\n")
     with pytest.raises(DataError, match="UTF-8") as error:
-        (tmp_path / "a").write_bytes(b"a\nb\n\xc3\n")
         counting.count(paths[:1], 1, Store(1 << 20), lowercase=True)
     assert error.value.line == 3
