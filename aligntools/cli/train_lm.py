@@ -61,7 +61,7 @@ def command(texts, order, output, binary, prune, lowercase, skip_symbols, max_me
     from aligntools.translating.kneser_ney import estimate
     from aligntools.translating.lm import from_blocks
 
-    store = Store(max_memory, tmpdir)
+    store = Store(max_memory * 7 // 10, tmpdir)  # the rest is for what is sorted at a time, and for text
     counts = count(texts, order, store, lowercase=lowercase, skip_symbols=skip_symbols)
     with Pool(threads) as pool:
         model = estimate(counts, store, pool, prune)

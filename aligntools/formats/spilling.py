@@ -1,5 +1,6 @@
 """Large arrays that live in memory up to a bound and in temporary files beyond it."""
 
+import mmap
 import os
 import tempfile
 import threading
@@ -30,7 +31,7 @@ class Store:
 
     def __init__(self, limit, folder=None):
         self.limit, self.folder, self.spilled = int(limit), folder, 0
-        self._held, self._lock = 0, threading.Lock()
+        self._held, self._lock, self._maps = 0, threading.Lock(), weakref.WeakSet()
 
     def empty(self, shape, kind=np.uint32) -> np.ndarray:
         """Return an array of any contents.
@@ -59,14 +60,29 @@ class Store:
 
     def _mapped(self, shape, kind, size):
         folder = self.folder or tempfile.gettempdir()
+        if not size:
+            return np.empty(shape, kind)
         try:
             with tempfile.TemporaryFile(prefix="aligntools.", dir=folder) as file:
-                # room is taken now: a disk that fills up later would end the program without a word
-                if size and hasattr(os, "posix_fallocate"):
+                if hasattr(os, "posix_fallocate"):  # now: a disk that fills up later would end the program
                     os.posix_fallocate(file.fileno(), 0, size)
-                return np.asarray(np.memmap(file, kind, "w+", shape=shape)) if size else np.empty(shape, kind)
+                else:
+                    os.ftruncate(file.fileno(), size)
+                mapped = mmap.mmap(file.fileno(), size)
         except OSError as error:
             raise ResourceError(
                 f"{folder}: no room for a temporary file of {(size >> 20) + 1}M ({error.strerror or error});"
                 " name another folder with --tmpdir, or raise --max-memory"
             ) from None
+        with self._lock:
+            self._maps.add(mapped)
+        return np.frombuffer(mapped, kind).reshape(shape)
+
+    def relieve(self):
+        """Let go of the memory that arrays in files have taken while they were worked on; their contents stay."""
+        if not hasattr(mmap, "MADV_DONTNEED"):
+            return
+        with self._lock:
+            maps = list(self._maps)
+        for mapped in maps:
+            mapped.madvise(mmap.MADV_DONTNEED)

@@ -12,6 +12,7 @@ from aligntools.formats.vocabulary import CompiledLexicon, Vocabulary
 #: Words that the text must not have: they are the model's own. Numbered first, in this order.
 CONTROL = (b"<s>", b"</s>", b"<unk>")
 _MOST_ROWS = 1 << 22  # sorted at a time
+_STEP = 1 << 19  # rows that a pass goes over before memory is let go of
 _DIGITS = 2048
 
 
@@ -21,21 +22,23 @@ class Sorter:
     Parameters
     ----------
     store : Store
-        Where sorted parts are kept; what is sorted at a time takes another sixth of its bound, twice.
+        Where sorted parts are kept; what is sorted at a time takes a sixth of its bound, twice.
     order : int
         Words in a row; two numbers follow.
     columns : sequence of int
         The order of the result, the most important column first.
     passes : sequence of int, optional
         The columns that a part has to be sorted by, if the order in which it comes sees to the others.
+    sharing : int
+        How many sort at the same time.
     """
 
-    def __init__(self, store, order, columns, passes=None):
+    def __init__(self, store, order, columns, passes=None, sharing=1):
         self._store, self._order = store, order
         self._columns = np.array(columns, np.int64)
         self._passes = self._columns if passes is None else np.array(passes, np.int64)
         self._parts = []  # (number of parts that it is merged from, sorted table)
-        self._most = rows_at_a_time(store, order)
+        self._most = max(rows_at_a_time(store, order) // sharing, 1 << 10)
 
     def add(self, table):
         """Sort rows in and forget them; the array may be changed."""
@@ -51,6 +54,7 @@ class Sorter:
             kept[:] = part[:rows]
             self._parts.append((1, kept))
             del part, other
+            self._store.relieve()
             while len(self._parts) > 1 and self._parts[-1][0] >= self._parts[-2][0]:
                 self._merge()
 
@@ -59,7 +63,7 @@ class Sorter:
 
         (m, right), (n, left) = self._parts.pop(), self._parts.pop()
         table = self._store.empty((len(left) + len(right), self._order + 2))
-        rows = kernels.merge(left, right, self._columns, table)
+        rows = in_steps(self._store, kernels.merge, left, right, self._columns, table)
         self._parts.append((m + n, table[:rows]))
 
     def finish(self) -> np.ndarray:
@@ -74,6 +78,15 @@ class Sorter:
 def rows_at_a_time(store, order) -> int:
     """Return how many n-grams are sorted at a time."""
     return int(np.clip(store.limit // (6 * 4 * (order + 2)), 1 << 10, _MOST_ROWS))
+
+
+def in_steps(store, function, *arguments) -> int:
+    """Run one of the kernels that go over tables piece by piece; return the first of its cursors."""
+    state = np.zeros(3, np.int64)
+    while function(*arguments, state, _STEP):
+        store.relieve()
+    store.relieve()
+    return int(state[0])
 
 
 @dataclass(eq=False)

@@ -3,6 +3,9 @@
 A table has a row for each n-gram: its words from the last to the first, then two numbers. Sorted by its columns it is
 in suffix order: n-grams with the same last words stand together, so that every (n - 1)-gram that n-grams end in is one
 run of rows. Sorted by the second to the last word and then the first column it is in context order.
+
+Passes over whole tables go on from ``state``, their cursors, zeros at first, for about ``step`` rows, and tell whether
+rows are left: between two calls the caller can let go of memory.
 """
 
 import numpy as np
@@ -117,14 +120,15 @@ def combine(table, order):
 
 
 @kernel
-def merge(left, right, columns, table):
-    """Merge two tables sorted by ``columns``, all their words, adding up equal n-grams; return the rows."""
+def merge(left, right, columns, table, state, step):
+    """Merge two tables sorted by ``columns``, all their words, adding up equal n-grams; ``state[0]`` rows are made."""
     order = columns.size
     width = left.shape[1]
-    a = 0
-    b = 0
-    row = 0
-    while a < left.shape[0] or b < right.shape[0]:
+    row = state[0]
+    a = state[1]
+    b = state[2]
+    end = row + step
+    while row < end and (a < left.shape[0] or b < right.shape[0]):
         first = 0  # below 0 if the left row comes first
         if b == right.shape[0]:
             first = -1
@@ -149,7 +153,10 @@ def merge(left, right, columns, table):
                 table[row, k] = right[b, k]
             b += 1
         row += 1
-    return row
+    state[0] = row
+    state[1] = a
+    state[2] = b
+    return a < left.shape[0] or b < right.shape[0]
 
 
 @kernel(inline=True)
@@ -161,17 +168,18 @@ def _same(table, r, s, begin, end):
 
 
 @kernel
-def runs(table, begin, end):
-    """Return how many runs of rows have the same words in columns ``begin..end``."""
-    found = min(table.shape[0], 1)
-    for r in range(1, table.shape[0]):
-        if not _same(table, r - 1, r, begin, end):
-            found += 1
-    return found
+def runs(table, begin, end, state, step):
+    """Count in ``state[0]`` the runs of rows that have the same words in columns ``begin..end``."""
+    stop = min(state[1] + step, table.shape[0])
+    for r in range(state[1], stop):
+        if r == 0 or not _same(table, r - 1, r, begin, end):
+            state[0] += 1
+    state[1] = stop
+    return stop < table.shape[0]
 
 
 @kernel
-def shorten(table, order, lower):
+def shorten(table, order, lower, state, step):
     """Fill the table of an order from the next one's, in suffix order, both with padding.
 
     Parameters
@@ -183,9 +191,10 @@ def shorten(table, order, lower):
         Filled with n-grams, how often each comes, and its adjusted count: before how many different words it comes
         that make it longer, or, where it begins a sentence and none can, how often it comes.
     """
-    row = -1
-    for r in range(table.shape[0]):
-        if row < 0 or not _same(table, r - 1, r, 0, order):
+    row = state[0] - 1
+    stop = min(state[1] + step, table.shape[0])
+    for r in range(state[1], stop):
+        if r == 0 or not _same(table, r - 1, r, 0, order):
             row += 1
             for k in range(order):
                 lower[row, k] = table[r, k]
@@ -196,33 +205,47 @@ def shorten(table, order, lower):
             lower[row, order + 1] = lower[row, order]
         else:
             lower[row, order + 1] += 1
+    state[0] = row + 1
+    state[1] = stop
+    return stop < table.shape[0]
 
 
 @kernel
-def drop_padding(table, order):
-    """Remove n-grams whose second word begins a sentence, in place; return the rows that are left."""
-    row = 0
-    for r in range(table.shape[0]):
+def settle(table, order, whole, found, state, step):
+    """Remove padding from a table in place; ``state[0]`` rows are left.
+
+    Parameters
+    ----------
+    table : np.ndarray [shape=(rows, order + 2), dtype=uint32]
+        N-grams whose second word begins a sentence are removed.
+    whole : bool
+        Whether counts are adjusted counts too: the highest order.
+    found : np.ndarray [shape=(5,), dtype=int64]
+        To ``found[c]`` is added how many n-grams have the adjusted count ``c``, for ``c`` from 1 to 4.
+    """
+    row = state[0]
+    stop = min(state[1] + step, table.shape[0])
+    for r in range(state[1], stop):
         if order < 2 or table[r, order - 2] != _BEGIN:
             if row != r:
                 for k in range(order + 2):
                     table[row, k] = table[r, k]
+            if whole:
+                table[row, order + 1] = table[row, order]
+            count = table[row, order + 1]
+            if 0 < count < 5:
+                found[count] += 1
             row += 1
-    return row
+    state[0] = row
+    state[1] = stop
+    return stop < table.shape[0]
 
 
 @kernel
-def count_counts(table, order, found):
-    """Add to ``found[c]`` how many n-grams have the adjusted count ``c``, for ``c`` from 1 to 4."""
-    for r in range(table.shape[0]):
-        count = table[r, order + 1]
-        if 0 < count < 5:
-            found[count] += 1
-
-
-@kernel
-def weigh(table, floats, order, threshold, discounts, contexts, context_floats):
+def weigh(table, floats, order, threshold, discounts, contexts, context_floats, state, step):
     """Put discounted probabilities and their contexts' backoff weights in place of a table's counts.
+
+    ``state[0]`` rows are left of the table.
 
     Parameters
     ----------
@@ -237,17 +260,13 @@ def weigh(table, floats, order, threshold, discounts, contexts, context_floats):
         For adjusted counts 1, 2, and 3 and more; the first is 0.
     contexts, context_floats : np.ndarray [shape=(runs of contexts, order + 1)]
         Filled, the same memory too, with contexts in suffix order and their weights.
-
-    Returns
-    -------
-    int
-        Rows that are left.
     """
     rows = table.shape[0]
-    row = 0
-    context = 0
-    begin = 0
-    while begin < rows:
+    row = state[0]
+    begin = state[1]
+    context = state[2]
+    stop = min(begin + step, rows)
+    while begin < stop:
         end = begin
         total = 0.0
         left_over = 0.0
@@ -273,11 +292,14 @@ def weigh(table, floats, order, threshold, discounts, contexts, context_floats):
                 floats[row, order + 1] = left_over / total
                 row += 1
         begin = end
-    return row
+    state[0] = row
+    state[1] = begin
+    state[2] = context
+    return begin < rows
 
 
 @kernel
-def interpolate(lower, lower_floats, table, floats, order):
+def interpolate(lower, lower_floats, table, floats, order, state, step):
     """Add to each discounted probability its backoff weight times the shorter n-gram's probability.
 
     Parameters
@@ -287,8 +309,9 @@ def interpolate(lower, lower_floats, table, floats, order):
     table, floats : np.ndarray [shape=(rows, order + 2), dtype=uint32], np.ndarray [dtype=float32]
         As `weigh` left them, in suffix order; every n-gram's end is in ``lower``.
     """
-    at = 0
-    for r in range(table.shape[0]):
+    at = state[0]
+    stop = min(state[1] + step, table.shape[0])
+    for r in range(state[1], stop):
         while at < lower.shape[0] - 1:
             k = 0
             while k < order - 1 and lower[at, k] == table[r, k]:
@@ -297,10 +320,13 @@ def interpolate(lower, lower_floats, table, floats, order):
                 break
             at += 1
         floats[r, order] += floats[r, order + 1] * lower_floats[at, order - 1]
+    state[0] = at
+    state[1] = stop
+    return stop < table.shape[0]
 
 
 @kernel
-def attach(table, floats, order, contexts, context_floats):
+def attach(table, floats, order, contexts, context_floats, state, step):
     """Put each n-gram's own backoff weight in place of its context's: 1 where it is no context.
 
     Parameters
@@ -309,8 +335,9 @@ def attach(table, floats, order, contexts, context_floats):
         As `weigh` filled them, of the next order; in suffix order, as ``table``. Those that are not in ``table`` are
         passed over.
     """
-    at = 0
-    for r in range(table.shape[0]):
+    at = state[0]
+    stop = min(state[1] + step, table.shape[0])
+    for r in range(state[1], stop):
         floats[r, order + 1] = 1.0
         while at < contexts.shape[0]:
             compared = 0  # below 0 if the context comes first
@@ -325,3 +352,6 @@ def attach(table, floats, order, contexts, context_floats):
             if compared == 0:
                 floats[r, order + 1] = context_floats[at - 1, order]
                 break
+    state[0] = at
+    state[1] = stop
+    return stop < table.shape[0]

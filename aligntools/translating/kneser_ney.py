@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligntools.formats.spilling import Store
 from aligntools.formats.vocabulary import Vocabulary
-from aligntools.translating.counting import Counts, Sorter
+from aligntools.translating.counting import Counts, Sorter, in_steps
 from aligntools.translating.lm import BEGIN
 
 #: Discounts of an order whose own cannot be computed, for adjusted counts 1, 2, and 3 and more (lmplz's).
@@ -51,7 +52,10 @@ class Estimate:
         N-grams of each order.
     discounts : list of Discounts
     tables : list of np.ndarray [shape=(n-grams, order + 2), dtype=uint32]
-        In suffix order: words from the last to the first, and as float32 the probability and the backoff weight.
+        In suffix order: words from the last to the first, and as float32 the probability and the backoff weight; the
+        highest order has none.
+    store : Store
+        What holds the tables.
     """
 
     order: int
@@ -59,6 +63,7 @@ class Estimate:
     counts: list[int]
     discounts: list[Discounts]
     tables: list[np.ndarray]
+    store: Store
 
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield n-grams and decimal logarithms as `arpa.ArpaReader.blocks` does."""
@@ -70,7 +75,10 @@ class Estimate:
                 weights = part[:, order:].view(np.float32).astype(np.float64)
                 with np.errstate(divide="ignore"):
                     logs = np.clip(np.log10(weights), -99.0, [0.0, np.inf])
+                if order == self.order:
+                    logs[:, 1] = 0
                 yield ids, np.ascontiguousarray(logs, np.float32)
+                self.store.relieve()
 
 
 def discounts_of(counts_of_counts) -> Discounts:
@@ -115,43 +123,38 @@ def estimate(counts: Counts, store, pool, thresholds=(0,)) -> Estimate:
     thresholds = [*thresholds, *[thresholds[-1]] * counts.order][: counts.order]
     if thresholds[0] or sorted(thresholds) != thresholds:
         raise ValueError("thresholds begin with 0 and do not fall")
-    tables = _adjusted(counts, store)
+    tables, found = _adjusted(counts, store)
     words = len(counts.vocabulary)
-    found = [_discounts(table, order) for order, table in enumerate(tables, 1)]
     unigrams = _unigrams(tables[0], words, found[0], store)
     jobs = list(zip(range(2, counts.order + 1), thresholds[1:], found[1:], strict=True))
 
     def weigh(job):
         order, threshold, discounts = job
         given, tables[order - 1] = [tables[order - 1]], None  # its room is needed, so nothing here holds it
-        return _weighed(given, order, threshold, discounts, store)
+        return _weighed(given, order, threshold, discounts, store, pool.threads)
 
     weighed = pool.map(weigh, jobs)
     results = [unigrams, *(table for table, _ in weighed)]
-    _finish(results, [contexts for _, contexts in weighed])
-    return Estimate(counts.order, counts.vocabulary, [len(t) for t in results], found, results)
+    _finish(results, [contexts for _, contexts in weighed], store)
+    return Estimate(counts.order, counts.vocabulary, [len(t) for t in results], found, results, store)
 
 
 def _adjusted(counts, store):
-    """Return each order's table in suffix order: words, count, adjusted count."""
+    """Return each order's table in suffix order, words, count, adjusted count, and each order's discounts."""
     from aligntools.translating import kernels_counting as kernels
 
-    table, counts.table = counts.table, None
-    table[:, -1] = table[:, -2]
-    tables = [table]
+    tables, counts.table = [counts.table], None
     for order in range(counts.order - 1, 0, -1):
-        lower = store.empty((kernels.runs(tables[0], 0, order), order + 2))
-        kernels.shorten(tables[0], order, lower)
+        lower = store.empty((in_steps(store, kernels.runs, tables[0], 0, order), order + 2))
+        in_steps(store, kernels.shorten, tables[0], order, lower)
         tables.insert(0, lower)
-    return [t[: kernels.drop_padding(t, order)] for order, t in enumerate(tables, 1)]
-
-
-def _discounts(table, order):
-    from aligntools.translating import kernels_counting as kernels
-
-    found = np.zeros(5, np.int64)
-    kernels.count_counts(table, order, found)
-    return discounts_of(found)
+    discounts = []
+    for order in range(1, counts.order + 1):
+        found = np.zeros(5, np.int64)
+        rows = in_steps(store, kernels.settle, tables[order - 1], order, order == counts.order, found)
+        tables[order - 1] = tables[order - 1][:rows]
+        discounts.append(discounts_of(found))
+    return tables, discounts
 
 
 def _unigrams(table, words, discounts, store):
@@ -169,33 +172,33 @@ def _unigrams(table, words, discounts, store):
     return result
 
 
-def _weighed(given, order, threshold, discounts, store):
+def _weighed(given, order, threshold, discounts, store, sharing):
     """Return a table of an order with probabilities yet to be interpolated, and its contexts' backoff weights."""
     from aligntools.translating import kernels_counting as kernels
 
     table = given.pop()
     columns = range(order)
-    turned = Sorter(store, order, [*columns[1:], 0], columns[1:])
+    turned = Sorter(store, order, [*columns[1:], 0], columns[1:], sharing)
     turned.add(table)
     del table
     table = turned.finish()
-    contexts = store.empty((kernels.runs(table, 1, order), order + 1))
+    contexts = store.empty((in_steps(store, kernels.runs, table, 1, order), order + 1))
     amounts = np.array([0.0, *discounts.values])
-    rows = kernels.weigh(table, table.view(np.float32), order, threshold, amounts, contexts, contexts.view(np.float32))
-    back = Sorter(store, order, columns, columns[:1])
+    floats, context_floats = table.view(np.float32), contexts.view(np.float32)
+    rows = in_steps(store, kernels.weigh, table, floats, order, threshold, amounts, contexts, context_floats)
+    back = Sorter(store, order, columns, columns[:1], sharing)
     back.add(table[:rows])
-    del table
+    del table, floats
     return back.finish(), contexts
 
 
-def _finish(tables, contexts):
+def _finish(tables, contexts, store):
     """Interpolate the orders, from the lowest up, and give each n-gram its backoff weight."""
     from aligntools.translating import kernels_counting as kernels
 
-    views = [t.view(np.float32) for t in tables]
+    both = [(t, t.view(np.float32)) for t in tables]
     for order in range(2, len(tables) + 1):
-        kernels.interpolate(tables[order - 2], views[order - 2], tables[order - 1], views[order - 1], order)
+        in_steps(store, kernels.interpolate, *both[order - 2], *both[order - 1], order)
     for order in range(1, len(tables)):
         its = contexts[order - 1]
-        kernels.attach(tables[order - 1], views[order - 1], order, its, its.view(np.float32))
-    views[-1][:, -1] = 1
+        in_steps(store, kernels.attach, *both[order - 1], order, its, its.view(np.float32))
