@@ -25,6 +25,9 @@ COMMANDS = {
     "transfer-parse": "Train a parser for a language without a treebank, through parallel text.",
     "parse": "Parse text with tags.",
     "eval-uas": "Score dependency trees: UAS, LAS, whole trees, roots.",
+    "train-lm": "Estimate an n-gram language model.",
+    "eval-lm": "Measure how well a language model predicts text: perplexity.",
+    "eval-bleu": "Score translations: BLEU.",
     "lexicon": "Write translation tables and shortlists from aligned text.",
     "warmup": "Compile everything once, for container images and CI.",
 }

@@ -1,0 +1,83 @@
+"""eval-bleu: figures, references, intervals, and texts that do not fit."""
+
+import json
+
+import pytest
+
+from tests.cli.running import fails
+
+REFERENCE = b"the cat sat on the mat .\n\nA dog barks loudly\nno\n"
+OTHER = b"a cat was on the mat\nx\nthe dog is barking loudly at me .\nno no no\n"
+FIRST = b"the cat sat on a mat .\n\nA dog barks\nno\n"
+SECOND = b"The the the cat\nx y\nthe dog\xc2\xa0barks loudly .\n\n"
+
+
+@pytest.fixture
+def texts(file):
+    return {n: file(n, t) for n, t in {"r": REFERENCE, "o": OTHER, "a": FIRST, "b": SECOND}.items()}
+
+
+def scores(command_inside, *args):
+    done = command_inside("eval-bleu", "--json", *args)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("lowercase", [False, True])
+@pytest.mark.parametrize("smooth", [("exp", None), ("floor", 0.2), ("add-k", None), ("none", None)])
+@pytest.mark.parametrize("several", [False, True])
+def test_figures_are_sacrebleus(texts, command_inside, lowercase, smooth, several):
+    sacrebleu = pytest.importorskip("sacrebleu")
+    flags = ["--bootstrap", 0, "--smooth", smooth[0]]
+    flags += ["--smooth-value", smooth[1]] if smooth[1] else []
+    flags += (["--lowercase"] if lowercase else []) + (["-r", texts["o"]] if several else [])
+    found = scores(command_inside, *flags, texts["r"], texts["a"], texts["b"])
+    sentences = scores(command_inside, "--sentence-level", *flags, texts["r"], texts["a"], texts["b"])
+    options = {"tokenize": "none", "force": True, "lowercase": lowercase, "smooth_method": smooth[0],
+               "smooth_value": smooth[1]}  # fmt: skip
+    references = [t.decode().split("\n")[:-1] for t in ([REFERENCE, OTHER] if several else [REFERENCE])]
+    for k, text in enumerate((FIRST, SECOND)):
+        lines = text.decode().split("\n")[:-1]
+        metric = sacrebleu.BLEU(**options)
+        theirs = metric.corpus_score(lines, references)
+        ours = found["results"][k]
+        assert 100 * ours["bleu"] == pytest.approx(theirs.score, abs=1e-9)
+        assert 100 * ours["brevity_penalty"] == pytest.approx(100 * theirs.bp, abs=1e-9)
+        assert (ours["words"], ours["reference_words"]) == (theirs.sys_len, theirs.ref_len)
+        single = sacrebleu.BLEU(effective_order=True, **options)
+        expected = [single.sentence_score(line, [r[n] for r in references]).score for n, line in enumerate(lines)]
+        assert [100 * x for x in sentences["results"][k]["sentences"]] == pytest.approx(expected, abs=1e-9)
+        for part in str(metric.get_signature()).split("|")[:-1]:
+            assert part in found["signature"].split("|")
+
+
+def test_the_table(texts, command_inside):
+    done = command_inside("eval-bleu", "--paired", texts["r"], texts["b"], texts["a"])
+    lines = done.stdout.decode().splitlines()
+    assert lines[0].split()[:2] == ["translation", "BLEU"]
+    assert lines[2].split()[0] == str(texts["a"])
+    assert lines[3].startswith(f"{texts['a']} minus {texts['b']}: BLEU +")
+    assert lines[4].startswith("signature: metric:bleu|nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|nsent:4|bootstrap")
+    rows = command_inside("eval-bleu", "--sentence-level", texts["r"], texts["r"], texts["a"]).stdout.decode()
+    assert rows.splitlines()[1] == "0.00\t0.00"
+    assert rows.splitlines()[0].startswith("100.00\t")
+    assert "95%" not in command_inside("eval-bleu", "--bootstrap", 0, texts["r"], texts["a"]).stdout.decode()
+
+
+def test_intervals_and_differences(texts, command_inside):
+    found = scores(command_inside, "--paired", "--bootstrap", 50, texts["r"], texts["a"], texts["b"])["results"]
+    for result in found:
+        low, high = result["bleu_interval"]
+        assert low <= result["bleu"] <= high or result["bleu"] == 0
+    assert found[1]["difference"]["bleu"] == pytest.approx(found[1]["bleu"] - found[0]["bleu"])
+
+
+def test_texts_that_do_not_fit(texts, file, command_inside):
+    short, wrong = file("s", FIRST[:30]), file("w", b"a\n\xff\n\n\n")
+    assert fails(command_inside("eval-bleu", texts["r"], short), "s: 3 lines, but the reference", "/r has 4")
+    assert fails(command_inside("eval-bleu", texts["r"], texts["a"], "-r", short), "s: 3 lines, but the reference")
+    assert fails(command_inside("eval-bleu", texts["r"], wrong), "w:2: bytes that are not UTF-8")
+    assert fails(command_inside("eval-bleu", file("e", b""), texts["a"]), "e: is empty")
+    assert fails(command_inside("eval-bleu", texts["r"], "-", "-"), "only one", status=2)
+    assert fails(command_inside("eval-bleu", texts["r"], texts["a"], "--paired"), "two or more", status=2)
+    assert fails(command_inside("eval-bleu", texts["r"], texts["a"], "--smooth-value", 1), "--smooth exp", status=2)

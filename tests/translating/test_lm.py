@@ -1,0 +1,241 @@
+"""Language models in memory: look-up with backoff, states, scores, files."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aligntools.errors import DataError, ModelError
+from aligntools.formats.modelfile import write_model
+from aligntools.formats.vocabulary import Vocabulary
+from aligntools.parallel import Pool
+from aligntools.translating import lm
+from aligntools.translating.kernels_lm import score_and_state, shrink, word_score
+from tests.cli.running import ROOT
+from tests.naive_lm import BEGIN, END, UNKNOWN, backed_off
+
+LN10 = math.log(10)
+WORDS = [UNKNOWN, BEGIN, END, "a", "b"]
+DATA = ROOT.parent / "shared" / "data" / "translation"
+
+numbers = st.integers(-3000, -1).map(lambda k: k / 1000)
+backoffs = st.one_of(st.none(), st.just(0.0), st.integers(-900, 900).map(lambda k: k / 1000))
+
+
+@st.composite
+def models(draw):
+    """Return entries of a model in which an n-gram's parts may be missing, and its order."""
+    order = draw(st.integers(1, 4))
+    entries = {(w,): (draw(numbers), draw(backoffs)) for w in WORDS}
+    grams = st.lists(st.sampled_from(WORDS), min_size=2, max_size=4).map(tuple)
+    for gram in draw(st.lists(grams, max_size=12, unique=True)):
+        if len(gram) <= order:
+            entries[gram] = draw(numbers), None if len(gram) == order else draw(backoffs)
+    return entries, order
+
+
+def arpa(entries, order):
+    lines = ["\\data\\"]
+    sections = [[g for g in entries if len(g) == n] for n in range(1, order + 1)]
+    lines += [f"ngram {n}={len(s)}" for n, s in enumerate(sections, 1)]
+    for n, section in enumerate(sections, 1):
+        lines += ["", f"\\{n}-grams:"]
+        for gram in section:
+            probability, backoff = entries[gram]
+            lines.append(f"{probability}\t{' '.join(gram)}" + ("" if backoff is None else f"\t{backoff}"))
+    return "\n".join([*lines, "", "\\end\\", ""]).encode()
+
+
+def loaded(folder, entries, order):
+    path = folder / "model.arpa"
+    path.write_bytes(arpa(entries, order))
+    return lm.load(str(path))
+
+
+@settings(deadline=None, max_examples=60)
+@given(models())
+def test_look_up_backs_off_as_the_file_says(tmp_path_factory, given_model):
+    entries, order = given_model
+    model = loaded(tmp_path_factory.mktemp("lm"), entries, order)
+    naive = {g: (p, (b or 0.0) if len(g) < order else 0.0) for g, (p, b) in entries.items()}
+    assert model.order == order
+    for length in range(min(order + 1, 4)):
+        for context in itertools.product(range(5), repeat=length):
+            # what stands before the words that count must not matter
+            ids = np.array([4, 3, *context], np.int32)
+            kept = shrink(*model.arrays, order, ids, length)
+            assert kept <= min(length, max(order - 1, 0))
+            for word in range(5):
+                expected = LN10 * backed_off(naive, [WORDS[k] for k in context], WORDS[word], order)
+                assert word_score(*model.arrays, order, ids, length, word) == pytest.approx(expected, abs=2e-5)
+                assert word_score(*model.arrays, order, ids, kept, word) == pytest.approx(expected, abs=2e-5)
+                longer = np.append(ids, np.int32(word))
+                remembered = score_and_state(*model.arrays, order, ids, length, word)[1]
+                assert remembered == shrink(*model.arrays, order, longer, min(length + 1, max(order - 1, 0)))
+
+
+def test_states_are_as_short_as_they_can_be(tmp_path):
+    entries = {(w,): (-1.0, 0.0) for w in WORDS} | {("a", "b"): (-0.5, 0.0), ("b", "a"): (-0.4, -0.1)}
+    entries |= {("b", "a", "b"): (-0.2, None), ("a", "b", "b"): (-0.3, None)}
+    model = loaded(tmp_path, entries, 3)
+
+    def kept(*words):
+        ids = np.array([WORDS.index(w) for w in words], np.int32)
+        return shrink(*model.arrays, 3, ids, len(ids))
+
+    assert kept(UNKNOWN) == kept(END) == kept("a", BEGIN) == 0
+    assert kept("a", "b") == 2  # its backoff weight is 1, but it is continued
+    assert kept("b", "b") == 1
+    assert kept("b", "a") == 2
+    assert kept("a", "a") == 1
+
+
+def test_the_table_grows_when_the_file_is_full_of_gaps(tmp_path, monkeypatch):
+    rng = np.random.default_rng(2)
+    words = [f"w{k}" for k in range(40)]
+    entries = {(w,): (-1.0, -0.1) for w in [UNKNOWN, BEGIN, END, *words]}
+    entries |= {tuple(rng.choice(words, 4)): (-0.25, None) for _ in range(3000)}
+    monkeypatch.setattr(lm, "_table", lambda above, table=lm._table: table(above) if above > 1 << 14 else small(above))
+
+    def small(above):
+        size = 1 << int(above).bit_length()
+        return np.zeros(size, np.uint64), np.zeros((size, 2), np.float32)
+
+    model = loaded(tmp_path, entries, 4)
+    assert 2 * np.count_nonzero(model.keys) <= 2 * len(model.keys)
+    four = [g for g in entries if len(g) == 4]
+    for gram in four[:200]:
+        ids = model.lookup([w.encode() for w in gram])
+        assert word_score(*model.arrays, 4, ids[:3], 3, ids[3]) == pytest.approx(-0.25 * LN10)
+
+
+@pytest.fixture
+def small(tmp_path):
+    entries = {(UNKNOWN,): (-2.0, None), (BEGIN,): (-99.0, -0.3), (END,): (-1.0, None), ("a",): (-0.7, -0.2),
+               ("b",): (-0.9, -0.1), (BEGIN, "a"): (-0.2, -0.15), ("a", END): (-0.4, None), ("a", "b"): (-0.5, 0.0),
+               (BEGIN, "a", "b"): (-0.1, None)}  # fmt: skip
+    return loaded(tmp_path, entries, 3), {g: (p, b or 0.0) for g, (p, b) in entries.items()}
+
+
+def test_scores_of_a_text(small, tmp_path):
+    model, entries = small
+    text = ["a b", "", "b x a a", "<s> a", "a"]
+    (tmp_path / "text").write_text("".join(line + "\n" for line in text))
+    with Pool(2) as pool:
+        parts = list(lm.score_text(model, str(tmp_path / "text"), pool))
+    assert len(parts) == 1
+    scores = parts[0]
+    expected, unknown = [], []
+    for line in text:
+        words = [w if w in "ab" else UNKNOWN for w in line.split()]
+        history = [BEGIN]
+        for word in [*words, END]:
+            expected.append(LN10 * backed_off(entries, history, word, 3))
+            unknown.append(word == UNKNOWN)
+            history.append(word)
+    assert scores.logs == pytest.approx(np.array(expected), abs=1e-5)
+    assert scores.unknown.tolist() == unknown
+    assert scores.matched[:3].tolist() == [2, 3, 1]
+    edges = [0, 3, 4, 9, 12, 14]
+    assert scores.offsets.tolist() == edges
+    sums = [sum(expected[a:b]) for a, b in itertools.pairwise(edges)]
+    assert scores.sentences() == pytest.approx(np.array(sums), abs=1e-5)
+    assert lm.score_sentence(model, ["a", "b"]) == pytest.approx(sums[0], abs=1e-5)
+    tally = lm.Tally(model.order)
+    tally.add(scores)
+    tally.add(scores)
+    found = tally.result()
+    counted = [e for k, e in enumerate(expected) if k != 3]
+    known = [e for k, e in enumerate(expected) if k != 3 and not unknown[k]]
+    assert (found.sentences, found.words, found.unknown, sum(found.found)) == (8, 18, 4, 26)
+    assert found.log_probability == pytest.approx(2 * sum(counted), abs=1e-4)
+    assert found.perplexity == pytest.approx(math.exp(-sum(counted) / 13), rel=1e-5)
+    assert found.perplexity_known == pytest.approx(math.exp(-sum(known) / 11), rel=1e-5)
+
+
+def test_nothing_has_no_perplexity():
+    assert math.isnan(lm.Tally(3).result().perplexity)
+
+
+def test_words_of_another_vocabulary(small):
+    model, _ = small
+    assert model.ids(Vocabulary.from_words(["b", "x", "</s>", "a"])).tolist() == [0, 4, 0, 0, 3]
+
+
+def test_a_binary_file_is_the_same_model(small, tmp_path):
+    model, _ = small
+    model.save(str(tmp_path / "m"))
+    again = lm.load(str(tmp_path / "m"))
+    assert all(map(np.array_equal, model.arrays, again.arrays))
+    assert again.vocabulary.words() == model.vocabulary.words()
+    assert (again.order, again.counts, again.has_unknown) == (3, [5, 3, 1], True)
+
+
+def test_binary_files_that_are_refused(small, tmp_path):
+    model, _ = small
+    path = str(tmp_path / "m")
+    model.save(path)
+    whole = (tmp_path / "m").read_bytes()
+    (tmp_path / "m").write_bytes(whole[:-10])
+    with pytest.raises(ModelError, match="damaged"):
+        lm.load(path)
+    write_model(path, "tagger", {}, {})
+    with pytest.raises(ModelError, match="'tagger'"):
+        lm.load(path)
+    full = model.keys | np.uint64(1)
+    for change in ({"keys": full}, {"keys": model.keys[:-1]}, {"order": 0}, {"counts": [1]}):
+        odd = lm.LanguageModel(**{**vars(model), **change})
+        odd.save(path)
+        with pytest.raises(ModelError, match="do not fit"):
+            lm.load(path)
+
+
+def test_a_file_without_unknown_words(tmp_path):
+    entries = {(w,): (-1.0, None) for w in WORDS[1:]}
+    model = loaded(tmp_path, entries, 1)
+    assert not model.has_unknown
+    assert lm.score_sentence(model, ["zzz"]) == pytest.approx(LN10 * -101, abs=1e-4)
+    with pytest.raises(DataError, match="no <s>"):
+        loaded(tmp_path, {(w,): (-1.0, None) for w in (UNKNOWN, END, "a")}, 1)
+
+
+def test_scores_are_kenlms(tmp_path):
+    kenlm = pytest.importorskip("kenlm")
+    from aligntools.formats.arpa import write_arpa
+    from aligntools.formats.spilling import Store
+    from aligntools.translating.counting import count
+    from aligntools.translating.kneser_ney import estimate
+
+    samples = ROOT / "data" / "samples"
+    store = Store(1 << 28)
+    with Pool(1) as pool:
+        found = estimate(count([str(samples / "de-en.en")], 4, store), store, pool)
+    path = str(tmp_path / "en.arpa")
+    write_arpa(path, found.vocabulary, found.counts, found.blocks())
+    ours, theirs = lm.load(path), kenlm.Model(path)
+    for line in (samples / "fr-en.en").read_text().splitlines():
+        assert lm.score_sentence(ours, line.split()) == pytest.approx(LN10 * theirs.score(line), abs=1e-4)
+
+
+@pytest.mark.slow
+def test_more_text_predicts_better(tmp_path):
+    if not (DATA / "train.en.gz").exists():
+        pytest.skip("no real text here")
+    from aligntools.formats.spilling import Store
+    from aligntools.translating.counting import count
+    from aligntools.translating.kneser_ney import estimate
+
+    results = []
+    for paths in (["train.en.gz"], ["train.en.gz", "mono.en.gz"]):
+        store = Store(1 << 30)
+        with Pool(2) as pool:
+            found = estimate(count([str(DATA / p) for p in paths], 5, store), store, pool)
+            model = lm.from_blocks(5, found.vocabulary, found.counts, found.blocks())
+            tally = lm.Tally(5)
+            for scores in lm.score_text(model, str(DATA / "test2016.en.gz"), pool):
+                tally.add(scores)
+        results.append(tally.result().perplexity)
+    assert 20 < results[1] < results[0] < 60
