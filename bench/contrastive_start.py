@@ -120,7 +120,7 @@ def fit(sets, pool=None):
     sure, possible = (join([getattr(s.part_gold, side) for s in parts]) for side in ("sure", "possible"))
     evidence = concatenate([s.part for s in parts])
     weights = train_supervised(
-        evidence, Gold(sure, possible, "pharaoh", 0), start, active, rounds=4, penalty=PENALTY, pool=pool
+        evidence, Gold(sure, possible, "pharaoh", 0), start, active, rounds=3, penalty=PENALTY, pool=pool
     )
     return fit_trees(parts), both_sides(weights)
 

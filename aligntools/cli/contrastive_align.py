@@ -44,8 +44,9 @@ CONSTRAINTS = ("none", "itg", "block-itg")
               help="Size of the first steps in learning.  [default: 0.0001, from the paper's start 0.05]")  # fmt: skip
 @click.option("--pull", type=click.FloatRange(0, 1), default=None, metavar="P",
               help="Share of the start in what is learned.  [default: 0.5, from the paper's start 0]")  # fmt: skip
-@click.option("--density", type=click.Choice(["base", "expected", "learned"]), default="base", show_default=True,
-              help="How many links: as the base model decides, as it expects, or as the weights say.")  # fmt: skip
+@click.option("--density", type=click.Choice(["base", "expected", "learned"]), default=None,
+              help="How many links: as the base model decides, as it expects, or as the weights say.  [default: base,"
+              " with tables expected]")  # fmt: skip
 @click.option("--beam", type=click.IntRange(1), default=None, metavar="N",
               help="Alignments gone on from at each step.  [default: 1, or what the weights say]")  # fmt: skip
 @click.option("--constraint", type=click.Choice(CONSTRAINTS), default=None,
@@ -128,8 +129,9 @@ def _run(o, stack):
         n_best=o["n_best"], rate=(0.05 if paper else 0.0001) if o["rate"] is None else o["rate"],
         pull=(0.0 if paper else 0.5) if o["pull"] is None else o["pull"], passes=o["passes"], seed=o["seed"],
     )  # fmt: skip
+    density = o["density"] or ("expected" if o["forward_table"] else "base")
     plan = running.start_plan(
-        o["features"], paper, sentences=o["sentences"], noise=o["noise"], density=o["density"],
+        o["features"], paper, sentences=o["sentences"], noise=o["noise"], density=density,
         learning=learning, search=search,
     )  # fmt: skip
     progress = Progress(o["quiet"], o["verbose"], None)

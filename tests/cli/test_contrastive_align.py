@@ -104,6 +104,67 @@ def test_it_trains_its_own_base_model(tmp_path):
     ["--noise", "replace", "--density", "expected", "--beam", "3", "--constraint", "block-itg"],
     ["--sentences", "0"], ["--passes", "0"],
 ])  # fmt: skip
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """Tables of both directions as fast_align writes them, and the same as GIZA++ has them by number."""
+    folder = tmp_path_factory.mktemp("tables")
+    pairs = zip(*((SAMPLES / f"de-en.{x}").read_text().lower().splitlines() for x in ("de", "en")), strict=True)
+    (folder / "joint").write_text("".join(f"{s} ||| {t}\n" for s, t in pairs))
+    for name, way in (("forward", []), ("reverse", ["-r"])):
+        done = run("-i", folder / "joint", "-d", "-o", "-v", *way, "-p", folder / name, script="fast_align")
+        assert done.returncode == 0, done.stderr
+    numbers = {}
+    for name, columns in (("forward", "st"), ("reverse", "ts")):
+        rows = [line.split("\t") for line in (folder / name).read_text().splitlines()]
+        with open(folder / f"{name}.t3", "w") as out:
+            for *words, p in rows:
+                ids = [
+                    0 if w == "<eps>" else numbers.setdefault((c, w), len(numbers) + 2)
+                    for c, w in zip(columns, words, strict=True)
+                ]
+                out.write(f"{ids[0]} {ids[1]} {2.718281828459045 ** float(p):.9g}\n")
+    for side in "st":
+        (folder / f"{side}.vcb").write_text("".join(f"{n} {w} 1\n" for (c, w), n in numbers.items() if c == side))
+    for x in ("de", "en"):
+        (folder / x).write_text((SAMPLES / f"de-en.{x}").read_text().lower())
+    return folder
+
+
+def of_tables(tables, kind=""):
+    names = ["--forward-table", tables / f"forward{kind}", "--reverse-table", tables / f"reverse{kind}"]
+    if kind:
+        names += ["--source-vcb", tables / "s.vcb", "--target-vcb", tables / "t.vcb"]
+    return ["contrastive-align", "-q", *names, "-s", tables / "de", "-t", tables / "en", "--sentences", "20"]
+
+
+def test_base_models_of_tables(tables, tmp_path):
+    done = run(*of_tables(tables), "--save-model", tmp_path / "m", "--save-weights", tmp_path / "w")
+    assert done.returncode == 0, done.stderr
+    links = tmp_path / "a"
+    links.write_bytes(done.stdout)
+    assert len(done.stdout.splitlines()) == 240
+    assert aer(SAMPLES / "de-en.wa", links)[0] < 0.3
+    again = run(*of_tables(tables, ".t3"))  # the same numbers, rounded to nine digits
+    same = sum(a == b for a, b in zip(done.stdout.splitlines(), again.stdout.splitlines(), strict=True))
+    assert same > 235
+    kept = run(
+        "contrastive-align", "-q", "-m", tmp_path / "m", "-w", tmp_path / "w", "-s", tables / "de", "-t", tables / "en"
+    )
+    assert kept.stdout == done.stdout
+
+
+def test_tables_that_do_not_fit(tables, tmp_path):
+    command = of_tables(tables)
+    command[5] = tables / "forward"  # twice the same direction
+    assert fails(run(*command), f"{tables}/forward: the two tables have no pair of words in common")
+    (tmp_path / "bad").write_text("a b c d\n")
+    command[5] = tmp_path / "bad"
+    assert fails(run(*command), f"{tmp_path}/bad:1: 'a b c d' is not two words")
+    done = run("contrastive-align", "--forward-table", tables / "forward", *TEXT)
+    assert done.returncode == 2
+    assert b"--reverse-table" in done.stderr
+
+
 def test_options(trained, options):
     done = run("contrastive-align", "-m", trained / "model", *TEXT, "--sentences", "20", "--passes", "1", *options)
     assert done.returncode == 0, done.stderr
