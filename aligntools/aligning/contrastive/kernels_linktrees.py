@@ -24,11 +24,12 @@ def surroundings(k0, k1, s_offsets, t_offsets, starts, neighbours, values, out):
     """
     for k in range(k0, k1):
         n_i, n_j = s_offsets[k + 1] - s_offsets[k], t_offsets[k + 1] - t_offsets[k]
-        for c in range(starts[k], starts[k + 1]):
+        first = starts[k]  # neighbours are numbered within the sentence
+        for c in range(first, starts[k + 1]):
             at = 0
             for a, b in OPPOSITE:
-                x = values[neighbours[c, a], POSTERIOR] if neighbours[c, a] >= 0 else ABSENT
-                y = values[neighbours[c, b], POSTERIOR] if neighbours[c, b] >= 0 else ABSENT
+                x = values[first + neighbours[c, a], POSTERIOR] if neighbours[c, a] >= 0 else ABSENT
+                y = values[first + neighbours[c, b], POSTERIOR] if neighbours[c, b] >= 0 else ABSENT
                 out[c, at] = min(x, y)
                 out[c, at + 1] = max(x, y)
                 at += 2
