@@ -31,7 +31,7 @@ class Evidence:
     starts : int64 [sentences + 1]
         Sentence ``k`` has the candidates ``starts[k]..starts[k + 1]``, by row and column.
     rows, columns : int32 [candidates]
-    neighbours : int32 [candidates, 8]
+    neighbours : int32 [candidates, 8], numbered from the sentence's first candidate on
     values : float32 [candidates, FEATURES]
         What a candidate itself adds to each feature; 0 for those that depend on the other links alone.
     s_words, t_words : float32 [words, WORD_COSTS]
