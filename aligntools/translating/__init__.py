@@ -1,0 +1,1 @@
+"""Translation: language models, grammars, decoding, and tuning by expected loss."""
