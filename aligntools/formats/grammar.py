@@ -16,6 +16,8 @@ from aligntools.formats.vocabulary import Vocabulary
 
 #: Names of the features of Chiang 2007, which are natural logs of probabilities; Moses has them in another order.
 STANDARD = ("PhraseEgivenF", "PhraseFgivenE", "LexEgivenF", "LexFgivenE")
+#: Slots of the set of source sides that match a text, at most.
+_MOST_PATTERNS = 1 << 26
 FORMATS = ("hiero", "moses", "binary")
 KIND = "grammar"
 _NONTERMINAL = re.compile(rb"\[X,[12]\]|\[[12]\]|\[X\]\[X\]|\[X\]")
@@ -197,10 +199,14 @@ class TextFilter:
     vocabulary : Vocabulary
         The text's words.
     longest : int
-        Longest n-gram that is looked at.
+        Longest n-gram that is looked at, and most symbols of source sides that are matched whole.
+    span : int or None
+        Let only those source sides pass that match within so many words of a sentence, nonterminals standing for at
+        least one; None: those whose every piece the text has. A text that is too long for the former (over a
+        hundred thousand words or so) gets the latter.
     """
 
-    def __init__(self, text: Side, vocabulary: Vocabulary, longest=5):
+    def __init__(self, text: Side, vocabulary: Vocabulary, longest=5, span=None):
         from aligntools.formats import kernels_rules
 
         self.vocabulary, self._longest = vocabulary, longest
@@ -208,6 +214,26 @@ class TextFilter:
         size = 1 << max(10, (2 * longest * len(words)).bit_length())
         self._keys, used = np.zeros(size, np.uint64), np.zeros(1, np.int64)
         kernels_rules.count_ngrams(words, text.offsets, longest, 0, self._keys, used)
+        self._patterns = self._match(words, text.offsets, span) if span else None
+
+    def _match(self, words, offsets, span):
+        """Return the set of source sides that match, or None where it is too large."""
+        from aligntools.formats import kernels_rules
+
+        room = self._longest * (span + 2) + 1
+        stack, codes = np.empty((room, 4), np.int64), np.empty(room, np.uint64)
+        keys, used, sentence = np.zeros(1 << 14, np.uint64), np.zeros(1, np.int64), 0
+        while True:
+            sentence = kernels_rules.count_patterns(
+                words, offsets, self._longest, span, sentence, keys, used, stack, codes
+            )
+            if sentence == len(offsets) - 1:
+                return keys
+            if len(keys) >= _MOST_PATTERNS:
+                return None
+            new = np.zeros(4 * len(keys), np.uint64)
+            kernels_rules.move_keys(keys, new)
+            keys = new
 
     def mapping(self, vocabulary: Vocabulary) -> np.ndarray:
         """Return the text's ids of the words of another vocabulary [dtype=int32], 0 for words that it lacks."""
@@ -221,6 +247,8 @@ class TextFilter:
 
         usable = np.empty(len(offsets) - 1, np.uint8)
         kernels_rules.match_sources(offsets, symbols, self._longest, self._keys, usable)
+        if self._patterns is not None:
+            kernels_rules.match_patterns(offsets, symbols, self._longest, self._patterns, usable)
         return usable.astype(bool)
 
 
@@ -230,7 +258,7 @@ def filtered(grammar: Grammar, text_filter: TextFilter) -> Grammar:
     return grammar.subset(text_filter.matches(grammar.source_offsets, symbols)).canonical()
 
 
-def read_grammar(path, *, only_for: tuple[Side, Vocabulary] | None = None) -> Grammar:
+def read_grammar(path, *, only_for: tuple[Side, Vocabulary] | None = None, span: int | None = None) -> Grammar:
     """Read a grammar: text as cdec and Joshua have it, text as Moses has it, or a model file.
 
     Features that a rule does not name are 0; of Moses' probabilities the logs are taken, to five decimals, and the
@@ -242,6 +270,8 @@ def read_grammar(path, *, only_for: tuple[Side, Vocabulary] | None = None) -> Gr
         Of any compression; ``-`` is standard input (text alone).
     only_for : (Side, Vocabulary) or None
         Keep only the rules that may be used on this text: those of which it has every piece between nonterminals.
+    span : int or None
+        And that match within so many words, the span limit of the decoder; see `TextFilter`.
 
     Raises
     ------
@@ -250,7 +280,7 @@ def read_grammar(path, *, only_for: tuple[Side, Vocabulary] | None = None) -> Gr
     """
     from aligntools.formats import grammar_text
 
-    text_filter = TextFilter(*only_for) if only_for is not None else None
+    text_filter = TextFilter(*only_for, span=span) if only_for is not None else None
     if not modelfile.is_model(path):
         return grammar_text.read_text(path, text_filter)
     grammar = _read_binary(path)

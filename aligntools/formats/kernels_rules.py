@@ -148,3 +148,97 @@ def match_sources(offsets, symbols, most, keys, usable):
                 usable[rule] = 0
             if usable[rule] == 0:
                 break
+
+
+_GAP = 0x7FFFFFFF
+
+
+@kernel(fast=False)
+def count_patterns(words, offsets, most, span, sentence, keys, used, stack, codes):
+    """Enter what source sides can match in sentences in a set; stop where it is two thirds full.
+
+    Parameters
+    ----------
+    words, offsets, keys, used
+        As for `count_ngrams`.
+    most : int
+        Most symbols of a source side; two of them may be nonterminals, not side by side.
+    span : int
+        Most words that a source side may match.
+    sentence : int
+        The sentence to begin with; it may have been begun before.
+    stack : np.ndarray [shape=(most * (span + 2) + 1, 4), dtype=int64]
+    codes : np.ndarray [shape=(most * (span + 2) + 1,), dtype=uint64]
+        Work space.
+
+    Returns
+    -------
+    int
+        The sentence to go on with.
+    """
+    limit = keys.size * 2 // 3
+    while sentence < offsets.size - 1:
+        for begin in range(offsets[sentence], offsets[sentence + 1]):
+            end = min(begin + span, offsets[sentence + 1])
+            stack[0, 0] = begin
+            stack[0, 1] = 0
+            stack[0, 2] = 0
+            stack[0, 3] = 0
+            codes[0] = np.uint64(1)
+            height = 1
+            while height > 0:
+                height -= 1
+                at = stack[height, 0]
+                symbols = stack[height, 1]
+                gaps = stack[height, 2]
+                after_gap = stack[height, 3]
+                code = codes[height]
+                if symbols > gaps:
+                    if used[0] >= limit:
+                        return sentence
+                    key = max(code, np.uint64(1))
+                    place = _find(keys, key)
+                    if keys[place] == 0:
+                        keys[place] = key
+                        used[0] += 1
+                if symbols == most or at >= end:
+                    continue
+                if words[at] > 0:
+                    stack[height, 0] = at + 1
+                    stack[height, 1] = symbols + 1
+                    stack[height, 2] = gaps
+                    stack[height, 3] = 0
+                    codes[height] = _continue_hash(code, words[at])
+                    height += 1
+                if gaps < 2 and after_gap == 0:
+                    code = _continue_hash(code, _GAP)
+                    for stop in range(at + 1, end + 1):
+                        stack[height, 0] = stop
+                        stack[height, 1] = symbols + 1
+                        stack[height, 2] = gaps + 1
+                        stack[height, 3] = 1
+                        codes[height] = code
+                        height += 1
+        sentence += 1
+    return sentence
+
+
+@kernel(fast=False)
+def move_keys(keys, new_keys):
+    """Enter all of a set in a larger one."""
+    for k in range(keys.size):
+        if keys[k] != 0:
+            new_keys[_find(new_keys, keys[k])] = keys[k]
+
+
+@kernel(fast=False)
+def match_patterns(offsets, symbols, most, keys, usable):
+    """Take back ``usable`` [dtype=uint8] of source sides of up to ``most`` symbols that match nowhere."""
+    for rule in range(offsets.size - 1):
+        if usable[rule] == 0 or offsets[rule + 1] - offsets[rule] > most:
+            continue
+        code = np.uint64(1)
+        for at in range(offsets[rule], offsets[rule + 1]):
+            code = _continue_hash(code, symbols[at] if symbols[at] >= 0 else _GAP)
+        if keys[_find(keys, max(code, np.uint64(1)))] == 0:
+            usable[rule] = 0

@@ -184,13 +184,14 @@ class Extraction:
 
     def _merge(self, pool, runs, words, shards, targets):
         """Merge the runs shard by shard; put away the rules that stay, and the counts of all target sides."""
-        opened = [runs.get(k, mapped=True) for k in range(len(runs))]
+        opened = _open(runs)
         size = sum(array.nbytes for run in opened for array in run)
         count = max(1, 2 * self._threads if size > 1 << 22 else 1, -(-6 * size * self._threads // self._memory))
         cuts = sorting.cuts(opened, count)
+        del opened  # pages of files stay in memory as long as they are mapped
         for begin in range(0, count, self._threads):
             some = range(begin, min(begin + self._threads, count))
-            for rules, sides, figures in pool.map(lambda k: self._shard(opened, cuts[k], cuts[k + 1], words), some):
+            for rules, sides, figures in pool.map(lambda k: self._shard(runs, cuts[k], cuts[k + 1], words), some):
                 shards.add(rules)
                 targets.add(sides)
                 self.figures.found += figures[0]
@@ -200,7 +201,7 @@ class Extraction:
 
     def _shard(self, runs, begins, ends, words: WordTable):
         """Return the rules of a shard that stay, the counts of its target sides, and how many there were."""
-        pool, starts, weights = sorting.merged(runs, begins, ends)
+        pool, starts, weights = sorting.merged(_open(runs), begins, ends)
         rule_at, source_at = np.empty(len(starts) + 1, np.int64), np.empty(len(starts) + 1, np.int64)
         rules, sources = kernels_grammar.group_rules(pool, starts, rule_at, source_at)
         joint, lexical, best = np.empty((rules, 2), np.int64), np.empty((rules, 2)), np.empty(rules, np.int64)
@@ -272,6 +273,10 @@ def _by_bytes(side: Side, vocabulary):
     mapping = np.zeros(len(words) + 1, np.int32)
     mapping[np.array(order, np.int64) + 1] = np.arange(1, len(words) + 1)
     return Side(mapping[side.tokens], side.offsets), Vocabulary.from_bytes([words[k] for k in order])
+
+
+def _open(runs):
+    return [runs.get(k, mapped=True) for k in range(len(runs))]
 
 
 def _gather(pool, starts, records):

@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 
-def filter_grammar(grammar: Grammar, text: Side, vocabulary: Vocabulary) -> Grammar:
+def filter_grammar(grammar: Grammar, text: Side, vocabulary: Vocabulary, span: int | None = None) -> Grammar:
     """Return the rules that may be used on a text: it has every piece of their source sides between nonterminals.
 
     Parameters
@@ -28,10 +28,12 @@ def filter_grammar(grammar: Grammar, text: Side, vocabulary: Vocabulary) -> Gram
     text : Side
     vocabulary : Vocabulary
         The text's.
+    span : int or None
+        Keep only what matches within so many words, the span limit of the decoder.
 
     Returns
     -------
     Grammar
         With the words that its rules have, and no others.
     """
-    return _filtered(grammar, TextFilter(text, vocabulary))
+    return _filtered(grammar, TextFilter(text, vocabulary, span=span))
