@@ -25,6 +25,8 @@ COMMANDS = {
     "transfer-parse": "Train a parser for a language without a treebank, through parallel text.",
     "parse": "Parse text with tags.",
     "eval-uas": "Score dependency trees: UAS, LAS, whole trees, roots.",
+    "extract-grammar": "Extract a Hiero grammar from aligned text.",
+    "filter-grammar": "Keep the rules of a grammar that a text can use.",
     "lexicon": "Write translation tables and shortlists from aligned text.",
     "warmup": "Compile everything once, for container images and CI.",
 }

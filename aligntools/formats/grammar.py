@@ -104,7 +104,7 @@ class Grammar:
 
     def subset(self, rules) -> "Grammar":
         """Return some rules, by number and in the order given, with the same vocabularies."""
-        rules = np.asarray(rules)
+        rules = np.asarray(rules, None if len(rules) else np.int64)
         if rules.dtype == bool:
             rules = np.flatnonzero(rules)
         source_offsets, source = pick(self.source_offsets, rules, self.source)
@@ -178,9 +178,7 @@ def concatenate(parts) -> Grammar:
         arrays = np.concatenate([getattr(part, data) for part in parts])
         return np.concatenate([[0], np.cumsum(np.concatenate(offsets))]).astype(np.int64), arrays
 
-    source, target, links = (
-        joined(f"{name}_offsets", name) for name in ("source", "target", "links")
-    )
+    source, target, links = (joined(f"{name}_offsets", name) for name in ("source", "target", "links"))
     first = parts[0]
     features = np.concatenate([part.features for part in parts])
     counts = np.concatenate([part.counts for part in parts])

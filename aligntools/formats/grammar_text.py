@@ -124,8 +124,9 @@ class _Reader:
     def _features(self, block, text, table, keep, rules, line):
         from aligntools.formats import kernels_grammar as k
 
-        if self.style and not self.names and keep.any():
-            first = int(np.argmax(keep))
+        rows = np.flatnonzero(table[:, 14] == 0)
+        if self.style and not self.names and len(rows):
+            first = rows[0]
             width = len(block[table[first, 6] : table[first, 7]].split())
             for n in range(width):
                 self._add(_MOSES[n] if width >= 4 and n < 4 else f"PhraseModel_{n}", True)
@@ -233,8 +234,8 @@ def format_text(grammar: Grammar, style: str) -> Iterator[bytes]:
     style : str
         ``hiero``: ``[X] ||| der [X,1] ||| the [X,1] ||| Name=value ... ||| i-j ...``; ``moses``:
         ``der [X][X] [X] ||| the [X][X] [X] ||| p ... ||| i-j ... ||| counts ||| |||``, the exponentials of all
-        features, those of `STANDARD` first and in Moses' order. Numbers have five decimals, probabilities seven
-        figures.
+        features, those of `STANDARD` first and in Moses' order. Numbers have five decimals, probabilities as many
+        figures as their logs then need.
     """
     from aligntools.formats import kernels_grammar, kernels_grammar_text
 

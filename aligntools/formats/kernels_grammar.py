@@ -95,13 +95,23 @@ def scan_rules(text, at, style, table):
                 if place < end:
                     blank = False
                 if field == 0:
-                    if not (words == 1 and last_end - last == 3 and text[last] == 91 and text[last + 1] == 88
-                            and text[last + 2] == 93):
+                    if not (
+                        words == 1
+                        and last_end - last == 3
+                        and text[last] == 91
+                        and text[last + 1] == 88
+                        and text[last + 2] == 93
+                    ):
                         wrong = LEFT_SIDE
                 elif field <= 2:
                     if style == MOSES:
-                        if not (words > 0 and last_end - last == 3 and text[last] == 91 and text[last + 1] == 88
-                                and text[last + 2] == 93):
+                        if not (
+                            words > 0
+                            and last_end - last == 3
+                            and text[last] == 91
+                            and text[last + 1] == 88
+                            and text[last + 2] == 93
+                        ):
                             wrong = LEFT_SIDE
                         words -= 1
                         place_end = last
@@ -328,7 +338,7 @@ def _parse_number(text, begin, end, out):
 
 @kernel(fast=False)
 def parse_features(text, table, keep, row, rule, logs, names, names_at, n_names, unnamed, out, number, found):
-    """Read the features of the rows that are kept, ``name=value`` or values alone.
+    """Read the features of the rows that are kept, ``name=value`` or values alone; of others, only the names.
 
     Parameters
     ----------
@@ -357,7 +367,7 @@ def parse_features(text, table, keep, row, rule, logs, names, names_at, n_names,
         0 when done, else `BAD_NUMBER`, `NO_NAME`, `NEW_NAME` or `NEW_UNNAMED`.
     """
     while row < keep.size:
-        if keep[row]:
+        if table[row, 14] == 0:
             at = table[row, 6]
             end = table[row, 7]
             expected = 0
@@ -404,6 +414,8 @@ def parse_features(text, table, keep, row, rule, logs, names, names_at, n_names,
                         found[3] = equals
                         return NEW_NAME
                     expected = column + 1
+                if not keep[row]:
+                    continue
                 if not _parse_number(text, equals + 1, at, number):
                     return BAD_NUMBER
                 value = number[0]
@@ -412,7 +424,8 @@ def parse_features(text, table, keep, row, rule, logs, names, names_at, n_names,
                         return BAD_NUMBER
                     value = math.floor(math.log(value) * 1e5 + 0.5) / 1e5 if value > 0.0 else -100.0
                 out[rule, column] = value
-            rule += 1
+            if keep[row]:
+                rule += 1
         row += 1
     return 0
 

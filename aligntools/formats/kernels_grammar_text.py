@@ -49,10 +49,19 @@ def _write_decimal(value, out, at):
 
 @kernel(fast=False, inline=True)
 def _write_probability(value, out, at):
-    """Write ``exp(value)`` with seven figures, as ``0.25`` or ``3.2e-07``."""
+    """Write ``exp(value)``, as ``0.25`` or ``3.2e-07``, with as few figures as give back its log, up to seven."""
     probability = math.exp(min(max(value, -700.0), 700.0))
     power = np.int64(math.floor(math.log10(probability)))
-    units = np.int64(math.floor(probability / 10.0**power * 1e6 + 0.5))
+    scaled = probability / 10.0**power * 1e6
+    units = np.int64(math.floor(scaled + 0.5))
+    rounded = math.floor(math.log(probability) * 1e5 + 0.5)
+    step = np.int64(1000000)
+    while step > 1:
+        few = (units + step // 2) // step * step
+        if math.floor((math.log(few / scaled) + math.log(probability)) * 1e5 + 0.5) == rounded:
+            units = few
+            break
+        step //= 10
     if units >= 10000000:
         units //= 10
         power += 1

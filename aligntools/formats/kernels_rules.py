@@ -6,6 +6,7 @@ from aligntools.compiling import kernel
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
+_START = np.uint64(0xCBF29CE484222325)
 
 
 @kernel(fast=False)
@@ -101,7 +102,7 @@ def count_ngrams(words, offsets, most, sentence, keys, used):
         if used[0] + (offsets[sentence + 1] - offsets[sentence]) * most > limit:
             break
         for begin in range(offsets[sentence], offsets[sentence + 1]):
-            code = np.uint64(1)
+            code = _START
             for at in range(begin, min(begin + most, offsets[sentence + 1])):
                 if words[at] <= 0:
                     break
@@ -136,7 +137,7 @@ def match_sources(offsets, symbols, most, keys, usable):
             if symbols[at] < 0:
                 at += 1
                 continue
-            code = np.uint64(1)
+            code = _START
             begin = at
             while at < end and symbols[at] >= 0:
                 if symbols[at] == 0:
@@ -184,7 +185,7 @@ def count_patterns(words, offsets, most, span, sentence, keys, used, stack, code
             stack[0, 1] = 0
             stack[0, 2] = 0
             stack[0, 3] = 0
-            codes[0] = np.uint64(1)
+            codes[0] = _START
             height = 1
             while height > 0:
                 height -= 1
@@ -237,7 +238,7 @@ def match_patterns(offsets, symbols, most, keys, usable):
     for rule in range(offsets.size - 1):
         if usable[rule] == 0 or offsets[rule + 1] - offsets[rule] > most:
             continue
-        code = np.uint64(1)
+        code = _START
         for at in range(offsets[rule], offsets[rule + 1]):
             code = _continue_hash(code, symbols[at] if symbols[at] >= 0 else _GAP)
         if keys[_find(keys, max(code, np.uint64(1)))] == 0:

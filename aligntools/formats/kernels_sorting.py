@@ -91,9 +91,7 @@ def sort_keys(pool, starts, order, cache, stack):
                     other = order[place - 1]
                     if cache[place - 1] < code:
                         break
-                    if cache[place - 1] == code and _before(
-                        pool, starts[other] + depth + 2, starts[row] + depth + 2
-                    ):
+                    if cache[place - 1] == code and _before(pool, starts[other] + depth + 2, starts[row] + depth + 2):
                         break
                     order[place] = other
                     cache[place] = cache[place - 1]

@@ -103,9 +103,7 @@ def sort_order(pool, starts) -> np.ndarray:
     from aligntools.formats import kernels_sorting
 
     order = np.empty(len(starts), np.int64)
-    kernels_sorting.sort_keys(
-        pool, starts, order, np.empty(len(starts), np.uint64), np.empty((256, 4), np.int64)
-    )
+    kernels_sorting.sort_keys(pool, starts, order, np.empty(len(starts), np.uint64), np.empty((256, 4), np.int64))
     return order
 
 

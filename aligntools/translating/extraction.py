@@ -15,7 +15,7 @@ import numpy as np
 from aligntools.errors import UsageProblem
 from aligntools.formats import sorting
 from aligntools.formats.bitext import Bitext, Side
-from aligntools.formats.grammar import Grammar, TextFilter, concatenate, pick, unwritable
+from aligntools.formats.grammar import Grammar, TextFilter, concatenate, unwritable
 from aligntools.formats.pharaoh import Links
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.parallel import Pool, balanced_blocks
