@@ -3,7 +3,7 @@
 import math
 from collections import defaultdict
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, pairwise
 
 
 def phrase_pairs(source, target, links, max_span, tight):
@@ -156,6 +156,6 @@ def bigrams(right, tags):
     """Return how often each bigram of labels occurs in a target side."""
     labels = ["X" if isinstance(s, int) else tags.get(s, s) for s in right]
     found = defaultdict(int)
-    for a, b in zip(labels, labels[1:], strict=False):
+    for a, b in pairwise(labels):
         found[f"{a}_{b}"] += 1
     return dict(found)

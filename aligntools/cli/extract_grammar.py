@@ -57,8 +57,8 @@ def command(source, target, joint, alignment, output, format, features, max_span
 
     \b
     Example:
-      aligntools align -q -s data/samples/de-en.de -t data/samples/de-en.en -o /tmp/de-en.align
-      aligntools extract-grammar -q -s data/samples/de-en.de -t data/samples/de-en.en -a /tmp/de-en.align -o /tmp/de-en.grammar
+      aligntools align -q -i data/samples/de-en.txt -o /tmp/de-en.align
+      aligntools extract-grammar -q -i data/samples/de-en.txt -a /tmp/de-en.align -o /tmp/de-en.grammar
     """
     if [source, target, joint, alignment, text].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")

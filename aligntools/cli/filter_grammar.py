@@ -13,7 +13,7 @@ from aligntools.errors import UsageProblem
 @click.option("--text", required=True, metavar="FILE", help="What is to be translated, a sentence a line.")
 @options.output
 @click.option("--span", type=click.IntRange(1, 200), metavar="N",
-              help="Keep only what matches within N words of a sentence: your decoder's span limit, or more.")  # fmt: skip
+              help="Keep only what matches within N words of a sentence: the decoder's span limit, or more.")  # fmt: skip
 @click.option("--format", type=click.Choice(["same", "hiero", "moses", "binary"]), default="same", show_default=True,
               help="What is written; same: the lines as they are.")  # fmt: skip
 @options.verbosity
@@ -25,9 +25,9 @@ def command(grammar, text, output, span, format, quiet, verbose):
 
     \b
     Example:
-      aligntools align -q -s data/samples/de-en.de -t data/samples/de-en.en -o /tmp/de-en.align
-      aligntools extract-grammar -q -s data/samples/de-en.de -t data/samples/de-en.en -a /tmp/de-en.align -o /tmp/de-en.grammar
-      head -20 data/samples/de-en.de | aligntools filter-grammar --grammar /tmp/de-en.grammar --text - -o /tmp/20.grammar
+      aligntools align -q -i data/samples/de-en.txt -o /tmp/de-en.align
+      aligntools extract-grammar -q -i data/samples/de-en.txt -a /tmp/de-en.align -o /tmp/de-en.grammar
+      head -9 data/samples/de-en.de | aligntools filter-grammar --grammar /tmp/de-en.grammar --text -
     """
     if grammar == text == "-":
         raise UsageProblem("standard input ('-') can be only one of the files")

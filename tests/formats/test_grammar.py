@@ -147,7 +147,8 @@ def test_every_format_gives_back_every_grammar(tmp_path, rows):
 
 def test_the_one_form_is_sorted():
     rows = {(("b",), ("y",)): ([], [0] * 4), (("b",), ("x", "z")): ([], [1] * 4), (("b", -1), (-1, "x")): ([], [2] * 4),
-            ((-1, "b"), ("x", -1)): ([], [3] * 4), (("a", "b"), ("x",)): ([], [4] * 4), (("b",), ("x",)): ([], [5] * 4)}  # fmt: skip
+            ((-1, "b"), ("x", -1)): ([], [3] * 4), (("a", "b"), ("x",)): ([], [4] * 4),
+            (("b",), ("x",)): ([], [5] * 4)}  # fmt: skip
     g = build(rows)
     assert g.features[:, 0].tolist() == [3, 4, 5, 1, 0, 2]
     assert g.canonical().source is not None
