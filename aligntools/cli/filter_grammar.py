@@ -13,7 +13,7 @@ from aligntools.errors import UsageProblem
 @click.option("--text", required=True, metavar="FILE", help="What is to be translated, a sentence a line.")
 @options.output
 @click.option("--span", type=click.IntRange(1, 200), metavar="N",
-              help="Keep only what matches within N words of a sentence: the decoder's span limit, or more.")  # fmt: skip
+              help="Keep only what matches within N words of a sentence: the span limit of the decoder.")  # fmt: skip
 @click.option("--format", type=click.Choice(["same", "hiero", "moses", "binary"]), default="same", show_default=True,
               help="What is written; same: the lines as they are.")  # fmt: skip
 @options.verbosity
