@@ -31,8 +31,8 @@ _ANY_LENGTH = 2**31 - 1
               help="Most nonterminals; 0 gives a phrase table.")  # fmt: skip
 @click.option("--min-hole", type=click.IntRange(1), default=1, show_default=True, metavar="N",
               help="Fewest source words that a nonterminal stands for.")  # fmt: skip
-@click.option("--tight/--loose", default=True, show_default=True,
-              help="Whether phrases must begin and end with linked words.")  # fmt: skip
+@click.option("--phrases", type=click.Choice(["tight", "outer", "loose"]), default="tight", show_default=True,
+              help="Phrases begin and end with linked words; only what nonterminals stand for does; nothing need.")  # fmt: skip
 @click.option("--keep", type=click.IntRange(1), default=20, show_default=True, metavar="N",
               help="Rules kept for each source side, the most frequent.")  # fmt: skip
 @click.option("--min-count", type=click.FloatRange(0), default=0, show_default=True, metavar="C",
@@ -45,7 +45,7 @@ _ANY_LENGTH = 2**31 - 1
 @options.threads
 @options.verbosity
 def command(source, target, joint, alignment, output, format, features, max_span, max_symbols, nonterminals, min_hole,
-            tight, keep, min_count, text, index_base, max_memory, tmpdir, threads, quiet, verbose):  # fmt: skip
+            phrases, keep, min_count, text, index_base, max_memory, tmpdir, threads, quiet, verbose):  # fmt: skip
     """Extract a hierarchical grammar (Hiero; Chiang 2007) from aligned text.
 
     Every stretch of words whose links stay within it is an initial phrase pair; rules are these, and what is left of
@@ -74,7 +74,7 @@ def command(source, target, joint, alignment, output, format, features, max_span
     began = time.perf_counter()
     bitext, links = _read(source, target, joint, alignment, index_base)
     only_for = read_side(text, lowercase=False) if text else None
-    settings = Settings(max_span, max_symbols, nonterminals, tight, min_hole, keep, min_count, features)
+    settings = Settings(max_span, max_symbols, nonterminals, phrases, min_hole, keep, min_count, features)
     extraction = Extraction(
         bitext, links, settings, text=only_for, threads=threads, max_memory=max_memory, folder=tmpdir
     )

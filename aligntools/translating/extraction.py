@@ -24,6 +24,11 @@ from aligntools.translating.lexical import WordTable, word_table
 
 _RECORD = 128  # bytes that a distinct rule takes up in a table, about
 _LEAST = 1 << 16  # records of the smallest table
+_PHRASES = {
+    "tight": kernels_extraction.TIGHT,
+    "outer": kernels_extraction.OUTER,
+    "loose": kernels_extraction.LOOSE,
+}
 _SENTENCES = 4096  # of a block that is worked at a time, at most
 
 
@@ -39,8 +44,9 @@ class Settings:
         Most words and nonterminals of a source side.
     max_nonterminals : int
         0, 1 or 2.
-    tight : bool
-        Phrases begin and end with linked words on both sides.
+    phrases : str
+        ``tight``: phrases begin and end with linked words on both sides; ``loose``: they need not; ``outer``: they
+        need not, but what a nonterminal stands for must.
     min_hole : int
         Fewest source words that a nonterminal may stand for.
     keep : int
@@ -54,7 +60,7 @@ class Settings:
     max_span: int = 10
     max_symbols: int = 5
     max_nonterminals: int = 2
-    tight: bool = True
+    phrases: str = "tight"
     min_hole: int = 1
     keep: int = 20
     min_count: float = 0.0
@@ -68,6 +74,8 @@ class Settings:
             raise UsageProblem("a rule has at most two nonterminals")
         if self.keep < 1 or self.min_hole < 1 or self.min_count < 0:
             raise UsageProblem("what rules keep, and what nonterminals stand for, is at least 1")
+        if self.phrases not in _PHRASES:
+            raise UsageProblem(f"no phrases '{self.phrases}'; there are {', '.join(_PHRASES)}")
         if self.features not in features.SETS:
             raise UsageProblem(f"no features '{self.features}'; there are {', '.join(features.SETS)}")
 
@@ -154,7 +162,7 @@ class Extraction:
         longest = int(
             max(self.source.lengths()[begin:end].max(initial=0), self.target.lengths()[begin:end].max(initial=0))
         )
-        settings = np.array([s.max_span, s.max_symbols, s.max_nonterminals, s.tight, s.min_hole], np.int64)
+        settings = np.array([s.max_span, s.max_symbols, s.max_nonterminals, _PHRASES[s.phrases], s.min_hole], np.int64)
         state = np.array([begin, 0], np.int64)
         places, totals = np.empty((4, longest + 1), np.int32), np.empty(longest + 1, np.int64)
         phrases = np.empty((max(64, longest * s.max_span), 5), np.int32)

@@ -14,6 +14,10 @@ _HALF = np.uint64(32)
 #: What one initial phrase pair counts: the rules that are made of it share this.
 UNIT = np.int64(1 << 32)
 
+LOOSE = 0
+TIGHT = 1
+OUTER = 2  # phrases may be loose, what nonterminals stand for may not
+
 DONE = 0
 RECORDS_FULL = 1
 PHRASES_FULL = 2
@@ -99,6 +103,17 @@ def find_phrases(source_length, target_length, max_span, tight, places, totals, 
                     break
     firsts[source_length * max_span] = count
     return count
+
+
+@kernel(fast=False)
+def _is_tight(places, phrases, p):
+    """Tell whether a phrase's first and last words have links."""
+    return (
+        places[1, phrases[p, 0]] >= 0
+        and places[1, phrases[p, 1]] >= 0
+        and places[3, phrases[p, 2]] >= 0
+        and places[3, phrases[p, 3]] >= 0
+    )
 
 
 @kernel(fast=False)
@@ -207,8 +222,8 @@ def extract_rules(
     end : int
         The sentence to stop before.
     settings : np.ndarray [shape=(5,), dtype=int64]
-        Longest phrase, most symbols of a source side, most nonterminals, 1 for tight phrases, fewest source words
-        of what a nonterminal stands for.
+        Longest phrase, most symbols of a source side, most nonterminals, which phrases (`LOOSE`, `TIGHT`, `OUTER`),
+        fewest source words of what a nonterminal stands for.
     state : np.ndarray [shape=(2,), dtype=int64]
         Sentence and phrase to go on with; brought up to date.
     places, totals, phrases, firsts
@@ -231,7 +246,8 @@ def extract_rules(
     max_span = settings[0]
     max_symbols = settings[1]
     most = settings[2]
-    tight = settings[3] == 1
+    tight = settings[3] == TIGHT
+    outer = settings[3] == OUTER
     min_hole = max(settings[4], 1)
     widest = max_symbols + max_span + max_symbols * max_span + 3
     while state[0] < end:
@@ -282,6 +298,8 @@ def extract_rules(
                         for a in range(firsts[span], firsts[span + 1]):
                             if phrases[a, 2] < phrases[p, 2] or phrases[a, 3] > phrases[p, 3]:
                                 continue
+                            if outer and not _is_tight(places, phrases, a):
+                                continue
                             left = phrases[p, 4] - phrases[a, 4]
                             if left < 1:
                                 continue
@@ -302,6 +320,8 @@ def extract_rules(
                                     span_b = b1 * max_span + b_width - 1
                                     for b in range(firsts[span_b], firsts[span_b + 1]):
                                         if phrases[b, 2] < phrases[p, 2] or phrases[b, 3] > phrases[p, 3]:
+                                            continue
+                                        if outer and not _is_tight(places, phrases, b):
                                             continue
                                         if phrases[b, 2] <= phrases[a, 3] and phrases[a, 2] <= phrases[b, 3]:
                                             continue

@@ -66,10 +66,11 @@ def check(corpus, **options):
     "options",
     [
         {},
-        {"tight": False},
+        {"phrases": "loose"},
+        {"phrases": "outer"},
         {"max_span": 3},
         {"max_symbols": 2},
-        {"max_symbols": 3, "tight": False, "max_span": 4},
+        {"max_symbols": 3, "phrases": "loose", "max_span": 4},
         {"min_hole": 2},
         {"max_nonterminals": 1},
         {"max_nonterminals": 0},
@@ -90,13 +91,13 @@ pairs = st.tuples(words, words, st.sets(st.tuples(st.integers(0, 5), st.integers
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(pairs, min_size=1, max_size=4),
-    st.booleans(),
+    st.sampled_from(["tight", "outer", "loose"]),
     st.integers(1, 6),
     st.integers(1, 5),
     st.integers(1, 2),
 )
-def test_random_sentences(corpus, tight, max_span, max_symbols, min_hole):
-    check(corpus, tight=tight, max_span=max_span, max_symbols=max_symbols, min_hole=min_hole)
+def test_random_sentences(corpus, phrases, max_span, max_symbols, min_hole):
+    check(corpus, phrases=phrases, max_span=max_span, max_symbols=max_symbols, min_hole=min_hole)
 
 
 def test_a_rule_counts_what_its_phrase_shares_out():
@@ -227,12 +228,12 @@ def test_long_and_blank_sentences():
 def test_many_unlinked_words_need_more_room():
     """Loose phrases of a sentence with one link: more than the work space has at first."""
     line = [f"w{k}" for k in range(21)]
-    grammar = extract_grammar(*bitext([(line, line, [(10, 10)])]), Settings(tight=False, max_symbols=10, keep=9999))
+    grammar = extract_grammar(*bitext([(line, line, [(10, 10)])]), Settings(phrases="loose", max_symbols=10, keep=9999))
     # of each length up to 10 there are so many spans that hold the linked word
     assert len(grammar) == sum(range(1, 11)) ** 2
 
 
 def test_settings_that_cannot_be():
-    for wrong in ({"keep": 0}, {"max_span": 0}, {"max_nonterminals": 3}, {"features": "none"}):
+    for wrong in ({"keep": 0}, {"max_span": 0}, {"max_nonterminals": 3}, {"phrases": "some"}, {"features": "none"}):
         with pytest.raises(UsageProblem):
             extract_grammar(*bitext(CORPUS), Settings(**wrong))
