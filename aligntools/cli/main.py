@@ -28,6 +28,8 @@ COMMANDS = {
     "train-lm": "Estimate an n-gram language model.",
     "eval-lm": "Measure how well a language model predicts text: perplexity.",
     "eval-bleu": "Score translations: BLEU.",
+    "extract-grammar": "Extract a Hiero grammar from aligned text.",
+    "filter-grammar": "Keep the rules of a grammar that a text can use.",
     "lexicon": "Write translation tables and shortlists from aligned text.",
     "warmup": "Compile everything once, for container images and CI.",
 }

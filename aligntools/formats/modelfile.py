@@ -14,7 +14,7 @@ from aligntools.formats import files
 VERSION = 1
 _MAGIC = "aligntools"
 #: What takes a model of each kind.
-USES = {"alignment": "align -m", "tagger": "tag -m", "parser": "parse -m"}
+USES = {"alignment": "align -m", "tagger": "tag -m", "parser": "parse -m", "grammar": "translate --grammar"}
 
 
 def write_model(path, kind, header, arrays):
@@ -80,6 +80,18 @@ def hold(arrays, name, shape, kind):
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"{name} is not finite")
     return array
+
+
+def is_model(path):
+    """Tell whether a file begins as a model file does, which no text does; a file that cannot be opened does not."""
+    try:
+        if str(path) == "-" or not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
+            start = file.read(9)
+    except OSError:
+        return False
+    return len(start) == 9 and start[8:] == b"{" and int.from_bytes(start[:8], "little") < 1 << 32
 
 
 def read_model(path, kind):

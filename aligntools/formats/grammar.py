@@ -1,0 +1,346 @@
+"""Grammars of synchronous rules on disk and in memory: the text of cdec and Joshua, that of Moses, and a model file.
+
+All left sides are X, a rule has at most two nonterminals, and what is read is put into one form: words numbered in
+the order of their bytes, rules sorted by source side, then target side.
+"""
+
+import re
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+
+from aligntools.formats import modelfile
+from aligntools.formats.bitext import Side
+from aligntools.formats.vocabulary import Vocabulary
+
+#: Names of the features of Chiang 2007, which are natural logs of probabilities; Moses has them in another order.
+STANDARD = ("PhraseEgivenF", "PhraseFgivenE", "LexEgivenF", "LexFgivenE")
+#: Slots of the set of source sides that match a text, at most.
+_MOST_PATTERNS = 1 << 26
+FORMATS = ("hiero", "moses", "binary")
+KIND = "grammar"
+_NONTERMINAL = re.compile(rb"\[X,[12]\]|\[[12]\]|\[X\]\[X\]|\[X\]")
+
+
+def unwritable(vocabulary: Vocabulary) -> np.ndarray:
+    """Return the ids of words that a grammar's text has another use for, such as ``|||`` and ``[X,1]``."""
+    return np.array(
+        [k for k, word in enumerate(vocabulary.words()) if word == "|||" or _NONTERMINAL.fullmatch(word.encode())],
+        np.int32,
+    )
+
+
+def _no_links():
+    return np.empty((0, 2), np.uint8)
+
+
+@dataclass(eq=False)
+class Grammar:
+    """Synchronous rules, sorted by source side.
+
+    Attributes
+    ----------
+    source_vocabulary, target_vocabulary : Vocabulary
+    source_offsets, target_offsets : np.ndarray [shape=(rules + 1,), dtype=int64]
+    source : np.ndarray [dtype=int32]
+        Word ids; -1 and -2 for the first and second nonterminal.
+    target : np.ndarray [dtype=int32]
+        The same; -1 and -2 stand for those of the source side.
+    features : np.ndarray [shape=(rules, features), dtype=float32]
+        Natural logs, or whatever the names say.
+    feature_names : list of str
+    links_offsets : np.ndarray [shape=(rules + 1,), dtype=int64]
+    links : np.ndarray [shape=(links, 2), dtype=uint8]
+        Linked words of a rule, by their places among the symbols of each side.
+    counts : np.ndarray [shape=(rules or 0, 3), dtype=float64]
+        How often target side, source side and both together were seen; empty where that is not known.
+    sparse_offsets : np.ndarray [shape=(rules + 1,), dtype=int64]
+    sparse_ids, sparse_values : np.ndarray [dtype=int32], np.ndarray [dtype=float32]
+        Features that few rules have; see `aligntools.translating.features`.
+    sparse_names : list of str
+    """
+
+    source_vocabulary: Vocabulary
+    target_vocabulary: Vocabulary
+    source_offsets: np.ndarray
+    source: np.ndarray
+    target_offsets: np.ndarray
+    target: np.ndarray
+    features: np.ndarray
+    feature_names: list[str]
+    links_offsets: np.ndarray | None = None
+    links: np.ndarray = field(default_factory=_no_links)
+    counts: np.ndarray = field(default_factory=lambda: np.empty((0, 3)))
+    sparse_offsets: np.ndarray | None = None
+    sparse_ids: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
+    sparse_values: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))
+    sparse_names: list[str] = field(default_factory=list)
+
+    def __post_init__(self):
+        if self.links_offsets is None:
+            self.links_offsets = np.zeros(len(self) + 1, np.int64)
+        if self.sparse_offsets is None:
+            self.sparse_offsets = np.zeros(len(self) + 1, np.int64)
+
+    def __len__(self):
+        return len(self.source_offsets) - 1
+
+    def rule(self, number):
+        """Return a rule for people: source and target as lists of str, the nonterminals ``[X,1]`` and ``[X,2]``."""
+        sides = []
+        for vocabulary, offsets, symbols in (
+            (self.source_vocabulary, self.source_offsets, self.source),
+            (self.target_vocabulary, self.target_offsets, self.target),
+        ):
+            row = symbols[offsets[number] : offsets[number + 1]].tolist()
+            sides.append([vocabulary.word(k) if k > 0 else f"[X,{-k}]" for k in row])
+        return tuple(sides)
+
+    def arities(self) -> np.ndarray:
+        """Return the number of nonterminals of each rule [shape=(rules,), dtype=int64]."""
+        found = np.concatenate([[0], np.cumsum(self.source < 0)])
+        return found[self.source_offsets[1:]] - found[self.source_offsets[:-1]]
+
+    def subset(self, rules) -> "Grammar":
+        """Return some rules, by number and in the order given, with the same vocabularies."""
+        rules = np.asarray(rules, None if len(rules) else np.int64)
+        if rules.dtype == bool:
+            rules = np.flatnonzero(rules)
+        source_offsets, source = pick(self.source_offsets, rules, self.source)
+        target_offsets, target = pick(self.target_offsets, rules, self.target)
+        links_offsets, links = pick(self.links_offsets, rules, self.links)
+        sparse_offsets, ids, values = pick(self.sparse_offsets, rules, self.sparse_ids, self.sparse_values)
+        return replace(
+            self,
+            source_offsets=source_offsets,
+            source=source,
+            target_offsets=target_offsets,
+            target=target,
+            features=np.ascontiguousarray(self.features[rules]),
+            links_offsets=links_offsets,
+            links=links,
+            counts=self.counts[rules] if len(self.counts) else self.counts,
+            sparse_offsets=sparse_offsets,
+            sparse_ids=ids,
+            sparse_values=values,
+        )
+
+    def canonical(self) -> "Grammar":
+        """Return the grammar in its one form: words in use, in the order of bytes; rules sorted."""
+        from aligntools.formats import kernels_rules, sorting
+
+        source_vocabulary, source = _compact(self.source_vocabulary, self.source)
+        target_vocabulary, target = _compact(self.target_vocabulary, self.target)
+        result = replace(
+            self,
+            source_vocabulary=source_vocabulary,
+            target_vocabulary=target_vocabulary,
+            source=source,
+            target=target,
+        )
+        sides = result.source_offsets, source, result.target_offsets, target
+        if kernels_rules.in_order(*sides):
+            return result
+        pool, starts = np.zeros(len(source) + len(target) + 4 * len(self) + 1, np.int32), np.empty(len(self), np.int64)
+        kernels_rules.rule_keys(*sides, pool, starts)
+        return result.subset(sorting.sort_order(pool, starts))
+
+
+def pick(offsets, rows, *data):
+    """Return rows of data that offsets part: the new offsets, and each array's rows joined."""
+    begins, sizes = offsets[rows], offsets[rows + 1] - offsets[rows]
+    new = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(sizes, out=new[1:])
+    places = np.repeat(begins - new[:-1], sizes) + np.arange(new[-1])
+    return new, *(column[places] for column in data)
+
+
+def _compact(vocabulary, symbols):
+    """Return the words in use, in the order of bytes, and the symbols with their numbers."""
+    used = np.zeros(len(vocabulary), bool)
+    used[symbols[symbols > 0]] = True
+    data, starts = vocabulary.blob.tobytes(), vocabulary.starts.tolist()
+    words = [(data[starts[k] : starts[k + 1]], k) for k in np.flatnonzero(used).tolist()]
+    words.sort()
+    mapping = np.zeros(len(vocabulary) + 2, np.int32)
+    mapping[[k for _, k in words]] = np.arange(1, len(words) + 1)
+    mapping[-2:] = -2, -1
+    return Vocabulary.from_bytes([word for word, _ in words]), mapping[symbols]
+
+
+def concatenate(parts) -> Grammar:
+    """Join grammars with the same vocabularies and features, none of them with sparse ones."""
+    parts = list(parts)
+
+    def joined(name, data):
+        offsets = [np.diff(getattr(part, name)) for part in parts]
+        arrays = np.concatenate([getattr(part, data) for part in parts])
+        return np.concatenate([[0], np.cumsum(np.concatenate(offsets))]).astype(np.int64), arrays
+
+    source, target, links = (joined(f"{name}_offsets", name) for name in ("source", "target", "links"))
+    first = parts[0]
+    features = np.concatenate([part.features for part in parts])
+    counts = np.concatenate([part.counts for part in parts])
+    return Grammar(
+        first.source_vocabulary, first.target_vocabulary, *source, *target, features, first.feature_names, *links,
+        counts if len(counts) == len(features) else np.empty((0, 3)),
+    )  # fmt: skip
+
+
+class TextFilter:
+    """The n-grams of a text, to tell which source sides could be used on it.
+
+    Parameters
+    ----------
+    text : Side
+    vocabulary : Vocabulary
+        The text's words.
+    longest : int
+        Longest n-gram that is looked at, and most symbols of source sides that are matched whole.
+    span : int or None
+        Let only those source sides pass that match within so many words of a sentence, nonterminals standing for at
+        least one; None: those whose every piece the text has. A text that is too long for the former (over a
+        hundred thousand words or so) gets the latter.
+    """
+
+    def __init__(self, text: Side, vocabulary: Vocabulary, longest=5, span=None):
+        from aligntools.formats import kernels_rules
+
+        self.vocabulary, self._longest = vocabulary, longest
+        words = np.ascontiguousarray(text.tokens, np.int32)
+        size = 1 << max(10, (2 * longest * len(words)).bit_length())
+        self._keys, used = np.zeros(size, np.uint64), np.zeros(1, np.int64)
+        kernels_rules.count_ngrams(words, text.offsets, longest, 0, self._keys, used)
+        self._patterns = self._match(words, text.offsets, span) if span else None
+
+    def _match(self, words, offsets, span):
+        """Return the set of source sides that match, or None where it is too large."""
+        from aligntools.formats import kernels_rules
+
+        room = self._longest * (span + 2) + 1
+        stack, codes = np.empty((room, 4), np.int64), np.empty(room, np.uint64)
+        keys, used, sentence = np.zeros(1 << 14, np.uint64), np.zeros(1, np.int64), 0
+        while True:
+            sentence = kernels_rules.count_patterns(
+                words, offsets, self._longest, span, sentence, keys, used, stack, codes
+            )
+            if sentence == len(offsets) - 1:
+                return keys
+            if len(keys) >= _MOST_PATTERNS:
+                return None
+            new = np.zeros(4 * len(keys), np.uint64)
+            kernels_rules.move_keys(keys, new)
+            keys = new
+
+    def mapping(self, vocabulary: Vocabulary) -> np.ndarray:
+        """Return the text's ids of the words of another vocabulary [dtype=int32], 0 for words that it lacks."""
+        data, starts = vocabulary.blob.tobytes(), vocabulary.starts.tolist()
+        words = [data[a:b] for a, b in pairwise(starts[1:])]
+        return np.concatenate([[0], np.maximum(self.vocabulary.ids(words), 0), [-2, -1]]).astype(np.int32)
+
+    def matches(self, offsets, symbols) -> np.ndarray:
+        """Tell of source sides, in the text's ids, whether the text has all their pieces between nonterminals."""
+        from aligntools.formats import kernels_rules
+
+        usable = np.empty(len(offsets) - 1, np.uint8)
+        kernels_rules.match_sources(offsets, symbols, self._longest, self._keys, usable)
+        if self._patterns is not None:
+            kernels_rules.match_patterns(offsets, symbols, self._longest, self._patterns, usable)
+        return usable.astype(bool)
+
+
+def filtered(grammar: Grammar, text_filter: TextFilter) -> Grammar:
+    """Return the rules that may be used on a text, in canonical form."""
+    symbols = text_filter.mapping(grammar.source_vocabulary)[grammar.source]
+    return grammar.subset(text_filter.matches(grammar.source_offsets, symbols)).canonical()
+
+
+def read_grammar(path, *, only_for: tuple[Side, Vocabulary] | None = None, span: int | None = None) -> Grammar:
+    """Read a grammar: text as cdec and Joshua have it, text as Moses has it, or a model file.
+
+    Features that a rule does not name are 0; of Moses' probabilities the logs are taken, to five decimals, and the
+    first four get the names of `STANDARD`. Blank lines are passed over.
+
+    Parameters
+    ----------
+    path : str
+        Of any compression; ``-`` is standard input (text alone).
+    only_for : (Side, Vocabulary) or None
+        Keep only the rules that may be used on this text: those of which it has every piece between nonterminals.
+    span : int or None
+        And that match within so many words, the span limit of the decoder; see `TextFilter`.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read, or for the first line that is not a rule.
+    """
+    from aligntools.formats import grammar_text
+
+    text_filter = TextFilter(*only_for, span=span) if only_for is not None else None
+    if not modelfile.is_model(path):
+        return grammar_text.read_text(path, text_filter)
+    grammar = _read_binary(path)
+    return filtered(grammar, text_filter) if text_filter else grammar
+
+
+def write_grammar(path, grammar: Grammar, format="hiero"):
+    """Write a grammar in one of `FORMATS`; see `aligntools.formats.grammar_text.format_text`."""
+    from aligntools.formats import grammar_text
+
+    if format != "binary":
+        grammar_text.write_text(path, [grammar], format)
+        return
+    header = {"feature_names": grammar.feature_names, "sparse_names": grammar.sparse_names}
+    arrays = {name: getattr(grammar, name) for name in _ARRAYS}
+    for side in ("source", "target"):
+        vocabulary = getattr(grammar, f"{side}_vocabulary")
+        arrays |= {f"{side}_blob": vocabulary.blob, f"{side}_starts": vocabulary.starts}
+    modelfile.write_model(path, KIND, header, arrays)
+
+
+def _read_binary(path):
+    header, arrays = modelfile.read_model(path, KIND)
+    with modelfile.fitting(path):
+        vocabularies = [
+            Vocabulary.from_arrays(arrays[f"{side}_blob"], arrays[f"{side}_starts"]) for side in ("source", "target")
+        ]
+        rules, words = len(arrays["source_offsets"]) - 1, [len(vocabulary) for vocabulary in vocabularies]
+        names = [list(map(str, header[name])) for name in ("feature_names", "sparse_names")]
+        widths = {"features": (rules, len(names[0])), "counts": (len(arrays["counts"]), 3)}
+        for name, (kind, parts) in _ARRAYS.items():
+            shape = widths.get(name, (rules + 1,))
+            if parts:
+                shape = (int(arrays[parts][-1]), *((2,) if name == "links" else ()))
+            modelfile.hold(arrays, name, shape, np.dtype(kind))
+            if name.endswith("_offsets") and (arrays[name][0] != 0 or (np.diff(arrays[name]) < 0).any()):
+                raise ValueError(f"{name} do not ascend")
+        for side, most in zip(("source", "target"), words, strict=True):
+            symbols = arrays[side]
+            if len(symbols) and not (symbols.min() >= -2 and symbols.max() < most and (symbols != 0).all()):
+                raise ValueError(f"{side} has words that the vocabulary lacks")
+        if len(arrays["counts"]) not in (0, rules):
+            raise ValueError("counts are not those of the rules")
+        ids = arrays["sparse_ids"]
+        if len(ids) and not (ids.min() >= 0 and ids.max() < len(names[1])):
+            raise ValueError("sparse features without names")
+        return Grammar(
+            *vocabularies, feature_names=names[0], sparse_names=names[1], **{name: arrays[name] for name in _ARRAYS}
+        )
+
+
+#: What a model file holds, with types, and which offsets part it.
+_ARRAYS = {
+    "source_offsets": ("int64", None),
+    "source": ("int32", "source_offsets"),
+    "target_offsets": ("int64", None),
+    "target": ("int32", "target_offsets"),
+    "features": ("float32", None),
+    "links_offsets": ("int64", None),
+    "links": ("uint8", "links_offsets"),
+    "counts": ("float64", None),
+    "sparse_offsets": ("int64", None),
+    "sparse_ids": ("int32", "sparse_offsets"),
+    "sparse_values": ("float32", "sparse_offsets"),
+}

@@ -1,0 +1,276 @@
+"""Grammars as text: the format of cdec and Joshua (``hiero``), and that of Moses."""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+import numpy as np
+
+from aligntools.errors import DataError
+from aligntools.formats import files
+from aligntools.formats.grammar import STANDARD, Grammar, TextFilter, concatenate, pick
+from aligntools.formats.vocabulary import CompiledLexicon, Vocabulary
+
+_MOSES = ("PhraseFgivenE", "LexFgivenE", "PhraseEgivenF", "LexEgivenF")
+_BLOCK = 1 << 24  # bytes read at a time
+_WRITE = 1 << 16  # rules written at a time
+_BOM = b"\xef\xbb\xbf"
+
+
+class _Reader:
+    """The rules of a text, block by block; source words are numbered from the filter's vocabulary on."""
+
+    def __init__(self, path, style, text_filter):
+        self.path, self.style, self.filter = path, style, text_filter
+        start = text_filter.vocabulary if text_filter else Vocabulary.from_bytes([])
+        data, ends = start.blob.tobytes(), start.starts.tolist()
+        known = [data[a:b] for a, b in pairwise(ends[1:])]
+        self._known = len(start)
+        self.source, self.target = CompiledLexicon(known), CompiledLexicon()
+        self._kinds = [np.zeros(1, np.int32), np.zeros(1, np.int32)]
+        self.names, self._unnamed = [], []
+
+    def _symbols(self, side, lexicon, tokens):
+        """Put -1 and -2 for what is a nonterminal among words just numbered."""
+        kinds = self._kinds[side]
+        if len(lexicon) > len(kinds):
+            forms = {b"[X][X]": -1} if self.style else {b"[X,1]": -1, b"[X,2]": -2}
+            if side == 1 and not self.style:
+                forms |= {b"[1]": -1, b"[2]": -2}
+            new = [forms.get(word, 0) for word in lexicon.words(len(kinds))]
+            kinds = self._kinds[side] = np.concatenate([kinds, np.array(new, np.int32)])
+        found = kinds[tokens]
+        return np.where(found < 0, found, tokens)
+
+    def scan(self, block, line):
+        """Return the table of a block's lines and which of them are rules that may be used."""
+        from aligntools.formats import kernels_grammar
+
+        try:
+            block.decode()
+        except UnicodeDecodeError as error:
+            bad = line + block.count(b"\n", 0, error.start)
+            raise DataError(self.path, bad, "bytes that are not UTF-8 (convert the file with iconv)") from None
+        table = np.empty((block.count(b"\n") + 1, 16), np.int64)
+        text = np.frombuffer(block, np.uint8)
+        rows, _ = kernels_grammar.scan_rules(text, 0, self.style, table)
+        table = table[:rows]
+        wrong = np.flatnonzero(table[:, 14] > 0)
+        if len(wrong):
+            raise self._bad_line(block, table[wrong[0]], line + int(wrong[0]))
+        keep = table[:, 14] == 0
+        source = np.empty(int(table[keep, 4].sum()), np.int32)
+        self.source.encode(block, table, 0, keep, source)
+        source = self._symbols(0, self.source, source)
+        offsets = np.zeros(int(keep.sum()) + 1, np.int64)
+        np.cumsum(table[keep, 4], out=offsets[1:])
+        if self.filter:
+            usable = self.filter.matches(offsets, np.where(source >= self._known, 0, source))
+            keep[keep] = usable
+            offsets, source = pick(offsets, np.flatnonzero(usable), source)
+        return text, table, keep, offsets, source
+
+    def _bad_line(self, block, row, line):
+        from aligntools.formats import kernels_grammar as k
+
+        shown = block[row[12] : row[13]][:60].decode("utf-8", "replace")
+        expected = (
+            "der [X][X] [X] ||| the [X][X] [X] ||| 0.5 0.5 0.5 0.5 ||| 0-0 1-1 |||"
+            if self.style
+            else "[X] ||| der [X,1] ||| the [X,1] ||| Name=value"
+        )
+        problem = {
+            k.FEW_FIELDS: "is not a rule",
+            k.LEFT_SIDE: "has a left side other than [X]",
+            k.EMPTY_SIDE: "has an empty side",
+        }[int(row[14])]
+        return DataError(self.path, line, f"'{shown}' {problem} ('{expected}' is expected)")
+
+    def parse(self, block, line):
+        """Return the rules of a block as arrays: sides, features, links, counts."""
+        from aligntools.formats import kernels_grammar as k
+
+        text, table, keep, source_offsets, source = self.scan(block, line)
+        target = np.empty(int(table[keep, 5].sum()), np.int32)
+        self.target.encode(block, table, 1, keep, target)
+        target = self._symbols(1, self.target, target)
+        target_offsets = np.zeros(int(keep.sum()) + 1, np.int64)
+        np.cumsum(table[keep, 5], out=target_offsets[1:])
+        rows = np.flatnonzero(keep)
+        links_offsets, links = np.zeros(len(rows) + 1, np.int64), np.empty((block.count(b"-") + 1, 2), np.uint8)
+        bad = k.parse_links(text, table, keep, np.diff(source_offsets), np.diff(target_offsets), links, links_offsets)
+        if bad >= 0:
+            shown = block[table[bad, 8] : table[bad, 9]][:60].decode().strip()
+            problem = f"'{shown}' are not links of this rule (numbers such as 0-1, from 0 on, are expected)"
+            raise DataError(self.path, line + bad, problem)
+        problems = np.empty(len(rows), np.uint8)
+        count = k.settle_symbols(
+            self.style, source_offsets, source, target_offsets, target, links_offsets, links, problems
+        )
+        wrong = np.flatnonzero(problems)
+        if len(wrong):
+            how = {
+                k.TWICE: "more than two nonterminals, or one of them twice, on the source side",
+                k.UNPAIRED: "nonterminals that are not in pairs"
+                + (" (links such as 1-1 pair them)" if self.style else " ([X,1] and [X,2] once on each side)"),
+            }[int(problems[wrong[0]])]
+            raise DataError(self.path, line + int(rows[wrong[0]]), f"a rule with {how}")
+        counts = np.empty((len(rows) if self.style else 0, 3))
+        if self.style and (bad := k.parse_counts(text, table, keep, counts, np.zeros(1))) >= 0:
+            raise DataError(self.path, line + bad, "the field of counts has something else than numbers")
+        features = self._features(block, text, table, keep, len(rows), line)
+        return source_offsets, source, target_offsets, target, features, links_offsets, links[:count].copy(), counts
+
+    def _features(self, block, text, table, keep, rules, line):
+        from aligntools.formats import kernels_grammar as k
+
+        rows = np.flatnonzero(table[:, 14] == 0)
+        if self.style and not self.names and len(rows):
+            first = rows[0]
+            width = len(block[table[first, 6] : table[first, 7]].split())
+            for n in range(width):
+                self._add(_MOSES[n] if width >= 4 and n < 4 else f"PhraseModel_{n}", True)
+        out = np.zeros((rules, len(self.names)), np.float32)
+        found, number, row, rule = np.zeros(4, np.int64), np.zeros(1), 0, 0
+        while True:
+            names = [name.encode() for name in self.names]
+            names_at = np.concatenate([[0], np.cumsum([len(name) for name in names])]).astype(np.int64)
+            status = k.parse_features(
+                text, table, keep, row, rule, bool(self.style), np.frombuffer(b"".join(names) or b" ", np.uint8),
+                names_at, len(names), np.array(self._unnamed, np.int64), out, number, found,
+            )  # fmt: skip
+            if status == 0:
+                return out
+            row, rule, begin, end = found.tolist()
+            shown = block[begin:end].decode("utf-8", "replace")
+            where = self.path, line + row
+            if status == k.NO_NAME:
+                raise DataError(*where, f"'{shown}' has no name before its '='")
+            if status == k.BAD_NUMBER:
+                expected = "a probability" if self.style else "Name=value or a number"
+                raise DataError(*where, f"'{shown[:60]}' is not a feature ({expected} is expected)")
+            if status == k.NEW_UNNAMED and self.style:
+                raise DataError(*where, f"more scores than the {len(self.names)} of the rules before")
+            if status == k.NEW_UNNAMED:
+                try:
+                    float(shown)
+                except ValueError:
+                    raise DataError(*where, f"'{shown[:60]}' is not a feature (Name=value is expected)") from None
+            self._add(shown if status == k.NEW_NAME else f"PhraseModel_{len(self._unnamed)}", status != k.NEW_NAME)
+            out = np.ascontiguousarray(np.pad(out, ((0, 0), (0, 1))))
+
+    def _add(self, name, unnamed):
+        if name not in self.names:
+            self.names.append(name)
+        if unnamed:
+            self._unnamed.append(self.names.index(name))
+
+
+def _blocks(path):
+    """Yield a text's blocks of whole lines with the number of their first line, and its style with each."""
+    line, style = 1, None
+    for block in files.blocks_of_lines(path, _BLOCK):
+        block = block.removeprefix(_BOM) if line == 1 else block
+        if style is None and block.strip():
+            first = block.lstrip().split(b"\n", 1)[0]
+            style = 0 if re.match(rb"\[[^\]\s]*\]\s*\|\|\|", first) else 1
+            if b"|||" not in first or (style == 1 and b"[X] |||" not in first):
+                style = 0
+        if style is not None:
+            yield block, line, style
+        line += block.count(b"\n")
+    if line == 1 and style is None:
+        raise DataError(path, None, "is empty")
+
+
+def read_text(path, text_filter: TextFilter | None = None) -> Grammar:
+    """Read a grammar's text of either format; see `aligntools.formats.grammar.read_grammar`."""
+    reader, parts = None, []
+    for block, line, style in _blocks(path):
+        reader = reader or _Reader(path, style, text_filter)
+        parts.append(reader.parse(block, line))
+    if reader is None:
+        raise DataError(path, None, "has no rules")
+    return _assemble(reader, parts).canonical()
+
+
+def _assemble(reader, parts):
+    width = len(reader.names)
+    names = reader.names
+    parts = [
+        Grammar(None, None, *part[:4], np.pad(part[4], ((0, 0), (0, width - part[4].shape[1]))), names, *part[5:])
+        for part in parts
+    ]
+    grammar = concatenate(parts)
+    if not grammar.counts.any():
+        grammar.counts = np.empty((0, 3))
+    grammar.source_vocabulary, grammar.target_vocabulary = reader.source.vocabulary(), reader.target.vocabulary()
+    known = [name for name in STANDARD if name in names]
+    if reader.style and known:  # in the order of our own
+        names = [*known, *(name for name in names if name not in known)]
+        grammar.features = np.ascontiguousarray(grammar.features[:, [reader.names.index(name) for name in names]])
+    grammar.feature_names = list(names)
+    return grammar
+
+
+def filter_lines(path, text_filter: TextFilter) -> Iterator[tuple[bytes, int, int]]:
+    """Yield the lines of a grammar's text that may be used on a text, unchanged, with how many and out of how many."""
+    reader = None
+    for block, line, style in _blocks(path):
+        reader = reader or _Reader(path, style, text_filter)
+        _, table, keep, *_ = reader.scan(block, line)
+        ends = table[:, 13].tolist()
+        begins = table[:, 12].tolist()
+        kept = np.flatnonzero(keep).tolist()
+        yield b"".join([block[begins[k] : ends[k]] + b"\n" for k in kept]), len(kept), int((table[:, 14] == 0).sum())
+
+
+def format_text(grammar: Grammar, style: str) -> Iterator[bytes]:
+    """Yield a grammar's text in pieces of whole lines.
+
+    Parameters
+    ----------
+    grammar : Grammar
+    style : str
+        ``hiero``: ``[X] ||| der [X,1] ||| the [X,1] ||| Name=value ... ||| i-j ...``; ``moses``:
+        ``der [X][X] [X] ||| the [X][X] [X] ||| p ... ||| i-j ... ||| counts ||| |||``, the exponentials of all
+        features, those of `STANDARD` first and in Moses' order. Numbers have five decimals, probabilities as many
+        figures as their logs then need.
+    """
+    from aligntools.formats import kernels_grammar, kernels_grammar_text
+
+    number = kernels_grammar.MOSES if style == "moses" else kernels_grammar.HIERO
+    names = grammar.feature_names
+    order = list(range(len(names)))
+    if style == "moses" and set(_MOSES) <= set(names):
+        first = [names.index(name) for name in _MOSES]
+        order = first + [k for k in order if k not in first]
+    encoded = [name.encode() for name in names]
+    names_at = np.concatenate([[0], np.cumsum([len(name) for name in encoded])]).astype(np.int64)
+    blob = np.frombuffer(b"".join(encoded) or b" ", np.uint8)
+    sides = (
+        (grammar.source_vocabulary, grammar.source_offsets, grammar.source),
+        (grammar.target_vocabulary, grammar.target_offsets, grammar.target),
+    )
+    widths = [np.concatenate([np.diff(vocabulary.starts) + 1, [8, 8]]) for vocabulary, _, _ in sides]
+    fixed = 128 + sum(max(30, len(name) + 24) for name in encoded) + 3 * 24
+    for begin in range(0, len(grammar), _WRITE):
+        end = min(begin + _WRITE, len(grammar))
+        size = (end - begin) * fixed + 12 * int(grammar.links_offsets[end] - grammar.links_offsets[begin])
+        for (_, offsets, symbols), width in zip(sides, widths, strict=True):
+            size += int(width[symbols[offsets[begin] : offsets[end]]].sum())
+        out = np.empty(size, np.uint8)
+        written = kernels_grammar_text.write_rules(
+            number, begin, end, grammar.source_offsets, grammar.source, grammar.target_offsets, grammar.target,
+            *(array for vocabulary, _, _ in sides for array in (vocabulary.blob, vocabulary.starts)),
+            grammar.features, blob, names_at, np.array(order, np.int64), grammar.links_offsets, grammar.links,
+            grammar.counts, out,
+        )  # fmt: skip
+        yield out[:written].tobytes()
+
+
+def write_text(path, grammars: Iterable[Grammar], style: str):
+    """Write grammars, one behind the other, as one text; it appears whole or not at all."""
+    with files.writing(path) as out:
+        for grammar in grammars:
+            out.writelines(format_text(grammar, style))

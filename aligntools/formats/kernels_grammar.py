@@ -1,0 +1,455 @@
+"""Compiled reading of grammars in text form."""
+
+import math
+
+import numpy as np
+
+from aligntools.compiling import kernel
+
+HIERO = 0
+MOSES = 1
+
+# what `scan_rules` finds wrong with a line
+FEW_FIELDS = 1
+LEFT_SIDE = 2
+NOT_TEXT = 3
+EMPTY_SIDE = 4
+# what `settle_symbols` finds wrong with a rule
+TWICE = 5
+UNPAIRED = 6
+# what `parse_links` finds wrong
+BAD_LINK = 7
+# what `parse_features` finds wrong
+BAD_NUMBER = 8
+NEW_NAME = 9
+NEW_UNNAMED = 10
+NO_NAME = 11
+
+
+@kernel(fast=False)
+def _is_space(byte):
+    return byte == 32 or byte == 9
+
+
+@kernel(fast=False)
+def _is_bar(text, at, begin, end):
+    """Tell whether the word ``|||`` begins here, in a line of these bounds."""
+    return (
+        at + 3 <= end
+        and text[at] == 124
+        and text[at + 1] == 124
+        and text[at + 2] == 124
+        and (at == begin or _is_space(text[at - 1]))
+        and (at + 3 == end or _is_space(text[at + 3]))
+    )
+
+
+@kernel(fast=False)
+def scan_rules(text, at, style, table):
+    """Find the fields of rules, a row of ``table`` each, until the text or the table ends.
+
+    Parameters
+    ----------
+    text : np.ndarray [shape=(bytes,), dtype=uint8]
+    at : int
+        Where a line begins.
+    style : int
+        `HIERO`: left side, source, target, features, links; `MOSES`: source and target, each with its left side
+        behind it, scores, links, counts.
+    table : np.ndarray [shape=(rows, 16), dtype=int64]
+        Filled with: begin and end of the source and of the target; words of each; begin and end of features, links
+        and counts; begin and end of the line; 0 or what is wrong with it, -1 for a blank line; 0.
+
+    Returns
+    -------
+    rows, at : int
+        Lines described, and where the next one begins.
+    """
+    rows = 0
+    size = text.size
+    while rows < table.shape[0] and at < size:
+        begin = at
+        while at < size and text[at] != 10:
+            at += 1
+        stop = at
+        at += 1
+        end = stop
+        if end > begin and text[end - 1] == 13:
+            end -= 1
+        for k in range(16):
+            table[rows, k] = end if 5 < k < 12 else 0
+        table[rows, 12] = begin
+        table[rows, 13] = stop
+        field = 1 if style == MOSES else 0
+        place = begin
+        start = begin
+        words = 0
+        last = begin  # where the last word of the field begins, and where it ends
+        last_end = begin
+        wrong = 0
+        blank = True
+        while True:
+            while place < end and _is_space(text[place]):
+                place += 1
+            if place >= end or _is_bar(text, place, begin, end):
+                if place < end:
+                    blank = False
+                if field == 0:
+                    if not (
+                        words == 1
+                        and last_end - last == 3
+                        and text[last] == 91
+                        and text[last + 1] == 88
+                        and text[last + 2] == 93
+                    ):
+                        wrong = LEFT_SIDE
+                elif field <= 2:
+                    if style == MOSES:
+                        if not (
+                            words > 0
+                            and last_end - last == 3
+                            and text[last] == 91
+                            and text[last + 1] == 88
+                            and text[last + 2] == 93
+                        ):
+                            wrong = LEFT_SIDE
+                        words -= 1
+                        place_end = last
+                    else:
+                        place_end = place
+                    if words < 1 and wrong == 0:
+                        wrong = EMPTY_SIDE
+                    table[rows, 2 * field - 2] = start
+                    table[rows, 2 * field - 1] = place_end
+                    table[rows, 3 + field] = words
+                elif field <= 5:
+                    table[rows, 2 * field] = start
+                    table[rows, 2 * field + 1] = place
+                if place >= end:
+                    break
+                place += 3
+                start = place
+                words = 0
+                field += 1
+                continue
+            blank = False
+            last = place
+            while place < end and not _is_space(text[place]):
+                place += 1
+            last_end = place
+            words += 1
+        if blank:
+            wrong = -1
+        elif field < 3:
+            wrong = FEW_FIELDS
+        table[rows, 14] = wrong
+        rows += 1
+    return rows, min(at, size)
+
+
+@kernel(fast=False)
+def parse_links(text, table, keep, source_lengths, target_lengths, out, offsets):
+    """Read the links ``i-j`` of the rows that are kept.
+
+    Parameters
+    ----------
+    text, table
+        See `scan_rules`.
+    keep : np.ndarray [shape=(rows,), dtype=bool]
+    source_lengths, target_lengths : np.ndarray [shape=(rows kept,), dtype=int64]
+        Symbols of each side.
+    out : np.ndarray [shape=(room, 2), dtype=uint8]
+        Room for as many as there are minus signs.
+    offsets : np.ndarray [shape=(rows kept + 1,), dtype=int64]
+
+    Returns
+    -------
+    int
+        The first row with something else or with a link past a side's end, or -1.
+    """
+    count = 0
+    rule = 0
+    offsets[0] = 0
+    for row in range(keep.size):
+        if not keep[row]:
+            continue
+        at = table[row, 8]
+        end = table[row, 9]
+        while True:
+            while at < end and _is_space(text[at]):
+                at += 1
+            if at >= end:
+                break
+            for side in range(2):
+                value = 0
+                begin = at
+                while at < end and text[at] >= 48 and text[at] <= 57 and at - begin < 4:
+                    value = 10 * value + text[at] - 48
+                    at += 1
+                limit = source_lengths[rule] if side == 0 else target_lengths[rule]
+                if at == begin or value >= limit or value > 255:
+                    return row
+                out[count, side] = value
+                if side == 0:
+                    if at >= end or text[at] != 45:
+                        return row
+                    at += 1
+            if at < end and not _is_space(text[at]):
+                return row
+            count += 1
+        rule += 1
+        offsets[rule] = count
+    return -1
+
+
+@kernel(fast=False)
+def settle_symbols(style, source_offsets, source, target_offsets, target, links_offsets, links, problems):
+    """Pair and number the nonterminals of rules: -1 and -2 in the order of the source side.
+
+    Parameters
+    ----------
+    style : int
+        `HIERO`: they are numbered -1 and -2 in some order; `MOSES`: all are -1, and links pair them. Such links are
+        taken out.
+    source_offsets, target_offsets : np.ndarray [shape=(rules + 1,), dtype=int64]
+    source, target : np.ndarray [dtype=int32]
+        Changed.
+    links_offsets : np.ndarray [shape=(rules + 1,), dtype=int64]
+        Changed.
+    links : np.ndarray [shape=(links, 2), dtype=uint8]
+        Changed: those of nonterminals are taken out.
+    problems : np.ndarray [shape=(rules,), dtype=uint8]
+        Filled with 0, `TWICE` or `UNPAIRED`.
+    """
+    count = 0
+    begin_links = links_offsets[0]
+    for rule in range(problems.size):
+        problems[rule] = 0
+        base = target_offsets[rule]
+        end = target_offsets[rule + 1]
+        found = 0
+        first = 0
+        seen = 0
+        for at in range(source_offsets[rule], source_offsets[rule + 1]):
+            if source[at] >= 0:
+                continue
+            found += 1
+            if found > 2:
+                problems[rule] = TWICE
+                break
+            mates = 0
+            if style == HIERO:
+                if found == 1:
+                    first = source[at]
+                elif source[at] == first:
+                    problems[rule] = TWICE
+                    break
+                for j in range(base, end):
+                    if target[j] == source[at]:
+                        mates += 1
+                source[at] = -found
+            else:
+                source[at] = -found
+                for k in range(begin_links, links_offsets[rule + 1]):
+                    j = base + links[k, 1]
+                    if links[k, 0] == at - source_offsets[rule] and target[j] < 0:
+                        if target[j] != -1:
+                            mates += 1  # paired before, with the other one
+                        target[j] = -10 - found
+                        mates += 1
+            if mates != 1:
+                problems[rule] = UNPAIRED
+        for j in range(base, end):
+            if target[j] < 0:
+                seen += 1
+                if style == HIERO:
+                    target[j] = -1 if target[j] == first else -2
+                elif target[j] < -10:
+                    target[j] += 10
+                else:
+                    seen += 10  # no link pairs it
+        if seen != found and problems[rule] == 0:
+            problems[rule] = UNPAIRED
+        for k in range(begin_links, links_offsets[rule + 1]):
+            if source[source_offsets[rule] + links[k, 0]] > 0 and target[base + links[k, 1]] > 0:
+                links[count, 0] = links[k, 0]
+                links[count, 1] = links[k, 1]
+                count += 1
+        begin_links = links_offsets[rule + 1]
+        links_offsets[rule + 1] = count
+    return count
+
+
+@kernel(fast=False, inline=True)
+def _parse_number(text, begin, end, out):
+    """Read a decimal number into ``out[0]``; tell whether it is one."""
+    at = begin
+    negative = False
+    if at < end and (text[at] == 45 or text[at] == 43):
+        negative = text[at] == 45
+        at += 1
+    mantissa = np.int64(0)
+    exponent = 0
+    digits = 0
+    point = False
+    sound = True
+    while at < end:
+        byte = text[at]
+        if byte >= 48 and byte <= 57:
+            digits += 1
+            if mantissa < 100000000000000000:
+                mantissa = 10 * mantissa + (byte - 48)
+                if point:
+                    exponent -= 1
+            elif not point:
+                exponent += 1
+        elif byte == 46 and not point:
+            point = True
+        else:
+            break
+        at += 1
+    if digits == 0:
+        sound = False
+    if sound and at < end and (text[at] == 101 or text[at] == 69):
+        at += 1
+        sign = 1
+        if at < end and (text[at] == 45 or text[at] == 43):
+            sign = -1 if text[at] == 45 else 1
+            at += 1
+        power = 0
+        figures = 0
+        while at < end and text[at] >= 48 and text[at] <= 57 and figures < 5:
+            power = 10 * power + (text[at] - 48)
+            figures += 1
+            at += 1
+        if figures == 0:
+            sound = False
+        exponent += sign * power
+    if at != end:
+        sound = False
+    value = float(mantissa)
+    if exponent < 0:
+        value = value / 10.0 ** min(-exponent, 22) / 10.0 ** min(max(-exponent - 22, 0), 300)
+    elif exponent > 0:
+        value = value * 10.0 ** min(exponent, 300)
+    out[0] = -value if negative else value
+    return sound and np.isfinite(value)
+
+
+@kernel(fast=False)
+def parse_features(text, table, keep, row, rule, logs, names, names_at, n_names, unnamed, out, number, found):
+    """Read the features of the rows that are kept, ``name=value`` or values alone; of others, only the names.
+
+    Parameters
+    ----------
+    text, table, keep
+        See `scan_rules` and `parse_links`.
+    row, rule : int
+        Row to go on with, and how many rows before it are kept.
+    logs : bool
+        Values are probabilities whose logs are taken, to five decimals; 0 becomes -100.
+    names : np.ndarray [dtype=uint8]
+        Known names, joined.
+    names_at : np.ndarray [shape=(room + 1,), dtype=int64]
+    n_names : int
+    unnamed : np.ndarray [dtype=int64]
+        The column of the first, second ... value without a name; -1: it has none yet.
+    out : np.ndarray [shape=(rows kept, room), dtype=float32]
+        Filled for what is there; the rest must be 0.
+    number : np.ndarray [shape=(1,), dtype=float64]
+        Work space.
+    found : np.ndarray [shape=(4,), dtype=int64]
+        Row and rule to go on with, and what stopped the reading there: begin and end of it.
+
+    Returns
+    -------
+    int
+        0 when done, else `BAD_NUMBER`, `NO_NAME`, `NEW_NAME` or `NEW_UNNAMED`.
+    """
+    while row < keep.size:
+        if table[row, 14] == 0:
+            at = table[row, 6]
+            end = table[row, 7]
+            expected = 0
+            plain = 0
+            while True:
+                while at < end and _is_space(text[at]):
+                    at += 1
+                if at >= end:
+                    break
+                begin = at
+                equals = -1
+                while at < end and not _is_space(text[at]):
+                    if text[at] == 61:
+                        equals = at  # the last one counts: names may have some
+                    at += 1
+                found[0] = row
+                found[1] = rule
+                found[2] = begin
+                found[3] = at
+                if equals == begin:
+                    return NO_NAME
+                column = -1
+                if equals < 0:
+                    equals = begin - 1
+                    if plain >= unnamed.size or unnamed[plain] < 0:
+                        return NEW_UNNAMED
+                    column = unnamed[plain]
+                    plain += 1
+                else:
+                    for turn in range(n_names):
+                        name = expected + turn
+                        if name >= n_names:
+                            name -= n_names
+                        first = names_at[name]
+                        same = names_at[name + 1] - first == equals - begin
+                        k = 0
+                        while same and k < equals - begin:
+                            same = names[first + k] == text[begin + k]
+                            k += 1
+                        if same:
+                            column = name
+                            break
+                    if column < 0:
+                        found[3] = equals
+                        return NEW_NAME
+                    expected = column + 1
+                if not keep[row]:
+                    continue
+                if not _parse_number(text, equals + 1, at, number):
+                    return BAD_NUMBER
+                value = number[0]
+                if logs:
+                    if value < 0.0:
+                        return BAD_NUMBER
+                    value = math.floor(math.log(value) * 1e5 + 0.5) / 1e5 if value > 0.0 else -100.0
+                out[rule, column] = value
+            if keep[row]:
+                rule += 1
+        row += 1
+    return 0
+
+
+@kernel(fast=False)
+def parse_counts(text, table, keep, out, number):
+    """Read up to three counts of each kept row, 0 for what is not there; return the first bad row or -1."""
+    rule = 0
+    for row in range(keep.size):
+        if not keep[row]:
+            continue
+        at = table[row, 10]
+        end = table[row, 11]
+        for column in range(3):
+            out[rule, column] = 0.0
+            while at < end and _is_space(text[at]):
+                at += 1
+            if at >= end:
+                continue
+            begin = at
+            while at < end and not _is_space(text[at]):
+                at += 1
+            if not _parse_number(text, begin, at, number):
+                return row
+            out[rule, column] = number[0]
+        rule += 1
+    return -1

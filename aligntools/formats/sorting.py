@@ -1,0 +1,202 @@
+"""Sorting more records than fit in memory: sorted runs are put away, on disk where they exceed a bound, then merged.
+
+A record is a key (see `kernels_sorting`) that three zeros part and end, and two whole numbers, which are added where
+keys are equal; so the result does not depend on how the records came to be spread over runs.
+"""
+
+import bisect
+import os
+import shutil
+import tempfile
+import threading
+
+import numpy as np
+
+from aligntools.errors import DataError
+
+
+class Spool:
+    """Groups of arrays, put away in memory until they exceed ``budget`` bytes, then in files of a temporary folder.
+
+    Parameters
+    ----------
+    budget : int
+        Bytes that may stay in memory.
+    folder : str or None
+        Where the temporary folder is made; None: the system's place. It is made when it is needed, and `close` (or
+        the end of a ``with``) removes it.
+    """
+
+    def __init__(self, budget, folder=None):
+        self._budget, self._parent = budget, folder
+        self._groups, self._folder = [], None
+        self._lock = threading.Lock()
+
+    def __len__(self):
+        return len(self._groups)
+
+    @property
+    def on_disk(self) -> int:
+        """How many groups are in files."""
+        return sum(isinstance(group, int) for group in self._groups)
+
+    def add(self, arrays):
+        """Put a group of arrays away; return its number."""
+        arrays = tuple(arrays)
+        size = sum(array.nbytes for array in arrays)
+        with self._lock:
+            number = len(self._groups)
+            if size <= self._budget:
+                self._budget -= size
+                self._groups.append(arrays)
+                return number
+            self._groups.append(len(arrays))
+            folder = self._make_folder()
+        try:
+            for k, array in enumerate(arrays):
+                np.save(self._name(folder, number, k), array)
+        except OSError as error:
+            raise DataError(folder, None, f"cannot be written: {error.strerror or error} (see --tmpdir)") from None
+        return number
+
+    def get(self, number, mapped=False):
+        """Return a group; with ``mapped``, arrays that are read from disk as they are used."""
+        group = self._groups[number]
+        if not isinstance(group, int):
+            return group
+        mode = "r" if mapped else None
+        names = [self._name(self._folder, number, k) for k in range(group)]
+        try:
+            return tuple(np.load(name, mmap_mode=mode if os.path.getsize(name) > 4096 else None) for name in names)
+        except OSError as error:
+            raise DataError(self._folder, None, f"cannot be read: {error.strerror or error}") from None
+
+    def _make_folder(self):
+        if self._folder is None:
+            try:
+                self._folder = tempfile.mkdtemp(prefix="aligntools-", dir=self._parent)
+            except OSError as error:
+                where = self._parent or tempfile.gettempdir()
+                raise DataError(where, None, f"no temporary folder: {error.strerror or error} (see --tmpdir)") from None
+        return self._folder
+
+    @staticmethod
+    def _name(folder, number, k):
+        return os.path.join(folder, f"{number}-{k}.npy")
+
+    def close(self):
+        """Forget everything and remove the temporary folder."""
+        self._groups = []
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.close()
+
+
+def sort_order(pool, starts) -> np.ndarray:
+    """Return the order of distinct keys [shape=(keys,), dtype=int64]; ``pool`` has one more element at its end."""
+    from aligntools.formats import kernels_sorting
+
+    order = np.empty(len(starts), np.int64)
+    kernels_sorting.sort_keys(pool, starts, order, np.empty(len(starts), np.uint64), np.empty((256, 4), np.int64))
+    return order
+
+
+def sorted_run(pool, starts, weights, size):
+    """Return a run of records, sorted: ``pool, starts, weights``, to be put into a `Spool`.
+
+    Parameters
+    ----------
+    pool : np.ndarray [shape=(at least size + 1,), dtype=int32]
+        Keys, which take up ``size`` elements.
+    starts : np.ndarray [shape=(records,), dtype=int64]
+    weights : np.ndarray [shape=(records, 2), dtype=int64]
+    """
+    from aligntools.formats import kernels_sorting
+
+    order = sort_order(pool, starts)
+    out, out_starts = np.empty(size, np.int32), np.empty(len(starts) + 1, np.int64)
+    kernels_sorting.gather_keys(pool, starts, order, out, out_starts)
+    return out, out_starts, weights[order]
+
+
+def _group(run, k):
+    """Return the first part of a record's key, by which the output is cut: up to its first zero."""
+    pool, starts, _ = run
+    codes = pool[starts[k] : starts[k + 1]].tolist()
+    return codes[: codes.index(0)]
+
+
+def cuts(runs, shards) -> np.ndarray:
+    """Cut sorted runs into shards of about equal size, none of which parts records with the same first key part.
+
+    Parameters
+    ----------
+    runs : list of (pool, starts, weights)
+    shards : int
+
+    Returns
+    -------
+    np.ndarray [shape=(shards + 1, runs), dtype=int64]
+        Where each shard begins in each run. Shards may be empty.
+    """
+    counts = [len(run[1]) - 1 for run in runs]
+    samples = []
+    for run, count in zip(runs, counts, strict=True):
+        places = np.unique(np.linspace(0, max(count - 1, 0), 4 * shards + 1).astype(np.int64)).tolist() if count else []
+        samples += [(_group(run, k), count / len(places)) for k in places]
+    samples.sort(key=lambda sample: sample[0])
+    reached = np.cumsum([size for _, size in samples])
+    result = np.zeros((shards + 1, len(runs)), np.int64)
+    result[shards] = counts
+    for shard in range(1, shards if samples else 1):
+        bound = samples[int(np.searchsorted(reached, shard * reached[-1] / shards))][0]
+        for r, run in enumerate(runs):
+            result[shard, r] = bisect.bisect_left(range(counts[r]), bound, key=lambda k, run=run: _group(run, k))
+    return result
+
+
+def merged(runs, begins, ends):
+    """Merge a shard of sorted runs.
+
+    Parameters
+    ----------
+    runs : list of (pool, starts, weights)
+    begins, ends : np.ndarray [shape=(runs,), dtype=int64]
+        The records of each run to be merged; see `cuts`.
+
+    Returns
+    -------
+    pool : np.ndarray [dtype=int32]
+    starts : np.ndarray [shape=(distinct records,), dtype=int64]
+        Where their keys are in ``pool``, in sorted order.
+    weights : np.ndarray [shape=(distinct records, 2), dtype=int64]
+        Their sums.
+    """
+    from aligntools.formats import kernels_sorting
+
+    pools, starts, weights, sizes, base = [], [], [], [], 0
+    for (pool, at, weight), begin, end in zip(runs, begins.tolist(), ends.tolist(), strict=True):
+        if begin == end:
+            continue
+        first, last = int(at[begin]), int(at[end])
+        pools.append(np.asarray(pool[first:last]))
+        starts.append(np.asarray(at[begin:end]) - (first - base))
+        weights.append(np.asarray(weight[begin:end]))
+        sizes.append(end - begin)
+        base += last - first
+    if not sizes:
+        return np.empty(0, np.int32), np.empty(0, np.int64), np.empty((0, 2), np.int64)
+    pool, starts, weights = np.concatenate(pools), np.concatenate(starts), np.concatenate(weights)
+    if len(sizes) == 1:
+        return pool, starts, weights
+    picks, sums = np.empty(len(starts), np.int64), np.empty((len(starts), 2), np.int64)
+    runs_at = np.concatenate([[0], np.cumsum(sizes)])
+    heads, heap = np.empty(len(sizes), np.int64), np.empty(len(sizes), np.int64)
+    count = kernels_sorting.merge_runs(pool, starts, weights, runs_at, heads, heap, picks, sums)
+    return pool, starts[picks[:count]], sums[:count]

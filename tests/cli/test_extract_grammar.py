@@ -1,0 +1,114 @@
+"""``aligntools extract-grammar`` and ``filter-grammar`` as a user runs them."""
+
+import gzip
+
+import pytest
+
+from tests.cli.running import ROOT, fails, run
+
+SAMPLES = ROOT / "data" / "samples"
+SOURCE, TARGET = SAMPLES / "de-en.de", SAMPLES / "de-en.en"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with an alignment of the sample and its grammar."""
+    path = tmp_path_factory.mktemp("grammar")
+    gold = (SAMPLES / "de-en.wa").read_text().replace("?", "-").replace("p", "-")
+    (path / "align").write_text(gold + "\n" * (len(SOURCE.read_text().splitlines()) - gold.count("\n")))
+    done = run("extract-grammar", "-s", SOURCE, "-t", TARGET, "-a", "align", "-o", "g", "-v", cwd=path)
+    assert done.returncode == 0, done.stderr
+    assert b"240 sentence pairs: " in done.stderr
+    assert b" source sides, " in done.stderr
+    assert done.stdout == b""
+    return path
+
+
+def grammar(folder, *args, **how):
+    return run("extract-grammar", "-q", "-s", SOURCE, "-t", TARGET, "-a", "align", *args, cwd=folder, **how)
+
+
+def test_the_grammar(folder, command_inside):
+    lines = (folder / "g").read_text().splitlines()
+    sides = [tuple(line.split(" ||| ")[1:3]) for line in lines]
+    assert len(sides) == len(set(sides)) > 1000
+    assert all(line.startswith("[X] ||| ") and " ||| PhraseEgivenF=" in line for line in lines)
+    assert ("Der", "The") in sides
+    assert all(len(source.split()) <= 5 for source, _ in sides)
+
+
+def test_the_same_bytes_on_standard_output_and_with_little_memory(folder, tmp_path):
+    expected = (folder / "g").read_bytes()
+    done = grammar(folder, "--threads", "3", "--max-memory", "1M", "--tmpdir", tmp_path)
+    assert done.stderr == b""
+    assert done.stdout == expected
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_formats_and_filters(folder, tmp_path, command_inside):
+    def do(*args):
+        done = command_inside(*args)
+        assert done.returncode == 0, done.stderr
+        return done
+
+    first = tmp_path / "text"
+    first.write_bytes(b"".join(SOURCE.read_bytes().splitlines(keepends=True)[:5]) + b"\n")
+    moses, binary, back = tmp_path / "moses.gz", tmp_path / "bin", tmp_path / "back"
+    base = "extract-grammar", "-q", "-s", SOURCE, "-t", TARGET, "-a", folder / "align", "--text", first
+    do(*base, "--format", "moses", "-o", moses)
+    do(*base, "--format", "binary", "-o", binary)
+    do(*base, "-o", tmp_path / "hiero")
+    hiero = (tmp_path / "hiero").read_bytes()
+    assert b"[X][X]" in gzip.decompress(moses.read_bytes())
+    for other in (moses, binary):
+        do("filter-grammar", "--grammar", other, "--text", first, "--format", "hiero", "-o", back, "-q")
+        assert back.read_bytes() == hiero
+    done = do("filter-grammar", "--grammar", folder / "g", "--text", first, "-o", back)
+    assert back.read_bytes() == hiero
+    count = hiero.count(b"\n")
+    assert f"{count} rules of ".encode() in done.stderr
+    done = do("filter-grammar", "--grammar", folder / "g", "--text", first, "--span", "10")
+    assert set(done.stdout.splitlines()) < set(hiero.splitlines())
+    do("filter-grammar", "--grammar", moses, "--text", first, "-o", tmp_path / "same", "-q")
+    assert (tmp_path / "same").read_bytes() == gzip.decompress(moses.read_bytes())
+    do("filter-grammar", "--grammar", binary, "--text", first, "-o", tmp_path / "same.bin", "-q")
+    assert (tmp_path / "same.bin").read_bytes()[8:9] == b"{"
+
+
+def test_input_from_elsewhere(folder):
+    joint = "a b ||| c d\n\nx ||| |||\n".replace("x ||| |||", " ||| ")
+    (folder / "joint.align").write_text("1-1 2-2\n\n\n")
+    done = run("extract-grammar", "-i", "-", "-a", "joint.align", "--index-base", "1", "--nonterminals", "0",
+               cwd=folder, stdin=joint.encode())  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = [line.split(b" ||| ")[1:3] for line in done.stdout.splitlines()]
+    assert found == [[b"a", b"c"], [b"a b", b"c d"], [b"b", b"d"]]
+    assert b"3 sentence pairs (without words: 2 blank" in done.stderr
+
+
+def test_no_links_no_rules(tmp_path):
+    (tmp_path / "a").write_text("\n")
+    (tmp_path / "t").write_text("x y\n")
+    done = run("extract-grammar", "-s", "t", "-t", "t", "-a", "a", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert b"no rules" in done.stderr
+
+
+def test_what_is_wrong_is_said_in_one_line(folder, tmp_path):
+    lines = (folder / "align").read_text().splitlines()
+    base = "extract-grammar", "-s", SOURCE, "-t", TARGET, "-a"
+    (tmp_path / "bad").write_text("\n".join([*lines[:2], "0-0 99-0", *lines[3:]]) + "\n")
+    fails(run(*base, "bad", cwd=tmp_path), "bad:3: link 99-0 points past the source sentence")
+    (tmp_path / "short").write_text("0-0\n")
+    fails(run(*base, "short", cwd=tmp_path), "short: 1 lines, but the text has 240 sentence pairs")
+    (tmp_path / "token").write_text("0-0\nx\n")
+    fails(run(*base, "token", cwd=tmp_path), "token:2: 'x' is not a link")
+    fails(grammar(folder, "--tmpdir", "no/such"), "--tmpdir no/such is no folder", status=2)
+    fails(grammar(folder, "--format", "binary"), status=2)
+    fails(grammar(folder, "-o", "no/such/file"), "cannot be written")
+    (tmp_path / "g").write_text("[X] ||| a ||| b ||| P=1\n[X] ||| a\n")
+    base = "filter-grammar", "--text", SOURCE, "--grammar"
+    fails(run(*base, "g", cwd=tmp_path), "g:2: '[X] ||| a' is not a rule")
+    fails(run(*base, "none", cwd=tmp_path), "none: cannot be opened")
+    (tmp_path / "empty").write_bytes(b"")
+    fails(run(*base, "empty", cwd=tmp_path), "empty: is empty")

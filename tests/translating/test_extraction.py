@@ -1,0 +1,239 @@
+"""Extraction against enumeration, and what must not change the result."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from aligntools.errors import UsageProblem
+from aligntools.formats.bitext import Bitext, Side, Skipped
+from aligntools.formats.grammar_text import format_text
+from aligntools.formats.pharaoh import Links
+from aligntools.formats.vocabulary import Vocabulary
+from aligntools.translating import extraction
+from aligntools.translating.extraction import Extraction, Settings, extract_grammar
+from tests import naive_grammar
+
+CORPUS = [
+    (["das", "Haus", "von", "ihm"], ["his", "house"], [(0, 1), (1, 1), (3, 0)]),
+    (["ein", "Haus"], ["a", "house"], [(0, 0), (1, 1)]),
+    (["das", "Haus"], ["the", "house"], [(0, 0), (1, 1)]),
+    ([], [], []),
+    (["das", "Haus"], ["the", "house"], [(1, 1)]),
+    (
+        ["ich", "habe", "das", "Buch", "gelesen"],
+        ["i", "have", "read", "the", "book"],
+        [(0, 0), (1, 1), (2, 3), (3, 4), (4, 2)],
+    ),
+    (["ne", "va", "pas", "plus"], ["goes", "not"], [(0, 1), (1, 0), (2, 1)]),
+]
+
+
+def bitext(corpus):
+    """Put a corpus of lists of words and links into arrays."""
+    sides = []
+    for which in (0, 1):
+        numbers = {}
+        tokens = [numbers.setdefault(word, len(numbers) + 1) for pair in corpus for word in pair[which]]
+        offsets = np.concatenate([[0], np.cumsum([len(pair[which]) for pair in corpus])]).astype(np.int64)
+        sides.append((Side(np.array(tokens, np.int32), offsets), Vocabulary.from_words(numbers)))
+    (source, source_words), (target, target_words) = sides
+    return Bitext(source, target, source_words, target_words, Skipped()), Links.from_lists(pair[2] for pair in corpus)
+
+
+def as_dict(grammar):
+    """Return ``{(source side, target side): (features, counts, links)}``."""
+    found = {}
+    for k in range(len(grammar)):
+        key = tuple(tuple(-int(s[3]) if s in ("[X,1]", "[X,2]") else s for s in words) for words in grammar.rule(k))
+        assert key not in found
+        links = grammar.links[grammar.links_offsets[k] : grammar.links_offsets[k + 1]]
+        found[key] = grammar.features[k], grammar.counts[k], tuple(map(tuple, links.tolist()))
+    return found
+
+
+def check(corpus, **options):
+    grammar = extract_grammar(*bitext(corpus), Settings(keep=1000, **options))
+    found, expected = as_dict(grammar), naive_grammar.scored(corpus, **options)
+    assert set(found) == set(expected)
+    for key, (features, counts, _) in found.items():
+        np.testing.assert_allclose(features, expected[key][0], atol=2e-5)
+        np.testing.assert_allclose(counts, expected[key][1], atol=1e-5)
+    return grammar
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"phrases": "loose"},
+        {"phrases": "outer"},
+        {"max_span": 3},
+        {"max_symbols": 2},
+        {"max_symbols": 3, "phrases": "loose", "max_span": 4},
+        {"min_hole": 2},
+        {"max_nonterminals": 1},
+        {"max_nonterminals": 0},
+    ],
+    ids=str,
+)
+def test_rules_counts_and_features_are_those_of_the_definition(options):
+    grammar = check(CORPUS, **options)
+    assert len(grammar) > 10
+
+
+words = st.lists(st.sampled_from("abc"), min_size=0, max_size=6)
+pairs = st.tuples(words, words, st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=7)).map(
+    lambda p: (p[0], p[1].copy(), sorted((i, j) for i, j in p[2] if i < len(p[0]) and j < len(p[1])))
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(pairs, min_size=1, max_size=4),
+    st.sampled_from(["tight", "outer", "loose"]),
+    st.integers(1, 6),
+    st.integers(1, 5),
+    st.integers(1, 2),
+)
+def test_random_sentences(corpus, phrases, max_span, max_symbols, min_hole):
+    check(corpus, phrases=phrases, max_span=max_span, max_symbols=max_symbols, min_hole=min_hole)
+
+
+def test_a_rule_counts_what_its_phrase_shares_out():
+    """One sentence, three tight phrase pairs with 1, 1 and 3 rules: the shares are thirds."""
+    found = as_dict(extract_grammar(*bitext([(["a", "b"], ["c", "d"], [(0, 0), (1, 1)])])))
+    counts = {key: round(value[1][2], 4) for key, value in found.items()}
+    third = 0.3333
+    assert counts == {
+        (("a",), ("c",)): 1,
+        (("b",), ("d",)): 1,
+        (("a", "b"), ("c", "d")): third,
+        ((-1, "b"), (-1, "d")): third,
+        (("a", -1), ("c", -1)): third,
+    }
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(pairs, min_size=1, max_size=5))
+def test_probabilities_sum_to_one(corpus):
+    """Those of all target sides of a source side, and of all source sides of an (unnumbered) target side."""
+    found = as_dict(extract_grammar(*bitext(corpus), Settings(keep=1000)))
+    forward, backward = {}, {}
+    for (left, right), (features, _, _) in found.items():
+        forward[left] = forward.get(left, 0) + np.exp(features[0])
+        unordered = tuple(-1 if isinstance(s, int) else s for s in right)
+        backward[unordered] = backward.get(unordered, 0) + np.exp(features[1])
+    np.testing.assert_allclose(list(forward.values()), 1, atol=1e-4)
+    np.testing.assert_allclose(list(backward.values()), 1, atol=1e-4)
+
+
+def test_the_most_frequent_links_are_shown():
+    one, two = [(0, 0), (1, 1)], [(0, 0), (0, 1), (1, 1)]
+    corpus = [(["a", "b"], ["c", "d"], links) for links in (two, one, one)]
+    found = as_dict(extract_grammar(*bitext(corpus), Settings(max_nonterminals=0)))
+    assert found[("a", "b"), ("c", "d")][2] == ((0, 0), (1, 1))
+
+
+def text(corpus, settings=None, **how):
+    parts = Extraction(*bitext(corpus), settings, **how).parts()
+    return b"".join(piece for part in parts for piece in format_text(part, "hiero"))
+
+
+def test_neither_threads_nor_memory_change_a_byte(monkeypatch, tmp_path):
+    rng = np.random.default_rng(5)
+    corpus = []
+    for _ in range(300):
+        source, target = ([f"{c}{n}" for n in rng.integers(0, 30, rng.integers(1, 12))] for c in "fe")
+        links = {(i, int(i * len(target) / len(source))) for i in range(len(source)) if rng.random() < 0.8}
+        corpus.append((source, target, sorted(links)))
+    expected = text(corpus)
+    assert expected.count(b"\n") > 2000
+    assert text(corpus, threads=3) == expected
+    monkeypatch.setattr(extraction, "_LEAST", 64)
+    spilled = Extraction(*bitext(corpus), threads=2, max_memory=100_000, folder=str(tmp_path))
+    parts = list(spilled.parts())
+    assert b"".join(piece for part in parts for piece in format_text(part, "hiero")) == expected
+    assert spilled.figures.runs_on_disk > 10
+    assert len(parts) > 10
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_whole_grammar_is_what_its_text_reads(tmp_path):
+    from aligntools.formats.grammar import read_grammar, write_grammar
+
+    grammar = extract_grammar(*bitext(CORPUS), Settings(features="full"))
+    write_grammar(tmp_path / "g", grammar)
+    again = read_grammar(tmp_path / "g")
+    for name in ("source", "target", "source_offsets", "target_offsets", "features", "links", "links_offsets"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(grammar, name))
+    assert again.feature_names == grammar.feature_names
+    assert again.source_vocabulary.words() == grammar.source_vocabulary.words()
+
+
+def test_keep_and_min_count():
+    corpus = [(["a"], [word], [(0, 0)]) for word in "xxxyyz"]
+    found = as_dict(extract_grammar(*bitext(corpus), Settings(keep=2)))
+    assert {right for _, right in found} == {("x",), ("y",)}
+    assert found[("a",), ("x",)][1].tolist() == [3, 6, 3]  # probabilities are those of all rules
+    found = as_dict(extract_grammar(*bitext(corpus), Settings(min_count=2.5)))
+    assert {right for _, right in found} == {("x",)}
+
+
+def test_ties_go_to_the_higher_lexical_weight():
+    """Both are seen once as translations of ``a b``, but d is the likelier word."""
+    corpus = [
+        (["a", "b"], ["c"], [(0, 0), (1, 0)]),
+        (["a", "b"], ["d"], [(0, 0), (1, 0)]),
+        *[(["a"], ["d"], [(0, 0)])] * 3,
+    ]
+    found = as_dict(extract_grammar(*bitext(corpus), Settings(keep=1)))
+    assert [right for left, right in found if left == ("a", "b")] == [("d",)]
+
+
+def test_only_for_a_text():
+    all_rules = as_dict(extract_grammar(*bitext(CORPUS)))
+    side = Side(np.array([1, 2, 3], np.int32), np.array([0, 3]))
+    some = as_dict(extract_grammar(*bitext(CORPUS), text=(side, Vocabulary.from_words(["das", "Haus", "nie"]))))
+    usable = {("das",), ("Haus",), ("das", "Haus"), ("das", -1), (-1, "Haus"), ("das", -1, "Haus")}
+    assert {left for left, _ in some} <= usable
+    assert set(some) == {key for key in all_rules if key[0] in usable | {(-1, "das"), ("Haus", -1)} and key in some}
+    for key, value in some.items():
+        np.testing.assert_array_equal(value[0], all_rules[key][0])
+
+
+def test_words_that_the_format_uses_are_left_out():
+    corpus = [(["a", "[X,1]", "b"], ["c", "|||", "d"], [(0, 0), (1, 1), (2, 2)])]
+    whole = Extraction(*bitext(corpus))
+    found = as_dict(whole.grammar())
+    assert set(found) == {
+        (("a",), ("c",)),
+        (("b",), ("d",)),
+        ((("a", -1, "b")), ("c", -1, "d")),
+    } | {key for key in found if -1 in key[0]}
+    assert not any({"[X]", "|||"} & set(left + right) for left, right in found)
+    assert whole.figures.unwritable > 0
+
+
+def test_long_and_blank_sentences():
+    n = 5000
+    line = [f"w{k % 7}" for k in range(n)]
+    corpus = [([], [], []), (line, line, [(k, k) for k in range(n)]), ([], [], [])]
+    found = as_dict(extract_grammar(*bitext(corpus)))
+    assert (("w0", -1, "w3"), ("w0", -1, "w3")) in found
+    assert len(extract_grammar(*bitext([([], [], [])]))) == 0
+    assert len(extract_grammar(*bitext([(["a"], ["b"], [])]))) == 0
+
+
+def test_many_unlinked_words_need_more_room():
+    """Loose phrases of a sentence with one link: more than the work space has at first."""
+    line = [f"w{k}" for k in range(21)]
+    grammar = extract_grammar(*bitext([(line, line, [(10, 10)])]), Settings(phrases="loose", max_symbols=10, keep=9999))
+    # of each length up to 10 there are so many spans that hold the linked word
+    assert len(grammar) == sum(range(1, 11)) ** 2
+
+
+def test_settings_that_cannot_be():
+    for wrong in ({"keep": 0}, {"max_span": 0}, {"max_nonterminals": 3}, {"phrases": "some"}, {"features": "none"}):
+        with pytest.raises(UsageProblem):
+            extract_grammar(*bitext(CORPUS), Settings(**wrong))
