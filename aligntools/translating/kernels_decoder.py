@@ -114,7 +114,7 @@ def decode(
     words, passed, settings, steps, children, table, rules, rule_scores, target_offsets, target,
     lm_ids, unigrams, lm_keys, lm_values, order, lm_weight, unknown_weight,
     active, active_at, gaps, gaps_at, cells, sorted_nodes, cubes,
-    items, item_scores, item_gains, item_states, item_floats, heap_keys, heap_items, seen,
+    items, item_scores, item_estimates, item_gains, item_states, item_floats, heap_keys, heap_items, seen,
     slots, nodes, node_scores, node_states, node_floats, edges, edge_gains, counts,
 ):  # fmt: skip
     """Find one sentence's hypotheses.
@@ -127,7 +127,7 @@ def decode(
         The target id that a word has when it is passed through.
     settings : int64 [5]
         Most items taken in a cell (0: all); longest span of X; whether whole states are kept; whether hyperedges are
-        kept; whether items wait unscored until their estimate is the highest (otherwise they are scored at once).
+        kept; whether items that are not a cube's first wait unscored until their estimate is the highest.
     steps, children : uint64, int32
         The trie's steps by words.
     table : int32 [trie nodes, 4]
@@ -268,18 +268,11 @@ def decode(
             for side in range(LEFT, RIGHT + 1):
                 if cubes[c, side] >= 0:
                     estimate += node_scores[sorted_nodes[cells[cubes[c, side], 0]]]
-            item_scores[c] = estimate
-            if lazy:
-                size = push(heap_keys, heap_items, size, estimate, np.int32(c))
+            item_estimates[c] = estimate
         n_items = n_cubes
         while limit <= 0 or pops < limit:
             item = -1
-            if lazy:
-                if size == 0:
-                    break
-                item = np.int64(heap_items[0])
-                size = pop(heap_keys, heap_items, size)
-            elif pending < n_items:
+            if pending < (n_cubes if lazy else n_items):  # what is not to wait
                 item = np.int64(pending)
                 pending += 1
             elif size > 0:
@@ -315,7 +308,7 @@ def decode(
                 item_scores[item], item_gains[item], items[item, DONE] = score, gain, 1
                 if phase == 2:
                     item_states[item][:] = 0  # one goal, whatever the words
-                if not lazy or (size > 0 and heap_keys[0] > score):
+                if pending > item or (size > 0 and heap_keys[0] > score):
                     size = push(heap_keys, heap_items, size, score, np.int32(item))
                     continue
             # Take it: a hyperedge
@@ -368,12 +361,14 @@ def decode(
                 seen[place] = base + n_items
                 items[n_items, CUBE], items[n_items, RULE], items[n_items, ONE] = c, r, one
                 items[n_items, TWO], items[n_items, DONE] = two, 0
-                if lazy:
+                if lazy:  # as far off as its neighbour's was
                     estimate = rule_scores[rules[cubes[c, RULES] + r], 1]
                     if cubes[c, LEFT] >= 0:
                         estimate += node_scores[sorted_nodes[cells[cubes[c, LEFT], 0] + one]]
                     if cubes[c, RIGHT] >= 0:
                         estimate += node_scores[sorted_nodes[cells[cubes[c, RIGHT], 0] + two]]
+                    item_estimates[n_items] = estimate
+                    estimate += item_scores[item] - item_estimates[item]
                     size = push(heap_keys, heap_items, size, estimate, np.int32(n_items))
                 n_items += 1
         base += n_items

@@ -54,7 +54,7 @@ class Room:
             self._cubes = np.empty((size, 4), np.int32)
         elif what == kernels.NO_ITEMS:
             self._items, self._item_scores = np.empty((size, 5), np.int32), np.empty(size)
-            self._item_gains = np.empty(size, np.float32)
+            self._item_estimates, self._item_gains = np.empty(size), np.empty(size, np.float32)
             self._item_states, self._item_floats = (
                 np.empty((size, width), np.int32),
                 np.empty((size, floats), np.float32),
@@ -77,7 +77,8 @@ class Room:
         """All of them, in the kernel's order."""
         return (
             self._active, self._at[0], self._gaps, self._at[1], self._cells, self._sorted, self._cubes,
-            self._items, self._item_scores, self._item_gains, self._item_states, self._item_floats,
+            self._items, self._item_scores, self._item_estimates, self._item_gains,
+            self._item_states, self._item_floats,
             self._heap_keys, self._heap_items, self._seen,
             self._slots, self.nodes, self.node_scores, self.node_states, self._node_floats,
             self.edges, self.edge_gains, self.counts,

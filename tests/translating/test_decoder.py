@@ -8,7 +8,7 @@ import pytest
 from aligntools.parallel import Pool
 from aligntools.translating.decoder import Settings, System, feature_names
 from tests import naive_translating as naive
-from tests.translating import making
+from tests.translating import systems
 
 ALL = Settings(pop_limit=0)
 LINES = ["a b c", "b a", "c", "a a b c", "d b", "d d", "c a d b"]
@@ -17,15 +17,15 @@ LINES = ["a b c", "b a", "c", "a a b c", "d b", "d d", "c a d b"]
 def random_system(seed, order, tmp_path, settings=ALL, sparse=False):
     """Return (system, rules, model as a dict or None, weights)."""
     rng = np.random.default_rng(seed)
-    rules = making.random_rules(rng)
+    rules = systems.random_rules(rng)
     extra = None
     if sparse:
         extra = [{f"s{k}": float(rng.integers(1, 3)) for k in rng.choice(4, rng.integers(0, 3), False)} for _ in rules]
         rules = [rule._replace(features=rule.features | more) for rule, more in zip(rules, extra, strict=True)]
-    grammar = making.as_grammar(rules, extra)
-    lm = making.random_lm(rng, order) if order else None
-    model = making.as_lm(lm, order, tmp_path / f"{seed}.{order}.arpa") if order else None
-    weights = making.random_weights(rng, feature_names(grammar))
+    grammar = systems.as_grammar(rules, extra)
+    lm = systems.random_lm(rng, order) if order else None
+    model = systems.as_lm(lm, order, tmp_path / f"{seed}.{order}.arpa") if order else None
+    weights = systems.random_weights(rng, feature_names(grammar))
     return System(grammar, model, weights, settings), rules, lm, weights
 
 
@@ -39,9 +39,9 @@ def test_without_a_limit_it_finds_what_enumeration_finds(order, lazy, tmp_path):
     for seed in range(6):
         settings = Settings(pop_limit=0, lazy=lazy)
         system, rules, lm, weights = random_system(seed, order, tmp_path, settings, sparse=seed % 2 == 1)
-        sentences = making.encode(system, LINES)
+        sentences = systems.encode(system, LINES)
         found = system.translate(sentences)
-        for line, words, score in zip(LINES, making.decode(system, sentences, found), found.scores, strict=True):
+        for line, words, score in zip(LINES, systems.decode(system, sentences, found), found.scores, strict=True):
             top, strings = naive.best(all_derivations(rules, line, lm, order), weights)
             assert score == pytest.approx(top, rel=1e-5, abs=1e-4)
             assert words in strings
@@ -77,7 +77,7 @@ def test_the_hypergraph_holds_every_derivation_with_its_features(order, full, tm
     for seed in range(3):
         settings = Settings(pop_limit=0, full_states=full)
         system, rules, lm, weights = random_system(seed, order, tmp_path, settings, sparse=True)
-        sentences = making.encode(system, [*LINES, ""])
+        sentences = systems.encode(system, [*LINES, ""])
         forest = system.forest(sentences)
         forest.check(len(system.features))
         names = system.names(sentences)
@@ -97,7 +97,7 @@ def test_the_hypergraph_holds_every_derivation_with_its_features(order, full, tm
 
 def test_nodes_of_the_hypergraph_know_their_first_and_last_words(tmp_path):
     system, *_ = random_system(1, 3, tmp_path)
-    sentences = making.encode(system, LINES)
+    sentences = systems.encode(system, LINES)
     h = system.forest(sentences)
     roots = set(h.roots.tolist())
     for node in range(h.nodes):
@@ -111,7 +111,7 @@ def test_nodes_of_the_hypergraph_know_their_first_and_last_words(tmp_path):
 def test_spans_over_the_limit_are_left_to_glue(tmp_path):
     for seed in range(4):
         system, rules, lm, weights = random_system(seed, 3, tmp_path, Settings(pop_limit=0, span_limit=2))
-        sentences = making.encode(system, LINES)
+        sentences = systems.encode(system, LINES)
         found = system.translate(sentences)
         for line, score in zip(LINES, found.scores, strict=True):
             top, _ = naive.best(all_derivations(rules, line, lm, 3, 2), weights)
@@ -125,7 +125,7 @@ def test_a_larger_beam_costs_more_and_errs_less(lazy, tmp_path):
     totals, taken = np.zeros(len(limits)), np.zeros(len(limits))
     for seed in range(8):
         system, *_ = random_system(seed, 3, tmp_path, Settings(lazy=lazy))
-        sentences = making.encode(system, ["a b c a b", "c b a c b a", "b b a c"])
+        sentences = systems.encode(system, ["a b c a b", "c b a c b a", "b b a c"])
         scores = []
         for k, limit in enumerate(limits):
             limited = system.with_settings(pop_limit=limit)
@@ -143,7 +143,7 @@ def test_any_number_of_threads_and_both_ways_to_the_best(tmp_path):
     system, *_ = random_system(3, 4, tmp_path, Settings(pop_limit=5))
     rng = np.random.default_rng(0)
     lines = [" ".join(rng.choice(list("abcdz"), n)) for n in rng.integers(0, 30, 60)]
-    sentences = making.encode(system, lines)
+    sentences = systems.encode(system, lines)
     found = system.translate(sentences)
     forest = system.forest(sentences)
     with Pool(3) as pool:
@@ -166,9 +166,9 @@ def test_any_number_of_threads_and_both_ways_to_the_best(tmp_path):
 
 def test_unknown_words_are_passed_through(tmp_path):
     system, *_ = random_system(2, 3, tmp_path, Settings())
-    sentences = making.encode(system, ["zwölf zz", "", "zz", "z " * 3])
+    sentences = systems.encode(system, ["zwölf zz", "", "zz", "z " * 3])
     found = system.translate(sentences)
-    assert making.decode(system, sentences, found) == [("zwölf", "zz"), (), ("zz",), ("z",) * 3]
+    assert systems.decode(system, sentences, found) == [("zwölf", "zz"), (), ("zz",), ("z",) * 3]
     assert found.scores[1] == 0
     forest = system.forest(sentences)
     forest.check(len(system.features))
@@ -178,18 +178,18 @@ def test_unknown_words_are_passed_through(tmp_path):
 def test_a_long_sentence_is_translated(tmp_path):
     system, *_ = random_system(5, 3, tmp_path, Settings(pop_limit=10))
     for length in (200, 1500):
-        sentences = making.encode(system, ["a b zz c " * (length // 4)])
+        sentences = systems.encode(system, ["a b zz c " * (length // 4)])
         found = system.translate(sentences)
-        assert making.decode(system, sentences, found)[0].count("zz") == length // 4
-    forest = system.forest(making.encode(system, ["a b zz c " * 50]))
+        assert systems.decode(system, sentences, found)[0].count("zz") == length // 4
+    forest = system.forest(systems.encode(system, ["a b zz c " * 50]))
     forest.check(len(system.features))
 
 
 def test_other_weights_share_what_does_not_depend_on_them(tmp_path):
     system, rules, lm, _weights = random_system(4, 3, tmp_path)
     rng = np.random.default_rng(9)
-    other = making.random_weights(rng, system.features)
-    sentences = making.encode(system, LINES)
+    other = systems.random_weights(rng, system.features)
+    sentences = systems.encode(system, LINES)
     before = system.translate(sentences).scores
     found = system.with_weights(other).translate(sentences)
     for line, score in zip(LINES, found.scores, strict=True):
@@ -202,7 +202,7 @@ def test_other_weights_share_what_does_not_depend_on_them(tmp_path):
 
 def test_references_are_numbered_as_translations(tmp_path):
     system, *_ = random_system(4, 2, tmp_path)
-    sentences = making.encode(system, ["a zz yy"])
+    sentences = systems.encode(system, ["a zz yy"])
     ids = system.encode_target([b"A", b"zz", b"other", b"yy", b"other", b"more"], sentences)
     size = len(system.grammar.target_vocabulary)
     extra = [size + sentences.extra.index(w) for w in (b"zz", b"yy")]
