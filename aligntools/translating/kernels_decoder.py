@@ -66,7 +66,7 @@ def pop(keys, items, size):
     return size
 
 
-@kernel
+@kernel(inline=True)
 def find_state(states, row, slots, first):
     """Return where in ``slots`` a row equal to this one is entered, or the free place for it.
 
@@ -91,7 +91,7 @@ def find_state(states, row, slots, first):
     return place
 
 
-@kernel
+@kernel(inline=True)
 def find_item(items, cube, rule, one, two, seen, base):
     """Return where in ``seen`` an item of the cell is entered, or the free place; items count from ``base``."""
     mask = np.int64(seen.shape[0] - 1)

@@ -105,7 +105,7 @@ def reach(goal, n_nodes, n_edges, edges, edge_at, order, numbers, target_offsets
             count += 1
 
 
-@kernel
+@kernel(inline=True)
 def _append(symbol, left, right, length):
     """Put a word behind the first and last four of a node's; return the new length, 4 at most."""
     if length < KEPT:

@@ -13,7 +13,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(32)
 
 
-@kernel
+@kernel(inline=True)
 def find_step(keys, children, node, word):
     """Return the node that a word leads to, or -1; no step is by word 0."""
     if word <= 0:
@@ -31,7 +31,7 @@ def find_step(keys, children, node, word):
         place = (place + np.uint64(1)) & mask
 
 
-@kernel
+@kernel(inline=True)
 def add_step(keys, children, node, word, child):
     """Enter a step that is not there; the table must have room."""
     mask = np.uint64(keys.shape[0] - 1)
