@@ -31,6 +31,7 @@ COMMANDS = {
     "extract-grammar": "Extract a Hiero grammar from aligned text.",
     "filter-grammar": "Keep the rules of a grammar that a text can use.",
     "lexicon": "Write translation tables and shortlists from aligned text.",
+    "translate": "Translate text with a hierarchical grammar.",
     "warmup": "Compile everything once, for container images and CI.",
 }
 
