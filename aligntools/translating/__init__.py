@@ -1,0 +1,1 @@
+"""Translation with synchronous grammars: language model, grammar, decoder, tuning."""
