@@ -49,5 +49,6 @@ def test_maximizing_gains_and_depends_on_the_seed_alone():
     with Pool(3) as pool:
         c.pool = pool
         assert np.array_equal(mert.maximize(c, start, 1)[0], weights)
+        c.pool = None
     held, _ = mert.maximize(c, start, 1, frozen=(1,))
     assert held[1] == -1
