@@ -11,11 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.parallel import Pool
+from aligntools.translating import bleu
 from aligntools.translating import kernels_linear_bleu as kernels
 from aligntools.translating.hypergraph import Candidates, Hypergraph, run
 
-#: Columns of statistics: matches of 1 to 4 words, n-grams of 1 to 4 words, and the length of the reference.
-MATCHES, TOTALS, LENGTH, REFERENCE, COLUMNS = slice(0, 4), slice(4, 8), 4, 8, 9
+#: Columns of statistics (`bleu.statistics`): matches of 1 to 4 words, n-grams of 1 to 4 words, of which the first is
+#: the length as well, the length, and that of the reference.
+MATCHES, TOTALS, LENGTH, REFERENCE = slice(0, 4), slice(4, 8), 4, 9
 
 
 @dataclass(eq=False)
@@ -102,17 +104,18 @@ def edge_statistics(hypergraph: Hypergraph, references: References, groups=None,
 
 
 def candidate_statistics(candidates: Candidates, references: References, groups=None, pool: Pool | None = None):
-    """Return BLEU's statistics of candidates [candidates, 9; float32]: `edge_statistics` and the reference's length."""
+    """Return the statistics of `bleu.statistics` for candidates [candidates, 10; float32]."""
     groups = np.arange(len(candidates)) if groups is None else np.asarray(groups, np.int64)
-    out = np.empty((candidates.count, COLUMNS), np.float32)
+    out = np.empty((candidates.count, bleu.COLUMNS), np.float32)
     out[:, :8] = edge_statistics(candidates.hypergraph(), references, groups, True, pool)
+    out[:, 8] = out[:, LENGTH]
     of = np.repeat(groups, np.diff(candidates.offsets))
     out[:, REFERENCE] = references.closest(out[:, LENGTH], of)
     return out
 
 
 def corpus_statistics(candidates: Candidates, references: References, groups=None, pool: Pool | None = None):
-    """Return BLEU's statistics of the first candidate of each sentence, summed [9, float64].
+    """Return BLEU's statistics of the first candidate of each sentence, summed [10, float64].
 
     A sentence without candidates counts as an empty translation.
     """
@@ -124,28 +127,12 @@ def corpus_statistics(candidates: Candidates, references: References, groups=Non
     return total
 
 
-def bleu(statistics):
-    """Return BLEU, 0 to 100, of statistics [..., 9], unsmoothed as Papineni et al. 2002 have it."""
-    s = np.asarray(statistics, np.float64)
-    matches, totals = s[..., MATCHES], s[..., TOTALS]
-    ok = (matches > 0).all(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        precision = np.log(matches / totals).mean(axis=-1)
-        brevity = np.minimum(0.0, 1.0 - s[..., REFERENCE] / s[..., LENGTH])
-        return np.where(ok, 100.0 * np.exp(np.where(ok, precision + brevity, 0.0)), 0.0)
-
-
 def sentence_losses(statistics):
-    """Return 1 - BLEU of each candidate's statistics [candidates, 9], one added to counts of two words and more.
+    """Return 1 - BLEU of each candidate's statistics [candidates, 10].
 
-    Lin & Och 2004; sacrebleu calls the smoothing add-k with k = 1.
+    Smoothed by adding one to counts of two words and more (Lin & Och 2004; sacrebleu calls it add-k).
     """
-    s = np.asarray(statistics, np.float64)
-    matches, totals = s[:, MATCHES] + (0, 1, 1, 1), s[:, TOTALS] + (0, 1, 1, 1)
-    ok = matches[:, 0] > 0
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.log(matches / totals).mean(axis=1) + np.minimum(0.0, 1.0 - s[:, REFERENCE] / s[:, LENGTH])
-    return 1.0 - np.exp(np.where(ok, value, -np.inf))
+    return 1.0 - bleu.sentence_bleu(statistics, "add-k", 1.0)
 
 
 @dataclass(frozen=True)
@@ -174,7 +161,7 @@ class LinearBleu:
 
     @classmethod
     def at(cls, statistics, sentences):
-        """Expand around statistics [9] of a corpus: the factors are the derivatives of ln BLEU, times ``sentences``.
+        """Expand around statistics [10] of a corpus: the factors are the derivatives of ln BLEU, times ``sentences``.
 
         Where the corpus is shorter than its references the brevity penalty's derivative is in theta_0.
         """

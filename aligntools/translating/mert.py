@@ -4,8 +4,8 @@ import numpy as np
 
 from aligntools.parallel import Pool
 from aligntools.translating import kernels_mert as kernels
+from aligntools.translating.bleu import corpus_bleu
 from aligntools.translating.hypergraph import Candidates, edge_scores, run
-from aligntools.translating.linear_bleu import bleu
 
 #: A point must have this much room to either side in its interval, or it is passed over.
 ROOM = 1e-7
@@ -19,7 +19,7 @@ class Corpus:
     Parameters
     ----------
     candidates : Candidates
-    statistics : float32 [candidates, 9]
+    statistics : float32 [candidates, 10]
     weights : float64 [sentences], optional
         What each sentence's statistics count; 1 unless given.
     """
@@ -60,7 +60,7 @@ class Corpus:
         change = self.statistics[best[inner]] - self.statistics[best[inner - 1]]
         totals = np.concatenate([begin[None], begin + np.cumsum(change, axis=0)])
         edges = np.concatenate([[-np.inf], points[inner], [np.inf]])
-        values = bleu(np.maximum(totals, 0))
+        values = 100 * corpus_bleu(np.maximum(totals, 0), "none")
         here = int(np.searchsorted(edges[1:-1], 0.0))
         wide = np.diff(edges) > 2 * ROOM
         wide[here] = True

@@ -30,10 +30,10 @@ class Examples:
         1, or the probability of an imputed sentence times what a sentence of its kind counts.
     losses : float64 [edges] or None
         Of each edge, their sum being the derivation's.
-    statistics : float32 [edges, 8 or 9] or None
-        For the loss of the corpus: `linear_bleu.edge_statistics`; a ninth column has the reference's length.
+    statistics : float32 [edges, 8 or 10] or None
+        For the loss of the corpus: `linear_bleu.edge_statistics` or `linear_bleu.candidate_statistics`.
     reference_length : float
-        Without the ninth column, the length of all references together, each times its sentence's weight.
+        Without the reference's column, the length of all references together, each times its sentence's weight.
     """
 
     hypergraph: Hypergraph
@@ -44,7 +44,7 @@ class Examples:
 
 
 def bleu_loss(totals):
-    """Return 1 - BLEU of (expected) statistics [9] and its gradient [9]; one is added to counts of two words and more.
+    """Return 1 - BLEU of (expected) statistics [10] and its gradient [10]; one is added to counts of two words and more.
 
     With expected statistics this is the objective of Pauls, DeNero & Klein 2009: unlike an expected loss of
     sentences it is the corpus' BLEU, its brevity penalty included.
@@ -55,7 +55,7 @@ def bleu_loss(totals):
     short = reference > length
     log = float(np.mean(np.log(matches) - np.log(counts))) + (1.0 - reference / length if short else 0.0)
     value = float(np.exp(log))
-    gradient = np.zeros(9)
+    gradient = np.zeros(10)
     gradient[MATCHES], gradient[TOTALS] = 0.25 / matches, -0.25 / counts
     if short:
         gradient[LENGTH] += reference / length**2
@@ -126,7 +126,7 @@ class Risk:
         """Return what of the value is known, and what each edge adds to it, to first order."""
         if all(part.losses is not None for part in self.parts):
             return 0.0, [part.losses / self.total for part in self.parts]
-        totals = np.zeros(9)
+        totals = np.zeros(10)
         for part, (_, posterior) in zip(self.parts, made, strict=True):
             counts = semirings.row_sums(part.hypergraph, part.statistics, posterior, self.pool)
             totals[: len(counts)] += counts

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from aligntools.parallel import Pool
 from aligntools.translating import hypergraph, linear_bleu, mert
+from aligntools.translating.bleu import corpus_bleu
 from tests.translating.making import FEATURES
 from tests.translating.test_risk import make
 
@@ -24,7 +25,7 @@ def naive_value(c, weights):
     scores = c.candidates.dense(FEATURES) @ weights
     offsets = c.candidates.offsets
     best = [a + int(np.argmax(scores[a:b])) for a, b in zip(offsets[:-1], offsets[1:], strict=True) if b > a]
-    return float(linear_bleu.bleu(c.statistics[best].sum(axis=0)))
+    return float(100 * corpus_bleu(c.statistics[best].sum(axis=0), "none"))
 
 
 @settings(max_examples=40, deadline=None)

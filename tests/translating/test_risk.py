@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from aligntools.formats.bitext import Side
 from aligntools.translating import hypergraph, linear_bleu, risk
+from aligntools.translating.bleu import corpus_bleu
 from tests import naive_hypergraph as naive
 from tests.translating.making import FEATURES, WORDS, arrays, forest, scored
 
@@ -60,36 +61,31 @@ def test_statistics_of_candidates_are_bleus(seed):
         for c in range(*candidates.offsets[[s, s + 1]]):
             words = candidates.words[slice(*candidates.word_offsets[[c, c + 1]])].tolist()
             closest = min((abs(len(r) - len(words)), len(r)) for r in of)[1]
-            assert found[c].tolist() == [*naive.matches(words, of, clip=True), closest]
+            assert found[c].tolist() == [*naive.matches(words, of, clip=True), len(words), closest]
     total = linear_bleu.corpus_statistics(candidates, references)
     first = [c for c, d in zip(candidates.offsets[:-1], candidates.offsets[1:], strict=True) if d > c]
     wanted = found[first].sum(axis=0)
-    wanted[8] += sum(min(map(len, of)) for s, of in enumerate(texts) if made[s] is None)
+    wanted[9] += sum(min(map(len, of)) for s, of in enumerate(texts) if made[s] is None)
     assert total.tolist() == wanted.tolist()
 
 
-def test_bleu_is_sacrebleus():
+def test_losses_of_sentences_are_sacrebleus():
     sacrebleu = pytest.importorskip("sacrebleu")
-    rng = np.random.default_rng(3)
-    draw = lambda: [rng.integers(1, 6, rng.integers(5, 12)).tolist() for _ in range(20)]  # noqa: E731
-    texts, sets = draw(), [draw(), draw()]
-    references = linear_bleu.References.of([side(of) for of in sets])
-    words = side(texts)
-    none = np.zeros(21, np.int64)
-    candidates = hypergraph.Candidates(
-        np.arange(21), words.offsets, words.tokens, none, np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros(20)
-    )
-
-    def joined(of):
-        return [" ".join(f"w{w}" for w in s) for s in of]
-
-    total = linear_bleu.corpus_statistics(candidates, references)
-    wanted = sacrebleu.corpus_bleu(joined(texts), [joined(of) for of in sets], tokenize="none").score
-    assert float(linear_bleu.bleu(total)) == pytest.approx(wanted, abs=1e-9)
+    h, made, texts, references = make(8)
+    candidates = hypergraph.k_best(h, hypergraph.edge_scores(h, np.ones(FEATURES)), FEATURES, 10)
     losses = linear_bleu.sentence_losses(linear_bleu.candidate_statistics(candidates, references))
-    for text, a, b, loss in zip(joined(texts), joined(sets[0]), joined(sets[1]), losses, strict=True):
-        wanted = sacrebleu.sentence_bleu(text, [a, b], tokenize="none", smooth_method="add-k", smooth_value=1).score
-        assert 100 * (1 - loss) == pytest.approx(wanted, abs=1e-9)
+
+    def joined(words):
+        return " ".join(f"w{w}" for w in words)
+
+    for s, of in enumerate(texts):
+        for c in range(*candidates.offsets[[s, s + 1]]):
+            words = candidates.words[slice(*candidates.word_offsets[[c, c + 1]])]
+            found = sacrebleu.sentence_bleu(
+                joined(words), list(map(joined, of)), tokenize="none", smooth_method="add-k", smooth_value=1
+            )
+            assert 100 * (1 - losses[c]) == pytest.approx(found.score, abs=1e-9)
+    assert losses.min() < losses.max()
 
 
 @settings(max_examples=20, deadline=None)
@@ -110,11 +106,11 @@ def test_the_linear_loss_is_tromble_and_others_sum(seed):
 
 def test_the_linear_factors_are_the_derivatives_of_log_bleu():
     for reference in (80.0, 120.0):
-        s = np.array([70.0, 50, 35, 25, 100, 90, 80, 70, reference])
+        s = np.array([70.0, 50, 35, 25, 100, 90, 80, 70, 100, reference])
         at = linear_bleu.LinearBleu.at(s, 10)
         for n in range(4):
-            step = np.eye(9)[n] * 1e-4
-            slope = (np.log(linear_bleu.bleu(s + step)) - np.log(linear_bleu.bleu(s - step))) / 2e-4
+            step = np.eye(10)[n] * 1e-4
+            slope = (np.log(corpus_bleu(s + step)) - np.log(corpus_bleu(s - step))) / 2e-4
             assert at.ngrams[n] == pytest.approx(10 * slope, rel=1e-6)
         # theta_0: all four counts of n-grams grow with the length, each by the length's share, as Tromble has it
         assert at.length == pytest.approx(10 * ((reference / 100 if reference > 100 else 0) - 1) / 100)
