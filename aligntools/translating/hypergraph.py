@@ -262,21 +262,22 @@ class Candidates:
     def merged(self, *others: "Candidates") -> "Candidates":
         """Return the candidates of several lists, those with the same words and features once, the first of them."""
         lists = [self, *others]
-        joined = Candidates(
-            np.concatenate([c.offsets for c in lists]),  # not yet by sentences
-            _join_offsets([c.word_offsets for c in lists]),
-            np.concatenate([c.words for c in lists]),
-            _join_offsets([c.feature_offsets for c in lists]),
-            np.concatenate([c.feature_ids for c in lists]),
-            np.concatenate([c.feature_values for c in lists]),
-            np.concatenate([c.scores for c in lists]),
-        )
+        joined = self.followed(*others)
         sentence = np.concatenate([np.repeat(np.arange(len(c)), np.diff(c.offsets)) for c in lists])
         keys = joined.keys() ^ (sentence.astype(np.uint64) * np.uint64(kernels.MIX1))
         _, first = np.unique(keys, return_index=True)
         first = np.sort(first)
         rows = first[np.argsort(sentence[first], kind="stable")]
         return joined.take(rows, _offsets(np.bincount(sentence[rows], minlength=len(self))))
+
+    def followed(self, *others: "Candidates") -> "Candidates":
+        """Return the sentences of several lists, one list's behind another's."""
+        lists = [self, *others]
+        columns = {}
+        for f in fields(self):
+            arrays = [getattr(c, f.name) for c in lists]
+            columns[f.name] = _join_offsets(arrays) if f.name.endswith("offsets") else np.concatenate(arrays)
+        return Candidates(**columns)
 
     def hypergraph(self) -> Hypergraph:
         """Return the candidates as a hypergraph, of one node a sentence and one edge a candidate."""

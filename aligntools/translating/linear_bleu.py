@@ -114,17 +114,20 @@ def candidate_statistics(candidates: Candidates, references: References, groups=
     return out
 
 
-def corpus_statistics(candidates: Candidates, references: References, groups=None, pool: Pool | None = None):
+def corpus_statistics(
+    candidates: Candidates, references: References, groups=None, weights=None, pool: Pool | None = None
+):
     """Return BLEU's statistics of the first candidate of each sentence, summed [10, float64].
 
-    A sentence without candidates counts as an empty translation.
+    A sentence without candidates counts as an empty translation. With ``weights`` [sentences] each counts so often.
     """
     groups = np.arange(len(candidates)) if groups is None else np.asarray(groups, np.int64)
     some = np.diff(candidates.offsets) > 0
-    first = candidates.take(candidates.offsets[:-1][some], np.concatenate([[0], np.cumsum(some)]))
-    total = candidate_statistics(first, references, groups, pool).sum(axis=0, dtype=np.float64)
-    total[REFERENCE] += references.closest(np.zeros(int((~some).sum())), groups[~some]).sum()
-    return total
+    first = candidates.take(candidates.offsets[:-1][some], np.arange(int(some.sum()) + 1))
+    counts = np.zeros((len(candidates), bleu.COLUMNS))
+    counts[some] = candidate_statistics(first, references, groups[some], pool)
+    counts[~some, REFERENCE] = references.closest(np.zeros(int((~some).sum())), groups[~some])
+    return np.add.reduce(counts if weights is None else counts * np.asarray(weights, np.float64)[:, None], axis=0)
 
 
 def sentence_losses(statistics):
