@@ -26,6 +26,7 @@ COMMANDS = {
     "parse": "Parse text with tags.",
     "eval-uas": "Score dependency trees: UAS, LAS, whole trees, roots.",
     "lexicon": "Write translation tables and shortlists from aligned text.",
+    "imputed-risk": "Learn a translation system's weights, from bitext and from target text alone.",
     "warmup": "Compile everything once, for container images and CI.",
 }
 

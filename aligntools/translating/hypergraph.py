@@ -4,7 +4,7 @@ Written as flat arrays, so that a whole development set is one object; sums over
 `semirings`. A list of candidates is a hypergraph too, of one node a sentence.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -269,6 +269,13 @@ class Candidates:
         first = np.sort(first)
         rows = first[np.argsort(sentence[first], kind="stable")]
         return joined.take(rows, _offsets(np.bincount(sentence[rows], minlength=len(self))))
+
+    def featureless(self) -> "Candidates":
+        """Return the same strings of words without their features."""
+        none = np.zeros(0, np.int32), np.zeros(0, np.float32)
+        return replace(
+            self, feature_offsets=np.zeros(self.count + 1, np.int64), feature_ids=none[0], feature_values=none[1]
+        )
 
     def followed(self, *others: "Candidates") -> "Candidates":
         """Return the sentences of several lists, one list's behind another's."""
