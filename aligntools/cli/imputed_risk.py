@@ -163,10 +163,25 @@ def _read(path):
 
 
 def _references(paths, text, of):
+    """Read sets of references of a text."""
     found = [_read(path) for path in paths]
     for path, reference in zip(paths, found, strict=True):
         if len(reference) != len(text):
-            raise DataError(path, None, f"has {len(reference)} lines and {of} has {len(text)}; they must face each other")
+            raise DataError(
+                path, None, f"has {len(reference)} lines and {of} has {len(text)}; they must face each other"
+            )
+    return found
+
+
+def _facing(paths):
+    """Read target texts, all translations of the same sentences."""
+    found = [_read(path) for path in paths]
+    for path, text in zip(paths, found, strict=True):
+        if not text.words:
+            raise DataError(path, None, "has no words; give target text, one sentence a line")
+        if len(text) != len(found[0]):
+            problem = f"has {len(text)} lines and {paths[0]} has {len(found[0])}; they must face each other"
+            raise DataError(path, None, problem)
     return found
 
 
@@ -198,29 +213,33 @@ def run(given):
     from aligntools.parallel import Pool
     from aligntools.translating import tuning
 
-    names = ("method", "loss", "forest", "rounds", "patience", "gamma", "quench", "l2", "temperature", "restarts", "seed")
+    names = (
+        "method",
+        "loss",
+        "forest",
+        "rounds",
+        "patience",
+        "gamma",
+        "quench",
+        "l2",
+        "temperature",
+        "restarts",
+        "seed",
+    )
     settings = tuning.Settings(k=given["nbest"], **{name: given[name] for name in names})
     with Pool(given["threads"]) as pool:
         _tune(Work(given, pool, settings))
 
 
 def _tune(work):
-    from aligntools.translating import lm, parts, tuning
+    from aligntools.translating import lm, parts
     from aligntools.translating.imputation import IMPUTED
     from aligntools.translating.weights import save_weights
 
     given = work.given
     supervised = _read(given["supervised"]) if given["supervised"] is not None else None
     references = _references(given["references"], supervised, given["supervised"])
-    monolingual = [_read(path) for path in given["monolingual"]]
-    for path, text in zip(given["monolingual"], monolingual, strict=True):
-        if not text.words:
-            raise DataError(path, None, "has no words; give target text, one sentence a line")
-        if len(text) != len(monolingual[0]):
-            raise DataError(
-                path, None,
-                f"has {len(text)} lines and {given['monolingual'][0]} has {len(monolingual[0])}; they must face each other",
-            )  # fmt: skip
+    monolingual = _facing(given["monolingual"])
     by_rule = bool(monolingual) and given["impute"] == "rules"
     imputed = [] if by_rule else [_impute(work, text, k) for k, text in enumerate(monolingual)]
     texts = ([supervised] if supervised is not None else []) + [text for text, _ in imputed]

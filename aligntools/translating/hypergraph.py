@@ -84,6 +84,10 @@ class Hypergraph:
             if bad:
                 raise ValueError(problem)
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return everything as arrays, for a file."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
     def part(self, begin, end) -> "Hypergraph":
         """Return the sentences ``begin:end`` as a hypergraph of their own."""
         a, b = self.node_offsets[[begin, end]]
@@ -492,5 +496,3 @@ class _Search:
             np.concatenate([v for _, v in found] + none[1]),
             np.array(sizes, np.float64),
         )
-
-

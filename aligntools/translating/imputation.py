@@ -129,7 +129,10 @@ def compose(
     """
     scores, others = gamma * rule_scores(reverse, reverse_weights), rule_scores(forward, forward_weights)
     to_forward = np.concatenate(
-        [np.maximum(forward.source_vocabulary.ids([w.encode() for w in reverse.target_vocabulary.words()]), 0), [-2, -1]]
+        [
+            np.maximum(forward.source_vocabulary.ids([w.encode() for w in reverse.target_vocabulary.words()]), 0),
+            [-2, -1],
+        ]
     ).astype(np.int32)
     to_forward[0] = 0
     symbols, swapped = _in_order(reverse.target_offsets, to_forward[reverse.target])

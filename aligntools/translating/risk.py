@@ -44,10 +44,10 @@ class Examples:
 
 
 def bleu_loss(totals):
-    """Return 1 - BLEU of (expected) statistics [10] and its gradient [10]; one is added to counts of two words and more.
+    """Return 1 - BLEU of (expected) statistics [10] and its gradient [10].
 
-    With expected statistics this is the objective of Pauls, DeNero & Klein 2009: unlike an expected loss of
-    sentences it is the corpus' BLEU, its brevity penalty included.
+    One is added to counts of two words and more. With expected statistics this is the objective of Pauls, DeNero &
+    Klein 2009: unlike an expected loss of sentences it is the corpus' BLEU, its brevity penalty included.
     """
     one = np.array([1e-9, 1.0, 1.0, 1.0])
     matches, counts = totals[MATCHES] + one, np.maximum(totals[TOTALS], 0) + one
@@ -193,7 +193,7 @@ def schedule(gamma, quench=None, factor=2.0) -> list[float]:
     return out
 
 
-def minimize(objective, start, gammas=(1.0,), iterations=100, tolerance=1e-4, pool: Pool | None = None):
+def minimize(objective, start, gammas=(1.0,), iterations=100, tolerance=1e-6, pool: Pool | None = None):
     """Minimize an objective by L-BFGS, for each gamma in turn, each from where the one before ended.
 
     Returns

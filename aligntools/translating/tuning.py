@@ -1,7 +1,7 @@
 """Learning a system's weights: rounds of decoding and of optimizing over what was decoded.
 
-A round translates the development sets under the weights so far, adds the k best to those of earlier rounds (or, on
-hypergraphs, takes the new ones alone), and finds weights for the next round. BLEU of every round's own translations
+A round translates the development sets under the weights so far, adds the k best (or all derivations, as hypergraphs)
+to those of earlier rounds, and finds weights for the next round. BLEU of every round's own translations
 is noted, and the weights of the best round are the result.
 """
 
@@ -18,6 +18,7 @@ from aligntools.parallel import Pool
 from aligntools.translating import bleu, hypergraph, linear_bleu, mert, risk
 from aligntools.translating.hypergraph import Candidates, Hypergraph
 from aligntools.translating.linear_bleu import LENGTH, REFERENCE, LinearBleu, References
+from aligntools.translating.uniting import united
 
 KIND = "translation tuning"
 METHODS = ("risk", "mert", "likelihood")
@@ -37,7 +38,7 @@ class Settings:
         Of risk: ``corpus``, 1 - BLEU of expected counts; ``sentence``, 1 - smoothed BLEU of each candidate;
         ``linear``, Tromble et al. 2008's approximation, around the counts of the round's translations.
     forest : bool
-        Risk over all derivations of the round's hypergraphs, instead of over merged k-best lists.
+        Risk over all derivations of all rounds, instead of over merged k-best lists.
     k : int
     rounds : int
         Of decoding and optimizing, at most.
@@ -64,7 +65,7 @@ class Settings:
     quench: float | None = None
     l2: float = 1e-4
     temperature: float = 0.0
-    iterations: int = 40
+    iterations: int = 200
     restarts: int = 8
     seed: int = 1
 
@@ -132,7 +133,7 @@ class Progress:
     best : float64 [features]
         Of the round with the best score so far.
     rounds : list of Round
-    lists : list of Candidates or None
+    lists : list of Candidates, Hypergraph or None
         Of each part, merged.
     objective : float or None
         That ``weights`` reached.
@@ -155,7 +156,7 @@ class Progress:
 def tune(
     parts: Sequence[Part],
     start,
-    settings: Settings = Settings(),  # noqa: B008 - it is frozen
+    settings: Settings = Settings(),
     frozen: dict[int, float] | None = None,
     pool: Pool | None = None,
     report: Callable[[Round], None] | None = None,
@@ -228,16 +229,15 @@ def _decode(parts, progress, settings, frozen, pool):
         ratios.append(float(counts[LENGTH] / max(counts[REFERENCE], 1e-9)))
         if part.counted:
             total = total + counts
-        if on_forest:
-            found.append((h, counts))
-            new, size = True, size + h.edges
-            continue
         before = progress.lists[number]
-        merged = lists.merged() if before is None else before.merged(lists)
-        new = new or before is None or merged.count > before.count
+        if on_forest:
+            merged = h if before is None else united(before, h)
+            new, size = True, size + merged.edges
+        else:
+            merged = lists.merged() if before is None else before.merged(lists)
+            new, size = new or before is None or merged.count > before.count, size + merged.count
         progress.lists[number] = merged
         found.append((merged, counts))
-        size += merged.count
     score = 100 * float(bleu.corpus_bleu(total))
     progress.rounds.append(Round(len(progress.rounds), scores, score, ratios, size, progress.objective))
     return found if new else []
@@ -319,7 +319,7 @@ def save_progress(path, own: str, progress: Progress):
     header = {
         "fingerprint": own,
         "rounds": [asdict(r) for r in progress.rounds],
-        "lists": [c is not None for c in progress.lists],
+        "lists": [type(c).__name__ if c is not None else None for c in progress.lists],
         "objective": progress.objective,
         "done": progress.done,
     }
@@ -338,11 +338,11 @@ def load_progress(path, own: str) -> Progress:
     if header.get("fingerprint") != own:
         raise ModelError(path, None, "is of other text, weights or options; remove it, or give another --checkpoint")
     try:
-        names = [f.name for f in fields(Candidates)]
-        lists = [
-            Candidates(**{name: np.array(arrays[f"list{k}.{name}"]) for name in names}) if there else None
-            for k, there in enumerate(header["lists"])
-        ]
+        lists = [None] * len(header["lists"])
+        for k, kind in enumerate(header["lists"]):
+            if kind is not None:
+                of = {"Candidates": Candidates, "Hypergraph": Hypergraph}[kind]
+                lists[k] = of(**{f.name: np.array(arrays[f"list{k}.{f.name}"]) for f in fields(of)})
         rounds = [Round(**r) for r in header["rounds"]]
         return Progress(
             np.array(arrays["weights"]), np.array(arrays["best"]), rounds, lists, header["objective"], header["done"]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from aligntools.parallel import Pool
 from aligntools.translating import hypergraph, semirings
+from aligntools.translating.uniting import united
 from tests import naive_hypergraph as naive
 from tests.translating.making import FEATURES, arrays, forest, scored
 
@@ -35,7 +36,13 @@ def rows(candidates, s):
         i, j = candidates.feature_offsets[[c, c + 1]]
         ids, values = candidates.feature_ids[i:j], candidates.feature_values[i:j]
         assert np.all(np.diff(ids) > 0)
-        found.append((candidates.words[a:b].tolist(), dict(zip(ids.tolist(), values.tolist(), strict=True)), candidates.scores[c]))
+        found.append(
+            (
+                candidates.words[a:b].tolist(),
+                dict(zip(ids.tolist(), values.tolist(), strict=True)),
+                candidates.scores[c],
+            )
+        )
     return found
 
 
@@ -159,18 +166,42 @@ def test_parts_join_to_the_whole():
     assert np.array_equal(first.words, hypergraph.best(h, scores, FEATURES).sentences([2]).words)
 
 
+def test_united_hypergraphs_have_the_derivations_of_both():
+    rng = np.random.default_rng(3)
+    made = [[forest(rng), None, forest(rng), None], [forest(rng), forest(rng), None, None]]
+    one, two = map(arrays, made)
+    both = united(one, two)
+    both.check(FEATURES)
+    weights = rng.normal(size=FEATURES)
+    every = [
+        hypergraph.k_best(h, hypergraph.edge_scores(h, weights), FEATURES, 10_000, distinct=False)
+        for h in (one, two, both)
+    ]
+    for s in range(4):
+        parts, whole = [rows(c, s) for c in every[:2]], rows(every[2], s)
+        assert sorted(map(str, (x[:2] for x in [*parts[0], *parts[1]]))) == sorted(map(str, (x[:2] for x in whole)))
+        found, wanted = ([x[2] for x in of] for of in (whole, sorted(parts[0] + parts[1], key=lambda x: -x[2])))
+        assert found == pytest.approx(wanted)
+    assert both.roots[3] == -1
+    again = united(both, one)
+    again.check(FEATURES)
+    assert len(united(arrays([]), arrays([]))) == 0
+
+
 def test_merged_lists_hold_each_candidate_once_by_sentence():
-    h, scores, lists = make(5)
+    h, scores, _ = make(5)
     every = hypergraph.k_best(h, scores, FEATURES, 10_000, distinct=False)
     few, others = (hypergraph.k_best(h, x, FEATURES, 3, distinct=False) for x in (scores, -scores))
     merged = few.merged(others, few)
-    for s in range(len(h)):
-        def keys(c):
-            return [(tuple(w), tuple(sorted((f, round(v, 3)) for f, v in x.items()))) for w, x, _ in rows(c, s)]
 
-        assert set(keys(merged)) == set(keys(few)) | set(keys(others))
-        assert len(keys(merged)) == len(set(keys(merged)))
-        assert keys(merged)[: len(keys(few))] == list(dict.fromkeys(keys(few)))
+    def keys(c, s):
+        return [(tuple(w), tuple(sorted((f, round(v, 3)) for f, v in x.items()))) for w, x, _ in rows(c, s)]
+
+    for s in range(len(h)):
+        found, first = keys(merged, s), keys(few, s)
+        assert set(found) == set(first) | set(keys(others, s))
+        assert len(found) == len(set(found))
+        assert found[: len(first)] == list(dict.fromkeys(first))
     assert every.merged(merged).count == every.merged().count
     order = merged.sentences([2, 0])
     assert rows(order, 0) == rows(merged, 2)

@@ -82,9 +82,7 @@ def rules_of(grammar):
             (grammar.target_offsets, grammar.target, grammar.target_vocabulary),
         ):
             sides.append(
-                tuple(
-                    vocabulary.word(s) if s > 0 else s for s in symbols[offsets[r] : offsets[r + 1]].tolist()
-                )
+                tuple(vocabulary.word(s) if s > 0 else s for s in symbols[offsets[r] : offsets[r + 1]].tolist())
             )
         a, b = grammar.sparse_offsets[[r, r + 1]]
         sparse = dict(zip(grammar.sparse_ids[a:b].tolist(), grammar.sparse_values[a:b].tolist(), strict=True))
@@ -146,7 +144,16 @@ def naive_compose(reverse, forward):
             if on[0] == middle:
                 target = tuple(restore.get(s, s) for s in on[1])
                 score = float(np.float32(naive_score(back, REVERSE)))
-                found.append((back[0], target, on[2], on[3], round(score, 5), naive_score(back, REVERSE) + naive_score(on, FORWARD)))
+                found.append(
+                    (
+                        back[0],
+                        target,
+                        on[2],
+                        on[3],
+                        round(score, 5),
+                        naive_score(back, REVERSE) + naive_score(on, FORWARD),
+                    )
+                )
     return found
 
 

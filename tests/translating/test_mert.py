@@ -1,5 +1,7 @@
 """Och's line search against a walk along the line in small steps."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -24,7 +26,7 @@ def corpus(seed):
 def naive_value(c, weights):
     scores = c.candidates.dense(FEATURES) @ weights
     offsets = c.candidates.offsets
-    best = [a + int(np.argmax(scores[a:b])) for a, b in zip(offsets[:-1], offsets[1:], strict=True) if b > a]
+    best = [a + int(np.argmax(scores[a:b])) for a, b in pairwise(offsets) if b > a]
     return float(100 * corpus_bleu(c.statistics[best].sum(axis=0), "none"))
 
 

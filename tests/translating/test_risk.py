@@ -71,7 +71,7 @@ def test_statistics_of_candidates_are_bleus(seed):
 
 def test_losses_of_sentences_are_sacrebleus():
     sacrebleu = pytest.importorskip("sacrebleu")
-    h, made, texts, references = make(8)
+    h, _, texts, references = make(8)
     candidates = hypergraph.k_best(h, hypergraph.edge_scores(h, np.ones(FEATURES)), FEATURES, 10)
     losses = linear_bleu.sentence_losses(linear_bleu.candidate_statistics(candidates, references))
 
