@@ -456,13 +456,12 @@ class _Search:
             if count < 0 and self.room < MOST_ROWS:
                 self._reserve(2 * self.room)
                 continue
-            count = count if count >= 0 else int(nodes[0, 0])
-            found = []
-            for row in rows[:count]:
-                edges = np.empty(self.table[row, kernels.SIZE], np.int32)
-                kernels.trace(self.table, row, np.empty(len(edges), np.int32), edges)
-                found.append(edges)
-            return found
+            rows = rows[: count if count >= 0 else int(nodes[0, 0])]
+            sizes = self.table[rows, kernels.SIZE]
+            starts = _offsets(sizes)
+            edges = np.empty(starts[-1], np.int32)
+            kernels.trace(self.table, rows, np.empty(sizes.max(initial=0), np.int32), starts, edges)
+            return np.split(edges, starts[1:-1]) if len(rows) else []
 
     def _reserve(self, rows):
         if rows > self.room:
@@ -473,26 +472,20 @@ class _Search:
 
     def candidates(self, derivations):
         """Return word offsets, words, feature offsets, ids, values and scores of derivations, given by edges."""
-        h = self.h
-        dense, touched = np.zeros(self.features), np.empty(self.features, np.int32)
-        ids, values = np.empty(self.features, np.int32), np.empty(self.features, np.float32)
-        words, found, sizes = [], [], []
-        for edges in derivations:
-            out = np.empty(kernels.count_words(h.word_offsets, h.words, edges), np.int32)
-            sub, stack = np.empty(len(edges), np.int64), np.empty(2 * len(edges) + 2, np.int64)
-            kernels.yield_words(h.tails, h.word_offsets, h.words, edges, sub, stack, out)
-            words.append(out)
-            n = kernels.sum_features(
-                h.feature_offsets, h.feature_ids, h.feature_values, edges, dense, touched, ids, values
-            )
-            found.append((ids[:n].copy(), values[:n].copy()))
-            sizes.append(float(np.add.reduce(self.scores[edges])))
-        none = [np.zeros(0, np.int32)], [np.zeros(0, np.float32)]
-        return (
-            _offsets([len(w) for w in words]),
-            np.concatenate(words + none[0]),
-            _offsets([len(i) for i, _ in found]),
-            np.concatenate([i for i, _ in found] + none[0]),
-            np.concatenate([v for _, v in found] + none[1]),
-            np.array(sizes, np.float64),
+        h, count = self.h, len(derivations)
+        starts = _offsets([len(of) for of in derivations])
+        edges = np.concatenate([*derivations, np.zeros(0, np.int32)])
+        longest = int(np.diff(starts).max(initial=0))
+        word_offsets, feature_offsets = np.empty(count + 1, np.int64), np.empty(count + 1, np.int64)
+        kernels.measure_derivations(
+            h.word_offsets, h.words, h.feature_offsets, starts, edges, word_offsets, feature_offsets
         )
+        words, scores = np.empty(word_offsets[-1], np.int32), np.empty(count)
+        ids, values = np.empty(feature_offsets[-1], np.int32), np.empty(feature_offsets[-1], np.float32)
+        kernels.fill_derivations(
+            h.tails, h.word_offsets, h.words, h.feature_offsets, h.feature_ids, h.feature_values, self.scores, starts,
+            edges, np.empty(longest, np.int64), np.empty(2 * longest + 2, np.int64), np.zeros(self.features),
+            np.empty(self.features, np.int32), word_offsets, words, feature_offsets, ids, values, scores,
+        )  # fmt: skip
+        used = feature_offsets[-1]
+        return word_offsets, words, feature_offsets, ids[:used].copy(), values[:used].copy(), scores

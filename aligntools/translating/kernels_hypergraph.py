@@ -152,7 +152,7 @@ def yield_words(tails, word_offsets, words, edges, sizes, stack, out):
             k = word_offsets[edges[i]]
 
 
-@kernel(fast=False)
+@kernel(inline=True)
 def sum_features(feature_offsets, feature_ids, feature_values, edges, dense, touched, ids, values):
     """Add up the features of a derivation's edges; write the ids, ascending, and values; return how many.
 
@@ -174,6 +174,54 @@ def sum_features(feature_offsets, feature_ids, feature_values, edges, dense, tou
         ids[i], values[i] = found[i], dense[found[i]]
         dense[found[i]] = 0.0
     return count
+
+
+@kernel
+def measure_derivations(word_offsets, words, feature_offsets, starts, edges, begin_words, begin_features):
+    """Say where each derivation's words begin [derivations + 1], and at the latest its features.
+
+    ``starts`` [derivations + 1] says where each one's edges begin.
+    """
+    begin_words[0], begin_features[0] = 0, 0
+    for d in range(len(starts) - 1):
+        of = edges[starts[d] : starts[d + 1]]
+        begin_words[d + 1] = begin_words[d] + count_words(word_offsets, words, of)
+        count = 0
+        for e in of:
+            count += feature_offsets[e + 1] - feature_offsets[e]
+        begin_features[d + 1] = begin_features[d] + count
+
+
+@kernel(fast=False)
+def fill_derivations(
+    tails, word_offsets, words, feature_offsets, feature_ids, feature_values, edge_scores, starts, edges,
+    sizes, stack, dense, touched, begin_words, out_words, begin_features, ids, values, scores,
+):  # fmt: skip
+    """Write words, features and scores of derivations.
+
+    Parameters
+    ----------
+    sizes, stack, dense, touched
+        See `yield_words` and `sum_features`; for the longest derivation.
+    begin_words, begin_features : int64 [derivations + 1]
+        Of `measure_derivations`; the latter then say where the features begin indeed.
+    out_words : int32, ids : int32, values : float32, scores : float64 [derivations]
+        Out.
+    """
+    used = 0
+    for d in range(len(starts) - 1):
+        of = edges[starts[d] : starts[d + 1]]
+        yield_words(tails, word_offsets, words, of, sizes, stack, out_words[begin_words[d] : begin_words[d + 1]])
+        count = sum_features(
+            feature_offsets, feature_ids, feature_values, of, dense, touched, ids[used:], values[used:]
+        )
+        begin_features[d] = used
+        used += count
+        score = 0.0
+        for e in of:
+            score += edge_scores[e]
+        scores[d] = score
+    begin_features[len(starts) - 1] = used
 
 
 @kernel
@@ -425,20 +473,24 @@ def k_best(
 
 
 @kernel
-def trace(table, row, stack, edges):
-    """Write the edges of the derivation in a row of the table."""
-    count, top = 0, 0
-    d = np.int64(row)
-    while True:
-        edges[count] = table[d, EDGE]
-        count += 1
-        if table[d, FIRST] >= 0:
-            if table[d, SECOND] >= 0:
-                stack[top] = table[d, SECOND]
-                top += 1
-            d = np.int64(table[d, FIRST])
-        elif top > 0:
-            top -= 1
-            d = np.int64(stack[top])
-        else:
-            return
+def trace(table, rows, stack, starts, edges):
+    """Write the edges of the derivations in some rows of the table, one derivation behind the other.
+
+    ``starts`` [rows + 1] says where each begins; ``stack`` has as many entries as the longest has edges.
+    """
+    for r in range(len(rows)):
+        count, top = starts[r], 0
+        d = np.int64(rows[r])
+        while True:
+            edges[count] = table[d, EDGE]
+            count += 1
+            if table[d, FIRST] >= 0:
+                if table[d, SECOND] >= 0:
+                    stack[top] = table[d, SECOND]
+                    top += 1
+                d = np.int64(table[d, FIRST])
+            elif top > 0:
+                top -= 1
+                d = np.int64(stack[top])
+            else:
+                break
