@@ -81,7 +81,15 @@ from aligntools.errors import DataError, UsageProblem
 )  # fmt: skip
 @click.option(
     "--l2", type=click.FloatRange(min=0), default=1e-4, show_default=True, metavar="X",
-    help="Weight of half the squared length of the weights.",
+    help="Weight of half the squared distance of the weights from the prior.",
+)  # fmt: skip
+@click.option(
+    "--prior", type=click.Choice(["zero", "start"]), default="zero", show_default=True,
+    help="Where --l2 draws the weights to: zero, or those to begin with.",
+)  # fmt: skip
+@click.option(
+    "--choose", type=click.Choice(["supervised", "all", "last"]), default="supervised", show_default=True,
+    help="Write the weights of the round that is best on the supervised text, or on all; or of the last round.",
 )  # fmt: skip
 @click.option(
     "--temperature", type=click.FloatRange(min=0), default=0.0, show_default=True, metavar="X",
@@ -112,8 +120,8 @@ def command(**given):
     From target text alone, or in addition: a reverse system imputes what its source may have been, and the weights
     are such that the way back arrives where it began (minimum imputed risk).
 
-    BLEU of each round is reported as each round's weights translate the text (of the supervised text, if there is
-    one); the weights of the best round are written.
+    Each round reports the BLEU of what its weights translate the texts to; the weights of the best round are
+    written (see --choose).
 
     \b
     Example:
@@ -252,7 +260,7 @@ def _tune(work):
     made = []
     if supervised is not None:
         made.append(parts.part(system, supervised, references, names=names, pool=work.pool))
-    share, alone = given["monolingual_weight"], supervised is None
+    share, alone = given["monolingual_weight"], supervised is None or given["choose"] != "supervised"
     for text, of in imputed:
         made.append(
             parts.part(system, text, monolingual, of.groups, share * of.weights, alone, names, work.pool)
@@ -263,13 +271,15 @@ def _tune(work):
             weights = [share] * len(text)
             made.append(parts.part(composed, text, monolingual, None, weights, alone, names, work.pool))
     progress = _rounds(work, made, names, start, frozen, [grammar, model])
-    best = progress.best_round
+    best, weights = progress.best_round, progress.best
     work.say(f"best: round {best.number}, BLEU {best.score:.2f}")
+    if given["choose"] == "last":
+        best, weights = progress.rounds[-1], progress.weights
     about = {
         "method": given["method"], "bleu": round(best.score, 4), "round": best.number, "seed": given["seed"],
         "supervised": 0 if supervised is None else len(supervised), "monolingual": sum(map(len, monolingual)),
     } | ({"loss": given["loss"]} if given["method"] == "risk" else {})  # fmt: skip
-    save_weights(given["output"], system.features, progress.best[: len(system.features)], about)
+    save_weights(given["output"], system.features, weights[: len(system.features)], about)
 
 
 def _impute(work, text, number):

@@ -79,14 +79,16 @@ class Risk:
         The mean entropy, times this, is taken off (deterministic annealing: Smith & Eisner 2006).
     frozen : dict of int to float
         Features that are part of the score but not learned, and gamma times their weight.
+    center : float64 [features], optional
+        The L2 term is of the distance from it; from 0 unless given, as the paper has it.
     """
 
     def __init__(
         self, parts: Sequence[Examples], features, gamma=1.0, l2=0.0, temperature=0.0, frozen=None,
-        pool: Pool | None = None,
+        center=None, pool: Pool | None = None,
     ):  # fmt: skip
         self.parts, self.features, self.gamma, self.l2 = list(parts), features, gamma, l2
-        self.temperature, self.frozen, self.pool = temperature, dict(frozen or {}), pool
+        self.temperature, self.frozen, self.center, self.pool = temperature, dict(frozen or {}), center, pool
         self.total = sum(float(np.sum(p.weights[p.hypergraph.roots >= 0])) for p in self.parts) or 1.0
 
     def full(self, weights):
@@ -140,7 +142,7 @@ class Risk:
 
 def _regularized(objective, value, gradient, weights):
     """Add the L2 term; no slope where a feature is frozen."""
-    learned = np.array(weights, np.float64)
+    learned = np.array(weights, np.float64) - (0.0 if objective.center is None else objective.center)
     for feature in objective.frozen:
         learned[feature] = gradient[feature] = 0.0
     return value + 0.5 * objective.l2 * float(np.add.reduce(np.square(learned))), gradient + objective.l2 * learned
@@ -154,12 +156,15 @@ class Likelihood:
     parts : sequence of Examples
         ``losses`` are 0 where a candidate is right and not 0 where it is not: one node a sentence. Sentences without
         a right candidate count for nothing.
-    features, gamma, l2, frozen, pool
+    features, gamma, l2, frozen, center, pool
         As for `Risk`.
     """
 
-    def __init__(self, parts: Sequence[Examples], features, gamma=1.0, l2=0.0, frozen=None, pool: Pool | None = None):
-        self.features, self.gamma, self.l2, self.pool = features, gamma, l2, pool
+    def __init__(
+        self, parts: Sequence[Examples], features, gamma=1.0, l2=0.0, frozen=None, center=None,
+        pool: Pool | None = None,
+    ):  # fmt: skip
+        self.features, self.gamma, self.l2, self.center, self.pool = features, gamma, l2, center, pool
         self.frozen, self.parts = dict(frozen or {}), []
         for part in parts:
             right = part.losses == 0

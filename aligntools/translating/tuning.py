@@ -48,6 +48,8 @@ class Settings:
         See `risk.schedule`; every round goes through it.
     l2, temperature : float
         See `risk.Risk`.
+    prior : str
+        Where the L2 term draws weights to: ``zero``, or ``start``, the weights that tuning began with.
     iterations : int
         L-BFGS steps for each gamma.
     restarts : int
@@ -65,6 +67,7 @@ class Settings:
     quench: float | None = None
     l2: float = 1e-4
     temperature: float = 0.0
+    prior: str = "zero"
     iterations: int = 200
     restarts: int = 8
     seed: int = 1
@@ -132,6 +135,8 @@ class Progress:
         Of the next round.
     best : float64 [features]
         Of the round with the best score so far.
+    start : float64 [features]
+        Of the first round.
     rounds : list of Round
     lists : list of Candidates, Hypergraph or None
         Of each part, merged.
@@ -142,6 +147,7 @@ class Progress:
 
     weights: np.ndarray
     best: np.ndarray
+    start: np.ndarray
     rounds: list = field(default_factory=list)
     lists: list = field(default_factory=list)
     objective: float | None = None
@@ -189,7 +195,7 @@ def tune(
         progress = start
     else:
         weights = np.array(start, np.float64)
-        progress = Progress(weights, weights.copy(), lists=[None] * len(parts))
+        progress = Progress(weights, weights.copy(), weights.copy(), lists=[None] * len(parts))
     while not progress.done:
         found = _decode(parts, progress, settings, frozen, pool)
         now = progress.rounds[-1]
@@ -261,12 +267,13 @@ def _optimize(parts, found, progress, settings, frozen, pool):
         progress.objective = -value
         return
     examples = [_examples(part, *of, settings, pool) for part, of in zip(parts, found, strict=True)]
+    how = {"l2": settings.l2, "frozen": frozen, "pool": pool}
+    if settings.prior == "start":
+        how["center"] = progress.start
     if settings.method == "likelihood":
-        objective = risk.Likelihood(examples, len(progress.weights), l2=settings.l2, frozen=frozen, pool=pool)
+        objective = risk.Likelihood(examples, len(progress.weights), **how)
     else:
-        objective = risk.Risk(
-            examples, len(progress.weights), l2=settings.l2, temperature=settings.temperature, frozen=frozen, pool=pool
-        )
+        objective = risk.Risk(examples, len(progress.weights), temperature=settings.temperature, **how)
     gammas = risk.schedule(settings.gamma, settings.quench)
     progress.weights, progress.objective = risk.minimize(
         objective, progress.weights, gammas, settings.iterations, pool=pool
@@ -312,7 +319,7 @@ def fingerprint(settings: Settings, *arrays, **others) -> str:
 
 def save_progress(path, own: str, progress: Progress):
     """Write a progress; the file appears whole or not at all."""
-    arrays = {"weights": progress.weights, "best": progress.best}
+    arrays = {"weights": progress.weights, "best": progress.best, "start": progress.start}
     for k, candidates in enumerate(progress.lists):
         if candidates is not None:
             arrays |= {f"list{k}.{name}": values for name, values in candidates.arrays().items()}
@@ -344,8 +351,7 @@ def load_progress(path, own: str) -> Progress:
                 of = {"Candidates": Candidates, "Hypergraph": Hypergraph}[kind]
                 lists[k] = of(**{f.name: np.array(arrays[f"list{k}.{f.name}"]) for f in fields(of)})
         rounds = [Round(**r) for r in header["rounds"]]
-        return Progress(
-            np.array(arrays["weights"]), np.array(arrays["best"]), rounds, lists, header["objective"], header["done"]
-        )
+        weights = [np.array(arrays[name]) for name in ("weights", "best", "start")]
+        return Progress(*weights, rounds, lists, header["objective"], header["done"])
     except (KeyError, TypeError) as error:
         raise ModelError(path, None, f"is damaged ({error}); remove it") from None

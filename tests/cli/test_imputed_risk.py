@@ -146,6 +146,20 @@ def test_threads_change_nothing_and_a_start_is_taken(learn, supervised, reverse)
     assert bleus(done) == [pytest.approx(json.loads(first.read_text())["about"]["bleu"], abs=0.01)]
 
 
+def test_the_round_that_is_written(learn, supervised, systems, reverse, file):
+    lines = (systems / "dev.en").read_bytes().splitlines(keepends=True)
+    wrong = file("turned.en", b"".join(lines[:8] + lines[:7:-1]))  # or all are perfect
+    options = (*supervised[:3], wrong, *reverse, "--rounds", 2, "--patience", 9, "--prior", "start", "--l2", 0.01)
+    found = {}
+    for choice in ("supervised", "all", "last"):
+        done, path = learn(*options, "--choose", choice)
+        assert done.returncode == 0, done.stderr
+        found[choice] = json.loads(path.read_text())["about"]
+    assert found["last"]["round"] == len(bleus(done)) - 1
+    assert found["supervised"]["bleu"] == pytest.approx(max(bleus(done)), abs=0.01)
+    assert found["all"]["bleu"] != found["supervised"]["bleu"]
+
+
 def test_bigrams_of_tags_are_features_too(learn, supervised, samples):
     done, path = learn(*supervised, "--tags", samples / "en.tagged", "--bigrams", 30)
     assert done.returncode == 0, done.stderr

@@ -134,7 +134,8 @@ def test_gradients_equal_central_differences(seed, kind):
     parts, _, _ = parts_of(kind, seed)
     more, _, _ = parts_of(kind, seed + 1)
     rng = np.random.default_rng(seed)
-    objective = risk.Risk(parts + more, FEATURES, 0.7, 0.1, 0.3, frozen={2: 0.4})
+    center = rng.normal(size=FEATURES)
+    objective = risk.Risk(parts + more, FEATURES, 0.7, 0.1, 0.3, frozen={2: 0.4}, center=center)
     weights = rng.normal(size=FEATURES)
     value, gradient = objective(weights)
     assert gradient[2] == 0

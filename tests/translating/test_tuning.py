@@ -111,6 +111,12 @@ def test_a_frozen_feature_keeps_its_weight_and_parts_count_by_theirs(part, case)
     assert all(r.score == pytest.approx(r.bleu[0]) for r in found.rounds)
 
 
+def test_a_strong_prior_holds_the_weights(part):
+    for prior, held in (("start", START), ("zero", np.zeros(FEATURES))):
+        found = tuning.tune([part], START, tuning.Settings(rounds=2, l2=1e4, prior=prior))
+        assert found.weights == pytest.approx(held, abs=1e-3)
+
+
 def test_patience_ends_it(part):
     found = tuning.tune([part], HIDDEN, tuning.Settings(rounds=20, patience=1))
     assert found.rounds[0].score == pytest.approx(100)
