@@ -88,8 +88,8 @@ from aligntools.errors import DataError, UsageProblem
     help="Where --l2 draws the weights to: zero, or those to begin with.",
 )  # fmt: skip
 @click.option(
-    "--choose", type=click.Choice(["supervised", "all", "last"]), default="supervised", show_default=True,
-    help="Write the weights of the round that is best on the supervised text, or on all; or of the last round.",
+    "--choose", type=click.Choice(["supervised", "all", "last"]), default="all", show_default=True,
+    help="Write the weights of the round that is best on all text, or on the supervised; or of the last.",
 )  # fmt: skip
 @click.option(
     "--temperature", type=click.FloatRange(min=0), default=0.0, show_default=True, metavar="X",
