@@ -114,7 +114,7 @@ from aligntools.errors import DataError, UsageProblem
 @options.threads
 @options.verbosity
 def command(**given):
-    r"""Learn the weights of a translation system (Li, Wang, Eisner & Khudanpur 2011).
+    """Learn the weights of a translation system (Li, Wang, Eisner & Khudanpur 2011).
 
     Supervised, from a source text and its references: rounds of translating and of minimizing the expected loss.
     From target text alone, or in addition: a reverse system imputes what its source may have been, and the weights
@@ -129,7 +129,7 @@ def command(**given):
       aligntools align -q -s data/samples/de-en.de -t data/samples/de-en.en -o de-en.align
       aligntools extract-grammar -q -s data/samples/de-en.de -t data/samples/de-en.en -a de-en.align -o de-en.grammar
       head -20 data/samples/de-en.de > dev.de; head -20 data/samples/de-en.en > dev.en
-      aligntools imputed-risk --supervised dev.de --reference dev.en --grammar de-en.grammar --lm en.arpa \
+      aligntools imputed-risk --supervised dev.de --reference dev.en --grammar de-en.grammar --lm en.arpa \\
         --rounds 2 --pop-limit 20 -w forward.json
     """
     _check(given)
