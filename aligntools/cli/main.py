@@ -32,6 +32,7 @@ COMMANDS = {
     "filter-grammar": "Keep the rules of a grammar that a text can use.",
     "lexicon": "Write translation tables and shortlists from aligned text.",
     "translate": "Translate text with a hierarchical grammar.",
+    "imputed-risk": "Learn a translation system's weights, from bitext and from target text alone.",
     "warmup": "Compile everything once, for container images and CI.",
 }
 

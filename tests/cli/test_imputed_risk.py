@@ -1,0 +1,242 @@
+"""``aligntools imputed-risk`` as a user runs it, on the samples with a small grammar."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from tests.cli.running import fails
+
+FAST = ("--rounds", 1, "--pop-limit", 10, "--nbest", 10, "--threads", 2)
+
+
+def arpa(sentences):
+    """Return a bigram model of the words: all alike, followed by what has followed them."""
+    words = sorted({w for s in sentences for w in s.split()})
+    pairs = sorted({p for s in sentences for w in [["<s>", *s.split(), "</s>"]] for p in pairwise(w)})
+    log = -np.log10(len(words) + 2)
+    lines = ["\\data\\", f"ngram 1={len(words) + 3}", f"ngram 2={len(pairs)}", "", "\\1-grams:"]
+    lines += [f"{log:.4f}\t{w}\t-0.8" for w in ["<unk>", "</s>", *words]] + ["-99\t<s>\t-0.8"]
+    lines += ["", "\\2-grams:"] + [f"-0.7\t{a} {b}" for a, b in pairs] + ["", "\\end\\", ""]
+    return "\n".join(lines)
+
+
+@pytest.fixture(scope="session")
+def systems(tmp_path_factory, samples, trained):
+    """A folder with grammars and language models of both directions, and some of the text."""
+    from aligntools.formats.bitext import read_bitext
+    from aligntools.formats.grammar import write_grammar
+    from aligntools.formats.pharaoh import Links, read_pharaoh
+    from aligntools.translating.extraction import extract_grammar
+
+    folder = tmp_path_factory.mktemp("systems")
+    links = read_pharaoh(str(trained / "align"))
+    sentence = np.repeat(np.arange(len(links)), np.diff(links.offsets))
+    exchanged = links.pairs[np.lexsort((links.pairs[:, 0], links.pairs[:, 1], sentence))][:, ::-1]
+    paths = {side: str(samples / f"de-en.{side}") for side in ("de", "en")}
+    for name, source, target, of in (
+        ("de-en.grammar", "de", "en", links),
+        ("en-de.grammar", "en", "de", Links(np.ascontiguousarray(exchanged), links.offsets)),
+    ):
+        bitext = read_bitext(paths[source], paths[target], lowercase=False)
+        write_grammar(str(folder / name), extract_grammar(bitext, of))
+    for side in paths:
+        lines = (samples / f"de-en.{side}").read_text(encoding="utf-8").splitlines()
+        (folder / f"{side}.arpa").write_text(arpa(lines))
+        (folder / f"dev.{side}").write_text("\n".join([*lines[:12], "", *lines[12:16]]) + "\n")
+        (folder / f"more.{side}").write_text("\n".join([*lines[30:36], ""]) + "\n")
+    return folder
+
+
+@pytest.fixture
+def learn(command_inside, systems, tmp_path):
+    """Run the command with the forward system; return the process and the weights' file."""
+
+    def run(*args, output="w.json"):
+        path = tmp_path / output
+        given = ("--grammar", systems / "de-en.grammar", "--lm", systems / "en.arpa", "-w", path)
+        return command_inside("imputed-risk", *given, *FAST, *args), path
+
+    return run
+
+
+@pytest.fixture
+def supervised(systems):
+    return "--supervised", systems / "dev.de", "--reference", systems / "dev.en"
+
+
+@pytest.fixture
+def reverse(systems, command_inside):
+    """Options of a reverse system whose weights were learned with the sides exchanged."""
+    weights = systems / "reverse.json"
+    if not weights.exists():
+        done = command_inside(
+            "imputed-risk", "--supervised", systems / "dev.en", "--reference", systems / "dev.de",
+            "--grammar", systems / "en-de.grammar", "--lm", systems / "de.arpa", "-w", weights,
+            "--method", "likelihood", *FAST,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    return (
+        "--monolingual", systems / "more.en", "--reverse-grammar", systems / "en-de.grammar",
+        "--reverse-lm", systems / "de.arpa", "--reverse-weights", weights,
+    )  # fmt: skip
+
+
+def bleus(process):
+    lines = [line for line in process.stderr.decode().splitlines() if line.startswith("round ")]
+    return [float(line.split("BLEU ")[1].split()[0]) for line in lines]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--method", "mert", "--restarts", 1),
+        ("--loss", "sentence"),
+        ("--forest", "--loss", "linear"),
+        ("--forest",),
+    ],
+    ids=str,
+)
+def test_supervised(learn, supervised, options):
+    done, path = learn(*supervised, *options)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(path.read_text())
+    assert (found["format"], found["kind"]) == ("aligntools weights", "translation")
+    assert {"lm", "PhraseEgivenF", "word-penalty", "glue-unary", "unknown"} <= set(found["features"])
+    scores = bleus(done)
+    assert len(scores) == 2
+    assert found["about"]["bleu"] == pytest.approx(max(scores), abs=0.01)
+    assert found["about"]["supervised"] == 17
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--k", 2), ("--samples", 3), ("--impute", "rules"), ("--impute", "rules", "--method", "mert"), ("--quench", 4)],
+    ids=str,
+)
+@pytest.mark.parametrize("alone", [True, False])
+def test_imputed(learn, supervised, reverse, options, alone):
+    done, path = learn(*reverse, *options, *(() if alone else supervised))
+    assert done.returncode == 0, done.stderr
+    assert len(bleus(done)) == 2
+    found = json.loads(path.read_text())
+    assert "imputed" not in found["features"]
+    assert found["about"]["monolingual"] == 7
+    said = done.stderr.decode()
+    assert ("composed" if "rules" in options else "sources of 7 sentences") in said
+
+
+def test_without_a_reverse_language_model(learn, reverse):
+    with_model, _ = learn(*reverse)
+    at = reverse.index("--reverse-lm")
+    done, _ = learn(*reverse[:at], *reverse[at + 2 :], "--no-reverse-lm")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr != with_model.stderr
+
+
+def test_threads_change_nothing_and_a_start_is_taken(learn, supervised, reverse):
+    files = [
+        learn(*supervised, *reverse, "--samples", 2, "--threads", n, output=f"{n}.json")[1].read_bytes() for n in (1, 3)
+    ]
+    assert files[0] == files[1]
+    _, first = learn(*supervised, output="first.json")
+    done, _ = learn(*supervised, "--start", first, "--rounds", 0)
+    assert bleus(done) == [pytest.approx(json.loads(first.read_text())["about"]["bleu"], abs=0.01)]
+
+
+def test_the_round_that_is_written(learn, supervised, systems, reverse, file):
+    lines = (systems / "dev.en").read_bytes().splitlines(keepends=True)
+    wrong = file("turned.en", b"".join(lines[:8] + lines[:7:-1]))  # or all are perfect
+    options = (*supervised[:3], wrong, *reverse, "--rounds", 2, "--patience", 9, "--prior", "start", "--l2", 0.01)
+    found = {}
+    for choice in ("supervised", "all", "last"):
+        done, path = learn(*options, "--choose", choice)
+        assert done.returncode == 0, done.stderr
+        found[choice] = json.loads(path.read_text())["about"]
+    assert found["last"]["round"] == len(bleus(done)) - 1
+    assert found["supervised"]["bleu"] == pytest.approx(max(bleus(done)), abs=0.01)
+    assert found["all"]["bleu"] != found["supervised"]["bleu"]
+
+
+def test_bigrams_of_tags_are_features_too(learn, supervised, samples):
+    done, path = learn(*supervised, "--tags", samples / "en.tagged", "--bigrams", 30)
+    assert done.returncode == 0, done.stderr
+    names = list(json.loads(path.read_text())["features"])
+    assert sum("X" in name.split("_") for name in names) > 3
+    assert len(names) == 4 + 9 + 30
+    again, other = learn(
+        *supervised, "--tags", samples / "en.tagged", "--start", path, "--rounds", 0, output="other.json"
+    )
+    assert again.returncode == 0, again.stderr
+    assert list(json.loads(other.read_text())["features"]) == names
+    _, plain = learn(*supervised, "--rounds", 0, output="plain.json")
+    begun, _ = learn(*supervised, "--tags", samples / "en.tagged", "--bigrams", 30, "--start", plain, "--rounds", 0)
+    assert begun.returncode == 0, begun.stderr
+
+
+def test_an_interrupted_run_goes_on(learn, supervised, tmp_path, monkeypatch):
+    from aligntools.translating import tuning
+
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    options = (*supervised, "--rounds", 3, "--patience", 9)
+    _, whole = learn(*options, output="whole.json")
+    save = tuning.save_progress
+
+    def interrupted(path, own, progress):
+        save(path, own, progress)
+        if len(progress.rounds) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(tuning, "save_progress", interrupted)
+    stopped, path = learn(*options, "--checkpoint", folder)
+    assert stopped.returncode == 130
+    assert not path.exists()
+    monkeypatch.setattr(tuning, "save_progress", save)
+    done, path = learn(*options, "--checkpoint", folder)
+    assert done.returncode == 0, done.stderr
+    assert b"goes on after round 1" in done.stderr
+    assert path.read_bytes() == whole.read_bytes()
+    other, _ = learn(*options, "--l2", 0.5, "--checkpoint", folder)
+    assert fails(other, "tuning.state", "other text, weights or options")
+
+
+def test_bad_input_is_one_line(learn, supervised, reverse, systems, file):
+    short = file("short.en", b"one\ntwo\n")
+    assert fails(learn(*supervised[:3], short)[0], "short.en", "has 2 lines", "has 17")
+    blank = file("blank.en", b"\n\n")
+    assert fails(learn("--monolingual", blank, *reverse[2:])[0], "blank.en", "has no words")
+    empty = file("empty.en", b"")
+    assert fails(learn("--monolingual", empty, *reverse[2:])[0], "empty.en", "is empty")
+    assert fails(learn(*reverse, "--monolingual", short)[0], "short.en", "has 2 lines", "has 7")
+    text = json.loads(reverse_weights(reverse).read_text())
+    text["features"]["of another system"] = 1.0
+    wrong = file("wrong.json", json.dumps(text).encode())
+    assert fails(learn(*supervised, "--start", wrong)[0], "wrong.json", "of another system")
+    assert fails(learn(*reverse[:-1], wrong)[0], "wrong.json", "of another system")
+    assert fails(learn(*supervised, "--start", systems / "en.arpa")[0], "en.arpa", "translation weights")
+    assert fails(learn(*supervised[:2], "--reference", systems / "no.en")[0], "no.en")
+
+
+def reverse_weights(reverse):
+    return reverse[-1]
+
+
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        ((), "nothing to learn from"),
+        (("--supervised", "x"), "belong together"),
+        (("--monolingual", "x"), "--reverse-grammar"),
+        (("--monolingual", "x", "--reverse-grammar", "g"), "--reverse-weights"),
+        (("--monolingual", "x", "--reverse-grammar", "g", "--reverse-weights", "w"), "--no-reverse-lm"),
+        (("--supervised", "x", "--reference", "y", "--gamma", 2, "--quench", 1), "is below"),
+        (("--supervised", "x", "--reference", "y", "--forest", "--method", "mert"), "--forest is for"),
+        (("--supervised", "x", "--reference", "y", "--forest", "--loss", "sentence"), "whole sentences"),
+        (("--supervised", "x", "--reference", "y", "--checkpoint", "no/such"), "no such folder"),
+    ],
+)
+def test_options_that_contradict_each_other(learn, args, problem):
+    assert fails(learn(*args)[0], problem, status=2)

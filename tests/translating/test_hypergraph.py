@@ -1,0 +1,240 @@
+"""Derivations of hypergraphs against the list of all of them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aligntools.parallel import Pool
+from aligntools.translating import hypergraph, semirings
+from aligntools.translating.uniting import united
+from tests import naive_hypergraph as naive
+from tests.translating.making import FEATURES, arrays, forest, scored
+
+SEEDS = st.integers(0, 10_000)
+
+
+def make(seed, sentences=3):
+    """Return a hypergraph of random sentences, a blank one among them, scores, and each one's derivations."""
+    rng = np.random.default_rng(seed)
+    made = [forest(rng) for _ in range(sentences)]
+    made.insert(1, None)
+    weights = rng.normal(size=FEATURES)
+    h = arrays(made)
+    h.check(FEATURES)
+    lists = [naive.derivations(scored(m[0], weights), len(m[0]) - 1) if m else [] for m in made]
+    return h, hypergraph.edge_scores(h, weights), lists
+
+
+def rows(candidates, s):
+    """Return words, features and scores of a sentence's candidates."""
+    found = []
+    for c in range(*candidates.offsets[[s, s + 1]]):
+        a, b = candidates.word_offsets[[c, c + 1]]
+        i, j = candidates.feature_offsets[[c, c + 1]]
+        ids, values = candidates.feature_ids[i:j], candidates.feature_values[i:j]
+        assert np.all(np.diff(ids) > 0)
+        found.append(
+            (
+                candidates.words[a:b].tolist(),
+                dict(zip(ids.tolist(), values.tolist(), strict=True)),
+                candidates.scores[c],
+            )
+        )
+    return found
+
+
+def same_features(found, derivation):
+    wanted = naive.features(derivation)
+    return all(found.get(f, 0.0) == pytest.approx(wanted[f], abs=1e-5) for f in range(FEATURES))
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS)
+def test_the_best_derivation(seed):
+    h, scores, lists = make(seed)
+    found = hypergraph.best(h, scores, FEATURES)
+    for s, every in enumerate(lists):
+        of = rows(found, s)
+        assert len(of) == (len(every) > 0)
+        if of:
+            words, features, score = of[0]
+            assert score == pytest.approx(max(map(naive.score, every)), abs=1e-9)
+            near = [d for d in every if naive.score(d) > score - 1e-9]
+            assert any(d.words == words and same_features(features, d) for d in near)
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS, st.sampled_from([1, 2, 5, 30, 10_000]))
+def test_k_best_derivations_are_the_first_of_all(seed, k):
+    h, scores, lists = make(seed)
+    found = hypergraph.k_best(h, scores, FEATURES, k, distinct=False)
+    for s, every in enumerate(lists):
+        ranked = sorted(map(naive.score, every), reverse=True)[:k]
+        of = rows(found, s)
+        assert [x[2] for x in of] == pytest.approx(ranked, abs=1e-9)
+        for words, features, score in of:
+            assert any(
+                d.words == words and same_features(features, d) for d in every if abs(naive.score(d) - score) < 1e-9
+            )
+
+
+@settings(max_examples=40, deadline=None)
+@given(SEEDS, st.sampled_from([2, 3, 20, 10_000]))
+def test_k_best_strings_are_distinct_and_each_has_its_best_score(seed, k):
+    h, scores, lists = make(seed)
+    found = hypergraph.k_best(h, scores, FEATURES, k)
+    for s, every in enumerate(lists):
+        by_words = {}
+        for d in every:
+            key = tuple(d.words)
+            by_words[key] = max(by_words.get(key, -np.inf), naive.score(d))
+        of = rows(found, s)
+        assert len({tuple(x[0]) for x in of}) == len(of)
+        assert [x[2] for x in of] == pytest.approx(sorted(by_words.values(), reverse=True)[:k], abs=1e-9)
+        for words, _, score in of:
+            assert by_words[tuple(words)] == pytest.approx(score, abs=1e-9)
+
+
+def test_a_search_that_runs_out_of_rows_begins_anew_with_more(monkeypatch):
+    h, scores, _ = make(7)
+    wanted = hypergraph.k_best(h, scores, FEATURES, 50, distinct=False)
+    reserve = hypergraph._Search._reserve
+    asked = []
+
+    def little(self, rows):
+        asked.append(rows)
+        reserve(self, rows if self.room else int(np.diff(h.node_offsets).max()))
+
+    monkeypatch.setattr(hypergraph._Search, "_reserve", little)
+    found = hypergraph.k_best(h, scores, FEATURES, 50, distinct=False)
+    assert len(asked) > len(h)
+    assert all(np.array_equal(a, b) for a, b in zip(found.arrays().values(), wanted.arrays().values(), strict=True))
+    monkeypatch.setattr(hypergraph, "MOST_ROWS", 0)
+    cut = hypergraph.k_best(h, scores, FEATURES, 50, distinct=False)
+    assert 0 < cut.count < wanted.count
+    for s in range(len(h)):
+        assert rows(cut, s) == rows(wanted, s)[: len(rows(cut, s))]
+
+
+def test_samples_come_as_often_as_their_probability_says():
+    h, scores, lists = make(3, sentences=2)
+    count = 4000
+    found = hypergraph.samples(h, scores, FEATURES, count, seed=5)
+    for s, every in enumerate(lists):
+        wanted = {}
+        for p, d in zip(naive.probabilities(every) if every else [], every, strict=True):
+            wanted[tuple(d.words)] = wanted.get(tuple(d.words), 0.0) + p
+        drawn = {}
+        for words, _, _ in rows(found, s):
+            drawn[tuple(words)] = drawn.get(tuple(words), 0) + 1
+        assert set(drawn) <= set(wanted)
+        for words, p in wanted.items():
+            assert abs(drawn.get(words, 0) / count - p) < 5 * np.sqrt(p * (1 - p) / count) + 1e-9
+    again = hypergraph.samples(h, scores, FEATURES, 10, seed=5)
+    assert np.array_equal(again.words, hypergraph.samples(h, scores, FEATURES, 10, seed=5).words)
+    assert not np.array_equal(again.words, hypergraph.samples(h, scores, FEATURES, 10, seed=6).words)
+
+
+def test_threads_change_nothing():
+    rng = np.random.default_rng(0)
+    h = arrays([forest(rng) for _ in range(60)])
+    scores = rng.normal(size=h.edges)
+    with Pool(3) as pool:
+        for work in (
+            lambda pool: hypergraph.k_best(h, scores, FEATURES, 5, pool=pool),
+            lambda pool: hypergraph.samples(h, scores, FEATURES, 3, 1, pool),
+        ):
+            one, three = work(None).arrays(), work(pool).arrays()
+            assert all(one[name].tobytes() == three[name].tobytes() for name in one)
+
+
+def test_parts_join_to_the_whole():
+    h, scores, _ = make(11)
+    parts = [h.part(0, 2), h.part(2, 3), h.part(3, 4)]
+    for p in parts:
+        p.check(FEATURES)
+    joined = hypergraph.join(parts)
+    for name, dtype in hypergraph._TYPES.items():
+        assert np.array_equal(getattr(joined, name), getattr(h, name))
+        assert getattr(joined, name).dtype == dtype
+    assert len(hypergraph.join([])) == 0
+    hypergraph.join([]).check()
+    first = hypergraph.best(h.part(2, 3), scores[h.edge_offsets[h.node_offsets[2]] :], FEATURES)
+    assert np.array_equal(first.words, hypergraph.best(h, scores, FEATURES).sentences([2]).words)
+
+
+def test_united_hypergraphs_have_the_derivations_of_both():
+    rng = np.random.default_rng(3)
+    made = [[forest(rng), None, forest(rng), None], [forest(rng), forest(rng), None, None]]
+    one, two = map(arrays, made)
+    both = united(one, two)
+    both.check(FEATURES)
+    weights = rng.normal(size=FEATURES)
+    every = [
+        hypergraph.k_best(h, hypergraph.edge_scores(h, weights), FEATURES, 10_000, distinct=False)
+        for h in (one, two, both)
+    ]
+    for s in range(4):
+        parts, whole = [rows(c, s) for c in every[:2]], rows(every[2], s)
+        assert sorted(map(str, (x[:2] for x in [*parts[0], *parts[1]]))) == sorted(map(str, (x[:2] for x in whole)))
+        found, wanted = ([x[2] for x in of] for of in (whole, sorted(parts[0] + parts[1], key=lambda x: -x[2])))
+        assert found == pytest.approx(wanted)
+    assert both.roots[3] == -1
+    again = united(both, one)
+    again.check(FEATURES)
+    assert len(united(arrays([]), arrays([]))) == 0
+
+
+def test_merged_lists_hold_each_candidate_once_by_sentence():
+    h, scores, _ = make(5)
+    every = hypergraph.k_best(h, scores, FEATURES, 10_000, distinct=False)
+    few, others = (hypergraph.k_best(h, x, FEATURES, 3, distinct=False) for x in (scores, -scores))
+    merged = few.merged(others, few)
+
+    def keys(c, s):
+        return [(tuple(w), tuple(sorted((f, round(v, 3)) for f, v in x.items()))) for w, x, _ in rows(c, s)]
+
+    for s in range(len(h)):
+        found, first = keys(merged, s), keys(few, s)
+        assert set(found) == set(first) | set(keys(others, s))
+        assert len(found) == len(set(found))
+        assert found[: len(first)] == list(dict.fromkeys(first))
+    assert every.merged(merged).count == every.merged().count
+    order = merged.sentences([2, 0])
+    assert rows(order, 0) == rows(merged, 2)
+    assert rows(order, 1) == rows(merged, 0)
+
+
+def test_candidates_as_a_hypergraph_have_the_same_sums():
+    h, scores, _ = make(9)
+    every = hypergraph.k_best(h, scores, FEATURES, 10_000, distinct=False)
+    flat = every.hypergraph()
+    flat.check(FEATURES)
+    beta, _ = semirings.inside(flat, every.scores)
+    wanted, _ = semirings.inside(h, scores)
+    assert semirings.log_partition(flat, beta) == pytest.approx(semirings.log_partition(h, wanted))
+    dense = every.dense(FEATURES)
+    assert dense.shape == (every.count, FEATURES)
+    weights = np.arange(1.0, FEATURES + 1)
+    assert dense @ weights == pytest.approx(hypergraph.edge_scores(flat, weights))
+
+
+def test_arrays_that_do_not_fit_are_refused():
+    h, _, _ = make(2)
+    for change, problem in (
+        ({"tails": h.tails.astype(np.int64)}, "tails is int64"),
+        ({"rules": h.rules[:-1]}, "rules has"),
+        ({"roots": h.roots + h.nodes}, "a root"),
+        ({"tails": np.where(h.tails >= 0, np.int32(h.nodes - 1), h.tails)}, "a tail"),
+        ({"words": np.where(h.words < 0, np.int32(1), h.words)}, "tail 1 once"),
+        ({"words": h.words * np.int32(0)}, "id 0"),
+        ({"feature_values": h.feature_values * np.float32(np.nan)}, "not finite"),
+        ({"word_offsets": h.word_offsets[::-1].copy()}, "word_offsets"),
+    ):
+        with pytest.raises(ValueError, match=problem):
+            replace(h, **change).check()
+    with pytest.raises(ValueError, match="no name"):
+        h.check(1)

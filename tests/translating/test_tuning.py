@@ -1,0 +1,126 @@
+"""Rounds of decoding and optimizing, on forests whose best weights are known."""
+
+import numpy as np
+import pytest
+
+from aligntools.errors import ModelError
+from aligntools.formats.bitext import Side
+from aligntools.parallel import Pool
+from aligntools.translating import hypergraph, linear_bleu, tuning
+from tests.translating.making import FEATURES, arrays, forest
+
+HIDDEN = np.array([1.0, -0.5, 0.7, -1.0])
+START = np.array([-0.2, 0.1, 0.1, 0.3])
+
+
+@pytest.fixture(scope="module")
+def part():
+    """Forests whose references are what the hidden weights say; every third has none, but a blank line."""
+    rng = np.random.default_rng(1)
+    made = [None if k % 7 == 3 else forest(rng, levels=4, width=6, words=40) for k in range(40)]
+    h = arrays(made)
+    best = hypergraph.best(h, hypergraph.edge_scores(h, HIDDEN), FEATURES)
+    lengths = np.zeros(len(made), np.int64)
+    lengths[np.diff(best.offsets) > 0] = np.diff(best.word_offsets)
+    side = Side(best.words, np.concatenate([[0], np.cumsum(lengths)]))
+    references = linear_bleu.References.of([side])
+    return tuning.Part(lambda weights: h, references, np.arange(len(made)), np.ones(len(made)))
+
+
+CASES = [
+    {"method": "mert"},
+    {"method": "likelihood"},
+    {"loss": "corpus"},
+    {"loss": "sentence"},
+    {"loss": "linear"},
+    {"loss": "corpus", "forest": True},
+    {"loss": "linear", "forest": True, "quench": 4.0},
+    {"loss": "sentence", "temperature": 0.01},
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_way_finds_most_of_what_the_hidden_weights_say(part, case):
+    rounds = []
+    settings = tuning.Settings(k=8, rounds=6, patience=6, **case)
+    found = tuning.tune([part], START, settings, report=rounds.append)
+    assert found.done
+    assert [r.number for r in rounds] == list(range(len(rounds)))
+    assert rounds[0].score < 60
+    assert max(r.score for r in rounds) > 88
+    h = part.decode(None)
+    best = hypergraph.best(h, hypergraph.edge_scores(h, found.best), FEATURES)
+    counts = linear_bleu.corpus_statistics(best, part.references)
+    again = 100 * tuning.bleu.corpus_bleu(counts)
+    assert again == pytest.approx(found.best_round.score, abs=1e-9)
+
+
+def same(a, b):
+    assert a.rounds == b.rounds
+    assert a.weights.tobytes() == b.weights.tobytes()
+    assert a.best.tobytes() == b.best.tobytes()
+
+
+@pytest.mark.parametrize("case", [{"method": "mert"}, {"loss": "corpus"}, {"loss": "linear", "forest": True}], ids=str)
+def test_an_interrupted_run_goes_on_to_the_same_weights(part, case, tmp_path):
+    settings = tuning.Settings(k=4, rounds=4, patience=9, restarts=2, **case)
+    whole = tuning.tune([part], START, settings)
+    path = str(tmp_path / "state")
+
+    class Interrupted(Exception):
+        pass
+
+    def keep(progress):
+        tuning.save_progress(path, "own", progress)
+        if len(progress.rounds) == 2:
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        tuning.tune([part], START, settings, keep=keep)
+    kept = tuning.load_progress(path, "own")
+    assert len(kept.rounds) == 2
+    same(tuning.tune([part], kept, settings, keep=lambda p: tuning.save_progress(path, "own", p)), whole)
+    ended = tuning.load_progress(path, "own")
+    assert ended.done
+    same(tuning.tune([part], ended, settings), whole)
+    with pytest.raises(ModelError, match="other text, weights or options"):
+        tuning.load_progress(path, "another")
+
+
+def test_threads_change_nothing(part):
+    for case in ({"loss": "sentence"}, {"loss": "corpus", "forest": True}):
+        settings = tuning.Settings(k=4, rounds=2, **case)
+        with Pool(3) as pool:
+            same(tuning.tune([part], START, settings, pool=pool), tuning.tune([part], START, settings))
+
+
+@pytest.mark.parametrize("case", [{"method": "mert"}, {"loss": "corpus"}, {"method": "likelihood"}], ids=str)
+def test_a_frozen_feature_keeps_its_weight_and_parts_count_by_theirs(part, case):
+    asked = []
+
+    def decode(weights):
+        asked.append(weights.copy())
+        return part.decode(weights)
+
+    other = tuning.Part(decode, part.references, part.groups, part.weights, counted=False)
+    settings = tuning.Settings(k=4, rounds=3, gamma=2.0, restarts=1, **case)
+    found = tuning.tune([part, other], START, settings, frozen={1: -0.6})
+    assert len(asked) > 2
+    assert all(weights[1] == pytest.approx(-0.3) for weights in asked)
+    assert all(len(r.bleu) == 2 and r.bleu[0] == pytest.approx(r.bleu[1]) for r in found.rounds)
+    assert all(r.score == pytest.approx(r.bleu[0]) for r in found.rounds)
+
+
+def test_a_strong_prior_holds_the_weights(part):
+    for prior, held in (("start", START), ("zero", np.zeros(FEATURES))):
+        found = tuning.tune([part], START, tuning.Settings(rounds=2, l2=1e4, prior=prior))
+        assert found.weights == pytest.approx(held, abs=1e-3)
+
+
+def test_patience_ends_it(part):
+    found = tuning.tune([part], HIDDEN, tuning.Settings(rounds=20, patience=1))
+    assert found.rounds[0].score == pytest.approx(100)
+    assert len(found.rounds) == 2
+    assert found.best.tolist() == HIDDEN.tolist()
+    assert tuning.fingerprint(tuning.Settings(), HIDDEN) != tuning.fingerprint(tuning.Settings(seed=2), HIDDEN)
+    assert tuning.fingerprint(tuning.Settings(), HIDDEN) != tuning.fingerprint(tuning.Settings(), START)
