@@ -23,6 +23,7 @@ def command(quiet, verbose):
     from aligntools.parallel import Pool
     from aligntools.parsing import warming as parsing
     from aligntools.tagging import warming as tagging
+    from aligntools.translating import warming as translating
 
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -30,6 +31,7 @@ def command(quiet, verbose):
     with Pool(1) as pool:
         tagging.warm(pool)
         parsing.warm(pool)
+        translating.warm(pool)
     if not quiet:
         where = f"kept in {compiling.CACHE_FOLDER}" if compiling.CACHE_FOLDER else "not kept: no writable folder"
         click.echo(f"compiled in {time.perf_counter() - began:.1f} s; {where}", err=True)
