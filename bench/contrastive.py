@@ -112,12 +112,9 @@ def _measure(study, trees, start):
     """Return column -> AER in percent."""
     from dataclasses import replace
 
-    import numpy as np
-
     from aligntools.aligning.contrastive import running
     from aligntools.aligning.contrastive.evidence import Gatherer
     from aligntools.aligning.contrastive.linktrees import shipped
-    from aligntools.aligning.contrastive.noise import pick
 
     measuring.note(f"{study.name}: contrastive")
     best = min((evaluate(path, study.text)[0], way) for way, path in _base(study).items())
