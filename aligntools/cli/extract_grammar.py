@@ -32,7 +32,7 @@ _ANY_LENGTH = 2**31 - 1
 @click.option("--min-hole", type=click.IntRange(1), default=1, show_default=True, metavar="N",
               help="Fewest source words that a nonterminal stands for.")  # fmt: skip
 @click.option("--phrases", type=click.Choice(["tight", "outer", "loose"]), default="tight", show_default=True,
-              help="Phrases begin and end with linked words; only what nonterminals stand for does; nothing need.")  # fmt: skip
+              help="What begins and ends with linked words: all; what nonterminals stand for; nothing.")  # fmt: skip
 @click.option("--keep", type=click.IntRange(1), default=20, show_default=True, metavar="N",
               help="Rules kept for each source side, the most frequent.")  # fmt: skip
 @click.option("--min-count", type=click.FloatRange(0), default=0, show_default=True, metavar="C",
