@@ -15,6 +15,31 @@ import numpy as np
 from aligntools.errors import DataError
 
 
+class _Stored:
+    """An array in a file, parts of which are read when they are asked for.
+
+    Not a memory map: looking here and there would bring in most of it, which counts as memory in use.
+    """
+
+    def __init__(self, name):
+        mapped = np.load(name, mmap_mode="r")
+        self._name, self._at, self._dtype, self._shape = name, mapped.offset, mapped.dtype, mapped.shape
+        self.nbytes = mapped.nbytes
+
+    def __len__(self):
+        return self._shape[0]
+
+    def __getitem__(self, part):
+        if not isinstance(part, slice):
+            return self[int(part) : int(part) + 1][0]
+        begin, end, _ = part.indices(len(self))
+        row = self.nbytes // len(self)
+        with open(self._name, "rb") as file:
+            file.seek(self._at + begin * row)
+            data = file.read((end - begin) * row)
+        return np.frombuffer(data, self._dtype).reshape(-1, *self._shape[1:])
+
+
 class Spool:
     """Groups of arrays, put away in memory until they exceed ``budget`` bytes, then in files of a temporary folder.
 
@@ -59,15 +84,14 @@ class Spool:
             raise DataError(folder, None, f"cannot be written: {error.strerror or error} (see --tmpdir)") from None
         return number
 
-    def get(self, number, mapped=False):
-        """Return a group; with ``mapped``, arrays that are read from disk as they are used."""
+    def get(self, number, lazily=False):
+        """Return a group; ``lazily``: where it is on disk, its arrays' parts (slices) are read when asked for."""
         group = self._groups[number]
         if not isinstance(group, int):
             return group
-        mode = "r" if mapped else None
         names = [self._name(self._folder, number, k) for k in range(group)]
         try:
-            return tuple(np.load(name, mmap_mode=mode if os.path.getsize(name) > 4096 else None) for name in names)
+            return tuple(_Stored(name) if lazily and os.path.getsize(name) > 4096 else np.load(name) for name in names)
         except OSError as error:
             raise DataError(self._folder, None, f"cannot be read: {error.strerror or error}") from None
 
@@ -128,7 +152,8 @@ def sorted_run(pool, starts, weights, size):
 def _group(run, k):
     """Return the first part of a record's key, by which the output is cut: up to its first zero."""
     pool, starts, _ = run
-    codes = pool[starts[k] : starts[k + 1]].tolist()
+    begin, end = starts[k : k + 2].tolist()
+    codes = pool[begin:end].tolist()
     return codes[: codes.index(0)]
 
 

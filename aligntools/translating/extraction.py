@@ -192,14 +192,13 @@ class Extraction:
 
     def _merge(self, pool, runs, words, shards, targets):
         """Merge the runs shard by shard; put away the rules that stay, and the counts of all target sides."""
-        opened = _open(runs)
+        opened = [runs.get(k, lazily=True) for k in range(len(runs))]
         size = sum(array.nbytes for run in opened for array in run)
         count = max(1, 2 * self._threads if size > 1 << 22 else 1, -(-6 * size * self._threads // self._memory))
         cuts = sorting.cuts(opened, count)
-        del opened  # pages of files stay in memory as long as they are mapped
         for begin in range(0, count, self._threads):
             some = range(begin, min(begin + self._threads, count))
-            for rules, sides, figures in pool.map(lambda k: self._shard(runs, cuts[k], cuts[k + 1], words), some):
+            for rules, sides, figures in pool.map(lambda k: self._shard(opened, cuts[k], cuts[k + 1], words), some):
                 shards.add(rules)
                 targets.add(sides)
                 self.figures.found += figures[0]
@@ -209,7 +208,7 @@ class Extraction:
 
     def _shard(self, runs, begins, ends, words: WordTable):
         """Return the rules of a shard that stay, the counts of its target sides, and how many there were."""
-        pool, starts, weights = sorting.merged(_open(runs), begins, ends)
+        pool, starts, weights = sorting.merged(runs, begins, ends)
         rule_at, source_at = np.empty(len(starts) + 1, np.int64), np.empty(len(starts) + 1, np.int64)
         rules, sources = kernels_grammar.group_rules(pool, starts, rule_at, source_at)
         joint, lexical, best = np.empty((rules, 2), np.int64), np.empty((rules, 2)), np.empty(rules, np.int64)
@@ -283,10 +282,6 @@ def _by_bytes(side: Side, vocabulary):
     return Side(mapping[side.tokens], side.offsets), Vocabulary.from_bytes([words[k] for k in order])
 
 
-def _open(runs):
-    return [runs.get(k, mapped=True) for k in range(len(runs))]
-
-
 def _gather(pool, starts, records):
     """Return the sides and links of records as in a `Grammar`."""
     sizes = np.empty((3, len(records)), np.int64)
@@ -305,9 +300,9 @@ def _target_totals(targets, budget, figures):
     Target sides are told apart by 64 bits: two of them are taken for one with a probability of n**2 / 2**65.
     Where a table of all would exceed ``budget`` bytes, as many passes are made as are needed.
     """
-    count = sum(len(targets.get(k, mapped=True)[0]) for k in range(len(targets)))
+    count = sum(len(targets.get(k, lazily=True)[0]) for k in range(len(targets)))
     parts = max(1, -(-count * 48 // max(budget, 1 << 20)))
-    found = [np.zeros(len(targets.get(k, mapped=True)[2]), np.int64) for k in range(len(targets))]
+    found = [np.zeros(len(targets.get(k, lazily=True)[2]), np.int64) for k in range(len(targets))]
     for part in range(parts):
         keys, sums, used = np.zeros(1 << 12, np.uint64), np.zeros((1 << 12, 2), np.int64), np.zeros(1, np.int64)
         for k in range(len(targets)):
