@@ -3,7 +3,8 @@
 The hash of an n-gram is built from its last word to its first, so that the n-grams that end in the same word share
 their beginnings, and looking up ever longer ones costs one step each. A table holds every n-gram's suffixes and
 prefixes (`insert` sees to it), so that a look-up may stop at the first that is missing. A context that some n-gram
-continues has a backoff other than 0 (`TINY` for a weight of 1): where it is 0 the words need not be remembered.
+continues has a backoff other than 0 (`TINY` for a weight of 1), and so have its suffixes: where it is 0 the words need
+not be remembered.
 """
 
 import numpy as np
@@ -241,6 +242,9 @@ def insert(unigrams, keys, values, order, ids, logs, row, used):
                         _mark(unigrams, keys, values, ids, row, begin, begin + length - 1)
             _mark(unigrams, keys, values, ids, row, 0, k - 1)
         used[0] += _enter(keys, values, _code(ids, row, 0, k), logs[row, 0], logs[row, 1])
+        if logs[row, 1] != 0:  # else what is remembered would end before these words
+            for begin in range(1, k):
+                _mark(unigrams, keys, values, ids, row, begin, k)
         row += 1
     return row
 

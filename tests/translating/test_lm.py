@@ -77,6 +77,14 @@ def test_look_up_backs_off_as_the_file_says(tmp_path_factory, given_model):
                 assert remembered == shrink(*model.arrays, order, longer, min(length + 1, max(order - 1, 0)))
 
 
+def test_a_backoff_that_nothing_continues_is_not_forgotten(tmp_path):
+    logs = {(w,): (-0.001, None) for w in WORDS}
+    model = loaded(tmp_path, logs | {("<unk>", "<unk>"): (-0.001, None), ("<unk>", "<s>"): (-0.001, -0.5)}, 3)
+    ids = np.array([0, 1], np.int32)
+    assert shrink(*model.arrays, 3, ids, 2) == 2
+    assert word_score(*model.arrays, 3, ids, 2, 3) == pytest.approx(LN10 * -0.501)
+
+
 def test_states_are_as_short_as_they_can_be(tmp_path):
     entries = {(w,): (-1.0, 0.0) for w in WORDS} | {("a", "b"): (-0.5, 0.0), ("b", "a"): (-0.4, -0.1)}
     entries |= {("b", "a", "b"): (-0.2, None), ("a", "b", "b"): (-0.3, None)}
