@@ -48,7 +48,7 @@ def run(o):
     means = [f"{np.mean([float(row[k]) for row in rows]):.1f}" for k in range(1, len(names) + 1)]
     body = [
         "UD's PUD: the same 1,000 sentences with gold trees in every language. UAS in percent, punctuation counted, of"
-        " the trees of the largest expected score under the transferring distribution, on the target side itself; in the"
+        " the trees of the largest expected score under the transferring distribution, on the target side; in the"
         " last column of a parser that learned from those of 500 sentences, on the other 500, tags and English trees"
         " predicted. The source parser learned from EWT. The columns: gold English trees and gold tags, and of these"
         f" the words that are aligned one to one; links of PUD's text alone instead of with up to {MORE:,} more pairs;"
