@@ -36,6 +36,8 @@ class State:
     products : float64 [2 * memory, 2 * memory]
         Inner products of the history's rows.
     steps : int
+    small : int
+        How many of the last steps in a row lowered the value by less than the tolerance.
     """
 
     x: np.ndarray
@@ -45,6 +47,7 @@ class State:
     order: list = field(default_factory=list)
     products: np.ndarray = None
     steps: int = 0
+    small: int = 0
 
     def __post_init__(self):
         if self.products is None:
@@ -59,15 +62,15 @@ class State:
             "history": self.history,
             "order": np.array(self.order, np.int64),
             "products": self.products,
-            "steps": np.array([self.steps], np.int64),
+            "steps": np.array([self.steps, self.small], np.int64),
         }
 
     @classmethod
     def from_arrays(cls, arrays):
         """Take what `arrays` gave."""
         a = {name: np.array(values) for name, values in arrays.items()}
-        order, value, steps = a["order"].tolist(), float(a["value"][0]), int(a["steps"][0])
-        return cls(a["x"], a["gradient"], value, a["history"], order, a["products"], steps)
+        order, value, (steps, small) = a["order"].tolist(), float(a["value"][0]), a["steps"].tolist()
+        return cls(a["x"], a["gradient"], value, a["history"], order, a["products"], steps, small)
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,8 @@ def minimize(
     iterations : int
         Steps at most, those before ``start`` included.
     tolerance : float
-        Ends when a step lowers the value by less than this share of it.
+        Ends when two steps in a row lower the value by less than this share of it; a single one may just be a step
+        along a poor direction, far from the minimum.
     gradient_tolerance : float
         Ends when no entry of the gradient is larger.
     memory : int
@@ -159,9 +163,11 @@ def minimize(
         state.x = state.x + step * direction  # the very point where the function was evaluated
         _remember(state, step * direction, state.gradient - past, vectors)
         state.steps += 1
+        fall, scale = before - state.value, max(abs(before), abs(state.value), 1.0)
+        state.small = state.small + 1 if fall <= tolerance * scale else 0
         if progress is not None and progress(state):
             return Found(state, False, "stopped")
-        if before - state.value <= tolerance * max(abs(before), abs(state.value), 1.0):
+        if state.small >= 2:
             return Found(state, True, "the function falls by less than the tolerance")
     return Found(state, False, "all iterations are done")
 

@@ -118,3 +118,23 @@ def test_walls_are_stepped_back_from():
 
     found = lbfgs.minimize(function, np.full(4, -3.0), 200, 1e-14)
     assert np.allclose(found.state.x, 0.5, atol=1e-5)
+
+
+def test_a_single_small_step_does_not_end_it():
+    """Along a narrow valley some steps gain little, far from the minimum: only a second one in a row ends it."""
+
+    def valley(x):
+        a, b = x[1] - x[0] ** 2, 1 - x[0]
+        return 100 * a**2 + b**2, np.array([-400 * a * x[0] - 2 * b, 200 * a])
+
+    values = [24.2]
+    start = np.array([-1.2, 1.0])
+    lbfgs.minimize(valley, start, 25, 0, memory=3, progress=lambda s: values.append(s.value))
+    falls = -np.diff(values) / np.maximum(values[:-1], 1.0)
+    smallest = min(range(1, 15), key=lambda k: falls[k])
+    tolerance = falls[smallest] * 1.001
+    assert falls[smallest + 1] > 5 * tolerance
+    found = lbfgs.minimize(valley, start, 200, tolerance, memory=3)
+    assert found.converged
+    assert found.state.steps > smallest + 2
+    assert found.state.value < values[smallest + 2]

@@ -22,7 +22,7 @@ from aligntools.errors import DataError, UsageProblem
                    " projected: then trees that the links speak for (McDonald, Petrov & Hall 2011).")  # fmt: skip
 @click.option("--weights", type=click.Choice(["posterior", "score"]), default="posterior", show_default=True,
               help="What is transferred of an edge: its probability in its own sentence, or its score.")  # fmt: skip
-@click.option("--gamma", type=click.FloatRange(0), default=0.1, show_default=True, metavar="X",
+@click.option("--gamma", type=click.FloatRange(0), default=0.03, show_default=True, metavar="X",
               help="Weight of the entropy on --unlabeled text.")  # fmt: skip
 @click.option("--entropy", type=click.Choice(["shannon", "renyi"]), default="shannon", show_default=True,
               help="Which entropy.")  # fmt: skip

@@ -218,7 +218,7 @@ def minimize(
     iterations : int
         Steps at most.
     tolerance : float
-        Ends when a step lowers the objective by less than this share.
+        Ends when two steps in a row lower the objective by less than this share.
     memory : int
         Steps that the curvature is taken from; each needs 16 bytes a weight that is in use.
     progress : callable, optional

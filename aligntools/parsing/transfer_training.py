@@ -59,7 +59,7 @@ class Settings:
     weights : str
         What is transferred of an edge; see `transfer.transferring_scores`.
     gamma : float
-        Trade-off of the entropy on plain sentences (equation 11).
+        Trade-off of the entropy on plain sentences (equation 11); large ones make the parser certain of mistakes.
     alpha : float
         Order of that entropy: 1 is Shannon's, others Rényi's.
     rounds : int
@@ -79,7 +79,7 @@ class Settings:
     min_aligned: float = 0.8
     most: int | None = None
     weights: str = "posterior"
-    gamma: float = 0.1
+    gamma: float = 0.03
     alpha: float = 1.0
     l2: float = 100.0
     iterations: int = 100
@@ -236,14 +236,19 @@ class _Work:
         return fit.weights
 
     def full(self, source, target, aligned):
-        """Minimize K' (equation 11)."""
+        """Minimize K' (equation 11).
+
+        Entropy is not convex, and from weights of zero it makes the parser certain of whatever comes first. So K_P
+        alone is minimized, and K' from there.
+        """
         s = self.settings
         expected = transferring.expected_edges(self.parser, source, target, aligned, s.trees, self.pool, s.weights)
         losses, data = [training.ExpectedLoss(self.sentences, expected, s.trees)], [expected]
+        weights = self.fit("train", losses, data)
         if self.plain is not None and len(self.plain) and s.gamma > 0:
             losses.append(training.EntropyLoss(self.plain, s.trees, s.gamma, s.alpha))
-            data += [self.plain.layers, self.plain.offsets]
-        return self.fit("train", losses, data)
+            weights = self.fit("entropy", losses, [*data, self.plain.layers, self.plain.offsets, weights], weights)
+        return weights
 
     def projected(self, source, target, aligned):
         """Learn from the direct parser's trees, then from trees that the alignments speak for, chosen in rounds.
