@@ -51,7 +51,7 @@ def run(o):
         " UAS in percent, punctuation counted, of the trees of the largest expected score under the transferring"
         " distribution, on the target side itself. The source parser learned from EWT. The columns: the share of the"
         " target words that are aligned one to one; how many gold English edges with both ends aligned are gold target"
-        " edges (no parser in it); UAS with gold English trees and gold tags, and of these the aligned words; with links"
+        " edges (no parser in it); UAS with gold English trees and gold tags, and of the aligned words; with links"
         f" of PUD's text alone instead of with up to {MORE:,} more pairs; with parsed English and gold tags; with"
         " predicted English tags; with predicted tags on both sides (the target's by a tagger that learned from the"
         " other three quarters of PUD). Then the source parser without its words, with no links at all, by gold and"
@@ -59,8 +59,7 @@ def run(o):
         " predicted.",
         report.table(["language", *names], [*rows, ["mean", *means]]),
         "There are no gold links for PUD, so wrong links and true differences between trees cannot be told apart here:"
-        " both are in what the second column lacks of 100. Gold English trees are no better than parsed ones where that"
-        " is low, because they are believed more.",
+        " both are in what the second column lacks of 100.",
         report.circumstances(o.threads),
     ]
     return "What errors of tags, trees and links cost transferred trees", "\n\n".join(body)
