@@ -14,6 +14,8 @@ from aligntools.formats.vocabulary import Vocabulary
 
 #: Probability of a pair that is in one of the tables alone, in the other direction.
 LEAST = 1e-7
+#: Share of the smaller table that has to be in the other.
+FEWEST = 0.02
 
 
 def model_from_tables(forward, reverse, tension=4.0):
@@ -34,15 +36,18 @@ def model_from_tables(forward, reverse, tension=4.0):
     Raises
     ------
     ValueError
-        When the tables have no pair of words in common.
+        When the tables have next to no pairs of words in common.
     """
     sources = sorted((set(forward.given) | set(reverse.words)) - {NULL})
     targets = sorted((set(reverse.given) | set(forward.words)) - {NULL})
     one = _by_pair(forward, sources, targets)
     two = _by_pair(reverse, targets, sources)
     two = two[0] % (len(sources) + 1) * (len(targets) + 1) + two[0] // (len(sources) + 1), two[1]
-    if not np.isin(one[0], two[0]).any():
-        raise ValueError("the two tables have no pair of words in common; the second is to be of the other direction")
+    common = int(np.isin(one[0], two[0]).sum())
+    if common <= FEWEST * min(len(one[0]), len(two[0])):
+        raise ValueError(
+            f"the two tables have {common} pairs of words in common; the second is to be of the other direction"
+        )
     keys = np.union1d(one[0], two[0])
     values = []
     for found, p in (one, two):

@@ -20,7 +20,7 @@ def pick(bitext, sentences):
     return dataclasses.replace(bitext, **sides)
 
 
-def noisy(bitext, kind, seed):
+def noisy(bitext, kind, seed, numbers=None):
     """Return a text with every sentence pair spoiled.
 
     Parameters
@@ -30,18 +30,24 @@ def noisy(bitext, kind, seed):
         One of KINDS. A new word is drawn from the words of the vocabulary, each as likely as the next, as the
         authors' program does. The last word of a side is never left out.
     seed : int
+    numbers : int [sentences] or None
+        Numbers of the sentence pairs in the whole text, so that each is spoiled alike in whatever part it comes;
+        None: from 0 on.
 
     Returns
     -------
     Bitext
         As many sentences. A side of one word that is shuffled, or whose word would be left out, stays as it is.
     """
-    rng = np.random.default_rng(seed)
+    numbers = np.arange(len(bitext)) if numbers is None else numbers
     sides = {}
-    for name in ("source", "target"):
+    for number, name in enumerate(("source", "target")):
         side, vocabulary = getattr(bitext, name), getattr(bitext, f"{name}_vocabulary")
         rows = [side.tokens[a:b] for a, b in zip(side.offsets[:-1], side.offsets[1:], strict=True)]
-        rows = [_spoil(row, kind, len(vocabulary), rng) for row in rows]
+        rows = [
+            _spoil(row, kind, len(vocabulary), np.random.default_rng([seed, int(n), number]))
+            for row, n in zip(rows, numbers, strict=True)
+        ]
         offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
         tokens = np.concatenate([np.empty(0, np.int32), *rows]).astype(np.int32)
         sides[name] = dataclasses.replace(side, tokens=tokens, offsets=offsets)

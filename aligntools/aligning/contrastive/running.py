@@ -82,12 +82,13 @@ def learn_weights(gatherer, bitexts, plan, report=None):
     Weights
     """
     pool = gatherer.pool
-    observed, spoiled, links = [], [], 0
-    for n, (bitext, chosen) in enumerate(zip(bitexts, draw(bitexts, plan.sentences, plan.learning.seed), strict=True)):
+    observed, spoiled, links, first = [], [], 0, 0
+    for bitext, chosen in zip(bitexts, draw(bitexts, plan.sentences, plan.learning.seed), strict=True):
+        begin, first = first, first + len(bitext)
         if not len(chosen):
             continue
         part = pick(bitext, chosen)
-        copy = noisy(part, plan.noise, plan.learning.seed + n)
+        copy = noisy(part, plan.noise, plan.learning.seed, begin + chosen)
         changed = np.flatnonzero(has_changed(part, copy))
         part, copy = pick(part, changed), pick(copy, changed)
         for posteriors, evidence in gatherer.gather(part):
