@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "RESULTS.md"
 ORDER = (
     "quality", "speed", "speed_again", "memory", "startup", "threads", "settings", "chains", "induction", "taggers",
-    "mre", "contrastive", "contrastive_study", "parsing", "transfer", "transfer_pud",
+    "mre", "contrastive", "contrastive_study", "contrastive_speed", "parsing", "transfer", "transfer_pud",
 )  # fmt: skip
 HEAD = """# Results
 

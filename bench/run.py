@@ -14,6 +14,7 @@ python bench/run.py taggers --treebanks DIR --peer-python PYTHON
 python bench/run.py parsing --treebanks DIR
 python bench/run.py transfer --data DIR --treebanks DIR
 python bench/run.py contrastive --data DIR --peer-results FILE
+python bench/run.py contrastive_speed --data DIR
 python bench/run.py transfer_pud --data DIR --treebanks DIR
 python bench/run.py contrastive_study --data DIR --peer-results FILE
 
@@ -48,6 +49,7 @@ COMMANDS = {
     "parsing": "parsers from treebanks: features, learning, inference, memory",
     "transfer": "parsers transferred from English, beside simpler ways and supervised ones",
     "contrastive": "AER of contrastive-align on every gold set, beside its base and the other aligners",
+    "contrastive_speed": "what contrastive alignment costs, by sentence length and beam",
     "transfer_pud": "what errors of tags, trees and links cost transferred trees",
     "contrastive_study": "the studies of Liu & Sun 2015: approximation, noise, features, systems",
 }
