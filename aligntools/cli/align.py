@@ -7,18 +7,6 @@ from aligntools.cli import options
 from aligntools.cli.options import SETTINGS
 
 
-def _size(_ctx, _option, value):
-    if value is None:
-        return None
-    number, unit = value.rstrip("bB")[:-1], value.rstrip("bB")[-1:].upper()
-    if unit.isdigit():
-        number, unit = value, ""
-    try:
-        return int(float(number) * {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}[unit])
-    except (ValueError, KeyError):
-        raise click.BadParameter(f"'{value}' is no size; write for instance 800M or 4G") from None
-
-
 def _views(_ctx, _option, value):
     if value is None:
         return None
@@ -125,7 +113,7 @@ limits = bundle(
     click.option("--max-length", type=click.IntRange(1, 30000), default=2000, show_default=True, metavar="N",
                  help="A pair with a longer side gets a blank line."),
     click.option("--strict", is_flag=True, help="Stop at pairs that would get a blank line."),
-    click.option("--max-memory", callback=_size, metavar="SIZE",
+    click.option("--max-memory", callback=options.size, metavar="SIZE",
                  help="Trade time for memory, for instance 800M or 4G."),
     click.option("--unbuffered", is_flag=True, help="With -m: a line out for each line in, at once."),
     click.option("--log-json", metavar="FILE", help="Also write figures of each training step, one JSON line each."),

@@ -9,7 +9,7 @@ import click
 
 from aligntools import __version__
 from aligntools.aligning import aer
-from aligntools.cli import options
+from aligntools.cli import options, tables
 from aligntools.errors import DataError, UsageProblem
 from aligntools.formats import goldlinks, pharaoh
 
@@ -172,7 +172,7 @@ def _warn(gold, gold_links, hypotheses, links, index_base):
 
 def _as_json(results, signature, gold_links):
     shown = {
-        "signature": _signature(signature),
+        "signature": tables.signature(signature),
         "settings": signature,
         "null_links_dropped": gold_links.null_links,
         "results": results,
@@ -180,42 +180,24 @@ def _as_json(results, signature, gold_links):
     return json_module.dumps(shown, indent=2, ensure_ascii=False) + "\n"
 
 
-def _signature(settings):
-    return "|".join(f"{name}:{value}" for name, value in settings.items())
-
-
-def _percent(value):
-    return f"{100 * value:.2f}"
-
-
 def _as_table(results, signature, verbose):
     rows = [["alignment", "AER%", "95% interval", "precision", "recall", "F1", "links", "A∩S", "A∩P"]]
     for r in results:
-        low, high = r.get("aer_interval", (None, None))
         rows.append(
             [
                 r["alignment"],
-                _percent(r["aer"]),
-                "" if low is None else f"{_percent(low)}-{_percent(high)}",
-                *(_percent(r[name]) for name in ("precision", "recall", "f1")),
+                tables.percent(r["aer"]),
+                tables.interval(r.get("aer_interval")),
+                *(tables.percent(r[name]) for name in ("precision", "recall", "f1")),
                 *(str(r[name]) for name in ("links", "links_in_sure", "links_in_possible")),
             ]
         )
     if "aer_interval" not in results[0]:
         rows = [row[:2] + row[3:] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]
-    for r in results[1:]:
-        if "difference" in r:
-            d = r["difference"]
-            low, high = (f"{100 * x:+.2f}" for x in d["interval"])
-            lines.append(
-                f"{r['alignment']} minus {results[0]['alignment']}: AER {100 * d['aer']:+.2f}"
-                f" (95% {low} to {high}), p = {d['p_value']:.4f}"
-            )
+    lines = [*tables.aligned(rows), *tables.differences(results, "alignment", "aer", "AER")]
     first = results[0]
     lines.append(f"gold: {first['sure']} sure and {first['possible']} possible links (sure included)")
     if verbose:
         lines.append("A: links of the alignment, S: sure, P: possible; p: approximate randomization")
-    lines.append(f"signature: {_signature(signature)}")
+    lines.append(f"signature: {tables.signature(signature)}")
     return "\n".join(lines) + "\n"

@@ -7,7 +7,7 @@ import click
 import numpy as np
 
 from aligntools import __version__
-from aligntools.cli import options
+from aligntools.cli import options, tables
 from aligntools.errors import DataError, UsageProblem
 from aligntools.formats import files
 
@@ -80,7 +80,7 @@ def command(reference, translations, more, tokenize, lowercase, smooth, smooth_v
         "tok": tokenize, "smooth": smooth if value is None else f"{smooth}[{value:.2f}]", "nsent": n,
         **({"bootstrap": bootstrap, "seed": seed} if bootstrap or paired else {}), "version": __version__,
     }  # fmt: skip
-    text = "|".join(f"{name}:{value}" for name, value in signature.items())
+    text = tables.signature(signature)
     if json:
         shown = {"signature": text, "settings": signature, "results": results}
         options.write_text(output, json_module.dumps(shown, indent=2, ensure_ascii=False) + "\n")
@@ -119,31 +119,17 @@ def _sentences(translations, columns, json):
     return "".join("\t".join(f"{100 * value:.2f}" for value in row) + "\n" for row in rows)
 
 
-def _percent(value):
-    return f"{100 * value:.2f}"
-
-
 def _as_table(results, signature):
     rows = [["translation", "BLEU", "95% interval", "1-grams", "2-grams", "3-grams", "4-grams", "BP", "ratio", "words",
              "in reference"]]  # fmt: skip
     for r in results:
-        low, high = r.get("bleu_interval", (None, None))
         rows.append(
-            [r["translation"], _percent(r["bleu"]), "" if low is None else f"{_percent(low)}-{_percent(high)}",
-             *map(_percent, r["precisions"]), f"{r['brevity_penalty']:.3f}", f"{r['ratio']:.3f}", str(r["words"]),
+            [r["translation"], tables.percent(r["bleu"]), tables.interval(r.get("bleu_interval")),
+             *map(tables.percent, r["precisions"]), f"{r['brevity_penalty']:.3f}", f"{r['ratio']:.3f}", str(r["words"]),
              str(r["reference_words"])]
         )  # fmt: skip
     if "bleu_interval" not in results[0]:
         rows = [row[:2] + row[3:] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]
-    for r in results[1:]:
-        if "difference" in r:
-            d = r["difference"]
-            low, high = (f"{100 * x:+.2f}" for x in d["interval"])
-            lines.append(
-                f"{r['translation']} minus {results[0]['translation']}: BLEU {100 * d['bleu']:+.2f}"
-                f" (95% {low} to {high}), p = {d['p_value']:.4f}"
-            )
+    lines = [*tables.aligned(rows), *tables.differences(results, "translation", "bleu", "BLEU")]
     lines.append(f"signature: {signature}")
     return "\n".join(lines) + "\n"

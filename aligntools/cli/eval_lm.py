@@ -6,7 +6,7 @@ import math
 
 import click
 
-from aligntools.cli import options
+from aligntools.cli import options, tables
 from aligntools.errors import UsageProblem
 
 _BITS = math.log(2)
@@ -94,8 +94,7 @@ def _as_table(results, verbose):
             [path, *("-" if x is None else f"{x:.3f}" for x in numbers), f"{f['log10']:.2f}",
              *(str(f[name]) for name in ("sentences", "words", "unknown"))]
         )  # fmt: skip
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    text = ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows]
+    text = tables.aligned(rows)
     if verbose:
         for path, result in results:
             found = ", ".join(f"{order}: {n}" for order, n in enumerate(result.found, 1))

@@ -9,6 +9,7 @@ import numpy as np
 
 from aligntools import __version__
 from aligntools.cli import options
+from aligntools.cli import tables as scores
 from aligntools.errors import DataError, UsageProblem
 from aligntools.formats import tagged
 from aligntools.formats.conll import COLUMNS
@@ -221,7 +222,7 @@ def _as_json(results, signature, tables, by_tag, _verbose):
             result["confusions"] = [
                 {"gold": _text(g), "predicted": _text(p), "words": n} for g, p, n in metrics.confusions(table)
             ]
-    shown = {"signature": _signature(signature), "settings": signature, "results": results}
+    shown = {"signature": scores.signature(signature), "settings": signature, "results": results}
     return json_module.dumps(shown, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -229,47 +230,27 @@ def _text(value):
     return value.decode("utf-8", "replace")
 
 
-def _signature(settings):
-    return "|".join(f"{name}:{value}" for name, value in settings.items())
-
-
-def _percent(value):
-    return "-" if value is None else f"{100 * value:.2f}"
-
-
-def _aligned(rows):
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]
-
-
 def _as_table(results, signature, tables, by_tag, verbose):
     first = results[0]
-    columns = {"tagging": [r["tagging"] for r in results], "acc%": [_percent(r["accuracy"]) for r in results]}
+    columns = {"tagging": [r["tagging"] for r in results], "acc%": [scores.percent(r["accuracy"]) for r in results]}
     if "accuracy_interval" in first:
         intervals = [r["accuracy_interval"] for r in results]
-        columns["95% interval"] = ["-" if x is None else f"{_percent(x[0])}-{_percent(x[1])}" for x in intervals]
+        columns["95% interval"] = ["-" if x is None else scores.interval(x) for x in intervals]
     if first["known"] is not None:
-        columns["known"] = [_percent(r["accuracy_known"]) for r in results]
-        columns["unknown"] = [_percent(r["accuracy_unknown"]) for r in results]
-    columns["many-to-1"] = [_percent(r["many_to_one"]) for r in results]
-    columns["1-to-1"] = [_percent(r["one_to_one"]) for r in results]
+        columns["known"] = [scores.percent(r["accuracy_known"]) for r in results]
+        columns["unknown"] = [scores.percent(r["accuracy_unknown"]) for r in results]
+    columns["many-to-1"] = [scores.percent(r["many_to_one"]) for r in results]
+    columns["1-to-1"] = [scores.percent(r["one_to_one"]) for r in results]
     information = [r["information"] for r in results]
     columns["VI"] = [f"{x['vi']:.4f}" for x in information]
     if verbose:
         columns["H(G|P)"] = [f"{x['gold_given_predicted']:.4f}" for x in information]
         columns["H(P|G)"] = [f"{x['predicted_given_gold']:.4f}" for x in information]
     for name, key in (("V", "v_measure"), ("hom", "homogeneity"), ("com", "completeness")):
-        columns[name] = [_percent(x[key]) for x in information]
+        columns[name] = [scores.percent(x[key]) for x in information]
     columns["labels"] = [str(r["labels"]) for r in results]
-    lines = _aligned([list(columns), *zip(*columns.values(), strict=True)])
-    for r in results[1:]:
-        if "difference" in r:
-            d = r["difference"]
-            low, high = (f"{100 * x:+.2f}" for x in d["interval"])
-            lines.append(
-                f"{r['tagging']} minus {first['tagging']}: accuracy {100 * d['accuracy']:+.2f}"
-                f" (95% {low} to {high}), p = {d['p_value']:.4f}"
-            )
+    lines = scores.aligned([list(columns), *zip(*columns.values(), strict=True)])
+    lines += scores.differences(results, "tagging", "accuracy", "accuracy")
     if by_tag:
         for r, table in zip(results, tables, strict=True):
             lines += ["", *_tag_lines(r["tagging"], table)]
@@ -278,7 +259,7 @@ def _as_table(results, signature, tables, by_tag, verbose):
     lines.append(f"gold: {first['words']} words{known}, {first['tags']} tags")
     if verbose:
         lines.append("G: gold tags, P: labels; hom: 1 - H(G|P) / H(G), com: 1 - H(P|G) / H(P), V: their harmonic mean")
-    lines.append(f"signature: {_signature(signature)}")
+    lines.append(f"signature: {scores.signature(signature)}")
     return "\n".join(lines) + "\n"
 
 
@@ -286,8 +267,8 @@ def _tag_lines(path, table):
     rows = [["tag", "gold", "labelled", "both", "precision", "recall", "F1"]]
     for row in metrics.by_tag(table):
         counts = map(str, (row.gold, row.predicted, row.correct))
-        rows.append([_text(row.tag), *counts, *map(_percent, (row.precision, row.recall, row.f1))])
+        rows.append([_text(row.tag), *counts, *map(scores.percent, (row.precision, row.recall, row.f1))])
     how = "" if table.comparable or not table.words else ", labels mapped many-to-1"
-    lines = [f"{path}{how}:", *_aligned(rows)]
+    lines = [f"{path}{how}:", *scores.aligned(rows)]
     errors = [f"{_text(g)} as {_text(p)} {n}" for g, p, n in metrics.confusions(table)]
     return lines + (["commonest errors: " + ", ".join(errors)] if errors else [])

@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from aligntools import __version__
-from aligntools.cli import options
+from aligntools.cli import options, tables
 from aligntools.errors import DataError, UsageProblem
 from aligntools.formats.conll import COLUMNS, column_place, read_conll
 from aligntools.parsing import scoring
@@ -77,7 +77,7 @@ def command(gold, hypotheses, punct, no_punct, max_length, by, column, subtypes,
         **({"forms": "ignored"} if ignore_forms else {}),
         **({"bootstrap": bootstrap, "seed": seed} if bootstrap or paired else {}), "version": __version__,
     }  # fmt: skip
-    text = "|".join(f"{name}:{value}" for name, value in signature.items())
+    text = tables.signature(signature)
     show = _as_json if json else _as_table
     options.write_text(output, show(results, groups, text, signature))
 
@@ -146,41 +146,24 @@ def _as_json(results, groups, text, signature):
     return json_module.dumps(shown, indent=2, ensure_ascii=False) + "\n"
 
 
-def _percent(value):
-    return "-" if value is None else f"{100 * value:.2f}"
-
-
-def _aligned(rows):
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]
-
-
 def _as_table(results, groups, text, _signature):
     rows = [["parser", "UAS%"]]
     if "uas_interval" in results[0]:
         rows[0].append("95% interval")
     rows[0] += ["LAS%", "trees%", "root%"]
     for r in results:
-        row = [r["parser"], _percent(r["uas"])]
+        row = [r["parser"], tables.percent(r["uas"])]
         if "uas_interval" in r:
-            row.append("-".join(map(_percent, r["uas_interval"])))
-        rows.append([*row, *(_percent(r[name]) for name in ("las", "complete", "root"))])
-    lines = _aligned(rows)
-    for r in results[1:]:
-        if "difference" in r:
-            d = r["difference"]
-            low, high = (f"{100 * x:+.2f}" for x in d["interval"])
-            lines.append(
-                f"{r['parser']} minus {results[0]['parser']}: UAS {100 * d['uas']:+.2f} (95% {low} to {high}),"
-                f" p = {d['p_value']:.4f}"
-            )
+            row.append(tables.interval(r["uas_interval"]))
+        rows.append([*row, *(tables.percent(r[name]) for name in ("las", "complete", "root"))])
+    lines = [*tables.aligned(rows), *tables.differences(results, "parser", "uas", "UAS")]
     for r, found in zip(results, groups, strict=True):
         for kind, members in found.items():
             table = [[kind, "gold", "parsed", "recall", "precision"]]
-            table += [
-                [g.name, str(g.gold), str(g.predicted), _percent(g.recall), _percent(g.precision)] for g in members
-            ]
-            lines += ["", f"{r['parser']} by {kind}:", *_aligned(table)]
+            for g in members:
+                shares = map(tables.percent, (g.recall, g.precision))
+                table.append([g.name, str(g.gold), str(g.predicted), *shares])
+            lines += ["", f"{r['parser']} by {kind}:", *tables.aligned(table)]
     lines.append(f"gold: {results[0]['words']} words in {results[0]['sentences']} sentences count")
     lines.append(f"signature: {text}")
     return "\n".join(lines) + "\n"

@@ -7,7 +7,6 @@ import time
 import click
 
 from aligntools.cli import options
-from aligntools.cli.align import _size as size
 from aligntools.errors import DataError, UsageProblem
 
 _ANY_LENGTH = 2**31 - 1
@@ -40,7 +39,7 @@ _ANY_LENGTH = 2**31 - 1
               help="Leave out rules of a lower fractional count.")  # fmt: skip
 @click.option("--text", metavar="FILE", help="Write only rules that may be used on this text; all enter the scores.")
 @options.index_base(of="the alignment file")
-@click.option("--max-memory", callback=size, default="2G", show_default=True, metavar="SIZE",
+@click.option("--max-memory", callback=options.size, default="2G", show_default=True, metavar="SIZE",
               help="What exceeds this goes to temporary files: 800M, 4G.")  # fmt: skip
 @click.option("--tmpdir", metavar="DIR", help="Where temporary files go.  [default: the system's folder for them]")
 @options.threads

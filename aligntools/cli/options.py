@@ -111,6 +111,19 @@ def tag_separator(_ctx, _option, value):
     return None if value is None else value.encode()
 
 
+def size(_ctx, _option, value):
+    """Read an amount of memory, such as 800M or 4G, as bytes."""
+    if value is None:
+        return None
+    number, unit = value.rstrip("bB")[:-1], value.rstrip("bB")[-1:].upper()
+    if unit.isdigit():
+        number, unit = value, ""
+    try:
+        return int(float(number) * {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}[unit])
+    except (ValueError, KeyError):
+        raise click.BadParameter(f"'{value}' is no size; write for instance 800M or 4G") from None
+
+
 def difference_as(name, difference):
     """Return a `resampling.Difference` for JSON, its value under the figure's ``name``."""
     return {name: difference.value, "interval": difference.interval, "p_value": difference.p_value}

@@ -6,7 +6,6 @@ import sys
 import click
 
 from aligntools.cli import options
-from aligntools.cli.align import _size as size
 from aligntools.errors import UsageProblem
 
 
@@ -31,7 +30,7 @@ def _thresholds(_ctx, _option, value):
               help="Leave out n-grams that come N times or less, by order; the last N is for the rest.")  # fmt: skip
 @click.option("--lowercase", is_flag=True, help="Put the text in lower case.")
 @click.option("--skip-symbols", is_flag=True, help="Pass over <s>, </s> and <unk> in the text; else they are an error.")
-@click.option("--max-memory", callback=size, default="2G", show_default=True, metavar="SIZE",
+@click.option("--max-memory", callback=options.size, default="2G", show_default=True, metavar="SIZE",
               help="Tables over this go to temporary files: 800M, 4G.")  # fmt: skip
 @click.option("--tmpdir", metavar="DIR", help="Where temporary files go.  [default: the system's folder for them]")
 @options.threads

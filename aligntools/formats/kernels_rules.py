@@ -62,7 +62,7 @@ def rule_keys(source_offsets, source, target_offsets, target, pool, starts):
 
 
 @kernel(fast=False)
-def _find(keys, key):
+def find_slot(keys, key):
     """Return the place of a key in an open-addressing table, or of the free slot where it would be."""
     mask = np.uint64(keys.size - 1)
     code = key * _MIX
@@ -108,7 +108,7 @@ def count_ngrams(words, offsets, most, sentence, keys, used):
                     break
                 code = _continue_hash(code, words[at])
                 key = max(code, np.uint64(1))
-                place = _find(keys, key)
+                place = find_slot(keys, key)
                 if keys[place] == 0:
                     keys[place] = key
                     used[0] += 1
@@ -145,7 +145,7 @@ def match_sources(offsets, symbols, most, keys, usable):
                 if at - begin < most:
                     code = _continue_hash(code, symbols[at])
                 at += 1
-            if keys[_find(keys, max(code, np.uint64(1)))] == 0:
+            if keys[find_slot(keys, max(code, np.uint64(1)))] == 0:
                 usable[rule] = 0
             if usable[rule] == 0:
                 break
@@ -198,7 +198,7 @@ def count_patterns(words, offsets, most, span, sentence, keys, used, stack, code
                     if used[0] >= limit:
                         return sentence
                     key = max(code, np.uint64(1))
-                    place = _find(keys, key)
+                    place = find_slot(keys, key)
                     if keys[place] == 0:
                         keys[place] = key
                         used[0] += 1
@@ -229,7 +229,7 @@ def move_keys(keys, new_keys):
     """Enter all of a set in a larger one."""
     for k in range(keys.size):
         if keys[k] != 0:
-            new_keys[_find(new_keys, keys[k])] = keys[k]
+            new_keys[find_slot(new_keys, keys[k])] = keys[k]
 
 
 @kernel(fast=False)
@@ -241,5 +241,5 @@ def match_patterns(offsets, symbols, most, keys, usable):
         code = _START
         for at in range(offsets[rule], offsets[rule + 1]):
             code = _continue_hash(code, symbols[at] if symbols[at] >= 0 else _GAP)
-        if keys[_find(keys, max(code, np.uint64(1)))] == 0:
+        if keys[find_slot(keys, max(code, np.uint64(1)))] == 0:
             usable[rule] = 0

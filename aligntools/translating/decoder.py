@@ -242,22 +242,18 @@ class System:
         sentences : Sentences
         pool : Pool or None
         """
-        lm_ids, offsets = self._lm_ids(sentences), sentences.offsets
-        found = [None] * len(sentences)
+        lm_ids = self._lm_ids(sentences)
 
-        def work(block):
-            room = self._room()
-            for k in range(*block):
-                words, score = [], 0.0
-                for a in range(int(offsets[k]), int(offsets[k + 1]), LONGEST):
-                    part = slice(a, min(a + LONGEST, int(offsets[k + 1])))
-                    goal = self._decode(room, sentences, part, lm_ids, False)
-                    score += float(room.node_scores[goal])
-                    words.append(self._best(room, goal, sentences.passed[part]))
-                found[k] = (np.concatenate(words) if words else np.zeros(0, np.int32)), score
-            self._rules.rooms.append(room)
+        def best(room, begin, end):
+            words, score = [np.zeros(0, np.int32)], 0.0
+            for a in range(begin, end, LONGEST):
+                part = slice(a, min(a + LONGEST, end))
+                goal = self._decode(room, sentences, part, lm_ids, False)
+                score += float(room.node_scores[goal])
+                words.append(self._best(room, goal, sentences.passed[part]))
+            return np.concatenate(words), score
 
-        self._run(work, sentences, pool)
+        found = self._each(best, sentences, pool)
         lengths = np.fromiter((len(w) for w, _ in found), np.int64, len(found))
         ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
         tokens = np.concatenate([np.zeros(0, np.int32), *(w for w, _ in found)])
@@ -275,29 +271,33 @@ class System:
         sentences : Sentences
         pool : Pool or None
         """
-        lm_ids, offsets = self._lm_ids(sentences), sentences.offsets
-        found = [None] * len(sentences)
+        lm_ids = self._lm_ids(sentences)
+
+        def hypergraph(room, begin, end):
+            if begin == end:
+                return _blank()
+            part = slice(begin, end)
+            goal = self._decode(room, sentences, part, lm_ids, True)
+            return self._forest(room, goal, sentences.passed[part], lm_ids)
+
+        return join(self._each(hypergraph, sentences, pool))
+
+    def _each(self, function, sentences, pool):
+        """Return what ``function(room, begin, end)`` makes of each sentence's words."""
+        offsets, found = sentences.offsets, [None] * len(sentences)
 
         def work(block):
             room = self._room()
             for k in range(*block):
-                part = slice(int(offsets[k]), int(offsets[k + 1]))
-                if part.start == part.stop:
-                    found[k] = _blank()
-                    continue
-                goal = self._decode(room, sentences, part, lm_ids, True)
-                found[k] = self._forest(room, goal, sentences.passed[part], lm_ids)
+                found[k] = function(room, int(offsets[k]), int(offsets[k + 1]))
             self._rules.rooms.append(room)
 
-        self._run(work, sentences, pool)
-        return join(found)
-
-    def _run(self, work, sentences, pool):
-        blocks = balanced_blocks(np.diff(sentences.offsets) + 1, _BLOCKS)
+        blocks = balanced_blocks(np.diff(offsets) + 1, _BLOCKS)
         for block in blocks if pool is None else ():
             work(block)
         if pool is not None:
             pool.map(work, blocks)
+        return found
 
     def _room(self):
         try:

@@ -10,7 +10,7 @@ import numpy as np
 
 from aligntools.parallel import Pool, balanced_blocks
 from aligntools.translating import kernels_hypergraph as kernels
-from aligntools.translating import kernels_semirings
+from aligntools.translating import kernels_kbest, kernels_semirings
 
 #: Parts that the sentences are worked in, whatever the number of threads.
 BLOCKS = 32
@@ -449,7 +449,7 @@ class _Search:
         nodes, stack, rows = np.empty((size, 4), np.int32), np.empty(size + 1, np.int32), np.empty(k, np.int32)
         self._reserve(size + 64 * k)
         while True:
-            count = kernels.k_best(
+            count = kernels_kbest.k_best(
                 h.edge_offsets, h.tails, self.scores, h.word_offsets, h.words, self.choice, begin, end, h.roots[s], k,
                 distinct, self.table, self.values, self.hashes, nodes, self.seen, stack, rows,
             )  # fmt: skip
@@ -457,10 +457,10 @@ class _Search:
                 self._reserve(2 * self.room)
                 continue
             rows = rows[: count if count >= 0 else int(nodes[0, 0])]
-            sizes = self.table[rows, kernels.SIZE]
+            sizes = self.table[rows, kernels_kbest.SIZE]
             starts = _offsets(sizes)
             edges = np.empty(starts[-1], np.int32)
-            kernels.trace(self.table, rows, np.empty(sizes.max(initial=0), np.int32), starts, edges)
+            kernels_kbest.trace(self.table, rows, np.empty(sizes.max(initial=0), np.int32), starts, edges)
             return np.split(edges, starts[1:-1]) if len(rows) else []
 
     def _reserve(self, rows):

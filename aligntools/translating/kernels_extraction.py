@@ -116,38 +116,31 @@ def _is_tight(places, phrases, p):
     )
 
 
-@kernel(fast=False)
-def _write_key(pool, at, words, others, base, other_base, pairs, pair_base, totals, phrases, p, a, b):
-    """Write the key of phrase ``p`` without the phrases ``a`` and ``b`` (-1: none); return where it ends."""
-    i = phrases[p, 0]
-    symbol = 0
-    while i <= phrases[p, 1]:
-        if a >= 0 and i == phrases[a, 0]:
+@kernel(fast=False, inline=True)
+def _write_side(pool, at, words, base, phrases, side, p, a, b):
+    """Write one side of a key and a zero; return where it ends. ``side``: its first column of ``phrases``."""
+    i = phrases[p, side]
+    while i <= phrases[p, side + 1]:
+        if a >= 0 and i == phrases[a, side]:
             pool[at] = 1
-            i = phrases[a, 1] + 1
-        elif b >= 0 and i == phrases[b, 0]:
+            i = phrases[a, side + 1] + 1
+        elif b >= 0 and i == phrases[b, side]:
             pool[at] = 2
-            i = phrases[b, 1] + 1
+            i = phrases[b, side + 1] + 1
         else:
             pool[at] = words[base + i] + 2
             i += 1
         at += 1
     pool[at] = 0
-    at += 1
-    j = phrases[p, 2]
-    while j <= phrases[p, 3]:
-        if a >= 0 and j == phrases[a, 2]:
-            pool[at] = 1
-            j = phrases[a, 3] + 1
-        elif b >= 0 and j == phrases[b, 2]:
-            pool[at] = 2
-            j = phrases[b, 3] + 1
-        else:
-            pool[at] = others[other_base + j] + 2
-            j += 1
-        at += 1
-    pool[at] = 0
-    at += 1
+    return at + 1
+
+
+@kernel(fast=False)
+def _write_key(pool, at, words, others, base, other_base, pairs, pair_base, totals, phrases, p, a, b):
+    """Write the key of phrase ``p`` without the phrases ``a`` and ``b`` (-1: none); return where it ends."""
+    at = _write_side(pool, at, words, base, phrases, 0, p, a, b)
+    at = _write_side(pool, at, others, other_base, phrases, 2, p, a, b)
+    symbol = 0
     i = phrases[p, 0]
     while i <= phrases[p, 1]:
         if a >= 0 and i == phrases[a, 0]:

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from aligntools.compiling import kernel
+from aligntools.formats.kernels_rules import find_slot
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
@@ -50,21 +51,10 @@ def group_rules(pool, starts, rule_at, source_at):
 
 
 @kernel(fast=False)
-def _find(keys, key):
-    """Return the place of a key in an open-addressing table, or of the free slot where it would be."""
-    mask = np.uint64(keys.size - 1)
-    code = key * _MIX
-    place = (code ^ (code >> _HALF)) & mask
-    while keys[place] != 0 and keys[place] != key:
-        place = (place + np.uint64(1)) & mask
-    return np.int64(place)
-
-
-@kernel(fast=False)
 def fill_lexicon(pairs, probabilities, keys, values):
     """Enter word pairs ``source << 32 | target`` and their two probabilities in an empty table."""
     for k in range(pairs.size):
-        place = _find(keys, pairs[k])
+        place = find_slot(keys, pairs[k])
         keys[place] = pairs[k]
         values[place, 0] = probabilities[k, 0]
         values[place, 1] = probabilities[k, 1]
@@ -129,11 +119,11 @@ def weigh_links(pool, starts, weights, rule_at, rules, keys, values, joint, lexi
                 for at in range(links, last):
                     link = pool[at] - 1
                     if link % 256 == t - target:
-                        place = _find(keys, (np.uint64(pool[source + link // 256] - 2) << _HALF) | word)
+                        place = find_slot(keys, (np.uint64(pool[source + link // 256] - 2) << _HALF) | word)
                         total += values[place, 0]
                         count += 1
                 if count == 0:
-                    total = values[_find(keys, word), 0]
+                    total = values[find_slot(keys, word), 0]
                     count = 1
                 forward += _log_mean(total, count)
             backward = 0.0
@@ -145,12 +135,12 @@ def weigh_links(pool, starts, weights, rule_at, rules, keys, values, joint, lexi
                 total = 0.0
                 count = 0
                 while at < last and (pool[at] - 1) // 256 == s - source:
-                    place = _find(keys, word | np.uint64(pool[target + (pool[at] - 1) % 256] - 2))
+                    place = find_slot(keys, word | np.uint64(pool[target + (pool[at] - 1) % 256] - 2))
                     total += values[place, 1]
                     count += 1
                     at += 1
                 if count == 0:
-                    total = values[_find(keys, word), 1]
+                    total = values[find_slot(keys, word), 1]
                     count = 1
                 backward += _log_mean(total, count)
             lexical[rule, 0] = max(lexical[rule, 0], forward)
@@ -180,10 +170,10 @@ def best_words(source_offsets, source, target_offsets, target, keys, values, out
                 if words[t] < 0:
                     continue
                 word = np.uint64(words[t]) << shift
-                best = values[_find(keys, word), way]
+                best = values[find_slot(keys, word), way]
                 for s in range(other_begin, other_end):
                     if others[s] > 0:
-                        best = max(best, values[_find(keys, word | (np.uint64(others[s]) << other_shift)), way])
+                        best = max(best, values[find_slot(keys, word | (np.uint64(others[s]) << other_shift)), way])
                 total += math.log(best) if best > 0 else none
             out[rule, way] = total
 
@@ -234,7 +224,7 @@ def add_targets(hashes, joint, row, part, parts, keys, sums, used):
     limit = keys.size * 2 // 3
     while row < hashes.size:
         if hashes[row] % np.uint64(parts) == np.uint64(part):
-            place = _find(keys, hashes[row])
+            place = find_slot(keys, hashes[row])
             if keys[place] == 0:
                 if used[0] >= limit:
                     break
@@ -251,7 +241,7 @@ def move_targets(keys, sums, new_keys, new_sums):
     """Enter all of a table in a larger one."""
     for k in range(keys.size):
         if keys[k] != 0:
-            place = _find(new_keys, keys[k])
+            place = find_slot(new_keys, keys[k])
             new_keys[place] = keys[k]
             new_sums[place, 0] = sums[k, 0]
             new_sums[place, 1] = sums[k, 1]
@@ -262,7 +252,7 @@ def find_targets(hashes, part, parts, keys, sums, totals):
     """Fill ``totals`` [shape=(rules,), dtype=int64] with the counts of the target sides of one part."""
     for row in range(hashes.size):
         if hashes[row] % np.uint64(parts) == np.uint64(part):
-            totals[row] = sums[_find(keys, hashes[row]), 0]
+            totals[row] = sums[find_slot(keys, hashes[row]), 0]
 
 
 @kernel(fast=False)
