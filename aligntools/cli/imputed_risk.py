@@ -9,6 +9,14 @@ import click
 from aligntools.cli import options
 from aligntools.errors import DataError, UsageProblem
 
+_COUNT, _ANY_COUNT = click.IntRange(min=1), click.IntRange(min=0)
+_POSITIVE, _AMOUNT = click.FloatRange(min=0, min_open=True), click.FloatRange(min=0)
+
+
+def _number(name, kind, default, help):
+    metavar = "N" if isinstance(kind, click.IntRange) else "X"
+    return click.option(name, type=kind, default=default, show_default=True, metavar=metavar, help=help)
+
 
 @click.command("imputed-risk", context_settings=options.SETTINGS)
 @click.option("--supervised", metavar="FILE", help="Source text with references.")
@@ -25,10 +33,7 @@ from aligntools.errors import DataError, UsageProblem
 @click.option("-w", "--weights", "output", metavar="FILE", required=True, help="Write the weights here.")
 @click.option("--start", metavar="FILE", help="Weights to begin with.")
 @click.option("--tags", metavar="FILE", help="Tagged target text: adds the bigrams of rules' target sides as features.")
-@click.option(
-    "--bigrams", type=click.IntRange(min=1), default=500, show_default=True, metavar="N",
-    help="How many of them, the most frequent.",
-)  # fmt: skip
+@_number("--bigrams", _COUNT, 500, "How many of them, the most frequent.")
 @click.option("--reverse-grammar", metavar="FILE", help="Grammar of the reverse system, from target to source.")
 @click.option("--reverse-lm", metavar="FILE", help="Its language model, of the source language.")
 @click.option("--no-reverse-lm", is_flag=True, help="Impute without a language model.")
@@ -40,16 +45,10 @@ from aligntools.errors import DataError, UsageProblem
     "--impute", type=click.Choice(["kbest", "samples", "rules"]), default="kbest", show_default=True,
     help="The k best sources, weighing what their probabilities say; k samples; or round trips rule by rule.",
 )  # fmt: skip
-@click.option("--k", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Sources a sentence.")
+@_number("--k", _COUNT, 1, "Sources a sentence.")
 @click.option("--samples", type=click.IntRange(min=1), metavar="N", help="Short for --impute samples --k N.")
-@click.option(
-    "--reverse-gamma", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True, metavar="X",
-    help="Sharpness of the reverse model's probabilities.",
-)  # fmt: skip
-@click.option(
-    "--monolingual-weight", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True, metavar="X",
-    help="What an imputed sentence counts beside a supervised one.",
-)  # fmt: skip
+@_number("--reverse-gamma", _POSITIVE, 1.0, "Sharpness of the reverse model's probabilities.")
+@_number("--monolingual-weight", _POSITIVE, 1.0, "What an imputed sentence counts beside a supervised one.")
 @click.option(
     "--method", type=click.Choice(["risk", "mert", "likelihood"]), default="risk", show_default=True,
     help="Expected loss; minimum error rate training; conditional likelihood of the best candidate.",
@@ -63,26 +62,14 @@ from aligntools.errors import DataError, UsageProblem
     "--nbest", type=click.IntRange(min=2), default=100, show_default=True, metavar="N",
     help="Candidates a sentence that each round adds.",
 )  # fmt: skip
-@click.option(
-    "--rounds", type=click.IntRange(min=0), default=10, show_default=True, metavar="N",
-    help="Of decoding and optimizing, at most.",
-)  # fmt: skip
-@click.option(
-    "--patience", type=click.IntRange(min=1), default=3, show_default=True, metavar="N",
-    help="End after N rounds without a gain.",
-)  # fmt: skip
-@click.option(
-    "--gamma", type=click.FloatRange(min=0, min_open=True), default=1.0, show_default=True, metavar="X",
-    help="Sharpness of the distribution over translations.",
-)  # fmt: skip
+@_number("--rounds", _ANY_COUNT, 10, "Of decoding and optimizing, at most.")
+@_number("--patience", _COUNT, 3, "End after N rounds without a gain.")
+@_number("--gamma", _POSITIVE, 1.0, "Sharpness of the distribution over translations.")
 @click.option(
     "--quench", type=click.FloatRange(min=0, min_open=True), metavar="X",
     help="Double gamma in every round, optimizing each time, until it is X.",
 )  # fmt: skip
-@click.option(
-    "--l2", type=click.FloatRange(min=0), default=1e-4, show_default=True, metavar="X",
-    help="Weight of half the squared distance of the weights from the prior.",
-)  # fmt: skip
+@_number("--l2", _AMOUNT, 1e-4, "Weight of half the squared distance of the weights from the prior.")
 @click.option(
     "--prior", type=click.Choice(["zero", "start"]), default="zero", show_default=True,
     help="Where --l2 draws the weights to: zero, or those to begin with.",
@@ -91,22 +78,10 @@ from aligntools.errors import DataError, UsageProblem
     "--choose", type=click.Choice(["supervised", "all", "last"]), default="all", show_default=True,
     help="Write the weights of the round that is best on all text, or on the supervised; or of the last.",
 )  # fmt: skip
-@click.option(
-    "--temperature", type=click.FloatRange(min=0), default=0.0, show_default=True, metavar="X",
-    help="Weight of the entropy, which is rewarded.",
-)  # fmt: skip
-@click.option(
-    "--restarts", type=click.IntRange(min=0), default=8, show_default=True, metavar="N",
-    help="Random beginnings of MERT in each round.",
-)  # fmt: skip
-@click.option(
-    "--pop-limit", type=click.IntRange(min=1), default=100, show_default=True, metavar="N",
-    help="Items that a cell of the decoder's chart takes.",
-)  # fmt: skip
-@click.option(
-    "--span-limit", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
-    help="Most words that a rule covers.",
-)  # fmt: skip
+@_number("--temperature", _AMOUNT, 0.0, "Weight of the entropy, which is rewarded.")
+@_number("--restarts", _ANY_COUNT, 8, "Random beginnings of MERT in each round.")
+@_number("--pop-limit", _COUNT, 100, "Items that a cell of the decoder's chart takes.")
+@_number("--span-limit", _COUNT, 10, "Most words that a rule covers.")
 @click.option(
     "--checkpoint", metavar="DIR", help="Keep the state of each round here; the same command goes on from it."
 )
