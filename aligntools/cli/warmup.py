@@ -28,10 +28,10 @@ def command(quiet, verbose):
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         aligning.warm(Path(folder))
-    with Pool(1) as pool:
-        tagging.warm(pool)
-        parsing.warm(pool)
-        translating.warm(pool)
+        with Pool(1) as pool:
+            tagging.warm(pool)
+            parsing.warm(pool)
+            translating.warm(Path(folder), pool)
     if not quiet:
         where = f"kept in {compiling.CACHE_FOLDER}" if compiling.CACHE_FOLDER else "not kept: no writable folder"
         click.echo(f"compiled in {time.perf_counter() - began:.1f} s; {where}", err=True)

@@ -14,7 +14,13 @@ from aligntools.formats import files
 VERSION = 1
 _MAGIC = "aligntools"
 #: What takes a model of each kind.
-USES = {"alignment": "align -m", "tagger": "tag -m", "parser": "parse -m", "grammar": "translate --grammar"}
+USES = {
+    "alignment": "align -m",
+    "tagger": "tag -m",
+    "parser": "parse -m",
+    "grammar": "translate --grammar",
+    "lm": "translate --lm",
+}
 
 
 def write_model(path, kind, header, arrays):

@@ -1,37 +1,79 @@
-"""Runs the decoder once on a few words, so that nothing of it is left to compile."""
+"""Runs once, on a few sentences, what language models, grammars, decoding and tuning compile."""
 
 import numpy as np
 
-from aligntools.formats.grammar import Grammar
-from aligntools.formats.vocabulary import Vocabulary
-from aligntools.translating import lm, trie
+from aligntools.formats import files
+from aligntools.formats.arpa import write_arpa
+from aligntools.formats.bitext import read_bitext
+from aligntools.formats.grammar import read_grammar
+from aligntools.formats.grammar_text import write_text
+from aligntools.formats.pharaoh import Links
+from aligntools.formats.spilling import Store
+from aligntools.translating import bleu, extraction, lm, parts, trie, tuning
+from aligntools.translating.counting import count
 from aligntools.translating.decoder import System, feature_names
-from aligntools.translating.lists import best_lists, sample_lists
+from aligntools.translating.imputation import impute
+from aligntools.translating.kneser_ney import estimate
 from aligntools.translating.weights import default_weights
 
+_SOURCE = ("x y z", "y z", "u x", "z y x u")
+_TARGET = ("a b c", "b c", "d a", "c b a d")
 
-def warm(pool):
-    """Compile what translating uses: best strings, hypergraphs, lists, samples."""
-    words = Vocabulary.from_words(["<s>", "</s>", "a", "b"])
-    logs = np.full((5, 2), -1.0, np.float32)
-    pairs = np.array([[1, 3], [3, 4], [4, 2]], np.int32)
-    model = lm.from_blocks(
-        2, words, [5, 3], [(np.arange(5, dtype=np.int32)[:, None], logs), (pairs, np.full((3, 2), -0.5, np.float32))]
-    )
-    grammar = Grammar(
-        Vocabulary.from_words(["x", "y"]),
-        Vocabulary.from_words(["a", "b"]),
-        np.array([0, 1, 2, 4], np.int64),
-        np.array([1, 2, -1, 2], np.int32),
-        np.array([0, 1, 2, 4], np.int64),
-        np.array([1, 2, 2, -1], np.int32),
-        np.zeros((3, 1), np.float32),
-        ["PhraseEgivenF"],
-    )
+
+def warm(folder, pool):
+    """Compile what ``train-lm``, ``extract-grammar``, ``translate`` and ``imputed-risk`` use.
+
+    Parameters
+    ----------
+    folder : Path
+        For small files.
+    pool : Pool
+    """
+    sides = [folder / "source", folder / "target"]
+    for path, lines in zip(sides, (_SOURCE, _TARGET), strict=True):
+        with files.writing(str(path)) as out:
+            out.write("".join(line + "\n" for line in lines * 20).encode())
+    source, target = map(str, sides)
+    model = _language_model(target, str(folder / "lm"), pool)
+    grammar = _grammar(source, target, str(folder / "grammar"))
     trie.build_trie(np.arange(3001, dtype=np.int64), np.arange(1, 3001, dtype=np.int32))  # large enough to grow
     system = System(grammar, model, default_weights(feature_names(grammar)))
-    sentences = system.encode([b"x", b"y", b"z"], np.array([0, 3], np.int64))
-    system.translate(sentences, pool)
-    forest = system.forest(sentences, pool)
-    best_lists(system, forest, sentences, 2, pool)
-    sample_lists(system, forest, sentences, 2, 1.0, 1, pool)
+    text = read_bitext(source, target)
+    source_text = parts.Text.of(text.source, text.source_vocabulary)
+    target_text = parts.Text.of(text.target, text.target_vocabulary)
+    system.translate(system.encode(source_text.words, source_text.offsets), pool)
+    part = parts.part(system, source_text, [target_text], pool=pool)
+    for how in (
+        {"loss": "corpus"}, {"loss": "sentence"}, {"loss": "linear"}, {"forest": True, "temperature": 0.1},
+        {"forest": True, "loss": "linear"}, {"method": "mert"}, {"method": "likelihood"},
+    ):  # fmt: skip
+        settings = tuning.Settings(rounds=1, k=5, iterations=2, restarts=1, **how)
+        tuning.tune([part], system.weights, settings, pool=pool)
+    forest = part.decode(np.asarray(system.weights))
+    for how in ("kbest", "samples"):
+        impute(forest, system.weights, how, 2, 1.0, 1, pool)
+    target_side = text.target.tokens, text.target.offsets
+    bleu.statistics(*target_side, [target_side])
+
+
+def _language_model(text, path, pool):
+    store = Store(1 << 20)
+    counts = count([text], 3, store)
+    model = estimate(counts, store, pool, (0,))
+    write_arpa(path, model.vocabulary, model.counts, model.blocks())
+    model = lm.load(path)
+    for _ in lm.score_text(model, text, pool):
+        pass
+    return model
+
+
+def _grammar(source, target, path):
+    text = read_bitext(source, target, lowercase=False)
+    lengths = text.source.lengths()
+    places = np.concatenate([np.arange(n, dtype=np.int32) for n in lengths])
+    links = Links(np.stack([places, places], 1), text.source.offsets)
+    rules = extraction.Extraction(text, links, extraction.Settings(), max_memory=1 << 20, threads=1)
+    for style in ("moses", "hiero"):
+        write_text(path, rules.parts(), style)
+        grammar = read_grammar(path, only_for=(text.source, text.source_vocabulary), span=10)
+    return grammar
