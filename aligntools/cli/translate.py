@@ -55,8 +55,7 @@ def command(
     \b
     Example:
       aligntools align -q -i data/samples/de-en.txt -o /tmp/de-en.align
-      aligntools extract-grammar -q -s data/samples/de-en.de -t data/samples/de-en.en -a /tmp/de-en.align \
-        -o /tmp/de-en.grammar
+      aligntools extract-grammar -q -i data/samples/de-en.txt -a /tmp/de-en.align -o /tmp/de-en.grammar
       aligntools train-lm -q -n 3 data/samples/de-en.en -o /tmp/en.arpa
       head -5 data/samples/de-en.de | aligntools translate -q --grammar /tmp/de-en.grammar --lm /tmp/en.arpa
     """
