@@ -264,7 +264,7 @@ def _impute(work, text, number):
     from aligntools.translating.weights import load_weights
 
     given = work.given
-    grammar = read_grammar(given["reverse_grammar"], only_for=parts.numbered([text]))
+    grammar = read_grammar(given["reverse_grammar"], only_for=parts.numbered([text]), span=given["span_limit"])
     model = None if given["no_reverse_lm"] else lm.load(given["reverse_lm"])
     system = work.system(grammar, model, [0.0] * len(_names(grammar)))
     system = system.with_weights(load_weights(given["reverse_weights"], system.features))
@@ -289,7 +289,7 @@ def _grammar(work, only_for):
     from aligntools.translating.weights import read_weights
 
     given = work.given
-    grammar = read_grammar(given["grammar"], only_for=only_for)
+    grammar = read_grammar(given["grammar"], only_for=only_for, span=given["span_limit"])
     start = read_weights(given["start"])[0] if given["start"] is not None else None
     if given["tags"] is not None:
         tagged = read_tags(given["tags"])
@@ -322,7 +322,7 @@ def _composed(work, texts, forward, model, system):
     from aligntools.translating.weights import load_weights
 
     given = work.given
-    reverse = read_grammar(given["reverse_grammar"], only_for=parts.numbered(texts))
+    reverse = read_grammar(given["reverse_grammar"], only_for=parts.numbered(texts), span=given["span_limit"])
     names = _names(reverse)
     weights = dict(zip(names, load_weights(given["reverse_weights"], names), strict=True))
     by_name = dict(zip(system.features, system.weights, strict=True))

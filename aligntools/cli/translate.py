@@ -136,14 +136,16 @@ def _input(texts):
 def _system(grammar, lm, weights, tags, known, settings):
     """Load what the options name; the grammar only as far as the input needs it, if that is known."""
     from aligntools.formats.tagged import read_tags
-    from aligntools.translating import features
+    from aligntools.translating import features, parts
     from aligntools.translating import lm as language_models
     from aligntools.translating.decoder import System, feature_names
     from aligntools.translating.grammar import read_grammar
     from aligntools.translating.weights import default_weights, load_weights, read_weights
 
     given = read_weights(weights)[0] if weights else None  # first: it is soon seen whether it is one
-    rules = read_grammar(grammar, only_for=_side(known) if known is not None else None, span=settings.span_limit)
+    rules = read_grammar(
+        grammar, only_for=parts.numbered(known) if known is not None else None, span=settings.span_limit
+    )
     if tags:
         tagged = read_tags(tags)
         plain = set(feature_names(rules))
@@ -152,16 +154,3 @@ def _system(grammar, lm, weights, tags, known, settings):
     names = feature_names(rules)
     values = load_weights(weights, names) if weights else default_weights(names)
     return System(rules, language_models.load(lm) if lm else None, values, settings)
-
-
-def _side(parts):
-    """Return the input's words as numbers and their vocabulary."""
-    import numpy as np
-
-    from aligntools.formats.bitext import Side
-    from aligntools.formats.vocabulary import Vocabulary
-
-    ids = {}
-    tokens = [ids.setdefault(word, len(ids) + 1) for part in parts for word in part.words]
-    lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.offsets) for part in parts)])
-    return Side(np.array(tokens, np.int32), np.cumsum(lengths)), Vocabulary.from_bytes(list(ids))

@@ -38,12 +38,11 @@ class Text:
 
 
 def numbered(texts: Sequence[Text]) -> tuple[Side, Vocabulary]:
-    """Return all texts, one behind another, as a side of their own vocabulary."""
+    """Return all texts, or parts of one, one behind another, as a side of their own vocabulary."""
     ids = {}
     tokens = [ids.setdefault(word, len(ids) + 1) for text in texts for word in text.words]
-    lengths = np.concatenate([np.diff(text.offsets) for text in texts])
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return Side(np.array(tokens, np.int32), offsets), Vocabulary.from_bytes(list(ids))
+    lengths = np.concatenate([np.zeros(1, np.int64), *(np.diff(text.offsets) for text in texts)])
+    return Side(np.array(tokens, np.int32), np.cumsum(lengths)), Vocabulary.from_bytes(list(ids))
 
 
 def part(
