@@ -17,6 +17,8 @@ python bench/run.py contrastive --data DIR --peer-results FILE
 python bench/run.py contrastive_speed --data DIR
 python bench/run.py transfer_pud --data DIR --treebanks DIR
 python bench/run.py contrastive_study --data DIR --peer-results FILE
+python bench/run.py translation --texts DIR
+python bench/run.py translation_studies --texts DIR --treebanks DIR
 
 DIR holds gold links and text as ``<pair>/<set>.wa``, ``<set>.en``, ``<set>.<other>`` (or .gz); ALIGNTOOLS_REALDATA
 names it too. The other aligners are found where the options say; without them their columns stay out. Texts and
@@ -51,6 +53,8 @@ COMMANDS = {
     "contrastive": "AER of contrastive-align on every gold set, beside its base and the other aligners",
     "contrastive_speed": "what contrastive alignment costs, by sentence length and beam",
     "transfer_pud": "what errors of tags, trees and links cost transferred trees",
+    "translation": "BLEU, time and memory of a translation system, weights by risk and by MERT",
+    "translation_studies": "the studies of Li et al. 2011: imputed text by size, reverse language model, k",
     "contrastive_study": "the studies of Liu & Sun 2015: approximation, noise, features, systems",
 }
 

@@ -20,7 +20,7 @@ _ANY_LENGTH = 2**31 - 1
 @options.output(help="Write the grammar here instead of to standard output; appears whole or not at all.")
 @click.option("--format", type=click.Choice(["hiero", "moses", "binary"]), default="hiero", show_default=True,
               help="Text for cdec and Joshua, or for Moses; or a file that loads at once.")  # fmt: skip
-@click.option("--features", type=click.Choice(["standard", "full", "cdec"]), default="standard", show_default=True,
+@click.option("--features", type=click.Choice(["standard", "full", "cdec"]), default="full", show_default=True,
               help="Both phrase and lexical probabilities; with counts; or those of cdec's extractor.")  # fmt: skip
 @click.option("--max-span", type=click.IntRange(1, 200), default=10, show_default=True, metavar="N",
               help="Most words of an initial phrase, on either side.")  # fmt: skip
@@ -30,7 +30,7 @@ _ANY_LENGTH = 2**31 - 1
               help="Most nonterminals; 0 gives a phrase table.")  # fmt: skip
 @click.option("--min-hole", type=click.IntRange(1), default=1, show_default=True, metavar="N",
               help="Fewest source words that a nonterminal stands for.")  # fmt: skip
-@click.option("--phrases", type=click.Choice(["tight", "outer", "loose"]), default="tight", show_default=True,
+@click.option("--phrases", type=click.Choice(["tight", "outer", "loose"]), default="outer", show_default=True,
               help="Phrases begin and end with linked words (tight), those that nonterminals stand for do (outer),"
               " or none need to (loose).")  # fmt: skip
 @click.option("--keep", type=click.IntRange(1), default=20, show_default=True, metavar="N",
