@@ -1,5 +1,6 @@
 """Parsers trained on treebanks: what the features are worth, and what learning, inference and memory cost."""
 
+import json
 import resource
 import time
 from pathlib import Path
@@ -8,9 +9,22 @@ import numpy as np
 
 from bench import measuring, report
 
-#: Sets of templates beside the full one.
+#: Sets of templates, the full one first.
 ABLATIONS = ("full", "prefixes", "delexicalized")
+#: What is left out of the full set, one group at a time.
+GROUPS = {
+    "single words": ("w p |", "w |", "| w p", "| w"),
+    "words of both ends": ("w p | w p", "p | w p", "w | w p", "w p | p", "w p | w", "w | w"),
+    "single tags": ("p |", "| p"),
+    "both ends' tags alone": ("p | p",),
+    "tags around": ("p p+1 | p-1 p", "p-1 p | p-1 p", "p p+1 | p p+1", "p-1 p | p p+1", "p p+1 | p", "p-1 p | p",
+                    "p | p-1 p", "p | p p+1"),
+    "tags between": ("p [p] p",),
+}  # fmt: skip
 LENGTHS = (10, 20, 40, 80, 160)
+#: Weights of L2 that are tried; sentences, and L2, of an ablation; the English of both schemes.
+L2, SHARE, SHARE_L2 = (0.3, 1.0, 3.0, 5.0, 10.0, 30.0), 4000, 10.0
+BANKS = {"EWT": "ud/en_ewt-{}.conllu.gz", "Google": "google/en-{}.conll.gz"}
 
 
 def arguments(parser):
@@ -19,12 +33,15 @@ def arguments(parser):
         "--sentences", type=int, default=12_544, metavar="N", help="of EWT's training part [%(default)s]"
     )
     parser.add_argument("--iterations", type=int, default=60, metavar="N", help="of L-BFGS [%(default)s]")
+    parser.add_argument(
+        "--peers", type=Path, metavar="FILE", help="a table of other programs' figures, tab-separated, header first"
+    )
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="of each time [%(default)s]")
 
 
 def run(o):
     from aligntools.parallel import Pool
-    from aligntools.parsing import warming
+    from aligntools.parsing import supervised, warming
 
     train, test = (_read(o.treebanks / "ud" / f"en_ewt-{part}.conllu.gz") for part in ("train", "test"))
     train = _first(train, o.sentences)
@@ -32,11 +49,20 @@ def run(o):
         warming.warm(pool)
         quality, parser = _quality(o, train, test, pool)
         learning = _learning(o, parser, train, pool)
+        l2, groups = _l2(o, pool), _groups(o, pool)
     with Pool(1) as one:
         body = [
             f"English EWT, UPOS, first {len(train[2]) - 1:,} sentences ({len(train[0]):,} words) of the training part,"
             f" {o.iterations} iterations; UAS on the test part in percent, gold tags, punctuation counted.",
             report.table(["features", "weights in use", "UAS", "seconds"], quality),
+            f"The same full set learned from the first {min(SHARE, o.sentences):,} sentences with L2 {SHARE_L2:g},"
+            " with one group of templates left out at a time, and with all distances in one bin:",
+            report.table(["left out", "UAS dev", "UAS test"], groups),
+            f"UAS by the weight of L2, {o.iterations} iterations, whole training parts of EWT (UPOS) and of Google's"
+            f" English (3,300 sentences), on dev and test. `train-parser` has {supervised.Settings.l2:g} unless told"
+            " otherwise, chosen on the dev parts.",
+            report.table(["L2", *(f"{name} {part}" for name in BANKS for part in ("dev", "test"))], l2),
+            *_peers(o),
             *learning,
             "Sums over trees (partition function and marginals), random scores, one thread: microseconds a sentence,"
             " in brackets nanoseconds divided by the cube of its words:",
@@ -67,7 +93,7 @@ def _quality(o, train, test, pool):
     rows, parsers = [], {}
     for name in ABLATIONS:
         settings = supervised.Settings(
-            features=name, l2=5.0, iterations=o.iterations, crossing="lift", roots="join", labels=False
+            features=name, iterations=o.iterations, crossing="lift", roots="join", labels=False
         )
         began = time.perf_counter()
         parsers[name], _ = supervised.train(*train, None, settings, pool)
@@ -78,6 +104,81 @@ def _quality(o, train, test, pool):
         rows.append([name, f"{np.count_nonzero(parser.weights):,}", f"{uas:.2f}", f"{seconds:.0f}"])
         measuring.note(f"{name}: UAS {uas:.2f}")
     return rows, parsers["full"]
+
+
+def _learn(text, templates, l2, iterations, pool, **space):
+    """Return a parser with other templates than the package's sets."""
+    from aligntools.parsing import training
+    from aligntools.parsing.features import FeatureSpace
+    from aligntools.parsing.inference import Trees
+    from aligntools.parsing.parser import Lexicon, Parser
+    from aligntools.parsing.trees import usable
+
+    words, tags, offsets, heads = text
+    lexicon, trees = Lexicon.of(words, tags), Trees()
+    sentences = lexicon.sentences(words, tags, offsets)
+    loss = training.TreeLoss(sentences, usable(heads, offsets, trees, "lift", "join").heads, trees)
+    fitted = FeatureSpace.fitted(templates, sentences, pool=pool, **space)
+    fit = training.minimize(training.Objective(fitted, [loss], l2, pool), None, iterations, 1e-4)
+    return Parser(lexicon, fitted, fit.weights, trees, {})
+
+
+def _uas(parser, text, pool):
+    heads = parser.parse(parser.sentences(*text[:3]), pool).heads
+    return f"{100 * float(np.mean(heads == text[3])):.2f}"
+
+
+def _l2(o, pool):
+    from aligntools.parsing.features import SETS
+
+    rows = []
+    for l2 in L2:
+        row = [f"{l2:g}"]
+        for name, file in BANKS.items():
+            key = f"l2 {l2:g}, {name}, {o.sentences} sentences, {o.iterations} iterations"
+            row += _kept(o, key, lambda l2=l2, file=file: _learned(o, file, o.sentences, SETS["full"], l2, pool))
+        rows.append(row)
+    return rows
+
+
+def _groups(o, pool):
+    from aligntools.parsing.features import SETS
+
+    n, rows = min(SHARE, o.sentences), []
+    for name in ("nothing", *GROUPS, "distance"):
+        templates = [t for t in SETS["full"] if t not in GROUPS.get(name, ())]
+        space = {"bins": (1,)} if name == "distance" else {}
+        key = f"without {name}, {n} sentences, {o.iterations} iterations, l2 {SHARE_L2:g}"
+        rows.append([name, *_kept(o, key, lambda t=templates, x=space: _learned(
+            o, BANKS["EWT"], n, t, SHARE_L2, pool, **x))])  # fmt: skip
+    return rows
+
+
+def _learned(o, file, sentences, templates, l2, pool, **space):
+    """Return UAS on dev and test of a parser that learned from the first sentences of a treebank."""
+    train, *parts = (_read(o.treebanks / file.format(part)) for part in ("train", "dev", "test"))
+    parser = _learn(_first(train, sentences), templates, l2, o.iterations, pool, **space)
+    return [_uas(parser, part, pool) for part in parts]
+
+
+def _kept(o, key, work):
+    """Return what was measured before, or measure and keep it."""
+    path = o.work / "parsing.json"
+    found = json.loads(path.read_text()) if path.exists() else {}
+    if key not in found:
+        found[key] = work()
+        path.write_text(json.dumps(found, indent=1))
+        measuring.note(f"{key}: {', '.join(found[key])}")
+    return found[key]
+
+
+def _peers(o):
+    """Return a table from a file, under its first line, which tells how it was measured."""
+    if o.peers is None:
+        return []
+    title, *lines = o.peers.read_text().splitlines()
+    header, *rows = [line.split("\t") for line in lines if line]
+    return [title, report.table(header, rows)]
 
 
 def _median(o, work):
@@ -96,7 +197,7 @@ def _learning(o, parser, train, pool):
     words, tags, offsets, heads = train
     heads = usable(heads, offsets, parser.trees, "lift", "join").heads
     sentences = parser.sentences(words, tags, offsets)
-    objective = training.Objective(parser.space, [training.TreeLoss(sentences, heads, parser.trees)], 5.0, pool)
+    objective = training.Objective(parser.space, [training.TreeLoss(sentences, heads, parser.trees)], 1.0, pool)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     seconds = _median(o, lambda: objective(parser.weights))
     bytes_text = sentences.layers.nbytes + sentences.offsets.nbytes

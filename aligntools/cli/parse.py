@@ -2,57 +2,14 @@
 
 import sys
 import time
-from itertools import chain, islice
 
 import click
 import numpy as np
 
 from aligntools.cli import options
-from aligntools.errors import DataError
 
 #: Sentences worked at a time.
 PART = 2000
-
-
-def tagged_parts(path, format, separator):
-    """Yield parts of a text with tags, CoNLL or word_TAG lines, as they come; both have words and offsets."""
-    from aligntools.formats import files, tagged
-    from aligntools.formats.conll import parse_parts
-
-    with files.reading(path) as file:
-        lines, seen = iter(file), []
-        if format == "auto" or (format == "tagged" and separator is None):
-            for line in islice(lines, 200):
-                seen.append(line)
-                if not line.isspace() and not line.startswith(b"#"):
-                    break
-            among = ("conll", "tagged") if format == "auto" else ("tagged",)
-            format, separator = tagged.sniff(seen, among, separator)
-        lines, first = chain(seen, lines), 1
-        if format == "conll":
-            yield from parse_parts(path, lines, PART)
-            return
-        while part := list(islice(lines, PART)):
-            yield _tokens(path, part, first, separator)
-            first += len(part)
-
-
-def _tokens(path, lines, first, separator):
-    from aligntools.formats.tagged import Tokens
-    from aligntools.formats.vocabulary import split_words
-
-    if first == 1:
-        lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
-    rows = [[token.rpartition(separator) for token in split_words(line.rstrip(b"\r\n"))] for line in lines]
-    for number, row in enumerate(rows, first):
-        for word, mark, tag in row:
-            if not (word and tag):
-                shown = (word + mark + tag).decode("utf-8", "replace")[:40]
-                problem = f"token '{shown}' is not word{separator.decode()}TAG; tag the text first (`aligntools tag`)"
-                raise DataError(path, number, problem)
-    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-    words, tags = ([token[k] for row in rows for token in row] for k in (0, 2))
-    return Tokens(words, offsets, tags, np.arange(first, first + len(rows)), "tagged")
 
 
 @click.command("parse", context_settings=options.SETTINGS)
@@ -95,6 +52,7 @@ def command(texts, model, output, projective, any_root, max_length, labels, form
     from aligntools.cli.train_parser import mapped
     from aligntools.formats import files
     from aligntools.formats.conll import COLUMNS, Conll, column_place, format_conll
+    from aligntools.formats.tagged import stream_tags
     from aligntools.parallel import Pool
     from aligntools.parsing.parser import Parser
 
@@ -110,7 +68,7 @@ def command(texts, model, output, projective, any_root, max_length, labels, form
     with Pool(threads) as pool, files.writing(output) as out:
         for path in texts or ("-",):
             done = 0
-            for part in tagged_parts(path, format, separator):
+            for part in stream_tags(path, format, separator, PART):
                 conll = isinstance(part, Conll)
                 given = part.column(place) if conll else part.tags
                 tags = mapped(given, mapping)

@@ -135,7 +135,7 @@ def read_treebanks(paths, column, mapping):
               help="Leave out shorter sentences.")  # fmt: skip
 @click.option("--max-length", type=click.IntRange(1), default=200, show_default=True, metavar="N",
               help="Leave out longer sentences.")  # fmt: skip
-@click.option("--l2", type=click.FloatRange(0), default=10.0, show_default=True, metavar="X",
+@click.option("--l2", type=click.FloatRange(0), default=5.0, show_default=True, metavar="X",
               help="Half of it times the squared weights is added to the objective.")  # fmt: skip
 @click.option("--labels/--no-labels", default=True, show_default=True, help="Learn labels too, where there are any.")
 @model_options

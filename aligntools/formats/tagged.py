@@ -111,17 +111,54 @@ def stream_sentences(path, format="auto", sentences=10_000) -> Iterator[Conll | 
     with files.reading(path) as file:
         lines = iter(file)
         if format == "auto":
-            seen = []
-            for line in islice(lines, _SAMPLE):
-                seen.append(line)
-                if not line.isspace() and not line.removeprefix(_BOM).startswith(b"#"):
-                    break
+            seen = _beginning(lines)
             format, lines = sniff(seen, among=("conll", "text"))[0], chain(seen, lines)
         if format == "conll":
             yield from parse_parts(path, lines, sentences)
         else:
             for first, part in _parts(lines, sentences):
                 yield _text(part, first)
+
+
+def stream_tags(path, format="auto", separator: bytes | None = None, sentences=10_000) -> Iterator[Conll | Tokens]:
+    """Read text with tags, CoNLL or ``word_TAG`` lines, in parts; both have ``words`` and ``offsets``.
+
+    Parameters
+    ----------
+    path : str
+    format : str
+        ``conll``, ``tagged``, or ``auto``: as the first line that is neither blank nor a comment looks.
+    separator : bytes or None
+        Between word and tag of tagged text; None: the one that this line has.
+    sentences : int
+        Most sentences in a part. A part of CoNLL may have none, but lines that belong into the output.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read or is not what it should be.
+    """
+    with files.reading(path) as file:
+        lines = iter(file)
+        if format == "auto" or (format == "tagged" and separator is None):
+            seen = _beginning(lines)
+            among = ("conll", "tagged") if format == "auto" else ("tagged",)
+            (format, separator), lines = sniff(seen, among, separator), chain(seen, lines)
+        if format == "conll":
+            yield from parse_parts(path, lines, sentences)
+        else:
+            for first, part in _parts(lines, sentences):
+                yield _tagged(path, part, first, separator)
+
+
+def _beginning(lines):
+    """Take lines up to the first one that is neither blank nor a comment."""
+    seen = []
+    for line in islice(lines, _SAMPLE):
+        seen.append(line)
+        if not line.isspace() and not line.removeprefix(_BOM).startswith(b"#"):
+            break
+    return seen
 
 
 def read_tags(path, column: str | int = "upos", format="auto", separator: bytes | None = None) -> Tokens:
@@ -295,7 +332,8 @@ def _tagged(path, lines, first, separator):
         else:
             problem = f"token '{shown}' has no {'tag' if parts[k][0] else 'word'} beside its last '{mark}'"
         line = first + int(np.searchsorted(offsets, k, "right")) - 1
-        raise DataError(path, line, f"{problem}; every token is word{mark}TAG (or use another --separator or --format)")
+        advice = "tag plain text with `aligntools tag`, or use another --separator or --format"
+        raise DataError(path, line, f"{problem}; every token is word{mark}TAG ({advice})")
     return Tokens(words, offsets, tags, np.arange(first, first + len(lines)), "tagged")
 
 

@@ -54,7 +54,7 @@ class Settings:
     roots: str = "skip"
     shortest: int = 1
     longest: int = 200
-    l2: float = 1.0
+    l2: float = 5.0
     iterations: int = 100
     tolerance: float = 1e-4
     labels: bool = True

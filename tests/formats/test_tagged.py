@@ -22,6 +22,7 @@ from aligntools.formats.tagged import (
     sniff,
     stream_sentences,
     stream_tagged,
+    stream_tags,
     stream_text,
 )
 from tests.cli.running import ROOT
@@ -108,7 +109,8 @@ def test_tagged_text(file):
 )
 def test_tokens_without_tags_are_errors(file, raw, line, fragment):
     path = file(raw)
-    for read in (read_tagged, read_tags, lambda path: list(stream_tagged(path, lines=1))):
+    streams = [lambda path: list(stream_tagged(path, lines=1)), lambda path: list(stream_tags(path, "tagged"))]
+    for read in (read_tagged, read_tags, *streams):
         with pytest.raises(DataError) as caught:
             read(path)
         assert str(caught.value).startswith(f"{path}:{line}: {fragment}")
@@ -199,6 +201,20 @@ def test_input_to_be_tagged_is_told_apart_even_from_a_pipe(monkeypatch, size):
     parts = list(stream_sentences("-", sentences=size))
     assert all(isinstance(part, Tokens) for part in parts)
     assert joined(map(sentences, parts)) == [[], [b"#", b"a"], [b"b_c", b"d"], []]
+
+
+@pytest.mark.parametrize("size", [1, 2, 100])
+def test_text_with_tags_is_told_apart_even_from_a_pipe(monkeypatch, size):
+    raw = (CONLL / "header-comments.conllu").read_bytes()
+    feed(monkeypatch, raw)
+    assert b"".join(part.format() for part in stream_tags("-", sentences=size)) == raw
+    feed(monkeypatch, b"\n\xef\xbb\xbfa/X b_c/Y\n\nd/Z\n")
+    parts = list(stream_tags("-", sentences=size))
+    assert [len(part) for part in parts] == {1: [1] * 4, 2: [2, 2], 100: [4]}[size]
+    assert joined(part.tags for part in parts) == [b"X", b"Y", b"Z"]
+    assert joined(part.lines.tolist() for part in parts) == [1, 2, 3, 4]
+    feed(monkeypatch, b"a_b/X\n")
+    assert next(stream_tags("-", "tagged", b"/")).words == [b"a_b"]
 
 
 def test_a_format_that_is_given_is_not_doubted(file):
