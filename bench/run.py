@@ -18,6 +18,7 @@ python bench/run.py contrastive_speed --data DIR
 python bench/run.py transfer_pud --data DIR --treebanks DIR
 python bench/run.py contrastive_study --data DIR --peer-results FILE
 python bench/run.py translation --texts DIR
+python bench/run.py translation_speed --texts DIR --data DIR
 python bench/run.py translation_studies --texts DIR --treebanks DIR
 
 DIR holds gold links and text as ``<pair>/<set>.wa``, ``<set>.en``, ``<set>.<other>`` (or .gz); ALIGNTOOLS_REALDATA
@@ -54,6 +55,7 @@ COMMANDS = {
     "contrastive_speed": "what contrastive alignment costs, by sentence length and beam",
     "transfer_pud": "what errors of tags, trees and links cost transferred trees",
     "translation": "BLEU, time and memory of a translation system, weights by risk and by MERT",
+    "translation_speed": "decoding against the pop limit; language models and grammars of large text",
     "translation_studies": "the studies of Li et al. 2011: imputed text by size, reverse language model, k",
     "contrastive_study": "the studies of Liu & Sun 2015: approximation, noise, features, systems",
 }
