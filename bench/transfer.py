@@ -49,12 +49,12 @@ def run(o):
         " 59.6, sv 70.7 instead of 69.8; its weights for unaligned edges in -U change little (69.2 for 69.5, 70.4 for"
         " 70.3).",
         "Tried for -U with 2,000 pairs on these dev parts, and not taken up, since nothing gains in both (69.5 and 70.3"
-        " as it is): aligned edges by the English probability times the 0.3rd power of the delexicalized one"
-        " (68.2, 70.9) or by a mean with 0.3 of it (65.1, 71.2); a second round with unaligned edges from the first round's parser (70.1,"
-        " 69.5); links between equal tags alone (68.6, 70.8); punctuation never aligned (69.4, 70.3); flatter weights"
-        " (69.7, 70.4); probabilities of at least 0.001 (69.3, 70.4); a target parser without words (68.0, 69.3); L2 of"
-        " 30 (69.5, 70.2) or 300 (68.2, 69.3); of 6,000 pairs the third with the largest weight of all trees a word"
-        " (68.8, 70.0; a third at random 68.7, 70.0).",
+        " as it is): aligned edges by the English probability times the 0.3rd power of the delexicalized one (68.2,"
+        " 70.9) or by a mean with 0.3 of it (65.1, 71.2); a second round with unaligned edges from the first round's"
+        " parser (70.1, 69.5); links between equal tags alone (68.6, 70.8); punctuation never aligned (69.4, 70.3);"
+        " flatter weights (69.7, 70.4); probabilities of at least 0.001 (69.3, 70.4); a target parser without words"
+        " (68.0, 69.3); L2 of 30 (69.5, 70.2) or 300 (68.2, 69.3); of 6,000 pairs the third with the largest weight of"
+        " all trees a word (68.8, 70.0; a third at random 68.7, 70.0).",
     ]
     for tags in ("auto", "gold"):
         for punctuation in ("all", "ud"):
