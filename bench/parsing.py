@@ -54,7 +54,7 @@ def run(o):
         body = [
             f"English EWT, UPOS, first {len(train[2]) - 1:,} sentences ({len(train[0]):,} words) of the training part,"
             f" {o.iterations} iterations; UAS on the test part in percent, gold tags, punctuation counted.",
-            report.table(["features", "weights in use", "UAS", "seconds"], quality),
+            report.table(["features", "weights in use", "UAS"], quality),
             f"The same full set learned from the first {min(SHARE, o.sentences):,} sentences with L2 {SHARE_L2:g},"
             " with one group of templates left out at a time, and with all distances in one bin:",
             report.table(["left out", "UAS dev", "UAS test"], groups),
@@ -88,22 +88,21 @@ def _first(text, n):
 
 
 def _quality(o, train, test, pool):
+    """Return what each set of features reaches, and the full one's parser, from the work folder if it is there."""
     from aligntools.parsing import supervised
+    from aligntools.parsing.parser import Parser
 
-    rows, parsers = [], {}
-    for name in ABLATIONS:
+    def learned(name):
         settings = supervised.Settings(
             features=name, iterations=o.iterations, crossing="lift", roots="join", labels=False
         )
-        began = time.perf_counter()
-        parsers[name], _ = supervised.train(*train, None, settings, pool)
-        seconds = time.perf_counter() - began
-        parser = parsers[name]
-        heads = parser.parse(parser.sentences(*test[:3]), pool).heads
-        uas = 100 * float(np.mean(heads == test[3]))
-        rows.append([name, f"{np.count_nonzero(parser.weights):,}", f"{uas:.2f}", f"{seconds:.0f}"])
-        measuring.note(f"{name}: UAS {uas:.2f}")
-    return rows, parsers["full"]
+        parser, _ = supervised.train(*train, None, settings, pool)
+        parser.save(o.work / f"{stem}.{name}.parser")
+        return [f"{np.count_nonzero(parser.weights):,}", _uas(parser, test, pool)]
+
+    stem = f"parsing.{o.sentences}.{o.iterations}.{supervised.Settings.l2:g}"
+    rows = [[name, *_kept(o, f"{stem} {name}", lambda name=name: learned(name))] for name in ABLATIONS]
+    return rows, Parser.load(o.work / f"{stem}.full.parser")
 
 
 def _learn(text, templates, l2, iterations, pool, **space):
