@@ -21,6 +21,7 @@ def arguments(parser):
     parser.add_argument(
         "--sizes", default="500,1000,2000,5000,10000,20000", metavar="N,N..", help="pairs of table 5 [%(default)s]"
     )
+    parser.add_argument("--measured", action="store_true", help="write what was measured before, and - for the rest")
     parser.add_argument("--sizes-of", default="de,es", metavar="A,B", help="languages of table 5 [%(default)s]")
 
 
@@ -71,9 +72,9 @@ def run(o):
                     bench.scores(language, system, n)
         for language in several:
             for system in ("PTP", "-U", "+U"):
-                found = [bench.scores(language, system, n)["auto all"] for n in sizes]
-                rows.append([f"{language} {system}", *(f"{100 * x:.1f}" for x in found)])
-        used = [(x, bench.scores(x, "-U", sizes[-1]).get("pairs")) for x in several]
+                found = [bench.scores(language, system, n) for n in sizes]
+                rows.append([f"{language} {system}", *(f"{100 * x['auto all']:.1f}" if x else "-" for x in found)])
+        used = [(x, (bench.scores(x, "-U", sizes[-1]) or {}).get("pairs")) for x in several]
         fewer = [f"{n:,} in {x}" for x, n in used if n and n < sizes[-1]]
         title = "UAS by the number of pairs, predicted tags, punctuation counted"
         if fewer:
@@ -151,6 +152,8 @@ class _Bench:
         pairs = 0 if system in ("DTP", "supervised") else min(pairs, self.text(language).pairs)
         key = f"{language} {system} {pairs}"
         if key not in self.found:
+            if self.o.measured:
+                return None
             model = self.folder / language / f"{system}.{pairs}.parser"
             trained = self._train(language, system, pairs, model)
             if trained is None:
