@@ -47,14 +47,14 @@ def run(o):
     train = _first(train, o.sentences)
     with Pool(o.threads) as pool:
         warming.warm(pool)
-        quality, parser = _quality(o, train, test, pool)
-        learning = _learning(o, parser, train, pool)
+        quality, parser, most = _quality(o, train, test, pool)
+        learning = _learning(o, parser, train, pool, most)
         l2, groups = _l2(o, pool), _groups(o, pool)
     with Pool(1) as one:
         body = [
             f"English EWT, UPOS, first {len(train[2]) - 1:,} sentences ({len(train[0]):,} words) of the training part,"
             f" {o.iterations} iterations; UAS on the test part in percent, gold tags, punctuation counted.",
-            report.table(["features", "weights in use", "UAS", "seconds"], quality),
+            report.table(["features", "weights in use", "UAS"], quality),
             f"The same full set learned from the first {min(SHARE, o.sentences):,} sentences with L2 {SHARE_L2:g},"
             " with one group of templates left out at a time, and with all distances in one bin:",
             report.table(["left out", "UAS dev", "UAS test"], groups),
@@ -69,8 +69,6 @@ def run(o):
             report.table(["words", *map(str, LENGTHS)], _inference(o, one)),
             _parsing(o, parser, test, one),
         ]
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    body.append(f"Largest resident memory of all of this: {peak:,.0f} MB.")
     return "Parsing", "\n\n".join([*body, report.circumstances(o.threads)])
 
 
@@ -88,22 +86,26 @@ def _first(text, n):
 
 
 def _quality(o, train, test, pool):
+    """Return what each set of features reaches, the full one's parser and the most memory that it took to learn."""
     from aligntools.parsing import supervised
+    from aligntools.parsing.parser import Parser
 
-    rows, parsers = [], {}
-    for name in ABLATIONS:
+    def learned(name):
         settings = supervised.Settings(
             features=name, iterations=o.iterations, crossing="lift", roots="join", labels=False
         )
-        began = time.perf_counter()
-        parsers[name], _ = supervised.train(*train, None, settings, pool)
-        seconds = time.perf_counter() - began
-        parser = parsers[name]
-        heads = parser.parse(parser.sentences(*test[:3]), pool).heads
-        uas = 100 * float(np.mean(heads == test[3]))
-        rows.append([name, f"{np.count_nonzero(parser.weights):,}", f"{uas:.2f}", f"{seconds:.0f}"])
-        measuring.note(f"{name}: UAS {uas:.2f}")
-    return rows, parsers["full"]
+        parser, _ = supervised.train(*train, None, settings, pool)
+        parser.save(o.work / f"{stem}.{name}.parser")
+        return [f"{np.count_nonzero(parser.weights):,}", _uas(parser, test, pool), f"{_peak():,.0f}"]
+
+    stem = f"parsing.{o.sentences}.{o.iterations}.{supervised.Settings.l2:g}"
+    rows = [[name, *_kept(o, f"{stem} {name}", lambda name=name: learned(name))] for name in ABLATIONS]
+    return [row[:3] for row in rows], Parser.load(o.work / f"{stem}.full.parser"), rows[0][3]
+
+
+def _peak():
+    """Return the largest resident memory of this process so far, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _learn(text, templates, l2, iterations, pool, **space):
@@ -190,7 +192,7 @@ def _median(o, work):
     return float(np.median(seconds))
 
 
-def _learning(o, parser, train, pool):
+def _learning(o, parser, train, pool, most):
     from aligntools.parsing import training
     from aligntools.parsing.trees import usable
 
@@ -198,7 +200,6 @@ def _learning(o, parser, train, pool):
     heads = usable(heads, offsets, parser.trees, "lift", "join").heads
     sentences = parser.sentences(words, tags, offsets)
     objective = training.Objective(parser.space, [training.TreeLoss(sentences, heads, parser.trees)], 1.0, pool)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     seconds = _median(o, lambda: objective(parser.weights))
     bytes_text = sentences.layers.nbytes + sentences.offsets.nbytes
     return [
@@ -206,7 +207,8 @@ def _learning(o, parser, train, pool):
         f" {o.threads} threads (median of {o.runs}). A million weights take 8 MB, and 160 MB of history in L-BFGS;"
         f" a thousand sentences take {bytes_text / len(sentences) / 1000:.2f} MB of text and"
         f" {16e-3 * sentences.edges[-1] / len(sentences):.1f} MB of edges while they are worked on, of which there are"
-        f" at most {32 * training.CHUNK / 1e6:.0f} MB at a time. Peak so far {before:,.0f} MB."
+        f" at most {32 * training.CHUNK / 1e6:.0f} MB at a time. Learning the full set took {most} MB of"
+        " resident memory at most."
     ]
 
 
