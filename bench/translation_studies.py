@@ -89,7 +89,7 @@ def _tables(study):
     ]
     alone = [(size, drawn(imputed=size), drawn(imputed=size, lm=False)) for size in ALONE]
     by_k = [(how, k, drawn(imputed=K_SIZE, how=how, k=k)) for how in ("kbest", "samples") for k in KS]
-    return {"small": small, "4": alone, "5": [*by_k, ("rules", 1, drawn(imputed=K_SIZE, how="rules"))]}
+    return {"small": small, "4": alone, "5": [*by_k, ("rules", 1, [Run(study.draws[0], imputed=K_SIZE, how="rules")])]}
 
 
 def _small(study, runs):
