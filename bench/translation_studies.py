@@ -41,7 +41,12 @@ def run(o):
         f" Draws: {len(study.draws)} different orders of dev, whose first sentences are the supervised part. The"
         " reverse system has the same text behind it, and weights learned from the same supervised part by risk of"
         " sentences, which imputed better weights than likelihood did where it was tried. By the package's"
-        " functions, as `imputed-risk` calls them."
+        " functions, as `imputed-risk` calls them. L2 is"
+        f" {L2[False]}, with bigrams {L2[True]}.",
+        "Chosen with 20 supervised sentences of one half of dev, scored on the other half, one draw: an imputed"
+        " sentence's share (with 1 in place of 0.1, about 1 lower), risk for the reverse weights (likelihood did not get"
+        " beyond where it began), L2 for bigrams (with 0.0001 the supervised weights mostly stayed where they began),"
+        " and sentences of dev to impute (captions of `mono.en`: about 1 lower).",
     ]
     made = {"small": _small, "4": _alone, "5": _by_k}
     planned = {name: runs for name, runs in _tables(study).items() if name in tables}
@@ -105,6 +110,9 @@ def _small(study, runs):
         f" else uses are imputed, their best source alone; each counts {SHARE} of a supervised one. Untuned weights,"
         f" which all runs begin with, have {start:.2f}: they were set by hand on captions.",
         report.table(head, rows),
+        "With 20 sentences the means gain more than a point, mostly from the draw whose supervised weights fail: what"
+        " is imputed keeps weights from going wrong, and brings them back to about what untuned ones have. From 50"
+        " sentences on it gains nothing beyond noise, with bigrams or without.",
     ]
 
 
