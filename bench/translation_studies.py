@@ -44,8 +44,8 @@ def run(o):
         " functions, as `imputed-risk` calls them. L2 is"
         f" {L2[False]}, with bigrams {L2[True]}.",
         "Chosen with 20 supervised sentences of one half of dev, scored on the other half, one draw: an imputed"
-        " sentence's share (with 1 in place of 0.1, about 1 lower), risk for the reverse weights (likelihood did not get"
-        " beyond where it began), L2 for bigrams (with 0.0001 the supervised weights mostly stayed where they began),"
+        " sentence's share (with 1 in place of 0.1, about 1 lower), risk for the reverse weights (likelihood did not"
+        " get beyond where it began), L2 for bigrams (with 0.0001 the supervised weights mostly stayed where they began),"
         " and sentences of dev to impute (captions of `mono.en`: about 1 lower).",
     ]
     made = {"small": _small, "4": _alone, "5": _by_k}
