@@ -72,7 +72,10 @@ def run(o):
                     rows.append([name + more, *row[0], *[""] * (len(seeds) - len(some)), *row[1]])
         header = ["weights", *(f"seed {s}" for s in seeds), "mean", "95 % (seed 1)", "to MERT", "p"]
         body += [f"{source}-en, BLEU on test2016:", report.table(header, rows)]
-    body += ["What each stage took (all of the pairs' runs; seconds are the mean):", _stages(usages)]
+    body += [
+        "What each stage took, one thread; other work ran on the machine, which CPU seconds show least of (means):",
+        _stages(usages),
+    ]
     return "Translation", "\n\n".join([*_text(), *body, report.circumstances(o.threads)])
 
 
