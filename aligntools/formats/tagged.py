@@ -95,18 +95,7 @@ def read_tagged(path, separator: bytes = b"_") -> Tokens:
 def stream_sentences(path, format="auto", sentences=10_000) -> Iterator[Conll | Tokens]:
     """Read what is to be tagged, CoNLL or plain text, in parts; both have ``words`` and ``offsets``.
 
-    Parameters
-    ----------
-    path : str
-    format : str
-        ``conll``, ``text``, or ``auto``: as the first line that is neither blank nor a comment looks.
-    sentences : int
-        Most sentences in a part. A part of CoNLL may have none, but lines that belong into the output.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read or is not what it should be.
+    Parameters are those of `stream_tags`, with ``text`` for ``tagged``, and so are the errors.
     """
     with files.reading(path) as file:
         lines = iter(file)
