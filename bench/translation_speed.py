@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from bench import measuring, report, texts
-from bench.translation import METHODS, ROUNDS, SPAN, Systems
+from bench.translation import SPAN, Systems
 
 #: Bounds on tables in memory; beyond them they go to files.
 MEMORY = ("2G", "400M")
@@ -36,7 +36,7 @@ def _decoding(systems, limits):
     both = systems.write("both.de", systems.lines(dev) + systems.lines(test))
     rules, model = systems.filtered(systems.grammar("de", "en"), both), systems.language_model("en")
     given = ("--supervised", dev, "--reference", systems.text("dev.en"), "--grammar", rules, "--lm", model)
-    weights = systems.make("weights", "imputed-risk", *given, *METHODS["risk"][0], "--rounds", ROUNDS)
+    weights = systems.make("weights", "imputed-risk", *given)
     grammar, language_model = read_grammar(str(rules)), lm.load(str(model))
     values = load_weights(str(weights), feature_names(grammar))
     text = Text.of(*read_side(str(test), lowercase=False))
