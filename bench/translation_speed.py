@@ -19,8 +19,9 @@ def arguments(parser):
 
 def run(o):
     systems = Systems(o.texts, o.work / "translation", o.threads)
+    large = _large(o, systems)  # first: a process' peak begins with what the one that started it has in memory
     body = [*_decoding(systems, [int(n) for n in o.limits.split(",")])]
-    body += ["Estimation and extraction, whole commands:", _large(o, systems)]
+    body += ["Estimation and extraction, whole commands:", large]
     return "Translation: cost", "\n\n".join([*body, report.circumstances(o.threads)])
 
 
