@@ -48,7 +48,7 @@ def _number(name, kind, default, help):
 @_number("--k", _COUNT, 1, "Sources a sentence.")
 @click.option("--samples", type=click.IntRange(min=1), metavar="N", help="Short for --impute samples --k N.")
 @_number("--reverse-gamma", _POSITIVE, 1.0, "Sharpness of the reverse model's probabilities.")
-@_number("--monolingual-weight", _POSITIVE, 1.0, "What an imputed sentence counts beside a supervised one.")
+@_number("--monolingual-weight", _POSITIVE, 0.1, "What an imputed sentence counts beside a supervised one.")
 @click.option(
     "--method", type=click.Choice(["risk", "mert", "likelihood"]), default="risk", show_default=True,
     help="Expected loss; minimum error rate training; conditional likelihood of the best candidate.",
