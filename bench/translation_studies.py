@@ -13,8 +13,8 @@ from bench.translation import Systems
 
 #: Sentences that weights are learned from, all of imputed text beside them, tables 4 and 5.
 SIZES, IMPUTED, ALONE, KS, K_SIZE = (20, 50, 200), 300, (50, 200, 500), (1, 3, 5), 100
-#: Chosen on parts of dev that nothing was learned from.
-TUNING = {"loss": "sentence", "rounds": 6, "patience": 6}
+#: The loss is `imputed-risk`'s default.
+TUNING = {"loss": "corpus", "rounds": 6, "patience": 6}
 #: Weight of half the squared length of the weights, without bigrams and with them.
 L2 = {False: 1e-4, True: 1e-5}
 REVERSE = {"method": "risk", "loss": "sentence", "rounds": 4, "patience": 3}
@@ -43,10 +43,13 @@ def run(o):
         " sentences, which imputed better weights than likelihood did where it was tried. By the package's"
         " functions, as `imputed-risk` calls them. L2 is"
         f" {L2[False]}, with bigrams {L2[True]}.",
-        "Chosen with 20 supervised sentences of one half of dev, scored on the other half, one draw: an imputed"
+        "Chosen with 20 supervised sentences of one half of dev, scored on the other half, one draw, all by risk of"
+        " sentences: an imputed"
         " sentence's share (with 1 in place of 0.1, about 1 lower), risk for the reverse weights (likelihood did not"
         " get beyond where it began), L2 for bigrams (with 0.0001 supervised weights mostly stayed where they were),"
-        " and sentences of dev to impute (captions of `mono.en`: about 1 lower).",
+        " and sentences of dev to impute (captions of `mono.en`: about 1 lower). The loss is the default, which was"
+        " chosen on whole halves of dev (above). These tables were first made by risk of sentences: with 20, 50 and"
+        " 200 sentences, dense features, 36.9, 38.6 and 40.0 became 39.3, 38.6 and 40.0.",
     ]
     made = {"small": _small, "4": _alone, "5": _by_k}
     planned = {name: runs for name, runs in _tables(study).items() if name in tables}
@@ -110,9 +113,9 @@ def _small(study, runs):
         f" else uses are imputed, their best source alone; each counts {SHARE} of a supervised one. Untuned weights,"
         f" which all runs begin with, have {start:.2f}: they were set by hand on captions.",
         report.table(head, rows),
-        "With 20 sentences the means gain more than a point, mostly from the draw whose supervised weights fail: what"
-        " is imputed keeps weights from going wrong, and brings them back to about what untuned ones have. From 50"
-        " sentences on the means gain nothing beyond noise, with bigrams or without; single draws go either way.",
+        "With 20 sentences every draw gains, two of three beyond chance, most where the supervised weights fail: what"
+        " is imputed keeps weights from going wrong. With 50 dense features still gain; with 200 nothing does beyond"
+        " noise.",
     ]
 
 
@@ -167,7 +170,7 @@ class _Study:
         self.o = o
         self.systems = Systems(o.texts, o.work / "translation", o.threads)
         self.draws = [int(d) for d in o.draws.split(",")]
-        self.folder = self.systems.folder / "studies"
+        self.folder = self.systems.folder / f"studies.{TUNING['loss']}"
         self.folder.mkdir(exist_ok=True)
         self.loaded, self.reversed, self.imputed, self.made = {}, {}, {}, {}
 
