@@ -37,7 +37,7 @@ def run(o):
     tables = o.tables.split(",")
     body = [
         f"German to English, grammar and language model as above; pop limit {POPS} where weights are learned, 100 on"
-        f" test2016; risk of sentence BLEU, at most {TUNING['rounds']} rounds, the best of which on all text is taken."
+        f" test2016; risk of the corpus, at most {TUNING['rounds']} rounds, the best of which on all text is taken."
         f" Draws: {len(study.draws)} different orders of dev, whose first sentences are the supervised part. The"
         " reverse system has the same text behind it, and weights learned from the same supervised part by risk of"
         " sentences, which imputed better weights than likelihood did where it was tried. By the package's"
@@ -114,8 +114,7 @@ def _small(study, runs):
         f" which all runs begin with, have {start:.2f}: they were set by hand on captions.",
         report.table(head, rows),
         "With 20 sentences every draw gains, two of three beyond chance, most where the supervised weights fail: what"
-        " is imputed keeps weights from going wrong. With 50 dense features still gain; with 200 nothing does beyond"
-        " noise.",
+        " is imputed keeps weights from going wrong. With 50 dense features still gain on average; with 200 none do.",
     ]
 
 
