@@ -102,7 +102,7 @@ def _read(path, lowercase, ids):
         words += [ids.setdefault(word, len(ids)) for word in text.split()]
         ends.append(len(words))
     if len(ends) == 1:
-        raise DataError(path, None, "is empty")
+        raise DataError(path, None, "is empty; give text, one sentence a line")
     return np.array(words, np.int32), np.array(ends, np.int64)
 
 

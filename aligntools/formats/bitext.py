@@ -238,7 +238,7 @@ def read_side(path, *, lowercase=True) -> tuple[Side, Vocabulary]:
     finally:
         blocks.close()
     if not line:
-        raise DataError(path, None, "is empty")
+        raise DataError(path, None, "is empty; give text, one sentence a line")
     return builder.finish(lowercase)
 
 
@@ -409,7 +409,7 @@ class _Pairs:
                 counts = f"{names[0]} has {self._line + longer.count_rest()} lines, {names[1]} {self._line}"
             raise DataError(longer.path, self._line + 1, f"this line has no counterpart: {counts}")
         if self._line == 0:
-            raise DataError(self._texts[0].path, None, "is empty")
+            raise DataError(self._texts[0].path, None, "is empty; give text, one sentence a line")
 
 
 class _Builder:

@@ -180,7 +180,7 @@ def _blocks(path):
             yield block, line, style
         line += block.count(b"\n")
     if line == 1 and style is None:
-        raise DataError(path, None, "is empty")
+        raise DataError(path, None, "is empty; extract-grammar writes grammars")
 
 
 def read_text(path, text_filter: TextFilter | None = None) -> Grammar:

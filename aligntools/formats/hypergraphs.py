@@ -115,7 +115,7 @@ def read_hypergraphs(path):
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise DataError(path, number, "is not a sentence's nodes, edges and root (see the documentation)") from None
     if reader is None:
-        raise DataError(path, None, "is empty")
+        raise DataError(path, None, "is empty; translate --hypergraphs writes such files")
     return reader.arrays(), features, reader.words
 
 

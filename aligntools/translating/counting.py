@@ -157,7 +157,8 @@ def count(paths, order, store: Store, *, lowercase=False, skip_symbols=False) ->
             kernels.fill_ngrams(tokens, offsets, order, table)
             sorter.add(table)
     if not words:
-        raise DataError(paths[0], None, "has no words" if len(paths) == 1 else "and the other files have no words")
+        problem = "has no words" if len(paths) == 1 else "and the other files have no words"
+        raise DataError(paths[0], None, f"{problem}; give text, one sentence a line")
     vocabulary = Vocabulary.from_bytes([*CONTROL[:2], *lexicon.words(len(CONTROL) + 1)])
     return Counts(order, vocabulary, sorter.finish(), sentences, words, blank)
 

@@ -79,7 +79,7 @@ def test_texts_that_do_not_fit(trained, inside, file, tmp_path, options):
     bad = file("bad", b"a ||| b\na b\n")
     fails(inside("-i", bad, *out, *options), f"{bad}:2: no ' ||| ' separator", "-s and -t")
     fails(inside("-i", file("two", b"a ||| b ||| c\n"), *out, *options), ":1: 2 separators")
-    fails(inside("-i", file("empty", b""), *out, *options), "empty: is empty")
+    fails(inside("-i", file("empty", b""), *out, *options), "empty: is empty; give text")
     fails(inside("-i", tmp_path / "missing", *out, *options), "missing: cannot be opened: No such file")
     fails(inside("-i", tmp_path, *out, *options), "is a directory")
     fails(inside("-i", file("cut.gz", gzip.compress(JOINT.read_bytes())[:-20]), *out, *options), "cut.gz: ")

@@ -249,11 +249,13 @@ def test_gold_that_does_not_fit(trained, tmp_path):
     gold = tmp_path / "gold"
     for text, fragment in (
         ("0-0\n" * 241, "241 sentence pairs, but the text has 240"),
-        ("0-0 99-0\n", "99"),
-        ("a b\n", ""),
+        ("0-0 99-0\n", ":1: link 99-0 points past the source sentence"),
+        ("a b\n", ":1: 'a b' is no gold alignment"),
     ):
         gold.write_text(text)
-        fails(run("contrastive-align", "-m", trained / "model", *TEXT, "--gold", gold), str(gold), fragment)
+        done = run("contrastive-align", "-m", trained / "model", *TEXT, "--gold", gold)
+        fails(done, str(gold), fragment)
+        assert done.stdout == b""
 
 
 @pytest.mark.parametrize(("options", "fragment"), [

@@ -77,7 +77,7 @@ def test_texts_that_do_not_fit(texts, file, command_inside):
     assert fails(command_inside("eval-bleu", texts["r"], short), "s: 3 lines, but the reference", "/r has 4")
     assert fails(command_inside("eval-bleu", texts["r"], texts["a"], "-r", short), "s: 3 lines, but the reference")
     assert fails(command_inside("eval-bleu", texts["r"], wrong), "w:2: bytes that are not UTF-8")
-    assert fails(command_inside("eval-bleu", file("e", b""), texts["a"]), "e: is empty")
+    assert fails(command_inside("eval-bleu", file("e", b""), texts["a"]), "e: is empty; give text")
     assert fails(command_inside("eval-bleu", texts["r"], "-", "-"), "only one", status=2)
     assert fails(command_inside("eval-bleu", texts["r"], texts["a"], "--paired"), "two or more", status=2)
     assert fails(command_inside("eval-bleu", texts["r"], texts["a"], "--smooth-value", 1), "--smooth exp", status=2)

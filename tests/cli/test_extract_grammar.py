@@ -115,4 +115,4 @@ def test_what_is_wrong_is_said_in_one_line(folder, tmp_path):
     fails(run(*base, "g", cwd=tmp_path), "g:2: '[X] ||| a' is not a rule")
     fails(run(*base, "none", cwd=tmp_path), "none: cannot be opened")
     (tmp_path / "empty").write_bytes(b"")
-    fails(run(*base, "empty", cwd=tmp_path), "empty: is empty")
+    fails(run(*base, "empty", cwd=tmp_path), "empty: is empty; extract-grammar writes grammars")

@@ -102,7 +102,7 @@ def test_symbols_and_lower_case(command_inside, file):
 
 def test_what_is_refused(command_inside, file, tmp_path):
     text = file("t", b"a b\n")
-    assert fails(command_inside("train-lm", file("e", b"")), "e: has no words")
+    assert fails(command_inside("train-lm", file("e", b"")), "e: has no words; give text")
     assert fails(command_inside("train-lm", tmp_path / "none"), "none: cannot be opened")
     assert fails(command_inside("train-lm", text, "--prune", "1"), "--prune", status=2)
     assert fails(command_inside("train-lm", text, "-n", 2, "--prune", "0,0,0"), "3 numbers", status=2)
