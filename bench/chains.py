@@ -20,7 +20,7 @@ def arguments(parser):
 
 
 def run(o):
-    from aligntools.parallel import Pool
+    from aligntools.ground.parallel import Pool
 
     text = treebanks.read(o.treebanks, treebanks.TEXTS["ewt"], "xpos")
     numbers = {}

@@ -70,7 +70,7 @@ class Work:
 
 
 def run(o):
-    from aligntools.parallel import Pool
+    from aligntools.ground.parallel import Pool
 
     if not o.data:
         raise SystemExit("contrastive needs gold links: --data DIR")
@@ -162,9 +162,9 @@ def _base(study):
 
 
 def _aer(study, gatherer, weights):
-    from aligntools.aligning import aer
     from aligntools.aligning.contrastive.running import align
     from aligntools.formats.pharaoh import concatenate
+    from aligntools.metrics import aer
 
     links = concatenate(list(align(gatherer, study.gold_text, weights, study.pool)))
     return 100 * aer.score(aer.count(links, study.gold)).aer

@@ -87,7 +87,7 @@ def _by_length(o, folder, base, weights, pairs):
     from aligntools.aligning.contrastive.weights import load_weights
     from aligntools.aligning.model import AlignmentModel
     from aligntools.formats.bitext import stream_bitext
-    from aligntools.parallel import Pool
+    from aligntools.ground.parallel import Pool
 
     with Pool(1) as pool:
         model, learned = AlignmentModel.load(base, pool), load_weights(weights)

@@ -202,11 +202,11 @@ class Study:
 
     def samples(self, noise, seed):
         """Return evidence of pairs drawn at random, of their noisy copies, and the base model's number of links."""
-        from aligntools.aligning.applying import decide
+        from aligntools.aligning.applying.applier import decide
+        from aligntools.aligning.applying.kernels_decoding import JOINT
         from aligntools.aligning.contrastive.evidence import concatenate
         from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
         from aligntools.aligning.contrastive.running import draw
-        from aligntools.aligning.kernels_decoding import JOINT
 
         part = pick(self.bitext, draw([self.bitext], self.o.sentences, seed)[0])
         copy = noisy(part, noise, seed)
@@ -219,8 +219,8 @@ class Study:
 
     def aer(self, weights, active):
         """Return the AER in percent of what a greedy search finds."""
-        from aligntools.aligning import aer
         from aligntools.aligning.contrastive.search import search
+        from aligntools.metrics import aer
 
         return 100 * aer.score(aer.count(search(self.gold_evidence, weights, active).links(), self.gold)).aer
 
@@ -287,7 +287,7 @@ class Study:
 
 
 def run(o):
-    from aligntools.parallel import Pool
+    from aligntools.ground.parallel import Pool
 
     if not o.data:
         raise SystemExit("contrastive_study needs gold links: --data DIR")

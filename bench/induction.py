@@ -16,7 +16,7 @@ def arguments(parser):
 
 
 def run(o):
-    from aligntools.parallel import Pool
+    from aligntools.ground.parallel import Pool
 
     parts = [
         "Tags are induced from the words alone, by EM (100 iterations) and by maximum reconstruction estimation (50"
@@ -49,7 +49,8 @@ def _text(o, name, pool):
 
 def _once(tokens, text, n_words, states, seed, pool):
     """Return (many-to-1, VI, mean ln P(x|x)) of EM and of MRE."""
-    from aligntools.tagging import induction, metrics, reconstruction
+    from aligntools.metrics import tags
+    from aligntools.tagging import induction, reconstruction
     from aligntools.tagging.chain import ChainText, posterior_decode
 
     corpus = ChainText(tokens, text.offsets, n_words)
@@ -58,7 +59,7 @@ def _once(tokens, text, n_words, states, seed, pool):
     out = []
     for model, objective in ((chain, objectives[0]), (climbed, objectives[-1])):
         labels = [b"%d" % state for state in posterior_decode(model, corpus, pool)]
-        scores = metrics.score(text.tags, labels)
+        scores = tags.score(text.tags, labels)
         out.append((scores.many_to_one, scores.information.vi, objective))
     return out
 

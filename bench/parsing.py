@@ -40,7 +40,7 @@ def arguments(parser):
 
 
 def run(o):
-    from aligntools.parallel import Pool
+    from aligntools.ground.parallel import Pool
     from aligntools.parsing import supervised, warming
 
     train, test = (_read(o.treebanks / "ud" / f"en_ewt-{part}.conllu.gz") for part in ("train", "test"))

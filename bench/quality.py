@@ -27,9 +27,9 @@ def arguments(parser):
 
 def evaluate(path, text):
     """Return AER, precision and recall in percent of the lines that have gold links."""
-    from aligntools.aligning import aer
     from aligntools.formats.goldlinks import read_gold
     from aligntools.formats.pharaoh import read_pharaoh
+    from aligntools.metrics import aer
 
     links = read_pharaoh(str(path), head=text.n_gold, compiled=False)
     score = aer.score(aer.count(links, read_gold(str(text.gold), format="pharaoh")))

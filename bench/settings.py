@@ -96,7 +96,7 @@ def _rows():
 def _measure(o, text, missing):
     """Yield ``row, AER, precision, recall`` for each row that is missing."""
     from aligntools.aligning.settings import Settings
-    from aligntools.parallel import Pool
+    from aligntools.ground.parallel import Pool
 
     with Pool(o.threads) as pool:
         bench = _Bench(text, pool)
@@ -133,16 +133,16 @@ class _Bench:
 
     def train(self, settings):
         """Return the members of a model."""
-        from aligntools.aligning.training import train
+        from aligntools.aligning.training.stages import train
 
         return train(self.bitext, settings, self.pool, 24_000_000)
 
     def score(self, members, settings, threshold):
         """Return AER, precision and recall in percent."""
-        from aligntools.aligning import aer
-        from aligntools.aligning.applying import Applier, decide
-        from aligntools.aligning.kernels_decoding import JOINT
+        from aligntools.aligning.applying.applier import Applier, decide
+        from aligntools.aligning.applying.kernels_decoding import JOINT
         from aligntools.formats.pharaoh import Links, concatenate
+        from aligntools.metrics import aer
 
         sizes = len(self.bitext.source_vocabulary), len(self.bitext.target_vocabulary)
         links = []

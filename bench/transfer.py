@@ -135,7 +135,7 @@ class _Bench:
         return tagger, parser
 
     def _ewt(self, parser):
-        from aligntools.parallel import Pool
+        from aligntools.ground.parallel import Pool
         from aligntools.parsing.parser import Parser
 
         with Pool(self.o.threads) as pool:

@@ -19,7 +19,7 @@ def arguments(parser):
 
 
 def run(o):
-    from aligntools.parallel import Pool
+    from aligntools.ground.parallel import Pool
     from aligntools.parsing.parser import Parser
 
     folder = o.work / "transfer_pud"

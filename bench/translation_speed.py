@@ -27,18 +27,18 @@ def run(o):
 
 def _decoding(systems, limits):
     from aligntools.formats.bitext import read_side
-    from aligntools.translating import lm
-    from aligntools.translating.decoder import Settings, System, feature_names
-    from aligntools.translating.grammar import read_grammar
-    from aligntools.translating.parts import Text
-    from aligntools.translating.weights import load_weights
+    from aligntools.translating.decoding.decoder import Settings, System, feature_names
+    from aligntools.translating.grammar.filtering import read_grammar
+    from aligntools.translating.lm import language_model
+    from aligntools.translating.tuning.examples import Text
+    from aligntools.translating.tuning.weights import load_weights
 
     dev, test = systems.text("dev.de"), systems.text("test2016.de")
     both = systems.write("both.de", systems.lines(dev) + systems.lines(test))
     rules, model = systems.filtered(systems.grammar("de", "en"), both), systems.language_model("en")
     given = ("--supervised", dev, "--reference", systems.text("dev.en"), "--grammar", rules, "--lm", model)
     weights = systems.make("weights", "imputed-risk", *given)
-    grammar, language_model = read_grammar(str(rules)), lm.load(str(model))
+    grammar, language_model = read_grammar(str(rules)), language_model.load(str(model))
     values = load_weights(str(weights), feature_names(grammar))
     text = Text.of(*read_side(str(test), lowercase=False))
     decoded = {}

@@ -70,7 +70,7 @@ class Run:
     bigrams: bool = False
     how: str = "kbest"
     k: int = 1
-    lm: bool = True
+    language_model: bool = True
 
     @property
     def name(self):
@@ -177,7 +177,7 @@ class _Study:
 
     def read(self, path):
         from aligntools.formats.bitext import read_side
-        from aligntools.translating.parts import Text
+        from aligntools.translating.tuning.examples import Text
 
         path = str(path)
         if path not in self.loaded:
@@ -186,7 +186,7 @@ class _Study:
 
     def part(self, name, rows):
         """Return some sentences of a text."""
-        from aligntools.translating.parts import Text
+        from aligntools.translating.tuning.examples import Text
 
         text, words = self.read(self.systems.text(name)), []
         for row in rows:
@@ -204,29 +204,29 @@ class _Study:
         return self.part("dev.en", rows[len(rows) - run.imputed :])
 
     def model(self, language):
-        from aligntools.translating import lm
+        from aligntools.translating.lm import language_model
 
         if language not in self.loaded:
-            self.loaded[language] = lm.load(str(self.systems.language_model(language)))
+            self.loaded[language] = language_model.load(str(self.systems.language_model(language)))
         return self.loaded[language]
 
     def system(self, grammar, model, pops=POPS):
-        from aligntools.translating import decoder
-        from aligntools.translating.weights import default_weights
+        from aligntools.translating.decoding import decoder
+        from aligntools.translating.tuning.weights import default_weights
 
         names = decoder.feature_names(grammar)
         return decoder.System(grammar, model, default_weights(names), decoder.Settings(pop_limit=pops, span_limit=SPAN))
 
     def rules(self, source, target, texts):
         """Return what texts can use of a grammar."""
-        from aligntools.translating.grammar import read_grammar
-        from aligntools.translating.parts import numbered
+        from aligntools.translating.grammar.filtering import read_grammar
+        from aligntools.translating.tuning.examples import numbered
 
         return read_grammar(str(self.systems.grammar(source, target)), only_for=numbered(texts), span=SPAN)
 
     def tags(self):
         from aligntools.formats.tagged import read_tags
-        from aligntools.translating.features import dominant_tags
+        from aligntools.translating.grammar.features import dominant_tags
 
         if "tags" not in self.loaded:
             tagged = read_tags(str(tagged_text(self.systems, self.o.treebanks)))
@@ -235,7 +235,7 @@ class _Study:
 
     def bigrams(self):
         """Return the bigrams of most rules that dev can use."""
-        from aligntools.translating.features import add_bigrams
+        from aligntools.translating.grammar.features import add_bigrams
 
         path = self.folder / "bigrams.json"
         if not path.exists():
@@ -247,7 +247,7 @@ class _Study:
 
     def reverse(self, run):
         """Return the reverse system, its weights learned from the first sentences of the draw."""
-        from aligntools.translating import parts, tuning
+        from aligntools.translating.tuning import examples, tuning
 
         if run.lm not in self.reversed:
             rules = self.rules("en", "de", [self.read(self.systems.text("dev.en"))])
@@ -255,17 +255,17 @@ class _Study:
         system, key = self.reversed[run.lm], (run.draw, run.reverse, run.lm)
         if key not in self.reversed:
             rows = self.order(run.draw)[: run.reverse]
-            part = parts.part(system, self.part("dev.en", rows), [self.part("dev.de", rows)])
+            part = examples.part(system, self.part("dev.en", rows), [self.part("dev.de", rows)])
             self.reversed[key] = tuning.tune([part], system.weights, tuning.Settings(**REVERSE)).best
         return system.with_weights(self.reversed[key])
 
     def sources(self, run):
         """Return what is imputed, and of what it is."""
-        from aligntools.translating import parts
+        from aligntools.translating.tuning import examples
 
         key = (run.draw, run.reverse, run.imputed, run.how, run.k, run.lm)
         if key not in self.imputed:
-            self.imputed[key] = parts.impute_text(self.reverse(run), self.target(run), run.how, run.k, 1.0, run.draw)
+            self.imputed[key] = examples.impute_text(self.reverse(run), self.target(run), run.how, run.k, 1.0, run.draw)
         return self.imputed[key]
 
     def plan(self, runs):
@@ -281,7 +281,7 @@ class _Study:
 
     def forward(self, bigrams):
         """Return the forward system of all runs, untuned."""
-        from aligntools.translating.features import add_bigrams
+        from aligntools.translating.grammar.features import add_bigrams
 
         if bigrams not in self.made:
             rules = self.all_rules
@@ -301,7 +301,7 @@ class _Study:
         return json.loads(path.read_text())
 
     def _learn(self, run):
-        from aligntools.translating import parts, tuning
+        from aligntools.translating.tuning import examples, tuning
 
         found = {"imputed": None, "rounds": []}
         if run.how == "rules":
@@ -311,11 +311,11 @@ class _Study:
             names = system.features
         if run.supervised:
             rows = self.order(run.draw)[: run.supervised]
-            made.append(parts.part(system, self.part("dev.de", rows), [self.part("dev.en", rows)]))
+            made.append(examples.part(system, self.part("dev.de", rows), [self.part("dev.en", rows)]))
         if run.imputed and run.how != "rules":
             sources, of = self.sources(run)
             found["imputed"] = self._imputed_bleu(run, sources, of)
-            made.append(parts.part(system, sources, [self.target(run)], of.groups, SHARE * of.weights))
+            made.append(examples.part(system, sources, [self.target(run)], of.groups, SHARE * of.weights))
         start = np.array([*system.weights, *([1.0] if frozen else [])])
         if made:
             settings = tuning.Settings(**TUNING, l2=L2[run.bigrams])
@@ -327,7 +327,7 @@ class _Study:
 
     def _round_trips(self, run):
         """Return the forward system, features, what round trips rule by rule are learned from, and that it is such."""
-        from aligntools.translating import imputation, parts
+        from aligntools.translating.tuning import examples, imputation
 
         target, test = self.target(run), self.read(self.systems.text("test2016.de"))
         rules = self.rules("en", "de", [target])
@@ -336,11 +336,11 @@ class _Study:
         weights = dict(zip(system.features, system.weights, strict=True))
         composed = self.system(imputation.compose(rules, system.grammar, reverse, weights), self.model("en"))
         names = [*system.features, imputation.IMPUTED]
-        return system, names, [parts.part(composed, target, [target], names=names)], True
+        return system, names, [examples.part(composed, target, [target], names=names)], True
 
     @staticmethod
     def _bleu(system, text, reference):
-        from aligntools.translating import bleu
+        from aligntools.metrics import bleu
 
         sentences = system.encode(text.words, text.offsets)
         side = (system.encode_target(reference.words, sentences), reference.offsets)
@@ -350,7 +350,8 @@ class _Study:
 
     def _imputed_bleu(self, run, sources, of):
         """Return BLEU of the first imputed source of each sentence against the true one."""
-        from aligntools.translating import bleu, parts
+        from aligntools.metrics import bleu
+        from aligntools.translating.tuning import examples
 
         rows, size = self.order(run.draw), run.imputed
         true = self.part("dev.de", rows[len(rows) - size :])
@@ -361,7 +362,7 @@ class _Study:
         for row in first:
             words += sources.words[sources.offsets[row] : sources.offsets[row + 1]]
             lengths.append(int(sources.offsets[row + 1] - sources.offsets[row]))
-        ids = parts.numbered([parts.Text(words, np.concatenate([[0], np.cumsum(lengths)])), true])[0]
+        ids = examples.numbered([examples.Text(words, np.concatenate([[0], np.cumsum(lengths)])), true])[0]
         middle = int(ids.offsets[size])
         sides = [
             (ids.tokens[:middle], ids.offsets[: size + 1]),
@@ -371,7 +372,7 @@ class _Study:
 
     def paired(self, first, second):
         """Return the second run's gain in BLEU, its 95 % interval, and p."""
-        from aligntools.translating import bleu
+        from aligntools.metrics import bleu
 
         counts = [np.array(f["counts"]) for f in (second, first)]
         found = bleu.compare(*counts, samples=DRAWN)
@@ -380,7 +381,7 @@ class _Study:
 
 def _sides(grammar):
     """Return a grammar's target sides as sentences, a word that is none for nonterminals."""
-    from aligntools.translating.parts import Text
+    from aligntools.translating.tuning.examples import Text
 
     words = [word.encode() for word in grammar.target_vocabulary.words()]
     return Text([words[t] if t > 0 else b"[X]" for t in grammar.target.tolist()], grammar.target_offsets)

@@ -4,13 +4,13 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from aligntools.aligning import kernels_fertility as kf
-from aligntools.aligning import kernels_hmm as kh
-from aligntools.aligning.estimation import lexicon_from_counts
-from aligntools.aligning.member import Member, SamplerCounts
-from aligntools.aligning.positions import LONGEST, Positions
+from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models.estimation import lexicon_from_counts
+from aligntools.aligning.models.member import Member, SamplerCounts
+from aligntools.aligning.models.position_tables import LONGEST, Positions
 from aligntools.aligning.settings import Settings
-from aligntools.aligning.table import Table
+from aligntools.aligning.text.cooccurrence import Table
 from aligntools.formats.modelfile import fitting, hold, read_model, write_model
 from aligntools.formats.vocabulary import Vocabulary
 

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass, replace
 
-from aligntools.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem
 
 MODELS = ("ibm1", "ibm2", "hmm", "fertility")
 ESTIMATORS = ("vb", "em")

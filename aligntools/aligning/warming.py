@@ -1,14 +1,14 @@
 """Runs every kernel once on a few sentences."""
 
-from aligntools.aligning import symmetrize
-from aligntools.aligning.applying import Applier, decide
+from aligntools.aligning.applying.applier import Applier, decide
+from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import warming as contrastive
-from aligntools.aligning.kernels_decoding import JOINT
-from aligntools.aligning.reconstruction import reconstruct
+from aligntools.aligning.links import symmetrize
 from aligntools.aligning.settings import Reconstruction, Settings
-from aligntools.aligning.training import train
+from aligntools.aligning.training.reconstruction import reconstruct
+from aligntools.aligning.training.stages import train
 from aligntools.formats import bitext, pharaoh
-from aligntools.parallel import Pool
+from aligntools.ground.parallel import Pool
 
 
 def warm(folder):

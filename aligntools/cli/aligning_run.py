@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 
-from aligntools.errors import ResourceError, UsageProblem
+from aligntools.ground.errors import ResourceError, UsageProblem
 
 #: Bytes that do not grow with the corpus: interpreter, libraries, compiled code.
 FIXED = 220 << 20
@@ -126,7 +126,7 @@ class Decoder:
     """Turns posteriors into the lines of every output."""
 
     def __init__(self, o, applier, pool):
-        from aligntools.aligning import kernels_decoding as kd
+        from aligntools.aligning.applying import kernels_decoding as kd
 
         self.o, self.applier, self.pool, self.kd = o, applier, pool, kd
         # one view alone is surer of itself than an average of several
@@ -157,19 +157,19 @@ class Decoder:
 
             def decide(way, chosen=chosen, decided=decided):
                 if way not in decided:
-                    from aligntools.aligning.applying import decide
+                    from aligntools.aligning.applying.applier import decide
 
                     pairs, offsets, probabilities = decide(chosen, way, threshold, self.pool)
                     decided[way] = Links(pairs, offsets), probabilities
                 return decided[way]
 
             if joint:
-                from aligntools.aligning.applying import decide as decide_links
+                from aligntools.aligning.applying.applier import decide as decide_links
 
                 pairs, offsets, p = decide_links(posteriors, kd.JOINT, self.threshold, self.pool)
                 links, probabilities = Links(pairs, offsets), p
             elif heuristic:
-                from aligntools.aligning.symmetrize import symmetrize
+                from aligntools.aligning.links.symmetrize import symmetrize
 
                 f, r = decide(single[0])[0], decide(single[1])[0]
                 links, probabilities = symmetrize(f, r, o["symmetrize"], o["flavor"]), None
@@ -268,7 +268,7 @@ def run(o):
     """
     _check(o)
     from aligntools.formats.files import writing
-    from aligntools.parallel import Pool
+    from aligntools.ground.parallel import Pool
 
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
@@ -290,7 +290,7 @@ def _reading(o):
 
 
 def _apply(o, out, pool, progress):
-    from aligntools.aligning.applying import Applier
+    from aligntools.aligning.applying.applier import Applier
     from aligntools.aligning.model import AlignmentModel
     from aligntools.formats.bitext import Skipped, stream_bitext
 
@@ -369,9 +369,9 @@ def _steps(o, settings):
 
 
 def _train(o, out, pool, progress):
-    from aligntools.aligning.applying import Applier
+    from aligntools.aligning.applying.applier import Applier
     from aligntools.aligning.model import AlignmentModel
-    from aligntools.aligning.training import collapse, train
+    from aligntools.aligning.training.stages import collapse, train
     from aligntools.formats.bitext import read_bitext
 
     old = None
@@ -399,13 +399,13 @@ def _train(o, out, pool, progress):
         collapse(bitext, settings.views[0])
     step = o.get("on_step", progress.step)
     if old and _reconstructs(o):
-        from aligntools.aligning.adopting import adopt
+        from aligntools.aligning.training.warm_start import adopt
 
         members = adopt(bitext, old.members, settings, pool)
     else:
         members = train(bitext, settings, pool, cells, step, old.members if old else None)
     if _reconstructs(o):
-        from aligntools.aligning.reconstruction import reconstruct
+        from aligntools.aligning.training.reconstruction import reconstruct
 
         members, settings = reconstruct(bitext, members, settings, pool, cells, o["reconstruct"], step)
     model = AlignmentModel(settings, bitext.source_vocabulary, bitext.target_vocabulary, members, lowercase, ratio)
@@ -448,7 +448,7 @@ def _check_ttable(settings):
 
 def _write_ttable(model, path):
     """Write ``ln p(target | source)`` of the first member, as fast_align's -p does, every pair that it has."""
-    from aligntools.aligning.tables_out import ttable_lines
+    from aligntools.aligning.word_tables_out import ttable_lines
     from aligntools.formats.files import writing
 
     with writing(path) as file:

@@ -6,7 +6,7 @@ import time
 import click
 
 from aligntools.cli import options
-from aligntools.errors import DataError, UsageProblem
+from aligntools.ground.errors import DataError, UsageProblem
 
 NOISE = ("shuffle", "delete", "insert", "replace")
 CONSTRAINTS = ("none", "itg", "block-itg")
@@ -119,7 +119,7 @@ def _run(o, stack):
     from aligntools.formats.bitext import Skipped
     from aligntools.formats.files import writing
     from aligntools.formats.pharaoh import format_pharaoh
-    from aligntools.parallel import Pool
+    from aligntools.ground.parallel import Pool
 
     began = time.perf_counter()
     weights = load_weights(o["weights"]) if o["weights"] else None
@@ -180,7 +180,7 @@ def _base(o, pool, progress):
             lowercase=model.lowercase, unbuffered=o["unbuffered"],
         )  # fmt: skip
     else:
-        from aligntools.aligning.training import train
+        from aligntools.aligning.training.stages import train
         from aligntools.cli.aligning_run import _parts
 
         bitext = read_bitext(**reading, lowercase=not o["case_sensitive"])
@@ -202,7 +202,7 @@ def _base(o, pool, progress):
 
 def _of_tables(o):
     """Return a base model made of another aligner's tables."""
-    from aligntools.aligning.from_tables import model_from_tables
+    from aligntools.aligning.word_tables import model_from_tables
     from aligntools.formats.ttable import read_ttable, read_vocabulary
 
     names = [read_vocabulary(o[name]) if o[name] else None for name in ("source_vcb", "target_vcb")]

@@ -8,10 +8,10 @@ from contextlib import closing
 import click
 
 from aligntools import __version__
-from aligntools.aligning import aer
 from aligntools.cli import options, tables
-from aligntools.errors import DataError, UsageProblem
 from aligntools.formats import goldlinks, pharaoh
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.metrics import aer
 
 
 @click.command("eval-aer", context_settings=options.SETTINGS)

@@ -8,8 +8,8 @@ import numpy as np
 
 from aligntools import __version__
 from aligntools.cli import options, tables
-from aligntools.errors import DataError, UsageProblem
 from aligntools.formats import files
+from aligntools.ground.errors import DataError, UsageProblem
 
 
 @click.command("eval-bleu", context_settings=options.SETTINGS)
@@ -48,7 +48,7 @@ def command(reference, translations, more, tokenize, lowercase, smooth, smooth_v
     if [reference, *more, *translations].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
 
-    from aligntools.translating import bleu
+    from aligntools.metrics import bleu
 
     ids = {}
     references = [_read(path, lowercase, ids) for path in (reference, *more)]

@@ -7,7 +7,7 @@ import math
 import click
 
 from aligntools.cli import options, tables
-from aligntools.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem
 
 _BITS = math.log(2)
 _DECIMAL = math.log(10)
@@ -38,15 +38,15 @@ def command(model, texts, lines, lowercase, json, output, threads, quiet, verbos
         raise UsageProblem("standard input ('-') can be only one of the files")
 
     from aligntools.formats.files import writing
-    from aligntools.parallel import Pool
-    from aligntools.translating import lm
+    from aligntools.ground.parallel import Pool
+    from aligntools.translating.lm import language_model
 
-    loaded = lm.load(model)
+    loaded = language_model.load(model)
     results = []
     with Pool(threads) as pool, writing(output) as out:
         for path in texts:
-            tally = lm.Tally(loaded.order)
-            for scores in lm.score_text(loaded, path, pool, lowercase=lowercase):
+            tally = language_model.Tally(loaded.order)
+            for scores in language_model.score_text(loaded, path, pool, lowercase=lowercase):
                 tally.add(scores)
                 if lines:
                     out.write(_lines(scores, json).encode())

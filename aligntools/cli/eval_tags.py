@@ -10,10 +10,10 @@ import numpy as np
 from aligntools import __version__
 from aligntools.cli import options
 from aligntools.cli import tables as scores
-from aligntools.errors import DataError, UsageProblem
 from aligntools.formats import tagged
 from aligntools.formats.conll import COLUMNS
-from aligntools.tagging import metrics
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.metrics import tags
 
 _FORMATS = ["auto", *(name for name in tagged.FORMATS if name != "text")]
 
@@ -107,18 +107,18 @@ def command(
         types = len(training)
     results, tables, counts = [], [], []
     for k, (path, tagging) in enumerate(zip(hypotheses, taggings, strict=True)):
-        scores = metrics.score(reference.tags, tagging.tags, known)
-        table = metrics.contingency(reference.tags, tagging.tags)
+        scores = tags.score(reference.tags, tagging.tags, known)
+        table = tags.contingency(reference.tags, tagging.tags)
         if not quiet:
             _note(path, table, scores)
-        right = metrics.agreement(reference.tags, tagging.tags)
-        counts.append(metrics.sentence_counts(right, reference.offsets) if scores.accuracy is not None else None)
+        right = tags.agreement(reference.tags, tagging.tags)
+        counts.append(tags.sentence_counts(right, reference.offsets) if scores.accuracy is not None else None)
         result = {"tagging": path, **dataclasses.asdict(scores)}
         if bootstrap:
             some = scores.accuracy is not None
-            result["accuracy_interval"] = metrics.bootstrap(counts[k], bootstrap, seed) if some else None
+            result["accuracy_interval"] = tags.bootstrap(counts[k], bootstrap, seed) if some else None
         if paired and k and counts[k] is not None and counts[0] is not None:
-            difference = metrics.compare(counts[k], counts[0], bootstrap or 1000, seed)
+            difference = tags.compare(counts[k], counts[0], bootstrap or 1000, seed)
             result["difference"] = options.difference_as("accuracy", difference)
         results.append(result)
         tables.append(table)
@@ -217,10 +217,10 @@ def _note(path, table, scores):
 def _as_json(results, signature, tables, by_tag, _verbose):
     if by_tag:
         for result, table in zip(results, tables, strict=True):
-            rows = [dataclasses.asdict(row) for row in metrics.by_tag(table)]
+            rows = [dataclasses.asdict(row) for row in tags.by_tag(table)]
             result["by_tag"] = [row | {"tag": row["tag"].decode("utf-8", "replace")} for row in rows]
             result["confusions"] = [
-                {"gold": _text(g), "predicted": _text(p), "words": n} for g, p, n in metrics.confusions(table)
+                {"gold": _text(g), "predicted": _text(p), "words": n} for g, p, n in tags.confusions(table)
             ]
     shown = {"signature": scores.signature(signature), "settings": signature, "results": results}
     return json_module.dumps(shown, indent=2, ensure_ascii=False) + "\n"
@@ -265,10 +265,10 @@ def _as_table(results, signature, tables, by_tag, verbose):
 
 def _tag_lines(path, table):
     rows = [["tag", "gold", "labelled", "both", "precision", "recall", "F1"]]
-    for row in metrics.by_tag(table):
+    for row in tags.by_tag(table):
         counts = map(str, (row.gold, row.predicted, row.correct))
         rows.append([_text(row.tag), *counts, *map(scores.percent, (row.precision, row.recall, row.f1))])
     how = "" if table.comparable or not table.words else ", labels mapped many-to-1"
     lines = [f"{path}{how}:", *scores.aligned(rows)]
-    errors = [f"{_text(g)} as {_text(p)} {n}" for g, p, n in metrics.confusions(table)]
+    errors = [f"{_text(g)} as {_text(p)} {n}" for g, p, n in tags.confusions(table)]
     return lines + (["commonest errors: " + ", ".join(errors)] if errors else [])

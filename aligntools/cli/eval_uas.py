@@ -9,9 +9,9 @@ import numpy as np
 
 from aligntools import __version__
 from aligntools.cli import options, tables
-from aligntools.errors import DataError, UsageProblem
 from aligntools.formats.conll import COLUMNS, column_place, read_conll
-from aligntools.parsing import scoring
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.metrics import attachment
 
 
 @click.command("eval-uas", context_settings=options.SETTINGS)
@@ -50,21 +50,21 @@ def command(gold, hypotheses, punct, no_punct, max_length, by, column, subtypes,
         raise UsageProblem("standard input ('-') can be only one of the files")
     reference, gold_heads = _read(gold, True)
     gold_labels, tags = reference.column(COLUMNS["deprel"]), reference.column(column_place(column))
-    words = scoring.counted(reference.words, tags, punct)
+    words = attachment.counted(reference.words, tags, punct)
     counts, results, groups = [], [], []
     for path in hypotheses:
         parsed, heads = _read(path, False)
         _same(reference, parsed, gold, path, ignore_forms)
         labels = parsed.column(COLUMNS["deprel"])
         some = bool(labels) and not ({*labels} <= {b"_"} or {*gold_labels} <= {b"_"})
-        right = scoring.labels_equal(gold_labels, labels, subtypes) if some else None
-        counts.append(scoring.count(gold_heads, heads, reference.offsets, words, right, max_length))
-        scores = dataclasses.asdict(scoring.score(counts[-1]))
+        right = attachment.labels_equal(gold_labels, labels, subtypes) if some else None
+        counts.append(attachment.count(gold_heads, heads, reference.offsets, words, right, max_length))
+        scores = dataclasses.asdict(attachment.score(counts[-1]))
         result = {"parser": path, **scores, "las": scores["las"] if some else None}
         if bootstrap:
-            result["uas_interval"] = scoring.bootstrap(counts[-1], bootstrap, seed)
+            result["uas_interval"] = attachment.bootstrap(counts[-1], bootstrap, seed)
         if paired and len(counts) > 1:
-            difference = scoring.compare(counts[-1], counts[0], bootstrap or 1000, seed)
+            difference = attachment.compare(counts[-1], counts[0], bootstrap or 1000, seed)
             result["difference"] = options.difference_as("uas", difference)
         here = words & np.repeat(counts[-1][:, 0] > 0, np.diff(reference.offsets))
         groups.append(_groups(by, reference.offsets, gold_heads, heads, tags, here))
@@ -122,16 +122,16 @@ def _groups(by, offsets, gold_heads, heads, tags, here):
     right, found = (gold_heads == heads)[here], {}
     for kind in dict.fromkeys(by):
         if kind == "length":
-            names, pair = [name for name, _ in scoring.LENGTHS], [scoring.length_groups(offsets)] * 2
+            names, pair = [name for name, _ in attachment.LENGTHS], [attachment.length_groups(offsets)] * 2
         elif kind == "distance":
-            names = [name for name, _ in scoring.DISTANCES]
-            pair = [scoring.distance_groups(h, offsets) for h in (gold_heads, heads)]
+            names = [name for name, _ in attachment.DISTANCES]
+            pair = [attachment.distance_groups(h, offsets) for h in (gold_heads, heads)]
         else:
             kinds = sorted(set(tags))
             numbers = {tag: k for k, tag in enumerate(kinds)}
             names = [tag.decode("utf-8", "replace") for tag in kinds]
             pair = [np.fromiter((numbers[tag] for tag in tags), np.int64, len(tags))] * 2
-        found[kind] = scoring.by_group(pair[0][here], pair[1][here], right, names)
+        found[kind] = attachment.by_group(pair[0][here], pair[1][here], right, names)
     return found
 
 

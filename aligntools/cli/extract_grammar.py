@@ -7,7 +7,7 @@ import time
 import click
 
 from aligntools.cli import options
-from aligntools.errors import DataError, UsageProblem
+from aligntools.ground.errors import DataError, UsageProblem
 
 _ANY_LENGTH = 2**31 - 1
 
@@ -69,7 +69,7 @@ def command(source, target, joint, alignment, output, format, features, max_span
     from aligntools.formats.bitext import read_side
     from aligntools.formats.grammar import concatenate, write_grammar
     from aligntools.formats.grammar_text import write_text
-    from aligntools.translating.extraction import Extraction, Settings
+    from aligntools.translating.grammar.extraction import Extraction, Settings
 
     began = time.perf_counter()
     bitext, links = _read(source, target, joint, alignment, index_base)

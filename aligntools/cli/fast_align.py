@@ -215,7 +215,7 @@ class Report:
 
     def scores(self, posteriors):
         """Return the score of each sentence: ln p of the observed side, its length included."""
-        from aligntools.aligning.forced import log_length
+        from aligntools.aligning.applying.table_aligner import log_length
 
         p = posteriors
         offsets = (p.source_offsets, p.target_offsets)[:: -1 if self.flags.reverse else 1]
@@ -237,11 +237,11 @@ def train(flags, say):
 
 def force(flags, say):
     """Align each line as it comes, with a table: ``source ||| target ||| links ||| score``."""
-    from aligntools.aligning.forced import ForcedAligner
-    from aligntools.errors import DataError
+    from aligntools.aligning.applying.table_aligner import ForcedAligner
     from aligntools.formats import files
     from aligntools.formats.ttable import read_ttable
     from aligntools.formats.vocabulary import split_words
+    from aligntools.ground.errors import DataError
 
     table = read_ttable(flags.force_align)
     say(f"Loaded {len(table)} translation parameters.")

@@ -5,7 +5,7 @@ import sys
 import click
 
 from aligntools.cli import options
-from aligntools.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem
 
 
 @click.command("filter-grammar", context_settings=options.SETTINGS)

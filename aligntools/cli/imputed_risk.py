@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import click
 
 from aligntools.cli import options
-from aligntools.errors import DataError, UsageProblem
+from aligntools.ground.errors import DataError, UsageProblem
 
 _COUNT, _ANY_COUNT = click.IntRange(min=1), click.IntRange(min=0)
 _POSITIVE, _AMOUNT = click.FloatRange(min=0, min_open=True), click.FloatRange(min=0)
@@ -140,7 +140,7 @@ def _check(given):
 
 def _read(path):
     from aligntools.formats.bitext import read_side
-    from aligntools.translating.parts import Text
+    from aligntools.translating.tuning.examples import Text
 
     return Text.of(*read_side(path, lowercase=False))
 
@@ -183,7 +183,7 @@ class Work:
 
     def system(self, grammar, lm, weights, full_states=False):
         """Make a decoder."""
-        from aligntools.translating import decoder
+        from aligntools.translating.decoding import decoder
 
         how = decoder.Settings(
             pop_limit=self.given["pop_limit"], span_limit=self.given["span_limit"], full_states=full_states
@@ -193,8 +193,8 @@ class Work:
 
 def run(given):
     """Learn and write weights."""
-    from aligntools.parallel import Pool
-    from aligntools.translating import tuning
+    from aligntools.ground.parallel import Pool
+    from aligntools.translating.tuning import tuning
 
     names = (
         "method",
@@ -215,9 +215,10 @@ def run(given):
 
 
 def _tune(work):
-    from aligntools.translating import lm, parts
-    from aligntools.translating.imputation import IMPUTED
-    from aligntools.translating.weights import save_weights
+    from aligntools.translating.lm import language_model
+    from aligntools.translating.tuning import examples
+    from aligntools.translating.tuning.imputation import IMPUTED
+    from aligntools.translating.tuning.weights import save_weights
 
     given = work.given
     supervised = _read(given["supervised"]) if given["supervised"] is not None else None
@@ -226,25 +227,25 @@ def _tune(work):
     by_rule = bool(monolingual) and given["impute"] == "rules"
     imputed = [] if by_rule else [_impute(work, text, k) for k, text in enumerate(monolingual)]
     texts = ([supervised] if supervised is not None else []) + [text for text, _ in imputed]
-    grammar, start_by_name = _grammar(work, None if by_rule else parts.numbered(texts))
-    model = lm.load(given["lm"])
+    grammar, start_by_name = _grammar(work, None if by_rule else examples.numbered(texts))
+    model = language_model.load(given["lm"])
     system = work.system(grammar, model, _start(given, grammar, start_by_name), given["forest"])
     names = [*system.features, *([IMPUTED] if by_rule else [])]
     start = [*system.weights, *([1.0] if by_rule else [])]
     frozen = {len(names) - 1: 1.0} if by_rule else {}
     made = []
     if supervised is not None:
-        made.append(parts.part(system, supervised, references, names=names, pool=work.pool))
+        made.append(examples.part(system, supervised, references, names=names, pool=work.pool))
     share, alone = given["monolingual_weight"], supervised is None or given["choose"] != "supervised"
     for text, of in imputed:
         made.append(
-            parts.part(system, text, monolingual, of.groups, share * of.weights, alone, names, work.pool)
+            examples.part(system, text, monolingual, of.groups, share * of.weights, alone, names, work.pool)
         )  # fmt: skip
     if by_rule:
         composed = _composed(work, monolingual, grammar, model, system)
         for text in monolingual:
             weights = [share] * len(text)
-            made.append(parts.part(composed, text, monolingual, None, weights, alone, names, work.pool))
+            made.append(examples.part(composed, text, monolingual, None, weights, alone, names, work.pool))
     progress = _rounds(work, made, names, start, frozen, [grammar, model])
     best, weights = progress.best_round, progress.best
     work.say(f"best: round {best.number}, BLEU {best.score:.2f}")
@@ -259,16 +260,17 @@ def _tune(work):
 
 def _impute(work, text, number):
     """Return a target text's imputed sources."""
-    from aligntools.translating import lm, parts
-    from aligntools.translating.grammar import read_grammar
-    from aligntools.translating.weights import load_weights
+    from aligntools.translating.grammar.filtering import read_grammar
+    from aligntools.translating.lm import language_model
+    from aligntools.translating.tuning import examples
+    from aligntools.translating.tuning.weights import load_weights
 
     given = work.given
-    grammar = read_grammar(given["reverse_grammar"], only_for=parts.numbered([text]), span=given["span_limit"])
-    model = None if given["no_reverse_lm"] else lm.load(given["reverse_lm"])
+    grammar = read_grammar(given["reverse_grammar"], only_for=examples.numbered([text]), span=given["span_limit"])
+    model = None if given["no_reverse_lm"] else language_model.load(given["reverse_lm"])
     system = work.system(grammar, model, [0.0] * len(_names(grammar)))
     system = system.with_weights(load_weights(given["reverse_weights"], system.features))
-    sources, of = parts.impute_text(
+    sources, of = examples.impute_text(
         system, text, given["impute"], given["k"], given["reverse_gamma"], given["seed"] + number, work.pool
     )
     work.say(f"imputed {len(sources)} sources of {len(text)} sentences")
@@ -276,7 +278,7 @@ def _impute(work, text, number):
 
 
 def _names(grammar):
-    from aligntools.translating.decoder import feature_names
+    from aligntools.translating.decoding.decoder import feature_names
 
     return feature_names(grammar)
 
@@ -284,9 +286,9 @@ def _names(grammar):
 def _grammar(work, only_for):
     """Return the system's grammar and the weights to begin with by name, if there are any."""
     from aligntools.formats.tagged import read_tags
-    from aligntools.translating import features
-    from aligntools.translating.grammar import read_grammar
-    from aligntools.translating.weights import read_weights
+    from aligntools.translating.grammar import features
+    from aligntools.translating.grammar.filtering import read_grammar
+    from aligntools.translating.tuning.weights import read_weights
 
     given = work.given
     grammar = read_grammar(given["grammar"], only_for=only_for, span=given["span_limit"])
@@ -303,7 +305,7 @@ def _grammar(work, only_for):
 
 
 def _start(given, grammar, start):
-    from aligntools.translating.weights import default_weights, load_weights
+    from aligntools.translating.tuning.weights import default_weights, load_weights
 
     names = _names(grammar)
     if start is None:
@@ -316,13 +318,13 @@ def _start(given, grammar, start):
 
 def _composed(work, texts, forward, model, system):
     """Return a system of the round trips, rule by rule."""
-    from aligntools.translating import parts
-    from aligntools.translating.grammar import read_grammar
-    from aligntools.translating.imputation import compose
-    from aligntools.translating.weights import load_weights
+    from aligntools.translating.grammar.filtering import read_grammar
+    from aligntools.translating.tuning import examples
+    from aligntools.translating.tuning.imputation import compose
+    from aligntools.translating.tuning.weights import load_weights
 
     given = work.given
-    reverse = read_grammar(given["reverse_grammar"], only_for=parts.numbered(texts), span=given["span_limit"])
+    reverse = read_grammar(given["reverse_grammar"], only_for=examples.numbered(texts), span=given["span_limit"])
     names = _names(reverse)
     weights = dict(zip(names, load_weights(given["reverse_weights"], names), strict=True))
     by_name = dict(zip(system.features, system.weights, strict=True))
@@ -335,7 +337,7 @@ def _composed(work, texts, forward, model, system):
 
 def _rounds(work, made, names, start, frozen, of):
     """Tune, from a checkpoint if there is one."""
-    from aligntools.translating import tuning
+    from aligntools.translating.tuning import tuning
 
     path, own, begin = None, None, start
     if work.given["checkpoint"] is not None:

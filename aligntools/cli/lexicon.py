@@ -5,11 +5,11 @@ import sys
 import click
 import numpy as np
 
-from aligntools.aligning import lexicon
+from aligntools.aligning.links import translation_tables
 from aligntools.cli import options
-from aligntools.errors import DataError, UsageProblem
 from aligntools.formats import files, pharaoh
 from aligntools.formats.bitext import read_bitext
+from aligntools.ground.errors import DataError, UsageProblem
 
 _ANY_LENGTH = 2**31 - 1
 
@@ -67,7 +67,7 @@ def command(source, target, joint, alignment, prefix, shortlist, top, index_base
             f"{len(links)} lines, but the text has {len(bitext)} sentence pairs; they must face each other",
         )
     if skip_bad_links:
-        good = np.flatnonzero(~lexicon.out_of_range(bitext, links))
+        good = np.flatnonzero(~translation_tables.out_of_range(bitext, links))
         dropped = len(links.pairs) - len(good)
         links = pharaoh.Links(links.pairs[good], np.searchsorted(good, links.offsets))
         if dropped and not quiet:
@@ -75,13 +75,13 @@ def command(source, target, joint, alignment, prefix, shortlist, top, index_base
     else:
         lengths = bitext.source.lengths(), bitext.target.lengths()
         pharaoh.check_range(links, *lengths, path=alignment, index_base=index_base)
-    counted = lexicon.count_links(bitext, links)
+    counted = translation_tables.count_links(bitext, links)
     if prefix or not shortlist:
         prefix = prefix or "lex"
-        _write(f"{prefix}.f2e", lexicon.table(counted, "source"))
-        _write(f"{prefix}.e2f", lexicon.table(counted, "target"))
+        _write(f"{prefix}.f2e", translation_tables.table(counted, "source"))
+        _write(f"{prefix}.e2f", translation_tables.table(counted, "target"))
     if shortlist:
-        _write(shortlist, lexicon.shortlist(counted, top))
+        _write(shortlist, translation_tables.shortlist(counted, top))
     if bitext.skipped.total and not quiet:
         sys.stderr.write(f"note: pairs without words: {bitext.skipped.summary()}\n")
     if verbose:

@@ -8,7 +8,7 @@ import sys
 import click
 
 from aligntools import __version__
-from aligntools.errors import AligntoolsError
+from aligntools.ground.errors import AligntoolsError
 
 #: Every subcommand, with its one line in ``aligntools --help``. The module has the command's name with
 #: ``_`` for ``-`` and is imported only when the command is asked for, so that ``--help`` stays quick.

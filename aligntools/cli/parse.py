@@ -53,7 +53,7 @@ def command(texts, model, output, projective, any_root, max_length, labels, form
     from aligntools.formats import files
     from aligntools.formats.conll import COLUMNS, Conll, column_place, format_conll
     from aligntools.formats.tagged import stream_tags
-    from aligntools.parallel import Pool
+    from aligntools.ground.parallel import Pool
     from aligntools.parsing.parser import Parser
 
     parser = Parser.load(model)

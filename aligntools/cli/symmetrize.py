@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import click
 import numpy as np
 
-from aligntools.aligning.symmetrize import FLAVORS, METHODS, symmetrize
+from aligntools.aligning.links.symmetrize import FLAVORS, METHODS, symmetrize
 from aligntools.cli import options
-from aligntools.errors import DataError, UsageProblem
 from aligntools.formats import files, pharaoh
 from aligntools.formats.pharaoh import Links
+from aligntools.ground.errors import DataError, UsageProblem
 
 _LINES = 1 << 15  # sentence pairs worked on at a time
 _COMPILE = 1 << 17  # links seen until compiled code is used

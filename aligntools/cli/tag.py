@@ -39,7 +39,7 @@ def command(texts, model, output, posterior, format, to, column, separator, thre
     """
     from aligntools.formats import files, tagged
     from aligntools.formats.conll import Conll, column_place, format_conll
-    from aligntools.parallel import Pool
+    from aligntools.ground.parallel import Pool
     from aligntools.tagging.tagger import Tagger
 
     tagger = Tagger.load(model)

@@ -9,7 +9,7 @@ import click
 from aligntools.cli import options
 from aligntools.cli.align import look_alike, views
 from aligntools.cli.options import SETTINGS
-from aligntools.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem
 
 #: What each use of the command takes beside the options that all do.
 USES = {
@@ -91,7 +91,7 @@ def command(**o):
         _alignments(o)
         return
     from aligntools.formats.files import writing
-    from aligntools.parallel import Pool
+    from aligntools.ground.parallel import Pool
 
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None

@@ -6,7 +6,7 @@ import sys
 import click
 
 from aligntools.cli import options
-from aligntools.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem
 
 
 def _thresholds(_ctx, _option, value):
@@ -54,11 +54,11 @@ def command(texts, order, output, binary, prune, lowercase, skip_symbols, max_me
         raise UsageProblem(f"--prune has {len(prune)} numbers for a model of order {order}")
 
     from aligntools.formats.arpa import write_arpa
-    from aligntools.formats.spilling import Store
-    from aligntools.parallel import Pool
-    from aligntools.translating.counting import count
-    from aligntools.translating.kneser_ney import estimate
-    from aligntools.translating.lm import from_blocks
+    from aligntools.formats.disk_arrays import Store
+    from aligntools.ground.parallel import Pool
+    from aligntools.translating.lm.counting import count
+    from aligntools.translating.lm.kneser_ney import estimate
+    from aligntools.translating.lm.language_model import from_blocks
 
     store = Store(max_memory * 7 // 10, tmpdir)  # the rest is for what is sorted at a time, and for text
     counts = count(texts, order, store, lowercase=lowercase, skip_symbols=skip_symbols)

@@ -8,7 +8,7 @@ import click
 import numpy as np
 
 from aligntools.cli import options
-from aligntools.errors import DataError, UsageProblem
+from aligntools.ground.errors import DataError, UsageProblem
 
 #: Ways to the 12 universal tags.
 MAPS = click.Choice(["none", "upos", "penn"])
@@ -156,7 +156,7 @@ def command(treebanks, model, column, mapping, crossing, roots, min_length, max_
     from dataclasses import replace
 
     from aligntools.formats.files import writing
-    from aligntools.parallel import Pool
+    from aligntools.ground.parallel import Pool
     from aligntools.parsing.supervised import NoSentences, Settings, train
 
     if min_length > max_length:

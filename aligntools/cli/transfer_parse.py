@@ -7,7 +7,7 @@ import numpy as np
 
 from aligntools.cli import options
 from aligntools.cli.train_parser import MAPS, Teller, checkpoint_of, mapped, model_options
-from aligntools.errors import DataError, UsageProblem
+from aligntools.ground.errors import DataError, UsageProblem
 
 
 @click.command("transfer-parse", context_settings=options.SETTINGS)
@@ -69,7 +69,7 @@ def command(**o):
     """
     _check(o)
     from aligntools.formats.files import writing
-    from aligntools.parallel import Pool
+    from aligntools.ground.parallel import Pool
     from aligntools.parsing import transfer_training
     from aligntools.parsing.parser import Parser
     from aligntools.parsing.transfer import direct

@@ -59,12 +59,12 @@ def command(
       aligntools train-lm -q -n 3 data/samples/de-en.en -o /tmp/en.arpa
       head -5 data/samples/de-en.de | aligntools translate -q --grammar /tmp/de-en.grammar --lm /tmp/en.arpa
     """
-    from aligntools.errors import UsageProblem
     from aligntools.formats import files, nbest
     from aligntools.formats import hypergraphs as packed
-    from aligntools.parallel import Pool
-    from aligntools.translating import lists
-    from aligntools.translating.decoder import Settings
+    from aligntools.ground.errors import UsageProblem
+    from aligntools.ground.parallel import Pool
+    from aligntools.translating.decoding.decoder import Settings
+    from aligntools.translating.forest import lists
 
     if (lm is None) != no_lm:
         raise UsageProblem("a language model is needed: --lm FILE, or --no-lm to go without")
@@ -136,15 +136,16 @@ def _input(texts):
 def _system(grammar, lm, weights, tags, known, settings):
     """Load what the options name; the grammar only as far as the input needs it, if that is known."""
     from aligntools.formats.tagged import read_tags
-    from aligntools.translating import features, parts
-    from aligntools.translating import lm as language_models
-    from aligntools.translating.decoder import System, feature_names
-    from aligntools.translating.grammar import read_grammar
-    from aligntools.translating.weights import default_weights, load_weights, read_weights
+    from aligntools.translating.decoding.decoder import System, feature_names
+    from aligntools.translating.grammar import features
+    from aligntools.translating.grammar.filtering import read_grammar
+    from aligntools.translating.lm import language_model as language_models
+    from aligntools.translating.tuning import examples
+    from aligntools.translating.tuning.weights import default_weights, load_weights, read_weights
 
     given = read_weights(weights)[0] if weights else None  # first: it is soon seen whether it is one
     rules = read_grammar(
-        grammar, only_for=parts.numbered(known) if known is not None else None, span=settings.span_limit
+        grammar, only_for=examples.numbered(known) if known is not None else None, span=settings.span_limit
     )
     if tags:
         tagged = read_tags(tags)

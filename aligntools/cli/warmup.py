@@ -18,9 +18,9 @@ def command(quiet, verbose):
     Example:
       aligntools warmup
     """
-    from aligntools import compiling
     from aligntools.aligning import warming as aligning
-    from aligntools.parallel import Pool
+    from aligntools.ground import compiling
+    from aligntools.ground.parallel import Pool
     from aligntools.parsing import warming as parsing
     from aligntools.tagging import warming as tagging
     from aligntools.translating import warming as translating

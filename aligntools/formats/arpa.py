@@ -11,9 +11,9 @@ from contextlib import closing
 
 import numpy as np
 
-from aligntools.errors import DataError
 from aligntools.formats import files
 from aligntools.formats.vocabulary import Vocabulary
+from aligntools.ground.errors import DataError
 
 #: Words with a meaning of their own; their place is their id.
 CONTROL = (b"<unk>", b"<s>", b"</s>")

@@ -14,7 +14,6 @@ from itertools import chain
 
 import numpy as np
 
-from aligntools.errors import DataError, UsageProblem
 from aligntools.formats import files
 from aligntools.formats.vocabulary import (
     CompiledLexicon,
@@ -25,7 +24,8 @@ from aligntools.formats.vocabulary import (
     Vocabulary,
     split_words,
 )
-from aligntools.parallel import Pool
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.parallel import Pool
 
 _SMALL = 200_000  # bytes: below this plain Python is done before the compiler is loaded
 _BLOCK = 1 << 22  # bytes read at a time

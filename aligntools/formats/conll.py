@@ -13,8 +13,8 @@ from itertools import repeat
 
 import numpy as np
 
-from aligntools.errors import DataError, UsageProblem
 from aligntools.formats import files
+from aligntools.ground.errors import DataError, UsageProblem
 
 #: Columns by name, counted from 0. CoNLL-X calls ``upos`` CPOSTAG and ``xpos`` POSTAG.
 COLUMNS = {

@@ -10,7 +10,7 @@ import stat
 import sys
 import tempfile
 
-from aligntools.errors import DataError
+from aligntools.ground.errors import DataError
 
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 

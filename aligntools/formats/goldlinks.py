@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.errors import DataError, UsageProblem
 from aligntools.formats import files
 from aligntools.formats.pharaoh import Links, check_base, tokenize_links
+from aligntools.ground.errors import DataError, UsageProblem
 
 FORMATS = ("pharaoh", "naacl")
 

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from aligntools.errors import DataError
 from aligntools.formats import files
 from aligntools.formats.grammar import STANDARD, Grammar, TextFilter, concatenate, pick
 from aligntools.formats.vocabulary import CompiledLexicon, Vocabulary
+from aligntools.ground.errors import DataError
 
 _MOSES = ("PhraseFgivenE", "LexFgivenE", "PhraseEgivenF", "LexEgivenF")
 _BLOCK = 1 << 24  # bytes read at a time

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from aligntools.errors import DataError
 from aligntools.formats import files
+from aligntools.ground.errors import DataError
 
 FORMAT, VERSION = "aligntools hypergraph", 1
 

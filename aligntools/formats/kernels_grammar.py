@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from aligntools.compiling import kernel
+from aligntools.ground.compiling import kernel
 
 HIERO = 0
 MOSES = 1

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from aligntools.compiling import kernel
 from aligntools.formats.kernels_grammar import HIERO, MOSES
+from aligntools.ground.compiling import kernel
 
 
 @kernel(fast=False)

@@ -7,8 +7,8 @@ import tempfile
 
 import numpy as np
 
-from aligntools.errors import DataError, ModelError
 from aligntools.formats import files
+from aligntools.ground.errors import DataError, ModelError
 
 #: Raised with every change of what a model file holds.
 VERSION = 1

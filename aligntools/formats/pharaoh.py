@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.errors import DataError
 from aligntools.formats import files
+from aligntools.ground.errors import DataError
 
 _BYTES = 1 << 23  # text from here on is worth the compiler, for parsing ...
 _LINKS = 1 << 17  # ... and links, for sorting and writing

@@ -12,7 +12,7 @@ import threading
 
 import numpy as np
 
-from aligntools.errors import DataError
+from aligntools.ground.errors import DataError
 
 
 class _Stored:

@@ -11,10 +11,10 @@ from itertools import chain, islice, pairwise
 
 import numpy as np
 
-from aligntools.errors import DataError, UsageProblem
 from aligntools.formats import files
 from aligntools.formats.conll import COLUMNS, Conll, column_place, parse_conll, parse_parts
 from aligntools.formats.vocabulary import split_words
+from aligntools.ground.errors import DataError, UsageProblem
 
 #: ``columns`` is a word and its tag on a line, between tabs or spaces, and a blank line after a sentence.
 FORMATS = ("conll", "tagged", "columns", "text")

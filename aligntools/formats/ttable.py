@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.errors import DataError
 from aligntools.formats import files
+from aligntools.ground.errors import DataError
 
 #: The word that stands for NULL, and what it is called in t-tables, by word and by number.
 NULL = b"<eps>"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools import lbfgs
-from aligntools.errors import ModelError
 from aligntools.formats.modelfile import read_model, write_model
+from aligntools.ground import lbfgs
+from aligntools.ground.errors import ModelError
 from aligntools.parsing import training
 
 KIND = "parser checkpoint"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from aligntools.parallel import Pool, balanced_blocks
+from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.parsing import kernels_features as kernels
 from aligntools.parsing.inference import BLOCKS, edge_offsets
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.parallel import Pool, balanced_blocks
+from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.parsing import kernels_nonprojective as nonprojective
 from aligntools.parsing import kernels_nonprojective_log as nonprojective_log
 from aligntools.parsing import kernels_projective as projective

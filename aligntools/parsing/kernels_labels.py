@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from aligntools.compiling import kernel
+from aligntools.ground.compiling import kernel
 from aligntools.parsing.kernels_features import _GOLDEN, _prepare
 
 

@@ -7,7 +7,7 @@ through the eliminated word, each its share.
 
 import math
 
-from aligntools.compiling import kernel
+from aligntools.ground.compiling import kernel
 
 
 @kernel(fast=False, inline=True)

@@ -2,7 +2,7 @@
 
 import math
 
-from aligntools.compiling import kernel
+from aligntools.ground.compiling import kernel
 
 
 @kernel(fast=False)

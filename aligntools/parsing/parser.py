@@ -7,7 +7,7 @@ import numpy as np
 
 from aligntools.formats.modelfile import fitting, read_model, write_model
 from aligntools.formats.vocabulary import Vocabulary
-from aligntools.parallel import Pool
+from aligntools.ground.parallel import Pool
 from aligntools.parsing import inference
 from aligntools.parsing.features import SETS, FeatureSpace, Sentences
 from aligntools.parsing.inference import Trees

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from aligntools.parallel import Pool
+from aligntools.ground.parallel import Pool
 from aligntools.parsing import training
 from aligntools.parsing.checkpoints import Checkpoint, fingerprint
 from aligntools.parsing.features import FeatureSpace

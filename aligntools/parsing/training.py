@@ -12,8 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from aligntools import kernels_vectors, lbfgs
-from aligntools.parallel import Pool
+from aligntools.ground import kernels_vectors, lbfgs
+from aligntools.ground.parallel import Pool
 from aligntools.parsing import inference
 from aligntools.parsing import kernels_features as kernels
 from aligntools.parsing.features import FeatureSpace, Sentences

@@ -7,7 +7,7 @@ parser is trained to have the least cross-entropy with it, and little entropy of
 import numpy as np
 
 from aligntools.formats.vocabulary import Vocabulary
-from aligntools.parallel import Pool, balanced_blocks
+from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.parsing import inference
 from aligntools.parsing import kernels_transfer as kernels
 from aligntools.parsing.features import TAGS, FeatureSpace, Sentences

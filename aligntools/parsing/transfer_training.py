@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 from aligntools.formats.pharaoh import Links
-from aligntools.parallel import Pool
+from aligntools.ground.parallel import Pool
 from aligntools.parsing import inference, training
 from aligntools.parsing import transfer as transferring
 from aligntools.parsing.checkpoints import Checkpoint, fingerprint

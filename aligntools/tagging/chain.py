@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.parallel import balanced_blocks
+from aligntools.ground.parallel import balanced_blocks
 from aligntools.tagging.kernels_chain import collect_block, forward_backward_block, forward_block
 from aligntools.tagging.kernels_chain_best import k_best_block, posterior_best_block, viterbi_block
 

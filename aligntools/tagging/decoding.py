@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from aligntools.parallel import balanced_blocks
+from aligntools.ground.parallel import balanced_blocks
 from aligntools.tagging.kernels_decoding import (
     best_cells_block,
     best_chain_block,

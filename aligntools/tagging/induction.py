@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem
 from aligntools.tagging.chain import (
     Chain,
     ChainText,

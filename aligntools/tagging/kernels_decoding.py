@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from aligntools.compiling import kernel
+from aligntools.ground.compiling import kernel
 
 
 @kernel(inline=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.parallel import balanced_blocks
+from aligntools.ground.parallel import balanced_blocks
 
 #: Blocks that a text is cut into, whatever the number of threads.
 BLOCKS = 16

@@ -12,7 +12,7 @@ expected count under the posterior ``P(z|x)``.
 
 import numpy as np
 
-from aligntools.exponentiated import Family, climb
+from aligntools.ground.exponentiated import Family, climb
 from aligntools.tagging.chain import as_distributions, expected_counts, from_distributions
 
 #: Steps from the EM solution, as in the paper.

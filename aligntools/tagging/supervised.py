@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-from aligntools.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem
 from aligntools.tagging import latent as la
 from aligntools.tagging.decoding import Candidates, Model
 from aligntools.tagging.latent import Smoothing

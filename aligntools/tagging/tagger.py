@@ -5,8 +5,8 @@ from itertools import pairwise, repeat
 
 import numpy as np
 
-from aligntools.errors import UsageProblem
 from aligntools.formats.modelfile import fitting, hold, read_model, write_model
+from aligntools.ground.errors import UsageProblem
 from aligntools.tagging.decoding import Candidates, Model, decode
 from aligntools.tagging.unknown import RELATIONS, UnknownWords, text_of
 from aligntools.tagging.wordclasses import WordClasses

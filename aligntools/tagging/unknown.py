@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from aligntools.lbfgs import minimize
+from aligntools.ground.lbfgs import minimize
 
 #: Longest prefix and suffix that are features, in characters.
 PREFIX, SUFFIX = 4, 5

@@ -5,16 +5,19 @@ import numpy as np
 from aligntools.formats import files
 from aligntools.formats.arpa import write_arpa
 from aligntools.formats.bitext import read_bitext
+from aligntools.formats.disk_arrays import Store
 from aligntools.formats.grammar import read_grammar
 from aligntools.formats.grammar_text import write_text
 from aligntools.formats.pharaoh import Links
-from aligntools.formats.spilling import Store
-from aligntools.translating import bleu, extraction, lm, parts, trie, tuning
-from aligntools.translating.counting import count
-from aligntools.translating.decoder import System, feature_names
-from aligntools.translating.imputation import impute
-from aligntools.translating.kneser_ney import estimate
-from aligntools.translating.weights import default_weights
+from aligntools.metrics import bleu
+from aligntools.translating.decoding.decoder import System, feature_names
+from aligntools.translating.grammar import extraction, trie
+from aligntools.translating.lm import language_model
+from aligntools.translating.lm.counting import count
+from aligntools.translating.lm.kneser_ney import estimate
+from aligntools.translating.tuning import examples, tuning
+from aligntools.translating.tuning.imputation import impute
+from aligntools.translating.tuning.weights import default_weights
 
 _SOURCE = ("x y z", "y z", "u x", "z y x u")
 _TARGET = ("a b c", "b c", "d a", "c b a d")
@@ -39,10 +42,10 @@ def warm(folder, pool):
     trie.build_trie(np.arange(3001, dtype=np.int64), np.arange(1, 3001, dtype=np.int32))  # large enough to grow
     system = System(grammar, model, default_weights(feature_names(grammar)))
     text = read_bitext(source, target)
-    source_text = parts.Text.of(text.source, text.source_vocabulary)
-    target_text = parts.Text.of(text.target, text.target_vocabulary)
+    source_text = examples.Text.of(text.source, text.source_vocabulary)
+    target_text = examples.Text.of(text.target, text.target_vocabulary)
     system.translate(system.encode(source_text.words, source_text.offsets), pool)
-    part = parts.part(system, source_text, [target_text], pool=pool)
+    part = examples.part(system, source_text, [target_text], pool=pool)
     for how in (
         {"loss": "corpus"}, {"loss": "sentence"}, {"loss": "linear"}, {"forest": True, "temperature": 0.1},
         {"forest": True, "loss": "linear"}, {"method": "mert"}, {"method": "likelihood"},
@@ -61,8 +64,8 @@ def _language_model(text, path, pool):
     counts = count([text], 3, store)
     model = estimate(counts, store, pool, (0,))
     write_arpa(path, model.vocabulary, model.counts, model.blocks())
-    model = lm.load(path)
-    for _ in lm.score_text(model, text, pool):
+    model = language_model.load(path)
+    for _ in language_model.score_text(model, text, pool):
         pass
     return model
 

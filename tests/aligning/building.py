@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.aligning import kernels_hmm as kh
-from aligntools.aligning.esteps import Expectations
-from aligntools.aligning.estimation import Lexicon
-from aligntools.aligning.member import Member
-from aligntools.aligning.passes import Passes
-from aligntools.aligning.table import Table, build_table
-from aligntools.aligning.training import SideView
-from aligntools.parallel import Pool
+from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models.estimation import Lexicon
+from aligntools.aligning.models.member import Member
+from aligntools.aligning.text.cooccurrence import Table, build_table
+from aligntools.aligning.text.link_matrices import Passes
+from aligntools.aligning.training.expectation import Expectations
+from aligntools.aligning.training.stages import SideView
+from aligntools.ground.parallel import Pool
 from tests import naive
 
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.aligning import kernels_decoding as kd
-from aligntools.aligning.applying import Posteriors, decide
-from aligntools.aligning.passes import plan_chunks
-from aligntools.parallel import Pool
+from aligntools.aligning.applying import kernels_decoding as kd
+from aligntools.aligning.applying.applier import Posteriors, decide
+from aligntools.aligning.text.link_matrices import plan_chunks
+from aligntools.ground.parallel import Pool
 from tests import naive
 from tests.aligning.building import close
 

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from aligntools.aligning import estimation as est
-from aligntools.aligning import kernels_hmm as kh
-from aligntools.aligning.table import build_table
-from aligntools.parallel import Pool
+from aligntools.aligning.models import estimation as est
+from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.text.cooccurrence import build_table
+from aligntools.ground.parallel import Pool
 from tests import naive
 from tests.aligning.building import close, jump_row, random_sentences, side, world
 
@@ -75,7 +75,7 @@ def test_a_small_prior_leaves_values_positive():
 
 def test_the_prior_of_look_alikes_is_their_share_of_links():
     words = ["", "paris", "12", "maison", "nationale"], ["", "paris", "12", "haus", "nationalen"]
-    from aligntools.aligning.views import look_alike_keys
+    from aligntools.aligning.text.views import look_alike_keys
 
     corpus = [([1, 2, 3], [1, 2, 3]), ([1, 4], [4, 1]), ([4, 3], [4, 3]), ([3], [3, 2])]
     table, _ = build_table(*(side(s) for s in zip(*corpus, strict=True)), 5, 5, Pool(1))

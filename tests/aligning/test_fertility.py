@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from aligntools.aligning import kernels_fertility as kf
-from aligntools.aligning.passes import plan_chunks
-from aligntools.aligning.sampling import LEAST, SURE, Candidates
-from aligntools.parallel import Pool
+from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.text.link_matrices import plan_chunks
+from aligntools.aligning.training.sampling import LEAST, SURE, Candidates
+from aligntools.ground.parallel import Pool
 from tests import naive
 from tests.aligning.building import close, random_sentences, world
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.aligning.forced import ForcedAligner, log_length
+from aligntools.aligning.applying.table_aligner import ForcedAligner, log_length
 from aligntools.formats.ttable import TTable
 
 WORDS = [b"a", b"b", b"c"]

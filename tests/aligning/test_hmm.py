@@ -3,12 +3,12 @@ import itertools
 import numpy as np
 import pytest
 
-from aligntools.aligning import estimation as est
-from aligntools.aligning import kernels_decoding as kd
-from aligntools.aligning import kernels_hmm as kh
-from aligntools.aligning.passes import plan_chunks
-from aligntools.aligning.sampling import hmm_posteriors
-from aligntools.parallel import Pool
+from aligntools.aligning.applying import kernels_decoding as kd
+from aligntools.aligning.models import estimation as est
+from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.text.link_matrices import plan_chunks
+from aligntools.aligning.training.sampling import hmm_posteriors
+from aligntools.ground.parallel import Pool
 from tests import naive
 from tests.aligning.building import World, close, jump_row, naive_jumps, random_jumps, world
 

@@ -3,8 +3,8 @@ import itertools
 import numpy as np
 import pytest
 
-from aligntools.aligning import estimation as est
-from aligntools.aligning import kernels_ibm as ki
+from aligntools.aligning.models import estimation as est
+from aligntools.aligning.models import kernels_ibm as ki
 from tests import naive
 from tests.aligning.building import close, world
 

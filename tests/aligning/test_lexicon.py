@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.aligning import lexicon
+from aligntools.aligning.links import translation_tables
 from aligntools.formats.bitext import read_bitext
 from aligntools.formats.pharaoh import Links
 
@@ -31,7 +31,7 @@ def load(folder, rows, links):
     for name, side in (("f", 0), ("e", 1)):
         (folder / name).write_text("".join(" ".join(row[side]) + "\n" for row in rows), encoding="utf-8")
     bitext = read_bitext(str(folder / "f"), str(folder / "e"), lowercase=False)
-    return lexicon.count_links(bitext, Links.from_lists(links))
+    return translation_tables.count_links(bitext, Links.from_lists(links))
 
 
 def naive_tables(rows, links):
@@ -55,7 +55,7 @@ def naive_tables(rows, links):
 def test_tables_are_moses_tables(tmp_path_factory, corpus):
     counted = load(tmp_path_factory.mktemp("lexicon"), *corpus)
     for given_side, expected in zip(("source", "target"), naive_tables(*corpus), strict=True):
-        assert b"".join(lexicon.table(counted, given_side)).decode().splitlines() == expected
+        assert b"".join(translation_tables.table(counted, given_side)).decode().splitlines() == expected
 
 
 @given(corpora())
@@ -73,8 +73,8 @@ def test_shortlist_keeps_the_best_without_null(tmp_path):
     counted = load(tmp_path, rows, [[(0, 0), (1, 1), (2, 2), (3, 3)]])
     # x: twice b, once c and a, once NULL; y: NULL only
     expected = b"b x 0.40000000\na x 0.20000000\n"
-    assert b"".join(lexicon.shortlist(counted, 2)) == expected
-    assert b"".join(lexicon.shortlist(counted, 9)) == expected + b"c x 0.20000000\n"
+    assert b"".join(translation_tables.shortlist(counted, 2)) == expected
+    assert b"".join(translation_tables.shortlist(counted, 9)) == expected + b"c x 0.20000000\n"
 
 
 def test_links_out_of_range_are_found(tmp_path):
@@ -82,6 +82,6 @@ def test_links_out_of_range_are_found(tmp_path):
         (tmp_path / name).write_text("a b\nc\n")
     bitext = read_bitext(str(tmp_path / "f"), str(tmp_path / "e"))
     links = Links.from_lists([[(0, 0), (1, 2)], [(1, 0)]])
-    assert lexicon.out_of_range(bitext, links).tolist() == [False, True, True]
+    assert translation_tables.out_of_range(bitext, links).tolist() == [False, True, True]
     with pytest.raises(ValueError, match="links of 1 sentences for 2"):
-        lexicon.count_links(bitext, links[:1])
+        translation_tables.count_links(bitext, links[:1])

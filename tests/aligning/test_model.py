@@ -3,15 +3,15 @@ import itertools
 import numpy as np
 import pytest
 
-from aligntools.aligning.applying import Applier, decide
-from aligntools.aligning.kernels_decoding import JOINT
+from aligntools.aligning.applying.applier import Applier, decide
+from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.model import KIND, AlignmentModel
 from aligntools.aligning.settings import Settings
-from aligntools.aligning.training import train
-from aligntools.errors import ModelError
+from aligntools.aligning.training.stages import train
 from aligntools.formats.bitext import Bitext, Side, Skipped, stream_bitext
 from aligntools.formats.modelfile import read_model, write_model
-from aligntools.parallel import Pool
+from aligntools.ground.errors import ModelError
+from aligntools.ground.parallel import Pool
 
 KINDS = {
     "fertility": dict(views=(0, 4), sweeps=4),
@@ -185,7 +185,7 @@ def test_unknown_words_do_not_depend_on_how_pairs_are_looked_up(models, tmp_path
     ]
     (whole,) = text(models[name], tmp_path, lines)
     expected = each(models[name], whole)
-    monkeypatch.setattr("aligntools.aligning.applying.FEW_CELLS", 0)
+    monkeypatch.setattr("aligntools.aligning.applying.applier.FEW_CELLS", 0)
     for x, y in zip(expected, each(models[name], whole), strict=True):
         np.testing.assert_array_equal(x, y)
 

@@ -3,9 +3,9 @@ import itertools
 import numpy as np
 import pytest
 
-from aligntools.aligning import kernels_positions as kp
-from aligntools.aligning.esteps import Expectations
-from aligntools.aligning.positions import LONGEST, Positions
+from aligntools.aligning.models import kernels_positions as kp
+from aligntools.aligning.models.position_tables import LONGEST, Positions
+from aligntools.aligning.training.expectation import Expectations
 from tests import naive_mre
 from tests.aligning.building import close, world
 

@@ -4,19 +4,19 @@ import itertools
 import numpy as np
 import pytest
 
-from aligntools.aligning import estimation as est
-from aligntools.aligning import kernels_hmm as kh
-from aligntools.aligning import kernels_mre as km
-from aligntools.aligning import kernels_positions as kp
-from aligntools.aligning.adopting import adopt
-from aligntools.aligning.applying import Applier
+from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.model import AlignmentModel
-from aligntools.aligning.passes import Chunk
-from aligntools.aligning.positions import DIAGONAL, Positions
-from aligntools.aligning.reconstruction import reconstruct
+from aligntools.aligning.models import estimation as est
+from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_positions as kp
+from aligntools.aligning.models.position_tables import DIAGONAL, Positions
 from aligntools.aligning.settings import Reconstruction, Settings
-from aligntools.aligning.training import train
-from aligntools.parallel import Pool
+from aligntools.aligning.text.link_matrices import Chunk
+from aligntools.aligning.training import kernels_reconstruction as km
+from aligntools.aligning.training.reconstruction import reconstruct
+from aligntools.aligning.training.stages import train
+from aligntools.aligning.training.warm_start import adopt
+from aligntools.ground.parallel import Pool
 from tests import naive_mre
 from tests.aligning.building import random_jumps, side
 from tests.aligning.test_training import small

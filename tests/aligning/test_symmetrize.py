@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.aligning.symmetrize import FLAVORS, METHODS, symmetrize
-from aligntools.errors import UsageProblem
+from aligntools.aligning.links.symmetrize import FLAVORS, METHODS, symmetrize
 from aligntools.formats import pharaoh
 from aligntools.formats.pharaoh import Links
+from aligntools.ground.errors import UsageProblem
 from tests import naive
 
 DATA = Path(__file__).parents[1] / "data" / "symmetrize"

@@ -3,11 +3,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.aligning import kernels_table as kt
-from aligntools.aligning.passes import plan_chunks
-from aligntools.aligning.table import Table, build_table, pair_weights, segment_sums
-from aligntools.aligning.training import prune
-from aligntools.parallel import Pool
+from aligntools.aligning.text import kernels_cooccurrence as kt
+from aligntools.aligning.text.cooccurrence import Table, build_table, pair_weights, segment_sums
+from aligntools.aligning.text.link_matrices import plan_chunks
+from aligntools.aligning.training.stages import prune
+from aligntools.ground.parallel import Pool
 from tests import naive
 from tests.aligning.building import close, random_sentences, side, world
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from scipy.special import digamma, gammaln
 
-from aligntools.aligning import training
-from aligntools.aligning.applying import Applier, decide
-from aligntools.aligning.kernels_decoding import JOINT
+from aligntools.aligning.applying.applier import Applier, decide
+from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.settings import Settings
-from aligntools.aligning.training import train
-from aligntools.errors import UsageProblem
+from aligntools.aligning.training import stages
+from aligntools.aligning.training.stages import train
 from aligntools.formats.bitext import Bitext, Side, Skipped
 from aligntools.formats.vocabulary import Vocabulary
-from aligntools.parallel import Pool
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool
 
 CELLS = 1_000_000
 
@@ -284,7 +284,7 @@ def test_settings_that_exclude_each_other():
 
 def test_jumps_are_counted_on_a_part_of_a_large_text(monkeypatch, sample_bitext):
     (whole,), _ = learn(sample_bitext, model="hmm", views=(0,))
-    monkeypatch.setattr(training, "JUMP_SAMPLE", 1000)
+    monkeypatch.setattr(stages, "JUMP_SAMPLE", 1000)
     (part,), _ = learn(sample_bitext, model="hmm", views=(0,))
     assert (whole.jumps != part.jumps).any()
     np.testing.assert_allclose(part.jumps, whole.jumps, atol=0.12)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.aligning.training import SideView, collapse, side_view
-from aligntools.aligning.views import cut, look_alike_keys, simplify, view
+from aligntools.aligning.text.views import cut, look_alike_keys, simplify, view
+from aligntools.aligning.training.stages import SideView, collapse, side_view
 from aligntools.formats.bitext import Bitext, Side, Skipped
 from aligntools.formats.vocabulary import Vocabulary
 
@@ -66,7 +66,7 @@ def look_alike(a, b):
     st.lists(st.sampled_from([*WORDS[1:], "12-a", "12", "...", "hausboot", "Haus1"]) | st.text(min_size=1), max_size=12)
 )
 def test_keys_tell_which_words_look_alike(words):
-    from aligntools.aligning import kernels_table as kt
+    from aligntools.aligning.text import kernels_cooccurrence as kt
 
     keys = look_alike_keys(["", *words])
     assert (keys.dtype, keys.shape) == (np.int32, (3, len(words) + 1))

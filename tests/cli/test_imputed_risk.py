@@ -28,7 +28,7 @@ def systems(tmp_path_factory, samples, trained):
     from aligntools.formats.bitext import read_bitext
     from aligntools.formats.grammar import write_grammar
     from aligntools.formats.pharaoh import Links, read_pharaoh
-    from aligntools.translating.extraction import extract_grammar
+    from aligntools.translating.grammar.extraction import extract_grammar
 
     folder = tmp_path_factory.mktemp("systems")
     links = read_pharaoh(str(trained / "align"))
@@ -177,7 +177,7 @@ def test_bigrams_of_tags_are_features_too(learn, supervised, samples):
 
 
 def test_an_interrupted_run_goes_on(learn, supervised, tmp_path, monkeypatch):
-    from aligntools.translating import tuning
+    from aligntools.translating.tuning import tuning
 
     folder = tmp_path / "kept"
     folder.mkdir()

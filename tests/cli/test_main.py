@@ -12,7 +12,7 @@ import pytest
 from aligntools import __version__
 from aligntools.cli.main import COMMANDS, cli
 from aligntools.cli.main import run as run_program
-from aligntools.errors import DataError, ModelError, ResourceError, UsageProblem
+from aligntools.ground.errors import DataError, ModelError, ResourceError, UsageProblem
 from tests.cli.running import ROOT, fails, run
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.errors import DataError
 from aligntools.formats.arpa import ArpaReader, write_arpa
 from aligntools.formats.vocabulary import Vocabulary
+from aligntools.ground.errors import DataError
 
 GOOD = b"""
 some words before it

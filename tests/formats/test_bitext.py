@@ -7,10 +7,10 @@ import threading
 import numpy as np
 import pytest
 
-from aligntools.errors import DataError, UsageProblem
 from aligntools.formats import files
 from aligntools.formats.bitext import Skipped, read_bitext, read_side, stream_bitext
 from aligntools.formats.vocabulary import Vocabulary
+from aligntools.ground.errors import DataError, UsageProblem
 from tests.formats.conftest import NOTHING, both, sentences, settled
 
 # What is read

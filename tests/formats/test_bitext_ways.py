@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.errors import DataError
 from aligntools.formats.bitext import Skipped, read_bitext, read_side, stream_bitext
 from aligntools.formats.vocabulary import Vocabulary
+from aligntools.ground.errors import DataError
 from tests.formats.conftest import PATHS, both, settled
 
 # The two paths, and the two ways of reading

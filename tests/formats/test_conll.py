@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.errors import DataError
 from aligntools.formats.conll import COLUMNS, format_conll, parse_conll, parse_parts, read_conll, stream_conll
+from aligntools.ground.errors import DataError
 from tests.cli.running import ROOT
 
 FOLDER = ROOT / "tests" / "data" / "conll"

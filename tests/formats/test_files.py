@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.errors import DataError
 from aligntools.formats import files
+from aligntools.ground.errors import DataError
 
 SUFFIXES = ["", ".gz", ".bz2", ".xz", ".zst"]
 COMPRESSED = SUFFIXES[1:]

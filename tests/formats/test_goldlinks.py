@@ -1,7 +1,7 @@
 import pytest
 
-from aligntools.errors import DataError, UsageProblem
 from aligntools.formats.goldlinks import read_gold
+from aligntools.ground.errors import DataError, UsageProblem
 
 
 @pytest.fixture

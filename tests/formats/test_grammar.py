@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from aligntools.errors import DataError, ModelError
 from aligntools.formats import grammar as grammars
 from aligntools.formats import modelfile
 from aligntools.formats.bitext import Side
 from aligntools.formats.grammar import Grammar, read_grammar, write_grammar
 from aligntools.formats.vocabulary import Vocabulary
+from aligntools.ground.errors import DataError, ModelError
 from tests import naive_grammar
 
 HIERO = """[X] ||| [X,1] Haus ||| the house [X,1] ||| P=-0.5 Q=0 ||| 1-1

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from aligntools.errors import DataError
 from aligntools.formats import hypergraphs
-from aligntools.translating.hypergraph import Hypergraph
+from aligntools.ground.errors import DataError
+from aligntools.translating.forest.hypergraph import Hypergraph
 from tests.translating.making import FEATURES, WORDS, arrays, forest
 
 NAMES = ["lm", "p(e|f)", "tm, log", "größe"]

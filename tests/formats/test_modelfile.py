@@ -6,9 +6,9 @@ import threading
 import numpy as np
 import pytest
 
-from aligntools.errors import DataError, ModelError
 from aligntools.formats import modelfile
 from aligntools.formats.modelfile import read_model, write_model
+from aligntools.ground.errors import DataError, ModelError
 
 ARRAYS = {
     "a": np.arange(6, dtype=np.float32).reshape(2, 3),

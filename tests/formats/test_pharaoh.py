@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.errors import DataError
 from aligntools.formats import pharaoh
 from aligntools.formats.pharaoh import Links
+from aligntools.ground.errors import DataError
 
 sentences = st.lists(st.sets(st.tuples(st.integers(0, 1200), st.integers(0, 70)), max_size=60), max_size=8)
 either = pytest.mark.parametrize("compiled", [False, True])

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from aligntools.errors import DataError
 from aligntools.formats import sorting
+from aligntools.ground.errors import DataError
 
 part = st.lists(st.integers(1, 3), max_size=4)
 keys = st.tuples(part, part, part)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.errors import DataError, UsageProblem
 from aligntools.formats.conll import Conll, parse_conll
 from aligntools.formats.tagged import (
     SEPARATORS,
@@ -25,6 +24,7 @@ from aligntools.formats.tagged import (
     stream_tags,
     stream_text,
 )
+from aligntools.ground.errors import DataError, UsageProblem
 from tests.cli.running import ROOT
 
 CONLL = ROOT / "tests" / "data" / "conll"

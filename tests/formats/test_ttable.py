@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from aligntools.errors import DataError
 from aligntools.formats.ttable import read_ttable, read_vocabulary
+from aligntools.ground.errors import DataError
 
 
 def test_reads_in_any_order_and_the_last_line_of_a_pair_counts(tmp_path):

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from aligntools.parallel import Pool
+from aligntools.ground.parallel import Pool
 from aligntools.parsing import features
 from aligntools.parsing.features import FeatureSpace, Sentences
 from tests import naive_parsing as naive

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.parallel import Pool
+from aligntools.ground.parallel import Pool
 from aligntools.parsing import inference
 from aligntools.parsing.inference import Trees
 from tests import naive_parsing as naive

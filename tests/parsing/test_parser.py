@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from aligntools.errors import ModelError
 from aligntools.formats.modelfile import read_model, write_model
-from aligntools.parallel import Pool
+from aligntools.ground.errors import ModelError
+from aligntools.ground.parallel import Pool
 from aligntools.parsing import parser as module
 from aligntools.parsing import training
 from aligntools.parsing.features import SETS, FeatureSpace

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from aligntools.formats.conll import COLUMNS, read_conll
-from aligntools.parallel import Pool
-from aligntools.parsing import scoring, supervised
+from aligntools.ground.parallel import Pool
+from aligntools.metrics import attachment
+from aligntools.parsing import supervised
 from aligntools.parsing.inference import Trees
 from aligntools.parsing.supervised import Settings
 from tests.cli.running import ROOT
@@ -74,8 +75,8 @@ def test_real_text():
         )  # fmt: skip
         sentences = parser.sentences(test.words, test.column(COLUMNS["upos"]), test.offsets)
         found = parser.parse(sentences, pool)
-    labels = scoring.labels_equal(test.column(COLUMNS["deprel"]), parser.labeler.label(sentences, found.heads))
-    counts = scoring.count(test.heads(), found.heads, test.offsets, np.ones(len(test.words), bool), labels)
-    scores = scoring.score(counts)
+    labels = attachment.labels_equal(test.column(COLUMNS["deprel"]), parser.labeler.label(sentences, found.heads))
+    counts = attachment.count(test.heads(), found.heads, test.offsets, np.ones(len(test.words), bool), labels)
+    scores = attachment.score(counts)
     assert scores.uas > 0.84
     assert scores.las > 0.79

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from aligntools import lbfgs
-from aligntools.parallel import Pool
+from aligntools.ground import lbfgs
+from aligntools.ground.parallel import Pool
 from aligntools.parsing import features, inference, training
 from aligntools.parsing.features import FeatureSpace, Sentences
 from aligntools.parsing.inference import Trees

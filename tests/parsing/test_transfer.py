@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from aligntools.errors import ModelError
 from aligntools.formats.pharaoh import Links
-from aligntools.parallel import Pool
+from aligntools.ground.errors import ModelError
+from aligntools.ground.parallel import Pool
 from aligntools.parsing import inference, supervised, transfer, transfer_training
 from aligntools.parsing.checkpoints import Checkpoint
 from aligntools.parsing.features import TAGS

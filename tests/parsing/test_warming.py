@@ -4,7 +4,7 @@ import importlib
 import pkgutil
 
 from aligntools import parsing
-from aligntools.parallel import Pool
+from aligntools.ground.parallel import Pool
 from aligntools.parsing.warming import warm
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.errors import UsageProblem
-from aligntools.parallel import Pool
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool
 from aligntools.tagging.chain import ChainText, as_distributions, expected_counts, viterbi
 from aligntools.tagging.induction import induce, normalized, random_chain
 from tests import naive_chain as naive

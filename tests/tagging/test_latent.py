@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.parallel import Pool
+from aligntools.ground.parallel import Pool
 from aligntools.tagging import latent
 from aligntools.tagging.latent import Smoothing
 from aligntools.tagging.observed import Observed

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.parallel import Pool
+from aligntools.ground.parallel import Pool
 from aligntools.tagging.chain import Chain, ChainText, as_distributions, from_distributions, viterbi
 from aligntools.tagging.induction import induce, random_chain
 from aligntools.tagging.reconstruction import reconstruct, reconstruction

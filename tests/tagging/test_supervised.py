@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from aligntools.parallel import Pool
+from aligntools.ground.parallel import Pool
 from aligntools.tagging import supervised
 from aligntools.tagging.latent import Smoothing
 from aligntools.tagging.supervised import Settings, train_supervised

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.errors import ModelError, UsageProblem
 from aligntools.formats.modelfile import read_model, write_model
-from aligntools.parallel import Pool
+from aligntools.ground.errors import ModelError, UsageProblem
+from aligntools.ground.parallel import Pool
 from aligntools.tagging import tagger as module
 from aligntools.tagging.chain import Chain
 from aligntools.tagging.supervised import Settings, train_supervised

@@ -1,4 +1,4 @@
-from aligntools.parallel import Pool
+from aligntools.ground.parallel import Pool
 from aligntools.tagging import kernels_decoding, kernels_latent, warming
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aligntools.translating.hypergraph import Hypergraph
+from aligntools.translating.forest.hypergraph import Hypergraph
 from tests.naive_hypergraph import Edge
 
 FEATURES = 4

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from aligntools.formats.vocabulary import Vocabulary
-from aligntools.translating import lm as language_models
+from aligntools.translating.lm import language_model as language_models
 from tests.naive_translating import Rule
 
 SOURCE, TARGET = ["a", "b", "c", "d"], ["A", "B", "C", "D", "a"]

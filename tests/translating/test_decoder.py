@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from aligntools.parallel import Pool
-from aligntools.translating.decoder import Settings, System, feature_names
+from aligntools.ground.parallel import Pool
+from aligntools.translating.decoding.decoder import Settings, System, feature_names
 from tests import naive_translating as naive
 from tests.translating import systems
 
@@ -153,7 +153,7 @@ def test_any_number_of_threads_and_both_ways_to_the_best(tmp_path):
     for name, array in vars(forest).items():
         assert np.array_equal(array, getattr(forest_again, name)), name
     whole = system.with_settings(full_states=False).forest(sentences)
-    from aligntools.translating.hypergraph import edge_scores
+    from aligntools.translating.forest.hypergraph import edge_scores
 
     scores = edge_scores(whole, system.weights)
     inside = np.full(whole.nodes, -np.inf)

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from aligntools.errors import UsageProblem
 from aligntools.formats.bitext import Bitext, Side, Skipped
 from aligntools.formats.grammar_text import format_text
 from aligntools.formats.pharaoh import Links
 from aligntools.formats.vocabulary import Vocabulary
-from aligntools.translating import extraction
-from aligntools.translating.extraction import Extraction, Settings, extract_grammar
+from aligntools.ground.errors import UsageProblem
+from aligntools.translating.grammar import extraction
+from aligntools.translating.grammar.extraction import Extraction, Settings, extract_grammar
 from tests import naive_grammar
 
 CORPUS = [

@@ -4,8 +4,8 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given, settings
 
-from aligntools.translating.extraction import Settings, extract_grammar
-from aligntools.translating.features import SETS, add_bigrams, dominant_tags
+from aligntools.translating.grammar.extraction import Settings, extract_grammar
+from aligntools.translating.grammar.features import SETS, add_bigrams, dominant_tags
 from tests import naive_grammar
 from tests.translating.test_extraction import CORPUS, as_dict, bitext
 

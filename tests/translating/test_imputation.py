@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from aligntools.formats.bitext import Side
 from aligntools.formats.grammar import Grammar
 from aligntools.formats.vocabulary import Vocabulary
-from aligntools.translating import imputation, parts
+from aligntools.translating.tuning import examples, imputation
 from tests import naive_hypergraph as naive
 from tests.translating.making import FEATURES, arrays, forest, scored
 
@@ -192,9 +192,9 @@ def test_grammars_that_do_not_meet_compose_to_nothing():
 
 def test_texts_are_numbered_together():
     vocabulary = Vocabulary.from_words(["a", "b"])
-    one = parts.Text.of(Side(np.array([1, 2, 1], np.int32), np.array([0, 2, 2, 3])), vocabulary)
-    two = parts.Text([b"b", b"c"], np.array([0, 2]))
-    side, words = parts.numbered([one, two])
+    one = examples.Text.of(Side(np.array([1, 2, 1], np.int32), np.array([0, 2, 2, 3])), vocabulary)
+    two = examples.Text([b"b", b"c"], np.array([0, 2]))
+    side, words = examples.numbered([one, two])
     assert [words.word(t) for t in side.tokens.tolist()] == ["a", "b", "a", "b", "c"]
     assert side.offsets.tolist() == [0, 2, 2, 3, 5]
     assert len(one) == 3

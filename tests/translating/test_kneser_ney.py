@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.errors import DataError
-from aligntools.formats.spilling import Store
-from aligntools.parallel import Pool
-from aligntools.translating import counting, kneser_ney
-from aligntools.translating.counting import Sorter
-from aligntools.translating.kernels_lm import word_score
-from aligntools.translating.lm import from_blocks
+from aligntools.formats.disk_arrays import Store
+from aligntools.ground.errors import DataError
+from aligntools.ground.parallel import Pool
+from aligntools.translating.lm import counting, kneser_ney
+from aligntools.translating.lm.counting import Sorter
+from aligntools.translating.lm.kernels_lm import word_score
+from aligntools.translating.lm.language_model import from_blocks
 from tests.naive_lm import BEGIN, END, UNKNOWN, KneserNey
 
 texts = st.lists(st.lists(st.sampled_from("abcd"), max_size=7), min_size=1, max_size=12).filter(any)

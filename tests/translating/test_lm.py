@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.errors import DataError, ModelError
 from aligntools.formats.modelfile import write_model
 from aligntools.formats.vocabulary import Vocabulary
-from aligntools.parallel import Pool
-from aligntools.translating import lm
-from aligntools.translating.kernels_lm import score_and_state, shrink, word_score
+from aligntools.ground.errors import DataError, ModelError
+from aligntools.ground.parallel import Pool
+from aligntools.translating.lm import language_model
+from aligntools.translating.lm.kernels_lm import score_and_state, shrink, word_score
 from tests.cli.running import ROOT
 from tests.naive_lm import BEGIN, END, UNKNOWN, backed_off
 
@@ -52,7 +52,7 @@ def arpa(entries, order):
 def loaded(folder, entries, order):
     path = folder / "model.arpa"
     path.write_bytes(arpa(entries, order))
-    return lm.load(str(path))
+    return language_model.load(str(path))
 
 
 @settings(deadline=None, max_examples=60)
@@ -106,7 +106,11 @@ def test_the_table_grows_when_the_file_is_full_of_gaps(tmp_path, monkeypatch):
     words = [f"w{k}" for k in range(40)]
     entries = {(w,): (-1.0, -0.1) for w in [UNKNOWN, BEGIN, END, *words]}
     entries |= {tuple(rng.choice(words, 4)): (-0.25, None) for _ in range(3000)}
-    monkeypatch.setattr(lm, "_table", lambda above, table=lm._table: table(above) if above > 1 << 14 else small(above))
+    monkeypatch.setattr(
+        language_model,
+        "_table",
+        lambda above, table=language_model._table: table(above) if above > 1 << 14 else small(above),
+    )
 
     def small(above):
         size = 1 << int(above).bit_length()
@@ -133,7 +137,7 @@ def test_scores_of_a_text(small, tmp_path):
     text = ["a b", "", "b x a a", "<s> a", "a"]
     (tmp_path / "text").write_text("".join(line + "\n" for line in text))
     with Pool(2) as pool:
-        parts = list(lm.score_text(model, str(tmp_path / "text"), pool))
+        parts = list(language_model.score_text(model, str(tmp_path / "text"), pool))
     assert len(parts) == 1
     scores = parts[0]
     expected, unknown = [], []
@@ -151,8 +155,8 @@ def test_scores_of_a_text(small, tmp_path):
     assert scores.offsets.tolist() == edges
     sums = [sum(expected[a:b]) for a, b in itertools.pairwise(edges)]
     assert scores.sentences() == pytest.approx(np.array(sums), abs=1e-5)
-    assert lm.score_sentence(model, ["a", "b"]) == pytest.approx(sums[0], abs=1e-5)
-    tally = lm.Tally(model.order)
+    assert language_model.score_sentence(model, ["a", "b"]) == pytest.approx(sums[0], abs=1e-5)
+    tally = language_model.Tally(model.order)
     tally.add(scores)
     tally.add(scores)
     found = tally.result()
@@ -165,7 +169,7 @@ def test_scores_of_a_text(small, tmp_path):
 
 
 def test_nothing_has_no_perplexity():
-    assert math.isnan(lm.Tally(3).result().perplexity)
+    assert math.isnan(language_model.Tally(3).result().perplexity)
 
 
 def test_words_of_another_vocabulary(small):
@@ -176,7 +180,7 @@ def test_words_of_another_vocabulary(small):
 def test_a_binary_file_is_the_same_model(small, tmp_path):
     model, _ = small
     model.save(str(tmp_path / "m"))
-    again = lm.load(str(tmp_path / "m"))
+    again = language_model.load(str(tmp_path / "m"))
     assert all(map(np.array_equal, model.arrays, again.arrays))
     assert again.vocabulary.words() == model.vocabulary.words()
     assert (again.order, again.counts, again.has_unknown) == (3, [5, 3, 1], True)
@@ -189,23 +193,23 @@ def test_binary_files_that_are_refused(small, tmp_path):
     whole = (tmp_path / "m").read_bytes()
     (tmp_path / "m").write_bytes(whole[:-10])
     with pytest.raises(ModelError, match="damaged"):
-        lm.load(path)
+        language_model.load(path)
     write_model(path, "tagger", {}, {})
     with pytest.raises(ModelError, match="'tagger'"):
-        lm.load(path)
+        language_model.load(path)
     full = model.keys | np.uint64(1)
     for change in ({"keys": full}, {"keys": model.keys[:-1]}, {"order": 0}, {"counts": [1]}):
-        odd = lm.LanguageModel(**{**vars(model), **change})
+        odd = language_model.LanguageModel(**{**vars(model), **change})
         odd.save(path)
         with pytest.raises(ModelError, match="do not fit"):
-            lm.load(path)
+            language_model.load(path)
 
 
 def test_a_file_without_unknown_words(tmp_path):
     entries = {(w,): (-1.0, None) for w in WORDS[1:]}
     model = loaded(tmp_path, entries, 1)
     assert not model.has_unknown
-    assert lm.score_sentence(model, ["zzz"]) == pytest.approx(LN10 * -101, abs=1e-4)
+    assert language_model.score_sentence(model, ["zzz"]) == pytest.approx(LN10 * -101, abs=1e-4)
     with pytest.raises(DataError, match="no <s>"):
         loaded(tmp_path, {(w,): (-1.0, None) for w in (UNKNOWN, END, "a")}, 1)
 
@@ -213,9 +217,9 @@ def test_a_file_without_unknown_words(tmp_path):
 def test_scores_are_kenlms(tmp_path):
     kenlm = pytest.importorskip("kenlm")
     from aligntools.formats.arpa import write_arpa
-    from aligntools.formats.spilling import Store
-    from aligntools.translating.counting import count
-    from aligntools.translating.kneser_ney import estimate
+    from aligntools.formats.disk_arrays import Store
+    from aligntools.translating.lm.counting import count
+    from aligntools.translating.lm.kneser_ney import estimate
 
     samples = ROOT / "data" / "samples"
     store = Store(1 << 28)
@@ -223,27 +227,27 @@ def test_scores_are_kenlms(tmp_path):
         found = estimate(count([str(samples / "de-en.en")], 4, store), store, pool)
     path = str(tmp_path / "en.arpa")
     write_arpa(path, found.vocabulary, found.counts, found.blocks())
-    ours, theirs = lm.load(path), kenlm.Model(path)
+    ours, theirs = language_model.load(path), kenlm.Model(path)
     for line in (samples / "fr-en.en").read_text().splitlines():
-        assert lm.score_sentence(ours, line.split()) == pytest.approx(LN10 * theirs.score(line), abs=1e-4)
+        assert language_model.score_sentence(ours, line.split()) == pytest.approx(LN10 * theirs.score(line), abs=1e-4)
 
 
 @pytest.mark.slow
 def test_more_text_predicts_better(tmp_path):
     if not (DATA / "train.en.gz").exists():
         pytest.skip("no real text here")
-    from aligntools.formats.spilling import Store
-    from aligntools.translating.counting import count
-    from aligntools.translating.kneser_ney import estimate
+    from aligntools.formats.disk_arrays import Store
+    from aligntools.translating.lm.counting import count
+    from aligntools.translating.lm.kneser_ney import estimate
 
     results = []
     for paths in (["train.en.gz"], ["train.en.gz", "mono.en.gz"]):
         store = Store(1 << 30)
         with Pool(2) as pool:
             found = estimate(count([str(DATA / p) for p in paths], 5, store), store, pool)
-            model = lm.from_blocks(5, found.vocabulary, found.counts, found.blocks())
-            tally = lm.Tally(5)
-            for scores in lm.score_text(model, str(DATA / "test2016.en.gz"), pool):
+            model = language_model.from_blocks(5, found.vocabulary, found.counts, found.blocks())
+            tally = language_model.Tally(5)
+            for scores in language_model.score_text(model, str(DATA / "test2016.en.gz"), pool):
                 tally.add(scores)
         results.append(tally.result().perplexity)
     assert 20 < results[1] < results[0] < 60

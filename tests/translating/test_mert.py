@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.parallel import Pool
-from aligntools.translating import hypergraph, linear_bleu, mert
-from aligntools.translating.bleu import corpus_bleu
+from aligntools.ground.parallel import Pool
+from aligntools.metrics.bleu import corpus_bleu
+from aligntools.translating.forest import hypergraph
+from aligntools.translating.tuning import linear_bleu, mert
 from tests.translating.making import FEATURES
 from tests.translating.test_risk import make
 

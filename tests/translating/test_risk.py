@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.formats.bitext import Side
-from aligntools.translating import hypergraph, linear_bleu, risk
-from aligntools.translating.bleu import corpus_bleu
+from aligntools.metrics.bleu import corpus_bleu
+from aligntools.translating.forest import hypergraph
+from aligntools.translating.tuning import linear_bleu, risk
 from tests import naive_hypergraph as naive
 from tests.translating.making import FEATURES, WORDS, arrays, forest, scored
 

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.parallel import Pool
-from aligntools.translating import hypergraph, semirings
+from aligntools.ground.parallel import Pool
+from aligntools.translating.forest import hypergraph, semirings
 from tests import naive_hypergraph as naive
 from tests.translating.making import FEATURES, arrays, forest, scored
 

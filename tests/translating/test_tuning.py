@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from aligntools.errors import ModelError
 from aligntools.formats.bitext import Side
-from aligntools.parallel import Pool
-from aligntools.translating import hypergraph, linear_bleu, tuning
+from aligntools.ground.errors import ModelError
+from aligntools.ground.parallel import Pool
+from aligntools.translating.forest import hypergraph
+from aligntools.translating.tuning import linear_bleu, tuning
 from tests.translating.making import FEATURES, arrays, forest
 
 HIDDEN = np.array([1.0, -0.5, 0.7, -1.0])

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from aligntools.parallel import Pool
+from aligntools.ground.parallel import Pool
 from aligntools.translating import warming
 from tests.test_architecture import PACKAGE
 

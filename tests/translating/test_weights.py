@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from aligntools.errors import DataError
-from aligntools.translating.decoder import COUNTS
-from aligntools.translating.weights import default_weights, load_weights, read_weights, save_weights
+from aligntools.ground.errors import DataError
+from aligntools.translating.decoding.decoder import COUNTS
+from aligntools.translating.tuning.weights import default_weights, load_weights, read_weights, save_weights
 
 NAMES = ["lm", "PhraseEgivenF", *COUNTS, "DT_NN"]
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.aligning.applying import Applier, _MemberText
+from aligntools.aligning.applying.applier import Applier, _MemberText
 from aligntools.aligning.contrastive import kernels_evidence as ke
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.views import simplify
-from aligntools.parallel import balanced_blocks
+from aligntools.aligning.text.views import simplify
+from aligntools.ground.parallel import balanced_blocks
 
 #: A link is tried when the mean of both directions' posteriors is above this, ...
 LEAST_POSTERIOR = 0.02

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem
 
 
 @dataclass(frozen=True)

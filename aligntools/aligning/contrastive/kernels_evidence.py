@@ -27,8 +27,8 @@ from aligntools.aligning.contrastive.kernels_features import (
     WIDE_SUPPORT,
     relative_position,
 )
-from aligntools.aligning.kernels_table import find_entry, tier
-from aligntools.compiling import kernel
+from aligntools.aligning.text.kernels_cooccurrence import find_entry, tier
+from aligntools.ground.compiling import kernel
 
 #: The floor of probabilities in logarithms: that of the paper's tables, and that of posteriors in log-odds.
 FLOOR = 1e-7

@@ -12,7 +12,7 @@ from aligntools.aligning.contrastive.kernels_features import (
     remove_link,
     structural_changes,
 )
-from aligntools.compiling import kernel
+from aligntools.ground.compiling import kernel
 
 
 @kernel

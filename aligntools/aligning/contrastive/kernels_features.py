@@ -16,7 +16,7 @@ computes them; `aligntools.aligning.contrastive.features` lists them and says ho
 
 import numpy as np
 
-from aligntools.compiling import kernel
+from aligntools.ground.compiling import kernel
 
 (
     TRANSLATION, LINKS, POSITION, CROSSES, MONOTONE, SWAP, SOURCE_LINKED, TARGET_LINKED, SOURCE_MOST, TARGET_MOST,

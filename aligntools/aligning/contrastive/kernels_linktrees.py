@@ -3,7 +3,7 @@
 import numpy as np
 
 from aligntools.aligning.contrastive.kernels_features import POSTERIOR
-from aligntools.compiling import kernel
+from aligntools.ground.compiling import kernel
 
 #: What candidates that are not there have for a posterior's log-odds.
 ABSENT = np.float32(-6.0)

@@ -15,7 +15,7 @@ from aligntools.aligning.contrastive.kernels_features import (
     replay,
     structural_changes,
 )
-from aligntools.compiling import kernel
+from aligntools.ground.compiling import kernel
 
 
 @kernel

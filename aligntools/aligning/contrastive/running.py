@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aligntools.aligning.applying import decide
+from aligntools.aligning.applying.applier import decide
+from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import supervised
 from aligntools.aligning.contrastive.evidence import concatenate, empty
@@ -12,7 +13,6 @@ from aligntools.aligning.contrastive.learning import LearningSettings, calibrate
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.weights import Weights
-from aligntools.aligning.kernels_decoding import JOINT
 from aligntools.formats.goldlinks import Gold
 
 #: Pairs with a longer side are not learned from.
@@ -186,8 +186,8 @@ def _part(gold, sentences):
 
 
 def _counts(pairs, offsets, gold):
-    from aligntools.aligning import aer
     from aligntools.formats.pharaoh import Links
+    from aligntools.metrics import aer
 
     links, _, _, in_sure, in_possible = aer.count(Links(pairs, offsets), gold).sum(axis=0)
     return np.array([links, in_sure, in_possible], np.float64)

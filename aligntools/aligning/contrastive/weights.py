@@ -8,8 +8,8 @@ import numpy as np
 
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.search import CONSTRAINTS, SearchSettings
-from aligntools.errors import DataError
 from aligntools.formats import files
+from aligntools.ground.errors import DataError
 
 FORMAT = "aligntools contrastive weights"
 VERSION = 1

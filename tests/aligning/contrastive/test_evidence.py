@@ -7,15 +7,15 @@ import unicodedata
 import numpy as np
 import pytest
 
-from aligntools.aligning.applying import Applier
+from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.evidence import Gatherer, concatenate
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.settings import Settings
-from aligntools.aligning.training import train
+from aligntools.aligning.training.stages import train
 from aligntools.formats.bitext import stream_bitext
-from aligntools.parallel import Pool
+from aligntools.ground.parallel import Pool
 from tests.naive_contrastive import NAMES
 
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from aligntools.aligning.contrastive import features
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem
 from tests import naive_contrastive as naive
 from tests.aligning.contrastive.making import ALL, evidence_of, random_pair
 

@@ -17,7 +17,7 @@ from aligntools.aligning.contrastive.learning import (
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.formats.bitext import Bitext, Side, Skipped
 from aligntools.formats.vocabulary import Vocabulary
-from aligntools.parallel import Pool
+from aligntools.ground.parallel import Pool
 from tests.aligning.contrastive.making import ALL, evidence_of, random_pair, random_weights
 
 

@@ -7,8 +7,8 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_linktrees as kl
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.linktrees import INPUTS, LinkTrees, inputs, shipped
-from aligntools.errors import ModelError
-from aligntools.parallel import Pool
+from aligntools.ground.errors import ModelError
+from aligntools.ground.parallel import Pool
 from tests.aligning.contrastive.making import evidence_of, random_pair
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aligntools.aligning.contrastive.kernels_features import FEATURES
 from aligntools.aligning.contrastive.search import SearchSettings, search
-from aligntools.parallel import Pool
+from aligntools.ground.parallel import Pool
 from tests import naive_contrastive as naive
 from tests.aligning.contrastive.making import ALL, evidence_of, random_pair, random_weights
 

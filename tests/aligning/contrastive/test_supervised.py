@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.aligning import aer
 from aligntools.aligning.contrastive import features, supervised
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.formats.goldlinks import Gold
 from aligntools.formats.pharaoh import Links
+from aligntools.metrics import aer
 from tests.aligning.contrastive.making import ALL, evidence_of, random_pair, random_weights
 from tests.naive_contrastive import NAMES
 

@@ -1,0 +1,1 @@
+"""Applying alignment models: posteriors of any text, and decisions on links."""

@@ -1,0 +1,1 @@
+"""What is made of links: symmetrization, translation tables."""

@@ -1,0 +1,1 @@
+"""Alignment models: lexical tables, jumps, the diagonal, tables of positions, fertilities."""

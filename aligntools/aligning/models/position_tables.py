@@ -1,0 +1,125 @@
+"""Tables of positions for IBM 2: ``p(m | n, M, N)`` of Brown et al. (1993), a distribution for each n, M and N."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.aligning.models import kernels_positions as kp
+from aligntools.ground.parallel import balanced_blocks
+
+#: Lengths of their own; longer sentences share the blocks of this length, their positions scaled.
+LONGEST = 100
+#: Words that each distribution pretends to have seen before, drawn to the diagonal.
+SMOOTHING = 50.0
+BLOCKS = 32
+
+_NONE = np.zeros(0, np.float32)
+
+
+@dataclass
+class Positions:
+    """One direction's table.
+
+    Attributes
+    ----------
+    shapes : int32 [n, 2]
+        Lengths of the given and of the observed side, up to LONGEST.
+    values : float32
+        A block of (observed x given) probabilities for each shape; rows sum to 1.
+    """
+
+    shapes: np.ndarray
+    values: np.ndarray
+
+    def __post_init__(self):
+        sizes = self.shapes.astype(np.int64).prod(1)
+        self.starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        self.shape_of = nearest_shapes(self.shapes)
+
+    @classmethod
+    def of_lengths(cls, given, observed, tension):
+        """Return a table for the pairs of lengths that occur, with the diagonal's probabilities."""
+        full = (given > 0) & (observed > 0)
+        pairs = np.stack([given[full], observed[full]], 1)
+        shapes = np.unique(np.minimum(pairs, LONGEST), axis=0).astype(np.int32).reshape(-1, 2)
+        size = int(shapes.astype(np.int64).prod(1).sum())
+        table = cls(shapes, np.zeros(size, np.float32))
+        table.values = table.estimate(np.zeros(size, np.float32), tension, 1.0)
+        return table
+
+    def estimate(self, counts, tension, smoothing=SMOOTHING, pool=None):
+        """M-step: return the probabilities that counts give, smoothed towards the diagonal."""
+        values = np.empty(len(counts), np.float32)
+
+        def task(b):
+            kp.estimate_positions(*b, self.shapes, self.starts, counts, float(smoothing), float(tension), values)
+
+        blocks = balanced_blocks(np.diff(self.starts), BLOCKS)
+        (pool.map if pool else lambda f, xs: [f(x) for x in xs])(task, blocks)
+        return values
+
+    def rows(self):
+        """Return where each distribution begins, and the end: int64 [n_rows + 1]."""
+        lengths = np.repeat(self.shapes[:, 0].astype(np.int64), self.shapes[:, 1])
+        return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+
+    def collect(self, chunk, given, observed, forward, cells, counts, pool):
+        """Add a chunk's link matrices to ``counts``, every shape by one thread and in the order of the text."""
+        lengths = [np.diff(s.offsets[chunk.k0 : chunk.k1 + 1]) for s in (given, observed)]
+        shape = self.shape_of[tuple(np.minimum(n, LONGEST) for n in lengths)]
+        sentences = np.argsort(shape, kind="stable")
+        sentences = sentences[np.minimum(*lengths)[sentences] > 0]
+        ids, first = np.unique(shape[sentences], return_index=True)
+        bounds = np.append(first, len(sentences)).astype(np.int64)
+        costs = np.add.reduceat((lengths[0] * lengths[1])[sentences], first) if len(first) else np.zeros(0)
+        sentences = (sentences + chunk.k0).astype(np.int64)
+
+        def task(b):
+            kp.collect_positions(
+                *b, bounds, sentences, chunk.k0, forward, given.offsets, observed.offsets, chunk.cell_offsets, cells,
+                ids.astype(np.int64), self.shapes, self.starts, counts,
+            )  # fmt: skip
+
+        pool.map(task, balanced_blocks(costs, BLOCKS))
+
+
+def nearest_shapes(shapes):
+    """Return for every pair of lengths the shape that is nearest to it: int32 [LONGEST + 1, LONGEST + 1]."""
+    if not len(shapes):
+        return np.full((LONGEST + 1, LONGEST + 1), -1, np.int32)
+    from scipy.ndimage import distance_transform_edt
+
+    own = np.full((LONGEST + 1, LONGEST + 1), -1, np.int32)
+    own[tuple(shapes.T)] = np.arange(len(shapes))
+    rows, columns = distance_transform_edt(own < 0, return_distances=False, return_indices=True)
+    return np.ascontiguousarray(own[rows, columns])
+
+
+#: Takes the place of a table where the diagonal is meant.
+DIAGONAL = Positions(np.zeros((0, 2), np.int32), _NONE)
+
+
+class Scratch:
+    """What `positioned` and the HMM's reconstruction write beside posteriors, for one direction of a chunk."""
+
+    def __init__(self, chunk, given, observed):
+        n_given, n_observed = (int(s.offsets[chunk.k1] - s.offsets[chunk.k0]) for s in (given, observed))
+        self.uses = np.zeros(n_given, np.float32)
+        self.nulls = np.zeros((2, n_observed), np.float32)
+        self.loglik = np.zeros(chunk.k1 - chunk.k0)
+        self.objective = np.zeros(chunk.k1 - chunk.k0)
+
+
+def positioned(
+    block, chunk, given, observed, forward, cells, inverse, null, p_null, positions, tension, scratch,
+    squared=False, apart=_NONE,
+):  # fmt: skip
+    """Run `kernels_positions.positioned_block`; return its features."""
+    features = np.zeros(2)
+    kp.positioned_block(
+        *block, chunk.k0, given.tokens, given.offsets, observed.tokens, observed.offsets, chunk.cell_offsets, cells,
+        forward, inverse, null, np.float32(p_null), float(tension), positions.shape_of, positions.shapes,
+        positions.starts, positions.values, squared, apart, scratch.uses, scratch.nulls, scratch.loglik,
+        scratch.objective, features,
+    )  # fmt: skip
+    return features

@@ -1,0 +1,1 @@
+"""Parallel text as the aligners see it: views, the co-occurrence table, link matrices."""

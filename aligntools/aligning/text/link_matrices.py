@@ -1,0 +1,130 @@
+"""One pass over the corpus: link matrices filled from the table, turned into posteriors, handed on.
+
+The corpus is worked in chunks of sentences that hold a bounded number of link-matrix cells, so that memory does
+not grow with the corpus. Within a chunk, sentences and words are cut into blocks that do not depend on the
+number of threads.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.ground.parallel import balanced_blocks
+
+#: Sentence blocks a chunk is cut into.
+SENTENCE_BLOCKS = 32
+
+
+@dataclass
+class Chunk:
+    """Sentences ``k0..k1`` and where their link matrices lie."""
+
+    k0: int
+    k1: int
+    cell_offsets: np.ndarray
+    sentence_blocks: list
+
+    @property
+    def n_cells(self):
+        """Cells of all its link matrices."""
+        return int(self.cell_offsets[-1])
+
+
+def plan_chunks(source_lengths, target_lengths, max_cells, max_tokens=1 << 62):
+    """Cut the corpus into chunks of at most so many link-matrix cells and tokens of both sides (or one sentence)."""
+    cells = source_lengths.astype(np.int64) * target_lengths
+    work = cells * (source_lengths + target_lengths + 64) + 64
+    ends = np.cumsum(cells)
+    tokens = np.cumsum(source_lengths + target_lengths)
+    chunks = []
+    k0 = 0
+    while k0 < len(cells):
+        limit = (ends[k0 - 1] if k0 else 0) + max_cells
+        k1 = int(np.searchsorted(ends, limit, side="right"))
+        k1 = min(k1, int(np.searchsorted(tokens, (tokens[k0 - 1] if k0 else 0) + max_tokens, side="right")))
+        k1 = max(k0 + 1, k1)
+        offsets = np.zeros(k1 - k0 + 1, np.int64)
+        np.cumsum(cells[k0:k1], out=offsets[1:])
+        blocks = [(a + k0, b + k0) for a, b in balanced_blocks(work[k0:k1], SENTENCE_BLOCKS)]
+        chunks.append(Chunk(k0, k1, offsets, blocks))
+        k0 = k1
+    return chunks
+
+
+class Passes:
+    """Scratch memory and the thread pool for passes over one corpus and one table."""
+
+    def __init__(self, source, target, table, pool, max_cells=24_000_000, max_tokens=1 << 62):
+        self.source, self.target, self.table, self.pool = source, target, table, pool
+        self.max_cells = max_cells
+        self.chunks = plan_chunks(source.lengths(), target.lengths(), max_cells, max_tokens)
+        cells = max((c.n_cells for c in self.chunks), default=0)
+        tokens = max((int(source.offsets[c.k1] - source.offsets[c.k0]) for c in self.chunks), default=0)
+        self.cells = np.zeros(cells, np.float32)
+        self._second = None
+        self._start = np.zeros(table.n_source + 2, np.int64)
+        self._sentence = np.empty(tokens, np.int32)
+        self._position = np.empty(tokens, np.int32)
+        self._dense = [np.zeros(table.n_target, np.float32) for _ in range(pool.threads)]
+        self._longest = int(target.lengths().max(initial=0))
+        self._word_blocks = []
+
+    def free(self):
+        """Give the cells' memory back."""
+        self.cells = self._second = np.zeros(0, np.float32)
+
+    @property
+    def second(self):
+        """A second array of cells, for what is not shared by the two directions."""
+        if self._second is None:
+            self._second = np.zeros_like(self.cells)
+        return self._second
+
+    def index(self, chunk):
+        """Index the chunk's source words; the other methods follow."""
+        from aligntools.aligning.text import kernels_cooccurrence as kt
+
+        kt.index_words(
+            self.source.tokens, self.source.offsets, chunk.k0, chunk.k1,
+            self._start, self._sentence, self._position,
+        )  # fmt: skip
+        occurrences = np.diff(self._start[:-1])
+        mean = max(1.0, chunk.n_cells / max(1, int(occurrences.sum())))
+        rows = np.diff(self.table.ptr)
+        cost = np.where(occurrences > 0, occurrences * mean + rows, 0)
+        self._word_blocks = balanced_blocks(cost, SENTENCE_BLOCKS)
+
+    def fill(self, chunk, values, default, cells):
+        """Set ``cells`` to the table's values."""
+        from aligntools.aligning.text import kernels_cooccurrence as kt
+
+        table = self.table
+
+        def task(block):
+            dense = self._dense.pop()
+            dense[:] = default
+            kt.fill_cells(
+                *block, self._start, self._sentence, self._position, table.ptr, table.ids, values,
+                np.float32(default), self.target.tokens, self.target.offsets,
+                chunk.cell_offsets, chunk.k0, cells, dense,
+            )  # fmt: skip
+            self._dense.append(dense)
+
+        self.pool.map(task, self._word_blocks)
+
+    def collect(self, chunk, counts, cells):
+        """Add ``cells`` to the table's ``counts``."""
+        from aligntools.aligning.text import kernels_cooccurrence as kt
+
+        table = self.table
+
+        def task(block):
+            dense = self._dense.pop()
+            dense[:] = 0
+            kt.collect_counts(
+                *block, self._start, self._sentence, self._position, table.ptr, table.ids, counts,
+                self.target.tokens, self.target.offsets, chunk.cell_offsets, chunk.k0, cells, dense,
+            )  # fmt: skip
+            self._dense.append(dense)
+
+        self.pool.map(task, self._word_blocks)

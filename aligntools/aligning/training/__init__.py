@@ -1,0 +1,1 @@
+"""Training alignment models: expectation, maximization, sampling, reconstruction."""

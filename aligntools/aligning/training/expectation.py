@@ -1,0 +1,155 @@
+"""E-steps over a corpus: link matrices turned into posteriors, posteriors into expected counts."""
+
+import numpy as np
+
+from aligntools.aligning.models import estimation as est
+from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_ibm as ki
+from aligntools.aligning.models.position_tables import Scratch, positioned
+
+
+class Expectations:
+    """E-steps of every model, over one corpus and one table.
+
+    Parameters
+    ----------
+    passes : Passes
+    directions : int
+        1 forward, 2 reverse, 3 both.
+    joint : bool
+        Both directions share one expected count a pair of words.
+    s_null, t_null : float32 [n_words + 1]
+        Probability of each word under NULL.
+    p_null : float32 [2]
+    """
+
+    def __init__(self, source, target, passes, pool, directions, joint, s_null, t_null, p_null):
+        self.source, self.target, self.passes, self.pool = source, target, passes, pool
+        self.directions, self.joint = directions, joint
+        self.s_null, self.t_null, self.p_null = s_null, t_null, p_null
+
+    def _pass(self, lexicon, all_counts, block, then=None, apart=False, first=None):
+        """Call ``first`` with each chunk, ``block`` with its blocks, ``then`` with the chunk; collect lexical counts.
+
+        ``apart``: the directions have a matrix each, although they are joint.
+        """
+        loglik = np.zeros(2)
+        for chunk in self.passes.chunks:
+            self.passes.index(chunk)
+            cells = self.passes.cells
+            self.passes.fill(chunk, lexicon.forward, lexicon.default, cells)
+            other = cells
+            if apart or not self.joint:
+                other = self.passes.second
+                self.passes.fill(chunk, lexicon.reverse, lexicon.default, other)
+            logs = np.zeros((2, chunk.k1 - chunk.k0))
+            if first:
+                first(chunk)
+            self.pool.map(lambda b: block(b, chunk, cells, other, logs), chunk.sentence_blocks)  # noqa: B023
+            loglik += logs.sum(1)
+            if then:
+                then(chunk, cells, other)
+            for d, counts in enumerate(all_counts):
+                if self.joint or self.directions & (d + 1):
+                    self.passes.collect(chunk, counts, (cells, other)[d])
+        return loglik
+
+    def hmm(self, lexicon, jumps, all_counts, stride):
+        """One HMM E-step: log-likelihoods, jump counts; pair counts are added to ``all_counts``."""
+        taps, back = est.jump_taps(jumps)
+        parts = {}
+
+        def block(b, chunk, cells, other, logs):
+            counted = np.zeros((2, 2, kh.JUMP_SIZE))
+            kh.hmm_block(
+                *b, chunk.k0, self.source.tokens, self.source.offsets, self.target.tokens, self.target.offsets,
+                chunk.cell_offsets, cells, other, lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
+                jumps, taps, back, self.p_null, self.directions, self.joint, stride, counted, logs,
+            )  # fmt: skip
+            parts[b] = counted
+
+        loglik = self._pass(lexicon, all_counts, block)
+        return loglik, sum(parts[b] for b in sorted(parts))
+
+    def ibm(self, lexicon, tension, all_counts):
+        """One E-step of IBM 1, or of IBM 2 with the diagonal: log-likelihoods, and the tension's expectations."""
+        parts = {}
+
+        def block(b, chunk, cells, other, logs):
+            features = np.zeros((2, 2))
+            ki.ibm_block(
+                *b, chunk.k0, self.source.tokens, self.source.offsets, self.target.tokens, self.target.offsets,
+                chunk.cell_offsets, cells, other, lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
+                self.p_null, tension, self.directions, self.joint, logs, features,
+            )  # fmt: skip
+            parts[b] = features
+
+        self._forget_null()
+        loglik = self._pass(lexicon, all_counts, block, None if self.joint else self._count_null)
+        return loglik, sum(parts[b] for b in sorted(parts))
+
+    def ibm_table(self, lexicon, positions, all_counts):
+        """One E-step of IBM 2 with tables of positions: log-likelihoods, and each table's expected counts.
+
+        Jointly both tables count the mean of the posteriors, as the lexicon does.
+        """
+        counts = [np.zeros_like(p.values) for p in positions]
+        scratches = [None, None]
+        sides = (self.source, self.target), (self.target, self.source)
+        both = [d for d in (0, 1) if self.joint or self.directions & (d + 1)]
+
+        def first(chunk):
+            scratches[:] = [Scratch(chunk, *sides[d]) for d in (0, 1)]
+
+        def block(b, chunk, cells, other, logs):
+            for d in both:
+                positioned(
+                    b, chunk, *sides[d], d == 0, (cells, other)[d], (lexicon.s_inverse, lexicon.t_inverse)[d],
+                    (self.t_null, self.s_null)[d], self.p_null[d], positions[d], 0.0, scratches[d],
+                )  # fmt: skip
+                part = slice(b[0] - chunk.k0, b[1] - chunk.k0)
+                logs[d, part] = scratches[d].loglik[part]
+
+        def then(chunk, cells, other):
+            if self.joint:
+                n = chunk.n_cells
+                cells[:n] += other[:n]
+                cells[:n] *= np.float32(0.5)
+            else:
+                self._count_null(chunk, cells, other)
+            for d in both:
+                found = cells if self.joint or d == 0 else other
+                positions[d].collect(chunk, *sides[d], d == 0, found, counts[d], self.pool)
+
+        self._forget_null()
+        return self._pass(lexicon, all_counts, block, then, apart=True, first=first), counts
+
+    def _forget_null(self):
+        self.null_counts = [np.zeros(len(self.t_null)), np.zeros(len(self.s_null))]
+
+    def _count_null(self, chunk, cells, other):
+        """Add the chunk's expected counts of words under NULL."""
+        for d, (side, posteriors) in enumerate(((self.target, cells), (self.source, other))):
+            if not self.directions & (d + 1):
+                continue
+            a, b = side.offsets[chunk.k0], side.offsets[chunk.k1]
+            found = np.empty(b - a, np.float32)
+
+            def task(block, posteriors=posteriors, forward=d == 0, found=found):
+                ki.null_posteriors(
+                    *block, chunk.k0, self.source.offsets, self.target.offsets, chunk.cell_offsets,
+                    posteriors, forward, found,
+                )  # fmt: skip
+
+            self.pool.map(task, chunk.sentence_blocks)
+            self.null_counts[d] += np.bincount(side.tokens[a:b], found, len(self.null_counts[d]))
+
+    def estimate_null(self, settings):
+        """M-step of NULL's words, for IBM 1 and 2 alone; elsewhere NULL gives words as the text does."""
+        if self.joint or settings.model not in ("ibm1", "ibm2") or settings.p_null == 0:
+            return
+        variational = settings.estimator == "vb"
+        if self.directions & 1:
+            self.t_null = est.null_from_counts(self.null_counts[0], settings.alpha, variational)
+        if self.directions & 2:
+            self.s_null = est.null_from_counts(self.null_counts[1], settings.alpha, variational)

@@ -1,0 +1,421 @@
+"""Maximum reconstruction estimation of alignment models (Cheng, Liu & Xu 2017), for IBM 2 and for the HMM.
+
+Training raises ``P(x | x, y) = sum_z P(z | x, y) P(x | z, y)``, how well the words can be made again from the links
+that the model itself finds for them, by exponentiated gradient with adaptive rates; the rules are those of
+`aligntools.exponentiated`. What differs is memory: a table has tens of millions of entries, so they are float32,
+four numbers an entry and direction. The two directions are models of their own, each with its own rates and its own
+steps taken back, that share a pool of threads and the memory of a pass over the text.
+
+Without a prior the objective is best served by rare words that stand for whatever stands beside them, as in EM and
+more so. So every word's distribution can be drawn to the text's own words by a few pretended uses, and what is climbed
+is the logarithm of the reconstruction probability plus that of this (Dirichlet) prior.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from aligntools.aligning.models import estimation as est
+from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models.member import Member
+from aligntools.aligning.models.position_tables import DIAGONAL, SMOOTHING, Positions, Scratch, positioned
+from aligntools.aligning.settings import Reconstruction
+from aligntools.aligning.text.cooccurrence import count_words
+from aligntools.aligning.text.link_matrices import Passes
+from aligntools.aligning.training import kernels_reconstruction as km
+from aligntools.aligning.training.stages import side_view
+from aligntools.ground.exponentiated import GROWTH, HALVINGS, RATE_LIMIT, STEP
+
+#: Least probability of a pair of words, and that of a pair that the table does not have.
+LEAST, MISSING = 1e-12, 1e-9
+#: Limit of the tension's exponent in a step.
+TENSION_STEP = 0.2
+
+_NONE = np.zeros(0, np.float32)
+_NO_IDS = np.zeros(0, np.int32)
+
+
+class Family:
+    """Distributions of one kind: where they stand, and where they are being tried.
+
+    Parameters
+    ----------
+    values : float32 [n]
+        The start.
+    ptr : int64
+        Distributions are rows ``ptr[v]..ptr[v + 1]``; or, with ``ids`` [n] given, what has the same id.
+    rate : float
+        Of every distribution at first; with 0 they stay as they are.
+    """
+
+    def __init__(self, values, ptr, rate, ids=None, n_groups=None):
+        self.p = np.array(values, np.float32, order="C")
+        self.place = ptr, _NO_IDS if ids is None else ids, ids is not None
+        n = len(ptr) - 1 if ids is None else n_groups
+        self.rates = np.full(n, float(rate))
+        self.moves = rate > 0
+        self.sums = np.zeros((2, n))
+        self.totals = np.zeros(n)
+        self.tried, self.ways = self.p, None
+        self.gradient = np.zeros_like(self.p) if self.moves else _NONE
+
+    def propose(self):
+        """Try a step."""
+        if self.moves:
+            if self.tried is self.p:
+                self.tried = self.p.copy()  # with what lies in no distribution
+            km.move(*self.place, self.p, self.ways, self.rates, STEP, LEAST, self.sums, self.tried)
+
+    def accept(self):
+        """Stand where the step led, with the gradient found there; rates grow where it agrees with the step."""
+        if not self.moves:
+            return
+        self.p, self.tried = self.tried, self.p
+        km.slopes(*self.place, self.p, self.gradient, self.totals, self.sums[0])
+        if self.ways is None:
+            self.ways = np.empty_like(self.p)
+        else:
+            agreement = self.sums[0]
+            km.agreement(*self.place, self.p, self.gradient, self.ways, self.rates, STEP, agreement)
+            self.rates = np.where(agreement > 0, np.minimum(self.rates * GROWTH, RATE_LIMIT), self.rates)
+            self.rates = np.where(agreement < 0, self.rates / 2, self.rates)
+        self.ways, self.gradient = self.gradient, self.ways
+
+    def halve(self):
+        """Take smaller steps from here."""
+        self.rates /= 2
+
+
+class Tension:
+    """The diagonal's tension, a single positive number, climbed by the same rules."""
+
+    def __init__(self, value, rate):
+        self.p = self.tried = float(value)
+        self.rate, self.way, self.slope, self.total = rate, 0.0, 0.0, 1.0
+
+    def _exponent(self):
+        return min(max(self.rate * self.way, -TENSION_STEP), TENSION_STEP)
+
+    def propose(self):
+        """Try a step."""
+        if self.p > 0 and self.rate > 0:
+            low, high = est.TENSION_RANGE
+            self.tried = min(max(self.p * float(np.exp(self._exponent())), low), high)
+
+    def accept(self):
+        """Stand there; rates grow where the slope agrees with the step."""
+        self.p = self.tried
+        way = self.slope * self.p / max(self.total, 1.0)
+        agreement = way * self._exponent()
+        self.rate = min(self.rate * GROWTH, RATE_LIMIT) if agreement > 0 else self.rate / (2 if agreement < 0 else 1)
+        self.way = way
+
+    def halve(self):
+        """Take smaller steps from here."""
+        self.rate /= 2
+
+
+@dataclass
+class Direction:
+    """One direction's model on its climb; ``objective`` is what is climbed, ``reconstruction`` ln P(x | x, y)."""
+
+    forward: bool
+    given: object
+    observed: object
+    p_null: float
+    lexicon: Family
+    null: Family
+    jumps: Family | None = None
+    positions: Positions | None = None
+    position_values: Family | None = None
+    tension: Tension | None = None
+    words: np.ndarray | None = None
+    word_shares: np.ndarray | None = None
+    position_prior: np.ndarray | None = None
+    objective: float = -np.inf
+    reconstruction: float = -np.inf
+    log_likelihood: float = 0.0
+    halvings: int = 0
+    families: list = field(default_factory=list)
+
+    def __post_init__(self):
+        found = (self.lexicon, self.null, self.jumps, self.position_values, self.tension)
+        self.families = [f for f in found if f is not None]
+
+    @property
+    def done(self):
+        """No smaller step helps."""
+        return self.halvings > HALVINGS
+
+    def propose(self):
+        """Try a step of every family."""
+        for family in self.families:
+            family.propose()
+
+    def judge(self, objective, reconstruction, log_likelihood):
+        """Keep the step that was tried, or take it back and halve it."""
+        if objective >= self.objective:
+            for family in self.families:
+                family.accept()
+            self.objective, self.reconstruction, self.log_likelihood = objective, reconstruction, log_likelihood
+            self.halvings = 0
+        else:
+            for family in self.families:
+                family.halve()
+            self.halvings += 1
+
+
+def _normalized(values, table, by_target):
+    """Scale values so that each word's sum to 1, float32."""
+    sums = table.column_sums(values) if by_target else table.row_sums(values)
+    share = np.divide(1.0, sums, out=np.zeros(len(sums)), where=sums > 0).astype(np.float32)
+    out = np.empty(len(values), np.float32)
+    if by_target:
+        for a in range(0, len(values), 1 << 20):
+            part = slice(a, a + (1 << 20))
+            out[part] = values[part] * share[table.ids[part]]
+    else:
+        np.multiply(values, np.repeat(share, np.diff(table.ptr)), out=out)
+    return np.maximum(out, np.float32(LEAST), out=out)
+
+
+class Climb:
+    """The climb of one member.
+
+    Parameters
+    ----------
+    member : Member
+        The start.
+    source, target : SideView
+        The text as the member sees it.
+    settings : Settings, resolved
+    how : Reconstruction
+    """
+
+    def __init__(self, member, source, target, settings, how, pool, max_cells):
+        self.member, self.settings, self.how, self.pool = member, settings, how, pool
+        self.table = member.table
+        self.passes = Passes(source, target, self.table, pool, max_cells)
+        self.hmm = settings.model != "ibm2"
+        ways = ("forward", "reverse")
+        chosen = [d for d in (0, 1) if settings.direction in ("both", ways[d])]
+        self.directions = [self._direction(d, *((source, target)[:: 1 - 2 * d])) for d in chosen]
+        self._ones = [np.ones(n + 1, np.float32) for n in (self.table.n_source, self.table.n_target)]
+
+    def _direction(self, d, given, observed):
+        m, table, how = self.member, self.table, self.how
+        n_given, n_observed = (table.n_source, table.n_target)[:: 1 - 2 * d]
+        start = _normalized((m.lexicon.forward, m.lexicon.reverse)[d], table, d == 1)
+        ids = None if d == 0 else table.ids
+        lexicon = Family(start, table.ptr, how.rate, ids, n_given)
+        words, shares = count_words(observed.tokens, n_observed), np.zeros(n_given)
+        if how.smoothing:
+            ptr, _, by_id = lexicon.place
+            uses = count_words(given.tokens, n_given)
+            km.smooth(ptr, table.ids, by_id, lexicon.p, words, float(how.smoothing), uses, shares)
+        null = np.array((m.t_null, m.s_null)[d], np.float32)
+        rate = how.rate if how.null and m.p_null[d] > 0 else 0.0
+        if rate:
+            null[1:-1] /= max(float(null[1:-1].sum(dtype=np.float64)), 1e-30)
+        prior_rate = how.rate if how.positions else 0.0
+        parts = {}
+        if self.hmm:
+            jumps = m.jumps[d].copy()
+            for part in (slice(0, kh.FIRST), slice(kh.FIRST, kh.JUMP_SIZE)):
+                jumps[part] /= jumps[part].sum()
+            parts["jumps"] = Family(jumps, np.array([0, kh.FIRST, kh.JUMP_SIZE], np.int64), prior_rate)
+        elif m.positions:
+            parts["positions"] = Positions(m.positions[d].shapes, m.positions[d].values)
+            parts["position_values"] = Family(m.positions[d].values, m.positions[d].rows(), prior_rate)
+        else:
+            parts["positions"], parts["tension"] = DIAGONAL, Tension(m.tension[d], prior_rate)
+        direction = Direction(
+            d == 0, given, observed, float(m.p_null[d]), lexicon,
+            Family(null, np.array([1, max(len(null) - 1, 1)], np.int64), rate), words=words, word_shares=shares,
+            **parts,
+        )  # fmt: skip
+        if direction.position_values is not None and prior_rate:
+            self._prepare_positions(direction)
+        return direction
+
+    def _prepare_positions(self, d):
+        """Count the words that each distribution over positions is used for, and prepare its prior."""
+        p = d.positions
+        lengths = [np.minimum(s.lengths(), len(p.shape_of) - 1) for s in (d.given, d.observed)]
+        full = np.minimum(*lengths) > 0
+        words = np.bincount(p.shape_of[tuple(lengths)][full], d.observed.lengths()[full], len(p.shapes))
+        rows = p.shapes[:, 1]
+        d.position_values.totals = np.repeat(words / np.maximum(rows, 1), rows) + SMOOTHING
+        tension = self.settings.tension if self.settings.favor_diagonal else 0.0
+        d.position_prior = SMOOTHING * p.estimate(np.zeros_like(p.values), tension, 1.0, self.pool)
+
+    def evaluate(self, d: Direction):
+        """Find everything where ``d`` is trying: gradients and totals are left with its families.
+
+        Returns
+        -------
+        objective, reconstruction, log_likelihood : float
+        """
+        for family in d.families:
+            if isinstance(family, Family):
+                family.gradient[:] = 0
+        uses = np.zeros(len(d.lexicon.totals))
+        null_gradient, null_uses = np.zeros(len(d.null.p)), 0.0
+        sums, extra = np.zeros(2), 0.0
+        moves = d.position_values is not None and d.position_values.moves
+        if d.position_values is not None:
+            d.positions.values = d.position_values.tried
+        for chunk in self.passes.chunks:
+            cells = self.passes.cells
+            apart = self.passes.second if moves else _NONE
+            self.passes.index(chunk)
+            self.passes.fill(chunk, d.lexicon.tried, MISSING, cells)
+            scratch = Scratch(chunk, d.given, d.observed)
+            extra = extra + (self._hmm if self.hmm else self._ibm)(chunk, d, cells, scratch, apart)
+            sums += scratch.objective.sum(), scratch.loglik.sum()
+            if moves:
+                place = chunk, d.given, d.observed, d.forward
+                d.positions.collect(*place, apart, d.position_values.gradient, self.pool)
+            self.passes.collect(chunk, d.lexicon.gradient, cells)
+            a, b = d.given.offsets[chunk.k0], d.given.offsets[chunk.k1]
+            uses += np.bincount(d.given.tokens[a:b], scratch.uses, len(uses))
+            a, b = d.observed.offsets[chunk.k0], d.observed.offsets[chunk.k1]
+            null_gradient += np.bincount(d.observed.tokens[a:b], scratch.nulls[1], len(null_gradient))
+            null_uses += float(scratch.nulls[0].sum(dtype=np.float64))
+        d.lexicon.totals = uses + self.how.smoothing
+        if d.null.moves:
+            d.null.gradient[:] = null_gradient
+            d.null.totals[:] = null_uses
+        self._prior_gradients(d, extra)
+        return sums[0] + self._log_prior(d), sums[0], sums[1]
+
+    def _prior_gradients(self, d, extra):
+        """Take the gradients of jumps or of the tension from what the passes summed."""
+        if self.hmm and d.jumps.moves and np.ndim(extra):
+            (c_p, e_p), (c_q, e_q) = extra
+            d.jumps.gradient[:] = c_q - c_p - d.jumps.tried * (e_q - e_p)
+            d.jumps.totals[:] = c_p[: kh.FIRST].sum(), c_p[kh.FIRST :].sum()
+        if d.tension is not None and np.ndim(extra):
+            d.tension.slope, d.tension.total = extra
+
+    def _log_prior(self, d):
+        """Add the priors' gradients; return the logarithm of the priors, but for a constant."""
+        total = 0.0
+        if self.how.smoothing:
+            ptr, _, by_id = d.lexicon.place
+            total += km.pull(
+                ptr, self.table.ids, by_id, d.lexicon.tried, d.words, float(self.how.smoothing), d.word_shares,
+                d.lexicon.gradient,
+            )  # fmt: skip
+        if d.position_prior is not None:
+            d.position_values.gradient += d.position_prior
+            total += float((d.position_prior * np.log(d.position_values.tried)).sum(dtype=np.float64))
+        return total
+
+    def _hmm(self, chunk, d, cells, scratch, _):
+        jumps = np.ascontiguousarray(np.stack([d.jumps.tried] * 2))
+        taps, back = est.jump_taps(jumps)
+        ones = self._ones[0 if d.forward else 1]
+
+        def task(b):
+            counts = np.zeros((2, 2, kh.JUMP_SIZE))
+            km.reconstruct_block(
+                *b, chunk.k0, d.given.tokens, d.given.offsets, d.observed.tokens, d.observed.offsets,
+                chunk.cell_offsets, cells, d.forward, ones, d.null.tried, np.float32(d.p_null), jumps[0], taps[0],
+                back[0], scratch.uses, scratch.nulls, scratch.loglik, scratch.objective, counts,
+            )  # fmt: skip
+            return counts
+
+        return sum(self.pool.map(task, chunk.sentence_blocks))
+
+    def _ibm(self, chunk, d, cells, scratch, apart):
+        tension = d.tension.tried if d.tension is not None else 0.0
+        ones = self._ones[0 if d.forward else 1]
+
+        def task(b):
+            return positioned(
+                b, chunk, d.given, d.observed, d.forward, cells, ones, d.null.tried, d.p_null, d.positions, tension,
+                scratch, True, apart,
+            )  # fmt: skip
+
+        return sum(self.pool.map(task, chunk.sentence_blocks))
+
+    def steps(self, iterations):
+        """Climb, yielding after the start and after each iteration."""
+        for d in self.directions:
+            d.judge(*self.evaluate(d))
+        yield 0
+        for iteration in range(1, iterations + 1):
+            climbing = [d for d in self.directions if not d.done]
+            self.pool.map(Direction.propose, climbing)
+            for d in climbing:
+                d.judge(*self.evaluate(d))
+            yield iteration
+
+    def member_reached(self):
+        """Return the member as it is saved: probabilities times how often their words occur, as counts for EM."""
+        m, table = self.member, self.table
+        counts = [None, None]
+        nulls, jumps, tension, positions = [m.t_null, m.s_null], m.jumps.copy(), m.tension.copy(), list(m.positions)
+        for d in self.directions:
+            way = 0 if d.forward else 1
+            n = np.maximum(count_words(d.given.tokens, len(d.lexicon.totals)), 1).astype(np.float32)
+            counts[way] = d.lexicon.p * (np.repeat(n, np.diff(table.ptr)) if d.forward else n[table.ids])
+            nulls[way] = d.null.p
+            if d.jumps is not None:
+                jumps[way] = d.jumps.p
+            elif d.position_values is not None:
+                positions[way] = Positions(d.positions.shapes, d.position_values.p)
+            else:
+                tension[way] = d.tension.p
+        for way in (0, 1):  # a direction that was not trained is not used either
+            if counts[way] is None:
+                counts[way] = np.zeros(len(table.ids), np.float32)
+        tiers = np.zeros(4)
+        lexicon = est.lexicon_from_counts(table, *counts, tiers, self.settings.alpha, False, self.pool)
+        return Member(
+            m.view, m.s_words, m.t_words, m.s_map, m.t_map, m.s_keys, m.t_keys, table, lexicon, counts, tiers,
+            nulls[1], nulls[0], jumps, m.p_null, tension, positions=positions,
+        )  # fmt: skip
+
+
+def reconstruct(bitext, members, settings, pool, max_cells, how: Reconstruction, report=None):
+    """Go on from trained members to those that reconstruct the text best.
+
+    Parameters
+    ----------
+    bitext : Bitext
+        The text that the members' tables are of.
+    members : list of Member
+        Of IBM 1, IBM 2 or the HMM (a sampler's counts are left behind).
+    settings : Settings, resolved
+        Those of the start; ``model`` says what is trained.
+    report : callable or None
+        Called with a dict after each iteration (0: the start): view, stage, iteration, objective (with the prior),
+        reconstruction (ln P(x | x, y)) and log_likelihood, two numbers each.
+
+    Returns
+    -------
+    list of Member, Settings
+        What `AlignmentModel` takes.
+    """
+    report = report or (lambda _: None)
+    model = "ibm2" if settings.model in ("ibm1", "ibm2") else "hmm"
+    how = how.resolved(settings.estimator)
+    settings = replace(settings, model=model, estimator="em", joint=False, look_alike=False)
+    reached = []
+    while members:  # each is let go when it has been climbed from
+        member = members.pop(0)
+        source, target = (
+            side_view(getattr(bitext, side), getattr(bitext, f"{side}_vocabulary"), member.view)[0]
+            for side in ("source", "target")
+        )
+        climb = Climb(member, source, target, settings, how, pool, max_cells)
+        for iteration in climb.steps(how.iterations):
+            figures = {name: [0.0, 0.0] for name in ("objective", "reconstruction", "log_likelihood")}
+            for d in climb.directions:
+                for name, pair in figures.items():
+                    pair[0 if d.forward else 1] = float(getattr(d, name))
+            report({"view": member.view, "stage": "mre", "iteration": iteration, **figures})
+        reached.append(climb.member_reached())
+    return reached, settings

@@ -1,0 +1,93 @@
+"""A base model of tables that another aligner made: IBM 2 with its words' probabilities and the diagonal prior."""
+
+import numpy as np
+
+from aligntools.aligning.model import AlignmentModel
+from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models.estimation import lexicon_from_counts
+from aligntools.aligning.models.member import Member
+from aligntools.aligning.settings import Settings
+from aligntools.aligning.text.cooccurrence import Table
+from aligntools.aligning.text.views import look_alike_keys
+from aligntools.formats.ttable import NULL
+from aligntools.formats.vocabulary import Vocabulary
+
+#: Probability of a pair that is in one of the tables alone, in the other direction.
+LEAST = 1e-7
+#: Share of the smaller table that has to be in the other.
+FEWEST = 0.02
+
+
+def model_from_tables(forward, reverse, tension=4.0):
+    """Return a model that aligns by two tables of word probabilities.
+
+    Parameters
+    ----------
+    forward, reverse : TTable
+        ``p(target | source)`` and ``p(source | target)``.
+    tension : float
+        How strongly links keep to the diagonal (Dyer et al. 2013), in both directions.
+
+    Returns
+    -------
+    AlignmentModel
+        Both directions, each by itself.
+
+    Raises
+    ------
+    ValueError
+        When the tables have next to no pairs of words in common.
+    """
+    sources = sorted((set(forward.given) | set(reverse.words)) - {NULL})
+    targets = sorted((set(reverse.given) | set(forward.words)) - {NULL})
+    one = _by_pair(forward, sources, targets)
+    two = _by_pair(reverse, targets, sources)
+    two = two[0] % (len(sources) + 1) * (len(targets) + 1) + two[0] // (len(sources) + 1), two[1]
+    common = int(np.isin(one[0], two[0]).sum())
+    if common <= FEWEST * min(len(one[0]), len(two[0])):
+        raise ValueError(
+            f"the two tables have {common} pairs of words in common; the second is to be of the other direction"
+        )
+    keys = np.union1d(one[0], two[0])
+    values = []
+    for found, p in (one, two):
+        column = np.full(len(keys), LEAST, np.float32)
+        column[np.searchsorted(keys, found)] = np.maximum(p, LEAST)
+        values.append(column)
+    s, t = keys // (len(targets) + 1), keys % (len(targets) + 1)
+    types = [np.bincount(side, minlength=n + 1).astype(np.int32) for side, n in ((s, len(sources)), (t, len(targets)))]
+    table = Table(np.concatenate([[0], np.cumsum(types[0])]).astype(np.int64), t.astype(np.int32), *types)
+    settings = Settings(model="ibm2", estimator="em", joint=False, look_alike=False, tension=tension).resolved(
+        len(keys)
+    )
+    vocabularies = [Vocabulary.from_bytes(words) for words in (sources, targets)]
+    s_words, t_words = (v.words() for v in vocabularies)
+    tiers = np.zeros(4)
+    lexicon = lexicon_from_counts(table, *values, tiers, settings.alpha, False)
+    member = Member(
+        0, s_words, t_words, *(np.append(np.arange(len(w)), len(w)).astype(np.int32) for w in (s_words, t_words)),
+        *(np.concatenate([look_alike_keys(w), np.zeros((3, 1), np.int32)], axis=1) for w in (s_words, t_words)),
+        table, lexicon, values, tiers, _null(reverse, sources), _null(forward, targets),
+        np.ones((2, kh.JUMP_SIZE), np.float32), np.full(2, settings.p_null, np.float32), np.full(2, float(tension)),
+    )  # fmt: skip
+    return AlignmentModel(settings, *vocabularies, [member], lowercase=False)
+
+
+def _by_pair(table, given, words):
+    """Return the pairs of words, ``given * (len(words) + 1) + word`` with words from 1 on, and their probabilities."""
+
+    def places(names, of):
+        numbers = {word: n for n, word in enumerate(of, 1)}
+        return np.array([numbers.get(name, 0) for name in names], np.int64)
+
+    r = places(table.given, given)[table.keys // max(len(table.words), 1)]
+    c = places(table.words, words)[table.keys % max(len(table.words), 1)]
+    real = (r > 0) & (c > 0)
+    return r[real] * (len(words) + 1) + c[real], table.probabilities[real]
+
+
+def _null(table, words):
+    """Return the words' probabilities under NULL; the table's, else that of a rare word. float32 [words + 2]."""
+    p = table.lookup([NULL], words, 0.0)[0]
+    least = p[p > 0].min() if (p > 0).any() else 1.0 / max(len(words), 1)
+    return np.concatenate([[0], np.where(p > 0, p, least), [least]]).astype(np.float32)

@@ -1,0 +1,1 @@
+"""What everything stands on: compile policy, threads, numerical optimization, resampling."""

@@ -1,0 +1,86 @@
+"""How kernels are compiled and where the compiled code is kept: the one place that knows Numba's decorators.
+
+Two traps of Numba's own cache are avoided. A kernel that calls a kernel of another file is not recompiled
+when that other file changes, so the cache folder is named after a hash of *all* kernel sources. And a
+read-only installation without a usable home fails at import, so where no folder can be made the kernels
+are compiled anew in each process, with a notice.
+"""
+
+import functools
+import hashlib
+import os
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import numba
+from numba.core.errors import NumbaPerformanceWarning
+
+#: Floating-point freedoms that let loops vectorise and keep NaN and infinity as they are.
+_FAST = {"contract", "reassoc", "nsz", "arcp"}
+
+
+def _source_hash():
+    root = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for path in sorted([*root.glob("**/kernels*.py"), Path(__file__)]):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_folder():
+    """Return a writable per-user folder for this version's compiled code, or None."""
+    name = f"numba-{numba.__version__}-py{sys.version_info[0]}{sys.version_info[1]}-{_source_hash()}"
+    bases = []
+    if os.environ.get("ALIGNTOOLS_CACHE_DIR"):
+        bases.append(Path(os.environ["ALIGNTOOLS_CACHE_DIR"]))
+    elif os.environ.get("XDG_CACHE_HOME"):
+        bases.append(Path(os.environ["XDG_CACHE_HOME"]) / "aligntools")
+    home = os.path.expanduser("~")
+    if os.path.isabs(home):
+        bases.append(Path(home) / ".cache" / "aligntools")
+    for base in bases:
+        folder = base / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+        except OSError:
+            continue
+    return None
+
+
+CACHE_FOLDER = _cache_folder()
+if CACHE_FOLDER is None:
+    sys.stderr.write(
+        "aligntools: no folder for compiled code can be written; compiling anew in this run"
+        " (set ALIGNTOOLS_CACHE_DIR to a writable folder)\n"
+    )
+else:
+    numba.config.CACHE_DIR = str(CACHE_FOLDER)
+warnings.simplefilter("ignore", NumbaPerformanceWarning)
+
+
+def kernel(function=None, *, fast=True, inline=False):
+    """Compile a function lazily, without the GIL, cached.
+
+    Parameters
+    ----------
+    fast : bool
+        Allow sums to be reordered so that loops vectorise. The order is fixed in the compiled code,
+        so results still do not vary between runs or with the number of threads.
+    inline : bool
+        Always inline into the calling kernel. Every kernel with floats that kernels call needs it: otherwise
+        code loaded from the cache may call another copy of it, optimized otherwise, than code just compiled
+        did, and a machine's first run would round differently from all later ones.
+    """
+    if function is None:
+        return functools.partial(kernel, fast=fast, inline=inline)
+    options = {"nogil": True, "cache": CACHE_FOLDER is not None, "error_model": "numpy"}
+    if fast:
+        options["fastmath"] = _FAST
+    if inline:
+        options["forceinline"] = True
+    return numba.njit(function, **options)

@@ -1,0 +1,237 @@
+"""Minimizing smooth functions of many variables by limited-memory BFGS (Liu & Nocedal 1989).
+
+SciPy's own has two drawbacks here: its sums depend on the number of cores, so that the same training gives other
+bytes on another machine, and it cannot stop and go on. Here a step needs two passes over the history, in fixed
+blocks on threads: the inner products of everything with the newest vectors, from which the direction follows as
+numbers (Chen, Wang & Zhou 2014), and then the direction itself. Along it, a step that satisfies the weak Wolfe
+conditions is found by bracketing (Lewis & Overton 2013), so that the function falls with every step.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from aligntools.ground import kernels_vectors as kernels
+from aligntools.ground.parallel import Pool
+
+#: Entries of a block of a vector.
+BLOCK = 1 << 16
+#: Sufficient decrease, curvature, and evaluations along one line.
+DECREASE, CURVATURE, TRIALS = 1e-4, 0.9, 30
+
+
+@dataclass
+class State:
+    """Where a minimization is; with it, it goes on as if it had never stopped.
+
+    Attributes
+    ----------
+    x, gradient : float64 [n]
+    value : float
+    history : float64 [2 * memory, n]
+        Rows 2 k and 2 k + 1 are a step and the change of the gradient that it made.
+    order : list of int
+        The k that are in use, the oldest first.
+    products : float64 [2 * memory, 2 * memory]
+        Inner products of the history's rows.
+    steps : int
+    small : int
+        How many of the last steps in a row lowered the value by less than the tolerance.
+    """
+
+    x: np.ndarray
+    gradient: np.ndarray
+    value: float
+    history: np.ndarray
+    order: list = field(default_factory=list)
+    products: np.ndarray = None
+    steps: int = 0
+    small: int = 0
+
+    def __post_init__(self):
+        if self.products is None:
+            self.products = np.zeros((len(self.history), len(self.history)))
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return everything as arrays, for a file."""
+        return {
+            "x": self.x,
+            "gradient": self.gradient,
+            "value": np.array([self.value]),
+            "history": self.history,
+            "order": np.array(self.order, np.int64),
+            "products": self.products,
+            "steps": np.array([self.steps, self.small], np.int64),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays):
+        """Take what `arrays` gave."""
+        a = {name: np.array(values) for name, values in arrays.items()}
+        order, value, (steps, small) = a["order"].tolist(), float(a["value"][0]), a["steps"].tolist()
+        return cls(a["x"], a["gradient"], value, a["history"], order, a["products"], steps, small)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where a minimization ended, and why: ``converged`` says whether by one of the tolerances."""
+
+    state: State
+    converged: bool
+    message: str
+
+
+class _Vectors:
+    """Sums over long vectors in fixed blocks, in order."""
+
+    def __init__(self, n, pool):
+        self.blocks = [(begin, min(begin + BLOCK, n)) for begin in range(0, n, BLOCK)]
+        self.map = pool.map if pool is not None else lambda work, items: [work(i) for i in items]
+
+    def inner(self, rows, use, vector):
+        use = np.asarray(use, np.int64)
+        out = np.zeros((len(self.blocks), len(use)))
+        runs = range(len(self.blocks))
+        self.map(lambda b: kernels.inner_products(rows, use, vector, *self.blocks[b], out[b]), runs)
+        return np.add.reduce(out, axis=0)
+
+    def dot(self, a, b):
+        return float(self.inner(a[None], [0], b)[0])
+
+    def combine(self, rows, use, factors, vector):
+        use, factors = np.asarray(use, np.int64), np.asarray(factors, np.float64)
+        self.map(lambda b: kernels.combine(rows, use, factors, vector, *b), self.blocks)
+
+
+def minimize(
+    function: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    start,
+    iterations=100,
+    tolerance=1e-5,
+    gradient_tolerance=1e-8,
+    memory=10,
+    pool: Pool | None = None,
+    progress: Callable[[State], bool | None] | None = None,
+) -> Found:
+    """Minimize a function.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a point and returns the value and the gradient there, a new array each time.
+    start : float64 [n] or State
+        With a State, what it was taken from goes on; its arrays are changed.
+    iterations : int
+        Steps at most, those before ``start`` included.
+    tolerance : float
+        Ends when two steps in a row lower the value by less than this share of it; a single one may just be a step
+        along a poor direction, far from the minimum.
+    gradient_tolerance : float
+        Ends when no entry of the gradient is larger.
+    memory : int
+        Steps remembered.
+    pool : Pool, optional
+        Does not change the results.
+    progress : callable, optional
+        Called with the State after each step; ends the minimization by returning True.
+    """
+    if isinstance(start, State):
+        state = start
+    else:
+        x = np.array(start, np.float64)
+        value, gradient = function(x)
+        state = State(x, gradient, float(value), np.zeros((2 * memory, len(x))))
+    vectors = _Vectors(len(state.x), pool)
+    if not np.isfinite(state.value):
+        return Found(state, False, "the function is not finite at the start")
+    while state.steps < iterations:
+        if not len(state.x) or np.max(np.abs(state.gradient)) <= gradient_tolerance:
+            return Found(state, True, "the gradient is zero within its tolerance")
+        direction = _direction(state, vectors)
+        slope = vectors.dot(direction, state.gradient)
+        if not slope < 0:  # rounding has spoilt the history
+            state.order.clear()
+            direction = -state.gradient
+            slope = -vectors.dot(state.gradient, state.gradient)
+        first = 1.0 if state.order else min(1.0, 1.0 / np.sqrt(-slope))
+        moved = _search(function, state, direction, slope, first, vectors)
+        if moved is None:
+            return Found(state, False, "no step along the line lowers the function")
+        before, past = state.value, state.gradient
+        state.value, state.gradient, step = moved
+        state.x = state.x + step * direction  # the very point where the function was evaluated
+        _remember(state, step * direction, state.gradient - past, vectors)
+        state.steps += 1
+        fall, scale = before - state.value, max(abs(before), abs(state.value), 1.0)
+        state.small = state.small + 1 if fall <= tolerance * scale else 0
+        if progress is not None and progress(state):
+            return Found(state, False, "stopped")
+        if state.small >= 2:
+            return Found(state, True, "the function falls by less than the tolerance")
+    return Found(state, False, "all iterations are done")
+
+
+def _remember(state, step, change, vectors):
+    size = len(state.history) // 2
+    k = state.order.pop(0) if len(state.order) == size else next(k for k in range(size) if k not in state.order)
+    state.history[2 * k], state.history[2 * k + 1] = step, change
+    state.order.append(k)
+    rows = [r for j in state.order for r in (2 * j, 2 * j + 1)]
+    for r in (2 * k, 2 * k + 1):
+        state.products[r, rows] = state.products[rows, r] = vectors.inner(state.history, rows, state.history[r])
+    if not state.products[2 * k, 2 * k + 1] > 0:  # no curvature to speak of
+        state.order.remove(k)
+
+
+def _direction(state, vectors):
+    """Return minus the approximate inverse Hessian times the gradient: the two loops, on coefficients of the rows."""
+    if not state.order:
+        return -state.gradient
+    rows = [r for k in state.order for r in (2 * k, 2 * k + 1)]
+    with_gradient = np.zeros(len(state.history))
+    with_gradient[rows] = vectors.inner(state.history, rows, state.gradient)
+    products, c, alpha = state.products, np.zeros(len(state.history)), {}
+    for k in reversed(state.order):
+        s, y = 2 * k, 2 * k + 1
+        alpha[k] = (products[s] @ c - with_gradient[s]) / products[s, y]
+        c[y] -= alpha[k]
+    s, y = 2 * state.order[-1], 2 * state.order[-1] + 1
+    scale = products[s, y] / products[y, y]
+    c *= scale
+    for k in state.order:
+        s, y = 2 * k, 2 * k + 1
+        beta = (products[y] @ c - scale * with_gradient[y]) / products[s, y]
+        c[s] += alpha[k] - beta
+    direction = -scale * state.gradient
+    vectors.combine(state.history, rows, c[rows], direction)
+    return direction
+
+
+def _search(function, state, direction, slope, step, vectors):
+    """Return value, gradient and length of a step that satisfies the weak Wolfe conditions, or None."""
+    low, high = (0.0, state.value, slope), None
+    best = None
+    for _ in range(TRIALS):
+        value, gradient = function(state.x + step * direction)
+        value = float(value)
+        if not value <= state.value + DECREASE * step * slope:
+            high = (step, value)
+        else:
+            if best is None or value < best[0]:
+                best = value, gradient, step
+            here = vectors.dot(gradient, direction)
+            if here >= CURVATURE * slope:
+                return value, gradient, step
+            low = (step, value, here)
+        if high is None:
+            step *= 4.0
+            continue
+        width = high[0] - low[0]
+        # the parabola through the lower end's value and slope and the upper end's value
+        bend = high[1] - low[1] - low[2] * width
+        share = -low[2] * width / (2 * bend) if np.isfinite(bend) and bend > 0 else 0.5
+        step = low[0] + width * min(max(share, 0.1), 0.9)
+        if width <= 1e-14 * max(1.0, high[0]):
+            break
+    return best if best is not None and best[0] < state.value else None

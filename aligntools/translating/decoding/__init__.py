@@ -1,0 +1,1 @@
+"""Decoding with a grammar and a language model."""

@@ -1,0 +1,414 @@
+"""A translation system: a grammar, a language model and weights; sentences in, translations or hypergraphs out."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from aligntools.ground.parallel import balanced_blocks
+from aligntools.translating.decoding import kernels_decoder as kernels
+from aligntools.translating.decoding import kernels_forest, kernels_state
+from aligntools.translating.decoding.workspace import Room
+from aligntools.translating.forest.hypergraph import Hypergraph, join
+from aligntools.translating.grammar.trie import build_trie
+from aligntools.translating.lm.kernels_lm import END
+
+#: Features beside the grammar's own, in order; the sparse ones come last.
+COUNTS = (
+    "word-penalty", "arity-0", "arity-1", "arity-2", "glue-unary", "glue-binary", "unknown", "lm-unknown",
+)  # fmt: skip
+#: Rules of hyperedges that the grammar does not have: a word passed through, S -> X, S -> S X, the end of the sentence.
+PASSED, UNARY, BINARY, GOAL = -1, -2, -3, -4
+#: Words after which a sentence is cut for its best translation: memory grows with the length.
+LONGEST = 600
+_BLOCKS = 64
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How translations are searched.
+
+    Attributes
+    ----------
+    pop_limit : int
+        Most items that a cell of the chart takes (cube pruning); 0 for all there are.
+    span_limit : int
+        Most words that a rule covers; more are put together by glue rules alone, from left to right.
+    full_states : bool
+        Whether the hypotheses of `System.forest` keep their first and last 4 words, so that their hyperedges decide
+        which n-grams up to 5 words a derivation has.
+    lazy : bool
+        Whether only a cube's first item is scored by the language model at once; the others wait until their
+        estimate is the highest of their cell: what they have without the junctions' language model, and as much more
+        or less as it made for the item that they were reached from. A third of the scoring is saved; what is lost
+        (measured: 0.01 to 0.03 of a sentence's score) costs less to win back by a higher ``pop_limit``.
+    """
+
+    pop_limit: int = 100
+    span_limit: int = 10
+    full_states: bool = True
+    lazy: bool = True
+
+
+@dataclass(eq=False)
+class Sentences:
+    """Text to be translated by one system.
+
+    Attributes
+    ----------
+    tokens : int32 [words]
+        Ids of the grammar's source vocabulary; 0 for words that are not in it.
+    offsets : int64 [sentences + 1]
+    passed : int32 [words]
+        The target id that each word has when it is passed through: of the same word in the target vocabulary, or one
+        past it, ``len(vocabulary) + k`` for ``extra[k]``.
+    extra : list of bytes
+        Words that the target vocabulary lacks.
+    """
+
+    tokens: np.ndarray
+    offsets: np.ndarray
+    passed: np.ndarray
+    extra: list[bytes]
+
+    def __len__(self):
+        return len(self.offsets) - 1
+
+    def part(self, begin, end):
+        """Return the sentences ``begin..end`` by themselves, with the same ``extra``."""
+        a, b = self.offsets[begin], self.offsets[end]
+        return Sentences(self.tokens[a:b], self.offsets[begin : end + 1] - a, self.passed[a:b], self.extra)
+
+
+@dataclass(eq=False)
+class Translations:
+    """The best translations found.
+
+    Attributes
+    ----------
+    tokens : int32 [words]
+        Target ids; those past the vocabulary are of ``Sentences.extra``.
+    offsets : int64 [sentences + 1]
+    scores : float64 [sentences]
+        ``weights . features`` of the best derivation; 0 for a blank line.
+    """
+
+    tokens: np.ndarray
+    offsets: np.ndarray
+    scores: np.ndarray
+
+
+def feature_names(grammar):
+    """Return the names of a system's features, in order."""
+    return ["lm", *grammar.feature_names, *COUNTS, *getattr(grammar, "sparse_names", [])]
+
+
+@dataclass(eq=False)
+class _Rules:
+    """What does not depend on the weights."""
+
+    trie: object
+    table: np.ndarray
+    target_offsets: np.ndarray
+    target: np.ndarray
+    lm_ids: np.ndarray
+    lm: tuple
+    order: int
+    dense: np.ndarray
+    words: np.ndarray
+    unknown: np.ndarray
+    arity: np.ndarray
+    estimates: np.ndarray
+    sparse: tuple
+    rooms: list = field(default_factory=list)
+
+
+class System:
+    """A grammar, a language model and weights.
+
+    Parameters
+    ----------
+    grammar : Grammar
+        All rules rewrite X. S -> X and S -> S X come with the decoder, as does passing through a word that no rule
+        has alone.
+    lm : LanguageModel or None
+    weights : sequence of float, or dict of str to float
+        One for each of `features`.
+    settings : Settings
+
+    Attributes
+    ----------
+    features : list of str
+        "lm", the grammar's, then `COUNTS`, then the grammar's sparse ones. Without a language model "lm" and
+        "lm-unknown" are there and always 0.
+    weights : float64 [features]
+    """
+
+    def __init__(self, grammar, lm, weights, settings=None):
+        self.grammar, self.lm, self.settings = grammar, lm, settings or Settings()
+        self.features = feature_names(grammar)
+        self._rules = _prepare(grammar, lm)
+        self._weigh(weights)
+
+    def with_weights(self, weights):
+        """Return the same system with other weights; what does not depend on them is shared."""
+        return self._other(self.settings, weights)
+
+    def with_settings(self, **settings):
+        """Return the same system with some `Settings` changed."""
+        return self._other(replace(self.settings, **settings), None)
+
+    def _other(self, settings, weights):
+        other = object.__new__(System)
+        other.__dict__.update(self.__dict__)
+        other.settings = settings
+        if weights is not None:
+            other._weigh(weights)
+        return other
+
+    def _weigh(self, weights):
+        if isinstance(weights, dict):
+            weights = [weights[name] for name in self.features]
+        self.weights = np.array(weights, np.float64)
+        if self.weights.shape != (len(self.features),):
+            raise ValueError(f"{self.weights.shape} weights for {len(self.features)} features")
+        used, r = self.weights.copy(), self._rules
+        if self.lm is None:
+            used[[0, self.features.index("lm-unknown")]] = 0.0
+        n_rules, at = len(r.words), 1 + r.dense.shape[1]
+        scores, estimates = np.zeros((n_rules + 4, 2)), np.empty(n_rules, np.float32)
+        kernels_forest.score_rules(
+            0, n_rules, r.dense, r.words, r.unknown, r.arity, r.estimates, *r.sparse, used, scores, estimates
+        )
+        scores[n_rules + kernels.PASSED] = used[at] + used[at + 6]
+        scores[n_rules + kernels.UNARY], scores[n_rules + kernels.BINARY] = used[at + 4], used[at + 5]
+        order = np.concatenate([r.trie.ordered(estimates), np.arange(n_rules, n_rules + 4, dtype=np.int32)])
+        self._used, self._scores, self._ordered = used, scores, order
+
+    def encode(self, words, offsets) -> Sentences:
+        """Number the words of sentences.
+
+        Parameters
+        ----------
+        words : list of bytes
+            UTF-8.
+        offsets : int64 [sentences + 1]
+        """
+        types = {}
+        inverse = np.fromiter((types.setdefault(w, len(types)) for w in words), np.int64, len(words))
+        types = list(types)
+        source = np.maximum(self.grammar.source_vocabulary.ids(types), 0).astype(np.int32)
+        passed = self.grammar.target_vocabulary.ids(types).astype(np.int32)
+        new = np.flatnonzero(passed < 0)
+        passed[new] = len(self.grammar.target_vocabulary) + np.arange(len(new), dtype=np.int32)
+        extra = [types[k] for k in new.tolist()]
+        return Sentences(source[inverse], np.ascontiguousarray(offsets, np.int64), passed[inverse], extra)
+
+    def encode_target(self, words, sentences) -> np.ndarray:
+        """Number words of the target side, references for instance, as translations of ``sentences`` are numbered.
+
+        Words that are neither in the vocabulary nor in ``sentences.extra`` get numbers past both.
+
+        Returns
+        -------
+        int32 [words]
+        """
+        ids = self.grammar.target_vocabulary.ids(words).astype(np.int32)
+        beyond = {w: len(self.grammar.target_vocabulary) + k for k, w in enumerate(sentences.extra)}
+        for k in np.flatnonzero(ids < 0).tolist():
+            ids[k] = beyond.setdefault(words[k], len(self.grammar.target_vocabulary) + len(beyond))
+        return ids
+
+    def names(self, sentences):
+        """Return a function that gives the words (bytes) of target ids of translations of ``sentences``."""
+        vocabulary = self.grammar.target_vocabulary
+        blob, starts, size = vocabulary.blob, vocabulary.starts, len(vocabulary)
+
+        def name(ids):
+            return [
+                blob[starts[t] : starts[t + 1]].tobytes() if t < size else sentences.extra[t - size]
+                for t in np.asarray(ids).tolist()
+            ]
+
+        return name
+
+    def translate(self, sentences, pool=None) -> Translations:
+        """Find the best translation of each sentence.
+
+        Ties go to the derivation found first; the result does not depend on the number of threads. A sentence of more
+        than `LONGEST` words is translated in pieces.
+
+        Parameters
+        ----------
+        sentences : Sentences
+        pool : Pool or None
+        """
+        lm_ids = self._lm_ids(sentences)
+
+        def best(room, begin, end):
+            words, score = [np.zeros(0, np.int32)], 0.0
+            for a in range(begin, end, LONGEST):
+                part = slice(a, min(a + LONGEST, end))
+                goal = self._decode(room, sentences, part, lm_ids, False)
+                score += float(room.node_scores[goal])
+                words.append(self._best(room, goal, sentences.passed[part]))
+            return np.concatenate(words), score
+
+        found = self._each(best, sentences, pool)
+        lengths = np.fromiter((len(w) for w, _ in found), np.int64, len(found))
+        ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
+        tokens = np.concatenate([np.zeros(0, np.int32), *(w for w, _ in found)])
+        return Translations(tokens, ends, np.array([s for _, s in found], np.float64))
+
+    def forest(self, sentences, pool=None) -> Hypergraph:
+        """Find the hypergraph of each sentence: all derivations that the search kept.
+
+        Its features are local: the language model's is what a hyperedge adds. Rules below 0 are `PASSED`, `UNARY`,
+        `BINARY` and `GOAL`. Word ids past the target vocabulary are of ``sentences.extra``. The root joins what
+        otherwise differs: its ``left`` and ``right`` are of the best derivation.
+
+        Parameters
+        ----------
+        sentences : Sentences
+        pool : Pool or None
+        """
+        lm_ids = self._lm_ids(sentences)
+
+        def hypergraph(room, begin, end):
+            if begin == end:
+                return _blank()
+            part = slice(begin, end)
+            goal = self._decode(room, sentences, part, lm_ids, True)
+            return self._forest(room, goal, sentences.passed[part], lm_ids)
+
+        return join(self._each(hypergraph, sentences, pool))
+
+    def _each(self, function, sentences, pool):
+        """Return what ``function(room, begin, end)`` makes of each sentence's words."""
+        offsets, found = sentences.offsets, [None] * len(sentences)
+
+        def work(block):
+            room = self._room()
+            for k in range(*block):
+                found[k] = function(room, int(offsets[k]), int(offsets[k + 1]))
+            self._rules.rooms.append(room)
+
+        blocks = balanced_blocks(np.diff(offsets) + 1, _BLOCKS)
+        for block in blocks if pool is None else ():
+            work(block)
+        if pool is not None:
+            pool.map(work, blocks)
+        return found
+
+    def _room(self):
+        try:
+            return self._rules.rooms.pop()
+        except IndexError:
+            return Room(self._rules.order)
+
+    def _lm_ids(self, sentences):
+        """Return the language model's ids of target ids, those past the vocabulary included."""
+        if self.lm is None:
+            return np.zeros(len(self._rules.lm_ids) + len(sentences.extra), np.int32)
+        return np.concatenate([self._rules.lm_ids, self.lm.lookup(sentences.extra).astype(np.int32)])
+
+    def _decode(self, room, sentences, part, lm_ids, keep):
+        """Fill the room with a sentence's hypotheses; return the goal."""
+        r, s = self._rules, self.settings
+        words, passed = sentences.tokens[part], sentences.passed[part]
+        settings = np.array([s.pop_limit, s.span_limit, keep and s.full_states, keep, s.lazy], np.int64)
+        room.fit(len(words), min(s.span_limit, len(words)), bool(settings[2]), keep)
+        while True:
+            status = kernels.decode(
+                words, passed, settings, r.trie.keys, r.trie.children, r.table, self._ordered, self._scores,
+                r.target_offsets, r.target, lm_ids, *r.lm, r.order, self._used[0], self._used[r.dense.shape[1] + 8],
+                *room.arrays,
+            )  # fmt: skip
+            if status >= 0:
+                return status
+            room.enlarge(status)
+
+    def _best(self, room, goal, passed):
+        r = self._rules
+        size = 4 * len(passed) + 64
+        while True:
+            out, stack = np.empty(size, np.int32), np.empty((size, 2), np.int64)
+            count = kernels_forest.read_best(
+                goal, room.nodes, len(r.words), r.target_offsets, r.target, passed, stack, out
+            )
+            if count >= 0:
+                return out[:count]
+            size *= 2
+
+    def _forest(self, room, goal, passed, lm_ids):
+        r = self._rules
+        n_nodes, n_edges = int(room.counts[0]), int(room.counts[1])
+        edge_at, order = np.empty(n_nodes + 1, np.int64), np.empty(n_edges, np.int64)
+        numbers, totals = np.empty(n_nodes, np.int64), np.empty(4, np.int64)
+        widest = r.dense.shape[1] + 4
+        kernels_forest.reach(
+            goal, n_nodes, n_edges, room.edges, edge_at, order, numbers, r.target_offsets, widest, r.sparse[0], totals
+        )
+        nodes, edges, features, words = totals.tolist()
+        h = Hypergraph(
+            np.array([0, nodes], np.int64), np.array([nodes - 1], np.int64), np.empty(nodes + 1, np.int64),
+            np.empty((edges, 2), np.int32), np.empty(edges, np.int32), np.empty(edges + 1, np.int64),
+            np.empty(features, np.int32), np.empty(features, np.float32), np.empty(edges + 1, np.int64),
+            np.empty(words, np.int32), np.empty((nodes, 4), np.int32), np.empty((nodes, 4), np.int32),
+            np.empty(nodes, np.int32),
+        )  # fmt: skip
+        kernels_forest.write_forest(
+            n_nodes, room.nodes, room.edges, room.edge_gains, edge_at, order, numbers, self.lm is not None,
+            r.target_offsets, r.target, passed, (lm_ids[passed] == 0).astype(np.int32), r.dense, r.words, r.unknown,
+            r.arity, *r.sparse, h.edge_offsets, h.tails, h.rules, h.feature_offsets, h.feature_ids, h.feature_values,
+            h.word_offsets, h.words, h.left, h.right, h.lengths,
+        )  # fmt: skip
+        n_features, n_words = int(h.feature_offsets[-1]), int(h.word_offsets[-1])
+        return replace(
+            h,
+            feature_ids=h.feature_ids[:n_features].copy(),
+            feature_values=h.feature_values[:n_features].copy(),
+            words=h.words[:n_words].copy(),
+        )
+
+
+def _blank():
+    """Return the hypergraph of a sentence without words."""
+    nothing, at = np.zeros(0, np.int32), np.zeros(1, np.int64)
+    return Hypergraph(
+        np.zeros(2, np.int64), np.array([-1], np.int64), at, np.zeros((0, 2), np.int32), nothing, at, nothing,
+        np.zeros(0, np.float32), at, nothing, np.zeros((0, 4), np.int32), np.zeros((0, 4), np.int32), nothing,
+    )  # fmt: skip
+
+
+def _prepare(grammar, lm):
+    n_rules = len(grammar.target_offsets) - 1
+    trie = build_trie(grammar.source_offsets, grammar.source)
+    table = np.zeros((len(trie), 4), np.int32)
+    table[:, kernels.GAP] = trie.by_gap
+    table[:, kernels.FIRST], table[:, kernels.COUNT] = trie.rule_at[:-1], np.diff(trie.rule_at)
+    table[(trie.keys[trie.keys != 0] >> np.uint64(32)).astype(np.int64), kernels.WORDS] = 1
+    target = np.concatenate([grammar.target, np.array([-1, -1, -2, -1, 0], np.int32)]).astype(np.int32)
+    ends = grammar.target_offsets[-1] + np.array([0, 1, 3, 5], np.int64)
+    target_offsets = np.concatenate([grammar.target_offsets, ends])
+    if lm is None:
+        lm_ids, order = np.zeros(len(grammar.target_vocabulary), np.int32), 1
+        arrays = np.zeros((END + 1, 2), np.float32), np.zeros(1, np.uint64), np.zeros((1, 2), np.float32)
+    else:
+        lm_ids, order, arrays = lm.ids(grammar.target_vocabulary).astype(np.int32), lm.order, lm.arrays
+    lm_ids[0] = END  # of the goal; no word has the id 0
+    estimates = np.empty(n_rules, np.float32)
+    words, unknown = np.empty(n_rules, np.int32), np.empty(n_rules, np.int32)
+    kernels_state.estimate_rules(0, n_rules, target_offsets, target, lm_ids, *arrays, order, estimates, words, unknown)
+    gaps = np.concatenate([np.zeros(1, np.int64), np.cumsum(grammar.source < 0)])
+    arity = np.diff(gaps[grammar.source_offsets]).astype(np.int32)
+    sparse = (
+        getattr(grammar, "sparse_offsets", None),
+        getattr(grammar, "sparse_ids", None),
+        getattr(grammar, "sparse_values", None),
+    )
+    if sparse[0] is None:
+        sparse = np.zeros(n_rules + 1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32)
+    dense = np.ascontiguousarray(grammar.features, np.float32)
+    return _Rules(
+        trie, table, target_offsets, target, lm_ids, arrays, order, dense, words, unknown, arity, estimates, sparse
+    )

@@ -1,0 +1,1 @@
+"""Packed derivations (hypergraphs): semirings, best, k-best and sampled derivations."""

@@ -1,0 +1,148 @@
+"""Sums over the derivations of hypergraphs: partition functions, posteriors, expectations, their gradients.
+
+With p(d) the exponential of a derivation's score, normalized, and r(d) and f(d) sums over its edges, the first-order
+expectation semiring gives E[r], the second-order one E[r f] besides, and with it the gradient of E[r]: the covariance
+of r and f (Li & Eisner 2009, sections 3 and 4). The recursions here are these semirings' with every element divided
+by the sum of its node: then they need no logarithms below the partition functions, and E[r f] is never built; the
+covariance comes as one slope an edge, posterior times (E[r given the edge] - E[r]), times its features (the
+inside-outside speed-up of section 5 there).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.ground.parallel import Pool
+from aligntools.translating.forest import kernels_semirings as kernels
+from aligntools.translating.forest.hypergraph import Hypergraph, run
+
+
+def _spans(h):
+    """Return (nodes from, to, edges from, to) of each block of sentences."""
+    spans = []
+    for block in h.blocks():
+        a, b = h.node_offsets[list(block)]
+        spans.append((int(a), int(b), int(h.edge_offsets[a]), int(h.edge_offsets[b])))
+    return spans
+
+
+def inside(hypergraph: Hypergraph, scores, pool: Pool | None = None):
+    """Sum over all derivations.
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph
+    scores : float64 [edges]
+        Log-potentials.
+
+    Returns
+    -------
+    beta : float64 [nodes]
+        Log of the sum below each node, -inf where there is no derivation.
+    conditional : float64 [edges]
+        Probability of the edge, given its head.
+    """
+    h = hypergraph
+    beta, conditional = np.empty(h.nodes), np.empty(h.edges)
+    run(pool, lambda span: kernels.inside(h.edge_offsets, h.tails, scores, *span[:2], beta, conditional), _spans(h))
+    return beta, conditional
+
+
+def log_partition(hypergraph: Hypergraph, beta):
+    """Return the log of each sentence's sum [sentences], -inf where there is no derivation."""
+    roots = hypergraph.roots
+    out = np.full(len(roots), -np.inf)
+    out[roots >= 0] = beta[roots[roots >= 0]]
+    return out
+
+
+def posteriors(hypergraph: Hypergraph, beta, conditional, weights=None, pool: Pool | None = None):
+    """Return the probability of each edge [edges], times its sentence's weight."""
+    h = hypergraph
+    posterior, mass = np.empty(h.edges), np.zeros(h.nodes)
+    rooted = log_partition(h, beta) > -np.inf
+    mass[h.roots[rooted]] = 1.0 if weights is None else np.asarray(weights, np.float64)[rooted]
+    run(pool, lambda s: kernels.posteriors(h.edge_offsets, h.tails, conditional, *s[:2], mass, posterior), _spans(h))
+    return posterior
+
+
+def expectations(hypergraph: Hypergraph, conditional, posterior, rewards, pool: Pool | None = None):
+    """Expect a sum of rewards and differentiate it.
+
+    Returns
+    -------
+    values : float64 [sentences]
+        Expected sum of the rewards of a derivation's edges; 0 without derivations.
+    slopes : float64 [edges]
+        Derivative of the sum of the values, each times the weight of its sentence in ``posterior``, by the scores.
+    """
+    h = hypergraph
+    values, excess, slopes = np.empty(h.nodes), np.empty(h.nodes), np.empty(h.edges)
+    run(
+        pool,
+        lambda s: kernels.expectations(
+            h.edge_offsets, h.tails, conditional, posterior, rewards, *s[:2], values, excess, slopes
+        ),
+        _spans(h),
+    )
+    out = np.zeros(len(h))
+    out[h.roots >= 0] = values[h.roots[h.roots >= 0]]
+    return out, slopes
+
+
+def surprisals(hypergraph: Hypergraph, conditional, weight=1.0, rewards=None, pool: Pool | None = None):
+    """Return ``rewards`` (new zeros if none) with ``weight`` times minus the log of the conditionals added.
+
+    Their expectation is the entropy of the derivations.
+    """
+    rewards = np.zeros(hypergraph.edges) if rewards is None else rewards
+    run(pool, lambda s: kernels.surprisals(conditional, *s[2:], float(weight), rewards), _spans(hypergraph))
+    return rewards
+
+
+def feature_sums(hypergraph: Hypergraph, factors, features, pool: Pool | None = None):
+    """Return the features of all edges, each times its factor, summed [features].
+
+    With posteriors as factors these are feature expectations; with slopes, a gradient.
+    """
+    h, spans = hypergraph, _spans(hypergraph)
+    out = np.zeros((len(spans), features))
+    run(
+        pool,
+        lambda k: kernels.add_features(
+            h.feature_offsets, h.feature_ids, h.feature_values, factors, *spans[k][2:], out[k]
+        ),
+        range(len(spans)),
+    )
+    return np.add.reduce(out, axis=0)
+
+
+def row_sums(hypergraph: Hypergraph, rows, factors, pool: Pool | None = None):
+    """Return the sum of ``rows`` [edges, columns], each times its factor."""
+    spans = _spans(hypergraph)
+    out = np.zeros((len(spans), rows.shape[1]))
+    run(pool, lambda k: kernels.add_rows(rows, factors, *spans[k][2:], out[k]), range(len(spans)))
+    return np.add.reduce(out, axis=0)
+
+
+def row_products(hypergraph: Hypergraph, rows, coefficients, pool: Pool | None = None):
+    """Return ``rows @ coefficients`` [edges, float64], the same on any number of threads."""
+    out, coefficients = np.empty(hypergraph.edges), np.asarray(coefficients, np.float64)
+    run(pool, lambda s: kernels.combine_rows(rows, coefficients, *s[2:], out), _spans(hypergraph))
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Entropy:
+    """Entropy of each sentence's derivations and the gradient of their sum by the edges' scores."""
+
+    values: np.ndarray
+    slopes: np.ndarray
+
+
+def entropy(hypergraph: Hypergraph, scores, pool: Pool | None = None) -> Entropy:
+    """Return the entropies [sentences], in nats, and the derivative of their sum by the scores [edges]."""
+    beta, conditional = inside(hypergraph, scores, pool)
+    posterior = posteriors(hypergraph, beta, conditional, pool=pool)
+    rewards = surprisals(hypergraph, conditional, pool=pool)
+    return Entropy(*expectations(hypergraph, conditional, posterior, rewards, pool))

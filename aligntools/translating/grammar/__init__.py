@@ -1,0 +1,1 @@
+"""Hiero grammars: extraction, scores, filtering, the trie that the decoder walks."""

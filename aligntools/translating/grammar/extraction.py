@@ -1,0 +1,321 @@
+"""Hiero grammars from aligned text (Chiang 2007, section 3).
+
+An initial phrase pair is a stretch of words on either side whose links do not leave it. It counts 1, shared equally
+by all rules that it gives: itself, and what remains when one or two initial phrase pairs within it are replaced by
+nonterminals. Rules are entered in tables of distinct ones, whose contents are put away as sorted runs, merged, scored
+and pruned shard by shard; what is added up are whole numbers, so that neither the number of threads nor the bound on
+memory shows in the result.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.formats import sorting
+from aligntools.formats.bitext import Bitext, Side
+from aligntools.formats.grammar import Grammar, TextFilter, concatenate, unwritable
+from aligntools.formats.pharaoh import Links
+from aligntools.formats.vocabulary import Vocabulary
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.translating.grammar import features, kernels_extraction, kernels_grammar
+from aligntools.translating.grammar.lexical import WordTable, word_table
+
+_RECORD = 128  # bytes that a distinct rule takes up in a table, about
+_LEAST = 1 << 16  # records of the smallest table
+_PHRASES = {
+    "tight": kernels_extraction.TIGHT,
+    "outer": kernels_extraction.OUTER,
+    "loose": kernels_extraction.LOOSE,
+}
+_SENTENCES = 4096  # of a block that is worked at a time, at most
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What rules are extracted, kept and how they are scored.
+
+    Attributes
+    ----------
+    max_span : int
+        Most words of an initial phrase, on either side.
+    max_symbols : int
+        Most words and nonterminals of a source side.
+    max_nonterminals : int
+        0, 1 or 2.
+    phrases : str
+        ``tight``: phrases begin and end with linked words on both sides; ``loose``: they need not; ``outer``: they
+        need not, but what a nonterminal stands for must.
+    min_hole : int
+        Fewest source words that a nonterminal may stand for.
+    keep : int
+        Rules that each source side keeps, the most frequent.
+    min_count : float
+        Least (fractional) count of a rule.
+    features : str
+        A name of `features.SETS`.
+    """
+
+    max_span: int = 10
+    max_symbols: int = 5
+    max_nonterminals: int = 2
+    phrases: str = "tight"
+    min_hole: int = 1
+    keep: int = 20
+    min_count: float = 0.0
+    features: str = "standard"
+
+    def check(self):
+        """Raise a `UsageProblem` where these settings cannot be met."""
+        if not 1 <= self.max_span <= 200 or not 1 <= self.max_symbols <= 200:
+            raise UsageProblem("--max-span and --max-symbols go from 1 to 200")
+        if not 0 <= self.max_nonterminals <= 2:
+            raise UsageProblem("a rule has at most two nonterminals")
+        if self.keep < 1 or self.min_hole < 1 or self.min_count < 0:
+            raise UsageProblem("what rules keep, and what nonterminals stand for, is at least 1")
+        if self.phrases not in _PHRASES:
+            raise UsageProblem(f"no phrases '{self.phrases}'; there are {', '.join(_PHRASES)}")
+        if self.features not in features.SETS:
+            raise UsageProblem(f"no features '{self.features}'; there are {', '.join(features.SETS)}")
+
+
+@dataclass
+class Figures:
+    """What an extraction came to: distinct rules found, written, on disk; source and target sides seen."""
+
+    found: int = 0
+    kept: int = 0
+    sources: int = 0
+    targets: int = 0
+    runs: int = 0
+    runs_on_disk: int = 0
+    unwritable: int = 0
+
+
+class Extraction:
+    """The extraction of one grammar, which is given out in parts.
+
+    Parameters
+    ----------
+    bitext : Bitext
+    links : Links
+        Of as many sentences, all within them.
+    settings : Settings
+    text : (Side, Vocabulary) or None
+        Give out only what may be used on this text; all rules enter the scores.
+    threads : int
+    max_memory : int
+        Bytes for tables, runs and shards; a bound on what grows with the text, kept approximately.
+    folder : str or None
+        Where runs go that do not fit; None: the system's place for temporary files.
+    """
+
+    def __init__(self, bitext: Bitext, links: Links, settings=None, *, text=None, threads=1, max_memory=2 << 30,
+                 folder=None):  # fmt: skip
+        self.settings = settings or Settings()
+        self.settings.check()
+        if len(links) != len(bitext):
+            raise ValueError(f"links of {len(links)} sentences for {len(bitext)} sentence pairs")
+        self.source, self.source_vocabulary = _by_bytes(bitext.source, bitext.source_vocabulary)
+        self.target, self.target_vocabulary = _by_bytes(bitext.target, bitext.target_vocabulary)
+        self.links = Links(np.ascontiguousarray(links.pairs, np.int32), np.ascontiguousarray(links.offsets, np.int64))
+        self._filter = TextFilter(*text, longest=self.settings.max_symbols) if text else None
+        self._mapping = self._filter.mapping(self.source_vocabulary) if text else None
+        self._banned = unwritable(self.source_vocabulary), unwritable(self.target_vocabulary)
+        self._threads, self._memory, self._folder = threads, max_memory, folder
+        self.figures = Figures()
+
+    def parts(self) -> Iterator[Grammar]:
+        """Yield the grammar in parts, in order; they share vocabularies."""
+        words = word_table(self.source, self.target, self.links)
+        quarter = self._memory // 4
+        with (
+            Pool(self._threads) as pool,
+            sorting.Spool(quarter, self._folder) as shards,
+            sorting.Spool(quarter // 2, self._folder) as targets,
+        ):
+            with sorting.Spool(quarter, self._folder) as runs:
+                self._extract(pool, runs)
+                self.figures.runs, self.figures.runs_on_disk = len(runs), runs.on_disk
+                self._merge(pool, runs, words, shards, targets)
+            totals = _target_totals(targets, quarter // 2, self.figures)
+            numbers = range(len(shards))
+            for begin in range(0, len(shards), 4 * self._threads):
+                some = numbers[begin : begin + 4 * self._threads]
+                yield from pool.map(lambda k: self._finish(shards.get(k), totals.get(k)[0], words), some)
+            totals.close()
+
+    def grammar(self) -> Grammar:
+        """Return the grammar whole, in canonical form."""
+        return concatenate(self.parts()).canonical()
+
+    def _extract(self, pool, runs):
+        """Fill tables with distinct rules and put them away as sorted runs."""
+        room = max(_LEAST, self._memory // 4 // self._threads // _RECORD)
+        costs = np.minimum(self.source.lengths(), self.target.lengths())
+        count = max(4 * self._threads, -(-len(costs) // _SENTENCES)) if len(costs) > 256 else 1
+        pool.map(lambda block: self._extract_block(*block, room, runs), balanced_blocks(costs, count))
+
+    def _extract_block(self, begin, end, room, runs):
+        s = self.settings
+        longest = int(
+            max(self.source.lengths()[begin:end].max(initial=0), self.target.lengths()[begin:end].max(initial=0))
+        )
+        settings = np.array([s.max_span, s.max_symbols, s.max_nonterminals, _PHRASES[s.phrases], s.min_hole], np.int64)
+        state = np.array([begin, 0], np.int64)
+        places, totals = np.empty((4, longest + 1), np.int32), np.empty(longest + 1, np.int64)
+        phrases = np.empty((max(64, longest * s.max_span), 5), np.int32)
+        firsts = np.empty(longest * s.max_span + 1, np.int64)
+        while True:
+            codes = room * 16
+            table = np.empty(codes + 1, np.int32), np.empty(room, np.int64), np.empty(room, np.uint64)
+            weights, slots = np.empty((room, 2), np.int64), np.zeros(1 << (2 * room - 1).bit_length(), np.int32)
+            used = np.zeros(2, np.int64)
+            while True:
+                status = kernels_extraction.extract_rules(
+                    self.source.tokens, self.source.offsets, self.target.tokens, self.target.offsets,
+                    self.links.pairs, self.links.offsets, end, settings, state,
+                    places, totals, phrases, firsts, *table, weights, slots, used,
+                )  # fmt: skip
+                if status != kernels_extraction.PHRASES_FULL:
+                    break
+                phrases = np.empty((2 * len(phrases), 5), np.int32)
+            records, size = used.tolist()
+            if records:
+                table[0][size] = 0
+                runs.add(sorting.sorted_run(table[0], table[1][:records], weights[:records], size))
+            if status == kernels_extraction.DONE:
+                return
+            if not records:
+                room *= 2
+
+    def _merge(self, pool, runs, words, shards, targets):
+        """Merge the runs shard by shard; put away the rules that stay, and the counts of all target sides."""
+        opened = [runs.get(k, lazily=True) for k in range(len(runs))]
+        size = sum(array.nbytes for run in opened for array in run)
+        count = max(1, 2 * self._threads if size > 1 << 22 else 1, -(-6 * size * self._threads // self._memory))
+        cuts = sorting.cuts(opened, count)
+        for begin in range(0, count, self._threads):
+            some = range(begin, min(begin + self._threads, count))
+            for rules, sides, figures in pool.map(lambda k: self._shard(opened, cuts[k], cuts[k + 1], words), some):
+                shards.add(rules)
+                targets.add(sides)
+                self.figures.found += figures[0]
+                self.figures.sources += figures[1]
+                self.figures.kept += len(rules[0]) - 1
+                self.figures.unwritable += figures[2]
+
+    def _shard(self, runs, begins, ends, words: WordTable):
+        """Return the rules of a shard that stay, the counts of its target sides, and how many there were."""
+        pool, starts, weights = sorting.merged(runs, begins, ends)
+        rule_at, source_at = np.empty(len(starts) + 1, np.int64), np.empty(len(starts) + 1, np.int64)
+        rules, sources = kernels_grammar.group_rules(pool, starts, rule_at, source_at)
+        joint, lexical, best = np.empty((rules, 2), np.int64), np.empty((rules, 2)), np.empty(rules, np.int64)
+        kernels_grammar.weigh_links(
+            pool, starts, weights, rule_at, rules, words.keys, words.values, joint, lexical, best
+        )
+        hashes = np.empty(rules, np.uint64)
+        kernels_grammar.hash_targets(pool, starts, rule_at, rules, hashes)
+        source_at = source_at[: sources + 1]
+        kept = np.empty(rules, np.uint8)
+        kernels_grammar.select_rules(
+            joint, lexical, source_at, sources, self._usable(pool, starts[rule_at[source_at[:-1]]]),
+            self.settings.keep, round(self.settings.min_count * int(kernels_extraction.UNIT)),
+            np.empty(self.settings.keep, np.int64), kept,
+        )  # fmt: skip
+        totals = np.add.reduceat(joint, source_at[:-1], axis=0) if sources else joint
+        rows = np.flatnonzero(kept)
+        sides = _gather(pool, starts, best[rows])
+        writable = self._writable(*sides[:4])
+        dropped = int((~writable).sum())
+        if dropped:
+            rows = rows[writable]
+            sides = _gather(pool, starts, best[rows])
+        of = np.searchsorted(source_at, rows, side="right") - 1
+        found = *sides, joint[rows], totals[of], lexical[rows], hashes[rows]
+        return found, (hashes, joint, hashes[rows]), (rules, sources, dropped)
+
+    def _usable(self, pool, starts):
+        """Tell which source sides, given by where their keys begin, may be used on the text."""
+        if self._filter is None:
+            return np.ones(len(starts), np.uint8)
+        offsets, source, *_ = _gather(pool, starts, np.arange(len(starts)))
+        return self._filter.matches(offsets, self._mapping[source]).astype(np.uint8)
+
+    def _writable(self, source_offsets, source, target_offsets, target):
+        """Tell which rules have no word that a grammar's text has another use for."""
+        good = np.ones(len(source_offsets) - 1, bool)
+        sides = (source_offsets, source), (target_offsets, target)
+        for banned, (offsets, symbols) in zip(self._banned, sides, strict=True):
+            if len(banned):
+                places = np.flatnonzero(np.isin(symbols, banned))
+                good[np.searchsorted(offsets, places, side="right") - 1] = False
+        return good
+
+    def _finish(self, shard, target_totals, words):
+        """Return the rules of a shard with their features."""
+        source_offsets, source, target_offsets, target, links_offsets, links, joint, totals, lexical, _ = shard
+        unit = float(kernels_extraction.UNIT)
+        counts = np.stack([target_totals, totals[:, 0], joint[:, 0]], axis=1) / unit
+        names, values = features.score(
+            self.settings.features, counts, joint[:, 1], totals[:, 1], lexical,
+            (source_offsets, source, target_offsets, target), words,
+        )  # fmt: skip
+        return Grammar(
+            self.source_vocabulary, self.target_vocabulary, source_offsets, source, target_offsets, target,
+            values, names, links_offsets, links, features.rounded(counts),
+        )  # fmt: skip
+
+
+def extract_grammar(bitext: Bitext, links: Links, settings=None, **how) -> Grammar:
+    """Extract a grammar whole; see `Extraction` for the parameters."""
+    return Extraction(bitext, links, settings, **how).grammar()
+
+
+def _by_bytes(side: Side, vocabulary):
+    """Number a side's words in the order of their bytes."""
+    words = [word.encode() for word in vocabulary.words()[1:]]
+    order = sorted(range(len(words)), key=words.__getitem__)
+    mapping = np.zeros(len(words) + 1, np.int32)
+    mapping[np.array(order, np.int64) + 1] = np.arange(1, len(words) + 1)
+    return Side(mapping[side.tokens], side.offsets), Vocabulary.from_bytes([words[k] for k in order])
+
+
+def _gather(pool, starts, records):
+    """Return the sides and links of records as in a `Grammar`."""
+    sizes = np.empty((3, len(records)), np.int64)
+    kernels_grammar.measure_rules(pool, starts, records, sizes)
+    offsets = np.zeros((3, len(records) + 1), np.int64)
+    np.cumsum(sizes, axis=1, out=offsets[:, 1:])
+    source, target = np.empty(offsets[0, -1], np.int32), np.empty(offsets[1, -1], np.int32)
+    links = np.empty((offsets[2, -1], 2), np.uint8)
+    kernels_grammar.gather_rules(pool, starts, records, source, target, links)
+    return offsets[0].copy(), source, offsets[1].copy(), target, offsets[2].copy(), links
+
+
+def _target_totals(targets, budget, figures):
+    """Return a `Spool` of the total count of each kept rule's target side, group for group of ``targets``.
+
+    Target sides are told apart by 64 bits: two of them are taken for one with a probability of n**2 / 2**65.
+    Where a table of all would exceed ``budget`` bytes, as many passes are made as are needed.
+    """
+    count = sum(len(targets.get(k, lazily=True)[0]) for k in range(len(targets)))
+    parts = max(1, -(-count * 48 // max(budget, 1 << 20)))
+    found = [np.zeros(len(targets.get(k, lazily=True)[2]), np.int64) for k in range(len(targets))]
+    for part in range(parts):
+        keys, sums, used = np.zeros(1 << 12, np.uint64), np.zeros((1 << 12, 2), np.int64), np.zeros(1, np.int64)
+        for k in range(len(targets)):
+            hashes, joint, _ = targets.get(k)
+            row = 0
+            while (row := kernels_grammar.add_targets(hashes, joint, row, part, parts, keys, sums, used)) < len(hashes):
+                new_keys, new_sums = np.zeros(4 * len(keys), np.uint64), np.zeros((4 * len(keys), 2), np.int64)
+                kernels_grammar.move_targets(keys, sums, new_keys, new_sums)
+                keys, sums = new_keys, new_sums
+        figures.targets += int(used[0])
+        for k in range(len(targets)):
+            kernels_grammar.find_targets(targets.get(k)[2], part, parts, keys, sums, found[k])
+    spool = sorting.Spool(1 << 62)
+    for totals in found:
+        spool.add((totals,))
+    return spool

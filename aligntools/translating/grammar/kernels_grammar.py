@@ -1,0 +1,340 @@
+"""Compiled scoring, pruning and filtering of extracted rules. Keys are those of `kernels_extraction`."""
+
+import math
+
+import numpy as np
+
+from aligntools.formats.kernels_rules import find_slot
+from aligntools.ground.compiling import kernel
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_HALF = np.uint64(32)
+_FLOOR = 1e-9  # of a word's probability, for grammars whose links the lexicon has not seen
+
+
+@kernel(fast=False)
+def group_rules(pool, starts, rule_at, source_at):
+    """Find where rules, which differ in their links alone, and where source sides begin in sorted records.
+
+    Parameters
+    ----------
+    pool : np.ndarray [dtype=int32]
+    starts : np.ndarray [shape=(records,), dtype=int64]
+    rule_at, source_at : np.ndarray [shape=(records + 1,), dtype=int64]
+        Filled with the first record of each rule and the first rule of each source side, ends behind them.
+
+    Returns
+    -------
+    rules, sources : int
+    """
+    rules = 0
+    sources = 0
+    for k in range(starts.size):
+        zeros = 0
+        if k > 0:
+            a = starts[k - 1]
+            b = starts[k]
+            while zeros < 2 and pool[a] == pool[b]:
+                if pool[a] == 0:
+                    zeros += 1
+                a += 1
+                b += 1
+        if zeros < 1:
+            source_at[sources] = rules
+            sources += 1
+        if zeros < 2:
+            rule_at[rules] = k
+            rules += 1
+    rule_at[rules] = starts.size
+    source_at[sources] = rules
+    return rules, sources
+
+
+@kernel(fast=False)
+def fill_lexicon(pairs, probabilities, keys, values):
+    """Enter word pairs ``source << 32 | target`` and their two probabilities in an empty table."""
+    for k in range(pairs.size):
+        place = find_slot(keys, pairs[k])
+        keys[place] = pairs[k]
+        values[place, 0] = probabilities[k, 0]
+        values[place, 1] = probabilities[k, 1]
+
+
+@kernel(fast=False, inline=True)
+def _log_mean(total, links):
+    return math.log(max(total / links, _FLOOR))
+
+
+@kernel(fast=False)
+def weigh_links(pool, starts, weights, rule_at, rules, keys, values, joint, lexical, best):
+    """Add up each rule's records and find its lexical weights, the highest of any of its links' sets.
+
+    Lexical weights are those of Koehn, Och & Marcu 2003 (4.4), over the words alone: the product over the words of
+    a side of the mean probability given the words that each is linked to, or given NULL.
+
+    Parameters
+    ----------
+    pool, starts, weights, rule_at, rules
+        As from `group_rules`.
+    keys : np.ndarray [shape=(a power of two,), dtype=uint64]
+    values : np.ndarray [shape=(a power of two, 2), dtype=float64]
+        The lexicon: ``p(target word | source word)``, ``p(source word | target word)``; see `fill_lexicon`.
+    joint : np.ndarray [shape=(rules, 2), dtype=int64]
+        Filled with the sums of weights.
+    lexical : np.ndarray [shape=(rules, 2), dtype=float64]
+        Filled with natural logs: of the target side given the source side, of the source given the target.
+    best : np.ndarray [shape=(rules,), dtype=int64]
+        Filled with the record whose links are the most frequent ones.
+    """
+    for rule in range(rules):
+        joint[rule, 0] = 0
+        joint[rule, 1] = 0
+        lexical[rule, 0] = -np.inf
+        lexical[rule, 1] = -np.inf
+        best[rule] = rule_at[rule]
+        for k in range(rule_at[rule], rule_at[rule + 1]):
+            joint[rule, 0] += weights[k, 0]
+            joint[rule, 1] += weights[k, 1]
+            if weights[k, 0] > weights[best[rule], 0]:
+                best[rule] = k
+            source = starts[k]
+            target = source
+            while pool[target] != 0:
+                target += 1
+            target += 1
+            links = target
+            while pool[links] != 0:
+                links += 1
+            links += 1
+            last = links
+            while pool[last] != 0:
+                last += 1
+            forward = 0.0
+            for t in range(target, links - 1):
+                if pool[t] < 3:
+                    continue
+                word = np.uint64(pool[t] - 2)
+                total = 0.0
+                count = 0
+                for at in range(links, last):
+                    link = pool[at] - 1
+                    if link % 256 == t - target:
+                        place = find_slot(keys, (np.uint64(pool[source + link // 256] - 2) << _HALF) | word)
+                        total += values[place, 0]
+                        count += 1
+                if count == 0:
+                    total = values[find_slot(keys, word), 0]
+                    count = 1
+                forward += _log_mean(total, count)
+            backward = 0.0
+            at = links
+            for s in range(source, target - 1):
+                if pool[s] < 3:
+                    continue
+                word = np.uint64(pool[s] - 2) << _HALF
+                total = 0.0
+                count = 0
+                while at < last and (pool[at] - 1) // 256 == s - source:
+                    place = find_slot(keys, word | np.uint64(pool[target + (pool[at] - 1) % 256] - 2))
+                    total += values[place, 1]
+                    count += 1
+                    at += 1
+                if count == 0:
+                    total = values[find_slot(keys, word), 1]
+                    count = 1
+                backward += _log_mean(total, count)
+            lexical[rule, 0] = max(lexical[rule, 0], forward)
+            lexical[rule, 1] = max(lexical[rule, 1], backward)
+
+
+@kernel(fast=False)
+def best_words(source_offsets, source, target_offsets, target, keys, values, out):
+    """Fill ``out`` [shape=(rules, 2), dtype=float64] with the lexical scores that cdec has, as natural logs.
+
+    Each word is scored by the best word of the whole other side, or NULL, whatever the links are:
+    ``sum_e log max_f p(e | f)``, and the same with the sides exchanged. A word that none explains counts as 1e-99.
+    """
+    none = -99.0 * math.log(10.0)
+    for rule in range(source_offsets.size - 1):
+        for way in range(2):
+            total = 0.0
+            begin, end = target_offsets[rule], target_offsets[rule + 1]
+            other_begin, other_end = source_offsets[rule], source_offsets[rule + 1]
+            words, others = target, source
+            shift, other_shift = np.uint64(0), _HALF
+            if way == 1:
+                begin, end, other_begin, other_end = other_begin, other_end, begin, end
+                words, others = source, target
+                shift, other_shift = _HALF, np.uint64(0)
+            for t in range(begin, end):
+                if words[t] < 0:
+                    continue
+                word = np.uint64(words[t]) << shift
+                best = values[find_slot(keys, word), way]
+                for s in range(other_begin, other_end):
+                    if others[s] > 0:
+                        best = max(best, values[find_slot(keys, word | (np.uint64(others[s]) << other_shift)), way])
+                total += math.log(best) if best > 0 else none
+            out[rule, way] = total
+
+
+@kernel(fast=False)
+def hash_targets(pool, starts, rule_at, rules, hashes):
+    """Fill ``hashes`` [dtype=uint64] with a number for each rule's target side, the same for both nonterminals."""
+    for rule in range(rules):
+        at = starts[rule_at[rule]]
+        while pool[at] != 0:
+            at += 1
+        at += 1
+        code = np.uint64(0xCBF29CE484222325)
+        while pool[at] != 0:
+            symbol = pool[at]
+            if symbol == 2:
+                symbol = 1
+            code = (code ^ np.uint64(symbol)) * _MIX
+            code ^= code >> np.uint64(29)
+            at += 1
+        code *= np.uint64(0xBF58476D1CE4E5B9)
+        code ^= code >> _HALF
+        hashes[rule] = max(code, np.uint64(1))
+
+
+@kernel(fast=False)
+def add_targets(hashes, joint, row, part, parts, keys, sums, used):
+    """Add counts of target sides to a table, those of one part of all; stop where the table is two thirds full.
+
+    Parameters
+    ----------
+    hashes : np.ndarray [shape=(rules,), dtype=uint64]
+    joint : np.ndarray [shape=(rules, 2), dtype=int64]
+    row : int
+        The rule to begin with.
+    part, parts : int
+        Only target sides with ``hash % parts == part``.
+    keys : np.ndarray [shape=(a power of two,), dtype=uint64]
+    sums : np.ndarray [shape=(a power of two, 2), dtype=int64]
+    used : np.ndarray [shape=(1,), dtype=int64]
+        Keys in the table; brought up to date.
+
+    Returns
+    -------
+    int
+        The rule to go on with.
+    """
+    limit = keys.size * 2 // 3
+    while row < hashes.size:
+        if hashes[row] % np.uint64(parts) == np.uint64(part):
+            place = find_slot(keys, hashes[row])
+            if keys[place] == 0:
+                if used[0] >= limit:
+                    break
+                keys[place] = hashes[row]
+                used[0] += 1
+            sums[place, 0] += joint[row, 0]
+            sums[place, 1] += joint[row, 1]
+        row += 1
+    return row
+
+
+@kernel(fast=False)
+def move_targets(keys, sums, new_keys, new_sums):
+    """Enter all of a table in a larger one."""
+    for k in range(keys.size):
+        if keys[k] != 0:
+            place = find_slot(new_keys, keys[k])
+            new_keys[place] = keys[k]
+            new_sums[place, 0] = sums[k, 0]
+            new_sums[place, 1] = sums[k, 1]
+
+
+@kernel(fast=False)
+def find_targets(hashes, part, parts, keys, sums, totals):
+    """Fill ``totals`` [shape=(rules,), dtype=int64] with the counts of the target sides of one part."""
+    for row in range(hashes.size):
+        if hashes[row] % np.uint64(parts) == np.uint64(part):
+            totals[row] = sums[find_slot(keys, hashes[row]), 0]
+
+
+@kernel(fast=False)
+def select_rules(joint, lexical, source_at, sources, usable, keep, min_count, chosen, kept):
+    """Choose the rules to keep: of each usable source side the ``keep`` most frequent.
+
+    Parameters
+    ----------
+    joint : np.ndarray [shape=(rules, 2), dtype=int64]
+    lexical : np.ndarray [shape=(rules, 2), dtype=float64]
+        Decides between equal counts, by its sum; then the order of rules does.
+    source_at, sources
+        As from `group_rules`.
+    usable : np.ndarray [shape=(sources,), dtype=uint8]
+    keep : int
+    min_count : int
+        Least count, in the first column of ``joint``.
+    chosen : np.ndarray [shape=(keep,), dtype=int64]
+        Work space.
+    kept : np.ndarray [shape=(rules,), dtype=uint8]
+        Filled with 1 for the rules that stay.
+    """
+    for source in range(sources):
+        count = 0
+        for rule in range(source_at[source], source_at[source + 1]):
+            kept[rule] = 0
+            if usable[source] == 0 or joint[rule, 0] < min_count:
+                continue
+            place = count
+            while place > 0:
+                other = chosen[place - 1]
+                if joint[other, 0] > joint[rule, 0]:
+                    break
+                if joint[other, 0] == joint[rule, 0] and (
+                    lexical[other, 0] + lexical[other, 1] >= lexical[rule, 0] + lexical[rule, 1]
+                ):
+                    break
+                place -= 1
+            if place == keep:
+                continue
+            if count < keep:
+                count += 1
+            for k in range(count - 1, place, -1):
+                chosen[k] = chosen[k - 1]
+            chosen[place] = rule
+        for k in range(count):
+            kept[chosen[k]] = 1
+
+
+@kernel(fast=False)
+def measure_rules(pool, starts, records, sizes):
+    """Fill ``sizes`` [shape=(3, records), dtype=int64] with the symbols of both sides and the links of records."""
+    for k in range(records.size):
+        at = starts[records[k]]
+        for column in range(3):
+            begin = at
+            while pool[at] != 0:
+                at += 1
+            sizes[column, k] = at - begin
+            at += 1
+
+
+@kernel(fast=False)
+def gather_rules(pool, starts, records, source, target, links):
+    """Copy the sides and links of records to where `measure_rules` made room, as word ids, -1, -2, and positions."""
+    source_at = 0
+    target_at = 0
+    links_at = 0
+    for k in range(records.size):
+        at = starts[records[k]]
+        while pool[at] != 0:
+            source[source_at] = pool[at] - 2 if pool[at] > 2 else -pool[at]
+            source_at += 1
+            at += 1
+        at += 1
+        while pool[at] != 0:
+            target[target_at] = pool[at] - 2 if pool[at] > 2 else -pool[at]
+            target_at += 1
+            at += 1
+        at += 1
+        while pool[at] != 0:
+            links[links_at, 0] = (pool[at] - 1) // 256
+            links[links_at, 1] = (pool[at] - 1) % 256
+            links_at += 1
+            at += 1

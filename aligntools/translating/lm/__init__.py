@@ -1,0 +1,1 @@
+"""N-gram language models: counting, smoothing, look-up."""

@@ -1,0 +1,170 @@
+"""Counting n-grams of text of any size: parts are sorted as they come, and sorted parts merged."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.formats.disk_arrays import Store
+from aligntools.formats.numbered_text import stream_numbered
+from aligntools.formats.vocabulary import CompiledLexicon, Vocabulary
+from aligntools.ground.errors import DataError
+
+#: Words that the text must not have: they are the model's own. Numbered first, in this order.
+CONTROL = (b"<s>", b"</s>", b"<unk>")
+_MOST_ROWS = 1 << 22  # sorted at a time
+_STEP = 1 << 19  # rows that a pass goes over before memory is let go of
+_DIGITS = 2048
+
+
+class Sorter:
+    """Sorts tables that come in parts.
+
+    Parameters
+    ----------
+    store : Store
+        Where sorted parts are kept; what is sorted at a time takes a sixth of its bound, twice.
+    order : int
+        Words in a row; two numbers follow.
+    columns : sequence of int
+        The order of the result, the most important column first.
+    passes : sequence of int, optional
+        The columns that a part has to be sorted by, if the order in which it comes sees to the others.
+    sharing : int
+        How many sort at the same time.
+    """
+
+    def __init__(self, store, order, columns, passes=None, sharing=1):
+        self._store, self._order = store, order
+        self._columns = np.array(columns, np.int64)
+        self._passes = self._columns if passes is None else np.array(passes, np.int64)
+        self._parts = []  # (number of parts that it is merged from, sorted table)
+        self._most = max(rows_at_a_time(store, order) // sharing, 1 << 10)
+
+    def add(self, table):
+        """Sort rows in and forget them; the array may be changed."""
+        from aligntools.translating.lm import kernels_counting as kernels
+
+        for begin in range(0, len(table), self._most):
+            part = table[begin : begin + self._most]
+            other, counts = np.empty_like(part), np.empty(_DIGITS, np.int64)
+            if kernels.radix_sort(part, other, self._passes, counts):
+                part = other
+            rows = kernels.combine(part, self._order)
+            kept = self._store.empty((rows, self._order + 2))
+            kept[:] = part[:rows]
+            self._parts.append((1, kept))
+            del part, other
+            self._store.relieve()
+            while len(self._parts) > 1 and self._parts[-1][0] >= self._parts[-2][0]:
+                self._merge()
+
+    def _merge(self):
+        from aligntools.translating.lm import kernels_counting as kernels
+
+        (m, right), (n, left) = self._parts.pop(), self._parts.pop()
+        table = self._store.empty((len(left) + len(right), self._order + 2))
+        rows = in_steps(self._store, kernels.merge, left, right, self._columns, table)
+        self._parts.append((m + n, table[:rows]))
+
+    def finish(self) -> np.ndarray:
+        """Return all rows in order, equal ones as one, their first numbers added up."""
+        while len(self._parts) > 1:
+            self._merge()
+        if not self._parts:
+            return self._store.empty((0, self._order + 2))
+        return self._parts.pop()[1]
+
+
+def rows_at_a_time(store, order) -> int:
+    """Return how many n-grams are sorted at a time."""
+    return int(np.clip(store.limit // (6 * 4 * (order + 2)), 1 << 10, _MOST_ROWS))
+
+
+def in_steps(store, function, *arguments) -> int:
+    """Run one of the kernels that go over tables piece by piece; return the first of its cursors."""
+    state = np.zeros(3, np.int64)
+    while function(*arguments, state, _STEP):
+        store.relieve()
+    store.relieve()
+    return int(state[0])
+
+
+@dataclass(eq=False)
+class Counts:
+    """What was counted.
+
+    Attributes
+    ----------
+    order : int
+    vocabulary : Vocabulary
+        Word ids as in `lm.LanguageModel`.
+    table : np.ndarray [shape=(n-grams, order + 2), dtype=uint32]
+        In suffix order: words from the last to the first, how often, and a column of no meaning. Before a sentence
+        there is its begin as often as it takes.
+    sentences, words, blank : int
+        Read: sentences with words, their words, and lines without any, which do not count.
+    """
+
+    order: int
+    vocabulary: Vocabulary
+    table: np.ndarray
+    sentences: int
+    words: int
+    blank: int
+
+
+def count(paths, order, store: Store, *, lowercase=False, skip_symbols=False) -> Counts:
+    """Count the n-grams of the texts, one sentence a line.
+
+    Parameters
+    ----------
+    paths : sequence of str
+    order : int
+    store : Store
+        Memory for tables.
+    lowercase : bool
+    skip_symbols : bool
+        Pass over <s>, </s> and <unk> where they stand in the text, instead of raising an error.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read, is not UTF-8 or has one of those words, or no file has any word.
+    ResourceError
+        When the disk is full.
+    """
+    from aligntools.translating.lm import kernels_counting as kernels
+
+    lexicon, sorter = CompiledLexicon(list(CONTROL)), Sorter(store, order, range(order))
+    sentences = words = blank = 0
+    block = int(np.clip(store.limit // 100, 1 << 12, 1 << 24))
+    for path in paths:
+        line = 0
+        for side in stream_numbered(path, lexicon, lowercase=lowercase, block=block):
+            tokens, offsets = side.tokens, side.offsets
+            special = tokens <= len(CONTROL)
+            if special.any():
+                if not skip_symbols:
+                    _refuse(path, line, tokens, offsets, int(np.argmax(special)))
+                offsets = np.concatenate([[0], np.cumsum(~special)])[offsets]
+                tokens = tokens[~special]
+            line += len(side)
+            tokens = tokens - 1  # <unk> is not among the words of the model; it is 0
+            lengths = np.diff(offsets)
+            full = int(np.count_nonzero(lengths))
+            sentences, words, blank = sentences + full, words + len(tokens), blank + len(lengths) - full
+            table = np.empty((len(tokens) + full, order + 2), np.uint32)
+            kernels.fill_ngrams(tokens, offsets, order, table)
+            sorter.add(table)
+    if not words:
+        problem = "has no words" if len(paths) == 1 else "and the other files have no words"
+        raise DataError(paths[0], None, f"{problem}; give text, one sentence a line")
+    vocabulary = Vocabulary.from_bytes([*CONTROL[:2], *lexicon.words(len(CONTROL) + 1)])
+    return Counts(order, vocabulary, sorter.finish(), sentences, words, blank)
+
+
+def _refuse(path, line, tokens, offsets, place):
+    line += int(np.searchsorted(offsets, place, "right"))
+    word = CONTROL[tokens[place] - 1].decode()
+    raise DataError(path, line, f"the word {word}, which stands for something else in a language model"
+                    " (--skip-symbols passes over it)")  # fmt: skip

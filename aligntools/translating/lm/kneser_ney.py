@@ -1,0 +1,204 @@
+"""Interpolated modified Kneser-Ney smoothing (Kneser & Ney 1995; Chen & Goodman 1998), as KenLM's lmplz does it.
+
+The probability of an n-gram is ``(a - D(a)) / sum of a + gamma * p(shorter n-gram)``. Its adjusted count ``a`` is how
+often it comes, if it has the model's order or begins a sentence, and before how many different words it comes
+otherwise; the sum is over all words after the same context, and gamma what the discounts leave over. Unigrams go on to
+the uniform distribution over all words, <unk> and </s>. Each order has three discounts, from how many n-grams have an
+adjusted count of 1, 2, 3 and 4 (Chen & Goodman, equation 26).
+
+Everything is a pass over sorted tables (Heafield et al. 2013), which need not be in memory.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.formats.disk_arrays import Store
+from aligntools.formats.vocabulary import Vocabulary
+from aligntools.translating.lm.counting import Counts, Sorter, in_steps
+from aligntools.translating.lm.language_model import BEGIN
+
+#: Discounts of an order whose own cannot be computed, for adjusted counts 1, 2, and 3 and more (lmplz's).
+FALLBACK = (0.5, 1.0, 1.5)
+_ROWS = 1 << 18
+
+
+@dataclass(frozen=True)
+class Discounts:
+    """The discounts of one order.
+
+    Attributes
+    ----------
+    values : tuple of float
+        For adjusted counts 1, 2, and 3 and more.
+    problem : str
+        Why they are the fallback; empty if they are not.
+    """
+
+    values: tuple[float, float, float]
+    problem: str = ""
+
+
+@dataclass(eq=False)
+class Estimate:
+    """A model as it comes from counts, ready for `arpa.write_arpa` and `lm.from_blocks`.
+
+    Attributes
+    ----------
+    order : int
+    vocabulary : Vocabulary
+    counts : list of int
+        N-grams of each order.
+    discounts : list of Discounts
+    tables : list of np.ndarray [shape=(n-grams, order + 2), dtype=uint32]
+        In suffix order: words from the last to the first, and as float32 the probability and the backoff weight; the
+        highest order has none.
+    store : Store
+        What holds the tables.
+    """
+
+    order: int
+    vocabulary: Vocabulary
+    counts: list[int]
+    discounts: list[Discounts]
+    tables: list[np.ndarray]
+    store: Store
+
+    def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield n-grams and decimal logarithms as `arpa.ArpaReader.blocks` does."""
+        for order, table in enumerate(self.tables, 1):
+            step = _ROWS if order > 1 else max(len(table), 1)
+            for begin in range(0, len(table), step):
+                part = table[begin : begin + step]
+                ids = np.ascontiguousarray(part[:, order - 1 :: -1] if order > 1 else part[:, :1]).view(np.int32)
+                weights = part[:, order:].view(np.float32).astype(np.float64)
+                with np.errstate(divide="ignore"):
+                    logs = np.clip(np.log10(weights), -99.0, [0.0, np.inf])
+                if order == self.order:
+                    logs[:, 1] = 0
+                yield ids, np.ascontiguousarray(logs, np.float32)
+                self.store.relieve()
+
+
+def discounts_of(counts_of_counts) -> Discounts:
+    """Compute an order's discounts from how many of its n-grams have each adjusted count.
+
+    Parameters
+    ----------
+    counts_of_counts : sequence of int
+        For adjusted counts 0 (of no meaning) to 4.
+    """
+    n = [int(x) for x in counts_of_counts]
+    for count in (1, 2, 3):
+        if n[count] == 0:
+            return Discounts(FALLBACK, f"none has an adjusted count of {count}")
+    y = n[1] / (n[1] + 2 * n[2])
+    values = tuple(j - (j + 1) * y * n[j + 1] / n[j] for j in (1, 2, 3))
+    for j, value in enumerate(values, 1):
+        if not 0 <= value <= j:
+            return Discounts(FALLBACK, f"the discount of adjusted count {j} would be {value:.3g}")
+    return Discounts(values)
+
+
+def estimate(counts: Counts, store, pool, thresholds=(0,)) -> Estimate:
+    """Estimate a model.
+
+    Parameters
+    ----------
+    counts : Counts
+        Its table is given up.
+    store : Store
+        Memory for tables.
+    pool : Pool
+    thresholds : sequence of int
+        By order: n-grams of this order that come so often or less are not in the model; the last one goes for all
+        higher orders. They do not fall, and the first is 0: no word is left out.
+
+    Raises
+    ------
+    ValueError
+        When the thresholds are none.
+    """
+    thresholds = [*thresholds, *[thresholds[-1]] * counts.order][: counts.order]
+    if thresholds[0] or sorted(thresholds) != thresholds:
+        raise ValueError("thresholds begin with 0 and do not fall")
+    tables, found = _adjusted(counts, store)
+    words = len(counts.vocabulary)
+    unigrams = _unigrams(tables[0], words, found[0], store)
+    jobs = list(zip(range(2, counts.order + 1), thresholds[1:], found[1:], strict=True))
+
+    def weigh(job):
+        order, threshold, discounts = job
+        given, tables[order - 1] = [tables[order - 1]], None  # its room is needed, so nothing here holds it
+        return _weighed(given, order, threshold, discounts, store, pool.threads)
+
+    weighed = pool.map(weigh, jobs)
+    results = [unigrams, *(table for table, _ in weighed)]
+    _finish(results, [contexts for _, contexts in weighed], store)
+    return Estimate(counts.order, counts.vocabulary, [len(t) for t in results], found, results, store)
+
+
+def _adjusted(counts, store):
+    """Return each order's table in suffix order, words, count, adjusted count, and each order's discounts."""
+    from aligntools.translating.lm import kernels_counting as kernels
+
+    tables, counts.table = [counts.table], None
+    for order in range(counts.order - 1, 0, -1):
+        lower = store.empty((in_steps(store, kernels.runs, tables[0], 0, order), order + 2))
+        in_steps(store, kernels.shorten, tables[0], order, lower)
+        tables.insert(0, lower)
+    discounts = []
+    for order in range(1, counts.order + 1):
+        found = np.zeros(5, np.int64)
+        rows = in_steps(store, kernels.settle, tables[order - 1], order, order == counts.order, found)
+        tables[order - 1] = tables[order - 1][:rows]
+        discounts.append(discounts_of(found))
+    return tables, discounts
+
+
+def _unigrams(table, words, discounts, store):
+    """Return the probabilities of all words, those of <unk> and <s> put in."""
+    counts = np.zeros(words, np.int64)
+    counts[table[:, 0]] = table[:, 2]
+    amounts = np.array([0.0, *discounts.values])[np.minimum(counts, 3)]
+    total = counts.sum()
+    probabilities = (counts - amounts) / total + amounts.sum() / total / (words - 1)  # all words but <s>
+    probabilities[BEGIN] = 0
+    result = store.empty((words, 3))
+    result[:, 0] = np.arange(words)
+    result.view(np.float32)[:, 1] = probabilities
+    result.view(np.float32)[:, 2] = 1
+    return result
+
+
+def _weighed(given, order, threshold, discounts, store, sharing):
+    """Return a table of an order with probabilities yet to be interpolated, and its contexts' backoff weights."""
+    from aligntools.translating.lm import kernels_counting as kernels
+
+    table = given.pop()
+    columns = range(order)
+    turned = Sorter(store, order, [*columns[1:], 0], columns[1:], sharing)
+    turned.add(table)
+    del table
+    table = turned.finish()
+    contexts = store.empty((in_steps(store, kernels.runs, table, 1, order), order + 1))
+    amounts = np.array([0.0, *discounts.values])
+    floats, context_floats = table.view(np.float32), contexts.view(np.float32)
+    rows = in_steps(store, kernels.weigh, table, floats, order, threshold, amounts, contexts, context_floats)
+    back = Sorter(store, order, columns, columns[:1], sharing)
+    back.add(table[:rows])
+    del table, floats
+    return back.finish(), contexts
+
+
+def _finish(tables, contexts, store):
+    """Interpolate the orders, from the lowest up, and give each n-gram its backoff weight."""
+    from aligntools.translating.lm import kernels_counting as kernels
+
+    both = [(t, t.view(np.float32)) for t in tables]
+    for order in range(2, len(tables) + 1):
+        in_steps(store, kernels.interpolate, *both[order - 2], *both[order - 1], order)
+    for order in range(1, len(tables)):
+        its = contexts[order - 1]
+        in_steps(store, kernels.attach, *both[order - 1], order, its, its.view(np.float32))

@@ -1,0 +1,332 @@
+"""N-gram language models in memory: loading, saving, scoring sentences, perplexity.
+
+A model is a table of unigrams by word id and one open-addressing table of all longer n-grams (see `kernels_lm`): 16
+bytes a slot, a third to two thirds of the slots in use. Probabilities are those of the ARPA file, backing off as it
+says (Katz 1987), in natural logarithms.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.formats import files, modelfile
+from aligntools.formats.arpa import ArpaReader
+from aligntools.formats.numbered_text import stream_numbered
+from aligntools.formats.vocabulary import CompiledLexicon, Vocabulary
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import balanced_blocks
+
+UNKNOWN, BEGIN, END = 0, 1, 2
+_KIND = "lm"
+_LN10 = math.log(10)
+_BLOCKS = 64
+#: Largest order; kernels keep a word's state in arrays of this size at most.
+MAX_ORDER = 20
+
+
+@dataclass(eq=False)
+class LanguageModel:
+    """An n-gram model.
+
+    Attributes
+    ----------
+    order : int
+        Words in the longest n-gram.
+    vocabulary : Vocabulary
+        Word ids: 0 <unk> (NULL there), 1 <s>, 2 </s>, then words.
+    unigrams : np.ndarray [shape=(words, 2), dtype=float32]
+        Natural logarithms of probability and backoff weight.
+    keys : np.ndarray [shape=(a power of two,), dtype=uint64]
+        Hashes of longer n-grams; 0 is free.
+    values : np.ndarray [shape=(as keys, 2), dtype=float32]
+        As ``unigrams``. A backoff of exactly 0 says that no n-gram continues this one.
+    counts : list of int
+        N-grams of each order.
+    has_unknown : bool
+        Whether <unk> came with the model; otherwise its logarithm to base 10 is -100.
+    """
+
+    order: int
+    vocabulary: Vocabulary
+    unigrams: np.ndarray
+    keys: np.ndarray
+    values: np.ndarray
+    counts: list[int]
+    has_unknown: bool = True
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What kernels take first: ``unigrams``, ``keys``, ``values``."""
+        return self.unigrams, self.keys, self.values
+
+    def __repr__(self):
+        return f"<LanguageModel of order {self.order}, {len(self.vocabulary)} words, {sum(self.counts)} n-grams>"
+
+    def ids(self, vocabulary) -> np.ndarray:
+        """Map another vocabulary's ids to the model's.
+
+        Returns
+        -------
+        np.ndarray [shape=(len(vocabulary),), dtype=int32]
+            0 for unknown words, NULL, and words that look like <s> or </s>.
+        """
+        return self.lookup([word.encode() for word in vocabulary.words()])
+
+    def lookup(self, words) -> np.ndarray:
+        """Return the ids of words, given in UTF-8 [dtype=int32]; 0 as for `ids`."""
+        found = self.vocabulary.ids(words)
+        found[found <= END] = UNKNOWN
+        return found
+
+    def save(self, path):
+        """Write the model to a binary file, which loads faster than ARPA.
+
+        Raises
+        ------
+        DataError
+            When it cannot be written.
+        """
+        header = {"order": self.order, "counts": self.counts, "has_unknown": self.has_unknown}
+        arrays = {name: getattr(self, name) for name in ("unigrams", "keys", "values")}
+        arrays |= {"words": self.vocabulary.blob, "starts": self.vocabulary.starts}
+        modelfile.write_model(path, _KIND, header, arrays)
+
+
+def from_blocks(order, vocabulary, counts, blocks, has_unknown=True) -> LanguageModel:
+    """Make a model of n-grams as `ArpaReader.blocks` yields them: unigrams in one part, orders ascending.
+
+    Raises
+    ------
+    UsageProblem
+        When the order is not between 1 and `MAX_ORDER`.
+    """
+    from aligntools.translating.lm import kernels_lm as kernels
+
+    if not 1 <= order <= MAX_ORDER:
+        raise UsageProblem(f"a language model of order {order}; the order is between 1 and {MAX_ORDER}")
+    blocks = iter(blocks)
+    _, logs = next(blocks)
+    unigrams = _natural(logs)
+    if order == 1:
+        unigrams[:, 1] = 0
+    expected = sum(counts[1:])
+    keys, values = _table(expected + (expected >> 1) + 2 * MAX_ORDER**2)
+    used = np.zeros(1, np.int64)
+    for ids, logs in blocks:
+        logs = _natural(logs)
+        if ids.shape[1] == order:
+            logs[:, 1] = 0
+        row = 0
+        while (row := kernels.insert(unigrams, keys, values, order, ids, logs, row, used)) < len(ids):
+            old = keys, values
+            keys, values = _table(len(keys))
+            kernels.regrow(*old, keys, values)
+    return LanguageModel(order, vocabulary, unigrams, keys, values, [int(n) for n in counts], has_unknown)
+
+
+def _table(above):
+    """Return an empty table with the next power of two above a size."""
+    size = 1 << max(int(above), 15).bit_length()
+    return np.zeros(size, np.uint64), np.zeros((size, 2), np.float32)
+
+
+def _natural(logs):
+    return (logs.astype(np.float64) * _LN10).astype(np.float32)
+
+
+def load(path) -> LanguageModel:
+    """Load a model: an ARPA file of any compression, or what `LanguageModel.save` wrote.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read or is neither.
+    """
+    with files.reading(path) as file:
+        head = file.read(10)
+    if head[8:10] == b'{"':
+        return _load_binary(path)
+    reader = ArpaReader(path)
+    blocks = reader.blocks()
+    first = next(blocks)  # with it comes the vocabulary
+    return from_blocks(reader.order, reader.vocabulary, reader.counts, _chained(first, blocks), reader.has_unknown)
+
+
+def _chained(first, rest):
+    yield first
+    yield from rest
+
+
+def _load_binary(path):
+    header, arrays = modelfile.read_model(path, _KIND)
+    with modelfile.fitting(path):
+        vocabulary = Vocabulary.from_arrays(arrays["words"], arrays["starts"])
+        size, order = len(arrays["keys"]), int(header["order"])
+        unigrams = modelfile.hold(arrays, "unigrams", (len(vocabulary), 2), np.float32)
+        keys = modelfile.hold(arrays, "keys", (size,), np.uint64)
+        values = modelfile.hold(arrays, "values", (size, 2), np.float32)
+        counts = [int(n) for n in header["counts"]]
+        if size & (size - 1) or not 1 <= order <= MAX_ORDER or len(counts) != order or len(vocabulary) < 3:
+            raise ValueError(f"{size} slots, order {order}")
+        if np.count_nonzero(keys) == size:
+            raise ValueError("the table is full")
+        return LanguageModel(order, vocabulary, unigrams, keys, values, counts, bool(header["has_unknown"]))
+
+
+@dataclass(eq=False)
+class Scores:
+    """Log-probabilities of a text, word by word.
+
+    Attributes
+    ----------
+    logs : np.ndarray [shape=(words + sentences,), dtype=float32]
+        Natural logarithms; after each sentence's words comes its end.
+    matched : np.ndarray [shape=(words + sentences,), dtype=int8]
+        Order of the n-gram that was found for each.
+    unknown : np.ndarray [shape=(words + sentences,), dtype=bool]
+    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
+        Sentence ``n`` is ``offsets[n]:offsets[n + 1]``, at least its end.
+    """
+
+    logs: np.ndarray
+    matched: np.ndarray
+    unknown: np.ndarray
+    offsets: np.ndarray
+
+    def sentences(self) -> np.ndarray:
+        """Return each sentence's log-probability [shape=(sentences,), dtype=float64]."""
+        return (
+            np.add.reduceat(self.logs.astype(np.float64), self.offsets[:-1]) if len(self.offsets) > 1 else np.zeros(0)
+        )
+
+
+def score(model, tokens, offsets, pool) -> Scores:
+    """Score sentences, each with its end.
+
+    Parameters
+    ----------
+    model : LanguageModel
+    tokens : np.ndarray [shape=(words,), dtype=int32]
+        The model's ids; see `LanguageModel.ids`.
+    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
+    pool : Pool
+    """
+    from aligntools.translating.lm import kernels_lm as kernels
+
+    sentences = len(offsets) - 1
+    logs, matched = np.empty(len(tokens) + sentences, np.float32), np.empty(len(tokens) + sentences, np.int8)
+    tokens = np.ascontiguousarray(tokens, np.int32)
+    pool.map(
+        lambda block: kernels.score_sentences(*model.arrays, model.order, tokens, offsets, *block, logs, matched),
+        balanced_blocks(np.diff(offsets) + 1, _BLOCKS),
+    )
+    ends = offsets + np.arange(sentences + 1)
+    unknown = np.zeros(len(logs), bool)
+    words = np.ones(len(logs), bool)
+    words[ends[1:] - 1] = False
+    unknown[words] = tokens == UNKNOWN
+    return Scores(logs, matched, unknown, ends)
+
+
+def score_text(model, path, pool, *, lowercase=False) -> Iterator[Scores]:
+    """Read a text, a sentence a line, and score it part by part.
+
+    Words that look like <s> or </s> are unknown ones.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read or is not UTF-8.
+    """
+    size = len(model.vocabulary)
+    lexicon = CompiledLexicon([word.encode() for word in model.vocabulary.words()[1:]])
+    for side in stream_numbered(path, lexicon, lowercase=lowercase):
+        tokens = side.tokens
+        tokens[(tokens <= END) | (tokens >= size)] = UNKNOWN
+        yield score(model, tokens, side.offsets, pool)
+
+
+def score_sentence(model, words) -> float:
+    """Return the log-probability of a sentence, its end included, natural.
+
+    Parameters
+    ----------
+    words : sequence of str
+    """
+    from aligntools.ground.parallel import Pool
+
+    tokens = model.lookup([word.encode() for word in words])
+    with Pool(1) as pool:
+        return float(score(model, tokens, np.array([0, len(tokens)], np.int64), pool).sentences()[0])
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """How well a model predicts a text; lines without words do not count.
+
+    Attributes
+    ----------
+    sentences, words, unknown : int
+        ``words`` are without ends of sentences; ``unknown`` is how many of them the model does not know.
+    log_probability : float
+        Of everything, ends of sentences included, natural.
+    perplexity : float
+        Per word and end of sentence; NaN of nothing.
+    perplexity_known : float
+        The same over what is not an unknown word.
+    found : tuple of int
+        Words and ends of sentences by the order of the n-gram that was found.
+    """
+
+    sentences: int
+    words: int
+    unknown: int
+    log_probability: float
+    perplexity: float
+    perplexity_known: float
+    found: tuple[int, ...]
+
+
+class Tally:
+    """Sums up scores of parts of a text.
+
+    Parameters
+    ----------
+    order : int
+        The model's.
+    """
+
+    def __init__(self, order):
+        self._found = np.zeros(order + 1, np.int64)
+        self._sentences = self._events = self._unknown = 0
+        self._log = self._log_known = 0.0
+
+    def add(self, scores: Scores):
+        """Add a part."""
+        lengths = np.diff(scores.offsets)
+        counted = np.repeat(lengths > 1, lengths)
+        logs = scores.logs.astype(np.float64)
+        self._sentences += int(np.sum(lengths > 1))
+        self._events += int(counted.sum())
+        self._unknown += int(np.sum(scores.unknown))
+        self._log += float(logs[counted].sum())
+        self._log_known += float(logs[counted & ~scores.unknown].sum())
+        self._found += np.bincount(scores.matched[counted], minlength=len(self._found))
+
+    def result(self) -> Perplexity:
+        """Return the figures of all parts together."""
+        return Perplexity(
+            self._sentences,
+            self._events - self._sentences,
+            self._unknown,
+            self._log,
+            _mean_exp(self._log, self._events),
+            _mean_exp(self._log_known, self._events - self._unknown),
+            tuple(self._found[1:].tolist()),
+        )
+
+
+def _mean_exp(total, events):
+    return math.exp(min(-total / events, 700.0)) if events else math.nan

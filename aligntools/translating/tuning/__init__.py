@@ -1,0 +1,1 @@
+"""Learning weights: expected loss, MERT, imputed text."""

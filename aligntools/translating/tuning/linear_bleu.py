@@ -1,0 +1,183 @@
+"""BLEU's counts as sums over edges, and the linear approximation to BLEU that such sums allow.
+
+Tromble, Kumar, Och & Macherey 2008, equation 7: G = theta_0 |e| + sum over w of theta_|w| #_w(e) delta_w(e'), the sum
+over n-grams w, # how often the candidate has one, delta whether a reference has it. Every n-gram of a derivation is
+completed by exactly one edge, given that all derivations of a node begin and end with the same words.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.ground.parallel import Pool
+from aligntools.metrics import bleu
+from aligntools.translating.forest.hypergraph import Candidates, Hypergraph, run
+from aligntools.translating.tuning import kernels_linear_bleu as kernels
+
+#: Columns of statistics (`bleu.statistics`): matches of 1 to 4 words, n-grams of 1 to 4 words, of which the first is
+#: the length as well, the length, and that of the reference.
+MATCHES, TOTALS, LENGTH, REFERENCE = slice(0, 4), slice(4, 8), 4, 9
+
+
+@dataclass(eq=False)
+class References:
+    """The references of sentences and a table of their n-grams.
+
+    Attributes
+    ----------
+    offsets : int64 [sentences + 1]
+        References of each sentence.
+    lengths : int64 [references]
+    keys : uint64 [capacity], table : int32 [capacity, 3]
+        See `kernels_linear_bleu.enter_references`.
+    """
+
+    offsets: np.ndarray
+    lengths: np.ndarray
+    keys: np.ndarray
+    table: np.ndarray
+
+    @classmethod
+    def of(cls, sides: Sequence):
+        """Take sides of equally many sentences (``tokens``, ``offsets``), a set of references each."""
+        sentences = len(sides[0].offsets) - 1
+        if any(len(side.offsets) - 1 != sentences for side in sides):
+            raise ValueError("sets of references differ in their number of sentences")
+        total = sum(len(side.tokens) for side in sides)
+        capacity = 1 << max(4, int(8 * total).bit_length())
+        keys, table = np.zeros(capacity, np.uint64), np.zeros((capacity, 3), np.int32)
+        words = np.concatenate([np.asarray(side.tokens, np.int32) for side in sides])
+        begins = np.cumsum([0] + [len(side.tokens) for side in sides])
+        offsets = np.concatenate(
+            [np.zeros(1, np.int64)] + [side.offsets[1:] + b for side, b in zip(sides, begins[:-1], strict=True)]
+        ).astype(np.int64)
+        groups = np.tile(np.arange(sentences), len(sides))
+        kernels.enter_references(words, offsets, groups, keys, table)
+        lengths = np.diff(offsets).reshape(len(sides), sentences).T.reshape(-1)
+        return cls(np.arange(sentences + 1) * len(sides), np.ascontiguousarray(lengths), keys, table)
+
+    def __len__(self):
+        return len(self.offsets) - 1
+
+    def closest(self, lengths, groups):
+        """Return the reference lengths nearest to candidates' lengths [candidates, int64]."""
+        out = np.zeros(len(lengths), np.int64)
+        kernels.closest_lengths(
+            np.asarray(lengths, np.int64), np.asarray(groups, np.int64), self.offsets, self.lengths, out
+        )
+        return out
+
+
+def edge_statistics(hypergraph: Hypergraph, references: References, groups=None, clip=False, pool: Pool | None = None):
+    """Count the n-grams that edges complete, and those that the references have.
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph
+    references : References
+    groups : int64 [sentences], optional
+        Which entry of ``references`` each sentence has; the one of its own number unless given.
+    clip : bool
+        Count an n-gram no more often within an edge than in a reference. Where an edge is a whole sentence
+        (`Candidates.hypergraph`) these are BLEU's own counts.
+
+    Returns
+    -------
+    float32 [edges, 8]
+        Matches of 1 to 4 words, n-grams of 1 to 4 words (the first of these is the length).
+    """
+    h = hypergraph
+    groups = np.arange(len(h)) if groups is None else np.asarray(groups, np.int64)
+    out = np.zeros((h.edges, 8), np.float32)
+    size = int(np.diff(h.word_offsets).max(initial=0)) + 16
+
+    def work(block):
+        kernels.edge_statistics(
+            h.node_offsets, h.edge_offsets, h.tails, h.word_offsets, h.words, h.left, h.right, h.lengths, groups,
+            references.keys, references.table, clip, *block, np.empty(size, np.int32), np.empty(size, np.int32),
+            np.empty((size, 4), np.uint64), out,
+        )  # fmt: skip
+
+    run(pool, work, h.blocks())
+    return out
+
+
+def candidate_statistics(candidates: Candidates, references: References, groups=None, pool: Pool | None = None):
+    """Return the statistics of `bleu.statistics` for candidates [candidates, 10; float32]."""
+    groups = np.arange(len(candidates)) if groups is None else np.asarray(groups, np.int64)
+    out = np.empty((candidates.count, bleu.COLUMNS), np.float32)
+    out[:, :8] = edge_statistics(candidates.hypergraph(), references, groups, True, pool)
+    out[:, 8] = out[:, LENGTH]
+    of = np.repeat(groups, np.diff(candidates.offsets))
+    out[:, REFERENCE] = references.closest(out[:, LENGTH], of)
+    return out
+
+
+def corpus_statistics(
+    candidates: Candidates, references: References, groups=None, weights=None, pool: Pool | None = None
+):
+    """Return BLEU's statistics of the first candidate of each sentence, summed [10, float64].
+
+    A sentence without candidates counts as an empty translation. With ``weights`` [sentences] each counts so often.
+    """
+    groups = np.arange(len(candidates)) if groups is None else np.asarray(groups, np.int64)
+    some = np.diff(candidates.offsets) > 0
+    first = candidates.take(candidates.offsets[:-1][some], np.arange(int(some.sum()) + 1))
+    counts = np.zeros((len(candidates), bleu.COLUMNS))
+    counts[some] = candidate_statistics(first, references, groups[some], pool)
+    counts[~some, REFERENCE] = references.closest(np.zeros(int((~some).sum())), groups[~some])
+    return np.add.reduce(counts if weights is None else counts * np.asarray(weights, np.float64)[:, None], axis=0)
+
+
+def sentence_losses(statistics):
+    """Return 1 - BLEU of each candidate's statistics [candidates, 10].
+
+    Smoothed by adding one to counts of two words and more (Lin & Och 2004; sacrebleu calls it add-k).
+    """
+    return 1.0 - bleu.sentence_bleu(statistics, "add-k", 1.0)
+
+
+@dataclass(frozen=True)
+class LinearBleu:
+    """The factors theta of the linear approximation (Tromble et al. 2008, section 3.1).
+
+    Attributes
+    ----------
+    length : float
+        theta_0, of a word of the candidate.
+    ngrams : tuple of 4 floats
+        theta_1 to theta_4, of a match.
+    """
+
+    length: float
+    ngrams: tuple
+
+    @classmethod
+    def of(cls, words, precision=0.85, ratio=0.72):
+        """Take the words of a sentence, the precision of single words, and how it falls from n to n + 1 words.
+
+        theta_0 = -1 / T and theta_n = 1 / (4 T p r^(n - 1)); with T the words of an average sentence, the sum over
+        a corpus of gains is about (ln BLEU + constant) times its sentences.
+        """
+        return cls(-1.0 / words, tuple(1.0 / (4 * words * precision * ratio**n) for n in range(4)))
+
+    @classmethod
+    def at(cls, statistics, sentences):
+        """Expand around statistics [10] of a corpus: the factors are the derivatives of ln BLEU, times ``sentences``.
+
+        Where the corpus is shorter than its references the brevity penalty's derivative is in theta_0.
+        """
+        s = np.maximum(np.asarray(statistics, np.float64), 1.0)
+        brevity = s[REFERENCE] / s[LENGTH] if s[REFERENCE] > s[LENGTH] else 0.0
+        return cls(
+            sentences * float(brevity - 1.0) / float(s[LENGTH]), tuple(float(sentences / (4 * m)) for m in s[MATCHES])
+        )
+
+    def losses(self, statistics):
+        """Return minus the gain of `edge_statistics` [edges, float64]; a derivation's loss is the sum of its edges'."""
+        s = np.asarray(statistics, np.float64)
+        out = -self.length * s[:, LENGTH]
+        for n, theta in enumerate(self.ngrams):
+            out -= theta * s[:, n]
+        return out

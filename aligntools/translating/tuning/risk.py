@@ -1,0 +1,215 @@
+"""Objectives of tuning: expected loss and conditional likelihood, as functions of the weights.
+
+Equation numbers are those of Li, Wang, Eisner & Khudanpur 2011. A derivation d of sentence x has the probability
+p(d|x) = exp(gamma weights . f(d)) / Z(x) (equations 10 and 11). The objective is the mean over (weighted) sentences of
+the expected loss (equation 8; with imputed x, their probabilities are the weights), plus l2 / 2 times the squared
+length of the weights (the footnote on equation 2).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.ground import lbfgs
+from aligntools.ground.parallel import Pool
+from aligntools.translating.forest import semirings
+from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores
+from aligntools.translating.tuning.linear_bleu import LENGTH, MATCHES, REFERENCE, TOTALS
+
+
+@dataclass(eq=False)
+class Examples:
+    """Derivations of sentences with what they cost.
+
+    Attributes
+    ----------
+    hypergraph : Hypergraph
+        Of all derivations, or of candidates.
+    weights : float64 [sentences]
+        1, or the probability of an imputed sentence times what a sentence of its kind counts.
+    losses : float64 [edges] or None
+        Of each edge, their sum being the derivation's.
+    statistics : float32 [edges, 8 or 10] or None
+        For the loss of the corpus: `linear_bleu.edge_statistics` or `linear_bleu.candidate_statistics`.
+    reference_length : float
+        Without the reference's column, the length of all references together, each times its sentence's weight.
+    """
+
+    hypergraph: Hypergraph
+    weights: np.ndarray
+    losses: np.ndarray | None = None
+    statistics: np.ndarray | None = None
+    reference_length: float = 0.0
+
+
+def bleu_loss(totals):
+    """Return 1 - BLEU of (expected) statistics [10] and its gradient [10].
+
+    One is added to counts of two words and more. With expected statistics this is the objective of Pauls, DeNero &
+    Klein 2009: unlike an expected loss of sentences it is the corpus' BLEU, its brevity penalty included.
+    """
+    one = np.array([1e-9, 1.0, 1.0, 1.0])
+    matches, counts = totals[MATCHES] + one, np.maximum(totals[TOTALS], 0) + one
+    length, reference = max(totals[LENGTH], 1e-9), totals[REFERENCE]
+    short = reference > length
+    log = float(np.mean(np.log(matches) - np.log(counts))) + (1.0 - reference / length if short else 0.0)
+    value = float(np.exp(log))
+    gradient = np.zeros(10)
+    gradient[MATCHES], gradient[TOTALS] = 0.25 / matches, -0.25 / counts
+    if short:
+        gradient[LENGTH] += reference / length**2
+        gradient[REFERENCE] -= 1.0 / length
+    return 1.0 - value, -value * gradient
+
+
+class Risk:
+    """Expected loss as a function of the weights; call it for the value and the gradient.
+
+    Parameters
+    ----------
+    parts : sequence of Examples
+        All with losses, or all with statistics: then the loss is `bleu_loss` of the expected statistics of all parts.
+    features : int
+    gamma : float
+        Sharpness of p(d|x).
+    l2 : float
+        1 / sigma^2.
+    temperature : float
+        The mean entropy, times this, is taken off (deterministic annealing: Smith & Eisner 2006).
+    frozen : dict of int to float
+        Features that are part of the score but not learned, and gamma times their weight.
+    center : float64 [features], optional
+        The L2 term is of the distance from it; from 0 unless given, as the paper has it.
+    """
+
+    def __init__(
+        self, parts: Sequence[Examples], features, gamma=1.0, l2=0.0, temperature=0.0, frozen=None,
+        center=None, pool: Pool | None = None,
+    ):  # fmt: skip
+        self.parts, self.features, self.gamma, self.l2 = list(parts), features, gamma, l2
+        self.temperature, self.frozen, self.center, self.pool = temperature, dict(frozen or {}), center, pool
+        self.total = sum(float(np.sum(p.weights[p.hypergraph.roots >= 0])) for p in self.parts) or 1.0
+
+    def full(self, weights):
+        """Return the weights with the frozen ones as they are."""
+        out = np.array(weights, np.float64)
+        for feature, value in self.frozen.items():
+            out[feature] = value / self.gamma
+        return out
+
+    def _distribution(self, part, weights):
+        h = part.hypergraph
+        scores = edge_scores(h, weights, self.gamma, pool=self.pool)
+        beta, conditional = semirings.inside(h, scores, self.pool)
+        return conditional, semirings.posteriors(h, beta, conditional, part.weights, self.pool)
+
+    def __call__(self, weights) -> tuple[float, np.ndarray]:
+        """Return the value and the gradient [features]."""
+        point = self.full(weights)
+        made = [self._distribution(part, point) for part in self.parts]
+        value, rewards = self._rewards(made)
+        gradient = np.zeros(self.features)
+        for part, (conditional, posterior), reward in zip(self.parts, made, rewards, strict=True):
+            h = part.hypergraph
+            expected, slopes = semirings.expectations(h, conditional, posterior, reward, self.pool)
+            if part.losses is not None:
+                value += float(np.add.reduce(part.weights * expected))
+            if self.temperature:
+                factor = -self.temperature / self.total
+                reward = semirings.surprisals(h, conditional, factor, pool=self.pool)
+                expected, others = semirings.expectations(h, conditional, posterior, reward, self.pool)
+                value += float(np.add.reduce(part.weights * expected))
+                slopes += others
+            gradient += self.gamma * semirings.feature_sums(h, slopes, self.features, self.pool)
+        return _regularized(self, value, gradient, weights)
+
+    def _rewards(self, made):
+        """Return what of the value is known, and what each edge adds to it, to first order."""
+        if all(part.losses is not None for part in self.parts):
+            return 0.0, [part.losses / self.total for part in self.parts]
+        totals = np.zeros(10)
+        for part, (_, posterior) in zip(self.parts, made, strict=True):
+            counts = semirings.row_sums(part.hypergraph, part.statistics, posterior, self.pool)
+            totals[: len(counts)] += counts
+            totals[REFERENCE] += part.reference_length
+        value, slopes = bleu_loss(totals)
+        return value, [
+            semirings.row_products(part.hypergraph, part.statistics, slopes[: part.statistics.shape[1]], self.pool)
+            for part in self.parts
+        ]
+
+
+def _regularized(objective, value, gradient, weights):
+    """Add the L2 term; no slope where a feature is frozen."""
+    learned = np.array(weights, np.float64) - (0.0 if objective.center is None else objective.center)
+    for feature in objective.frozen:
+        learned[feature] = gradient[feature] = 0.0
+    return value + 0.5 * objective.l2 * float(np.add.reduce(np.square(learned))), gradient + objective.l2 * learned
+
+
+class Likelihood:
+    """Minus the mean log-probability of the right derivations (equation 5); call it for the value and the gradient.
+
+    Parameters
+    ----------
+    parts : sequence of Examples
+        ``losses`` are 0 where a candidate is right and not 0 where it is not: one node a sentence. Sentences without
+        a right candidate count for nothing.
+    features, gamma, l2, frozen, center, pool
+        As for `Risk`.
+    """
+
+    def __init__(
+        self, parts: Sequence[Examples], features, gamma=1.0, l2=0.0, frozen=None, center=None,
+        pool: Pool | None = None,
+    ):  # fmt: skip
+        self.features, self.gamma, self.l2, self.center, self.pool = features, gamma, l2, center, pool
+        self.frozen, self.parts = dict(frozen or {}), []
+        for part in parts:
+            right = part.losses == 0
+            h, some = part.hypergraph, np.zeros(len(part.weights))
+            heads = np.repeat(np.arange(h.nodes), np.diff(h.edge_offsets))
+            some[h.roots >= 0] = np.bincount(heads[right], minlength=h.nodes)[h.roots[h.roots >= 0]] > 0
+            self.parts.append((h, part.weights * some, right))
+        self.total = sum(float(np.sum(weights)) for _, weights, _ in self.parts) or 1.0
+
+    full = Risk.full
+
+    def __call__(self, weights) -> tuple[float, np.ndarray]:
+        """Return the value and the gradient [features]."""
+        point, value, gradient = self.full(weights), 0.0, np.zeros(self.features)
+        for h, shares, right in self.parts:
+            scores = edge_scores(h, point, self.gamma, pool=self.pool)
+            for sign, of in ((1.0, scores), (-1.0, np.where(right, scores, -np.inf))):
+                beta, conditional = semirings.inside(h, of, self.pool)
+                log_z = semirings.log_partition(h, beta)
+                value += sign * float(np.add.reduce(shares[shares > 0] * log_z[shares > 0])) / self.total
+                posterior = semirings.posteriors(h, beta, conditional, sign * shares / self.total, self.pool)
+                gradient += self.gamma * semirings.feature_sums(h, posterior, self.features, self.pool)
+        return _regularized(self, value, gradient, weights)
+
+
+def schedule(gamma, quench=None, factor=2.0) -> list[float]:
+    """Return the gammas to minimize with, one after another: ``gamma`` alone, or growing to ``quench``."""
+    out = [float(gamma)]
+    while quench is not None and out[-1] < quench:
+        out.append(min(out[-1] * factor, float(quench)))
+    return out
+
+
+def minimize(objective, start, gammas=(1.0,), iterations=100, tolerance=1e-6, pool: Pool | None = None):
+    """Minimize an objective by L-BFGS, for each gamma in turn, each from where the one before ended.
+
+    Returns
+    -------
+    weights : float64 [features]
+    value : float
+        Of the objective with the last gamma.
+    """
+    weights, value = np.array(start, np.float64), float("nan")
+    for gamma in gammas:
+        objective.gamma = gamma
+        found = lbfgs.minimize(objective, weights, iterations, tolerance, pool=pool)
+        weights, value = found.state.x, found.state.value
+    return weights, value

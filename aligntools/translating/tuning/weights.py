@@ -1,0 +1,125 @@
+"""Weights of a translation system on disk: JSON, by the names of the features, so that what does not fit is noticed."""
+
+import json
+import math
+
+import numpy as np
+
+from aligntools.formats import files
+from aligntools.ground.errors import DataError
+
+FORMAT = "aligntools weights"
+KIND = "translation"
+VERSION = 1
+#: Weights before any tuning; they were tried on German-English captions.
+_DEFAULTS = {
+    "lm": 1.0, "PhraseEgivenF": 0.9, "PhraseFgivenE": 0.5, "LexEgivenF": 0.2, "LexFgivenE": 0.3,
+    "EgivenFCoherent": -1.5, "MaxLexFgivenE": -0.3, "MaxLexEgivenF": -0.3,
+    "word-penalty": 1.0, "arity-0": -0.5, "glue-binary": -1.0, "unknown": -10.0,
+}  # fmt: skip
+
+
+def save_weights(path, names, values, about=None):
+    """Write weights; the file appears whole or not at all.
+
+    Parameters
+    ----------
+    path : str
+    names : sequence of str
+    values : sequence of float
+    about : dict
+        How they were learned; for readers.
+    """
+    text = {
+        "format": FORMAT,
+        "kind": KIND,
+        "version": VERSION,
+        "features": {name: float(value) for name, value in zip(names, values, strict=True)},
+        "about": about or {},
+    }
+    with files.writing(path) as out:
+        out.write((json.dumps(text, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def read_weights(path):
+    """Read a weights file, whatever its features are.
+
+    Returns
+    -------
+    features : dict of str to float
+    about : dict
+
+    Raises
+    ------
+    DataError
+        When it is none, or of another version, or a weight is no finite number.
+    """
+    with files.reading(path) as file:
+        data = file.read()
+    try:
+        text = json.loads(data)
+    except (ValueError, UnicodeDecodeError):
+        text = None
+    if not isinstance(text, dict) or text.get("format") != FORMAT or text.get("kind") != KIND:
+        raise DataError(path, None, "is not a file of translation weights; imputed-risk -w writes one")
+    if text.get("version") != VERSION:
+        raise DataError(path, None, f"has version {text.get('version')}, this program reads {VERSION}; learn it again")
+    features, about = text.get("features"), text.get("about", {})
+    if not isinstance(features, dict):
+        raise DataError(path, None, "has no 'features': a weight for each feature's name")
+    for name, value in features.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise DataError(path, None, f"the weight of '{name}' is {json.dumps(value)}; a number was expected")
+    return {name: float(value) for name, value in features.items()}, about if isinstance(about, dict) else {}
+
+
+def load_weights(path, names):
+    """Read the weights of a system.
+
+    Parameters
+    ----------
+    path : str
+    names : sequence of str
+        The system's features, in its order.
+
+    Returns
+    -------
+    float64 [features]
+
+    Raises
+    ------
+    DataError
+        As `read_weights`, and when a feature has no weight there or a weight no feature here.
+    """
+    features, _ = read_weights(path)
+    missing = [name for name in names if name not in features]
+    over = sorted(set(features) - set(names))
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise DataError(
+            path, None, f"no weight for the feature '{missing[0]}'{more}; use the grammar that they were learned with"
+        )
+    if over:
+        more = f" and {len(over) - 1} more" if len(over) > 1 else ""
+        raise DataError(
+            path,
+            None,
+            f"a weight for '{over[0]}'{more}, which the system lacks; use the grammar they were learned with",
+        )
+    return np.array([features[name] for name in names], np.float64)
+
+
+def default_weights(names):
+    """Return weights to begin with: those of a system that nobody has tuned.
+
+    Parameters
+    ----------
+    names : sequence of str
+        A system's features; see `decoder.feature_names`.
+
+    Returns
+    -------
+    float64 [features]
+        Features that are not known by name have 0.
+    """
+    return np.array([_DEFAULTS.get(name, 0.0) for name in names], np.float64)

@@ -1,0 +1,61 @@
+import math
+import os
+import subprocess
+import sys
+
+from tests.cli.running import ROOT
+
+LOOK = "from aligntools import compiling; print(compiling.CACHE_FOLDER)"
+
+
+def python(code, **variables):
+    environment = {k: v for k, v in os.environ.items() if k not in ("XDG_CACHE_HOME", "ALIGNTOOLS_CACHE_DIR")}
+    environment |= {"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"} | variables
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd="/", capture_output=True, timeout=120, check=True
+    )
+
+
+def test_compiled_code_is_kept_in_a_folder_of_the_users(tmp_path):
+    for variables, base in (
+        ({"ALIGNTOOLS_CACHE_DIR": str(tmp_path / "a"), "XDG_CACHE_HOME": str(tmp_path / "x")}, tmp_path / "a"),
+        ({"XDG_CACHE_HOME": str(tmp_path / "b")}, tmp_path / "b" / "aligntools"),
+        ({"HOME": str(tmp_path / "c")}, tmp_path / "c" / ".cache" / "aligntools"),
+    ):
+        done = python(LOOK, **variables)
+        assert done.stdout.decode().startswith(f"{base}{os.sep}numba-")
+        assert done.stderr == b""
+        assert len(list(base.iterdir())) == 1
+
+
+def test_where_none_can_be_made_it_says_so_and_works(tmp_path):
+    """A read-only installation without a home: nothing is kept, nothing fails."""
+    (tmp_path / "file").write_text("")
+    nowhere = str(tmp_path / "file" / "below")
+    code = LOOK + "; from aligntools.aligning.kernels_table import exp_digamma; print(round(exp_digamma(1.0), 6))"
+    done = python(code, HOME=nowhere, ALIGNTOOLS_CACHE_DIR=nowhere)
+    assert done.stdout.decode().split() == ["None", f"{math.exp(-0.5772156649):.6f}"]
+    assert b"ALIGNTOOLS_CACHE_DIR" in done.stderr
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_a_change_of_any_kernel_is_a_new_folder(tmp_path, monkeypatch):
+    """Numba itself would go on using a caller that was compiled with the old callee."""
+    import shutil
+
+    from aligntools.ground import compiling
+
+    package = tmp_path / "aligntools"
+    shutil.copytree(ROOT / "aligntools", package, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(compiling, "__file__", str(package / "compiling.py"))
+    before = compiling._source_hash()
+    assert before == compiling._source_hash()
+    kernels = sorted(package.rglob("kernels*.py"))
+    assert len(kernels) > 4
+    seen = {before}
+    for path in [*kernels, package / "compiling.py"]:
+        path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
+        seen.add(compiling._source_hash())
+    assert len(seen) == len(kernels) + 2
+    (package / "errors.py").write_text("")
+    assert compiling._source_hash() in seen

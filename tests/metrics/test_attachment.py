@@ -1,0 +1,136 @@
+"""Attachment scores, counted by hand and one word at a time."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aligntools.metrics import attachment
+from aligntools.parsing.tagsets import UNIVERSAL, universal
+
+OFFSETS = np.array([0, 3, 3, 5, 9])
+GOLD = np.array([2, 0, 2, 0, 1, 2, 0, 2, 3])
+HEADS = np.array([2, 0, 1, 2, 0, 2, 0, 2, 3])
+WORDS = [b"a", b"b", b".", b"c", b"$", b"d", "«»".encode(), b"e", b"...!"]
+TAGS = [b"X", b"X", b"PUNCT", b"X", b"SYM", b"X", b"X", b"X", b"."]
+
+
+@pytest.mark.parametrize(
+    ("convention", "left_out"), [("all", []), ("conll", [2, 6, 8]), ("ud", [2, 8])]
+)  # fmt: skip
+def test_what_counts_as_punctuation(convention, left_out):
+    assert np.flatnonzero(~attachment.counted(WORDS, TAGS, convention)).tolist() == left_out
+
+
+def test_conventions_that_are_none():
+    with pytest.raises(ValueError, match="needs tags"):
+        attachment.counted(WORDS, None, "ud")
+    with pytest.raises(ValueError, match="all, conll, ud"):
+        attachment.counted(WORDS, TAGS, "malt")
+
+
+def test_counts_by_hand():
+    labels = np.array([True, True, True, True, True, False, True, True, True])
+    counts = attachment.count(GOLD, HEADS, OFFSETS, np.ones(9, bool), labels)
+    assert counts.tolist() == [[3, 2, 2, 1, 0, 1, 1], [0] * 7, [2, 0, 0, 1, 0, 1, 0], [4, 4, 3, 1, 1, 1, 1]]
+    figures = attachment.score(counts)
+    assert figures == attachment.Scores(9, 3, 6 / 9, 5 / 9, 1 / 3, 2 / 3)
+    without = attachment.count(GOLD, HEADS, OFFSETS, attachment.counted(WORDS, TAGS, "ud"))
+    assert without.tolist() == [[2, 2, 0, 1, 1, 1, 1], [0] * 7, [2, 0, 0, 1, 0, 1, 0], [3, 3, 0, 1, 1, 1, 1]]
+    short = attachment.count(GOLD, HEADS, OFFSETS, attachment.counted(WORDS, TAGS, "ud"), longest=2)
+    assert short[:, 0].tolist() == [2, 0, 2, 0]
+    assert not short[3].any()
+
+
+def test_nothing_to_count():
+    counts = attachment.count([], [], np.array([0, 0]), np.zeros(0, bool))
+    assert attachment.score(counts) == attachment.Scores(0, 0, 0, 0, 0, 0)
+    assert attachment.score(counts[:0]) == attachment.Scores(0, 0, 0, 0, 0, 0)
+    assert attachment.bootstrap(counts[:0]) == (0, 0)
+    assert attachment.compare(counts[:0], counts[:0]).p_value == 1
+
+
+def test_other_lengths_are_refused():
+    with pytest.raises(ValueError, match="8 words where the gold has 9"):
+        attachment.count(GOLD, HEADS[:8], OFFSETS, np.ones(9, bool))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_counts_one_word_at_a_time(data):
+    lengths = data.draw(st.lists(st.integers(0, 6), max_size=6))
+    rng = np.random.default_rng(data.draw(st.integers(0, 1000)))
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    gold, heads = (rng.integers(0, 3, offsets[-1]) for _ in range(2))
+    use, labels = (rng.random(offsets[-1]) < 0.7 for _ in range(2))
+    counts = attachment.count(gold, heads, offsets, use, labels)
+    for s in range(len(lengths)):
+        words = [k for k in range(offsets[s], offsets[s + 1]) if use[k]]
+        right = [k for k in words if gold[k] == heads[k]]
+        roots = [k for k in words if gold[k] == 0]
+        want = [
+            len(words), len(right), sum(bool(labels[k]) for k in right), bool(words), bool(words) and right == words,
+            len(roots), sum(bool(heads[k] == 0) for k in roots),
+        ]  # fmt: skip
+        assert counts[s].tolist() == want
+
+
+def test_groups():
+    right = GOLD == HEADS
+    groups = attachment.distance_groups(GOLD, OFFSETS), attachment.distance_groups(HEADS, OFFSETS)
+    names = [name for name, _ in attachment.DISTANCES]
+    found = {
+        g.name: (g.gold, g.predicted, g.right_gold, g.right_predicted)
+        for g in attachment.by_group(*groups, right, names)
+    }
+    assert found == {"root": (3, 3, 2, 2), "1": (6, 5, 4, 4), "2": (0, 1, 0, 0)}
+    root = attachment.by_group(*groups, right, names)[0]
+    assert root.recall == root.precision == 2 / 3
+    assert attachment.Group("x", 0, 0, 0, 0).recall == attachment.Group("x", 0, 0, 0, 0).precision == 0
+    assert attachment.length_groups(np.array([0, 10, 21, 21, 62])).tolist() == [0] * 10 + [1] * 11 + [4] * 41
+    assert attachment.distance_groups([0, 8, 9, 9, 1, 1, 1, 1, 1], np.array([0, 9])).tolist() == [
+        0,
+        3,
+        3,
+        3,
+        3,
+        3,
+        3,
+        4,
+        4,
+    ]
+
+
+def test_labels_with_and_without_subtypes():
+    gold, other = [b"nsubj:pass", b"obl", b"a:b"], [b"nsubj", b"obl", b"a:c"]
+    assert attachment.labels_equal(gold, other).tolist() == [False, True, False]
+    assert attachment.labels_equal(gold, other, subtypes=False).tolist() == [True, True, True]
+
+
+def test_bootstrap_and_comparison():
+    rng = np.random.default_rng(1)
+    lengths = rng.integers(5, 20, 200)
+    good, bad = (rng.binomial(lengths, p) for p in (0.9, 0.7))
+    counts = np.zeros((2, 200, 7), np.int64)
+    counts[:, :, 0], counts[:, :, 3] = lengths, 1
+    counts[0, :, 1], counts[1, :, 1] = good, bad
+    low, high = attachment.bootstrap(counts[0])
+    assert low < attachment.score(counts[0]).uas < high
+    spread = math.sqrt(0.09 / lengths.sum())
+    assert 0.5 * 2 * 1.96 * spread < high - low < 2 * 2 * 1.96 * spread
+    better = attachment.compare(*counts)
+    assert better.p_value < 0.01
+    assert better.interval[0] < better.value < better.interval[1]
+    assert math.isclose(better.value, attachment.score(counts[0]).uas - attachment.score(counts[1]).uas)
+    same = attachment.compare(counts[0], counts[0])
+    assert (same.value, same.p_value) == (0, 1)
+    assert attachment.bootstrap(counts[0]) == (low, high)
+
+
+def test_tags_to_the_twelve():
+    assert universal([b"PROPN", b"NOUN", b"SYM", b"PUNCT", b"odd"]) == [b"NOUN", b"NOUN", b"X", b".", b"X"]
+    assert universal([b"NNS", b"TO", b"IN", b"VERB"], "penn") == [b"NOUN", b"PRT", b"ADP", b"VERB"]
+    assert universal([b"q"], {b"q": b"ADV"}) == [b"ADV"]
+    assert len(set(UNIVERSAL)) == 12

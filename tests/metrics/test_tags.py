@@ -1,0 +1,227 @@
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aligntools.ground.errors import UsageProblem
+from aligntools.metrics import tags
+from tests import naive_tags
+
+TAGS = st.lists(st.tuples(st.sampled_from([b"A", b"B", b"C"]), st.sampled_from([b"0", b"1", b"2", b"3"])), max_size=12)
+SAME = st.lists(st.tuples(*[st.sampled_from([b"A", b"B", b"C", b"D"])] * 2), max_size=12)
+
+
+def both(pairs):
+    return [g for g, _ in pairs], [p for _, p in pairs]
+
+
+@given(st.one_of(TAGS, SAME))
+def test_the_table(pairs):
+    gold, predicted = both(pairs)
+    table = tags.contingency(gold, predicted)
+    assert (table.gold, table.predicted) == (sorted(set(gold)), sorted(set(predicted)))
+    found = [
+        (g, p)
+        for k, g in enumerate(table.gold)
+        for m, p in enumerate(table.predicted)
+        for _ in range(table.counts[k, m])
+    ]
+    assert found == sorted(pairs)
+    assert table.words == len(pairs)
+    assert table.foreign == sum(p not in gold for p in predicted)
+
+
+@settings(deadline=None)
+@given(st.one_of(TAGS, SAME))
+def test_mappings_are_the_best_of_all(pairs):
+    gold, predicted = both(pairs)
+    table = tags.contingency(gold, predicted)
+    scores = tags.score(gold, predicted)
+    if not pairs:
+        assert (scores.many_to_one, scores.one_to_one, scores.accuracy) == (None, None, None)
+        return
+    for function, value, injective in [
+        (tags.many_to_one, scores.many_to_one, False),
+        (tags.one_to_one, scores.one_to_one, True),
+    ]:
+        mapping = function(table)
+        best = naive_tags.best_mapping(gold, predicted, injective)
+        assert value == best / len(pairs)
+        to = dict(zip(table.predicted, mapping.tolist(), strict=True))
+        assert sum(to[p] >= 0 and table.gold[to[p]] == g for g, p in pairs) == best
+        used = mapping[mapping >= 0].tolist()
+        assert not injective or len(set(used)) == len(used)
+    assert scores.one_to_one <= scores.many_to_one
+    if scores.accuracy is not None:
+        assert scores.accuracy == sum(g == p for g, p in pairs) / len(pairs)
+        assert scores.accuracy <= scores.one_to_one
+
+
+@given(st.one_of(TAGS, SAME).filter(len))
+def test_information_is_that_of_the_definitions(pairs):
+    gold, predicted = both(pairs)
+    found = tags.information(tags.contingency(gold, predicted))
+    given_predicted = naive_tags.conditional_entropy(gold, predicted)
+    given_gold = naive_tags.conditional_entropy(predicted, gold)
+    of_gold, of_predicted = naive_tags.entropy(gold), naive_tags.entropy(predicted)
+    homogeneity = 1 - given_predicted / of_gold if of_gold else 1
+    completeness = 1 - given_gold / of_predicted if of_predicted else 1
+    total = homogeneity + completeness
+    expected = tags.Information(
+        of_gold,
+        of_predicted,
+        given_predicted,
+        given_gold,
+        # another way to it: twice the joint entropy less the two single ones
+        2 * naive_tags.entropy(pairs) - of_gold - of_predicted,
+        homogeneity,
+        completeness,
+        2 * homogeneity * completeness / total if total > 1e-12 else 0,
+    )
+    assert dataclasses.astuple(found) == pytest.approx(dataclasses.astuple(expected), abs=1e-9)
+
+
+@given(TAGS.filter(len), st.permutations([b"0", b"1", b"2", b"3"]))
+def test_names_of_labels_do_not_matter(pairs, names):
+    gold, predicted = both(pairs)
+    one = tags.score(gold, predicted)
+    renamed = tags.score(gold, [names[int(p)] for p in predicted])
+    assert (renamed.many_to_one, renamed.one_to_one) == (one.many_to_one, one.one_to_one)
+    assert dataclasses.astuple(renamed.information) == pytest.approx(dataclasses.astuple(one.information), abs=1e-12)
+
+
+@given(TAGS.filter(len))
+def test_vi_is_symmetric_and_zero_only_for_the_same_partition(pairs):
+    gold, predicted = both(pairs)
+    vi = tags.information(tags.contingency(gold, predicted)).vi
+    assert tags.information(tags.contingency(predicted, gold)).vi == pytest.approx(vi, abs=1e-12)
+    assert (vi == 0) == (len(set(pairs)) == len(set(gold)) == len(set(predicted)))
+
+
+GOLD = [b"N"] * 4 + [b"V"] * 2 + [b"D"] * 2
+
+
+def test_a_perfect_tagging():
+    scores = tags.score(GOLD, GOLD)
+    assert (scores.accuracy, scores.many_to_one, scores.one_to_one) == (1, 1, 1)
+    assert scores.information == tags.Information(1.5, 1.5, 0, 0, 0, 1, 1, 1)
+
+
+def test_one_label_for_all():
+    scores = tags.score(GOLD, [b"7"] * 8)
+    assert (scores.accuracy, scores.many_to_one, scores.one_to_one) == (None, 0.5, 0.5)
+    assert scores.information == tags.Information(1.5, 0, 1.5, 0, 1.5, 0, 1, 0)
+
+
+def test_a_label_for_each_word():
+    scores = tags.score(GOLD, [b"%d" % k for k in range(8)])
+    assert (scores.accuracy, scores.many_to_one, scores.one_to_one) == (None, 1, 3 / 8)
+    information = scores.information
+    assert (information.vi, information.homogeneity, information.completeness) == (1.5, 1, 0.5)
+    assert information.v_measure == pytest.approx(2 / 3)
+
+
+def test_independent_labels():
+    scores = tags.score([b"A", b"A", b"B", b"B"], [b"0", b"1", b"0", b"1"])
+    assert (scores.many_to_one, scores.one_to_one) == (0.5, 0.5)
+    assert scores.information == tags.Information(1, 1, 1, 1, 2, 0, 0, 0)
+
+
+def test_no_words():
+    scores = tags.score([], [], np.zeros(0, bool))
+    assert (scores.words, scores.accuracy, scores.many_to_one, scores.one_to_one) == (0, None, None, None)
+    assert (scores.known, scores.unknown, scores.accuracy_known, scores.accuracy_unknown) == (0, 0, None, None)
+    assert scores.information == tags.Information(0, 0, 0, 0, 0, 1, 1, 1)
+    table = tags.contingency([], [])
+    assert (tags.by_tag(table), tags.confusions(table)) == ([], [])
+    assert tags.bootstrap(np.zeros((0, 2), np.int64)) == (0, 0)
+    assert tags.compare(np.zeros((0, 2), np.int64), np.zeros((0, 2), np.int64)).p_value == 1
+
+
+def test_accuracy_only_where_most_labels_are_tags():
+    gold = [b"N"] * 4
+    assert tags.score(gold, [b"N", b"N", b"x", b"x"]).accuracy == 0.5
+    scores = tags.score(gold, [b"N", b"y", b"x", b"x"], np.ones(4, bool))
+    assert (scores.accuracy, scores.accuracy_known, scores.known, scores.foreign) == (None, None, 4, 3)
+
+
+def test_known_and_unknown_words():
+    known = np.array([True] * 5 + [False] * 3)
+    scores = tags.score(GOLD, [b"N"] * 5 + [b"V", b"V", b"D"], known)
+    assert (scores.known, scores.unknown, scores.accuracy_known) == (5, 3, 0.8)
+    assert scores.accuracy_unknown == pytest.approx(2 / 3)
+    assert tags.score(GOLD, GOLD, ~np.zeros(8, bool)).accuracy_unknown is None
+    assert tags.score(GOLD, GOLD).known is None
+
+
+def test_figures_of_each_tag():
+    predicted = [b"N", b"N", b"V", b"x", b"V", b"N", b"D", b"N"]
+    rows = {row.tag: dataclasses.astuple(row)[1:] for row in tags.by_tag(tags.contingency(GOLD, predicted))}
+    assert list(rows) == [b"N", b"V", b"D", b"x"]
+    assert rows[b"N"] == (4, 4, 2, 0.5, 0.5, 0.5)
+    assert rows[b"V"] == (2, 2, 1, 0.5, 0.5, 0.5)
+    assert rows[b"D"] == (2, 1, 1, 1.0, 0.5, pytest.approx(2 / 3))
+    assert rows[b"x"] == (0, 1, 0, 0.0, 0.0, 0.0)
+    assert tags.confusions(tags.contingency(GOLD, predicted)) == [
+        (b"D", b"N", 1),
+        (b"N", b"V", 1),
+        (b"N", b"x", 1),
+        (b"V", b"N", 1),
+    ]
+    assert tags.confusions(tags.contingency(GOLD, predicted), 2) == [(b"D", b"N", 1), (b"N", b"V", 1)]
+
+
+def test_figures_of_each_tag_of_induced_labels():
+    rows = tags.by_tag(tags.contingency(GOLD, [b"0", b"0", b"0", b"1", b"1", b"1", b"2", b"0"]))
+    assert [dataclasses.astuple(row)[:4] for row in rows] == [(b"N", 4, 4, 3), (b"V", 2, 3, 2), (b"D", 2, 1, 1)]
+
+
+def test_too_many_labels_for_tags():
+    values = [b"%d" % k for k in range(5000)]
+    with pytest.raises(UsageProblem, match="5000 different tags and 5000 different labels"):
+        tags.contingency(values, values)
+    with pytest.raises(ValueError, match="1 labels for 2 tags"):
+        tags.contingency([b"A", b"B"], [b"A"])
+
+
+def test_counts_of_sentences():
+    right = np.array([True, False, True, True])
+    counts = tags.sentence_counts(right, np.array([0, 2, 2, 4]))
+    assert counts.tolist() == [[1, 2], [0, 0], [2, 2]]
+
+
+def test_the_interval_is_that_of_many_draws():
+    rng = np.random.default_rng(3)
+    words = rng.integers(1, 30, 200)
+    counts = np.stack([rng.binomial(words, 0.8), words], axis=1)
+    low, high = tags.bootstrap(counts, 2000, seed=1)
+    assert tags.bootstrap(counts, 2000, seed=1) == (low, high)
+    share = counts[:, 0].sum() / counts[:, 1].sum()
+    residual = counts[:, 0] - share * words  # the delta method's standard error of a ratio
+    error = np.sqrt(np.sum(residual**2)) / words.sum()
+    assert low == pytest.approx(share - 1.96 * error, abs=error / 4)
+    assert high == pytest.approx(share + 1.96 * error, abs=error / 4)
+
+
+def test_comparison():
+    rng = np.random.default_rng(4)
+    words = rng.integers(5, 30, 300)
+    one, other = (np.stack([rng.binomial(words, p), words], axis=1) for p in (0.9, 0.8))
+    better = tags.compare(one, other, 500)
+    assert better.value == pytest.approx(one[:, 0].sum() / words.sum() - other[:, 0].sum() / words.sum())
+    assert better.interval[0] > 0
+    assert better.interval[0] < better.value < better.interval[1]
+    assert better.p_value == 1 / 501
+    back = tags.compare(other, one, 500)
+    assert (back.value, back.p_value) == (-better.value, better.p_value)
+    same = tags.compare(one, one, 100)
+    assert (same.value, same.interval, same.p_value) == (0, (0, 0), 1)
+
+
+def test_the_p_value_is_the_share_of_exchanges():
+    """Three sentences have eight exchanges; two of them, none and all, make as large a difference."""
+    one = np.array([[3, 4], [3, 4], [4, 4]])
+    other = np.array([[1, 4], [2, 4], [3, 4]])
+    assert tags.compare(one, other, 20_000).p_value == pytest.approx(2 / 8, abs=0.01)
