@@ -1,3 +1,81 @@
-"""Hidden structure learned from plain text: word alignments, tags, trees, translations."""
+"""Hidden structure learned from plain text: word alignments, tags, trees, translations.
 
-__version__ = "0.1.0"
+The names in ``__all__`` are the public interface: they keep their meaning until the next major version. What they
+need is imported when they are first used, so that ``import aligntools`` costs next to nothing.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.2.0"
+
+if TYPE_CHECKING:
+    from aligntools.api.alignment import Aligner as Aligner
+    from aligntools.api.alignment import Alignment as Alignment
+    from aligntools.api.alignment import PairScores as PairScores
+    from aligntools.api.alignment import align as align
+    from aligntools.api.alignment import read_bitext as read_bitext
+    from aligntools.api.alignment import train_aligner as train_aligner
+    from aligntools.api.alignment import train_mre_aligner as train_mre_aligner
+    from aligntools.api.contrastive import ContrastiveAligner as ContrastiveAligner
+    from aligntools.api.contrastive import train_contrastive_aligner as train_contrastive_aligner
+    from aligntools.api.links import extract_lexicon as extract_lexicon
+    from aligntools.api.links import symmetrize as symmetrize
+    from aligntools.api.loading import load as load
+    from aligntools.api.parsing import Parser as Parser
+    from aligntools.api.parsing import train_parser as train_parser
+    from aligntools.api.parsing import transfer_parser as transfer_parser
+    from aligntools.api.progress import Step as Step
+    from aligntools.api.scoring import aer as aer
+    from aligntools.api.scoring import bleu as bleu
+    from aligntools.api.scoring import score_tags as score_tags
+    from aligntools.api.scoring import score_trees as score_trees
+    from aligntools.api.tagging import Tagger as Tagger
+    from aligntools.api.tagging import induce_tags as induce_tags
+    from aligntools.api.tagging import train_tagger as train_tagger
+    from aligntools.api.translation import Grammar as Grammar
+    from aligntools.api.translation import LanguageModel as LanguageModel
+    from aligntools.api.translation import Translator as Translator
+    from aligntools.api.translation import extract_grammar as extract_grammar
+    from aligntools.api.translation import filter_grammar as filter_grammar
+    from aligntools.api.translation import train_lm as train_lm
+    from aligntools.api.translation import tune as tune
+    from aligntools.ground.errors import AligntoolsError as AligntoolsError
+    from aligntools.ground.errors import DataError as DataError
+    from aligntools.ground.errors import ModelError as ModelError
+    from aligntools.ground.errors import ResourceError as ResourceError
+    from aligntools.ground.errors import UsageProblem as UsageProblem
+
+#: The module of each public name, by module.
+_MODULES = {
+    "api.alignment": (
+        "Aligner", "Alignment", "PairScores", "align", "read_bitext", "train_aligner", "train_mre_aligner",
+    ),
+    "api.contrastive": ("ContrastiveAligner", "train_contrastive_aligner"),
+    "api.links": ("extract_lexicon", "symmetrize"),
+    "api.loading": ("load",),
+    "api.parsing": ("Parser", "train_parser", "transfer_parser"),
+    "api.progress": ("Step",),
+    "api.scoring": ("aer", "bleu", "score_tags", "score_trees"),
+    "api.tagging": ("Tagger", "induce_tags", "train_tagger"),
+    "api.translation": (
+        "Grammar", "LanguageModel", "Translator", "extract_grammar", "filter_grammar", "train_lm", "tune",
+    ),
+    "ground.errors": ("AligntoolsError", "DataError", "ModelError", "ResourceError", "UsageProblem"),
+}  # fmt: skip
+_HOMES = {name: f"aligntools.{module}" for module, names in _MODULES.items() for name in names}
+__all__ = sorted(["__version__", *_HOMES])
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'aligntools' has no attribute '{name}'")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return sorted({*globals(), *__all__})

@@ -1,24 +1,95 @@
 """Options that several commands share: the same flag, the same meaning, the same help everywhere.
 
 Each bundle is a decorator that puts its values among the command's keyword arguments, under the names that
-its docstring gives.
+its docstring gives. `Command` is the class of every command: it groups options in its help under titles, takes
+``--debug`` after the command's name too, and goes on taking the old spellings of options that were renamed.
 """
 
-import os
+import sys
 
 import click
 
+from aligntools.api.threads import available_cores
 from aligntools.formats import files
 
 #: Given to every command: ``-h`` beside ``--help``, and defaults shown.
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+#: Title of the options that have none of their own.
+OTHERS = "Other options"
 
 
-def available_cores():
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0)) or 1
-    return os.cpu_count() or 1
+class Command(click.Command):
+    """A command whose help groups its options, with ``--debug`` and old spellings taken quietly or with a notice.
+
+    Parameters
+    ----------
+    renamed : dict of str to str
+        Old spellings and what they are called now: ``{"--k-best": "--n-best"}``. An old spelling works as the new
+        one does; a line on standard error says what it is called now.
+    """
+
+    def __init__(self, *args, renamed=None, **kwargs):
+        kwargs["context_settings"] = SETTINGS | (kwargs.get("context_settings") or {})
+        super().__init__(*args, **kwargs)
+        self.renamed = renamed or {}
+
+    def parse_args(self, ctx, args):
+        """Parse the arguments, old spellings replaced."""
+        return super().parse_args(ctx, self._modern(args))
+
+    def _modern(self, args):
+        args, out = list(args), []
+        while args:
+            argument = args.pop(0)
+            if argument == "--":
+                return [*out, argument, *args]
+            if argument == "--debug":  # `main.run` has seen it
+                continue
+            name, sign, value = argument.partition("=")
+            if not argument.startswith("--"):  # -mFILE
+                name, sign, value = argument[:2], "", argument[2:]
+            if name in self.renamed and argument.startswith("-"):
+                now = self.renamed[name]
+                sys.stderr.write(f"note: {name} is called {now} now\n")
+                argument = now + sign + value
+                if value and not sign:
+                    out.append(now)
+                    argument = value
+            out.append(argument)
+        return out
+
+    def format_options(self, ctx, formatter):
+        """Write the options under their groups' titles, in the order in which the groups were declared."""
+        groups = {}
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                groups.setdefault(getattr(parameter, "group", OTHERS), []).append(record)
+        groups[OTHERS] = groups.pop(OTHERS, [])  # last
+        for title, records in groups.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+
+def group(title, *options):
+    """Return one decorator for several options, which come in this order under this title in the help.
+
+    >>> @click.command(cls=Command)
+    ... @group("Common options", click.option("--fast", is_flag=True, help="Do less."))
+    ... def command(fast): ...
+    """
+
+    def decorate(function):
+        before = len(getattr(function, "__click_params__", ()))
+        for option in reversed(options):
+            function = option(function)
+        for parameter in function.__click_params__[before:]:
+            if not hasattr(parameter, "group"):
+                parameter.group = title
+        return function
+
+    return decorate
 
 
 def threads(function):

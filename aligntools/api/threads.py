@@ -1,0 +1,24 @@
+"""How many threads the public functions use, and the pool that they work with."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from aligntools.ground.parallel import Pool
+
+
+def available_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0)) or 1
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def pool_of(threads: int | Pool | None) -> Iterator[Pool]:
+    """Yield a pool of so many threads (None: all cores); a pool that is given is used and stays open."""
+    if isinstance(threads, Pool):
+        yield threads
+        return
+    with Pool(available_cores() if threads is None else threads) as pool:
+        yield pool
