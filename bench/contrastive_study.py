@@ -152,7 +152,7 @@ class Study:
     @cached_property
     def threshold(self):
         """Return what contrastive-align takes for the base model's own decision."""
-        return 0.4 if len(self.model.members) > 1 else 0.5
+        return 0.4 if len(self.model.views) > 1 else 0.5
 
     @cached_property
     def gatherer(self):

@@ -17,7 +17,7 @@ _NONE = np.zeros(0, np.float32)
 
 
 @dataclass
-class Positions:
+class PositionTable:
     """One direction's table.
 
     Attributes
@@ -96,7 +96,7 @@ def nearest_shapes(shapes):
 
 
 #: Takes the place of a table where the diagonal is meant.
-DIAGONAL = Positions(np.zeros((0, 2), np.int32), _NONE)
+DIAGONAL = PositionTable(np.zeros((0, 2), np.int32), _NONE)
 
 
 class Scratch:

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from aligntools.aligning.models import estimation as est
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_ibm as ki
+from aligntools.aligning.models.jumps import jump_taps
+from aligntools.aligning.models.lexical import null_from_counts
 from aligntools.aligning.models.position_tables import Scratch, positioned
 
 
@@ -13,7 +14,7 @@ class Expectations:
 
     Parameters
     ----------
-    passes : Passes
+    matrices : LinkMatrices
     directions : int
         1 forward, 2 reverse, 3 both.
     joint : bool
@@ -23,8 +24,8 @@ class Expectations:
     p_null : float32 [2]
     """
 
-    def __init__(self, source, target, passes, pool, directions, joint, s_null, t_null, p_null):
-        self.source, self.target, self.passes, self.pool = source, target, passes, pool
+    def __init__(self, matrices, pool, directions, joint, s_null, t_null, p_null):
+        self.source, self.target, self.matrices, self.pool = matrices.source, matrices.target, matrices, pool
         self.directions, self.joint = directions, joint
         self.s_null, self.t_null, self.p_null = s_null, t_null, p_null
 
@@ -34,14 +35,14 @@ class Expectations:
         ``apart``: the directions have a matrix each, although they are joint.
         """
         loglik = np.zeros(2)
-        for chunk in self.passes.chunks:
-            self.passes.index(chunk)
-            cells = self.passes.cells
-            self.passes.fill(chunk, lexicon.forward, lexicon.default, cells)
+        for chunk in self.matrices.chunks:
+            self.matrices.index(chunk)
+            cells = self.matrices.cells
+            self.matrices.fill(chunk, lexicon.forward, lexicon.default, cells)
             other = cells
             if apart or not self.joint:
-                other = self.passes.second
-                self.passes.fill(chunk, lexicon.reverse, lexicon.default, other)
+                other = self.matrices.second
+                self.matrices.fill(chunk, lexicon.reverse, lexicon.default, other)
             logs = np.zeros((2, chunk.k1 - chunk.k0))
             if first:
                 first(chunk)
@@ -51,12 +52,12 @@ class Expectations:
                 then(chunk, cells, other)
             for d, counts in enumerate(all_counts):
                 if self.joint or self.directions & (d + 1):
-                    self.passes.collect(chunk, counts, (cells, other)[d])
+                    self.matrices.collect(chunk, counts, (cells, other)[d])
         return loglik
 
     def hmm(self, lexicon, jumps, all_counts, stride):
         """One HMM E-step: log-likelihoods, jump counts; pair counts are added to ``all_counts``."""
-        taps, back = est.jump_taps(jumps)
+        taps, back = jump_taps(jumps)
         parts = {}
 
         def block(b, chunk, cells, other, logs):
@@ -150,6 +151,6 @@ class Expectations:
             return
         variational = settings.estimator == "vb"
         if self.directions & 1:
-            self.t_null = est.null_from_counts(self.null_counts[0], settings.alpha, variational)
+            self.t_null = null_from_counts(self.null_counts[0], settings.alpha, variational)
         if self.directions & 2:
-            self.s_null = est.null_from_counts(self.null_counts[1], settings.alpha, variational)
+            self.s_null = null_from_counts(self.null_counts[1], settings.alpha, variational)
