@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 import unicodedata
@@ -11,6 +12,7 @@ from aligntools.aligning.text.views import cut, look_alike_keys, simplify, view
 from aligntools.aligning.training.stages import SideView, collapse, side_view
 from aligntools.formats.bitext import Bitext, Side, Skipped
 from aligntools.formats.vocabulary import Vocabulary
+from tests.places import ROOT
 
 WORDS = ["", "Haus", "häuser", "hauses", "haut", "1984", "…", "ÉTÉ", "ete", "ete", "日本語", "한국어"]
 
@@ -78,10 +80,16 @@ def test_keys_tell_which_words_look_alike(words):
 
 
 def test_keys_are_the_same_in_every_process():
-    code = "from aligntools.aligning.views import look_alike_keys as k; print(k(['', 'Haus', 'été', '12']).tolist())"
+    code = (
+        "from aligntools.aligning.text.views import look_alike_keys as k; print(k(['', 'Haus', 'été', '12']).tolist())"
+    )
     outs = {
         subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
         ).stdout
         for seed in ("1", "2")
     }

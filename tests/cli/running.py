@@ -83,9 +83,9 @@ def _standard_files(data):
         objects = sys.stdin, sys.stdout, sys.stderr
         for k, file in enumerate((source, out, err)):
             os.dup2(file.fileno(), k)
-        sys.stdin = io.TextIOWrapper(open(0, "rb", closefd=False), encoding="utf-8")
-        sys.stdout = io.TextIOWrapper(open(1, "wb", closefd=False), encoding="utf-8")
-        sys.stderr = io.TextIOWrapper(open(2, "wb", closefd=False), encoding="utf-8", line_buffering=True)
+        sys.stdin = io.TextIOWrapper(open(0, "rb", closefd=False), encoding="utf-8")  # noqa: SIM115
+        sys.stdout = io.TextIOWrapper(open(1, "wb", closefd=False), encoding="utf-8")  # noqa: SIM115
+        sys.stderr = io.TextIOWrapper(open(2, "wb", closefd=False), encoding="utf-8", line_buffering=True)  # noqa: SIM115
         try:
             yield written
         finally:
