@@ -17,7 +17,7 @@ os.environ.setdefault("ALIGNTOOLS_CACHE_DIR", os.path.join(_CACHE, "aligntools")
 hypothesis.settings.register_profile("suite", deadline=None)  # the first example may wait for the compiler
 hypothesis.settings.load_profile("suite")
 
-#: Which tests compile the same kernels, by the beginnings of their paths; the first that fits. Processes take the groups
+#: Which tests compile the same kernels, by the beginnings of their paths; the first that fits. Processes take groups
 #: in this order, so the longest come first, and last the tests, one by one, that use what all others have compiled.
 GROUPS = (
     (
@@ -35,6 +35,7 @@ GROUPS = (
 )
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(items):
     """Mark each test with its group and put the groups in order."""
     order = {}
