@@ -136,7 +136,7 @@ def stream_bitext(
                 lookup.translate(side.tokens, builder.lexicon)
                 for lookup, side, builder in zip(lookups, sides, builders, strict=True)
             ]
-            yield Bitext(*sides, *extended, skipped)
+            yield Bitext(sides[0], sides[1], extended[0], extended[1], skipped)
             if lines < most:
                 return
 

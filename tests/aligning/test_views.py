@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 import unicodedata
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from aligntools.aligning.text.views import SideView, collapse, cut, look_alike_keys, simplify, view, view_text
 from aligntools.formats.bitext import Bitext, Side, Skipped
 from aligntools.formats.vocabulary import Vocabulary
+from tests.places import ROOT
 
 WORDS = ["", "Haus", "häuser", "hauses", "haut", "1984", "…", "ÉTÉ", "ete", "ete", "日本語", "한국어"]
 
@@ -82,7 +84,11 @@ def test_keys_are_the_same_in_every_process():
     )
     outs = {
         subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
         ).stdout
         for seed in ("1", "2")
     }

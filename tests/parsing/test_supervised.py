@@ -9,10 +9,10 @@ from aligntools.metrics import attachment
 from aligntools.parsing import supervised
 from aligntools.parsing.inference import Trees
 from aligntools.parsing.supervised import Settings
-from tests.cli.running import ROOT
 from tests.parsing.test_parser import TEXT, split
+from tests.places import REALDATA
 
-TREEBANKS = ROOT.parent / "shared" / "data" / "treebanks"
+TREEBANKS = REALDATA / "treebanks"
 
 
 def test_a_parser_from_a_treebank():
