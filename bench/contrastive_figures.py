@@ -370,7 +370,7 @@ def figure2(found):
 
 def _counts(found):
     return " ".join(
-        f"{name}: {f['pairs']} pairs of {f['words']:.1f} words a side, {f['vectors']:,} vectors."
+        f"{name}: {f['pairs']} pairs of {f['words']:.1f} words per side, {f['vectors']:,} vectors."
         for name, f in found.items()
     )
 

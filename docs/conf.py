@@ -28,3 +28,10 @@ python_maximum_signature_line_length = 100
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_preprocess_types = False
+
+
+def setup(app):
+    """Show shell blocks as sessions: what follows a prompt is a command, the rest is output."""
+    from pygments.lexers import BashSessionLexer
+
+    app.add_lexer("sh", BashSessionLexer)
