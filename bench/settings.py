@@ -62,7 +62,7 @@ def run(o):
         lines.append([row, *cells, f"{means[row]:.2f}", change])
     body = [
         f"AER in percent of the joint decision; the default settings are {_defaults()}, threshold {THRESHOLD}."
-        " Each row changes one of them. The gold links were used for this table alone.",
+        " Each row changes one of them. The gold links were used only for this table.",
         report.table(["setting", *names, "mean", "change"], lines),
         report.circumstances(o.threads),
     ]
