@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from aligntools.api.progress import Step as Step
     from aligntools.api.scoring import aer as aer
     from aligntools.api.scoring import bleu as bleu
+    from aligntools.api.scoring import compare_scores as compare_scores
     from aligntools.api.scoring import score_tags as score_tags
     from aligntools.api.scoring import score_trees as score_trees
     from aligntools.api.tagging import Tagger as Tagger
@@ -57,7 +58,7 @@ _MODULES = {
     "api.loading": ("load",),
     "api.parsing": ("Parser", "train_parser", "transfer_parser"),
     "api.progress": ("Step",),
-    "api.scoring": ("aer", "bleu", "score_tags", "score_trees"),
+    "api.scoring": ("aer", "bleu", "compare_scores", "score_tags", "score_trees"),
     "api.tagging": ("Tagger", "induce_tags", "train_tagger"),
     "api.translation": (
         "Grammar", "LanguageModel", "Translator", "extract_grammar", "filter_grammar", "train_lm", "tune",

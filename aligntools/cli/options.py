@@ -63,7 +63,7 @@ class Command(click.Command):
         groups = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            if record is not None and isinstance(parameter, click.Option):
                 groups.setdefault(getattr(parameter, "group", OTHERS), []).append(record)
         groups[OTHERS] = groups.pop(OTHERS, [])  # last
         for title, records in groups.items():
