@@ -63,7 +63,7 @@ else:
 warnings.simplefilter("ignore", NumbaPerformanceWarning)
 
 
-def kernel(function=None, *, fast=True, inline=False):
+def kernel(function=None, *, fast=True, inline=False, owning=True):
     """Compile a function lazily, without the GIL, cached.
 
     Parameters
@@ -75,12 +75,17 @@ def kernel(function=None, *, fast=True, inline=False):
         Always inline into the calling kernel. Every kernel with floats that kernels call needs it: otherwise
         code loaded from the cache may call another copy of it, optimized otherwise, than code just compiled
         did, and a machine's first run would round differently from all later ones.
+    owning : bool
+        False for kernels that allocate nothing: they do not count references to their arrays. Where arrays come in
+        named tuples, counting at each use would cost more than the work.
     """
     if function is None:
-        return functools.partial(kernel, fast=fast, inline=inline)
+        return functools.partial(kernel, fast=fast, inline=inline, owning=owning)
     options = {"nogil": True, "cache": CACHE_FOLDER is not None, "error_model": "numpy"}
     if fast:
         options["fastmath"] = _FAST
     if inline:
         options["forceinline"] = True
+    if not owning:
+        options["_nrt"] = False
     return numba.njit(function, **options)
