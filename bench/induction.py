@@ -50,11 +50,12 @@ def _text(o, name, pool):
 def _once(tokens, text, n_words, states, seed, pool):
     """Return (many-to-1, VI, mean ln P(x|x)) of EM and of MRE."""
     from aligntools.metrics import tags
-    from aligntools.tagging import induction, reconstruction
-    from aligntools.tagging.chain import ChainText, posterior_decode
+    from aligntools.tagging.chains import induction, reconstruction
+    from aligntools.tagging.chains.chain import ChainText, posterior_decode
+    from aligntools.tagging.settings import InductionSettings
 
     corpus = ChainText(tokens, text.offsets, n_words)
-    chain = induction.induce(tokens, text.offsets, n_words, states, pool, seed).chain
+    chain = induction.induce(tokens, text.offsets, n_words, pool, InductionSettings(states, seed=seed)).chain
     climbed, objectives = reconstruction.reconstruct(chain, corpus, pool)
     out = []
     for model, objective in ((chain, objectives[0]), (climbed, objectives[-1])):

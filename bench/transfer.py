@@ -137,10 +137,10 @@ class _Bench:
 
     def _ewt(self, parser):
         from aligntools.ground.parallel import Pool
-        from aligntools.parsing.parser import Parser
+        from aligntools.parsing.parser import ParserModel
 
         with Pool(self.o.threads) as pool:
-            return english.ewt(self.o.treebanks / "ud" / "en_ewt-train.conllu.gz", Parser.load(parser), pool)
+            return english.ewt(self.o.treebanks / "ud" / "en_ewt-train.conllu.gz", ParserModel.load(parser), pool)
 
     def text(self, language):
         """Return a language's files."""

@@ -144,8 +144,9 @@ def _induced(o, pool, say):
     import numpy as np
 
     from aligntools.formats.tagged import read_words
-    from aligntools.tagging import induction, reconstruction
-    from aligntools.tagging.chain import ChainText, expected_counts
+    from aligntools.tagging.chains import induction
+    from aligntools.tagging.chains import reconstruction
+    from aligntools.tagging.chains.chain import ChainText, expected_counts
     from aligntools.tagging.tagger import from_chain
 
     estimator = o["estimator"] or "em"
@@ -182,7 +183,7 @@ def _supervised(o, pool, say):
     from dataclasses import replace
 
     from aligntools.formats.tagged import read_tags
-    from aligntools.tagging.supervised import Settings, train_supervised
+    from aligntools.tagging.supervised.training import Settings, train_supervised
 
     if o["format"] == "text":
         raise UsageProblem("plain text has no tags; to induce them give it as --text")

@@ -14,10 +14,10 @@ import numpy as np
 
 from aligntools.ground import kernels_vectors, lbfgs
 from aligntools.ground.parallel import Pool
-from aligntools.parsing import inference
-from aligntools.parsing import kernels_features as kernels
-from aligntools.parsing.features import FeatureSpace, Sentences
-from aligntools.parsing.inference import Trees
+from aligntools.parsing.features import kernels_features as kernels
+from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
+from aligntools.parsing.settings import TreeConstraints
+from aligntools.parsing.trees import inference
 
 #: Edges that are scored at a time; each takes some 40 bytes.
 CHUNK = 4_000_000
@@ -26,12 +26,14 @@ CHUNK = 4_000_000
 class Loss(Protocol):
     """A loss over the trees of sentences, given their edges' scores."""
 
-    sentences: Sentences
+    @property
+    def sentences(self) -> EncodedSentences:
+        """The sentences."""
 
     def part(self, begin: int, end: int) -> "Loss":
         """Return the loss over the sentences ``begin:end``."""
 
-    def value(self, scores, pool: Pool | None) -> tuple[np.ndarray, np.ndarray]:
+    def value(self, scores: np.ndarray, pool: Pool | None) -> tuple[np.ndarray, np.ndarray]:
         """Return a value a sentence and the derivatives with respect to the scores."""
 
 
@@ -41,15 +43,15 @@ class TreeLoss:
 
     Attributes
     ----------
-    sentences : Sentences
+    sentences : EncodedSentences
     heads : int32 [words]
         Trees that ``trees`` has; see `trees.usable`.
-    trees : Trees
+    trees : TreeConstraints
     """
 
-    sentences: Sentences
+    sentences: EncodedSentences
     heads: np.ndarray
-    trees: Trees
+    trees: TreeConstraints
 
     def part(self, begin, end):
         """Return the loss over the sentences ``begin:end``."""
@@ -72,15 +74,15 @@ class ExpectedLoss:
 
     Attributes
     ----------
-    sentences : Sentences
+    sentences : EncodedSentences
     expected : float64 [edges]
         Marginals of the other distribution.
-    trees : Trees
+    trees : TreeConstraints
     """
 
-    sentences: Sentences
+    sentences: EncodedSentences
     expected: np.ndarray
-    trees: Trees
+    trees: TreeConstraints
 
     def part(self, begin, end):
         """Return the loss over the sentences ``begin:end``."""
@@ -104,16 +106,16 @@ class EntropyLoss:
 
     Attributes
     ----------
-    sentences : Sentences
-    trees : Trees
+    sentences : EncodedSentences
+    trees : TreeConstraints
     weight : float
         The trade-off gamma.
     alpha : float
         Order of the entropy: 1 is Shannon's, others Rényi's.
     """
 
-    sentences: Sentences
-    trees: Trees
+    sentences: EncodedSentences
+    trees: TreeConstraints
     weight: float = 1.0
     alpha: float = 1.0
 
@@ -192,18 +194,33 @@ class Fit:
     """
 
     weights: np.ndarray
-    values: list
+    values: list[float]
     evaluations: int
     converged: bool
     message: str
 
 
+class Minimize(Protocol):
+    """What minimizes an objective: `minimize`, or a kept state that continues."""
+
+    def __call__(
+        self,
+        objective: Objective,
+        start: np.ndarray | None,
+        iterations: int,
+        tolerance: float,
+        *,
+        progress: Callable[[int, float, np.ndarray], None] | None = None,
+    ) -> Fit:
+        """Return what was found."""
+
+
 def minimize(
     objective: Objective,
-    start=None,
-    iterations=100,
-    tolerance=1e-5,
-    memory=10,
+    start: np.ndarray | lbfgs.State | None = None,
+    iterations: int = 100,
+    tolerance: float = 1e-5,
+    memory: int = 10,
     progress: Callable[[int, float, np.ndarray], None] | None = None,
     checkpoint: Callable[[lbfgs.State], None] | None = None,
 ) -> Fit:
@@ -213,10 +230,10 @@ def minimize(
     ----------
     objective : Objective
     start : float64 [space.size] or lbfgs.State, optional
-        Zeros unless given. What no sentence has a feature for stays as it is, and counts for nothing. A State that
-        ``checkpoint`` was given goes on to the same result as if it had not been interrupted.
+        Default zeros. Weights of features that no sentence has stay as they are, and do not count. A State that
+        ``checkpoint`` received continues to the same result as an uninterrupted training.
     iterations : int
-        Steps at most.
+        Largest number of steps.
     tolerance : float
         Ends when two steps in a row lower the objective by less than this share.
     memory : int
@@ -228,12 +245,13 @@ def minimize(
     """
     resumed = isinstance(start, lbfgs.State)
     weights = np.zeros(objective.space.size) if start is None or resumed else np.array(start, np.float64)
-    active, values = objective.active(), []
-    if resumed and len(start.x) != len(active):
+    active = objective.active()
+    values: list[float] = []
+    if isinstance(start, lbfgs.State) and len(start.x) != len(active):
         raise ValueError(f"a state of {len(start.x)} weights for an objective of {len(active)}")
-    idle = weights.copy()
-    idle[active] = 0
-    idle = 0.5 * objective.l2 * float(np.add.reduce(np.square(idle)))
+    unused = weights.copy()
+    unused[active] = 0
+    idle = 0.5 * objective.l2 * float(np.add.reduce(np.square(unused)))
 
     def value(x):
         weights[active] = x
@@ -250,11 +268,9 @@ def minimize(
         if checkpoint is not None:
             checkpoint(state)
 
-    if resumed:
+    if isinstance(start, lbfgs.State):
         values.append(start.value)
     begin = start if resumed else weights[active]
-    found = lbfgs.minimize(
-        value, begin, iterations, tolerance, memory=memory, pool=objective.pool, progress=note
-    )  # fmt: skip
+    found = lbfgs.minimize(value, begin, iterations, tolerance, memory=memory, pool=objective.pool, progress=note)
     weights[active] = found.state.x
     return Fit(weights, values, objective.evaluations, found.converged, found.message)

@@ -1,10 +1,11 @@
 """Words that look alike: a tree of classes by kind of characters, then by ending."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from aligntools.tagging.unknown import shape, text_of
+from aligntools.tagging.forms.unknown import shape, text_of
 
 #: Levels of the tree below its root.
 DEPTH = 3
@@ -19,7 +20,7 @@ def signature(word: bytes) -> tuple[str, ...]:
     return f"1{kinds}", f"2{len(kinds)}{kinds}{end[-2:]}", f"3{len(kinds)}{kinds}{end}"
 
 
-@dataclass
+@dataclass(frozen=True)
 class WordClasses:
     """A tree; node 0 is the root, and nodes are numbered level by level.
 
@@ -36,24 +37,25 @@ class WordClasses:
         Deepest node of each word.
     """
 
-    numbers: dict
+    numbers: dict[str, int]
     parents: np.ndarray
-    levels: list
-    paths: np.ndarray = field(repr=False, default=None)
-    nodes: np.ndarray = field(repr=False, default=None)
+    levels: list[tuple[int, int]]
+    paths: np.ndarray = field(repr=False, default_factory=lambda: np.zeros((0, DEPTH + 1), np.int64))
+    nodes: np.ndarray = field(repr=False, default_factory=lambda: np.zeros(0, np.int64))
 
     @property
-    def n_nodes(self):
+    def n_nodes(self) -> int:
         """Number of nodes."""
         return len(self.parents)
 
     @classmethod
-    def of(cls, words, least=3):
+    def of(cls, words: Sequence[bytes], least: int = 3) -> "WordClasses":
         """Build the tree from different words; classes of fewer than ``least`` are left out."""
         found = [signature(w) for w in words]
-        numbers, parents, levels = {}, [0], [(0, 1)]
+        numbers: dict[str, int] = {}
+        parents, levels = [0], [(0, 1)]
         for depth in range(DEPTH):
-            sizes = {}
+            sizes: dict[str, int] = {}
             for s in found:
                 sizes[s[depth]] = sizes.get(s[depth], 0) + 1
             begin = len(parents)
@@ -64,16 +66,14 @@ class WordClasses:
                     numbers[name] = len(parents)
                     parents.append(parent)
             levels.append((begin, len(parents)))
-        tree = cls(numbers, np.array(parents, np.int64), levels)
-        tree.paths = np.full((len(words), DEPTH + 1), -1, np.int64)
-        tree.paths[:, 0] = 0
+        paths = np.full((len(words), DEPTH + 1), -1, np.int64)
+        paths[:, 0] = 0
         for n, s in enumerate(found):
             for depth in range(DEPTH):
-                tree.paths[n, depth + 1] = numbers.get(s[depth], -1)
-        tree.nodes = tree.paths.max(1, initial=0)
-        return tree
+                paths[n, depth + 1] = numbers.get(s[depth], -1)
+        return cls(numbers, np.array(parents, np.int64), levels, paths, paths.max(1, initial=0))
 
-    def find(self, words):
+    def find(self, words: Sequence[bytes]) -> np.ndarray:
         """Return the deepest node of any words, int64 [words]."""
         nodes = np.zeros(len(words), np.int64)
         for n, w in enumerate(words):

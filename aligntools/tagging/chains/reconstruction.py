@@ -1,7 +1,7 @@
 """Maximum reconstruction estimation of a chain (Cheng, Liu & Xu 2017, equations 21 to 29, for tag induction).
 
-A chain is trained to give back the words that it has seen: states z are drawn given the words x, the words again
-given the states. The logarithm of the probability that this succeeds is
+A chain is trained to reproduce the words that it has seen: states z are drawn given the words x, then words given
+the states. The logarithm of the probability that this succeeds is
 
     log P(x|x) = log sum_z P(z|x) P(x|z) = log sum_z P(z) P(x|z)^2 - log sum_z P(z) P(x|z),
 
@@ -13,10 +13,8 @@ expected count under the posterior ``P(z|x)``.
 import numpy as np
 
 from aligntools.ground.exponentiated import Family, climb
-from aligntools.tagging.chain import as_distributions, expected_counts, from_distributions
-
-#: Steps from the EM solution, as in the paper.
-ITERATIONS = 50
+from aligntools.tagging.chains.chain import as_distributions, expected_counts, from_distributions
+from aligntools.tagging.settings import InductionSettings
 
 
 def reconstruction(chain, text, pool):
@@ -52,7 +50,7 @@ def reconstruction(chain, text, pool):
     return objectives, counts, totals
 
 
-def reconstruct(chain, text, pool, iterations=ITERATIONS, report=None, rate=1.0, tolerance=0.0):
+def reconstruct(chain, text, pool, iterations=InductionSettings.mre_iterations, report=None, rate=1.0, tolerance=0.0):
     """Train a chain to reconstruct a text, by exponentiated gradient with adaptive rates.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Training that was interrupted goes on: the minimizer's state in a file, with what it belongs to."""
+"""Continuing an interrupted training: the minimizer's state in a file, with a fingerprint of what it belongs to."""
 
 import hashlib
 import json
@@ -9,8 +9,8 @@ import numpy as np
 
 from aligntools.formats.modelfile import read_model, write_model
 from aligntools.ground import lbfgs
-from aligntools.ground.errors import ModelError
-from aligntools.parsing import training
+from aligntools.ground.errors import DataError, ModelError
+from aligntools.parsing.learning import training
 
 KIND = "parser checkpoint"
 
@@ -24,8 +24,8 @@ def fingerprint(settings: dict, *arrays) -> str:
 
 
 @dataclass
-class Kept:
-    """The state of one training: where it goes on, and where its next states are kept."""
+class TrainingState:
+    """The state of one training: where it continues, and where its next states are kept."""
 
     path: str
     fingerprint: str
@@ -33,8 +33,8 @@ class Kept:
     state: lbfgs.State | None = None
     done: bool = False
 
-    def minimize(self, objective, start, iterations, tolerance, progress=None) -> training.Fit:
-        """Do what `training.minimize` does, from the kept state on; a training that had ended has ended."""
+    def minimize(self, objective, start, iterations, tolerance, *, progress=None) -> training.Fit:
+        """Do what `training.minimize` does, beginning with the kept state; a finished training stays finished."""
         if self.state is not None:
             start = self.state
             iterations = self.state.steps if self.done else iterations
@@ -49,6 +49,7 @@ class Kept:
             self._write(False)
 
     def _write(self, done):
+        assert self.state is not None
         header = {"fingerprint": self.fingerprint, "done": done}
         write_model(self.path, KIND, header, self.state.arrays())
 
@@ -59,15 +60,24 @@ class Checkpoint:
     Parameters
     ----------
     folder : str
-        Is there already; nothing but ``NAME.state`` is written there.
+        Made if it does not exist; only ``NAME.state`` is written there.
     every : int
         Steps between states.
+
+    Raises
+    ------
+    DataError
+        When the folder cannot be made.
     """
 
-    def __init__(self, folder, every=1):
-        self.folder, self.every = folder, every
+    def __init__(self, folder: str | os.PathLike[str], every: int = 1):
+        self.folder, self.every = os.fspath(folder), every
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except OSError as error:
+            raise DataError(self.folder, None, f"cannot be made: {error.strerror or error}") from None
 
-    def open(self, name, own: str) -> "Kept":
+    def open(self, name: str, own: str) -> "TrainingState":
         """Find what is kept of a training by its name, if anything.
 
         Parameters
@@ -80,16 +90,16 @@ class Checkpoint:
         Raises
         ------
         ModelError
-            When the file is damaged, or is that of other settings or other data than ``own`` stands for.
+            When the file is damaged, or belongs to other settings or other data.
         """
         path = os.path.join(self.folder, f"{name}.state")
         if not os.path.exists(path):
-            return Kept(path, own, self.every)
+            return TrainingState(path, own, self.every)
         header, arrays = read_model(path, KIND)
         if header.get("fingerprint") != own:
-            raise ModelError(path, None, "is of other text or options; remove it, or give another --checkpoint")
+            raise ModelError(path, None, "is of other text or options; remove it, or give another folder")
         try:
             state = lbfgs.State.from_arrays(arrays)
         except (KeyError, ValueError, IndexError) as error:
             raise ModelError(path, None, f"is damaged ({error}); remove it") from None
-        return Kept(path, own, self.every, state, bool(header.get("done")))
+        return TrainingState(path, own, self.every, state, bool(header.get("done")))

@@ -8,14 +8,15 @@ import numpy as np
 
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.parallel import Pool, balanced_blocks
-from aligntools.parsing import inference
-from aligntools.parsing import kernels_transfer as kernels
-from aligntools.parsing.features import TAGS, FeatureSpace, Sentences
-from aligntools.parsing.inference import BLOCKS, Trees
-from aligntools.parsing.parser import Lexicon, Parser
+from aligntools.parsing.features.space import TAGS, EncodedSentences, FeatureSpace
+from aligntools.parsing.features.vocabularies import Vocabularies
+from aligntools.parsing.parser import ParserModel
+from aligntools.parsing.settings import TreeConstraints
+from aligntools.parsing.transfer import kernels_transfer as kernels
+from aligntools.parsing.trees import inference
+from aligntools.parsing.trees.inference import BLOCKS
 
-#: What is transferred of an edge, and the least probability of one.
-WEIGHTS = ("posterior", "score")
+#: Least probability of an edge that is transferred.
 LEAST = 1e-6
 
 
@@ -58,23 +59,29 @@ def _in_blocks(pool, sentences, work):
 
 
 def transferring_scores(
-    parser: Parser, source: Sentences, target: Sentences, aligned, pool: Pool | None = None, weights="score"
+    parser: ParserModel,
+    source: EncodedSentences,
+    target: EncodedSentences,
+    aligned,
+    pool: Pool | None = None,
+    weights="score",
 ) -> np.ndarray:
     """Compute the logarithms of the transferring weights (Ma & Xia 2014, equation 8).
 
     Parameters
     ----------
-    parser : Parser
+    parser : ParserModel
         Of the source language.
-    source, target : Sentences
+    source, target : EncodedSentences
         Both as the source parser sees them; of the target side only the tags matter.
     aligned : int32 [target words]
         See `one_to_one`.
     pool : Pool, optional
     weights : str
-        Of `WEIGHTS`: ``score`` is equation 8 as it stands. The scores of two sentences have no common scale, though:
-        a constant for each word makes no difference within one, but does where a word's heads come from both.
-        ``posterior`` takes the logarithm of each edge's probability in its own sentence instead, at least `LEAST`.
+        One of `settings.WEIGHTS`: ``score`` is equation 8 as it stands. The scores of two sentences have no common
+        scale, though: a constant for each word makes no difference within one sentence, but it does where a word's
+        heads come from both. ``posterior`` takes the logarithm of each edge's probability in its own sentence
+        instead, at least `LEAST`.
 
     Returns
     -------
@@ -103,20 +110,28 @@ def _posteriors(scores, sentences, trees, pool):
 
 
 def expected_edges(
-    parser: Parser, source: Sentences, target: Sentences, aligned, trees: Trees, pool=None, weights="score"
+    parser: ParserModel,
+    source: EncodedSentences,
+    target: EncodedSentences,
+    aligned,
+    trees: TreeConstraints,
+    pool=None,
+    weights="score",
 ) -> np.ndarray:
     """Return the edge marginals of the transferring distribution (equation 9) [shape=(target edges,)]."""
     scores = transferring_scores(parser, source, target, aligned, pool, weights)
     return inference.sums(scores, target.offsets, trees, pool).marginals
 
 
-def agreement(source_heads, source: Sentences, target: Sentences, aligned, pool: Pool | None = None) -> np.ndarray:
-    """Say which target edges a source tree speaks for (1) and against (-1).
+def agreement(
+    source_heads, source: EncodedSentences, target: EncodedSentences, aligned, pool: Pool | None = None
+) -> np.ndarray:
+    """Say which target edges a source tree supports (1) and which it contradicts (-1).
 
     Parameters
     ----------
     source_heads : int32 [source words]
-    source, target : Sentences
+    source, target : EncodedSentences
     aligned : int32 [target words]
         See `one_to_one`.
 
@@ -135,12 +150,12 @@ def agreement(source_heads, source: Sentences, target: Sentences, aligned, pool:
     return values
 
 
-def direct(parser: Parser) -> Parser:
+def direct(parser: ParserModel) -> ParserModel:
     """Return the parser without its words: what McDonald, Petrov & Hall (2011) transfer directly.
 
     Parameters
     ----------
-    parser : Parser
+    parser : ParserModel
         Of the source language; without templates beyond `TAGS` it is returned as it is.
     """
     use = [t for t, name in enumerate(parser.space.templates) if name in TAGS]
@@ -151,4 +166,6 @@ def direct(parser: Parser) -> Parser:
     )
     weights = np.concatenate([parser.weights[slice(*parser.space.regions[t])] for t in use])
     none = Vocabulary.from_bytes([])
-    return Parser(Lexicon(none, parser.lexicon.tags, none), space, weights, parser.trees, parser.settings, None)
+    return ParserModel(
+        Vocabularies(none, parser.vocabularies.tags, none), space, weights, parser.trees, parser.settings, None
+    )

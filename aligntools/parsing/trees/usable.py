@@ -1,16 +1,13 @@
-"""Given trees: what is wrong with them, and what becomes of those that a model cannot have."""
+"""Given trees: what is wrong with them, and how to change those that a model cannot have."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.parsing import kernels_trees as kernels
-from aligntools.parsing.inference import Trees
+from aligntools.parsing.settings import CROSSING, ROOTS, TreeConstraints
+from aligntools.parsing.trees import kernels_trees as kernels
 
-#: What may be done with trees that cross or have several roots.
-CROSSING = ("skip", "lift")
-ROOTS = ("skip", "join")
-#: In words, for messages.
+#: The bits in words, for messages.
 NAMES = {
     kernels.NO_HEAD: "a word without a head",
     kernels.CYCLE: "a cycle",
@@ -43,7 +40,7 @@ def inspect(heads, offsets) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Usable:
+class UsableTrees:
     """Trees that a model can have.
 
     Attributes
@@ -59,19 +56,19 @@ class Usable:
 
     heads: np.ndarray
     keep: np.ndarray
-    skipped: dict
-    changed: dict
+    skipped: dict[str, int]
+    changed: dict[str, int]
     first: int | None
 
 
-def usable(heads, offsets, trees: Trees, crossing="skip", roots="skip") -> Usable:
-    """Decide which given trees can be learned from, and mend those that options say to.
+def usable(heads, offsets, trees: TreeConstraints, crossing="skip", roots="skip") -> UsableTrees:
+    """Decide which given trees can be learned from, and change those that the options say to change.
 
     Parameters
     ----------
     heads, offsets
         As for `inspect`.
-    trees : Trees
+    trees : TreeConstraints
         What the model can have.
     crossing : str
         ``skip`` sentences that are not projective, or ``lift`` their crossed edges (Nivre & Nilsson 2005), where the
@@ -90,7 +87,9 @@ def usable(heads, offsets, trees: Trees, crossing="skip", roots="skip") -> Usabl
         reasons.append((kernels.ROOTS, roots == "join"))
     if trees.projective:
         reasons.append((kernels.CROSSING, crossing == "lift"))
-    keep, skipped, changed = np.ones(len(lengths), bool), {}, {}
+    keep = np.ones(len(lengths), bool)
+    skipped: dict[str, int] = {}
+    changed: dict[str, int] = {}
     for bit, mend in reasons:
         here = np.flatnonzero(keep & (found & bit > 0))
         if not len(here):
@@ -104,4 +103,4 @@ def usable(heads, offsets, trees: Trees, crossing="skip", roots="skip") -> Usabl
         if not mend:
             keep[here] = False
     first = np.flatnonzero(~keep)
-    return Usable(heads, keep, skipped, changed, int(first[0]) if len(first) else None)
+    return UsableTrees(heads, keep, skipped, changed, int(first[0]) if len(first) else None)

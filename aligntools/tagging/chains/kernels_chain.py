@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from aligntools.ground.compiling import kernel
-from aligntools.tagging.kernels_chain_log import log_sentence
+from aligntools.tagging.chains.kernels_chain_log import log_sentence
 
 #: Rows are padded to a multiple of this many float64.
 LANES = 8

@@ -1,6 +1,6 @@
-"""Latent annotations: tags split into substates that nobody annotated, learned by EM with the tags observed.
+"""Latent annotations: tags split into unobserved substates, learned by EM with the tags observed.
 
-Every tag is split in two, trained, and the half of the splits that gains least is taken back (Petrov, Barrett, Thibaux
+Every tag is split in two and trained, and the splits that gain least are undone (Petrov, Barrett, Thibaux
 & Klein 2006; for tagging Huang, Eidelman & Harper 2009), again and again. With one state a tag it is counting.
 """
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.tagging.kernels_latent import collect_pairs_block, observed_block
+from aligntools.tagging.supervised.kernels_substates import collect_pairs_block, observed_block
 
 #: States of a model at most.
 STATES = 1000
@@ -48,39 +48,14 @@ class Substates:
 
 
 @dataclass
-class Parameters:
-    """A chain over states, with emissions of observed pairs laid out as in `Substates`; ``prior`` is ``p(state)``."""
+class SubstateChain:
+    """A chain over substates; emissions of observed pairs are laid out as in `Substates`; ``prior`` is ``p(state)``."""
 
     start: np.ndarray
     transitions: np.ndarray
     stop: np.ndarray
     values: np.ndarray
     prior: np.ndarray
-
-
-@dataclass
-class Smoothing:
-    """How counts become probabilities; each figure is so many observations of what is backed off to.
-
-    Attributes
-    ----------
-    transitions : float
-        A state's next state, towards its tag's.
-    tags : float
-        A tag's next state, towards that of any.
-    substates : float
-        A word's substates of a tag, towards those of words that look like it.
-    classes : float
-        The substates of words that look alike, towards those of words that look less alike.
-    words : float
-        A word's tags, towards those of its letters (`UnknownWords`).
-    """
-
-    transitions: float = 10.0
-    tags: float = 5.0
-    substates: float = 3.0
-    classes: float = 5.0
-    words: float = 1.0
 
 
 def counted(text):
@@ -128,7 +103,7 @@ def class_shares(states, text, classes, smoothing):
     return shares
 
 
-def estimate(states, text, tag_shares, classes, smoothing):
+def estimate(states, text, tag_shares, classes, smoothing) -> SubstateChain:
     """Turn expected counts into a chain.
 
     Emissions are ``p(state | word) / p(state)``, in proportion to ``p(word | state)``, where a word's tag is
@@ -137,15 +112,11 @@ def estimate(states, text, tag_shares, classes, smoothing):
     Parameters
     ----------
     states : Substates
-    text : Observed
+    text : TaggedCorpus
     tag_shares : float64 [pairs]
         ``p(tag | word)``.
     classes : WordClasses
-    smoothing : Smoothing
-
-    Returns
-    -------
-    Parameters of the chain
+    smoothing : TagSmoothing
     """
     tag_of, first = states.tag_of, states.first
     n_tags = len(first) - 1
@@ -169,11 +140,11 @@ def estimate(states, text, tag_shares, classes, smoothing):
     moves = (moves + smoothing.transitions * by_tag[tag_of]) / (moves.sum(1, keepdims=True) + smoothing.transitions)
     start = (states.start + smoothing.tags * prior) / (states.start.sum() + smoothing.tags)
     inner, stop = np.ascontiguousarray(moves[:, :-1]), np.ascontiguousarray(moves[:, -1])
-    return Parameters(start, inner, stop, np.ascontiguousarray(values), prior)
+    return SubstateChain(start, inner, stop, np.ascontiguousarray(values), prior)
 
 
 def expect(parameters, states, text, pool, merging=False):
-    """Return the expected counts of a text under a model, its log-likelihood and, for ``merging``, what merges lose.
+    """Return the expected counts of a text under a model, its log-likelihood and, for ``merging``, losses of merges.
 
     Returns
     -------
@@ -292,10 +263,10 @@ def train(
 
     Parameters
     ----------
-    text : Observed
+    text : TaggedCorpus
     tag_shares : float64 [pairs]
     classes : WordClasses
-    smoothing : Smoothing
+    smoothing : TagSmoothing
     latent : int
     pool : Pool
     random : np.random.Generator
@@ -303,7 +274,7 @@ def train(
         Of EM, after each round of splits; a third as many after its merges.
     noise : float
     merging : float
-        Share of the splits that is taken back.
+        Share of the splits that is undone.
     report : callable or None
         Called with (round, iteration, states, log-likelihood).
 

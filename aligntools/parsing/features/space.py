@@ -1,4 +1,4 @@
-"""Features of edges: templates after McDonald, Crammer & Pereira (2005), and the space of weights that they have.
+"""Features of edges: templates after McDonald, Crammer & Pereira (2005), and the weights that they have.
 
 A template is text: what it looks at on the head's side, ``|``, what on the modifier's. ``w`` is the word, ``p`` the
 tag, ``x`` the word's first letters; ``p+1`` the next word's tag. A template with ``[p]`` in the place of ``|`` stands
@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from aligntools.ground.parallel import Pool, balanced_blocks
-from aligntools.parsing import kernels_features as kernels
-from aligntools.parsing.inference import BLOCKS, edge_offsets
+from aligntools.parsing.features import kernels_features as kernels
+from aligntools.parsing.trees.inference import BLOCKS, edge_offsets
 
-#: Layers of positions that templates can name, in the order of the arrays.
+#: Layers that templates can name, in the order of the arrays.
 LAYERS = "wpx"
 #: Special values of every layer, below the ids of words, tags and prefixes: a word that is not in the vocabulary,
 #: and the root. Vocabularies count from 1, so ids are stored with `SHIFT` added.
@@ -87,7 +87,7 @@ def compile_templates(templates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Sentences:
+class EncodedSentences:
     """Sentences as features see them.
 
     Attributes
@@ -132,7 +132,14 @@ class Sentences:
         """Return the sentences ``begin:end``."""
         starts = np.append(self.starts, self.layers.shape[1])
         layers = np.ascontiguousarray(self.layers[:, starts[begin] : starts[end]])
-        return Sentences(self.offsets[begin : end + 1] - self.offsets[begin], layers)
+        return EncodedSentences(self.offsets[begin : end + 1] - self.offsets[begin], layers)
+
+
+def templates_of(name: str) -> tuple[str, ...]:
+    """Return the templates of a set by its name; ValueError if there is none."""
+    if name not in SETS:
+        raise ValueError(f"there is no set of features '{name}'; choose one of {', '.join(SETS)}")
+    return SETS[name]
 
 
 class FeatureSpace:
@@ -171,7 +178,7 @@ class FeatureSpace:
         return int(self.regions[-1, 1]) if len(self.regions) else 0
 
     @classmethod
-    def fitted(cls, templates, sentences: Sentences, most=19, bins=BINS, pool: Pool | None = None):
+    def fitted(cls, templates, sentences: EncodedSentences, most=19, bins=BINS, pool: Pool | None = None):
         """Give each template twice the weights that its features in the sentences would fill, at most ``2**most``.
 
         The number of features is estimated from how much of a table they fill (Whang et al. 1990).
@@ -195,13 +202,13 @@ class FeatureSpace:
         values = int(sentences.layers.max(initial=0)) + 1
         return codes, np.empty((4, longest + 1), np.uint64), np.full(values, -1, np.int64)
 
-    def scores(self, weights, sentences: Sentences, pool: Pool | None = None, only=None) -> np.ndarray:
+    def scores(self, weights, sentences: EncodedSentences, pool: Pool | None = None, only=None) -> np.ndarray:
         """Score every edge.
 
         Parameters
         ----------
         weights : float64 [size]
-        sentences : Sentences
+        sentences : EncodedSentences
         pool : Pool, optional
         only : sequence of str, optional
             The templates to use, of those that the space has; for instance `TAGS`, for the weight of an edge's
@@ -235,7 +242,7 @@ class FeatureSpace:
             pool.map(work, blocks)
         return result
 
-    def add_gradient(self, values, sentences: Sentences, gradient, pool: Pool | None = None):
+    def add_gradient(self, values, sentences: EncodedSentences, gradient, pool: Pool | None = None):
         """Add edges' values [shape=(edges,)] to the entries of all their features in ``gradient`` [shape=(size,)]."""
 
         def work(t):
@@ -248,7 +255,7 @@ class FeatureSpace:
         else:
             pool.map(work, order)
 
-    def used(self, sentences: Sentences, pool: Pool | None = None) -> np.ndarray:
+    def used(self, sentences: EncodedSentences, pool: Pool | None = None) -> np.ndarray:
         """Return which weights some edge of the sentences has [shape=(size,), dtype=bool]."""
         counts = np.zeros(self.size)
         self.add_gradient(np.ones(int(sentences.edges[-1])), sentences, counts, pool)

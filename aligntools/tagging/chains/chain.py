@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.ground.parallel import balanced_blocks
-from aligntools.tagging.kernels_chain import collect_block, forward_backward_block, forward_block
-from aligntools.tagging.kernels_chain_best import k_best_block, posterior_best_block, viterbi_block
+from aligntools.tagging.chains.kernels_chain import collect_block, forward_backward_block, forward_block
+from aligntools.tagging.chains.kernels_chain_best import k_best_block, posterior_best_block, viterbi_block
 
 #: Blocks that a chunk's sentences, and its rows of emissions, are cut into.
 BLOCKS = 32
@@ -70,7 +70,7 @@ class Chain:
 
 
 @dataclass
-class Counts:
+class ChainCounts:
     """Expected counts; shapes as in `Chain`, and the natural logarithms of the sentences' probabilities.
 
     ``loglik`` is -inf for a sentence that has no path and adds no counts; 0 for one of no words.
@@ -93,7 +93,7 @@ def as_distributions(values, ends):
 
     Parameters
     ----------
-    values : Chain or Counts
+    values : Chain or ChainCounts
     ends : bool
         Whether the end of a sentence is part of the model.
 
@@ -245,13 +245,15 @@ def expected_counts(chain, text, pool, squared=False):
 
     Returns
     -------
-    Counts
+    ChainCounts
         The same to the last bit for any number of threads.
     """
     k = chain.n_states
-    counts = Counts(np.zeros(k), np.zeros((k, k)), np.zeros(k), np.zeros((text.n_rows, k)), np.zeros(text.n_sentences))
-    for chunk, gamma, loglik, blocks in _passes(chain, text, pool, squared):
-        counts.loglik[chunk.k0 : chunk.k1] = loglik
+    counts = ChainCounts(
+        np.zeros(k), np.zeros((k, k)), np.zeros(k), np.zeros((text.n_rows, k)), np.zeros(text.n_sentences)
+    )
+    for chunk, gamma, part, blocks in _passes(chain, text, pool, squared):
+        counts.loglik[chunk.k0 : chunk.k1] = part
         for sums in blocks:
             counts.start += sums.start
             counts.transitions += sums.transitions

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.ground.parallel import Pool, balanced_blocks
-from aligntools.parsing import kernels_nonprojective as nonprojective
-from aligntools.parsing import kernels_nonprojective_log as nonprojective_log
-from aligntools.parsing import kernels_projective as projective
-from aligntools.parsing import kernels_projective_log as projective_log
-from aligntools.parsing import kernels_spanning as spanning
+from aligntools.parsing.settings import TreeConstraints
+from aligntools.parsing.trees import kernels_nonprojective as nonprojective
+from aligntools.parsing.trees import kernels_nonprojective_log as nonprojective_log
+from aligntools.parsing.trees import kernels_projective as projective
+from aligntools.parsing.trees import kernels_projective_log as projective_log
+from aligntools.parsing.trees import kernels_spanning as spanning
 
 #: Blocks of a batch: enough to keep threads evenly busy; fixed, so that the number of threads never shows.
 BLOCKS = 64
@@ -32,23 +33,7 @@ def edge_offsets(offsets) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Trees:
-    """Which trees sentences may have.
-
-    Attributes
-    ----------
-    projective : bool
-        Only trees without crossing edges; else all.
-    single_root : bool
-        Only trees with exactly one word under the root, as Universal Dependencies requires.
-    """
-
-    projective: bool = True
-    single_root: bool = True
-
-
-@dataclass(frozen=True)
-class Sums:
+class TreeSums:
     """What a sum over all trees gives.
 
     Attributes
@@ -67,6 +52,13 @@ class Sums:
     marginals: np.ndarray
     mean: np.ndarray | None = None
     covariances: np.ndarray | None = None
+
+    @property
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """The mean and the covariances of a sum that was asked for them."""
+        assert self.mean is not None
+        assert self.covariances is not None
+        return self.mean, self.covariances
 
 
 def _blocks(lengths):
@@ -90,7 +82,7 @@ def _checked(scores, offsets):
     return scores, lengths, edges
 
 
-def sums(scores, offsets, trees: Trees, pool: Pool | None = None) -> Sums:
+def sums(scores, offsets, trees: TreeConstraints, pool: Pool | None = None) -> TreeSums:
     """Compute log partition functions and edge marginals.
 
     Parameters
@@ -98,15 +90,15 @@ def sums(scores, offsets, trees: Trees, pool: Pool | None = None) -> Sums:
     scores : float64 [edges]
     offsets : int64 [sentences + 1]
         Over words.
-    trees : Trees
+    trees : TreeConstraints
     pool : Pool, optional
         The results do not depend on it.
     """
     scores, lengths, edges = _checked(scores, offsets)
     log_z, marginals = np.zeros(len(lengths)), np.zeros(len(scores))
     unsafe = np.zeros(len(lengths), np.uint8)
-    kernels, run = (projective, projective.inside_outside) if trees.projective else (
-        nonprojective, nonprojective.matrix_tree)  # fmt: skip
+    kernels = projective if trees.projective else nonprojective
+    run = projective.inside_outside if trees.projective else nonprojective.matrix_tree
 
     def work(block):
         n = int(lengths[block[0] : block[1]].max())
@@ -118,10 +110,10 @@ def sums(scores, offsets, trees: Trees, pool: Pool | None = None) -> Sums:
     if len(rest):
         unused = np.zeros(len(lengths)), np.zeros(len(scores))
         _in_log_space(rest, scores, np.zeros(len(scores)), lengths, edges, trees, (log_z, marginals, *unused), pool)
-    return Sums(log_z, marginals)
+    return TreeSums(log_z, marginals)
 
 
-def expectation(scores, function, offsets, trees: Trees, pool: Pool | None = None) -> Sums:
+def expectation(scores, function, offsets, trees: TreeConstraints, pool: Pool | None = None) -> TreeSums:
     """Compute the expected value of an additive edge function and its gradient, in O(n^3) a sentence.
 
     Parameters
@@ -151,7 +143,7 @@ def expectation(scores, function, offsets, trees: Trees, pool: Pool | None = Non
     rest = np.flatnonzero(unsafe)
     if len(rest):
         _in_log_space(rest, scores, function, lengths, edges, trees, (log_z, marginals, mean, slopes), pool)
-    return Sums(log_z, marginals, mean, slopes)
+    return TreeSums(log_z, marginals, mean, slopes)
 
 
 def _in_log_space(sentences, scores, function, lengths, edges, trees, out, pool):
@@ -175,7 +167,7 @@ def _in_log_space(sentences, scores, function, lengths, edges, trees, out, pool)
     _over(pool, work, [int(s) for s in sentences])
 
 
-def best_trees(scores, offsets, trees: Trees, pool: Pool | None = None) -> tuple[np.ndarray, np.ndarray]:
+def best_trees(scores, offsets, trees: TreeConstraints, pool: Pool | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Find each sentence's highest-scoring tree.
 
     Returns
@@ -220,7 +212,9 @@ def relative(scores, offsets) -> np.ndarray:
     return result
 
 
-def entropy(scores, offsets, trees: Trees, pool: Pool | None = None) -> tuple[np.ndarray, np.ndarray, Sums]:
+def entropy(
+    scores, offsets, trees: TreeConstraints, pool: Pool | None = None
+) -> tuple[np.ndarray, np.ndarray, TreeSums]:
     """Compute the Shannon entropy of the distribution over trees and its gradient.
 
     ``H = ln Z - E[score]``, and its derivative with respect to the score of an edge is minus the covariance of the
@@ -231,13 +225,14 @@ def entropy(scores, offsets, trees: Trees, pool: Pool | None = None) -> tuple[np
     entropy : float64 [sentences]
         In nats.
     gradient : float64 [edges]
-    sums : Sums
+    sums : TreeSums
         With ``mean`` and ``covariances`` of the scores less the best of each modifier.
     """
     scores, lengths, _ = _checked(scores, offsets)
     # The scores less a constant for every modifier have the same covariances, and lose no digits.
     function = relative(scores, offsets)
     found = expectation(scores, function, offsets, trees, pool)
+    mean, covariances = found.moments
     taken = np.zeros(len(lengths))
     full = lengths > 0
     if full.any():
@@ -245,11 +240,13 @@ def entropy(scores, offsets, trees: Trees, pool: Pool | None = None) -> tuple[np
         weight = np.where(possible, found.marginals * (np.where(possible, scores, 0.0) - function), 0.0)
         starts = edge_offsets(offsets)[:-1][full]
         taken[full] = np.add.reduceat(weight, starts)
-    result = np.where(np.isfinite(found.log_z), found.log_z - taken - found.mean, 0.0)
-    return np.maximum(result, 0.0), -found.covariances, found
+    result = np.where(np.isfinite(found.log_z), found.log_z - taken - mean, 0.0)
+    return np.maximum(result, 0.0), -covariances, found
 
 
-def renyi_entropy(scores, alpha, offsets, trees: Trees, pool: Pool | None = None) -> tuple[np.ndarray, np.ndarray]:
+def renyi_entropy(
+    scores, alpha, offsets, trees: TreeConstraints, pool: Pool | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Compute the Rényi entropy of order ``alpha`` of the distribution over trees and its gradient.
 
     ``H_a = (ln Z(a s) - a ln Z(s)) / (1 - a)`` (Smith & Eisner 2007): two sums over trees. Order 1 is Shannon's.

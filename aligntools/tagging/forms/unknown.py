@@ -1,4 +1,4 @@
-"""What a word's letters say of its tag: for words that training never or seldom saw.
+"""What a word's letters say about its tag: for words that training never or seldom saw.
 
 A log-linear model ``p(state | form)`` (Ratnaparkhi 1996's features of rare words: affixes, capitals, digits, hyphens;
 and the tags of related words that are known) is learned from rare words, since words not seen before are like those
@@ -6,7 +6,8 @@ seen once. Bayes' rule turns it into emissions. It takes expected counts, so tha
 """
 
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -45,7 +46,8 @@ def character_class(c: str) -> str:
 @lru_cache(maxsize=1 << 14)
 def shape(word: str) -> str:
     """Return the classes of a word's characters, runs cut to two: ``McDonald-87`` gives ``XxXxx-dd``."""
-    out, last, run = [], None, 0
+    out: list[str] = []
+    last, run = None, 0
     for c in word[:30]:
         k = character_class(c)
         run = run + 1 if k == last else 1
@@ -81,7 +83,7 @@ def form_features(word: str) -> list[str]:
     return found
 
 
-def relatives(word: str, known: dict) -> list[tuple[int, str]]:
+def relatives(word: str, known: dict[str, int]) -> list[tuple[int, str]]:
     """Return the known words that a word resembles: (relation, number in RELATIONS; the word)."""
     found = []
     low = word.lower()
@@ -102,7 +104,7 @@ def relatives(word: str, known: dict) -> list[tuple[int, str]]:
     return found
 
 
-@dataclass
+@dataclass(frozen=True)
 class UnknownWords:
     """``p(state | form)`` for any word.
 
@@ -121,20 +123,28 @@ class UnknownWords:
         ``states[ptr[w]:ptr[w + 1]]``.
     """
 
-    features: dict
+    features: dict[str, int]
     weights: np.ndarray
-    known: dict
+    known: dict[str, int]
     ptr: np.ndarray
     states: np.ndarray
     shares: np.ndarray
 
     @property
-    def n_states(self):
+    def n_states(self) -> int:
         """Number of states."""
         return self.weights.shape[1]
 
     @classmethod
-    def learn(cls, words, counts, rare=20, l2=2.0, cutoff=2, iterations=100):
+    def learn(
+        cls,
+        words: Sequence[bytes],
+        counts: np.ndarray,
+        rare: float = 20,
+        l2: float = 2.0,
+        cutoff: int = 2,
+        iterations: int = 100,
+    ) -> "UnknownWords":
         """Learn from the words of a text.
 
         Parameters
@@ -164,7 +174,7 @@ class UnknownWords:
         if not len(chosen):
             chosen = np.flatnonzero(totals > 0)
         found = [form_features(texts[n]) for n in chosen]
-        frequency = {}
+        frequency: dict[str, int] = {}
         for names in found:
             for name in names:
                 frequency[name] = frequency.get(name, 0) + 1
@@ -175,7 +185,8 @@ class UnknownWords:
         likely = shares[shares > SMALL].astype(np.float32)
         model = cls(features, np.zeros((rows, n_states), np.float32), known, ptr, states, likely)
         if len(chosen) and n_states > 1:
-            model._fit([texts[n] for n in chosen], found, shares[chosen], l2, iterations)
+            weights = model._fitted([texts[n] for n in chosen], found, shares[chosen], l2, iterations)
+            return replace(model, weights=weights)
         return model
 
     def _design(self, texts, found):
@@ -196,10 +207,10 @@ class UnknownWords:
             ptr.append(len(columns))
         return np.array(ptr, np.int64), np.array(columns, np.int64), np.array(values)
 
-    def _fit(self, texts, found, targets, l2, iterations):
+    def _fitted(self, texts, names, targets, l2, iterations):
         from scipy.sparse import csr_matrix
 
-        ptr, columns, values = self._design(texts, found)
+        ptr, columns, values = self._design(texts, names)
         x = csr_matrix((values, columns, ptr), shape=(len(texts), len(self.weights)))
         back = x.T.tocsr()
         shape_ = self.weights.shape
@@ -216,11 +227,10 @@ class UnknownWords:
             return loss, (back @ p + l2 * w).ravel()
 
         start = np.zeros(self.weights.size)
-        self.weights = (
-            minimize(objective, start, iterations, tolerance=1e-7, memory=6).state.x.reshape(shape_).astype(np.float32)
-        )
+        found = minimize(objective, start, iterations, tolerance=1e-7, memory=6)
+        return found.state.x.reshape(shape_).astype(np.float32)
 
-    def probabilities(self, words):
+    def probabilities(self, words: Sequence[bytes]) -> np.ndarray:
         """Return ``p(state | form)``.
 
         Parameters

@@ -20,7 +20,7 @@ from aligntools.ground.compiling import kernel
 LINE, ORIGIN, ATOM = 8, 3, 8
 _ONE, _THREE, _SEVEN = np.uint64(1), np.uint64(3), np.uint64(7)
 _S27, _S30, _S31 = np.uint64(27), np.uint64(30), np.uint64(31)
-_GOLDEN, _MIX1, _MIX2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+GOLDEN, _MIX1, _MIX2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 #: What is mixed in for a head to the right of its modifier.
 _LEFTWARD = np.uint64(0xD6E8FEB86659FD93)
 
@@ -43,12 +43,12 @@ def _keys(layers, start, n, atoms, seed, keys):
                 break
             j = i + atoms[a] % ATOM - ORIGIN
             value = layers[atoms[a] // ATOM, start + j] if 0 <= j <= n else -1
-            x = _mix((x ^ np.uint64(value)) + _GOLDEN)
+            x = _mix((x ^ np.uint64(value)) + GOLDEN)
         keys[i] = x
 
 
 @kernel(inline=True)
-def _prepare(layers, start, n, sides, seeds, heads, right, left):
+def prepare_keys(layers, start, n, sides, seeds, heads, right, left):
     """Write the keys of heads and of modifiers to the right and to the left of their head."""
     _keys(layers, start, n, sides[0], seeds[0], heads)
     _keys(layers, start, n, sides[1], seeds[1], right)
@@ -63,14 +63,14 @@ def _collect(layer, position, seed, stamps, stamp, found, count):
     if stamps[value] == stamp:
         return count
     stamps[value] = stamp
-    found[count] = _mix(seed + np.uint64(value) * _GOLDEN)
+    found[count] = _mix(seed + np.uint64(value) * GOLDEN)
     return count + 1
 
 
 @kernel(inline=True)
 def _look_up(weights, x, shift, distance):
     """Return a feature's weight with and without the distance."""
-    x = x * _GOLDEN
+    x = x * GOLDEN
     line = (x >> shift) << _THREE
     slot = x & _SEVEN
     return weights[line | slot] + weights[line | (slot ^ distance)]
@@ -78,7 +78,7 @@ def _look_up(weights, x, shift, distance):
 
 @kernel(inline=True)
 def _add(gradient, x, shift, distance, value):
-    x = x * _GOLDEN
+    x = x * GOLDEN
     line = (x >> shift) << _THREE
     slot = x & _SEVEN
     gradient[line | slot] += value
@@ -125,7 +125,7 @@ def add_scores(
         for s in range(begin, end):
             n = lengths[s]
             heads, right, left, found = keys[0], keys[1], keys[2], keys[3]
-            _prepare(layers, starts[s], n, sides[t], seeds[t], heads, right, left)
+            prepare_keys(layers, starts[s], n, sides[t], seeds[t], heads, right, left)
             for m in range(1, n + 1):
                 row = scores[edges[s] + (m - 1) * (n + 1) :][: n + 1]
                 here = right[m]
@@ -179,7 +179,7 @@ def add_gradient(
     for s in range(begin, end):
         n = lengths[s]
         heads, right, left, found = keys[0], keys[1], keys[2], keys[3]
-        _prepare(layers, starts[s], n, sides, seeds, heads, right, left)
+        prepare_keys(layers, starts[s], n, sides, seeds, heads, right, left)
         for m in range(1, n + 1):
             row = values[edges[s] + (m - 1) * (n + 1) :][: n + 1]
             here = right[m]

@@ -11,7 +11,7 @@ BLOCKS = 16
 
 
 @dataclass
-class Observed:
+class TaggedCorpus:
     """A tagged text. A *pair* is a word with a tag that it had.
 
     Attributes

@@ -1,12 +1,14 @@
-"""Tag induction: a chain learned from untagged text by expectation maximization or variational Bayes."""
+"""Tag induction: a chain learned from text without tags by expectation maximization or variational Bayes."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from aligntools.ground.errors import UsageProblem
-from aligntools.tagging.chain import (
+from aligntools.ground.parallel import Pool
+from aligntools.tagging.chains.chain import (
     Chain,
     ChainText,
     as_distributions,
@@ -14,6 +16,7 @@ from aligntools.tagging.chain import (
     from_distributions,
     leaving,
 )
+from aligntools.tagging.settings import InductionSettings
 
 #: How far random starts lie from the text's word frequencies: standard deviation of the logarithms of parameters.
 #: 0.1 reached a higher likelihood than 1 on two English texts, and tags closer to theirs on the smaller one.
@@ -25,7 +28,7 @@ PRIORS = {"em": (0.0, 0.0), "vb": (0.1, 0.1)}
 
 
 @dataclass
-class Induction:
+class InductionResult:
     """What a run of learning found.
 
     Attributes
@@ -44,8 +47,8 @@ class Induction:
     """
 
     chain: Chain
-    objectives: list
-    perplexities: list
+    objectives: list[float]
+    perplexities: list[float]
     restart: int = 0
 
 
@@ -142,7 +145,7 @@ class _Variational:
         return from_distributions([normalized(p) for p in self.posteriors], self.stop)
 
 
-LEARNERS = {"em": _Maximization, "vb": _Variational}
+LEARNERS: dict[str, type[_Maximization] | type[_Variational]] = {"em": _Maximization, "vb": _Variational}
 
 
 def _climb(learner, text, pool, iterations, tolerance, report):
@@ -164,10 +167,15 @@ def _climb(learner, text, pool, iterations, tolerance, report):
 
 
 def induce(
-    tokens, offsets, n_words, n_states, pool, seed=0, iterations=100, tolerance=1e-5, estimator="em",
-    alpha_transition=None, alpha_emission=None, restarts=1, stop=True, report=None, noise=NOISE,
-):  # fmt: skip
-    """Learn a chain of ``n_states`` anonymous states from text without tags.
+    tokens: np.ndarray,
+    offsets: np.ndarray,
+    n_words: int,
+    pool: Pool,
+    settings: InductionSettings | None = None,
+    report: Callable[[int, int, float, float], None] | None = None,
+    noise: float = NOISE,
+) -> InductionResult:
+    """Learn a chain from text without tags, by EM (also where ``estimator`` is ``mre``) or variational Bayes.
 
     Parameters
     ----------
@@ -175,43 +183,26 @@ def induce(
         Word ids, below ``n_words``.
     offsets : int64 [sentences + 1]
         Sentences may be empty.
-    n_words, n_states : int
+    n_words : int
     pool : Pool
-    seed : int
-        Same seed, same result, whatever the number of threads.
-    iterations : int
-        Updates at most.
-    tolerance : float
-        Stop when an update gains less than this, relative to the objective (after `FIRST_STOP` updates).
-    estimator : {"em", "vb"}
-    alpha_transition, alpha_emission : float or None
-        EM: added to the expected counts (a Dirichlet(1 + alpha) prior), so 0 is plain EM. Variational Bayes: the
-        parameters of the symmetric Dirichlet priors. None takes `PRIORS`. The first also holds for the start.
-    restarts : int
-        Runs from different random starts; the one with the highest objective is kept.
-    stop : bool
-        Whether the end of a sentence is part of the model.
+        Does not change the results.
+    settings : InductionSettings or None
+        ``tolerance`` counts after `FIRST_STOP` updates; ``transition_prior`` is also that of the start.
     report : callable or None
         Called with (restart, iteration, objective, perplexity).
     noise : float
         How far random starts lie from one another; see `random_chain`.
 
-    Returns
-    -------
-    Induction
-
     Raises
     ------
     UsageProblem
-        There is nothing to learn from, or a setting makes no sense.
+        When there is nothing to learn from, or a setting makes no sense.
     """
-    if estimator not in LEARNERS:
-        raise UsageProblem(f"estimator {estimator!r}: choose one of {', '.join(LEARNERS)}")
-    if n_states < 1 or restarts < 1:
-        raise UsageProblem(f"{n_states} states and {restarts} restarts: both must be at least 1")
+    settings = (settings or InductionSettings()).checked()
+    estimator, n_states, stop = settings.learner, settings.states, settings.stop
     if len(tokens) == 0:
         raise UsageProblem("the text has no words to learn tags from")
-    given = alpha_transition, alpha_emission
+    given = settings.transition_prior, settings.emission_prior
     of_transitions, of_emissions = (PRIORS[estimator][i] if a is None else a for i, a in enumerate(given))
     least = min(of_transitions, of_emissions)
     if least < 0 or (estimator == "vb" and least == 0):
@@ -220,16 +211,17 @@ def induce(
     text = ChainText(tokens, offsets, n_words)
     # a prior gives words that never occur their share: so must the start
     frequencies = np.bincount(text.tokens, minlength=n_words) + of_emissions
-    best = None
-    for restart in range(restarts):
-        begin = random_chain(frequencies, n_states, np.random.default_rng([seed, restart]), stop, noise)
+    best: InductionResult | None = None
+    for restart in range(settings.restarts):
+        begin = random_chain(frequencies, n_states, np.random.default_rng([settings.seed, restart]), stop, noise)
         learner = LEARNERS[estimator](begin, (of_transitions, of_transitions, of_emissions), stop)
 
         def told(iteration, objective, perplexity, restart=restart):
             if report is not None:
                 report(restart, iteration, objective, perplexity)
 
-        objectives, perplexities = _climb(learner, text, pool, iterations, tolerance, told)
+        objectives, perplexities = _climb(learner, text, pool, settings.iterations, settings.tolerance, told)
         if best is None or (objectives and objectives[-1] > best.objectives[-1]):
-            best = Induction(learner.result(), objectives, perplexities, restart)
+            best = InductionResult(learner.result(), objectives, perplexities, restart)
+    assert best is not None  # there is at least one start
     return best
