@@ -63,7 +63,7 @@ else:
 warnings.simplefilter("ignore", NumbaPerformanceWarning)
 
 
-def kernel(function=None, *, fast=True, inline=False):
+def kernel(function=None, *, fast=True, inline=False, part=False):
     """Compile a function lazily, without the GIL, cached.
 
     Parameters
@@ -77,10 +77,12 @@ def kernel(function=None, *, fast=True, inline=False):
         did, and a machine's first run would round differently from all later ones.
     """
     if function is None:
-        return functools.partial(kernel, fast=fast, inline=inline)
+        return functools.partial(kernel, fast=fast, inline=inline, part=part)
     options = {"nogil": True, "cache": CACHE_FOLDER is not None, "error_model": "numpy"}
     if fast:
         options["fastmath"] = _FAST
     if inline:
         options["forceinline"] = True
+    if part:
+        options["inline"] = "always"
     return numba.njit(function, **options)

@@ -13,6 +13,7 @@ from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_ibm as ki
 from aligntools.aligning.models.position_tables import Scratch, positioned
 from aligntools.aligning.text import kernels_cooccurrence as kt
+from aligntools.aligning.text.kernels_pairs import Directed, Pairs
 from aligntools.aligning.text.link_matrices import Passes, plan_chunks
 from aligntools.aligning.text.views import cut, look_alike_keys
 from aligntools.aligning.training.sampling import Candidates, hmm_posteriors
@@ -193,13 +194,13 @@ class Applier:
         if m.positions:
             self._positioned(chunk, text, cells, other, logs)
             return
-        features = np.zeros((2, 2))
+        source, target = text.source.offsets, text.target.offsets
+        pairs = Pairs(chunk.k0, text.s_tokens, source, text.t_tokens, target, chunk.cell_offsets)
 
         def task(b):
             ki.ibm_block(
-                *b, chunk.k0, text.s_tokens, text.source.offsets, text.t_tokens, text.target.offsets,
-                chunk.cell_offsets, cells, other, m.lexicon.s_inverse, m.lexicon.t_inverse, m.s_null, m.t_null,
-                m.p_null, m.tension, 3, False, logs, np.zeros_like(features),
+                *b, pairs, cells, other, m.lexicon.s_inverse, m.lexicon.t_inverse, m.s_null, m.t_null, m.p_null,
+                m.tension, 3, False, logs, np.zeros((2, 2)),
             )  # fmt: skip
 
         self.pool.map(task, chunk.sentence_blocks)
@@ -266,12 +267,14 @@ class Applier:
         s = member.sampler[0 if forward else 1]
         known = (len(member.s_words), len(member.t_words))
 
+        place = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
+        counts = kf.Counts(s.pairs, s.words, s.types, s.null, s.jumps, s.fertility)
+
         def task(b):
             kf.sweep(
-                *b, chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, f.state, f.sizes, f.positions, f.entries,
-                s.pairs, s.words, s.types, s.null, s.jumps, s.fertility, self.settings.sampler_p_null,
+                *b, place, f.arrays(), counts, kf.Means(s.pairs, s.jumps, s.fertility), self.settings.sampler_p_null,
                 kf.LEXICAL_PRIOR, SWEEPS, BURN, True, np.uint64(self.settings.seed), np.zeros(1, np.uint64),
-                *(known if forward else known[::-1]), f.masses, s.pairs, s.jumps, s.fertility,
+                *(known if forward else known[::-1]),
             )  # fmt: skip
 
         self.pool.map(task, chunk.sentence_blocks)

@@ -6,6 +6,7 @@ from aligntools.aligning.models import estimation as est
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_ibm as ki
 from aligntools.aligning.models.position_tables import Scratch, positioned
+from aligntools.aligning.text.kernels_pairs import Pairs
 
 
 class Expectations:
@@ -54,6 +55,10 @@ class Expectations:
                     self.passes.collect(chunk, counts, (cells, other)[d])
         return loglik
 
+    def _pairs(self, chunk):
+        s, t = self.source, self.target
+        return Pairs(chunk.k0, s.tokens, s.offsets, t.tokens, t.offsets, chunk.cell_offsets)
+
     def hmm(self, lexicon, jumps, all_counts, stride):
         """One HMM E-step: log-likelihoods, jump counts; pair counts are added to ``all_counts``."""
         taps, back = est.jump_taps(jumps)
@@ -62,9 +67,8 @@ class Expectations:
         def block(b, chunk, cells, other, logs):
             counted = np.zeros((2, 2, kh.JUMP_SIZE))
             kh.hmm_block(
-                *b, chunk.k0, self.source.tokens, self.source.offsets, self.target.tokens, self.target.offsets,
-                chunk.cell_offsets, cells, other, lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
-                jumps, taps, back, self.p_null, self.directions, self.joint, stride, counted, logs,
+                *b, self._pairs(chunk), cells, other, lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
+                kh.Jumps(jumps, taps, back), self.p_null, self.directions, self.joint, stride, counted, logs,
             )  # fmt: skip
             parts[b] = counted
 
@@ -78,8 +82,7 @@ class Expectations:
         def block(b, chunk, cells, other, logs):
             features = np.zeros((2, 2))
             ki.ibm_block(
-                *b, chunk.k0, self.source.tokens, self.source.offsets, self.target.tokens, self.target.offsets,
-                chunk.cell_offsets, cells, other, lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
+                *b, self._pairs(chunk), cells, other, lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
                 self.p_null, tension, self.directions, self.joint, logs, features,
             )  # fmt: skip
             parts[b] = features

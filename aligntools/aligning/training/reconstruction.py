@@ -17,10 +17,12 @@ import numpy as np
 
 from aligntools.aligning.models import estimation as est
 from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_positions as kp
 from aligntools.aligning.models.member import Member
 from aligntools.aligning.models.position_tables import DIAGONAL, SMOOTHING, Positions, Scratch, positioned
 from aligntools.aligning.settings import Reconstruction
 from aligntools.aligning.text.cooccurrence import count_words
+from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import Passes
 from aligntools.aligning.training import kernels_reconstruction as km
 from aligntools.aligning.training.stages import side_view
@@ -316,13 +318,15 @@ class Climb:
         jumps = np.ascontiguousarray(np.stack([d.jumps.tried] * 2))
         taps, back = est.jump_taps(jumps)
         ones = self._ones[0 if d.forward else 1]
+        g, o = d.given, d.observed
+        text = Directed(chunk.k0, g.tokens, g.offsets, o.tokens, o.offsets, chunk.cell_offsets)
+        outcome = kp.Outcome(scratch.uses, scratch.nulls, scratch.loglik, scratch.objective)
 
         def task(b):
             counts = np.zeros((2, 2, kh.JUMP_SIZE))
             km.reconstruct_block(
-                *b, chunk.k0, d.given.tokens, d.given.offsets, d.observed.tokens, d.observed.offsets,
-                chunk.cell_offsets, cells, d.forward, ones, d.null.tried, np.float32(d.p_null), jumps[0], taps[0],
-                back[0], scratch.uses, scratch.nulls, scratch.loglik, scratch.objective, counts,
+                *b, text, cells, d.forward, ones, d.null.tried, np.float32(d.p_null),
+                kh.Jumps(jumps[0], taps[0], back[0]), outcome, counts,
             )  # fmt: skip
             return counts
 

@@ -11,6 +11,7 @@ from aligntools.aligning.models import estimation as est
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models.member import SamplerCounts
+from aligntools.aligning.text.kernels_pairs import Directed, Pairs
 from aligntools.aligning.text.link_matrices import Passes
 
 #: Tokens of a side up to which a corpus is sampled as one chunk; beyond, in chunks of a quarter of them.
@@ -33,14 +34,18 @@ class Candidates:
         self.entries = np.zeros((n_tokens, kf.CANDIDATES), np.int32)
         self.masses = np.zeros((n_tokens, kf.CANDIDATES), np.float32)
 
+    def arrays(self):
+        """Return what kernels take."""
+        return kf.Sampled(self.state, self.sizes, self.positions, self.entries, self.masses)
+
     def find(self, blocks, base, source, target, cell_offsets, posteriors, table, forward, pool):
         """List candidates for sentences in ``blocks`` from this direction's posteriors."""
+        pairs = Pairs(base, source.tokens, source.offsets, target.tokens, target.offsets, cell_offsets)
 
         def task(b):
             kf.candidates_block(
-                *b, base, source.tokens, source.offsets, target.tokens, target.offsets, cell_offsets, posteriors,
-                table.ptr, table.ids, forward, np.float32(LEAST), np.float32(SURE), self.state,
-                self.sizes, self.positions, self.entries, self.masses,
+                *b, pairs, posteriors, table.ptr, table.ids, forward, np.float32(LEAST), np.float32(SURE),
+                self.arrays(),
             )  # fmt: skip
 
         pool.map(task, blocks)
@@ -53,12 +58,12 @@ def hmm_posteriors(member, source, target, chunk_k0, blocks, cell_offsets, cells
         logs = np.zeros((2, len(cell_offsets) - 1))
     unused = np.zeros((2, 2, kh.JUMP_SIZE))
     lexicon = member.lexicon
+    pairs = Pairs(chunk_k0, source.tokens, source.offsets, target.tokens, target.offsets, cell_offsets)
 
     def task(b):
         kh.hmm_block(
-            *b, chunk_k0, source.tokens, source.offsets, target.tokens, target.offsets, cell_offsets, cells, other,
-            lexicon.s_inverse, lexicon.t_inverse, member.s_null, member.t_null, member.jumps, taps, back,
-            member.p_null, 3, False, 0, unused, logs,
+            *b, pairs, cells, other, lexicon.s_inverse, lexicon.t_inverse, member.s_null, member.t_null,
+            kh.Jumps(member.jumps, taps, back), member.p_null, 3, False, 0, unused, logs,
         )  # fmt: skip
 
     pool.map(task, blocks)
@@ -155,14 +160,14 @@ def train_sampler(member, passes, looks, settings, pool):
             if len(chunks) > 1:
                 d.add_expected(member, -chunk.n_cells / total)
             c, o = (source, target) if d.forward else (target, source)
-            f = found[0 if d.forward else 1]
-            place = (chunk.k0, chunk.k1, chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets)
-            links = (f.state, f.sizes, f.positions, f.entries)
-            kf.add_chunk(*place, *links, 1.0, d.pairs, d.words, d.null, d.jumps, d.fertility)
+            links = found[0 if d.forward else 1].arrays()
+            text = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
+            counts = kf.Counts(d.pairs, d.words, d.types, d.null, d.jumps, d.fertility)
+            means = kf.Means(d.mean_pairs, d.mean_jumps, d.mean_fertility)
+            kf.add_chunk(chunk.k0, chunk.k1, text, links, 1.0, counts)
             kf.sweep(
-                *place, *links, d.pairs, d.words, d.types, d.null, d.jumps, d.fertility, settings.sampler_p_null,
-                kf.LEXICAL_PRIOR, sweeps, burn, False, np.uint64(0), d.generator, 0, 0, f.masses,
-                d.mean_pairs, d.mean_jumps, d.mean_fertility,
+                chunk.k0, chunk.k1, text, links, counts, means, settings.sampler_p_null, kf.LEXICAL_PRIOR, sweeps,
+                burn, False, np.uint64(0), d.generator, 0, 0,
             )  # fmt: skip
 
         pool.map(task, directions)
