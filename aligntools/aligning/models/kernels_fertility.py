@@ -94,7 +94,7 @@ def random_unit(state):
     return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def sentence_seed(given, observed, known_given, known_observed):
     """Hash a sentence pair's words; words from ``known`` on (not in the model) all count as one."""
     h = np.uint64(1469598103934665603)
@@ -106,7 +106,7 @@ def sentence_seed(given, observed, known_given, known_observed):
     return h
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def insert_candidate(c, m, n, positions, masses):
     """Insert a position by its posterior among a word's ``n`` candidates; return how many there are now."""
     x = n if n < CANDIDATES else n - 1
@@ -185,7 +185,7 @@ def jump_slot(d):
     return min(max(d, -JUMPS), JUMPS) + JUMPS
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def sentence_of(sampled, first, length):
     """Return what is sampled of one sentence."""
     return Sampled(
@@ -194,7 +194,7 @@ def sentence_of(sampled, first, length):
     )  # fmt: skip
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def entry_of(c, n, positions, entries):
     """Return the table's entry of one of a word's ``n`` candidates, or -1."""
     for x in range(n):
@@ -203,7 +203,7 @@ def entry_of(c, n, positions, entries):
     return np.int32(-1)
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def count_link(sign, c, given_word, entry, before, after, phi, counts):
     """Add (or with ``sign`` -1 remove) the link of a word to position ``c`` between two linked words.
 
@@ -225,7 +225,7 @@ def count_link(sign, c, given_word, entry, before, after, phi, counts):
     counts.fertility[given_word, min(phi, FERTILITIES - 1)] -= sign
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def count_null(sign, word, before, after, counts):
     """Add (or remove) a word from NULL between two linked words."""
     counts.null[word] += sign
@@ -234,7 +234,7 @@ def count_null(sign, word, before, after, counts):
     counts.words[-1] += sign
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def add_sentence(given, observed, here, sign, counts, fertility):
     """Add (or with ``sign`` -1 remove) one sentence's sampled links to the counts.
 
@@ -268,7 +268,7 @@ def add_sentence(given, observed, here, sign, counts, fertility):
         counts.fertility[given[c], min(fertility[c], FERTILITIES - 1)] += sign
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def conditional(o, old, before, after, given, observed, here, counts, fertility, own, p_null, alpha, frozen, weights):
     """Write the weight of each of a word's candidates given all other links (see above); return their sum and NULL's.
 
@@ -318,7 +318,7 @@ def conditional(o, old, before, after, given, observed, here, counts, fertility,
     return total + w
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def draw(u, n, weights):
     """Return which of ``n`` candidates ``u`` (from 0 to the sum of all weights) falls on, or -1 for NULL."""
     for x in range(n):
@@ -328,7 +328,7 @@ def draw(u, n, weights):
     return -1
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def resample_sentence(
     given, observed, here, counts, mean_pairs, p_null, alpha, frozen, generator, fertility, weights, own, round_, share
 ):  # fmt: skip
@@ -401,7 +401,7 @@ def resample_sentence(
         before = new
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def collect_state(given, state, fertility, share, mean_jumps, mean_fertility):
     """Add ``share`` of a sentence's jumps and fertilities to the averages."""
     last = -1
@@ -415,7 +415,7 @@ def collect_state(given, state, fertility, share, mean_jumps, mean_fertility):
         mean_fertility[given[c], min(fertility[c], FERTILITIES - 1)] += share
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def start_collecting(first, last, sampled, mean_pairs):
     """Add what words that are not sampled keep to the averages; put the others' marginals to 0."""
     for p in range(first, last):
@@ -426,7 +426,7 @@ def start_collecting(first, last, sampled, mean_pairs):
             sampled.masses[p, x] = 0.0
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def start_frozen(here, own):
     """Take what the HMM gives candidates for what is a sentence's own in the counts; put their marginals to 0."""
     for o in range(here.state.shape[0]):

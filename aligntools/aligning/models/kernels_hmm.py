@@ -66,13 +66,13 @@ class Scratch(NamedTuple):
     b: np.ndarray
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def padded(length):
     """Return a row's width: ``length`` up to a multiple of LANES."""
     return (length + LANES - 1) // LANES * LANES
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def scratch_for(width, cells):
     """Return scratch rows of the type of ``cells`` for sentences up to ``width`` words."""
     return Scratch(
@@ -125,7 +125,7 @@ def normalizers(jumps, length, inverse):
         inverse[i] = np.float32(1.0) / total
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def first_positions(jumps, length, width, first, inverse):
     """Write the distribution of the first position, and zeros to the padding; return what it was divided by."""
     total = np.float32(0.0)
@@ -140,7 +140,7 @@ def first_positions(jumps, length, width, first, inverse):
     return total
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def forward_pass(emissions, null_emissions, p_null, jumps, scratch, posterior, shifted, want_jumps):
     """Write ``A(i)``, the forward probability of each position, scaled to sum to 1 with the null twins'.
 
@@ -204,7 +204,7 @@ def forward_pass(emissions, null_emissions, p_null, jumps, scratch, posterior, s
     return loglik + np.log(product)
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def count_step(before, ahead, row, mass, jumps, leaving, jump_counts):
     """Count the jumps of one step, each an ``A(i') / Z(i') h(d) beta(i)`` of the window, and the tail's rest.
 
@@ -234,7 +234,7 @@ def count_step(before, ahead, row, mass, jumps, leaving, jump_counts):
     jump_counts[0, TAIL] += max(outside, 0.0)
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def backward_pass(emissions, null_emissions, p_null, jumps, scratch, posterior, shifted, jump_counts, want_jumps):
     """Multiply ``A(i)`` by ``beta(i)``, the chance of what follows: the posteriors; count jumps where wanted.
 
@@ -270,7 +270,7 @@ def backward_pass(emissions, null_emissions, p_null, jumps, scratch, posterior, 
             beta[i] = inverse[i] * row[i] + null * beta[i]
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def count_exposures(null, length, first_total, scratch, posterior, jump_counts):
     """Count the first position, and how often every jump was possible.
 
@@ -327,7 +327,7 @@ def hmm_sentence(
     return loglik
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def emissions_of(cells, forward, given, observed, inverse, null, out, null_out):
     """Write one direction's emissions of a sentence pair, from its link matrix and words.
 
@@ -375,49 +375,46 @@ def hmm_block(
     """
     s_offsets, t_offsets = pairs.s_offsets, pairs.t_offsets
     width = padded(max(longest_sentence(k0, k1, s_offsets), longest_sentence(k0, k1, t_offsets)))
-    scratch = scratch_for(width, cells)
-    null_f, null_r = np.empty(width, cells.dtype), np.empty(width, cells.dtype)
-    jumps_f = Jumps(jumps.row[0], jumps.taps[0], jumps.back_taps[0])
-    jumps_r = Jumps(jumps.row[1], jumps.taps[1], jumps.back_taps[1])
+    scratch, null_e = scratch_for(width, cells), np.empty(width, cells.dtype)
     capacity = 0
-    store = np.empty((5, 1), cells.dtype)
+    store = np.empty((4, 1), cells.dtype)
     for k in range(k0, k1):
-        sb, tb = s_offsets[k], t_offsets[k]
-        n_i, n_j = s_offsets[k + 1] - sb, t_offsets[k + 1] - tb
+        n_i, n_j = s_offsets[k + 1] - s_offsets[k], t_offsets[k + 1] - t_offsets[k]
         if n_i == 0 or n_j == 0:
             continue
-        w_i, w_j = padded(n_i), padded(n_j)
-        need = max(n_j * w_i, n_i * w_j)
+        need = max(n_j * padded(n_i), n_i * padded(n_j))
         if need > capacity:
             capacity = need
-            store = np.empty((5, capacity), cells.dtype)
-        e_f = store[0, : n_j * w_i].reshape((n_j, w_i))
-        e_r = store[1, : n_i * w_j].reshape((n_i, w_j))
-        p_f = store[2, : n_j * w_i].reshape((n_j, w_i))
-        p_r = store[3, : n_i * w_j].reshape((n_i, w_j))
-        h_f = store[4, : n_j * w_i].reshape((n_j, w_i))
-        h_r = store[4, : n_i * w_j].reshape((n_i, w_j))
+            store = np.empty((4, capacity), cells.dtype)
+        s, t = pairs.s_tokens[s_offsets[k] :][:n_i], pairs.t_tokens[t_offsets[k] :][:n_j]
         b = pairs.cell_offsets[k - pairs.base]
-        own_f, own_r = cells[b : b + n_i * n_j], reverse_cells[b : b + n_i * n_j]
-        s, t = pairs.s_tokens[sb : sb + n_i], pairs.t_tokens[tb : tb + n_j]
-        emissions_of(own_f, True, s, t, s_inverse, t_null, e_f, null_f)
-        emissions_of(own_r, False, t, s, t_inverse, s_null, e_r, null_r)
+        own, own_reverse = cells[b : b + n_i * n_j], reverse_cells[b : b + n_i * n_j]
         want = jump_stride > 0 and k % max(jump_stride, 1) == 0
-        if directions & 1:
-            loglik[0, k - pairs.base] = hmm_sentence(
-                e_f, null_f, n_i, p_null[0], jumps_f, scratch, p_f, h_f, jump_counts[0], want
-            )
-        if directions & 2:
-            loglik[1, k - pairs.base] = hmm_sentence(
-                e_r, null_r, n_j, p_null[1], jumps_r, scratch, p_r, h_r, jump_counts[1], want
-            )
+        for d in range(2):
+            if not directions & (d + 1):
+                continue
+            if d == 0:
+                given, observed, inverse, null, found = s, t, s_inverse, t_null, own
+            else:
+                given, observed, inverse, null, found = t, s, t_inverse, s_null, own_reverse
+            n, w = len(observed), padded(len(given))
+            emissions = store[0, : n * w].reshape((n, w))
+            shifted = store[1, : n * w].reshape((n, w))
+            posterior = store[2 + d, : n * w].reshape((n, w))
+            emissions_of(found, d == 0, given, observed, inverse, null, emissions, null_e)
+            of_direction = Jumps(jumps.row[d], jumps.taps[d], jumps.back_taps[d])
+            loglik[d, k - pairs.base] = hmm_sentence(
+                emissions, null_e, len(given), p_null[d], of_direction, scratch, posterior, shifted, jump_counts[d],
+                want,
+            )  # fmt: skip
+        w_i, w_j = padded(n_i), padded(n_j)
+        forward, reverse = store[2, : n_j * w_i].reshape((n_j, w_i)), store[3, : n_i * w_j].reshape((n_i, w_j))
         if joint:
-            f_cells = own_f.reshape((n_i, n_j))
             for i in range(n_i):
                 for j in range(n_j):
-                    f_cells[i, j] = p_f[j, i] * p_r[i, j]
+                    own[i * n_j + j] = forward[j, i] * reverse[i, j]
             continue
         if directions & 1:
-            scatter(p_f, True, n_i, n_j, own_f)
+            scatter(forward, True, n_i, n_j, own)
         if directions & 2:
-            scatter(p_r, False, n_j, n_i, own_r)
+            scatter(reverse, False, n_j, n_i, own_reverse)

@@ -6,7 +6,7 @@ from aligntools.aligning.text.kernels_pairs import longest_sentence
 from aligntools.ground.compiling import kernel
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def forward_posteriors(cells, s, t, inverse, null, p_null, tension, sums, prior_sums, out, features):
     """Write the posteriors of one pair where each target word chooses a source word; return the log-likelihood.
 
@@ -53,7 +53,7 @@ def forward_posteriors(cells, s, t, inverse, null, p_null, tension, sums, prior_
     return loglik
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def reverse_posteriors(cells, s, t, inverse, null, p_null, tension, out, features):
     """The same where each source word chooses a target word."""
     n_i, n_j = cells.shape

@@ -49,13 +49,13 @@ class Outcome(NamedTuple):
     objective: np.ndarray
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def scaled(x, n, size):
     """Return the bin of position ``x`` of ``n`` among ``size`` bins: where the middle of the position falls."""
     return ((2 * x + 1) * size) // (2 * n)
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def write_prior(block, rows, columns, n_given, n_observed, tension, out):
     """Write ``p(g | o)`` to ``out`` [n_observed, >= n_given], each row summing to 1.
 
@@ -79,7 +79,7 @@ def write_prior(block, rows, columns, n_given, n_observed, tension, out):
             out[o, g] = out[o, g] * share
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def word_posteriors(e, prior, p_null, null_e, q):
     """Turn one observed word's emissions into its posteriors, and those with every emission squared.
 
@@ -123,7 +123,7 @@ def word_posteriors(e, prior, p_null, null_e, q):
     return one, two, a, a * null_e * scale, np.log(top)
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def add_word(e, q, prior, one, two, squared, place, length, on_diagonal, used, features):
     """Add one observed word's posteriors to what each given word is used for, and to the tension's slope.
 
@@ -157,7 +157,7 @@ def add_word(e, q, prior, one, two, squared, place, length, on_diagonal, used, f
     features[1] += links
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def sentence_posteriors(p, q, prior, words, null, p_null, squared, on_diagonal, used, nulls, features):
     """Turn one pair's emissions into posteriors, word by word.
 

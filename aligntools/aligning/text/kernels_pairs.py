@@ -42,7 +42,7 @@ class Directed(NamedTuple):
     cell_offsets: np.ndarray
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def longest_sentence(k0, k1, offsets):
     """Return the length of the longest of the sentences ``k0..k1`` of one side; at least 1."""
     longest = 1
@@ -51,7 +51,7 @@ def longest_sentence(k0, k1, offsets):
     return longest
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def gather(cells, forward, n_given, n_observed, given, inverse, out):
     """Copy a link matrix to ``out`` [n_observed, >= n_given] as ``p(observed word | given word)``.
 
@@ -73,7 +73,7 @@ def gather(cells, forward, n_given, n_observed, given, inverse, out):
                 out[o, g] = cells[o * n_given + g] * inverse[given[g]]
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def scatter(matrix, forward, n_given, n_observed, cells):
     """Copy ``matrix`` [n_observed, >= n_given] back to a link matrix."""
     if forward:

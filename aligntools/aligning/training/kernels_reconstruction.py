@@ -13,7 +13,7 @@ from aligntools.aligning.text.kernels_pairs import longest_sentence, scatter
 from aligntools.ground.compiling import kernel
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def scale_emissions(e, null_e, length):
     """Divide each word's emissions by the largest, so that squares stay in single precision's range.
 
@@ -35,7 +35,7 @@ def scale_emissions(e, null_e, length):
     return logs
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def square_emissions(e, null_e, length):
     """Square each word's emissions."""
     for o in range(e.shape[0]):
@@ -44,7 +44,7 @@ def square_emissions(e, null_e, length):
             e[o, g] *= e[o, g]
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def combine(p, q, length, used, nulls):
     """Replace the posteriors P by ``2 Q - P``; write each given word's uses and what is left to NULL."""
     for o in range(p.shape[0]):
