@@ -94,7 +94,7 @@ class AlignmentScorer(Scorer[AerScore]):
         metric = Aer(self.all_sure, self.ignore_possible, self.reverse, self.index_base)
         return metric.score(gold, links)
 
-    def _links(self, system, name, head) -> Links:
+    def _links(self, system: Any, name: str, head: int | None) -> Links:
         if isinstance(system, str | Path):
             return pharaoh.read_pharaoh(str(system), index_base=self.index_base, head=head, compiled=False)
         return links_of(system, name=name, index_base=self.index_base, head=head)
@@ -200,9 +200,9 @@ class TagScorer(Scorer[TagScore]):
         if table.foreign:
             names = [table.predicted[k] for k in np.flatnonzero(table.same < 0)]
             some = " ".join(map(shown, names[:5])) + (" ..." if len(names) > 5 else "")
-            end = "" if score.accuracy is not None else "; accuracy does not apply"
+            more = "" if score.accuracy is not None else "; accuracy does not apply"
             problem = "%s: %d of %d words have labels that the gold does not have (%s)%s"
-            _log.info(problem, name, table.foreign, table.words, some, end)
+            _log.info(problem, name, table.foreign, table.words, some, more)
         return score
 
     @cached_property
@@ -226,7 +226,7 @@ class TagScorer(Scorer[TagScore]):
     def _separator(self) -> bytes | None:
         return self.separator.encode() if isinstance(self.separator, str) else self.separator
 
-    def _read(self, given, what, column, format) -> tuple[Tokens, bool]:
+    def _read(self, given: Any, what: str, column: str | int, format: str) -> tuple[Tokens, bool]:
         """Return tagged text without its empty sentences, and whether it has words."""
         words = True
         if isinstance(given, str | Path):
@@ -307,7 +307,7 @@ class TreeScorer(Scorer[TreeScore]):
     def _reference(self) -> Trees:
         return self._read(self.gold, "gold")
 
-    def _read(self, given, what) -> Trees:
+    def _read(self, given: Any, what: str) -> Trees:
         if isinstance(given, Trees):
             return given
         if isinstance(given, str | Path):
@@ -392,7 +392,7 @@ class TranslationScorer(Scorer[BleuScore]):
         first = self._read(self.references, "references")
         return [first, *(self._fitting(more, "more_references", len(first.offsets)) for more in self.more_references)]
 
-    def _fitting(self, given, what, n) -> Segments:
+    def _fitting(self, given: Any, what: str, n: int) -> Segments:
         """Return a text, which must have as many lines as the first set of references."""
         segments = self._read(given, what)
         if len(segments.offsets) != n:
@@ -401,7 +401,7 @@ class TranslationScorer(Scorer[BleuScore]):
             raise DataError(_name(given, what), None, f"{problem}; they must have the same number of lines")
         return segments
 
-    def _read(self, given, what) -> Segments:
+    def _read(self, given: Any, what: str) -> Segments:
         """Return a text's words by number; any white space separates words, as in sacrebleu."""
         words: list[int] = []
         ends, ids = [0], self._ids

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from aligntools.api.links import ManyAlignments
 from aligntools.api.scorers import (
-    AlignmentScorer, GoldFormat, Punctuation, Smoothing, TagFormat, TagScorer, TranslationScorer, TreeScorer,
+    AlignmentScorer,
+    GoldFormat,
+    Punctuation,
+    Smoothing,
+    TagFormat,
+    TagScorer,
+    TranslationScorer,
+    TreeScorer,
 )  # fmt: skip
 from aligntools.metrics.base import Score
 from aligntools.metrics.report import Report
@@ -44,8 +51,8 @@ def aer(
 ) -> "AerScore":
     """Score alignments against gold links: alignment error rate, precision, recall, F1.
 
-    With A the links of the alignment, S the sure and P the possible gold links (S is part of P), summed over the corpus:
-    precision is |A∩P| / |A|, recall |A∩S| / |S|, AER 1 - (|A∩S| + |A∩P|) / (|A| + |S|).
+    With A the links of the alignment, S the sure and P the possible gold links (S is part of P), summed over the
+    corpus: precision is |A∩P| / |A|, recall |A∩S| / |S|, AER 1 - (|A∩S| + |A∩P|) / (|A| + |S|).
 
     Parameters
     ----------
@@ -118,9 +125,9 @@ def score_tags(
 ) -> "TagScore":
     """Score tags, or induced classes without names, against gold tags.
 
-    Accuracy (and that of known and unknown words) is None where most words have labels that are none of the gold's tags.
-    many-to-1: every label counts as the tag that it has most words in common with. 1-to-1: every label as a tag of
-    its own, in the best way. Variation of information is H(G|P) + H(P|G) in bits, V-measure the harmonic mean of
+    Accuracy (and that of known and unknown words) is None where most words have labels that are none of the gold's
+    tags. many-to-1: every label counts as the tag that it has most words in common with. 1-to-1: every label as a tag
+    of its own, in the best way. Variation of information is H(G|P) + H(P|G) in bits, V-measure the harmonic mean of
     homogeneity and completeness.
 
     Parameters
