@@ -9,18 +9,20 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from aligntools.api.links import links_of, words_of
+from aligntools.api.links import links_of
 from aligntools.formats import conll, files, goldlinks, pharaoh, tagged
 from aligntools.formats.conll import COLUMNS, Conll, column_place
 from aligntools.formats.goldlinks import Gold
+from aligntools.formats.memory_text import TextLines
 from aligntools.formats.pharaoh import Links
 from aligntools.formats.tagged import Tokens
+from aligntools.formats.vocabulary import split_words
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.metrics.aer import Aer, AerScore
 from aligntools.metrics.attachment import PUNCTUATION, Attachment, Trees, TreeScore
@@ -150,7 +152,7 @@ def _lengths_of(text: Any, side: str, n: int, gold_name: str) -> np.ndarray | No
         with closing(pharaoh.LineReader(name)) as reader:
             lengths = pharaoh.count_words(reader.read(n))
     else:
-        lengths = np.array([len(words) for words, _ in zip(words_of(text, side), range(n), strict=False)], np.int64)
+        lengths = pharaoh.count_words(b"".join(islice(TextLines(text, side), n)))
     if len(lengths) < n:
         raise DataError(name, None, f"{len(lengths)} lines, but the gold {gold_name} has {n} sentence pairs")
     return lengths
@@ -219,7 +221,7 @@ class TagScorer(Scorer[TagScore]):
         if isinstance(self.train, str | Path):
             words: Iterable[bytes] = tagged.read_words(str(self.train), "auto", self._separator).words
         else:
-            words = (word.encode() for word in chain.from_iterable(words_of(self.train, "train")))
+            words = chain.from_iterable(split_words(line.rstrip(b"\n")) for line in TextLines(self.train, "train"))
         return frozenset(map(tagged.without_spaces, words))
 
     @property
@@ -256,7 +258,7 @@ def _tokens_of(items: list[Any], what: str, separator: bytes | None) -> tuple[To
         if isinstance(item, str):
             pairs = [token.rpartition(separator.decode())[::2] for token in item.split()]
         elif hasattr(item, "tags"):
-            pairs = list(zip(getattr(item, "words", None) or [None] * len(item.tags), item.tags, strict=True))
+            pairs = list(zip(_words_of(item) or [None] * len(item.tags), item.tags, strict=True))
         else:
             pairs = [(None, one) if isinstance(one, str) else tuple(one) for one in item]
         if any(len(pair) != 2 or not pair[1] or pair[0] == "" for pair in pairs):
@@ -267,6 +269,11 @@ def _tokens_of(items: list[Any], what: str, separator: bytes | None) -> tuple[To
     flat = list(chain.from_iterable(words))
     with_words = None not in flat
     return Tokens(flat, _offsets(words), list(chain.from_iterable(tags)), _numbers(items), "lists"), with_words
+
+
+def _words_of(item: Any) -> Any:
+    """Return the words of a sentence that has them, or None."""
+    return getattr(item, "tokens", getattr(item, "words", None))
 
 
 def _offsets(rows: Sequence[Sequence[Any]]) -> np.ndarray:
@@ -323,26 +330,26 @@ class TreeScorer(Scorer[TreeScore]):
 
     def _of_conll(self, text: Conll) -> Trees:
         tags = text.column(column_place(self.column))
-        relations = text.column(COLUMNS["deprel"])
-        return Trees(text.heads(), text.offsets, relations, text.words, tags, text.sentence_lines())
+        labels = text.column(COLUMNS["deprel"])
+        return Trees(text.heads(), text.offsets, labels, text.words, tags, text.sentence_lines())
 
 
 def _trees_of(items: list[Any], what: str) -> Trees:
-    """Return trees from memory: lists of heads, lists of heads and relations, or objects that have these."""
+    """Return trees from memory: lists of heads, lists of heads and labels, or objects that have these."""
     heads: list[list[int]] = []
-    found: dict[str, list[Any]] = {"relations": [], "words": [], "tags": []}
+    found: dict[str, list[Any]] = {"labels": [], "words": [], "tags": []}
     for number, item in enumerate(items, 1):
         rows = item.heads if hasattr(item, "heads") else item
         try:
             pairs = [(int(row), None) if np.ndim(row) == 0 else (int(row[0]), row[1]) for row in rows]
         except (TypeError, ValueError, IndexError):
-            raise DataError(what, number, "not a tree; give a list of heads or of (head, relation) pairs") from None
+            raise DataError(what, number, "not a tree; give a list of heads or of (head, label) pairs") from None
         if any(not -1 <= head <= len(pairs) for head, _ in pairs):
             raise DataError(what, number, f"a head is not in the sentence, which has {len(pairs)} words")
         heads.append([head for head, _ in pairs])
-        given = {name: getattr(item, name, None) for name in found}
+        given = {"labels": getattr(item, "labels", None), "words": _words_of(item), "tags": getattr(item, "tags", None)}
         if pairs and pairs[0][1] is not None:
-            given["relations"] = [relation for _, relation in pairs]
+            given["labels"] = [label for _, label in pairs]
         for name, values in given.items():
             if pairs:
                 found[name].append(values)
@@ -351,7 +358,7 @@ def _trees_of(items: list[Any], what: str) -> Trees:
         for name, rows in found.items()
     }
     flat = np.fromiter(chain.from_iterable(heads), np.int32)
-    return Trees(flat, _offsets(heads), columns["relations"], columns["words"], columns["tags"], _numbers(items))
+    return Trees(flat, _offsets(heads), columns["labels"], columns["words"], columns["tags"], _numbers(items))
 
 
 def _bytes(value: str | bytes) -> bytes:

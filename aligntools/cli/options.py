@@ -170,6 +170,19 @@ def index_base(function=None, *, name="--index-base", of="the alignment files", 
     )(function)
 
 
+#: ``--max-length N`` of parallel text, passed as ``max_length`` (int).
+max_length = click.option(
+    "--max-length",
+    type=click.IntRange(1, 30000),
+    default=2000,
+    show_default=True,
+    metavar="N",
+    help="A pair with a longer side gets a blank line.",
+)
+#: ``--strict``, passed as ``strict`` (bool).
+strict = click.option("--strict", is_flag=True, help="Stop at a pair that would get a blank line.")
+
+
 def tag_column(_ctx, _option, value):
     """Read a column of CoNLL: a name, or a number counted from 1."""
     return int(value) if value is not None and value.isascii() and value.isdigit() else value

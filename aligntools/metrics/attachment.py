@@ -195,8 +195,8 @@ class Trees:
         Number of the head in its sentence, counted from 1; 0 for a root, -1 where there is none.
     offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
         Sentence ``n`` has the words ``offsets[n]:offsets[n + 1]``.
-    relations : list of bytes or None
-        The relation of each word to its head.
+    labels : list of bytes or None
+        The label of each word's edge, its relation to the head.
     words, tags : list of bytes or None
     lines : np.ndarray or None [shape=(sentences,), dtype=int64]
         Where each sentence begins in its file, for messages.
@@ -204,7 +204,7 @@ class Trees:
 
     heads: np.ndarray
     offsets: np.ndarray
-    relations: list[bytes] | None = None
+    labels: list[bytes] | None = None
     words: list[bytes] | None = None
     tags: list[bytes] | None = None
     lines: np.ndarray | None = None
@@ -214,8 +214,8 @@ class Trees:
 
     @property
     def named(self) -> bool:
-        """Whether there are relations: some other than the ``_`` that stands for none."""
-        return bool(self.relations) and not {*(self.relations or ())} <= {b"_"}
+        """Whether there are labels: some other than the ``_`` that stands for none."""
+        return bool(self.labels) and not {*(self.labels or ())} <= {b"_"}
 
 
 @dataclass(frozen=True)
@@ -229,7 +229,7 @@ class Attachment(Metric[Trees, Trees]):
     max_length : int or None
         Sentences with more words that count are left out.
     subtypes : bool
-        Whether relations must agree behind a colon too.
+        Whether labels must agree after a colon too.
     ignore_forms : bool
         Whether the words of the two may differ; for the signature.
     """
@@ -240,7 +240,7 @@ class Attachment(Metric[Trees, Trees]):
     title = "UAS"
     system = "parser"
     legend = (
-        "LAS: head and relation; trees: sentences whose words all have the right head; root: gold roots that are roots;"
+        "LAS: head and label; trees: sentences whose words all have the right head; root: gold roots that are roots;"
         " p: approximate randomization"
     )
 
@@ -268,8 +268,8 @@ class Attachment(Metric[Trees, Trees]):
     def count(self, gold: Trees, hypothesis: Trees) -> np.ndarray:
         """Return the counts of `count`, by these settings."""
         right = None
-        if gold.relations and hypothesis.relations and gold.named and hypothesis.named:
-            right = labels_equal(gold.relations, hypothesis.relations, self.subtypes)
+        if gold.labels and hypothesis.labels and gold.named and hypothesis.named:
+            right = labels_equal(gold.labels, hypothesis.labels, self.subtypes)
         return count(gold.heads, hypothesis.heads, gold.offsets, self.counted(gold), right, self.max_length)
 
     def figures(self, totals: np.ndarray) -> np.ndarray:
@@ -305,8 +305,8 @@ class TreeScore(Score):
     words, sentences : int
         Words that count, and sentences that have any.
     uas, las : float
-        Shares of these words with the right head, and with the right head and relation; ``las`` is None where one side
-        has no relations.
+        Shares of these words with the right head, and with the right head and label; ``las`` is None where one side
+        has no labels.
     complete : float
         Share of the sentences whose counted words all have the right head.
     root : float

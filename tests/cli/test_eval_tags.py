@@ -202,8 +202,9 @@ def test_what_a_file_is_can_be_said(run, file):
 
 def test_seeds_and_samples(run, file):
     rows = [["a_N"] * n for n in range(1, 40)]
-    gold, hyp = (file(name, "".join(" ".join(["a_V"] * (k * n % 7) + r)[: 4 * len(r) - 1] + "\n" for n, r in enumerate(rows)))
-                 for name, k in (("gold", 0), ("hyp", 3)))  # fmt: skip
+    wrong = [["a_V"] * (3 * n % 7) + row[3 * n % 7 :] for n, row in enumerate(rows)]
+    wrong = [w[: len(r)] for w, r in zip(wrong, rows, strict=True)]
+    gold, hyp = (file(name, "".join(" ".join(r) + "\n" for r in x)) for name, x in (("gold", rows), ("hyp", wrong)))
     found = [results(run("eval-tags", gold, hyp, "--json", *f))[0]["accuracy_interval"] for f in (
         (), ("--seed", 1), ("--seed", 2), ("--bootstrap", 7),
     )]  # fmt: skip

@@ -90,9 +90,9 @@ def test_verbose_adds_figures(texts, command_inside):
 
 
 def test_seeds_and_columns(texts, command_inside):
-    found = [scores(command_inside, *flags, *texts) for flags in (
-        (), ("--seed", 2), ("--bootstrap", 3), ("--column", "4", "--punct", "ud"), ("--column", "xpos", "--punct", "ud"),
-    )]  # fmt: skip
+    ud = "--punct", "ud", "--column"
+    ways = (), ("--seed", 2), ("--bootstrap", 3), (*ud, "4"), (*ud, "xpos")
+    found = [scores(command_inside, *flags, *texts) for flags in ways]
     assert "|bootstrap:3|seed:1|" in found[2]["signature"]
     assert "|bootstrap:1000|seed:2|" in found[1]["signature"]
     assert [f["results"][0]["words"] for f in found] == [8, 8, 8, 6, 8]  # no word has the tag PUNCT in column 5

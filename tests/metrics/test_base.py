@@ -195,9 +195,9 @@ def everything():
     yield Tagging().score(gold, predicted)
     yield Tagging().score(gold, dataclasses.replace(predicted, tags=[t + b"0" for t in predicted.tags]))
     words = [b"a.,"[k : k + 1] for k in rng.integers(0, 3, len(gold.words))]
-    relations = [b"x:y" if k else b"x" for k in rng.integers(0, 2, len(words))]
+    labels = [b"x:y" if k else b"x" for k in rng.integers(0, 2, len(words))]
     heads = [rng.integers(0, 3, len(words)).astype(np.int32) for _ in range(2)]
-    trees = [Trees(h, gold.offsets, relations[::d], words, gold.tags) for h, d in zip(heads, (1, -1), strict=True)]
+    trees = [Trees(h, gold.offsets, labels[::d], words, gold.tags) for h, d in zip(heads, (1, -1), strict=True)]
     for settings in ({}, {"punct": "conll"}, {"punct": "ud"}, {"subtypes": False}, {"max_length": 8}):
         yield Attachment(**settings).score(*trees)
     texts = [Segments(rng.integers(0, 4, gold.offsets[-1]).astype(np.int32), gold.offsets) for _ in range(3)]
