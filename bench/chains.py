@@ -66,7 +66,7 @@ def _growth(o, tokens, offsets, n_words, pool):
     table = report.table(["words", *(f"{k} states" for k in STATES)], rows)
     base = [float(x) for x in rows[-1][1:]]
     each = ", ".join(f"{k}: {1e9 * s / len(tokens) / k / k:.2f}" for k, s in zip(STATES, base, strict=True))
-    return f"{table}\n\nNanoseconds a word and pair of states, on the whole text: {each}."
+    return f"{table}\n\nNanoseconds per word and pair of states, on the whole text: {each}."
 
 
 def _tagging(o, text):

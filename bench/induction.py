@@ -22,7 +22,7 @@ def run(o):
         "Tags are induced from the words alone, by EM (100 iterations) and by maximum reconstruction estimation (50"
         " steps from the same EM solution), with the defaults of `train-hmm --text`, and each word takes its most"
         " probable state. Gold: XPOS. Mean and standard deviation over the seeds; accuracy is many-to-1 in percent,"
-        " VI in bits; the last columns are the mean of ln P(x|x) a sentence.",
+        " VI in bits; the last columns are the mean of ln P(x|x) per sentence.",
     ]
     with Pool(o.threads) as pool:
         parts += [_text(o, name, pool) for name in o.texts.split(",")]

@@ -60,13 +60,13 @@ def run(o):
             " with one group of templates left out at a time, and with all distances in one bin:",
             report.table(["left out", "UAS dev", "UAS test"], groups),
             f"UAS by the weight of L2, {o.iterations} iterations, whole training parts of EWT (UPOS) and of Google's"
-            f" English (3,300 sentences), on dev and test. `train-parser` has {ParserSettings.l2:g} by"
-            " default, chosen on the dev parts.",
+            f" English (3,300 sentences), on dev and test. `train-parser` default is {ParserSettings.l2:g},"
+            " chosen on the dev parts.",
             report.table(["L2", *(f"{name} {part}" for name in BANKS for part in ("dev", "test"))], l2),
             *_peers(o),
             *learning,
-            "Sums over trees (partition function and marginals), random scores, one thread: microseconds a sentence,"
-            " in brackets nanoseconds divided by the cube of its words:",
+            "Sums over trees (partition function and marginals), random scores, one thread: microseconds per"
+            " sentence, in brackets nanoseconds divided by the cube of its number of words:",
             report.table(["words", *map(str, LENGTHS)], _inference(o, one)),
             _parsing(o, parser, test, one),
         ]
@@ -207,8 +207,8 @@ def _learning(o, parser, train, pool, most):
         f"One evaluation of the objective and its gradient over these sentences, features included: {seconds:.2f} s on"
         f" {o.threads} threads (median of {o.runs}). A million weights take 8 MB, and 160 MB of history in L-BFGS;"
         f" a thousand sentences take {bytes_text / len(sentences) / 1000:.2f} MB of text and"
-        f" {16e-3 * sentences.edges[-1] / len(sentences):.1f} MB of edges while they are worked on, of which there are"
-        f" at most {32 * training.CHUNK / 1e6:.0f} MB at a time. Learning the full set took {most} MB of"
+        f" {16e-3 * sentences.edges[-1] / len(sentences):.1f} MB of edges while they are processed, at"
+        f" most {32 * training.CHUNK / 1e6:.0f} MB at a time. Learning the full set took {most} MB of"
         " resident memory at most."
     ]
 

@@ -58,8 +58,8 @@ def run(o):
         " predicted tags; and a parser that learned from the transferred trees of the first 500 sentences, all"
         " predicted.",
         report.table(["language", *names], [*rows, ["mean", *means]]),
-        "There are no gold links for PUD, so wrong links and true differences between trees cannot be told apart here:"
-        " both are in what the second column lacks of 100.",
+        "There are no gold links for PUD, so wrong links and true differences between trees cannot be told apart"
+        " here: both contribute to the difference between the second column and 100.",
         report.circumstances(o.threads),
     ]
     return "What errors of tags, trees and links cost transferred trees", "\n\n".join(body)

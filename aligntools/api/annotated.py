@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 
 import numpy as np
 
+from aligntools.api.texts import Sentence as Sentence
 from aligntools.formats.conll import Conll
 from aligntools.formats.tagged import Tokens, parse_tagged, read_tags, read_words, sniff, tokens_of_conll
 from aligntools.formats.vocabulary import split_words
@@ -14,8 +15,6 @@ from aligntools.ground.errors import DataError
 if TYPE_CHECKING:
     from aligntools.api.tagging import TaggedSentence
 
-#: A sentence: a line of words between spaces, or the list of its words.
-Sentence: TypeAlias = str | Sequence[str]
 #: A sentence with tags: a line of ``word_TAG``, pairs of word and tag, or what a tagger returns.
 Annotated: TypeAlias = Union[str, Sequence[tuple[str, str]], "TaggedSentence"]
 #: A file, by its name.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 from aligntools.ground.errors import ModelError
 
 if TYPE_CHECKING:
-    from aligntools.api.alignment import Aligner
+    from aligntools.api.aligner import Aligner
     from aligntools.api.parsing import Parser
     from aligntools.api.tagging import Tagger
     from aligntools.api.translation import Grammar, LanguageModel
@@ -16,7 +16,7 @@ Model: TypeAlias = Union["Aligner", "Tagger", "Parser", "Grammar", "LanguageMode
 
 #: The class that loads models of each kind.
 CLASSES = {
-    "alignment": ("alignment", "Aligner"),
+    "alignment": ("aligner", "Aligner"),
     "tagger": ("tagging", "Tagger"),
     "parser": ("parsing", "Parser"),
     "grammar": ("translation", "Grammar"),

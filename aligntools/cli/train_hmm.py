@@ -7,13 +7,13 @@ import time
 import click
 
 from aligntools.cli import options, training
-from aligntools.cli.align import look_alike, views
+from aligntools.cli.alignment_options import given, look_alike, views
 from aligntools.ground.errors import UsageProblem
 from aligntools.tagging.settings import InductionSettings, TaggerSettings
 
 #: What each use of the command takes beside the options that all do.
 USES = {
-    "parallel text": {"source", "target", "joint_file", "estimator", "iterations", "mre_iterations", "joint",
+    "parallel text": {"source", "target", "joint_file", "estimator", "iterations", "mre_iterations", "agreement",
                       "look_alike", "views", "case_sensitive"},
     "--text": {"text", "format", "separator", "estimator", "iterations", "mre_iterations", "states", "restarts",
                "tolerance", "transition_prior", "emission_prior", "stop"},
@@ -34,7 +34,7 @@ COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
     click.option("-s", "--source", metavar="FILE", help="Train an alignment HMM on parallel text: the source side."),
     click.option("-t", "--target", metavar="FILE", help="The target side; the same number of lines."),
     click.option("-i", "--input", "joint_file", metavar="FILE", help="Both sides in one file, ' ||| ' between them."),
-    click.option("--agreement/--no-agreement", "joint", default=True, show_default=True,
+    click.option("--agreement/--no-agreement", default=True, show_default=True,
                  help="Train the two directions of an alignment HMM jointly."),
     look_alike,
     views,
@@ -92,15 +92,12 @@ def command(**o):
       aligntools train-hmm --text data/samples/en.txt --states 5 --iterations 20 -o /tmp/induced.hmm
       aligntools tag -m /tmp/induced.hmm data/samples/en.txt
     """
-    from aligntools.cli.align import with_given
-
-    o = with_given(o)
     uses = [name for name in ("--text", "--tagged") if o[name[2:]] is not None]
     uses += ["parallel text"] if any(o[name] is not None for name in ("source", "target", "joint_file")) else []
     if len(uses) != 1:
         raise UsageProblem("give one text: --tagged for a tagger, --text to induce tags, or -s and -t for alignments")
-    for name in sorted(o["given"] - USES[uses[0]] - COMMON):
-        flag = {"joint": "agreement", "joint_file": "input"}.get(name, name.replace("_", "-"))
+    for name in sorted(given() - USES[uses[0]] - COMMON):
+        flag = {"joint_file": "input"}.get(name, name.replace("_", "-"))
         raise UsageProblem(f"--{flag} does not go with {uses[0]}")
     if o["mre_iterations"] is not None and o["estimator"] != "mre":
         raise UsageProblem("--mre-iterations goes with --estimator mre")
@@ -160,23 +157,28 @@ def _induce(o, chosen, log):
 
 
 def _alignments(o):
-    from aligntools.cli import align
-    from aligntools.cli.aligning_run import run
+    from aligntools.api.alignment import read_bitext, train_aligner, train_mre_aligner
+    from aligntools.cli.aligning_run import text_paths
+    from aligntools.cli.alignment_options import check_text
+    from aligntools.cli.reporting import Reporter
+    from aligntools.formats.files import writing
 
-    # what is not an option here is as align has it
-    rest = align.command.make_context("align", ["-i", "-"]).params
+    check_text(o)
     mre = o["estimator"] == "mre"
-    rest |= {
-        "joint_file": o["joint_file"], "source": o["source"], "target": o["target"], "output": None, "model": "hmm",
-        "estimator": "vb" if mre or o["estimator"] is None else o["estimator"], "save_model": o["output"],
-        "iterations": o["iterations"], "given": set(),
-    }  # fmt: skip
-    rest |= {name: o[name] for name in ("joint", "look_alike", "views", "case_sensitive", "log_json", "threads",
-                                        "seed", "quiet", "verbose")}  # fmt: skip
-    if mre:
-        from aligntools.aligning.settings import Reconstruction
-
-        steps = o["mre_iterations"]
-        rest["reconstruct"] = Reconstruction() if steps is None else Reconstruction(steps)
-        rest["views"] = (0,) if o["views"] is None else o["views"]
-    run(rest)
+    names = ("iterations", "agreement", "look_alike", "seed")
+    chosen = {n: o[n] for n in names} | {"case_sensitive": o["case_sensitive"], "keep_text": False}
+    with contextlib.ExitStack() as stack:
+        log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
+        reporter = Reporter(o["quiet"], o["verbose"], log)
+        stack.callback(reporter.close)
+        with reporter.stage("reading"):
+            bitext = read_bitext(*text_paths(o), case_sensitive=o["case_sensitive"])
+        chosen |= {"threads": o["threads"], "progress": reporter, "model_type": "hmm"}
+        if mre:
+            steps = {} if o["mre_iterations"] is None else {"mre_iterations": o["mre_iterations"]}
+            aligner = train_mre_aligner(bitext, **chosen, **steps, views=o["views"] or (0,))
+        else:
+            aligner = train_aligner(bitext, **chosen, views=o["views"], estimator=o["estimator"] or "vb")
+        with reporter.stage("saving"):
+            aligner.save(o["output"])
+        reporter.summary(len(bitext), None, bitext.skipped.summary())

@@ -8,10 +8,10 @@ from aligntools.ground.parallel import Pool
 from aligntools.metrics import attachment
 from aligntools.parsing.learning import treebank
 from aligntools.parsing.settings import ParserSettings, TreeConstraints
-from tests.cli.running import ROOT
 from tests.parsing.test_parser import TEXT, split
+from tests.places import REALDATA
 
-TREEBANKS = ROOT.parent / "shared" / "data" / "treebanks"
+TREEBANKS = REALDATA / "treebanks"
 
 
 #: Trees that the model cannot have are left out.

@@ -13,7 +13,7 @@ from aligntools.tagging.chains.induction import induce, random_chain
 from aligntools.tagging.chains.reconstruction import reconstruct, reconstruction
 from aligntools.tagging.settings import InductionSettings
 from tests import naive_chain as naive
-from tests.cli.running import ROOT
+from tests.places import REALDATA
 from tests.tagging.test_induction import pattern
 
 POOL = Pool(1)
@@ -132,7 +132,7 @@ def test_on_real_text_it_finds_better_tags_than_em():
 
     Not from every start: of one of these two, many-to-1 stays as it was.
     """
-    folder = ROOT.parent / "shared" / "data" / "treebanks" / "google"
+    folder = REALDATA / "treebanks" / "google"
     if not folder.is_dir():
         pytest.skip("the treebanks are not here")
     words, tags, offsets = [], [], [0]

@@ -7,9 +7,9 @@ from aligntools.ground.parallel import Pool
 from aligntools.tagging.settings import TaggerSettings, TagSmoothing
 from aligntools.tagging.supervised import training
 from aligntools.tagging.supervised.training import train_supervised
-from tests.cli.running import ROOT
+from tests.places import REALDATA
 
-TREEBANKS = ROOT.parent / "shared" / "data" / "treebanks"
+TREEBANKS = REALDATA / "treebanks"
 WORDS = b"the dog barks the bark of dogs a dog".split()
 TAGS = b"D N V D N I N D N".split()
 OFFSETS = np.array([0, 3, 3, 7, 9])
