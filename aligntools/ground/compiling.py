@@ -75,10 +75,15 @@ def kernel(function=None, *, fast=True, inline=False, part=False):
         Always inline into the calling kernel. Every kernel with floats that kernels call needs it: otherwise
         code loaded from the cache may call another copy of it, optimized otherwise, than code just compiled
         did, and a machine's first run would round differently from all later ones.
+    part : bool
+        A step of another kernel: its source is put into its caller's before that is compiled, so that it takes no
+        compiling of its own, and rounds as if it had been written there. For steps that few kernels take; what
+        many do, or one at several places, compiles sooner with ``inline``.
     """
     if function is None:
         return functools.partial(kernel, fast=fast, inline=inline, part=part)
     options = {"nogil": True, "cache": CACHE_FOLDER is not None, "error_model": "numpy"}
+    options["no_cfunc_wrapper"] = True  # kernels are called from Python and from kernels: a tenth less to compile
     if fast:
         options["fastmath"] = _FAST
     if inline:

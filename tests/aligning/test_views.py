@@ -78,7 +78,9 @@ def test_keys_tell_which_words_look_alike(words):
 
 
 def test_keys_are_the_same_in_every_process():
-    code = "from aligntools.aligning.text.views import look_alike_keys as k; print(k(['', 'Haus', 'été', '12']).tolist())"
+    code = (
+        "from aligntools.aligning.text.views import look_alike_keys as k; print(k(['', 'Haus', 'été', '12']).tolist())"
+    )
     outs = {
         subprocess.run(
             [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
