@@ -1,6 +1,7 @@
 """The ``aligntools`` command: finds subcommands, turns errors into one line and an exit status."""
 
 import importlib
+import logging
 import os
 import signal
 import sys
@@ -61,6 +62,13 @@ def cli(debug):
     """
 
 
+class _Warnings(logging.Handler):
+    """Writes what the library logs to standard error, as one line each."""
+
+    def emit(self, record):
+        sys.stderr.write("warning: " + " ".join(record.getMessage().splitlines()) + "\n")
+
+
 def run(command, args=None, prog_name=None):
     """Run a click command as a program: exit status 0 done, 1 wrong input, 2 wrong command line.
 
@@ -69,6 +77,7 @@ def run(command, args=None, prog_name=None):
     args = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in args
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are removed
+    logging.getLogger("aligntools").addHandler(warnings := _Warnings(logging.WARNING))
     try:
         # not command.main(), which turns a closed pipe into exit status 1
         with command.make_context(prog_name or command.name, args) as context:
@@ -98,6 +107,8 @@ def run(command, args=None, prog_name=None):
             message = str(error)
         sys.stderr.write("error: " + " ".join(message.splitlines()) + "\n")
         return getattr(error, "exit_code", 1)
+    finally:
+        logging.getLogger("aligntools").removeHandler(warnings)
 
 
 def main():

@@ -5,6 +5,7 @@ keys are equal; so the result does not depend on how the records came to be spre
 """
 
 import bisect
+import functools
 import os
 import shutil
 import tempfile
@@ -182,7 +183,7 @@ def cuts(runs, shards) -> np.ndarray:
     for shard in range(1, shards if samples else 1):
         bound = samples[int(np.searchsorted(reached, shard * reached[-1] / shards))][0]
         for r, run in enumerate(runs):
-            result[shard, r] = bisect.bisect_left(range(counts[r]), bound, key=lambda k, run=run: _group(run, k))
+            result[shard, r] = bisect.bisect_left(range(counts[r]), bound, key=functools.partial(_group, run))
     return result
 
 

@@ -230,7 +230,7 @@ def sniff(lines: Iterable[bytes], among: Sequence[str] = FORMATS, separator: byt
         return "conll", separators[0]
     tokens = [token for line in sample for token in split_words(line.strip(b"\r\n"))]
     split = {s: sum(bool(word and tag) for word, _, tag in (t.rpartition(s) for t in tokens)) for s in separators}
-    best = max(separators, key=split.get)  # the first of them, if equal
+    best = max(separators, key=split.__getitem__)  # the first of them, if equal
     if "tagged" in among and split[best] == len(tokens) and (tokens or "text" not in among):
         return "tagged", best
     widths = {line.count(b"\t") for line in sample if not _is_comment(line)}
@@ -290,11 +290,11 @@ def _parts(lines, count):
         first += len(part)
 
 
-def _split(lines, first):
+def _split(lines: list[bytes], first: int) -> tuple[list[bytes], np.ndarray]:
     """Return the words of lines, joined, and where each line's words begin."""
     if first == 1 and lines and lines[0].startswith(_BOM):
         lines = [lines[0].removeprefix(_BOM), *lines[1:]]
-    split: Callable = bytes.split
+    split: Callable[[bytes], list[bytes]] = bytes.split
     if any(map(_SPACES.search, lines)):  # then split_words, which is slower, after the line ends are gone
         lines = [line.removesuffix(b"\n").removesuffix(b"\r") for line in lines]
         split = split_words

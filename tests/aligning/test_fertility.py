@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.models.fertility import LEAST, SURE, LinkCandidates
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import plan_chunks
-from aligntools.aligning.training.sampling import LEAST, SURE, Candidates
 from aligntools.ground.parallel import Pool
 from tests import naive
 from tests.aligning.building import close, random_sentences, world
@@ -23,11 +23,9 @@ def given_and_observed(w, forward):
 def find(w, posteriors, forward, pool=None):
     """List candidates from random posteriors (matrices [source, target])."""
     (chunk,) = plan_chunks(w.source.lengths(), w.target.lengths(), 1 << 40)
-    found = Candidates(len((w.target if forward else w.source).tokens))
+    found = LinkCandidates(len((w.target if forward else w.source).tokens))
     cells = np.concatenate([m.ravel() for m in posteriors]).astype(np.float32)
-    found.find(
-        chunk.sentence_blocks, 0, w.source, w.target, chunk.cell_offsets, cells, w.table, forward, pool or Pool(1)
-    )  # fmt: skip
+    found.find(w, chunk, cells, w.table, forward, pool or Pool(1))
     return found
 
 

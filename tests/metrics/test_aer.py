@@ -1,6 +1,4 @@
 import importlib.util
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ from hypothesis import strategies as st
 from aligntools.formats.goldlinks import Gold, read_gold
 from aligntools.formats.pharaoh import Links
 from aligntools.metrics import aer
+from tests.places import REALDATA
 
 point = st.tuples(st.integers(0, 5), st.integers(0, 5))
 sets = st.frozensets(point, max_size=12)
@@ -112,20 +111,17 @@ def test_p_values_are_those_of_enumeration():
     assert aer.compare(a, b, samples=4000).p_value == pytest.approx(extreme / 256, abs=0.03)
 
 
-REAL = Path(os.environ.get("ALIGNTOOLS_REALDATA") or Path(__file__).parents[3] / "shared" / "data")
-
-
 @pytest.mark.slow
-@pytest.mark.skipif(not (REAL / "alignment").is_dir(), reason="no real data (ALIGNTOOLS_REALDATA)")
+@pytest.mark.skipif(not (REALDATA / "alignment").is_dir(), reason="no real data (ALIGNTOOLS_REALDATA)")
 def test_agrees_with_an_independent_scorer_on_real_gold():
-    script = REAL.parent / "tools" / "aer.py"
+    script = REALDATA.parent / "tools" / "aer.py"
     if not script.exists():
         pytest.skip("no independent scorer beside the real data")
     spec = importlib.util.spec_from_file_location("independent_aer", script)
     other = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(other)
     rng = np.random.default_rng(0)
-    files = sorted((REAL / "alignment").glob("*/*.wa"))
+    files = sorted((REALDATA / "alignment").glob("*/*.wa"))
     assert files
     for path in files:
         gold = read_gold(path)

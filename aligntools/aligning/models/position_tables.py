@@ -18,7 +18,7 @@ _NONE = np.zeros(0, np.float32)
 
 
 @dataclass
-class Positions:
+class PositionTable:
     """One direction's table.
 
     Attributes
@@ -97,7 +97,7 @@ def nearest_shapes(shapes):
 
 
 #: Takes the place of a table where the diagonal is meant.
-DIAGONAL = Positions(np.zeros((0, 2), np.int32), _NONE)
+DIAGONAL = PositionTable(np.zeros((0, 2), np.int32), _NONE)
 
 
 class Scratch:
@@ -118,7 +118,7 @@ def positioned(
     """Run `kernels_positions.positioned_block`; return its features."""
     features = np.zeros(2)
     text = Directed(chunk.k0, given.tokens, given.offsets, observed.tokens, observed.offsets, chunk.cell_offsets)
-    table = kp.PositionTable(positions.shape_of, positions.shapes, positions.starts, positions.values)
+    table = kp.PositionBlocks(positions.shape_of, positions.shapes, positions.starts, positions.values)
     outcome = kp.Outcome(scratch.uses, scratch.nulls, scratch.loglik, scratch.objective)
     kp.positioned_block(
         *block, text, cells, forward, inverse, null, np.float32(p_null), float(tension), table, squared, apart,
