@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from aligntools.api.links import ManyAlignments
 from aligntools.api.scorers import (
-    AlignmentScorer, GoldFormat, Punctuation, Smoothing, TagFormat, TagScorer, TranslationScorer, TreeScorer,
+    AlignmentScorer,
+    GoldFormat,
+    Punctuation,
+    Smoothing,
+    TagFormat,
+    TagScorer,
+    TranslationScorer,
+    TreeScorer,
 )  # fmt: skip
 from aligntools.metrics.base import Score
 from aligntools.metrics.report import Report

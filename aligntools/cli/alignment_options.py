@@ -137,10 +137,12 @@ def given() -> set[str]:
     return {n for n in context.params if context.get_parameter_source(n) is ParameterSource.COMMANDLINE}
 
 
-def take_old_type(o, chosen):
+def take_old_type(o, chosen, known=TYPES):
     """Read ``--model hmm`` as ``--model-type hmm``, as it was written before ``--model`` named a file."""
     if o["model"] in TYPES and not os.path.exists(o["model"]):
-        sys.stderr.write("note: the kind of model is called --model-type now; --model is a file\n")
+        sys.stderr.write("note: --model hmm and the like are called --model-type now; --model is a file\n")
+        if o["model"] not in known:
+            raise UsageProblem(f"--model-type is one of {', '.join(known)} here, not {o['model']}")
         o["model_type"], o["model"] = o["model"], None
         chosen.discard("model")
         chosen.add("model_type")

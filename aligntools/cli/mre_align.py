@@ -50,7 +50,7 @@ def command(**o):
     from aligntools.cli.aligning_run import run
 
     chosen = aligning.given()
-    aligning.take_old_type(o, chosen)
+    aligning.take_old_type(o, chosen, ("ibm2", "hmm"))
     aligning.check(o, chosen, reconstructs=True)
     own = {n: o[n] for n in TRAINING} | {"views": o["views"] or (0,)}
     own |= {n: o[n] for n in ("model_type", "positions") if not o["init_model"] or n in chosen}

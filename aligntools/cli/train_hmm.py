@@ -144,8 +144,7 @@ def _induced(o, pool, say):
     import numpy as np
 
     from aligntools.formats.tagged import read_words
-    from aligntools.tagging.chains import induction
-    from aligntools.tagging.chains import reconstruction
+    from aligntools.tagging.chains import induction, reconstruction
     from aligntools.tagging.chains.chain import ChainText, expected_counts
     from aligntools.tagging.tagger import from_chain
 

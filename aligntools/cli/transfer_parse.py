@@ -70,7 +70,6 @@ def command(**o):
     _check(o)
     from aligntools.formats.files import writing
     from aligntools.ground.parallel import Pool
-    from aligntools.parsing.transfer import learning
     from aligntools.parsing.parser import Parser
     from aligntools.parsing.transfer.projection import direct
 

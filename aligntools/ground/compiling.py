@@ -62,7 +62,12 @@ if CACHE_FOLDER is None:
 
 
 def kernel(
-    function: Callable[..., Any] | None = None, *, fast: bool = True, inline: bool = False, owning: bool = True
+    function: Callable[..., Any] | None = None,
+    *,
+    fast: bool = True,
+    inline: bool = False,
+    part: bool = False,
+    owning: bool = True,
 ) -> Any:
     """Compile a function lazily, without the GIL, cached.
 
@@ -80,12 +85,14 @@ def kernel(
         named tuples, counting at each use would cost more than the work.
     """
     if function is None:
-        return functools.partial(kernel, fast=fast, inline=inline, owning=owning)
+        return functools.partial(kernel, fast=fast, inline=inline, part=part, owning=owning)
     options: dict[str, Any] = {"nogil": True, "cache": CACHE_FOLDER is not None, "error_model": "numpy"}
     if fast:
         options["fastmath"] = _FAST
     if inline:
         options["forceinline"] = True
+    if part:
+        options["inline"] = "always"
     if not owning:
         options["_nrt"] = False
     before = numba.config.CACHE_DIR

@@ -12,6 +12,7 @@ from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.models.jumps import jump_taps
 from aligntools.aligning.models.position_tables import DIAGONAL, PositionTable
 from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
+from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import Chunk
 from aligntools.aligning.training import kernels_reconstruction as km
 from aligntools.aligning.training.reconstruction import reconstruct
@@ -53,25 +54,23 @@ class Tiny:
         cells, apart = self.cells(), np.zeros(offsets[-1])
         uses, nulls = np.zeros(len(self.given.tokens)), np.zeros((2, len(self.observed.tokens)))
         loglik, objective = np.zeros(n), np.zeros(n)
-        place = (
-            0, n, 0, self.given.tokens, self.given.offsets, self.observed.tokens, self.observed.offsets, offsets, cells,
-            self.forward, np.ones(WORDS[0] + 1), self.null, self.p_null,
-        )  # fmt: skip
+        given, observed = self.given, self.observed
+        text = Directed(0, given.tokens, given.offsets, observed.tokens, observed.offsets, offsets)
+        place = (0, n, text, cells, self.forward, np.ones(WORDS[0] + 1), self.null, self.p_null)
+        outcome = kp.Outcome(uses, nulls, loglik, objective)
         gradients = {}
         if model == "hmm":
             jumps = np.stack([self.jumps] * 2)
             taps, back = jump_taps(jumps)
             counts = np.zeros((2, 2, kh.JUMP_SIZE))
-            km.reconstruct_block(*place, self.jumps, taps[0], back[0], uses, nulls, loglik, objective, counts)
+            km.reconstruct_block(*place, kh.Jumps(self.jumps, taps[0], back[0]), outcome, counts)
             (c_p, e_p), (c_q, e_q) = counts
             gradients["jumps"] = c_q - c_p - self.jumps * (e_q - e_p)
         else:
             p = self.positions if model == "table" else DIAGONAL
             values, features = p.values.astype(np.float64), np.zeros(2)
-            kp.positioned_block(
-                *place, self.tension, p.shape_of, p.shapes, p.starts, values, True, apart, uses, nulls, loglik,
-                objective, features,
-            )  # fmt: skip
+            table = kp.Table(p.shape_of, p.shapes, p.starts, values)
+            kp.positioned_block(*place, self.tension, table, True, apart, outcome, features)
             gradients["tension"] = features[0]
             if model == "table":
                 found = np.zeros(len(values))

@@ -57,7 +57,7 @@ def test_every_model_and_estimator(inside, tmp_path, model, estimator):
 def test_one_direction(inside, tmp_path, direction, decode):
     for model in ("ibm1", "ibm2", "hmm"):
         out = tmp_path / model
-        done(inside(*TEXT, "--model", model, "--direction", direction, "--decode", decode, "-o", out, "-q"))
+        done(inside(*TEXT, "--model-type", model, "--direction", direction, "--decode", decode, "-o", out, "-q"))
         links = proper(out.read_bytes())
         assert sum(map(len, links)) > 1000
         if decode != "posterior":
@@ -124,10 +124,10 @@ def test_views_seeds_and_speed(inside, tmp_path):
     assert one == align("--views", "4", "--sweeps", "5", "--seed", "1")
     assert one != align("--views", "4", "--sweeps", "5", "--seed", "2")
     assert one != align("--views", "0,4", "--sweeps", "5")
-    assert align("--fast") == align("--model", "hmm", "--views", "5")
+    assert align("--fast") == align("--model-type", "hmm", "--views", "5")
     assert align("--fast", "--case-sensitive") != align("--fast")
     align(
-        "--model",
+        "--model-type",
         "ibm2",
         "--tension",
         "6",
@@ -185,7 +185,7 @@ def test_compressed_in_and_out(trained, inside, tmp_path):
 def test_what_is_said(inside, tmp_path):
     out = "-o", tmp_path / "out"
     assert inside(*TEXT, "--fast", *out, "-q").stderr == b""
-    verbose = inside(*TEXT, "--model", "ibm2", *out, "-v").stderr.decode()
+    verbose = inside(*TEXT, "--model-type", "ibm2", *out, "-v").stderr.decode()
     for fragment in ("whole words: table", "ibm1 iteration 1: log-likelihood -", "tension", "peak memory", "240 pairs"):
         assert fragment in verbose
     assert "\r" not in verbose  # no progress bar where there is no terminal
@@ -204,7 +204,7 @@ def test_wrong_command_lines(trained, inside, tmp_path):
         ((*TEXT, "--init-model", model, "--no-agreement"), "--agreement is for a new model"),
         ((*TEXT, "--direction", "forward", "--reverse-output", tmp_path / "r"), "leave out --direction forward"),
         ((*TEXT, "--unbuffered"), "--unbuffered goes with -m"),
-        ((*TEXT, "--link-probabilities", "--symmetrize", "union"), "--symmetrize joint"),
+        ((*TEXT, "--decode", "viterbi"), "--decode chooses links of single directions"),
         ((*TEXT, "--views", "3,3"), "--views"),
         ((*TEXT, "--views", "-1"), "--views"),
         ((*TEXT, "--views", "a"), "--views"),
@@ -212,7 +212,7 @@ def test_wrong_command_lines(trained, inside, tmp_path):
         ((*TEXT, "--threshold", "1.5"), "--threshold"),
         ((*TEXT, "--alpha", "0"), "--alpha"),
         ((*TEXT, "--threads", "0"), "--threads"),
-        ((*TEXT, "--model", "ibm4"), "--model"),
+        ((*TEXT, "--model-type", "ibm4"), "--model-type"),
         ((*TEXT, "-o", tmp_path / "x", "--scores", tmp_path / "x"), "two outputs have the same name"),
     ):
         fails(inside(*args), fragment, status=2)

@@ -6,7 +6,15 @@ import numpy as np
 
 from aligntools.aligning.models.lexical import Lexicon
 from aligntools.aligning.text.cooccurrence import Table
+from aligntools.aligning.text.kernels_pairs import Pairs
 from aligntools.aligning.text.views import ViewWords
+
+
+def pairs_of(text, chunk) -> Pairs:
+    """Return a chunk of a text as kernels take it."""
+    return Pairs(
+        chunk.k0, text.source.tokens, text.source.offsets, text.target.tokens, text.target.offsets, chunk.cell_offsets
+    )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.models.base import pairs_of
 from aligntools.aligning.models.hmm import Hmm
+from aligntools.aligning.text.kernels_pairs import Directed
 
 #: Posterior that a position needs to be a candidate.
 LEAST = 0.01
@@ -64,13 +66,14 @@ class Fertility(Hmm):
         f.find(text, chunk, posteriors, self.table, forward, pool)
         s = self.sampler[0 if forward else 1]
         known = (len(self.words.s_words), len(self.words.t_words))
+        place = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
+        counts = kf.Counts(s.pairs, s.words, s.types, s.null, s.jumps, s.fertility)
 
         def task(b):
             kf.sweep(
-                *b, chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, f.state, f.sizes, f.positions, f.entries,
-                s.pairs, s.words, s.types, s.null, s.jumps, s.fertility, settings.sampler_p_null,
+                *b, place, f.arrays(), counts, kf.Means(s.pairs, s.jumps, s.fertility), settings.sampler_p_null,
                 kf.LEXICAL_PRIOR, SWEEPS, BURN, True, np.uint64(settings.seed), np.zeros(1, np.uint64),
-                *(known if forward else known[::-1]), f.masses, s.pairs, s.jumps, s.fertility,
+                *(known if forward else known[::-1]),
             )  # fmt: skip
 
         pool.map(task, chunk.sentence_blocks)
@@ -87,15 +90,18 @@ class LinkCandidates:
         self.entries = np.zeros((n_tokens, kf.CANDIDATES), np.int32)
         self.masses = np.zeros((n_tokens, kf.CANDIDATES), np.float32)
 
+    def arrays(self):
+        """Return what kernels take."""
+        return kf.Sampled(self.state, self.sizes, self.positions, self.entries, self.masses)
+
     def find(self, text, chunk, posteriors, table, forward, pool):
         """List candidates for the chunk's sentences from this direction's posteriors."""
-        source, target = text.source, text.target
+        pairs = pairs_of(text, chunk)
 
         def task(b):
             kf.candidates_block(
-                *b, chunk.k0, source.tokens, source.offsets, target.tokens, target.offsets, chunk.cell_offsets,
-                posteriors, table.ptr, table.ids, forward, np.float32(LEAST), np.float32(SURE), self.state,
-                self.sizes, self.positions, self.entries, self.masses,
+                *b, pairs, posteriors, table.ptr, table.ids, forward, np.float32(LEAST), np.float32(SURE),
+                self.arrays(),
             )  # fmt: skip
 
         pool.map(task, chunk.sentence_blocks)

@@ -6,7 +6,7 @@ import numpy as np
 
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_viterbi as kv
-from aligntools.aligning.models.base import LexicalModel
+from aligntools.aligning.models.base import LexicalModel, pairs_of
 from aligntools.aligning.models.jumps import jump_taps
 
 
@@ -26,12 +26,11 @@ class Hmm(LexicalModel):
         """Turn link matrices into posteriors by forward-backward; see `LexicalModel.posteriors`."""
         taps, back = jump_taps(self.jumps)
         unused = np.zeros((2, 2, kh.JUMP_SIZE))
-        source, target, lexicon = text.source, text.target, self.lexicon
+        lexicon, pairs, jumps = self.lexicon, pairs_of(text, chunk), kh.Jumps(self.jumps, taps, back)
 
         def task(b):
             kh.hmm_block(
-                *b, chunk.k0, source.tokens, source.offsets, target.tokens, target.offsets, chunk.cell_offsets, cells,
-                other, lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null, self.jumps, taps, back,
+                *b, pairs, cells, other, lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null, jumps,
                 self.p_null, directions, False, 0, unused, logs,
             )  # fmt: skip
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning.models import kernels_ibm as ki
-from aligntools.aligning.models.base import LexicalModel
+from aligntools.aligning.models.base import LexicalModel, pairs_of
 from aligntools.aligning.models.position_tables import PositionTable, Scratch, positioned
 
 
@@ -22,14 +22,12 @@ class _Diagonal(LexicalModel):
 
     def posteriors(self, text, chunk, cells, other, directions, pool, logs):
         """Turn link matrices into posteriors; see `LexicalModel.posteriors`."""
-        source, target = text.source, text.target
-        tension = tension_of(self)
+        tension, pairs = tension_of(self), pairs_of(text, chunk)
 
         def task(b):
             ki.ibm_block(
-                *b, chunk.k0, source.tokens, source.offsets, target.tokens, target.offsets, chunk.cell_offsets, cells,
-                other, self.lexicon.s_inverse, self.lexicon.t_inverse, self.s_null, self.t_null, self.p_null, tension,
-                directions, False, logs, np.zeros((2, 2)),
+                *b, pairs, cells, other, self.lexicon.s_inverse, self.lexicon.t_inverse, self.s_null, self.t_null,
+                self.p_null, tension, directions, False, logs, np.zeros((2, 2)),
             )  # fmt: skip
 
         pool.map(task, chunk.sentence_blocks)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning.models import kernels_positions as kp
+from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.ground.parallel import balanced_blocks
 
 #: Lengths of their own; longer sentences share the blocks of this length, their positions scaled.
@@ -116,10 +117,11 @@ def positioned(
 ):  # fmt: skip
     """Run `kernels_positions.positioned_block`; return its features."""
     features = np.zeros(2)
+    text = Directed(chunk.k0, given.tokens, given.offsets, observed.tokens, observed.offsets, chunk.cell_offsets)
+    table = kp.Table(positions.shape_of, positions.shapes, positions.starts, positions.values)
+    outcome = kp.Outcome(scratch.uses, scratch.nulls, scratch.loglik, scratch.objective)
     kp.positioned_block(
-        *block, chunk.k0, given.tokens, given.offsets, observed.tokens, observed.offsets, chunk.cell_offsets, cells,
-        forward, inverse, null, np.float32(p_null), float(tension), positions.shape_of, positions.shapes,
-        positions.starts, positions.values, squared, apart, scratch.uses, scratch.nulls, scratch.loglik,
-        scratch.objective, features,
+        *block, text, cells, forward, inverse, null, np.float32(p_null), float(tension), table, squared, apart,
+        outcome, features,
     )  # fmt: skip
     return features

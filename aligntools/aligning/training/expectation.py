@@ -4,6 +4,7 @@ import numpy as np
 
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_ibm as ki
+from aligntools.aligning.models.base import pairs_of
 from aligntools.aligning.models.jumps import jump_taps
 from aligntools.aligning.models.lexical import null_from_counts
 from aligntools.aligning.models.position_tables import Scratch, positioned
@@ -63,9 +64,9 @@ class Expectations:
         def block(b, chunk, cells, other, logs):
             counted = np.zeros((2, 2, kh.JUMP_SIZE))
             kh.hmm_block(
-                *b, chunk.k0, self.source.tokens, self.source.offsets, self.target.tokens, self.target.offsets,
-                chunk.cell_offsets, cells, other, lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
-                jumps, taps, back, self.p_null, self.directions, self.joint, stride, counted, logs,
+                *b, pairs_of(self.matrices, chunk), cells, other,
+                lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
+                kh.Jumps(jumps, taps, back), self.p_null, self.directions, self.joint, stride, counted, logs,
             )  # fmt: skip
             parts[b] = counted
 
@@ -79,8 +80,8 @@ class Expectations:
         def block(b, chunk, cells, other, logs):
             features = np.zeros((2, 2))
             ki.ibm_block(
-                *b, chunk.k0, self.source.tokens, self.source.offsets, self.target.tokens, self.target.offsets,
-                chunk.cell_offsets, cells, other, lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
+                *b, pairs_of(self.matrices, chunk), cells, other,
+                lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
                 self.p_null, tension, self.directions, self.joint, logs, features,
             )  # fmt: skip
             parts[b] = features

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_positions as kp
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.diagonal import TENSION_RANGE
 from aligntools.aligning.models.hmm import Hmm
@@ -25,6 +26,7 @@ from aligntools.aligning.models.lexical import lexicon_from_counts
 from aligntools.aligning.models.position_tables import DIAGONAL, SMOOTHING, PositionTable, Scratch, positioned
 from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
 from aligntools.aligning.text.cooccurrence import count_words
+from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import LinkMatrices
 from aligntools.aligning.text.views import view_text
 from aligntools.aligning.training import kernels_reconstruction as km
@@ -319,13 +321,15 @@ class Climb:
         jumps = np.ascontiguousarray(np.stack([d.jumps.tried] * 2))
         taps, back = jump_taps(jumps)
         ones = self._ones[0 if d.forward else 1]
+        g, o = d.given, d.observed
+        text = Directed(chunk.k0, g.tokens, g.offsets, o.tokens, o.offsets, chunk.cell_offsets)
+        outcome = kp.Outcome(scratch.uses, scratch.nulls, scratch.loglik, scratch.objective)
 
         def task(b):
             counts = np.zeros((2, 2, kh.JUMP_SIZE))
             km.reconstruct_block(
-                *b, chunk.k0, d.given.tokens, d.given.offsets, d.observed.tokens, d.observed.offsets,
-                chunk.cell_offsets, cells, d.forward, ones, d.null.tried, np.float32(d.p_null), jumps[0], taps[0],
-                back[0], scratch.uses, scratch.nulls, scratch.loglik, scratch.objective, counts,
+                *b, text, cells, d.forward, ones, d.null.tried, np.float32(d.p_null),
+                kh.Jumps(jumps[0], taps[0], back[0]), outcome, counts,
             )  # fmt: skip
             return counts
 

@@ -10,6 +10,7 @@ import numpy as np
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models.fertility import FertilityCounts, LinkCandidates
+from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import LinkMatrices
 
 #: Tokens of a side up to which a corpus is sampled as one chunk; beyond, in chunks of a quarter of them.
@@ -114,14 +115,14 @@ def train_sampler(hmm, matrices, looks, settings, pool) -> list[FertilityCounts]
             if len(chunks) > 1:
                 d.add_expected(hmm, -chunk.n_cells / total)
             c, o = (source, target) if d.forward else (target, source)
-            f = found[0 if d.forward else 1]
-            place = (chunk.k0, chunk.k1, chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets)
-            links = (f.state, f.sizes, f.positions, f.entries)
-            kf.add_chunk(*place, *links, 1.0, d.pairs, d.words, d.null, d.jumps, d.fertility)
+            links = found[0 if d.forward else 1].arrays()
+            text = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
+            counts = kf.Counts(d.pairs, d.words, d.types, d.null, d.jumps, d.fertility)
+            means = kf.Means(d.mean_pairs, d.mean_jumps, d.mean_fertility)
+            kf.add_chunk(chunk.k0, chunk.k1, text, links, 1.0, counts)
             kf.sweep(
-                *place, *links, d.pairs, d.words, d.types, d.null, d.jumps, d.fertility, settings.sampler_p_null,
-                kf.LEXICAL_PRIOR, sweeps, burn, False, np.uint64(0), d.generator, 0, 0, f.masses,
-                d.mean_pairs, d.mean_jumps, d.mean_fertility,
+                chunk.k0, chunk.k1, text, links, counts, means, settings.sampler_p_null, kf.LEXICAL_PRIOR, sweeps,
+                burn, False, np.uint64(0), d.generator, 0, 0,
             )  # fmt: skip
 
         pool.map(task, directions)
