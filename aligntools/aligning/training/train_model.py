@@ -28,8 +28,9 @@ def settings_after(
 
 
 def count_steps(settings: AlignerSettings, reconstruction: ReconstructionSettings | None, starts: bool) -> int:
-    """Return how many steps training reports, but for the table's; ``starts``: from an older model on."""
+    """Return how many steps training reports, the table's among them; ``starts``: from an older model on."""
     iterations = settings.ibm_iterations + (settings.model_iterations if settings.model != "ibm1" else 0)
+    iterations += settings.ibm_iterations == 0  # the table is a step of its own where it is no iteration of IBM 1
     if reconstruction is not None:
         iterations = reconstruction.iterations + 1 + (0 if starts else iterations)
     return len(settings.views) * (iterations + (settings.model == "fertility"))
