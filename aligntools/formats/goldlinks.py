@@ -40,7 +40,7 @@ class Gold:
     first_sentence: int = 1
     null_links: int = 0
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.possible)
 
     def all_sure(self) -> "Gold":
@@ -51,7 +51,7 @@ class Gold:
         """Return the gold without the links that are only possible."""
         return self._with(self.sure, self.sure)
 
-    def _with(self, sure, possible):
+    def _with(self, sure: Links, possible: Links) -> "Gold":
         return Gold(sure, possible, self.format, self.index_base, self.first_sentence, self.null_links)
 
 
@@ -152,7 +152,9 @@ def _read_pharaoh(path, data, index_base):
 
 
 def _read_naacl(path, data, first_sentence, sentences):
-    numbers, links, sure = [], [], []
+    numbers: list[int] = []
+    links: list[tuple[int, int]] = []
+    marks: list[bool] = []
     null_links = 0
     for line, row in enumerate(data.split(b"\n"), 1):
         fields = row.split()
@@ -169,12 +171,12 @@ def _read_naacl(path, data, first_sentence, sentences):
             continue
         numbers.append(number)
         links.append((i - 1, j - 1))
-        sure.append(flags != [b"P"])
+        marks.append(flags != [b"P"])
     if not numbers:
         raise DataError(path, None, "has no gold links")
     first = _first_number(path, min(numbers), max(numbers), first_sentence, sentences)
     sentence = np.array(numbers) - first
-    pairs, sure = np.array(links, np.int32), np.array(sure)
+    pairs, sure = np.array(links, np.int32), np.array(marks)
 
     def collect(chosen):
         order = np.argsort(sentence[chosen], kind="stable")
