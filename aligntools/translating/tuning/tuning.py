@@ -24,7 +24,6 @@ from aligntools.translating.tuning.linear_bleu import LENGTH, REFERENCE, LinearB
 
 KIND = "translation tuning"
 METHODS = ("risk", "mert", "likelihood")
-LOSSES = ("corpus", "sentence", "linear")
 
 
 @dataclass(frozen=True)
