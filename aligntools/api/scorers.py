@@ -53,6 +53,11 @@ def _name(given: Any, otherwise: str) -> str:
     return str(given) if isinstance(given, str | Path) else otherwise
 
 
+def _the(what: str, given: Any) -> str:
+    """Return what messages call the gold standard: "the gold", with its path where it has one."""
+    return f"the {what} {given}" if isinstance(given, str | Path) else f"the {what}"
+
+
 # Alignments
 
 
@@ -80,14 +85,14 @@ class AlignmentScorer(Scorer[AerScore]):
 
     def score(self, system: Any) -> AerScore:
         """Score alignments: a Pharaoh file's path, or one alignment for each sentence pair."""
-        name, gold_name = _name(system, "hypotheses"), _name(self.gold, "gold")
+        name = _name(system, "hypotheses")
         links = None if self.head else self._links(system, name, None)
         gold = self._gold_for(None if links is None else len(links))
         if links is None:
             links = self._links(system, name, len(gold))
         if len(links) != len(gold):
             hint = "" if len(links) < len(gold) else " (if they are the first ones, score those with --head)"
-            problem = f"{len(links)} lines, but the gold {gold_name} has {len(gold)} sentence pairs"
+            problem = f"{len(links)} lines, but {_the('gold', self.gold)} has {len(gold)} sentence pairs"
             raise DataError(name, None, problem + hint)
         # Checked as they are in the file, so that the message shows what is there.
         sides = self._lengths[::-1] if self.reverse else self._lengths
@@ -110,7 +115,7 @@ class AlignmentScorer(Scorer[AerScore]):
                                    "first_sentence": self.first_sentence, "sentences": sentences}  # fmt: skip
             gold = _gold_of(self.gold, how)
             texts = (self.source, "source"), (self.target, "target")
-            self._lengths = [_lengths_of(text, side, len(gold), name) for text, side in texts]
+            self._lengths = [_lengths_of(text, side, len(gold), _the("gold", self.gold)) for text, side in texts]
             pharaoh.check_range(gold.possible, *self._lengths, path=name, index_base=gold.index_base)
             _suspect_base(name, gold.possible, gold.index_base, "--gold-base")
             if gold.null_links:
@@ -143,7 +148,7 @@ def _sure_and_possible(item: Any) -> bool:
     return all(not isinstance(part, str) and all(np.ndim(link) == 1 for link in part) for part in item)
 
 
-def _lengths_of(text: Any, side: str, n: int, gold_name: str) -> np.ndarray | None:
+def _lengths_of(text: Any, side: str, n: int, the_gold: str) -> np.ndarray | None:
     """Return the number of words of the first ``n`` sentences of a text, if there is one."""
     if text is None:
         return None
@@ -154,7 +159,7 @@ def _lengths_of(text: Any, side: str, n: int, gold_name: str) -> np.ndarray | No
     else:
         lengths = pharaoh.count_words(b"".join(islice(TextLines(text, side), n)))
     if len(lengths) < n:
-        raise DataError(name, None, f"{len(lengths)} lines, but the gold {gold_name} has {n} sentence pairs")
+        raise DataError(name, None, f"{len(lengths)} lines, but {the_gold} has {n} sentence pairs")
     return lengths
 
 
@@ -194,8 +199,10 @@ class TagScorer(Scorer[TagScore]):
                 tags, words=tags.words[:end], tags=(tags.tags or [])[:end], offsets=tags.offsets[: len(gold) + 1],
                 lines=tags.lines[: len(gold)],
             )  # fmt: skip
-        forms = words_known and words and not self.ignore_forms
-        check_words(gold, tags, gold_name, name, ignore_forms=not forms, head=True, what="sentences with words")
+        check_words(
+            _Shape(gold, words_known), _Shape(tags, words), gold_name, name, ignore_forms=self.ignore_forms, head=True,
+            what="sentences with words",
+        )  # fmt: skip
         metric = Tagging(self._training, self.ignore_forms, self.column, column)
         score = metric.score(gold, tags)
         table = score.table
@@ -268,7 +275,15 @@ def _tokens_of(items: list[Any], what: str, separator: bytes | None) -> tuple[To
         tags.append([tag.encode() for _, tag in pairs])
     flat = list(chain.from_iterable(words))
     with_words = None not in flat
-    return Tokens(flat, _offsets(words), list(chain.from_iterable(tags)), _numbers(items), "lists"), with_words
+    forms = flat if with_words else [b""] * len(flat)
+    return Tokens(forms, _offsets(words), list(chain.from_iterable(tags)), _numbers(items), "lists"), with_words
+
+
+class _Shape:
+    """A text's sentences, with words only where they are known."""
+
+    def __init__(self, tokens: Tokens, known: bool) -> None:
+        self.words, self.offsets, self.lines = tokens.words if known else None, tokens.offsets, tokens.lines
 
 
 def _words_of(item: Any) -> Any:
@@ -403,8 +418,8 @@ class TranslationScorer(Scorer[BleuScore]):
         """Return a text, which must have as many lines as the first set of references."""
         segments = self._read(given, what)
         if len(segments.offsets) != n:
-            reference = _name(self.references, "references")
-            problem = f"{len(segments.offsets) - 1} lines, but the reference {reference} has {n - 1}"
+            reference = _the("reference", self.references)
+            problem = f"{len(segments.offsets) - 1} lines, but {reference} has {n - 1}"
             raise DataError(_name(given, what), None, f"{problem}; they must have the same number of lines")
         return segments
 

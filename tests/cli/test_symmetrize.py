@@ -82,7 +82,8 @@ def test_giza_files_of_two_runs(file):
 def test_links_are_checked_against_texts(file):
     source, target = file("s", b"a b\n\nc\n"), file("t", b"x y\r\n\nz\n")
     check = "symmetrize", "-c", "convert", "--check", source, target
-    assert run(*check, "-", stdin=b"0-0 1-1\n\n0-0\n").returncode == 0
+    done = run(*check, "-", stdin=b"1-1 0-0\n\n0-0\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"0-0 1-1\n\n0-0\n", b"")
     fails(run(*check, "-", stdin=b"0-0\n\n0-1\n"), "<stdin>:3: link 0-1 points past the target sentence")
     done = run(*check, "--index-base", "1", "-", stdin=b"1-1 3-2\n\n\n")
     fails(done, "<stdin>:1: link 3-2 points past the source sentence, which has 2 words")
