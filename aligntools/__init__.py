@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from aligntools.api.alignment import Aligner as Aligner
-    from aligntools.api.alignment import Alignment as Alignment
-    from aligntools.api.alignment import PairScores as PairScores
+    from aligntools.api.aligner import Aligner as Aligner
     from aligntools.api.alignment import align as align
     from aligntools.api.alignment import read_bitext as read_bitext
     from aligntools.api.alignment import train_aligner as train_aligner
     from aligntools.api.alignment import train_mre_aligner as train_mre_aligner
+    from aligntools.api.alignments import Alignment as Alignment
+    from aligntools.api.alignments import Alignments as Alignments
+    from aligntools.api.alignments import PairScores as PairScores
     from aligntools.api.contrastive import ContrastiveAligner as ContrastiveAligner
     from aligntools.api.contrastive import train_contrastive_aligner as train_contrastive_aligner
     from aligntools.api.links import extract_lexicon as extract_lexicon
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from aligntools.api.progress import Step as Step
     from aligntools.api.scoring import aer as aer
     from aligntools.api.scoring import bleu as bleu
+    from aligntools.api.scoring import compare_scores as compare_scores
     from aligntools.api.scoring import score_tags as score_tags
     from aligntools.api.scoring import score_trees as score_trees
     from aligntools.api.tagging import Tagger as Tagger
@@ -48,15 +50,15 @@ if TYPE_CHECKING:
 
 #: The module of each public name, by module.
 _MODULES = {
-    "api.alignment": (
-        "Aligner", "Alignment", "PairScores", "align", "read_bitext", "train_aligner", "train_mre_aligner",
-    ),
+    "api.aligner": ("Aligner",),
+    "api.alignment": ("align", "read_bitext", "train_aligner", "train_mre_aligner"),
+    "api.alignments": ("Alignment", "Alignments", "PairScores"),
     "api.contrastive": ("ContrastiveAligner", "train_contrastive_aligner"),
     "api.links": ("extract_lexicon", "symmetrize"),
     "api.loading": ("load",),
     "api.parsing": ("Parser", "train_parser", "transfer_parser"),
     "api.progress": ("Step",),
-    "api.scoring": ("aer", "bleu", "score_tags", "score_trees"),
+    "api.scoring": ("aer", "bleu", "compare_scores", "score_tags", "score_trees"),
     "api.tagging": ("Tagger", "induce_tags", "train_tagger"),
     "api.translation": (
         "Grammar", "LanguageModel", "Translator", "extract_grammar", "filter_grammar", "train_lm", "tune",

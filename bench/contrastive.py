@@ -205,11 +205,11 @@ def _body(o, names, rows):
     text = (
         "AER in percent, lower-cased text, base models trained on the gold sentences and the training text that goes"
         " with them. The bests are over directions and symmetrizations, chosen on the gold links. The contrastive"
-        " model's start (link trees and weights) is learned from the gold links of other languages alone:"
-        f" {starting.FOLDS} groups of languages, each judged by what the other groups taught. What comes with the"
-        " program was learned from all of them, so its own column here says nothing of new text."
+        " model's start (link trees and weights) is learned only from the gold links of other languages:"
+        f" {starting.FOLDS} groups of languages, each judged by what the other groups taught. The start that comes"
+        " with the program was learned from all of them, so its column says nothing about new text."
         f" Supervised: from the same start, weights from four fifths of (at most {SUPERVISED}) gold pairs, judged on"
-        " the rest; only where figures stand."
+        " the rest; not measured on all sets."
     )
     return "\n\n".join(
         [text, report.table(header, lines), report.table(columns, summary), report.circumstances(o.threads)]

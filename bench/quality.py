@@ -117,8 +117,8 @@ def _body(o, rows, tools):
         lines.append(line)
     text = [
         "AER in percent, lower-cased text, trained on the gold sentences and the training text that goes with"
-        " them. Of the other aligners the best of forward, reverse and five symmetrizations is shown, chosen on"
-        " the gold links themselves; of ours no choice is made.",
+        " them. For the other aligners, the best of forward, reverse and five symmetrizations is shown, chosen on the"
+        " gold links themselves; for ours no choice is made.",
         report.table(header, lines),
         report.table(
             ["system", *(h for t in tools for h in _headers(t))],

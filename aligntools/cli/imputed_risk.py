@@ -185,7 +185,7 @@ class Work:
         """Make a decoder."""
         from aligntools.translating.decoding import decoder
 
-        how = decoder.Settings(
+        how = decoder.DecoderSettings(
             pop_limit=self.given["pop_limit"], span_limit=self.given["span_limit"], full_states=full_states
         )
         return decoder.System(grammar, lm, weights, how)

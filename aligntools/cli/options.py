@@ -63,7 +63,7 @@ class Command(click.Command):
         groups = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            if record is not None and isinstance(parameter, click.Option):
                 groups.setdefault(getattr(parameter, "group", OTHERS), []).append(record)
         groups[OTHERS] = groups.pop(OTHERS, [])  # last
         for title, records in groups.items():
@@ -168,6 +168,19 @@ def index_base(function=None, *, name="--index-base", of="the alignment files", 
         callback=lambda _ctx, _option, value: None if value is None else int(value),
         help=f"What the first word is called in {of}.",
     )(function)
+
+
+#: ``--max-length N`` of parallel text, passed as ``max_length`` (int).
+max_length = click.option(
+    "--max-length",
+    type=click.IntRange(1, 30000),
+    default=2000,
+    show_default=True,
+    metavar="N",
+    help="A pair with a longer side gets a blank line.",
+)
+#: ``--strict``, passed as ``strict`` (bool).
+strict = click.option("--strict", is_flag=True, help="Stop at a pair that would get a blank line.")
 
 
 def tag_column(_ctx, _option, value):

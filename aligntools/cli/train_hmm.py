@@ -7,13 +7,13 @@ import sys
 import click
 
 from aligntools.cli import options
-from aligntools.cli.align import look_alike, views
+from aligntools.cli.alignment_options import given, look_alike, views
 from aligntools.cli.options import SETTINGS
 from aligntools.ground.errors import UsageProblem
 
 #: What each use of the command takes beside the options that all do.
 USES = {
-    "parallel text": {"source", "target", "joint_file", "estimator", "iterations", "mre_iterations", "joint",
+    "parallel text": {"source", "target", "joint_file", "estimator", "iterations", "mre_iterations", "agreement",
                       "look_alike", "views", "case_sensitive"},
     "--text": {"text", "format", "separator", "estimator", "iterations", "mre_iterations", "states", "restarts",
                "tolerance", "transition_prior", "emission_prior", "stop"},
@@ -57,7 +57,7 @@ COMMON = {"model", "threads", "seed", "quiet", "verbose", "log_json"}
               show_default=True, help="What the text is; auto looks at its first lines.")  # fmt: skip
 @click.option("--separator", callback=options.tag_separator, metavar="TEXT",
               help="Between word and tag; found out unless given ('_' or '/').")  # fmt: skip
-@click.option("--agreement/--no-agreement", "joint", default=True, show_default=True,
+@click.option("--agreement/--no-agreement", default=True, show_default=True,
               help="Train the directions of an alignment HMM jointly.")  # fmt: skip
 @look_alike
 @views
@@ -77,15 +77,12 @@ def command(**o):
       aligntools train-hmm --text data/samples/en.txt --states 5 --iterations 20 -m /tmp/induced.hmm
       aligntools tag -m /tmp/induced.hmm data/samples/en.txt
     """
-    from aligntools.cli.align import with_given
-
-    o = with_given(o)
     uses = [name for name in ("--text", "--tagged") if o[name[2:]] is not None]
     uses += ["parallel text"] if any(o[name] is not None for name in ("source", "target", "joint_file")) else []
     if len(uses) != 1:
         raise UsageProblem("give one text: -s and -t for alignments, --text to induce tags, --tagged to learn them")
-    for name in sorted(o["given"] - USES[uses[0]] - COMMON):
-        flag = {"joint": "agreement", "joint_file": "input"}.get(name, name.replace("_", "-"))
+    for name in sorted(given() - USES[uses[0]] - COMMON):
+        flag = {"joint_file": "input"}.get(name, name.replace("_", "-"))
         raise UsageProblem(f"--{flag} does not go with {uses[0]}")
     if uses[0] == "parallel text":
         _alignments(o)
@@ -114,36 +111,41 @@ class _Teller:
 
 
 def _alignments(o):
-    from aligntools.cli import align
-    from aligntools.cli.aligning_run import run
+    from aligntools.api.alignment import read_bitext, train_aligner, train_mre_aligner
+    from aligntools.cli.aligning_run import text_paths
+    from aligntools.cli.alignment_options import check_text
+    from aligntools.cli.reporting import Reporter
+    from aligntools.formats.files import writing
 
-    # what is not an option here is as align has it
-    rest = align.command.make_context("align", ["-i", "-"]).params
+    check_text(o)
     mre = o["estimator"] == "mre"
-    rest |= {
-        "joint_file": o["joint_file"], "source": o["source"], "target": o["target"], "output": None, "model": "hmm",
-        "estimator": "vb" if mre or o["estimator"] is None else o["estimator"], "save_model": o["model"],
-        "iterations": o["iterations"], "given": set(),
-    }  # fmt: skip
-    rest |= {name: o[name] for name in ("joint", "look_alike", "views", "case_sensitive", "log_json", "threads",
-                                        "seed", "quiet", "verbose")}  # fmt: skip
     if o["mre_iterations"] is not None and not mre:
         raise UsageProblem("--mre-iterations goes with --estimator mre")
-    if mre:
-        from aligntools.aligning.settings import Reconstruction
-
-        steps = o["mre_iterations"]
-        rest["reconstruct"] = Reconstruction() if steps is None else Reconstruction(steps)
-        rest["views"] = (0,) if o["views"] is None else o["views"]
-    run(rest)
+    names = ("iterations", "agreement", "look_alike", "seed")
+    training = {n: o[n] for n in names} | {"case_sensitive": o["case_sensitive"], "keep_text": False}
+    with contextlib.ExitStack() as stack:
+        log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
+        reporter = Reporter(o["quiet"], o["verbose"], log)
+        stack.callback(reporter.close)
+        with reporter.stage("reading"):
+            bitext = read_bitext(*text_paths(o), case_sensitive=o["case_sensitive"])
+        training |= {"threads": o["threads"], "progress": reporter, "model_type": "hmm"}
+        if mre:
+            steps = {} if o["mre_iterations"] is None else {"mre_iterations": o["mre_iterations"]}
+            aligner = train_mre_aligner(bitext, **training, **steps, views=o["views"] or (0,))
+        else:
+            aligner = train_aligner(bitext, **training, views=o["views"], estimator=o["estimator"] or "vb")
+        with reporter.stage("saving"):
+            aligner.save(o["model"])
+        reporter.summary(len(bitext), None, bitext.skipped.summary())
 
 
 def _induced(o, pool, say):
     import numpy as np
 
     from aligntools.formats.tagged import read_words
-    from aligntools.tagging import induction, reconstruction
-    from aligntools.tagging.chain import ChainText, expected_counts
+    from aligntools.tagging.chains import induction, reconstruction
+    from aligntools.tagging.chains.chain import ChainText, expected_counts
     from aligntools.tagging.tagger import from_chain
 
     estimator = o["estimator"] or "em"
@@ -180,7 +182,7 @@ def _supervised(o, pool, say):
     from dataclasses import replace
 
     from aligntools.formats.tagged import read_tags
-    from aligntools.tagging.supervised import Settings, train_supervised
+    from aligntools.tagging.supervised.training import Settings, train_supervised
 
     if o["format"] == "text":
         raise UsageProblem("plain text has no tags; to induce them give it as --text")

@@ -89,7 +89,7 @@ class Teller:
 
 def checkpoint_of(folder):
     """Return the checkpoint that ``--checkpoint`` asks for, its folder made."""
-    from aligntools.parsing.checkpoints import Checkpoint
+    from aligntools.parsing.learning.checkpoints import Checkpoint
 
     if folder is None:
         return None
@@ -157,7 +157,7 @@ def command(treebanks, model, column, mapping, crossing, roots, min_length, max_
 
     from aligntools.formats.files import writing
     from aligntools.ground.parallel import Pool
-    from aligntools.parsing.supervised import NoSentences, Settings, train
+    from aligntools.parsing.learning.treebank import NoSentences, Settings, train
 
     if min_length > max_length:
         raise UsageProblem(f"--min-length {min_length} is above --max-length {max_length}: nothing is left")

@@ -70,9 +70,8 @@ def command(**o):
     _check(o)
     from aligntools.formats.files import writing
     from aligntools.ground.parallel import Pool
-    from aligntools.parsing import transfer_training
     from aligntools.parsing.parser import Parser
-    from aligntools.parsing.transfer import direct
+    from aligntools.parsing.transfer.projection import direct
 
     parser = Parser.load(o["source_model"])
     with contextlib.ExitStack() as stack:
@@ -134,7 +133,7 @@ def _read(o, parser, tell):
     """Read both sides, their links and plain text, and see that they fit together."""
     from aligntools.formats.pharaoh import check_range, read_pharaoh
     from aligntools.formats.tagged import read_tags
-    from aligntools.parsing.transfer_training import Text
+    from aligntools.parsing.transfer.learning import Text
 
     column = o["column"] or parser.settings.get("column", "upos")
     mapping = o["mapping"] or parser.settings.get("map", "none")

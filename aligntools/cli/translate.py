@@ -63,7 +63,7 @@ def command(
     from aligntools.formats import hypergraphs as packed
     from aligntools.ground.errors import UsageProblem
     from aligntools.ground.parallel import Pool
-    from aligntools.translating.decoding.decoder import Settings
+    from aligntools.translating.decoding.decoder import DecoderSettings
     from aligntools.translating.forest import lists
 
     if (lm is None) != no_lm:
@@ -72,7 +72,7 @@ def command(
         raise UsageProblem("--k-best and --samples exclude each other")
     texts = texts or ("-",)
     parts, words = _input(texts)
-    settings = Settings(pop_limit, span_limit)
+    settings = DecoderSettings(pop_limit, span_limit)
     system = _system(grammar, lm, weights, tags, words, settings)
     if not weights and not quiet:
         sys.stderr.write("no weights given (-w): translating with untuned ones; imputed-risk learns them\n")

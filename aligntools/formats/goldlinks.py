@@ -55,11 +55,18 @@ class Gold:
         return Gold(sure, possible, self.format, self.index_base, self.first_sentence, self.null_links)
 
 
-def read_gold(path, *, format="auto", index_base=None, first_sentence=None, sentences=None) -> Gold:
+def read_gold(
+    path: str,
+    *,
+    format: str = "auto",
+    index_base: int | None = None,
+    first_sentence: int | None = None,
+    sentences: int | None = None,
+) -> Gold:
     """Read gold links.
 
-    ``pharaoh``: a line a sentence pair, ``i-j`` sure, ``i?j`` or ``ipj`` possible. ``naacl``: a line a link,
-    ``sentence source target [S|P] [confidence]``, sure if not said; sentence pairs without a link have no
+    ``pharaoh``: one line per sentence pair, ``i-j`` sure, ``i?j`` or ``ipj`` possible. ``naacl``: one line per link,
+    ``sentence source target [S|P] [confidence]``, sure by default; sentence pairs without a link have no
     line. Position 0 is NULL there, and such links are dropped.
 
     Parameters
@@ -84,7 +91,23 @@ def read_gold(path, *, format="auto", index_base=None, first_sentence=None, sent
         When ``index_base`` is 0 for ``naacl``, where 0 is NULL.
     """
     with files.reading(path) as file:
-        data = file.read().removeprefix(b"\xef\xbb\xbf")
+        data = file.read()
+    return parse_gold(
+        data, path=path, format=format, index_base=index_base, first_sentence=first_sentence, sentences=sentences
+    )
+
+
+def parse_gold(
+    data: bytes,
+    *,
+    path: str = "-",
+    format: str = "auto",
+    index_base: int | None = None,
+    first_sentence: int | None = None,
+    sentences: int | None = None,
+) -> Gold:
+    """Read gold links from a file's contents; ``path`` is for errors, see `read_gold` for the rest."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
     if format == "auto":
         format = _detect(path, data)
     if format == "pharaoh":
@@ -106,7 +129,7 @@ def _detect(path, data):
         raise DataError(
             path,
             line,
-            f"'{shown}' is no gold alignment (links such as 3-4 and 3?5, or lines such as '1 4 5 S')",
+            f"'{shown}' is not a gold alignment (links such as 3-4 and 3?5, or lines such as '1 4 5 S')",
         )
     raise DataError(path, None, "has no gold links")
 
@@ -172,7 +195,7 @@ def _first_number(path, lowest, highest, first, sentences):
     """Return the number of the first sentence pair; see `read_gold`."""
     if first is not None:
         if lowest < first:
-            raise DataError(path, None, f"has a sentence {lowest}, but {first} was said to be the first")
+            raise DataError(path, None, f"has a sentence {lowest}, which is before the first sentence, {first}")
         return first
     if lowest == 1 or sentences == highest:
         return 1
@@ -181,6 +204,6 @@ def _first_number(path, lowest, highest, first, sentences):
     raise DataError(
         path,
         None,
-        f"sentence numbers run from {lowest} to {highest}: say which of them is the first line of the corpus"
+        f"sentence numbers run from {lowest} to {highest}: give the number of the corpus's first line"
         f" (--first-sentence {lowest}, or 1?)",
     )

@@ -61,7 +61,14 @@ if CACHE_FOLDER is None:
     )
 
 
-def kernel(function: Callable[..., Any] | None = None, *, fast: bool = True, inline: bool = False) -> Any:
+def kernel(
+    function: Callable[..., Any] | None = None,
+    *,
+    fast: bool = True,
+    inline: bool = False,
+    part: bool = False,
+    owning: bool = True,
+) -> Any:
     """Compile a function lazily, without the GIL, cached.
 
     Parameters
@@ -73,14 +80,21 @@ def kernel(function: Callable[..., Any] | None = None, *, fast: bool = True, inl
         Always inline into the calling kernel. Every kernel with floats that kernels call needs it: otherwise
         code loaded from the cache may call another copy of it, optimized otherwise, than code just compiled
         did, and a machine's first run would round differently from all later ones.
+    owning : bool
+        False for kernels that allocate nothing: they do not count references to their arrays. Where arrays come in
+        named tuples, counting at each use would cost more than the work.
     """
     if function is None:
-        return functools.partial(kernel, fast=fast, inline=inline)
+        return functools.partial(kernel, fast=fast, inline=inline, part=part, owning=owning)
     options: dict[str, Any] = {"nogil": True, "cache": CACHE_FOLDER is not None, "error_model": "numpy"}
     if fast:
         options["fastmath"] = _FAST
     if inline:
         options["forceinline"] = True
+    if part:
+        options["inline"] = "always"
+    if not owning:
+        options["_nrt"] = False
     before = numba.config.CACHE_DIR
     if CACHE_FOLDER is not None:
         numba.config.CACHE_DIR = str(CACHE_FOLDER)

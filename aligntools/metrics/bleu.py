@@ -4,12 +4,14 @@ All figures are fractions: 1 is a perfect match, where sacrebleu says 100. Every
 up, so that corpora, sentences and drawn samples are all scored by the same functions.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from aligntools.ground import resampling
 from aligntools.ground.parallel import balanced_blocks
+from aligntools.metrics.base import Metric, Score, percent
 
 ORDER = 4
 #: Columns of the statistics: matches by order, n-grams by order, length, length of the closest reference.
@@ -160,8 +162,85 @@ def sentence_bleu(counts, smoothing="exp", value=None):
     return _bleu(counts, smoothing, value, effective=True)
 
 
+class Segments(NamedTuple):
+    """A text as numbers: the same word has the same number in all texts that are scored together.
+
+    Attributes
+    ----------
+    words : np.ndarray [shape=(words,), dtype=int32]
+        All sentences, joined.
+    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
+        Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``.
+    """
+
+    words: np.ndarray
+    offsets: np.ndarray
+
+
 @dataclass(frozen=True)
-class Bleu:
+class Bleu(Metric[Sequence[Segments], Segments]):
+    """BLEU; the gold is one or more sets of references.
+
+    Attributes
+    ----------
+    smooth : str
+        One of `SMOOTHING`.
+    smooth_value : float or None
+        Of ``floor`` and ``add-k``; None is 0.1 and 1.
+    lowercase : bool
+        Whether the texts were put in lower case; for the signature.
+    tokenize : str
+        How words were told apart; for the signature.
+    """
+
+    name = "bleu"
+    labels = (*(f"{n}-gram_matches" for n in range(1, ORDER + 1)), *(f"{n}-grams" for n in range(1, ORDER + 1)),
+              "words", "reference_words")  # fmt: skip
+    headline = "bleu"
+    title = "BLEU"
+    system = "translation"
+    legend = (
+        "1- to 4-grams: smoothed precisions; BP: brevity penalty; ratio: words to words of the closest references;"
+        " p: approximate randomization"
+    )
+
+    smooth: str = "exp"
+    smooth_value: float | None = None
+    lowercase: bool = False
+    tokenize: str = "none"
+
+    def count(self, gold: Sequence[Segments], hypothesis: Segments) -> np.ndarray:
+        """Return the counts of `statistics`."""
+        return statistics(*hypothesis, gold)
+
+    def figures(self, totals: np.ndarray) -> np.ndarray:
+        """Return BLEU [shape=(..., 1)]."""
+        return corpus_bleu(totals, self.smooth, self.smooth_value)[..., None]
+
+    def settings(self, gold: Sequence[Segments], hypothesis: Segments, counts: np.ndarray) -> dict[str, Any]:
+        """Return what sacrebleu's signature says, in its terms."""
+        value = SMOOTHING[self.smooth] if self.smooth_value is None else self.smooth_value
+        return {
+            "nrefs": len(gold), "case": "lc" if self.lowercase else "mixed", "eff": "no", "tok": self.tokenize,
+            "smooth": self.smooth if value is None else f"{self.smooth}[{value:.2f}]", "nsent": len(counts),
+        }  # fmt: skip
+
+    def score(self, gold: Sequence[Segments], hypothesis: Segments) -> "BleuScore":
+        """Return the score of a translation; see `Metric.score`."""
+        counts = self.count(gold, hypothesis)
+        total = counts.sum(axis=0)
+        words, closest = int(total[-2]), int(total[-1])
+        return BleuScore(
+            metric=self, counts=counts, signature=self.signature(gold, hypothesis, counts),
+            bleu=float(corpus_bleu(total, self.smooth, self.smooth_value)),
+            precisions=tuple(precisions(total, self.smooth, self.smooth_value).tolist()),
+            brevity_penalty=float(brevity(total)), ratio=words / closest if closest else 0.0, words=words,
+            reference_words=closest,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BleuScore(Score):
     """A corpus's figures, as fractions.
 
     Attributes
@@ -182,26 +261,25 @@ class Bleu:
     words: int
     reference_words: int
 
+    def sentences(self) -> np.ndarray:
+        """Return the BLEU of each sentence, up to the longest n-grams that it has [shape=(sentences,)]."""
+        metric = self.metric
+        assert isinstance(metric, Bleu)
+        return sentence_bleu(self.counts, metric.smooth, metric.smooth_value)
 
-def score(counts, smoothing="exp", value=None) -> Bleu:
-    """Score a corpus by its `statistics` [shape=(sentences, 10)]."""
-    total = counts.sum(axis=0)
-    words, closest = int(total[-2]), int(total[-1])
-    return Bleu(
-        float(corpus_bleu(total, smoothing, value)),
-        tuple(precisions(total, smoothing, value).tolist()),
-        float(brevity(total)),
-        words / closest if closest else 0.0,
-        words,
-        closest,
-    )
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures by name."""
+        names = "bleu", "precisions", "brevity_penalty", "ratio", "words", "reference_words"
+        return {name: getattr(self, name) for name in names}
 
+    def cells(self, verbose: bool = False) -> dict[str, str]:
+        """Return the columns of the table."""
+        orders = {f"{n}-grams": percent(p) for n, p in enumerate(self.precisions, 1)}
+        return {
+            "BLEU": percent(self.bleu), **orders, "BP": f"{self.brevity_penalty:.3f}", "ratio": f"{self.ratio:.3f}",
+            "words": str(self.words), "in reference": str(self.reference_words),
+        }  # fmt: skip
 
-def bootstrap(counts, samples=1000, seed=1, smoothing="exp", value=None):
-    """Return the 95 % interval of the BLEU over drawn sentences; see `resampling.bootstrap`."""
-    return resampling.bootstrap(counts, lambda total: corpus_bleu(total, smoothing, value), samples, seed)
-
-
-def compare(counts, baseline, samples=1000, seed=1, smoothing="exp", value=None) -> resampling.Difference:
-    """Compare two systems' BLEU on the same sentences; see `resampling.compare`."""
-    return resampling.compare(counts, baseline, lambda total: corpus_bleu(total, smoothing, value), samples, seed)
+    def gold_line(self, by: tuple[str, ...] = ()) -> str:
+        """Return nothing: what the references have is in the table."""
+        return ""

@@ -53,7 +53,7 @@ def test_strict_stops_there(trained, inside, file, tmp_path, line):
 
 def test_texts_of_nothing_but_blank_lines(trained, inside, file, tmp_path):
     blank = file("blank", b"\n" * 5)
-    for options in ((), ("--model", "ibm2"), ("--fast",), ("-m", trained / "model")):
+    for options in ((), ("--model-type", "ibm2"), ("--fast",), ("-m", trained / "model")):
         process = done(
             inside(
                 "-i",

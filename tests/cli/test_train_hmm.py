@@ -81,7 +81,7 @@ def test_an_alignment_hmm_is_for_align(samples, folder):
     assert (done.returncode, done.stdout) == (0, b""), done.stderr
     applied = run("align", "-q", "-m", folder / "de-en.hmm", *text)
     assert applied.returncode == 0, applied.stderr
-    assert applied.stdout == run("align", "-q", "--model", "hmm", *text).stdout
+    assert applied.stdout == run("align", "-q", "--model-type", "hmm", *text).stdout
     fails(run("tag", "-m", folder / "de-en.hmm", samples / "en.txt"), "alignment", "aligntools align -m")
 
 

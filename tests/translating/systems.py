@@ -1,10 +1,11 @@
 """Small random grammars and language models, as the enumeration has them and as the decoder takes them."""
 
 import math
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 
+from aligntools.formats.grammar import Grammar
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.translating.lm import language_model as language_models
 from tests.naive_translating import Rule
@@ -43,19 +44,20 @@ def as_grammar(rules, sparse=None):
 
     source_offsets, source = side([r.source for r in rules], source_vocabulary)
     target_offsets, target = side([r.target for r in rules], target_vocabulary)
-    grammar = SimpleNamespace(
-        source_vocabulary=source_vocabulary, target_vocabulary=target_vocabulary,
-        source_offsets=source_offsets, source=source, target_offsets=target_offsets, target=target,
-        features=np.array([[r.features[n] for n in NAMES] for r in rules], np.float32).reshape(-1, len(NAMES)),
-        feature_names=NAMES,
+    grammar = Grammar(
+        source_vocabulary, target_vocabulary, source_offsets, source, target_offsets, target,
+        np.array([[r.features[n] for n in NAMES] for r in rules], np.float32).reshape(-1, len(NAMES)), NAMES,
     )  # fmt: skip
-    if sparse is not None:
-        names = sorted({n for one in sparse for n in one})
-        grammar.sparse_names = names
-        grammar.sparse_offsets = np.cumsum([0] + [len(one) for one in sparse]).astype(np.int64)
-        grammar.sparse_ids = np.array([names.index(n) for one in sparse for n in one], np.int32)
-        grammar.sparse_values = np.array([v for one in sparse for v in one.values()], np.float32)
-    return grammar
+    if sparse is None:
+        return grammar
+    names = sorted({n for one in sparse for n in one})
+    return replace(
+        grammar,
+        sparse_names=names,
+        sparse_offsets=np.cumsum([0] + [len(one) for one in sparse]).astype(np.int64),
+        sparse_ids=np.array([names.index(n) for one in sparse for n in one], np.int32),
+        sparse_values=np.array([v for one in sparse for v in one.values()], np.float32),
+    )
 
 
 def random_lm(rng, order, words=("A", "B", "C", "a")):

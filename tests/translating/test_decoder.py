@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from aligntools.ground.parallel import Pool
-from aligntools.translating.decoding.decoder import Settings, System, feature_names
+from aligntools.translating.decoding.decoder import DecoderSettings, System, feature_names
 from tests import naive_translating as naive
 from tests.translating import systems
 
-ALL = Settings(pop_limit=0)
+ALL = DecoderSettings(pop_limit=0)
 LINES = ["a b c", "b a", "c", "a a b c", "d b", "d d", "c a d b"]
 
 
@@ -37,7 +37,7 @@ def all_derivations(rules, line, lm, order, span_limit=10):
 @pytest.mark.parametrize("lazy", [True, False])
 def test_without_a_limit_it_finds_what_enumeration_finds(order, lazy, tmp_path):
     for seed in range(6):
-        settings = Settings(pop_limit=0, lazy=lazy)
+        settings = DecoderSettings(pop_limit=0, lazy=lazy)
         system, rules, lm, weights = random_system(seed, order, tmp_path, settings, sparse=seed % 2 == 1)
         sentences = systems.encode(system, LINES)
         found = system.translate(sentences)
@@ -75,7 +75,7 @@ def derivations_of(h, node, system):
 @pytest.mark.parametrize("full", [True, False])
 def test_the_hypergraph_holds_every_derivation_with_its_features(order, full, tmp_path):
     for seed in range(3):
-        settings = Settings(pop_limit=0, full_states=full)
+        settings = DecoderSettings(pop_limit=0, full_states=full)
         system, rules, lm, weights = random_system(seed, order, tmp_path, settings, sparse=True)
         sentences = systems.encode(system, [*LINES, ""])
         forest = system.forest(sentences)
@@ -110,7 +110,7 @@ def test_nodes_of_the_hypergraph_know_their_first_and_last_words(tmp_path):
 
 def test_spans_over_the_limit_are_left_to_glue(tmp_path):
     for seed in range(4):
-        system, rules, lm, weights = random_system(seed, 3, tmp_path, Settings(pop_limit=0, span_limit=2))
+        system, rules, lm, weights = random_system(seed, 3, tmp_path, DecoderSettings(pop_limit=0, span_limit=2))
         sentences = systems.encode(system, LINES)
         found = system.translate(sentences)
         for line, score in zip(LINES, found.scores, strict=True):
@@ -124,7 +124,7 @@ def test_a_larger_beam_costs_more_and_errs_less(lazy, tmp_path):
     limits = (1, 3, 10, 50, 0)
     totals, taken = np.zeros(len(limits)), np.zeros(len(limits))
     for seed in range(8):
-        system, *_ = random_system(seed, 3, tmp_path, Settings(lazy=lazy))
+        system, *_ = random_system(seed, 3, tmp_path, DecoderSettings(lazy=lazy))
         sentences = systems.encode(system, ["a b c a b", "c b a c b a", "b b a c"])
         scores = []
         for k, limit in enumerate(limits):
@@ -140,7 +140,7 @@ def test_a_larger_beam_costs_more_and_errs_less(lazy, tmp_path):
 
 
 def test_any_number_of_threads_and_both_ways_to_the_best(tmp_path):
-    system, *_ = random_system(3, 4, tmp_path, Settings(pop_limit=5))
+    system, *_ = random_system(3, 4, tmp_path, DecoderSettings(pop_limit=5))
     rng = np.random.default_rng(0)
     lines = [" ".join(rng.choice(list("abcdz"), n)) for n in rng.integers(0, 30, 60)]
     sentences = systems.encode(system, lines)
@@ -165,7 +165,7 @@ def test_any_number_of_threads_and_both_ways_to_the_best(tmp_path):
 
 
 def test_unknown_words_are_passed_through(tmp_path):
-    system, *_ = random_system(2, 3, tmp_path, Settings())
+    system, *_ = random_system(2, 3, tmp_path, DecoderSettings())
     sentences = systems.encode(system, ["zwölf zz", "", "zz", "z " * 3])
     found = system.translate(sentences)
     assert systems.decode(system, sentences, found) == [("zwölf", "zz"), (), ("zz",), ("z",) * 3]
@@ -176,7 +176,7 @@ def test_unknown_words_are_passed_through(tmp_path):
 
 
 def test_a_long_sentence_is_translated(tmp_path):
-    system, *_ = random_system(5, 3, tmp_path, Settings(pop_limit=10))
+    system, *_ = random_system(5, 3, tmp_path, DecoderSettings(pop_limit=10))
     for length in (200, 1500):
         sentences = systems.encode(system, ["a b zz c " * (length // 4)])
         found = system.translate(sentences)

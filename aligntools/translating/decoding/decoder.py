@@ -7,9 +7,17 @@ import numpy as np
 from aligntools.ground.parallel import balanced_blocks
 from aligntools.translating.decoding import kernels_decoder as kernels
 from aligntools.translating.decoding import kernels_forest, kernels_state
-from aligntools.translating.decoding.workspace import Room
+from aligntools.translating.decoding.tables import (
+    ForestArrays,
+    ModelTables,
+    Reached,
+    RuleFeatures,
+    RuleTables,
+    empty_context,
+)
+from aligntools.translating.decoding.workspace import Workspace
 from aligntools.translating.forest.hypergraph import Hypergraph, join
-from aligntools.translating.grammar.trie import build_trie
+from aligntools.translating.grammar.trie import Trie, build_trie
 from aligntools.translating.lm.kernels_lm import END
 
 #: Features beside the grammar's own, in order; the sparse ones come last.
@@ -24,7 +32,7 @@ _BLOCKS = 64
 
 
 @dataclass(frozen=True)
-class Settings:
+class DecoderSettings:
     """How translations are searched.
 
     Attributes
@@ -99,27 +107,46 @@ class Translations:
 
 def feature_names(grammar):
     """Return the names of a system's features, in order."""
-    return ["lm", *grammar.feature_names, *COUNTS, *getattr(grammar, "sparse_names", [])]
+    return ["lm", *grammar.feature_names, *COUNTS, *grammar.sparse_names]
 
 
 @dataclass(eq=False)
-class _Rules:
-    """What does not depend on the weights."""
+class _Prepared:
+    """What does not depend on the weights; `tables.ordered` and `tables.scores` are yet to be made.
 
-    trie: object
-    table: np.ndarray
-    target_offsets: np.ndarray
-    target: np.ndarray
-    lm_ids: np.ndarray
-    lm: tuple
+    Attributes
+    ----------
+    trie : Trie
+    tables : RuleTables
+    features : RuleFeatures
+    model : ModelTables
+    order : int
+        Of the language model.
+    workspaces : list of Workspace
+        Those that no thread is using.
+    """
+
+    trie: Trie
+    tables: RuleTables
+    features: RuleFeatures
+    model: ModelTables
     order: int
-    dense: np.ndarray
-    words: np.ndarray
-    unknown: np.ndarray
-    arity: np.ndarray
-    estimates: np.ndarray
-    sparse: tuple
-    rooms: list = field(default_factory=list)
+    workspaces: list[Workspace] = field(default_factory=list)
+
+    @property
+    def rules(self) -> int:
+        """Rules of the grammar."""
+        return len(self.features.words)
+
+    def take_workspace(self) -> Workspace:
+        """Return a workspace that no other thread has."""
+        try:
+            return self.workspaces.pop()
+        except IndexError:
+            return Workspace(self.order)
+
+    def __getstate__(self):
+        return self.__dict__ | {"workspaces": []}
 
 
 class System:
@@ -133,7 +160,7 @@ class System:
     lm : LanguageModel or None
     weights : sequence of float, or dict of str to float
         One for each of `features`.
-    settings : Settings
+    settings : DecoderSettings
 
     Attributes
     ----------
@@ -144,9 +171,9 @@ class System:
     """
 
     def __init__(self, grammar, lm, weights, settings=None):
-        self.grammar, self.lm, self.settings = grammar, lm, settings or Settings()
+        self.grammar, self.lm, self.settings = grammar, lm, settings or DecoderSettings()
         self.features = feature_names(grammar)
-        self._rules = _prepare(grammar, lm)
+        self._prepared = _prepare(grammar, lm)
         self._weigh(weights)
 
     def with_weights(self, weights):
@@ -154,7 +181,7 @@ class System:
         return self._other(self.settings, weights)
 
     def with_settings(self, **settings):
-        """Return the same system with some `Settings` changed."""
+        """Return the same system with some `DecoderSettings` changed."""
         return self._other(replace(self.settings, **settings), None)
 
     def _other(self, settings, weights):
@@ -171,18 +198,17 @@ class System:
         self.weights = np.array(weights, np.float64)
         if self.weights.shape != (len(self.features),):
             raise ValueError(f"{self.weights.shape} weights for {len(self.features)} features")
-        used, r = self.weights.copy(), self._rules
+        used, p = self.weights.copy(), self._prepared
         if self.lm is None:
             used[[0, self.features.index("lm-unknown")]] = 0.0
-        n_rules, at = len(r.words), 1 + r.dense.shape[1]
+        n_rules, at = p.rules, 1 + p.features.dense.shape[1]
         scores, estimates = np.zeros((n_rules + 4, 2)), np.empty(n_rules, np.float32)
-        kernels_forest.score_rules(
-            0, n_rules, r.dense, r.words, r.unknown, r.arity, r.estimates, *r.sparse, used, scores, estimates
-        )
+        kernels_forest.score_rules(0, n_rules, p.features, used, scores, estimates)
         scores[n_rules + kernels.PASSED] = used[at] + used[at + 6]
         scores[n_rules + kernels.UNARY], scores[n_rules + kernels.BINARY] = used[at + 4], used[at + 5]
-        order = np.concatenate([r.trie.ordered(estimates), np.arange(n_rules, n_rules + 4, dtype=np.int32)])
-        self._used, self._scores, self._ordered = used, scores, order
+        order = np.concatenate([p.trie.ordered(estimates), np.arange(n_rules, n_rules + 4, dtype=np.int32)])
+        self._tables = p.tables._replace(ordered=order, scores=scores)
+        self._lm_weights = np.array([used[0], used[at + 7]])
 
     def encode(self, words, offsets) -> Sentences:
         """Number the words of sentences.
@@ -244,13 +270,13 @@ class System:
         """
         lm_ids = self._lm_ids(sentences)
 
-        def best(room, begin, end):
+        def best(workspace, begin, end):
             words, score = [np.zeros(0, np.int32)], 0.0
             for a in range(begin, end, LONGEST):
                 part = slice(a, min(a + LONGEST, end))
-                goal = self._decode(room, sentences, part, lm_ids, False)
-                score += float(room.node_scores[goal])
-                words.append(self._best(room, goal, sentences.passed[part]))
+                goal = self._decode(workspace, sentences, part, lm_ids, False)
+                score += float(workspace.hypotheses.scores[goal])
+                words.append(self._best(workspace, goal, sentences.passed[part]))
             return np.concatenate(words), score
 
         found = self._each(best, sentences, pool)
@@ -273,24 +299,24 @@ class System:
         """
         lm_ids = self._lm_ids(sentences)
 
-        def hypergraph(room, begin, end):
+        def hypergraph(workspace, begin, end):
             if begin == end:
                 return _blank()
             part = slice(begin, end)
-            goal = self._decode(room, sentences, part, lm_ids, True)
-            return self._forest(room, goal, sentences.passed[part], lm_ids)
+            goal = self._decode(workspace, sentences, part, lm_ids, True)
+            return self._forest(workspace, goal, sentences.passed[part], lm_ids)
 
         return join(self._each(hypergraph, sentences, pool))
 
     def _each(self, function, sentences, pool):
-        """Return what ``function(room, begin, end)`` makes of each sentence's words."""
+        """Return what ``function(workspace, begin, end)`` makes of each sentence's words."""
         offsets, found = sentences.offsets, [None] * len(sentences)
 
         def work(block):
-            room = self._room()
+            workspace = self._prepared.take_workspace()
             for k in range(*block):
-                found[k] = function(room, int(offsets[k]), int(offsets[k + 1]))
-            self._rules.rooms.append(room)
+                found[k] = function(workspace, int(offsets[k]), int(offsets[k + 1]))
+            self._prepared.workspaces.append(workspace)
 
         blocks = balanced_blocks(np.diff(offsets) + 1, _BLOCKS)
         for block in blocks if pool is None else ():
@@ -299,76 +325,68 @@ class System:
             pool.map(work, blocks)
         return found
 
-    def _room(self):
-        try:
-            return self._rules.rooms.pop()
-        except IndexError:
-            return Room(self._rules.order)
-
     def _lm_ids(self, sentences):
         """Return the language model's ids of target ids, those past the vocabulary included."""
+        ids = self._prepared.model.ids
         if self.lm is None:
-            return np.zeros(len(self._rules.lm_ids) + len(sentences.extra), np.int32)
-        return np.concatenate([self._rules.lm_ids, self.lm.lookup(sentences.extra).astype(np.int32)])
+            return np.zeros(len(ids) + len(sentences.extra), np.int32)
+        return np.concatenate([ids, self.lm.lookup(sentences.extra).astype(np.int32)])
 
-    def _decode(self, room, sentences, part, lm_ids, keep):
-        """Fill the room with a sentence's hypotheses; return the goal."""
-        r, s = self._rules, self.settings
+    def _decode(self, workspace, sentences, part, lm_ids, keep):
+        """Fill the workspace with a sentence's hypotheses; return the goal."""
+        s, w = self.settings, workspace
         words, passed = sentences.tokens[part], sentences.passed[part]
         settings = np.array([s.pop_limit, s.span_limit, keep and s.full_states, keep, s.lazy], np.int64)
-        room.fit(len(words), min(s.span_limit, len(words)), bool(settings[2]), keep)
+        w.fit(len(words), min(s.span_limit, len(words)), bool(keep and s.full_states), keep)
+        model = self._prepared.model._replace(ids=lm_ids)
         while True:
             status = kernels.decode(
-                words, passed, settings, r.trie.keys, r.trie.children, r.table, self._ordered, self._scores,
-                r.target_offsets, r.target, lm_ids, *r.lm, r.order, self._used[0], self._used[r.dense.shape[1] + 8],
-                *room.arrays,
+                words, passed, settings, self._lm_weights, self._tables, model, w.context, w.chart, w.items,
+                w.hypotheses, w.counts,
             )  # fmt: skip
             if status >= 0:
                 return status
-            room.enlarge(status)
+            w.enlarge(status)
 
-    def _best(self, room, goal, passed):
-        r = self._rules
-        size = 4 * len(passed) + 64
+    def _best(self, workspace, goal, passed):
+        tables, size = self._tables, 4 * len(passed) + 64
         while True:
             out, stack = np.empty(size, np.int32), np.empty((size, 2), np.int64)
             count = kernels_forest.read_best(
-                goal, room.nodes, len(r.words), r.target_offsets, r.target, passed, stack, out
-            )
+                goal, workspace.hypotheses.rows, self._prepared.rules, tables.target_offsets, tables.target, passed,
+                stack, out,
+            )  # fmt: skip
             if count >= 0:
                 return out[:count]
             size *= 2
 
-    def _forest(self, room, goal, passed, lm_ids):
-        r = self._rules
-        n_nodes, n_edges = int(room.counts[0]), int(room.counts[1])
-        edge_at, order = np.empty(n_nodes + 1, np.int64), np.empty(n_edges, np.int64)
-        numbers, totals = np.empty(n_nodes, np.int64), np.empty(4, np.int64)
-        widest = r.dense.shape[1] + 4
+    def _forest(self, workspace, goal, passed, lm_ids):
+        tables, features, hypotheses = self._tables, self._prepared.features, workspace.hypotheses
+        n_nodes, n_edges = workspace.counts[:2].tolist()
+        reached = Reached(np.empty(n_nodes + 1, np.int64), np.empty(n_edges, np.int64), np.empty(n_nodes, np.int64))
+        totals = np.empty(4, np.int64)
         kernels_forest.reach(
-            goal, n_nodes, n_edges, room.edges, edge_at, order, numbers, r.target_offsets, widest, r.sparse[0], totals
-        )
-        nodes, edges, features, words = totals.tolist()
-        h = Hypergraph(
-            np.array([0, nodes], np.int64), np.array([nodes - 1], np.int64), np.empty(nodes + 1, np.int64),
-            np.empty((edges, 2), np.int32), np.empty(edges, np.int32), np.empty(edges + 1, np.int64),
-            np.empty(features, np.int32), np.empty(features, np.float32), np.empty(edges + 1, np.int64),
-            np.empty(words, np.int32), np.empty((nodes, 4), np.int32), np.empty((nodes, 4), np.int32),
-            np.empty(nodes, np.int32),
+            goal, n_nodes, n_edges, hypotheses.edges, reached, tables.target_offsets, features.dense.shape[1] + 4,
+            features.sparse_offsets, totals,
+        )  # fmt: skip
+        nodes, edges, n_features, n_words = totals.tolist()
+        out = ForestArrays(
+            np.empty(nodes + 1, np.int64), np.empty((edges, 2), np.int32), np.empty(edges, np.int32),
+            np.empty(edges + 1, np.int64), np.empty(n_features, np.int32), np.empty(n_features, np.float32),
+            np.empty(edges + 1, np.int64), np.empty(n_words, np.int32), np.empty((nodes, 4), np.int32),
+            np.empty((nodes, 4), np.int32), np.empty(nodes, np.int32),
         )  # fmt: skip
         kernels_forest.write_forest(
-            n_nodes, room.nodes, room.edges, room.edge_gains, edge_at, order, numbers, self.lm is not None,
-            r.target_offsets, r.target, passed, (lm_ids[passed] == 0).astype(np.int32), r.dense, r.words, r.unknown,
-            r.arity, *r.sparse, h.edge_offsets, h.tails, h.rules, h.feature_offsets, h.feature_ids, h.feature_values,
-            h.word_offsets, h.words, h.left, h.right, h.lengths,
+            n_nodes, hypotheses, reached, self.lm is not None, tables, passed,
+            (lm_ids[passed] == 0).astype(np.int32), features, out,
         )  # fmt: skip
-        n_features, n_words = int(h.feature_offsets[-1]), int(h.word_offsets[-1])
-        return replace(
-            h,
-            feature_ids=h.feature_ids[:n_features].copy(),
-            feature_values=h.feature_values[:n_features].copy(),
-            words=h.words[:n_words].copy(),
+        n_features, n_words = int(out.feature_offsets[-1]), int(out.word_offsets[-1])
+        out = out._replace(
+            feature_ids=out.feature_ids[:n_features].copy(),
+            feature_values=out.feature_values[:n_features].copy(),
+            words=out.words[:n_words].copy(),
         )
+        return Hypergraph(np.array([0, nodes], np.int64), np.array([nodes - 1], np.int64), *out)
 
 
 def _blank():
@@ -380,13 +398,13 @@ def _blank():
     )  # fmt: skip
 
 
-def _prepare(grammar, lm):
+def _prepare(grammar, lm) -> _Prepared:
     n_rules = len(grammar.target_offsets) - 1
     trie = build_trie(grammar.source_offsets, grammar.source)
-    table = np.zeros((len(trie), 4), np.int32)
-    table[:, kernels.GAP] = trie.by_gap
-    table[:, kernels.FIRST], table[:, kernels.COUNT] = trie.rule_at[:-1], np.diff(trie.rule_at)
-    table[(trie.keys[trie.keys != 0] >> np.uint64(32)).astype(np.int64), kernels.WORDS] = 1
+    nodes = np.zeros((len(trie), 4), np.int32)
+    nodes[:, kernels.GAP] = trie.by_gap
+    nodes[:, kernels.FIRST], nodes[:, kernels.COUNT] = trie.rule_at[:-1], np.diff(trie.rule_at)
+    nodes[(trie.keys[trie.keys != 0] >> np.uint64(32)).astype(np.int64), kernels.WORDS] = 1
     target = np.concatenate([grammar.target, np.array([-1, -1, -2, -1, 0], np.int32)]).astype(np.int32)
     ends = grammar.target_offsets[-1] + np.array([0, 1, 3, 5], np.int64)
     target_offsets = np.concatenate([grammar.target_offsets, ends])
@@ -396,19 +414,18 @@ def _prepare(grammar, lm):
     else:
         lm_ids, order, arrays = lm.ids(grammar.target_vocabulary).astype(np.int32), lm.order, lm.arrays
     lm_ids[0] = END  # of the goal; no word has the id 0
+    model = ModelTables(lm_ids, *arrays)
     estimates = np.empty(n_rules, np.float32)
     words, unknown = np.empty(n_rules, np.int32), np.empty(n_rules, np.int32)
-    kernels_state.estimate_rules(0, n_rules, target_offsets, target, lm_ids, *arrays, order, estimates, words, unknown)
+    context = empty_context(order)
+    kernels_state.estimate_rules(0, n_rules, target_offsets, target, model, context, estimates, words, unknown)
     gaps = np.concatenate([np.zeros(1, np.int64), np.cumsum(grammar.source < 0)])
     arity = np.diff(gaps[grammar.source_offsets]).astype(np.int32)
-    sparse = (
-        getattr(grammar, "sparse_offsets", None),
-        getattr(grammar, "sparse_ids", None),
-        getattr(grammar, "sparse_values", None),
-    )
-    if sparse[0] is None:
-        sparse = np.zeros(n_rules + 1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32)
     dense = np.ascontiguousarray(grammar.features, np.float32)
-    return _Rules(
-        trie, table, target_offsets, target, lm_ids, arrays, order, dense, words, unknown, arity, estimates, sparse
+    features = RuleFeatures(
+        dense, words, unknown, arity, estimates, grammar.sparse_offsets, grammar.sparse_ids, grammar.sparse_values
     )
+    tables = RuleTables(
+        trie.keys, trie.children, nodes, np.empty(0, np.int32), np.empty((0, 2)), target_offsets, target
+    )
+    return _Prepared(trie, tables, features, model, order)

@@ -1,35 +1,39 @@
 """Reading what the decoder found: the best derivation's words, and all that the goal can be made of."""
 
+import numpy as np
+
 from aligntools.ground.compiling import kernel
 from aligntools.translating.decoding.kernels_decoder import BINARY, PASSED, UNARY
 from aligntools.translating.decoding.kernels_state import KEPT
 
 
-@kernel
-def read_best(goal, nodes, n_rules, target_offsets, target, passed, stack, out):
+@kernel(owning=False)
+def read_best(goal, rows, n_rules, target_offsets, target, passed, stack, out):
     """Write the words of the best derivation; return how many, or -1 if ``stack`` or ``out`` is too small.
 
     Parameters
     ----------
     goal : int
-    nodes : int32 [*, 3]
-        As `kernels_decoder.decode` leaves them.
+    rows : int32 [*, 3]
+        Of `tables.Hypotheses`.
     n_rules : int
         Rules of the grammar; the pseudo-rules follow.
+    target_offsets, target
+        As in `tables.RuleTables`.
     passed : int32 [words]
     stack : int64 [*, 2]
-        For its own use.
+        Working memory.
     out : int32, output
     """
     count, depth = 0, 1
     stack[0, 0], stack[0, 1] = goal, 0
     while depth > 0:
         node, at = stack[depth - 1, 0], stack[depth - 1, 1]
-        rule = nodes[node, 0]
+        rule = rows[node, 0]
         if count >= out.shape[0] or depth >= stack.shape[0]:
             return -1
         if rule == n_rules + PASSED:
-            out[count] = passed[-2 - nodes[node, 1]]
+            out[count] = passed[-2 - rows[node, 1]]
             count += 1
             depth -= 1
             continue
@@ -42,24 +46,22 @@ def read_best(goal, nodes, n_rules, target_offsets, target, passed, stack, out):
             out[count] = symbol
             count += 1
         elif symbol < 0:
-            stack[depth, 0], stack[depth, 1] = nodes[node, -symbol], 0
+            stack[depth, 0], stack[depth, 1] = rows[node, -symbol], 0
             depth += 1
     return count
 
 
-@kernel
-def reach(goal, n_nodes, n_edges, edges, edge_at, order, numbers, target_offsets, n_features, sparse_offsets, totals):
+@kernel(owning=False)
+def reach(goal, n_nodes, n_edges, edges, reached, target_offsets, n_features, sparse_offsets, totals):
     """Find the hypotheses that the goal is made of, number them, and put their hyperedges by hypothesis.
 
     Parameters
     ----------
     goal, n_nodes, n_edges : int
     edges : int32 [*, 4]
-    edge_at : int64 [nodes + 1], output
-        Where each hypothesis's hyperedges begin in ``order``.
-    order : int64 [edges], output
-    numbers : int64 [nodes], output
-        Of a hypothesis among those reached, children first; -1 if it is not.
+        Of `tables.Hypotheses`.
+    reached : Reached
+        Filled.
     target_offsets : int64 [rules + 5]
     n_features : int
         Features that a hyperedge has at most, without the sparse ones.
@@ -67,6 +69,7 @@ def reach(goal, n_nodes, n_edges, edges, edge_at, order, numbers, target_offsets
     totals : int64 [4], output
         Nodes, hyperedges, and at most how many features and words they have.
     """
+    edge_at, order, numbers = reached.edge_at, reached.order, reached.numbers
     n_rules = sparse_offsets.shape[0] - 1
     for v in range(n_nodes + 1):
         edge_at[v] = 0
@@ -105,7 +108,7 @@ def reach(goal, n_nodes, n_edges, edges, edge_at, order, numbers, target_offsets
             count += 1
 
 
-@kernel(inline=True)
+@kernel(inline=True, owning=False)
 def _append(symbol, left, right, length):
     """Put a word behind the first and last four of a node's; return the new length, 4 at most."""
     if length < KEPT:
@@ -116,146 +119,155 @@ def _append(symbol, left, right, length):
     return min(length + 1, KEPT)
 
 
-@kernel(fast=False)
-def write_forest(
-    n_nodes, nodes, edges, edge_gains, edge_at, order, numbers, with_lm, target_offsets, target, passed,
-    passed_unknown, features, rule_words, rule_unknown, rule_arity, sparse_offsets, sparse_ids, sparse_values,
-    edge_offsets, tails, rules, feature_offsets, feature_ids, feature_values, word_offsets, words, left, right, lengths,
-):  # fmt: skip
+@kernel(inline=True, owning=False)
+def write_ends(v, node, rows, numbers, n_rules, target_offsets, target, passed, left, right, lengths):
+    """Write the first and last words of a hypothesis, by its best derivation."""
+    left[node, :] = 0
+    right[node, :] = 0
+    length, rule = np.int64(0), rows[v, 0]
+    if rule == n_rules + PASSED:
+        length = _append(np.int64(passed[-2 - rows[v, 1]]), left[node], right[node], length)
+    else:
+        for k in range(target_offsets[rule], target_offsets[rule + 1]):
+            if target[k] > 0:
+                length = _append(np.int64(target[k]), left[node], right[node], length)
+            elif target[k] < 0:
+                tail = numbers[rows[v, -target[k]]]
+                size = lengths[tail]
+                if size < KEPT:
+                    for j in range(size):
+                        length = _append(np.int64(left[tail, j]), left[node], right[node], length)
+                else:
+                    for j in range(length, KEPT):
+                        left[node, j] = left[tail, j - length]
+                    length = KEPT
+                    for j in range(KEPT):
+                        right[node, j] = right[tail, j]
+    lengths[node] = length
+
+
+@kernel(inline=True, fast=False, owning=False)
+def _add_feature(ids, values, count, feature, value):
+    """Write a feature unless it is 0; return how many there are."""
+    if value != 0:
+        ids[count], values[count] = feature, value
+        count += 1
+    return count
+
+
+@kernel(inline=True, fast=False, owning=False)
+def write_features(rule, pseudo, gain, with_lm, unknown, features, ids, values, n_features):
+    """Write the features of a hyperedge; return how many there are so far.
+
+    ``pseudo`` is the pseudo-rule, or below 0; ``unknown`` whether the language model lacks the word passed through.
+    """
+    n_dense = features.dense.shape[1]
+    at = 1 + n_dense  # the counts begin
+    count, which = 0, -1
+    if with_lm:
+        n_features = _add_feature(ids, values, n_features, 0, gain)
+    if pseudo < 0:
+        for k in range(n_dense):
+            n_features = _add_feature(ids, values, n_features, 1 + k, features.dense[rule, k])
+        count, unknown = features.words[rule], features.unknown[rule]
+        which = at + 1 + features.arity[rule]
+    elif pseudo == PASSED:
+        count, which = 1, at + 6
+    elif pseudo == UNARY:
+        which = at + 4
+    elif pseudo == BINARY:
+        which = at + 5
+    n_features = _add_feature(ids, values, n_features, at, np.float32(count))
+    if which >= 0:
+        n_features = _add_feature(ids, values, n_features, which, np.float32(1))
+    if with_lm:
+        n_features = _add_feature(ids, values, n_features, at + 7, np.float32(unknown))
+    if pseudo < 0:
+        for k in range(features.sparse_offsets[rule], features.sparse_offsets[rule + 1]):
+            ids[n_features], values[n_features] = at + 8 + features.sparse_ids[k], features.sparse_values[k]
+            n_features += 1
+    return n_features
+
+
+@kernel(fast=False, owning=False)
+def write_forest(n_nodes, hypotheses, reached, with_lm, rules, passed, passed_unknown, features, out):
     """Write what is reached as a hypergraph of one sentence.
 
     Parameters
     ----------
-    nodes, edges, edge_gains
+    n_nodes : int
+    hypotheses : Hypotheses
         As `kernels_decoder.decode` leaves them.
-    edge_at, order, numbers
-        As `reach` does.
+    reached : Reached
     with_lm : bool
         Whether the language model's two features are there.
+    rules : RuleTables
     passed, passed_unknown : int32 [words]
         Target id of a source word that is passed through; 1 if the language model does not know it.
-    features : float32 [rules, K]
-    rule_words, rule_unknown, rule_arity : int32 [rules]
-        Target words, those of them that the language model does not know, and nonterminals of a rule.
-    sparse_offsets, sparse_ids, sparse_values : int64 [rules + 1], int32, float32
-    edge_offsets .. lengths : output
-        The arrays of `hypergraph.Hypergraph`; ``feature_ids``, ``feature_values`` and ``words`` may be too long.
+    features : RuleFeatures
+    out : ForestArrays
+        Filled; ``feature_ids``, ``feature_values`` and ``words`` may be too long.
     """
-    n_rules, n_dense = features.shape
-    n_out, n_features, n_words = 0, 0, 0
-    edge_offsets[0], feature_offsets[0], word_offsets[0] = 0, 0, 0
+    target_offsets, target, numbers, edges = rules.target_offsets, rules.target, reached.numbers, hypotheses.edges
+    n_rules, n_out, n_features, n_words = features.dense.shape[0], 0, np.int64(0), 0
+    out.edge_offsets[0], out.feature_offsets[0], out.word_offsets[0] = 0, 0, 0
     for v in range(n_nodes):
         if numbers[v] < 0:
             continue
         node = numbers[v]
-        # its ends, by its best derivation
-        left[node, :] = 0
-        right[node, :] = 0
-        length = 0
-        rule = nodes[v, 0]
-        if rule == n_rules + PASSED:
-            length = _append(passed[-2 - nodes[v, 1]], left[node], right[node], length)
-        else:
-            for k in range(target_offsets[rule], target_offsets[rule + 1]):
-                if target[k] > 0:
-                    length = _append(target[k], left[node], right[node], length)
-                elif target[k] < 0:
-                    tail = numbers[nodes[v, -target[k]]]
-                    size = lengths[tail]
-                    if size < KEPT:
-                        for j in range(size):
-                            length = _append(left[tail, j], left[node], right[node], length)
-                    else:
-                        for j in range(length, KEPT):
-                            left[node, j] = left[tail, j - length]
-                        length = KEPT
-                        right[node, :] = right[tail]
-        lengths[node] = length
-        for place in range(edge_at[v], edge_at[v + 1]):
-            e = order[place]
+        write_ends(
+            v, node, hypotheses.rows, numbers, n_rules, target_offsets, target, passed, out.left, out.right, out.lengths
+        )
+        for place in range(reached.edge_at[v], reached.edge_at[v + 1]):
+            e = reached.order[place]
             rule = edges[e, 1]
             pseudo = rule - n_rules
-            rules[n_out] = rule if pseudo < 0 else -1 - pseudo
+            out.rules[n_out] = rule if pseudo < 0 else -1 - pseudo
             for side in range(2):
                 below = edges[e, 2 + side]
-                tails[n_out, side] = numbers[below] if below >= 0 else -1
-            if with_lm and edge_gains[e] != 0:
-                feature_ids[n_features], feature_values[n_features] = 0, edge_gains[e]
-                n_features += 1
-            count, unknown = 0, 0
-            if pseudo < 0:
-                for k in range(n_dense):
-                    if features[rule, k] != 0:
-                        feature_ids[n_features], feature_values[n_features] = 1 + k, features[rule, k]
-                        n_features += 1
-                count, unknown = rule_words[rule], rule_unknown[rule]
-            elif pseudo == PASSED:
-                count, unknown = 1, passed_unknown[-2 - edges[e, 2]]
-            at = 1 + n_dense  # the counts begin
-            if count > 0:
-                feature_ids[n_features], feature_values[n_features] = at, count
-                n_features += 1
-            which = -1
-            if pseudo < 0:
-                which = at + 1 + rule_arity[rule]
-            elif pseudo == UNARY:
-                which = at + 4
-            elif pseudo == BINARY:
-                which = at + 5
-            elif pseudo == PASSED:
-                which = at + 6
-            if which >= 0:
-                feature_ids[n_features], feature_values[n_features] = which, 1
-                n_features += 1
-            if with_lm and unknown > 0:
-                feature_ids[n_features], feature_values[n_features] = at + 7, unknown
-                n_features += 1
-            if pseudo < 0:
-                for k in range(sparse_offsets[rule], sparse_offsets[rule + 1]):
-                    feature_ids[n_features], feature_values[n_features] = at + 8 + sparse_ids[k], sparse_values[k]
-                    n_features += 1
+                out.tails[n_out, side] = numbers[below] if below >= 0 else -1
+            unknown = np.int64(passed_unknown[-2 - edges[e, 2]]) if pseudo == PASSED else np.int64(0)
+            n_features = write_features(
+                rule, pseudo, hypotheses.gains[e], with_lm, unknown, features, out.feature_ids, out.feature_values,
+                n_features,
+            )  # fmt: skip
             if pseudo == PASSED:
-                words[n_words] = passed[-2 - edges[e, 2]]
+                out.words[n_words] = passed[-2 - edges[e, 2]]
                 n_words += 1
             else:
                 for k in range(target_offsets[rule], target_offsets[rule + 1]):
                     if target[k] != 0:
-                        words[n_words] = target[k]
+                        out.words[n_words] = target[k]
                         n_words += 1
             n_out += 1
-            feature_offsets[n_out], word_offsets[n_out] = n_features, n_words
-        edge_offsets[node + 1] = n_out
+            out.feature_offsets[n_out], out.word_offsets[n_out] = n_features, n_words
+        out.edge_offsets[node + 1] = n_out
 
 
-@kernel(fast=False)
-def score_rules(
-    begin, end, features, rule_words, rule_unknown, rule_arity, rule_lm, sparse_offsets, sparse_ids, sparse_values,
-    weights, scores, estimates,
-):  # fmt: skip
+@kernel(fast=False, owning=False)
+def score_rules(begin, end, features, weights, scores, estimates):
     """Weigh the features of rules ``begin..end``: without the language model, and with what is known of it.
 
     Parameters
     ----------
-    features, rule_words, rule_unknown, rule_arity, sparse_offsets, sparse_ids, sparse_values
-        As for `write_forest`.
-    rule_lm : float32 [rules]
-        See `kernels_state.estimate_rules`.
+    features : RuleFeatures
     weights : float64 [features]
         In the order that `decoder.feature_names` says.
     scores : float64 [rules + 4, 2], output
     estimates : float32 [rules], output
         The second column once more.
     """
-    n_dense = features.shape[1]
+    n_dense = features.dense.shape[1]
     at = 1 + n_dense
     for rule in range(begin, end):
         total = (
-            weights[at] * rule_words[rule] + weights[at + 1 + rule_arity[rule]] + weights[at + 7] * rule_unknown[rule]
-        )
+            weights[at] * features.words[rule] + weights[at + 1 + features.arity[rule]]
+            + weights[at + 7] * features.unknown[rule]
+        )  # fmt: skip
         for k in range(n_dense):
-            total += weights[1 + k] * features[rule, k]
-        for k in range(sparse_offsets[rule], sparse_offsets[rule + 1]):
-            total += weights[at + 8 + sparse_ids[k]] * sparse_values[k]
+            total += weights[1 + k] * features.dense[rule, k]
+        for k in range(features.sparse_offsets[rule], features.sparse_offsets[rule + 1]):
+            total += weights[at + 8 + features.sparse_ids[k]] * features.sparse_values[k]
         scores[rule, 0] = total
-        scores[rule, 1] = total + weights[0] * rule_lm[rule]
+        scores[rule, 1] = total + weights[0] * features.estimates[rule]
         estimates[rule] = scores[rule, 1]

@@ -29,63 +29,73 @@ CLOSED = 256
 KEPT = 4
 
 
-@kernel(inline=True, fast=False)
-def after_context(unigrams, keys, values, context, backoffs, fresh, n_context, word, room, result):
+@kernel(inline=True, fast=False, owning=False)
+def after_context(model, context, n_context, word):
     """Score a word after a context and make the context that it leaves.
 
     Parameters
     ----------
-    context : int32, in place
-        The context's words, in order, from place 0.
-    backoffs : float32, in place
-        Of the contexts that the last 1, 2, ... words are.
-    fresh : float32 [room + 1]
-        For its own use.
+    model : ModelTables
+    context : Context
+        Its words and their backoffs, in place; as many elements as the model's order, and one.
     n_context : int
     word : int
-    room : int
-        Most words that a context has: the order less 1.
-    result : int64 [2], output
-        Order of the longest n-gram found, and the new number of words.
 
     Returns
     -------
     float64
-        Natural logarithm.
+        Natural logarithm; ``context.result`` has the order of the longest n-gram found, and the new number of words.
     """
-    score = np.float64(unigrams[word, 0])
-    fresh[0] = unigrams[word, 1]
-    left = 1 if fresh[0] != 0 and room > 0 else 0
+    words, backoffs, fresh, most = context.words, context.backoffs, context.fresh, context.words.shape[0] - 2
+    score = np.float64(model.unigrams[word, 0])
+    fresh[0] = model.unigrams[word, 1]
+    left = 1 if fresh[0] != 0 and most > 0 else 0
     code = extend(np.uint64(0), word)
     matched = 0  # words of the context
     while matched < n_context:
-        code = extend(code, context[n_context - 1 - matched])
-        place = find(keys, code)
+        code = extend(code, words[n_context - 1 - matched])
+        place = find(model.keys, code)
         if place < 0:
             break
         matched += 1
-        score = np.float64(values[place, 0])
-        fresh[matched] = values[place, 1]
-        if matched == left and matched < room and fresh[matched] != 0:
+        score = np.float64(model.values[place, 0])
+        fresh[matched] = model.values[place, 1]
+        if matched == left and matched < most and fresh[matched] != 0:
             left += 1
     for k in range(matched, n_context):
         score += np.float64(backoffs[k])
     if left > 0:
         skip = n_context - left + 1
         for k in range(left - 1):
-            context[k] = context[skip + k]
-        context[left - 1] = word
+            words[k] = words[skip + k]
+        words[left - 1] = word
         for k in range(left):
             backoffs[k] = fresh[k]
-    result[0] = matched + 1
-    result[1] = left
+    context.result[0] = matched + 1
+    context.result[1] = left
     return score
 
 
-@kernel(inline=True, fast=False)
+@kernel(inline=True, owning=False)
+def keep_ends(state, at, length, symbol, tail, states):
+    """Put a word, or what a tail yields, behind the first and last 4 words; return how many there are, at most 4."""
+    more = 1 if tail < 0 else np.int64(states[tail, at])
+    last = more if tail < 0 or more < KEPT else KEPT
+    for k in range(more):
+        if length + k < KEPT:
+            state[at + 1 + length + k] = symbol if tail < 0 else states[tail, at + 1 + k]
+    for k in range(KEPT - last):
+        state[at + 5 + k] = state[at + 5 + k + last]
+    for k in range(last):
+        state[at + 5 + KEPT - last + k] = symbol if tail < 0 else states[tail, at + 5 + KEPT - last + k]
+    length = min(length + more, KEPT)
+    state[at] = length
+    return length
+
+
+@kernel(inline=True, fast=False, owning=False)
 def combine(
-    target, begin, end, passed, begins, tails, lm_ids, unigrams, keys, values, room, whole,
-    states, floats, context, backoffs, fresh, result, state, extra,
+    target, begin, end, passed, begins, tails, model, context, whole, states, floats, state, extra
 ):  # fmt: skip
     """Put a rule's words and its tails' translations together: the language model's gain, and the new state.
 
@@ -100,14 +110,11 @@ def combine(
         The translation is the sentence's beginning.
     tails : int64 [2]
         Rows of ``states`` and ``floats``.
-    lm_ids : int32
-        Target id to the model's; ``lm_ids[0]`` is the end of the sentence.
-    room : int
-        Most words that a context has: the order less 1.
+    model : ModelTables
+    context : Context
+        Working memory.
     whole : bool
         Keep the first and last 4 words as well.
-    context, backoffs, fresh, result
-        As `after_context` has them: room for the order's number of elements.
     state : int32, output
     extra : float32, output
         The new row and the new floats.
@@ -118,9 +125,10 @@ def combine(
         What the words add to the log-probability beyond what the tails' own scores have of it. Left words count there
         with as much context as there is.
     """
+    words, backoffs, most = context.words, context.backoffs, context.words.shape[0] - 2
     gain = 0.0
-    n_left, n_context = 0, 0
-    closed = room == 0
+    n_left, n_context, length = 0, np.int64(0), np.int64(0)
+    closed = most == 0
     untouched = True  # nothing yet: what comes first is taken over as it is
     for k in range(state.shape[0]):
         state[k] = 0
@@ -128,30 +136,16 @@ def combine(
         extra[k] = np.float32(0.0)
     if begins:
         closed, untouched = True, False
-        if room > 0:
-            context[0], backoffs[0], n_context = BEGIN, unigrams[BEGIN, 1], 1
-    length = 0
-    span = end - begin if begin >= 0 else 1
-    for s in range(span):
+        if most > 0:
+            words[0], backoffs[0], n_context = BEGIN, model.unigrams[BEGIN, 1], np.int64(1)
+    for s in range(end - begin if begin >= 0 else 1):
         symbol = np.int64(target[begin + s]) if begin >= 0 else np.int64(passed)
         tail, inside = np.int64(-1), 1
         if symbol < 0:
             tail = tails[-1 - symbol]
             inside = np.int64(states[tail, 0] & (CLOSED - 1))
-        if whole:
-            at = 2 + 2 * room
-            more = 1 if tail < 0 else np.int64(states[tail, at])
-            last = more if tail < 0 or more < KEPT else KEPT
-            if symbol != 0:
-                for k in range(more):
-                    if length + k < KEPT:
-                        state[at + 1 + length + k] = symbol if tail < 0 else states[tail, at + 1 + k]
-                for k in range(KEPT - last):
-                    state[at + 5 + k] = state[at + 5 + k + last]
-                for k in range(last):
-                    state[at + 5 + KEPT - last + k] = symbol if tail < 0 else states[tail, at + 5 + KEPT - last + k]
-                length = min(length + more, KEPT)
-                state[at] = length
+        if whole and symbol != 0:
+            length = keep_ends(state, 2 + 2 * most, length, symbol, tail, states)
         if tail >= 0 and untouched:
             n_left = inside
             closed = states[tail, 0] >= CLOSED
@@ -165,20 +159,18 @@ def combine(
                     closed = True
                     break
                 if tail < 0:
-                    word, had = np.int64(lm_ids[symbol]), np.float32(0.0)
+                    word, had = np.int64(model.ids[symbol]), np.float32(0.0)
                 else:
                     word, had = np.int64(states[tail, 2 + k]), floats[tail, k]
-                score = np.float32(
-                    after_context(unigrams, keys, values, context, backoffs, fresh, n_context, word, room, result)
-                )
-                n_context = result[1]
+                score = np.float32(after_context(model, context, n_context, word))
+                n_context = context.result[1]
                 gain += np.float64(score) - np.float64(had)
                 if not closed:
-                    if result[0] == n_left + 1:
+                    if context.result[0] == n_left + 1:
                         state[2 + n_left] = word
                         extra[n_left] = score
                         n_left += 1
-                        closed = n_left == room
+                        closed = n_left == most
                     else:
                         closed = True
                 on = n_context > k + 1 or tail < 0
@@ -189,44 +181,44 @@ def combine(
         if tail >= 0 and (untouched or states[tail, 0] >= CLOSED or n_context <= inside):
             n_context = np.int64(states[tail, 1])
             for k in range(n_context):
-                context[k] = states[tail, 2 + room + k]
-                backoffs[k] = floats[tail, room + k]
+                words[k] = states[tail, 2 + most + k]
+                backoffs[k] = floats[tail, most + k]
         untouched = False
     state[0] = n_left + (CLOSED if closed else 0)
     state[1] = n_context
     for k in range(n_context):
-        state[2 + room + k] = context[k]
-        extra[room + k] = backoffs[k]
+        state[2 + most + k] = words[k]
+        extra[most + k] = backoffs[k]
     return gain
 
 
-@kernel(fast=False)
-def estimate_rules(
-    begin, end, target_offsets, target, lm_ids, unigrams, keys, values, order, estimates, words, unknown
-):  # fmt: skip
+@kernel(fast=False, owning=False)
+def estimate_rules(begin, end, target_offsets, target, model, context, estimates, words, unknown):
     """Score the words of rules' target sides, each after those of the rule that stand directly before it.
 
     Parameters
     ----------
     begin, end : int
         Rules.
+    target_offsets, target
+        As in `RuleTables`.
+    model : ModelTables
+    context : Context
+        Working memory.
     estimates : float32 [rules], output
         Sums of log-probabilities.
     words, unknown : int32 [rules], output
         Words, and those of them that the model does not have.
     """
-    room = order - 1
-    context, backoffs, fresh = np.zeros(order, np.int32), np.zeros(order, np.float32), np.zeros(order, np.float32)
-    result = np.zeros(2, np.int64)
     for rule in range(begin, end):
-        total, n_context, n_words, n_unknown = 0.0, 0, 0, 0
+        total, n_context, n_words, n_unknown = 0.0, np.int64(0), 0, 0
         for k in range(target_offsets[rule], target_offsets[rule + 1]):
             if target[k] < 0:
-                n_context = 0
+                n_context = np.int64(0)
                 continue
-            word = np.int64(lm_ids[target[k]])
-            total += after_context(unigrams, keys, values, context, backoffs, fresh, n_context, word, room, result)
-            n_context = result[1]
+            word = np.int64(model.ids[target[k]])
+            total += after_context(model, context, n_context, word)
+            n_context = context.result[1]
             n_words += 1
             n_unknown += word == 0
         estimates[rule], words[rule], unknown[rule] = total, n_words, n_unknown

@@ -1,0 +1,26 @@
+"""What the library logs, shown on standard error while a command runs."""
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class _OnStandardError(logging.Handler):
+    def emit(self, record):
+        kind = "warning" if record.levelno >= logging.WARNING else "note"
+        sys.stderr.write(f"{kind}: {record.getMessage()}\n")
+
+
+@contextmanager
+def shown(quiet: bool = False) -> Iterator[None]:
+    """Show what is logged under ``aligntools`` as ``note:`` and ``warning:`` lines, or nothing where ``quiet``."""
+    logger = logging.getLogger("aligntools")
+    level, propagate, handlers = logger.level, logger.propagate, logger.handlers
+    logger.setLevel(logging.CRITICAL if quiet else logging.INFO)
+    logger.propagate, logger.handlers = False, [_OnStandardError()]
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        logger.propagate, logger.handlers = propagate, handlers

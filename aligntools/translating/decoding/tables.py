@@ -1,0 +1,218 @@
+"""Arrays that the decoder's kernels take together, by what they describe.
+
+Named tuples, because compiled code takes them as it takes arrays: the same memory, one parameter.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class RuleTables(NamedTuple):
+    """A grammar's rules as the search walks over them, under some weights.
+
+    Attributes
+    ----------
+    steps, children : uint64, int32 [a power of two]
+        The trie's steps by words; see `kernels_trie`.
+    nodes : int32 [trie nodes, 4]
+        Step by a nonterminal (-1 none); where the node's rules begin, and how many; whether there are steps by words.
+    ordered : int32 [rules + 4]
+        Rules of each node, best first; then the pseudo-rules.
+    scores : float64 [rules + 4, 2]
+        Score without language model; estimate with it.
+    target_offsets, target : int64 [rules + 5], int32
+        Target sides, with those of the pseudo-rules.
+    """
+
+    steps: np.ndarray
+    children: np.ndarray
+    nodes: np.ndarray
+    ordered: np.ndarray
+    scores: np.ndarray
+    target_offsets: np.ndarray
+    target: np.ndarray
+
+
+class RuleFeatures(NamedTuple):
+    """Features of a grammar's rules; none of them depends on weights.
+
+    Attributes
+    ----------
+    dense : float32 [rules, K]
+    words, unknown, arity : int32 [rules]
+        Target words, those of them that the language model does not know, and nonterminals.
+    estimates : float32 [rules]
+        Log-probability of the target side; see `kernels_state.estimate_rules`.
+    sparse_offsets, sparse_ids, sparse_values : int64 [rules + 1], int32, float32
+    """
+
+    dense: np.ndarray
+    words: np.ndarray
+    unknown: np.ndarray
+    arity: np.ndarray
+    estimates: np.ndarray
+    sparse_offsets: np.ndarray
+    sparse_ids: np.ndarray
+    sparse_values: np.ndarray
+
+
+class ModelTables(NamedTuple):
+    """A language model.
+
+    Attributes
+    ----------
+    ids : int32
+        Target id to the model's; ``ids[0]`` is the end of the sentence.
+    unigrams, keys, values
+        See `lm.language_model.NgramModel`.
+    """
+
+    ids: np.ndarray
+    unigrams: np.ndarray
+    keys: np.ndarray
+    values: np.ndarray
+
+
+class Context(NamedTuple):
+    """Working memory of the language model, of the order's number of elements.
+
+    Attributes
+    ----------
+    words : int32
+        The words before the next one, in order, from place 0.
+    backoffs : float32
+        Of the contexts that the last 1, 2, ... words are.
+    fresh : float32
+        The backoffs that a new word leaves.
+    result : int64 [2]
+        Order of the longest n-gram found, and the new number of words.
+    tails : int64 [2]
+        Hypotheses of the rule's nonterminals.
+    """
+
+    words: np.ndarray
+    backoffs: np.ndarray
+    fresh: np.ndarray
+    result: np.ndarray
+    tails: np.ndarray
+
+
+def empty_context(order: int) -> Context:
+    """Return working memory for a model of this order."""
+    floats = np.zeros(order + 1, np.float32), np.zeros(order + 1, np.float32)
+    return Context(np.zeros(order + 1, np.int32), *floats, np.zeros(2, np.int64), np.zeros(2, np.int64))
+
+
+class Chart(NamedTuple):
+    """Where each span's rules and hypotheses are.
+
+    Attributes
+    ----------
+    active, gaps : int32 [*, 3]
+        Trie node and two cells of active items: all, and those that a nonterminal may follow (its node is given then).
+    active_at, gaps_at : int64 [longest span + 2]
+        Where the items of each length begin.
+    cells : int32 [words * longest span + words + 1, 2]
+        Where a cell's hypotheses begin in ``ordered``, and how many. X of i..j is ``i * span + j - i - 1``, S
+        of 0..j ``words * span + j - 1``, and the goal comes last.
+    ordered : int32 [*]
+        Hypotheses of each cell, best first.
+    cubes : int32 [*, 4]
+        First rule in `RuleTables.ordered`, how many, and the cells of the two nonterminals.
+    """
+
+    active: np.ndarray
+    gaps: np.ndarray
+    active_at: np.ndarray
+    gaps_at: np.ndarray
+    cells: np.ndarray
+    ordered: np.ndarray
+    cubes: np.ndarray
+
+
+class Items(NamedTuple):
+    """What a cell may take: combinations of a rule and hypotheses, and the queue of them.
+
+    Attributes
+    ----------
+    rows : int32 [*, 5]
+        Cube, places of the rule and of both hypotheses, and whether the language model has scored it.
+    scores, estimates : float64 [*]
+    gains : float32 [*]
+        Log-probability that the language model adds.
+    states, floats : int32, float32 [*, width]
+        See `kernels_state`.
+    heap_keys, heap_rows : float64, int32 [*]
+    seen, slots : int64, int32 [a power of two, at least twice the items]
+        Tables of the items, and of the cell's hypotheses by state.
+    """
+
+    rows: np.ndarray
+    scores: np.ndarray
+    estimates: np.ndarray
+    gains: np.ndarray
+    states: np.ndarray
+    floats: np.ndarray
+    heap_keys: np.ndarray
+    heap_rows: np.ndarray
+    seen: np.ndarray
+    slots: np.ndarray
+
+
+class Hypotheses(NamedTuple):
+    """What the search found.
+
+    Attributes
+    ----------
+    rows : int32 [*, 3]
+        Best rule, and tails: hypotheses, -1, or ``-2 - position`` for a word passed through.
+    scores : float64 [*]
+    states, floats : int32, float32 [*, width]
+        See `kernels_state`.
+    edges : int32 [*, 4]
+        Hyperedges, if they are kept: hypothesis, rule, tails.
+    gains : float32 [*]
+        Log-probability that the language model adds on each.
+    """
+
+    rows: np.ndarray
+    scores: np.ndarray
+    states: np.ndarray
+    floats: np.ndarray
+    edges: np.ndarray
+    gains: np.ndarray
+
+
+class Reached(NamedTuple):
+    """The hypotheses that the goal is made of; see `kernels_forest.reach`.
+
+    Attributes
+    ----------
+    edge_at : int64 [hypotheses + 1]
+        Where each hypothesis's hyperedges begin in ``order``.
+    order : int64 [edges]
+        Hyperedges by hypothesis.
+    numbers : int64 [hypotheses]
+        Of a hypothesis among those reached, children first; -1 if it is not.
+    """
+
+    edge_at: np.ndarray
+    order: np.ndarray
+    numbers: np.ndarray
+
+
+class ForestArrays(NamedTuple):
+    """The arrays of a `Hypergraph` that `kernels_forest.write_forest` fills; see there."""
+
+    edge_offsets: np.ndarray
+    tails: np.ndarray
+    rules: np.ndarray
+    feature_offsets: np.ndarray
+    feature_ids: np.ndarray
+    feature_values: np.ndarray
+    word_offsets: np.ndarray
+    words: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    lengths: np.ndarray
