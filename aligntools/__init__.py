@@ -23,15 +23,17 @@ if TYPE_CHECKING:
     from aligntools.api.links import extract_lexicon as extract_lexicon
     from aligntools.api.links import symmetrize as symmetrize
     from aligntools.api.loading import load as load
+    from aligntools.api.parser_training import train_parser as train_parser
+    from aligntools.api.parser_training import transfer_parser as transfer_parser
+    from aligntools.api.parsing import Parse as Parse
     from aligntools.api.parsing import Parser as Parser
-    from aligntools.api.parsing import train_parser as train_parser
-    from aligntools.api.parsing import transfer_parser as transfer_parser
     from aligntools.api.progress import Step as Step
     from aligntools.api.scoring import aer as aer
     from aligntools.api.scoring import bleu as bleu
     from aligntools.api.scoring import compare_scores as compare_scores
     from aligntools.api.scoring import score_tags as score_tags
     from aligntools.api.scoring import score_trees as score_trees
+    from aligntools.api.tagging import TaggedSentence as TaggedSentence
     from aligntools.api.tagging import Tagger as Tagger
     from aligntools.api.tagging import induce_tags as induce_tags
     from aligntools.api.tagging import train_tagger as train_tagger
@@ -56,10 +58,11 @@ _MODULES = {
     "api.contrastive": ("ContrastiveAligner", "train_contrastive_aligner"),
     "api.links": ("extract_lexicon", "symmetrize"),
     "api.loading": ("load",),
-    "api.parsing": ("Parser", "train_parser", "transfer_parser"),
+    "api.parser_training": ("train_parser", "transfer_parser"),
+    "api.parsing": ("Parse", "Parser"),
     "api.progress": ("Step",),
     "api.scoring": ("aer", "bleu", "compare_scores", "score_tags", "score_trees"),
-    "api.tagging": ("Tagger", "induce_tags", "train_tagger"),
+    "api.tagging": ("TaggedSentence", "Tagger", "induce_tags", "train_tagger"),
     "api.translation": (
         "Grammar", "LanguageModel", "Translator", "extract_grammar", "filter_grammar", "train_lm", "tune",
     ),

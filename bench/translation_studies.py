@@ -345,7 +345,7 @@ class _Study:
         side = (system.encode_target(reference.words, sentences), reference.offsets)
         out = system.translate(sentences)
         counts = bleu.statistics(out.tokens, out.offsets, [side])
-        return {"bleu": 100 * bleu.score(counts).bleu, "counts": counts.tolist()}
+        return {"bleu": 100 * float(bleu.corpus_bleu(counts.sum(axis=0))), "counts": counts.tolist()}
 
     def _imputed_bleu(self, run, sources, of):
         """Return BLEU of the first imputed source of each sentence against the true one."""
@@ -367,14 +367,15 @@ class _Study:
             (ids.tokens[:middle], ids.offsets[: size + 1]),
             (ids.tokens[middle:], ids.offsets[size:] - middle),
         ]
-        return 100 * bleu.score(bleu.statistics(*sides[0], [sides[1]])).bleu
+        return 100 * float(bleu.corpus_bleu(bleu.statistics(*sides[0], [sides[1]]).sum(axis=0)))
 
     def paired(self, first, second):
         """Return the second run's gain in BLEU, its 95 % interval, and p."""
-        from aligntools.metrics import bleu
+        from aligntools.ground import resampling
+        from aligntools.metrics.bleu import corpus_bleu
 
         counts = [np.array(f["counts"]) for f in (second, first)]
-        found = bleu.compare(*counts, samples=DRAWN)
+        found = resampling.compare(*counts, corpus_bleu, DRAWN)
         return 100 * found.value, *(100 * x for x in found.interval), found.p_value
 
 

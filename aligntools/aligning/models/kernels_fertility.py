@@ -52,7 +52,7 @@ class Sampled(NamedTuple):
     masses: np.ndarray
 
 
-class Counts(NamedTuple):
+class LinkCounts(NamedTuple):
     """The links of the whole text in one direction, counted.
 
     Attributes
@@ -75,8 +75,8 @@ class Counts(NamedTuple):
     fertility: np.ndarray
 
 
-class Means(NamedTuple):
-    """Averages of `Counts` over the sweeps that are collected."""
+class LinkMeans(NamedTuple):
+    """Averages of `LinkCounts` over the sweeps that are collected."""
 
     pairs: np.ndarray
     jumps: np.ndarray
@@ -448,8 +448,8 @@ def sweep(
     sampled : Sampled
         Its ``masses`` are on return the conditional distributions averaged over the collecting sweeps: link
         marginals.
-    counts : Counts
-    means : Means
+    counts : LinkCounts
+    means : LinkMeans
         Added to while collecting and not frozen.
     p_null, alpha : float
         Share of words from NULL; concentration of the lexical prior, a pair.

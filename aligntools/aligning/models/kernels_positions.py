@@ -13,7 +13,7 @@ from aligntools.aligning.text.kernels_pairs import gather, scatter
 from aligntools.ground.compiling import kernel
 
 
-class Table(NamedTuple):
+class PositionBlocks(NamedTuple):
     """A table of positions.
 
     Attributes
@@ -211,7 +211,7 @@ def positioned_block(
     inverse : float [n_given_words]; null : float [n_observed_words]
     tension : float
         Of the diagonal, where the table has no shapes.
-    table : Table
+    table : PositionBlocks
     apart : float [cells of the chunk or 0], output
         Q - P, for the prior's gradient (equation 27).
     outcome : Outcome
