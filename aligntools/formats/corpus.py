@@ -123,4 +123,4 @@ def in_ids_of(bitext: Bitext, source: Vocabulary, target: Vocabulary, lowercase:
             ids[k] = len(new) + extra.setdefault(words[k], len(extra))
         sides.append(Side(np.concatenate([[0], ids]).astype(np.int32)[side.tokens], side.offsets))
         vocabularies.append(ExtendedVocabulary(new, list(extra)))
-    return Bitext(*sides, *vocabularies, bitext.skipped)
+    return Bitext(sides[0], sides[1], vocabularies[0], vocabularies[1], bitext.skipped)
