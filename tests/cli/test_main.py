@@ -161,3 +161,29 @@ def test_what_the_library_logs_is_a_line_on_standard_error():
         for _ in range(2):  # no handler is left behind
             assert run_program(speaking, []) == 0
     assert captured.getvalue() == "warning: two lines in one\n" * 2
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("aligntools eval-a", "plain,eval-aer"),
+        ("aligntools align --symm", "plain,--symmetrize"),
+        ("aligntools align --flavor ", "plain,atools\nplain,symal"),
+        ("aligntools align -m mod", "file,mod"),
+        ("aligntools eval-aer gold", "file,gold"),
+        ("aligntools train-parser --checkpoint x", "dir,x"),
+    ],
+)
+def test_the_shell_is_told_what_may_come_next(words, offered, monkeypatch):
+    monkeypatch.setenv("_ALIGNTOOLS_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))
+    done = run(process=True)
+    assert (done.returncode, done.stdout.decode().strip(), done.stderr) == (0, offered, b"")
+
+
+def test_the_shell_gets_a_script_for_completion(monkeypatch):
+    monkeypatch.setenv("_ALIGNTOOLS_COMPLETE", "bash_source")
+    done = run(process=True)
+    assert done.returncode == 0
+    assert b"complete -o nosort -F _aligntools_completion aligntools" in done.stdout
