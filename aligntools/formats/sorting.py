@@ -5,7 +5,6 @@ keys are equal; so the result does not depend on how the records came to be spre
 """
 
 import bisect
-import functools
 import os
 import shutil
 import tempfile
