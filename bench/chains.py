@@ -78,7 +78,7 @@ def _tagging(o, text):
         treebanks.write(folder / "text", text, tags=False)
         times = -(-1_000_000 // len(text.words))
         (folder / "text").write_bytes((folder / "text").read_bytes() * times)
-        measuring.run(measuring.aligntools("train-hmm", "-q", "--tagged", folder / "train", "-m", folder / "model"))
+        measuring.run(measuring.aligntools("train-hmm", "-q", "--tagged", folder / "train", "-o", folder / "model"))
         for flag in ("--posterior", "--viterbi"):
             tag = measuring.aligntools("tag", flag, "-m", folder / "model", folder / "text", "-o", folder / "out")
             used = sorted((measuring.run(tag) for _ in range(o.runs)), key=lambda u: u.seconds)[o.runs // 2]

@@ -124,13 +124,13 @@ class _Bench:
         tagger, parser = self.folder / "en.tagger", self.folder / "en.parser"
         if not parser.exists():
             bank, text, first = (self.folder / name for name in ("en.conll", "en.tagged", "google.parser"))
-            train = ("train-parser", "-q", "--no-labels", *SOURCE, "--treebank", bank, "-m")
+            train = ("train-parser", "-q", "--no-labels", *SOURCE, "--treebank", bank, "-o")
             sentences = english.google(self.o.treebanks / "google" / "en-train.conll.gz")
             english.write(bank, text, sentences)
             self._run(*train, first)
             sentences += self._ewt(first)
             english.write(bank, text, sentences)
-            self._run("train-hmm", "-q", *transfer_texts.TAGGER, "--tagged", text, "-m", tagger)
+            self._run("train-hmm", "-q", *transfer_texts.TAGGER, "--tagged", text, "-o", tagger)
             self._run(*train, parser)
             measuring.note("en: tagger and parser")
         return tagger, parser
@@ -172,9 +172,9 @@ class _Bench:
             if test in training:
                 return None
             bank = self.folder / language / "train.conll"  # written with the tagger's text
-            self._run("train-parser", "-q", "--no-labels", *LIMITS, "--treebank", bank, "-m", model)
+            self._run("train-parser", "-q", "--no-labels", *LIMITS, "--treebank", bank, "-o", model)
             return {}
-        start = ("transfer-parse", "--source-model", parser, "-m", model)
+        start = ("transfer-parse", "--source-model", parser, "-o", model)
         if system == "DTP":
             self._run(*start, "--method", "direct")
             return {}

@@ -30,8 +30,8 @@ def run(o):
         bank = folder / "ewt.conllu"
         sentences = _plain(o, "en_ewt-train", bank)
         transfer_texts.tagged(folder / "ewt.tagged", [list(zip(*s[:2], strict=True)) for s in sentences])
-        _run(o, "train-hmm", "-q", *transfer_texts.TAGGER, "--tagged", folder / "ewt.tagged", "-m", tagger)
-        _run(o, "train-parser", "-q", "--no-labels", *SOURCE, "--treebank", bank, "-m", parser)
+        _run(o, "train-hmm", "-q", *transfer_texts.TAGGER, "--tagged", folder / "ewt.tagged", "-o", tagger)
+        _run(o, "train-parser", "-q", "--no-labels", *SOURCE, "--treebank", bank, "-o", parser)
     _run(o, "tag", "-m", tagger, folder / "en.conllu", "--column", 4, "-o", folder / "en.auto")
     auto = _tags(folder / "en.auto")
     rows, names = [], None
@@ -107,7 +107,7 @@ def _in_folds(o, folder, sentences):
     for fold in range(folds):
         others = [list(zip(*s[:2], strict=True)) for k, s in enumerate(sentences) if k % folds != fold]
         transfer_texts.tagged(folder / "fold.tagged", others)
-        _run(o, "train-hmm", "-q", *transfer_texts.TAGGER, "--tagged", folder / "fold.tagged", "-m", folder / "fold")
+        _run(o, "train-hmm", "-q", *transfer_texts.TAGGER, "--tagged", folder / "fold.tagged", "-o", folder / "fold")
         own = range(fold, len(sentences), folds)
         _write(folder / "fold.conllu", [sentences[k] for k in own])
         _run(o, "tag", "-m", folder / "fold", folder / "fold.conllu", "--column", 4, "-o", folder / "fold.auto")

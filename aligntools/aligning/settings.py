@@ -1,8 +1,16 @@
 """What can be chosen about a model and its training, with the defaults that measured best."""
 
 from dataclasses import asdict, dataclass, replace
+from typing import Literal, TypeAlias
 
 from aligntools.ground.errors import UsageProblem
+
+ModelType: TypeAlias = Literal["ibm1", "ibm2", "hmm", "fertility"]
+Symmetrization: TypeAlias = Literal[
+    "joint", "union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"
+]
+Flavor: TypeAlias = Literal["atools", "symal"]
+Decoder: TypeAlias = Literal["best", "posterior", "viterbi"]
 
 MODELS = ("ibm1", "ibm2", "hmm", "fertility")
 ESTIMATORS = ("vb", "em")
@@ -65,7 +73,7 @@ class AlignerSettings:
     joint: bool = True
     direction: str = "both"
     look_alike: bool = True
-    views: tuple | None = None
+    views: tuple[int, ...] | None = None
     ibm_iterations: int = 5
     model_iterations: int | None = None
     sweeps: int | None = None
@@ -172,9 +180,9 @@ class DecisionSettings:
         Posterior that a link must exceed; None takes the one of THRESHOLDS that is meant for the model.
     """
 
-    symmetrize: str = "joint"
-    flavor: str = "atools"
-    decode: str = "best"
+    symmetrize: Symmetrization = "joint"
+    flavor: Flavor = "atools"
+    decode: Decoder = "best"
     threshold: float | None = None
 
     def checked(self):

@@ -2,12 +2,20 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from aligntools.aligning.settings import AlignerSettings, DecisionSettings, ReconstructionSettings
-from aligntools.api.aligner import Aligner, Decoder, Flavor, Symmetrization
+from aligntools.aligning.settings import (
+    AlignerSettings,
+    DecisionSettings,
+    Decoder,
+    Flavor,
+    ModelType,
+    ReconstructionSettings,
+    Symmetrization,
+)
+from aligntools.api.aligner import Aligner
 from aligntools.api.alignments import Alignments
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.texts import Sentences, paths_of
@@ -18,7 +26,6 @@ if TYPE_CHECKING:
     from aligntools.formats.pharaoh import Links
     from aligntools.ground.parallel import Pool
 
-ModelType: TypeAlias = Literal["ibm1", "ibm2", "hmm", "fertility"]
 _SETTINGS, _DECISIONS, _RECONSTRUCTION = AlignerSettings(), DecisionSettings(), ReconstructionSettings()
 
 
@@ -269,7 +276,7 @@ def train_with(
 
     def report(figures: dict[str, Any]) -> None:
         nonlocal done
-        done += figures["stage"] != "table"
+        done += 1
         tell(Step(figures["stage"], done, total, figures))
 
     with pool_of(threads) as pool:
@@ -332,7 +339,8 @@ def align(
         skipped.add(block.skipped)
 
     def joined(tables: "list[Links | None]") -> "Links | None":
-        return None if None in tables else concatenate(tables)
+        known = [table for table in tables if table is not None]
+        return concatenate(known) if len(known) == len(tables) else None
 
     if not blocks:
         none = Links(np.empty((0, 2), np.int32), np.zeros(1, np.int64))

@@ -68,6 +68,14 @@ class ParserModel:
         if self.weights.shape != (self.space.size,):
             raise ValueError(f"{self.weights.shape} weights for {self.space.size} features")
 
+    def unknown_tags(self, tags: Sequence[bytes]) -> np.ndarray:
+        """Return for each tag whether training never saw it, bool [tags]."""
+        kinds = list(dict.fromkeys(tags))
+        strange = {tag for tag, n in zip(kinds, self.vocabularies.tags.ids(kinds).tolist(), strict=True) if n < 0}
+        if not strange:
+            return np.zeros(len(tags), bool)
+        return np.fromiter((tag in strange for tag in tags), bool, len(tags))
+
     def sentences(self, words: Sequence[bytes], tags: Sequence[bytes], offsets) -> EncodedSentences:
         """Return text as this parser sees it."""
         return self.vocabularies.sentences(words, tags, offsets)
