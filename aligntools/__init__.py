@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 if TYPE_CHECKING:
-    from aligntools.api.alignment import Aligner as Aligner
-    from aligntools.api.alignment import Alignment as Alignment
-    from aligntools.api.alignment import PairScores as PairScores
+    from aligntools.api.aligner import Aligner as Aligner
     from aligntools.api.alignment import align as align
     from aligntools.api.alignment import read_bitext as read_bitext
     from aligntools.api.alignment import train_aligner as train_aligner
     from aligntools.api.alignment import train_mre_aligner as train_mre_aligner
+    from aligntools.api.alignments import Alignment as Alignment
+    from aligntools.api.alignments import Alignments as Alignments
+    from aligntools.api.alignments import PairScores as PairScores
     from aligntools.api.contrastive import ContrastiveAligner as ContrastiveAligner
     from aligntools.api.contrastive import train_contrastive_aligner as train_contrastive_aligner
     from aligntools.api.grammars import Grammar as Grammar
@@ -27,14 +28,17 @@ if TYPE_CHECKING:
     from aligntools.api.links import extract_lexicon as extract_lexicon
     from aligntools.api.links import symmetrize as symmetrize
     from aligntools.api.loading import load as load
+    from aligntools.api.parser_training import train_parser as train_parser
+    from aligntools.api.parser_training import transfer_parser as transfer_parser
+    from aligntools.api.parsing import Parse as Parse
     from aligntools.api.parsing import Parser as Parser
-    from aligntools.api.parsing import train_parser as train_parser
-    from aligntools.api.parsing import transfer_parser as transfer_parser
     from aligntools.api.progress import Step as Step
     from aligntools.api.scoring import aer as aer
     from aligntools.api.scoring import bleu as bleu
+    from aligntools.api.scoring import compare_scores as compare_scores
     from aligntools.api.scoring import score_tags as score_tags
     from aligntools.api.scoring import score_trees as score_trees
+    from aligntools.api.tagging import TaggedSentence as TaggedSentence
     from aligntools.api.tagging import Tagger as Tagger
     from aligntools.api.tagging import induce_tags as induce_tags
     from aligntools.api.tagging import train_tagger as train_tagger
@@ -50,18 +54,19 @@ if TYPE_CHECKING:
 
 #: The module of each public name, by module.
 _MODULES = {
-    "api.alignment": (
-        "Aligner", "Alignment", "PairScores", "align", "read_bitext", "train_aligner", "train_mre_aligner",
-    ),
+    "api.aligner": ("Aligner",),
+    "api.alignment": ("align", "read_bitext", "train_aligner", "train_mre_aligner"),
+    "api.alignments": ("Alignment", "Alignments", "PairScores"),
     "api.contrastive": ("ContrastiveAligner", "train_contrastive_aligner"),
     "api.grammars": ("Grammar", "extract_grammar", "filter_grammar"),
     "api.language_models": ("LanguageModel", "train_lm"),
     "api.links": ("extract_lexicon", "symmetrize"),
     "api.loading": ("load",),
-    "api.parsing": ("Parser", "train_parser", "transfer_parser"),
+    "api.parser_training": ("train_parser", "transfer_parser"),
+    "api.parsing": ("Parse", "Parser"),
     "api.progress": ("Step",),
-    "api.scoring": ("aer", "bleu", "score_tags", "score_trees"),
-    "api.tagging": ("Tagger", "induce_tags", "train_tagger"),
+    "api.scoring": ("aer", "bleu", "compare_scores", "score_tags", "score_trees"),
+    "api.tagging": ("TaggedSentence", "Tagger", "induce_tags", "train_tagger"),
     "api.translation": ("Translation", "TranslationWeights", "Translator"),
     "api.tuning": ("tune",),
     "ground.errors": ("AligntoolsError", "DataError", "ModelError", "ResourceError", "UsageProblem"),

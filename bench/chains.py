@@ -39,8 +39,8 @@ def run(o):
 
 def _iteration(o, tokens, offsets, n_words, states, pool):
     """Return the median seconds of an EM iteration, in the second place what it needs before the first one."""
-    from aligntools.tagging.chain import ChainText, expected_counts
-    from aligntools.tagging.induction import random_chain
+    from aligntools.tagging.chains.chain import ChainText, expected_counts
+    from aligntools.tagging.chains.induction import random_chain
 
     chain = random_chain(np.bincount(tokens, minlength=n_words) + 1.0, states, np.random.default_rng(1))
     text = ChainText(tokens, offsets, n_words)
@@ -66,7 +66,7 @@ def _growth(o, tokens, offsets, n_words, pool):
     table = report.table(["words", *(f"{k} states" for k in STATES)], rows)
     base = [float(x) for x in rows[-1][1:]]
     each = ", ".join(f"{k}: {1e9 * s / len(tokens) / k / k:.2f}" for k, s in zip(STATES, base, strict=True))
-    return f"{table}\n\nNanoseconds a word and pair of states, on the whole text: {each}."
+    return f"{table}\n\nNanoseconds per word and pair of states, on the whole text: {each}."
 
 
 def _tagging(o, text):
@@ -78,7 +78,7 @@ def _tagging(o, text):
         treebanks.write(folder / "text", text, tags=False)
         times = -(-1_000_000 // len(text.words))
         (folder / "text").write_bytes((folder / "text").read_bytes() * times)
-        measuring.run(measuring.aligntools("train-hmm", "-q", "--tagged", folder / "train", "-m", folder / "model"))
+        measuring.run(measuring.aligntools("train-hmm", "-q", "--tagged", folder / "train", "-o", folder / "model"))
         for flag in ("--posterior", "--viterbi"):
             tag = measuring.aligntools("tag", flag, "-m", folder / "model", folder / "text", "-o", folder / "out")
             used = sorted((measuring.run(tag) for _ in range(o.runs)), key=lambda u: u.seconds)[o.runs // 2]
@@ -95,8 +95,8 @@ STATES = (10, 25, 50, 100, 200)
 
 def _beside(o, tokens, offsets, n_words, pool):
     """Compare an iteration and its result with hmmlearn's, which has no stop symbol."""
-    from aligntools.tagging.chain import Chain, ChainText, expected_counts
-    from aligntools.tagging.induction import random_chain
+    from aligntools.tagging.chains.chain import Chain, ChainText, expected_counts
+    from aligntools.tagging.chains.induction import random_chain
 
     states = 50
     chain = random_chain(np.bincount(tokens, minlength=n_words) + 1.0, states, np.random.default_rng(1), stop=False)

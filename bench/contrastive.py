@@ -164,10 +164,10 @@ def _base(study):
 def _aer(study, gatherer, weights):
     from aligntools.aligning.contrastive.running import align
     from aligntools.formats.pharaoh import concatenate
-    from aligntools.metrics import aer
+    from aligntools.metrics.aer import Aer
 
     links = concatenate(list(align(gatherer, study.gold_text, weights, study.pool)))
-    return 100 * aer.score(aer.count(links, study.gold)).aer
+    return 100 * Aer().score(study.gold, links).aer
 
 
 def _body(o, names, rows):
@@ -205,11 +205,11 @@ def _body(o, names, rows):
     text = (
         "AER in percent, lower-cased text, base models trained on the gold sentences and the training text that goes"
         " with them. The bests are over directions and symmetrizations, chosen on the gold links. The contrastive"
-        " model's start (link trees and weights) is learned from the gold links of other languages alone:"
-        f" {starting.FOLDS} groups of languages, each judged by what the other groups taught. What comes with the"
-        " program was learned from all of them, so its own column here says nothing of new text."
+        " model's start (link trees and weights) is learned only from the gold links of other languages:"
+        f" {starting.FOLDS} groups of languages, each judged by what the other groups taught. The start that comes"
+        " with the program was learned from all of them, so its column says nothing about new text."
         f" Supervised: from the same start, weights from four fifths of (at most {SUPERVISED}) gold pairs, judged on"
-        " the rest; only where figures stand."
+        " the rest; not measured on all sets."
     )
     return "\n\n".join(
         [text, report.table(header, lines), report.table(columns, summary), report.circumstances(o.threads)]

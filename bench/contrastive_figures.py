@@ -370,7 +370,7 @@ def figure2(found):
 
 def _counts(found):
     return " ".join(
-        f"{name}: {f['pairs']} pairs of {f['words']:.1f} words a side, {f['vectors']:,} vectors."
+        f"{name}: {f['pairs']} pairs of {f['words']:.1f} words per side, {f['vectors']:,} vectors."
         for name, f in found.items()
     )
 
@@ -388,7 +388,7 @@ def figure3(found):
         for n in range(LONGEST_LIST)
     ]
     return [
-        "### Figure 3: error of lists on short pairs\n\nEquation 19, 16 features, against enumeration; the list"
+        "### Figure 3: error of lists on short pairs\n\nEquation 19, 16 features, compared with enumeration: the list"
         " that the search finds, and the true n best. " + _falls(found, "searched"),
         report.table(["n", *(f"{name}, {x}" for name in found for x in ("search", "true best"))], rows),
     ]
@@ -398,9 +398,9 @@ def figure4(found):
     """Return the text of Figure 4; found: set -> what was measured."""
     rows = [[n + 1, *(_rounded(f["searched"][n]) for f in found.values())] for n in range(LONGEST_LIST)]
     return [
-        "### Figure 4: error of lists on long pairs\n\nEquation 19, the five local features, pairs of 10 to 100 words a"
-        " side, each target word linked at most once, against dynamic programming; source words pay nothing to NULL"
-        f" here. {_counts(found)} {_falls(found, 'searched')} The paper's is below 0.17.",
+        "### Figure 4: error of lists on long pairs\n\nEquation 19, the five local features, pairs of 10 to 100 words"
+        " per side, each target word linked at most once, compared with dynamic programming; source words have no"
+        f" NULL cost here. {_counts(found)} {_falls(found, 'searched')} The paper's is below 0.17.",
         report.table(["n", *found], rows),
     ]
 
@@ -423,8 +423,8 @@ def table1(found):
     vectors = next(iter(found.values()))["vectors"]
     return [
         "### Table 1: lists against Gibbs samples\n\nEquation 19. *long* as in Figure 4, the sampler too linking each"
-        " target word at most once; *short* as in Figure 3. A sample is a sweep over all cells, from a random alignment"
-        f" on. {vectors} vectors; {sizes}. The best alignment alone is nearer than 500 samples on:"
+        " target word at most once; *short* as in Figure 3. A sample is a sweep over all cells; sampling starts from"
+        f" a random alignment. {vectors} vectors; {sizes}. The best alignment alone is nearer than 500 samples on:"
         f" {', '.join(better) or 'none'}; of {2 * len(found)}.",
         report.table(header, rows),
     ]

@@ -40,10 +40,10 @@ def run(o):
     body = [
         f"Base trained on {o.pairs:,} pairs of en-fr. Learning from 500 of {o.learn:,} pairs and aligning these, the"
         f" whole command: {learned:.1f} s.",
-        "Aligning pairs of about 25 words with learned weights, pairs a second, start-up taken out: "
+        "Aligning pairs of about 25 words with learned weights, pairs per second, without start-up: "
         + ", ".join(f"beam {b}: {r:,.0f}" for b, r in zip(BEAMS, rates, strict=True))
         + f" ({o.threads} threads).",
-        "Microseconds a pair on one thread; evidence is what the features know of each candidate link:",
+        "Microseconds per pair on one thread; evidence is what the features need to know about each candidate link:",
         report.table(["source words", "candidates", "evidence", *(f"search, beam {b}" for b in BEAMS)], rows),
         report.circumstances(o.threads),
     ]

@@ -152,7 +152,7 @@ class Study:
     @cached_property
     def threshold(self):
         """Return what contrastive-align takes for the base model's own decision."""
-        return 0.4 if len(self.model.members) > 1 else 0.5
+        return 0.4 if len(self.model.views) > 1 else 0.5
 
     @cached_property
     def gatherer(self):
@@ -220,9 +220,9 @@ class Study:
     def aer(self, weights, active):
         """Return the AER in percent of what a greedy search finds."""
         from aligntools.aligning.contrastive.search import search
-        from aligntools.metrics import aer
+        from aligntools.metrics.aer import Aer
 
-        return 100 * aer.score(aer.count(search(self.gold_evidence, weights, active).links(), self.gold)).aer
+        return 100 * Aer().score(self.gold, search(self.gold_evidence, weights, active).links()).aer
 
     def learned(self, samples, features, n_best=5, seed=1):
         """Learn weights as contrastive-align does; return AER with the base model's number of links, and without.
@@ -375,10 +375,10 @@ def _table5(o, found):
                 rows.append([f"{tool}, {way}", *cells, ""])
     return [
         "### Table 5: systems\n\nThe contrastive rows have as many links as the base model decides on, and are means"
-        f" over {o.seeds} seeds; they begin with the paper's weights, which have seen no gold links (what comes with"
-        " the program has; see the section on contrastive alignment)."
-        " Supervised rows are cross-validated. The other"
-        f" aligners' figures are of the whole text, ours of at most {o.pairs:,} pairs; *its best* is the best of seven"
+        f" over {o.seeds} seeds; they begin with the paper's weights, which have seen no gold links (the start that"
+        " comes with the program has; see the section on contrastive alignment)."
+        " Supervised rows are cross-validated. The other aligners' figures are for the whole text, ours for at most"
+        f" {o.pairs:,} pairs; *its best* is the best of seven"
         " symmetrizations, chosen on the gold links. In the paper, French-English and Chinese-English: IBM 4 6.36 and"
         " 21.92, supervised 4.28 and 19.37, contrastive 5.01 and 20.24.",
         report.table(["system", *found, "mean"], rows),
@@ -397,7 +397,7 @@ def _body(o, found, sizes):
     if any(drawings.values()):
         drawn = figures.plot(o.figures, drawings)
         if drawn:
-            parts.append("Drawn: " + ", ".join(f"`{path.name}`" for path in drawn) + ".")
+            parts.append("Plots: " + ", ".join(f"`{path.name}`" for path in drawn) + ".")
     if found["short"]:
         parts += figures.figure2(found["short"]) + figures.figure3(found["short"])
     if found["long"]:
@@ -408,7 +408,7 @@ def _body(o, found, sizes):
         parts.append(
             f"Tables 2 to 4: AER in percent with the 16 features, weights learned from {o.sentences} pairs from the"
             f" paper's start, mean and half the range over {o.seeds} runs with other pairs and noise; with as many"
-            " links as the base model decides on, and with as many as come of the learned weight of the link count. No"
+            " links as the base model decides on, and with as many as the learned weight of the link count gives. No"
             " setting was chosen on"
             " these sets."
         )

@@ -167,7 +167,7 @@ def ewt(path, parser, pool):
     -------
     list of (words, tags, heads), a sentence each
     """
-    from aligntools.parsing import inference
+    from aligntools.parsing.trees import inference
 
     found = []
     for rows in _sentences(path):

@@ -1,5 +1,6 @@
 """Tag induction by EM and by reconstruction on treebank text: Table 1 of Cheng, Liu & Xu (2017)."""
 
+import dataclasses
 import statistics
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def run(o):
         "Tags are induced from the words alone, by EM (100 iterations) and by maximum reconstruction estimation (50"
         " steps from the same EM solution), with the defaults of `train-hmm --text`, and each word takes its most"
         " probable state. Gold: XPOS. Mean and standard deviation over the seeds; accuracy is many-to-1 in percent,"
-        " VI in bits; the last columns are the mean of ln P(x|x) a sentence.",
+        " VI in bits; the last columns are the mean of ln P(x|x) per sentence.",
     ]
     with Pool(o.threads) as pool:
         parts += [_text(o, name, pool) for name in o.texts.split(",")]
@@ -49,17 +50,18 @@ def _text(o, name, pool):
 
 def _once(tokens, text, n_words, states, seed, pool):
     """Return (many-to-1, VI, mean ln P(x|x)) of EM and of MRE."""
-    from aligntools.metrics import tags
-    from aligntools.tagging import induction, reconstruction
-    from aligntools.tagging.chain import ChainText, posterior_decode
+    from aligntools.metrics.tags import Tagging
+    from aligntools.tagging.chains import induction, reconstruction
+    from aligntools.tagging.chains.chain import ChainText, posterior_decode
+    from aligntools.tagging.settings import InductionSettings
 
     corpus = ChainText(tokens, text.offsets, n_words)
-    chain = induction.induce(tokens, text.offsets, n_words, states, pool, seed).chain
+    chain = induction.induce(tokens, text.offsets, n_words, pool, InductionSettings(states, seed=seed)).chain
     climbed, objectives = reconstruction.reconstruct(chain, corpus, pool)
     out = []
     for model, objective in ((chain, objectives[0]), (climbed, objectives[-1])):
         labels = [b"%d" % state for state in posterior_decode(model, corpus, pool)]
-        scores = tags.score(text.tags, labels)
+        scores = Tagging().score(text, dataclasses.replace(text, tags=labels))
         out.append((scores.many_to_one, scores.information.vi, objective))
     return out
 

@@ -42,11 +42,11 @@ def run(o):
         parts[-1] += each
     columns = [f"{c.n_pairs:,} pairs" for c in corpora]
     body = [
-        f"Largest resident memory of a process, in MB (10^6 bytes), on the beginnings of {whole.name}. The fixed"
-        " cost is that of 20 sentence pairs: interpreter, libraries, compiled code (nothing below the measuring"
+        f"Largest resident memory of a process, in MB (10^6 bytes), on the beginnings of {whole.name}. The fixed cost"
+        " was measured with 20 sentence pairs: interpreter, libraries, compiled code (nothing below the measuring"
         " process's own 25 MB can be seen).",
         report.table(["system", "fixed", *columns], rows),
-        "Beyond the fixed cost, bytes a sentence pair, then bytes a word (both sides counted; the later parts of"
+        "Beyond the fixed cost: bytes per sentence pair, then bytes per word (both sides counted; the later parts of"
         " the text have longer sentences):",
         report.table(["system", *columns, *(f"{w / 1e6:,.1f}M words" for w in words)], parts),
         report.circumstances(o.threads),

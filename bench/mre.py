@@ -85,8 +85,9 @@ def _aligned(folder, command, text, name):
 def _body(o, found, sizes):
     parts = [
         "AER in percent; the texts are lower-cased and cut to"
-        f" {o.pairs:,} pairs. EM is the start and MRE what reconstruction with its defaults makes of it; *smoothed* is"
-        " the start with its words smoothed as MRE smooths them, and no step of MRE. *hmm agreement* starts from"
+        f" {o.pairs:,} pairs. EM is the start; MRE is what reconstruction makes of it with default settings;"
+        " *smoothed* is the start with its words smoothed as MRE smooths them, without any step of MRE. *hmm"
+        " agreement* starts from"
         " variational Bayes with agreement, the others from EM, each direction by itself."
     ]
     for way in WAYS:

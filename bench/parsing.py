@@ -41,7 +41,8 @@ def arguments(parser):
 
 def run(o):
     from aligntools.ground.parallel import Pool
-    from aligntools.parsing import supervised, warming
+    from aligntools.parsing import warming
+    from aligntools.parsing.settings import ParserSettings
 
     train, test = (_read(o.treebanks / "ud" / f"en_ewt-{part}.conllu.gz") for part in ("train", "test"))
     train = _first(train, o.sentences)
@@ -59,13 +60,13 @@ def run(o):
             " with one group of templates left out at a time, and with all distances in one bin:",
             report.table(["left out", "UAS dev", "UAS test"], groups),
             f"UAS by the weight of L2, {o.iterations} iterations, whole training parts of EWT (UPOS) and of Google's"
-            f" English (3,300 sentences), on dev and test. `train-parser` has {supervised.Settings.l2:g} unless told"
-            " otherwise, chosen on the dev parts.",
+            f" English (3,300 sentences), on dev and test. `train-parser` default is {ParserSettings.l2:g},"
+            " chosen on the dev parts.",
             report.table(["L2", *(f"{name} {part}" for name in BANKS for part in ("dev", "test"))], l2),
             *_peers(o),
             *learning,
-            "Sums over trees (partition function and marginals), random scores, one thread: microseconds a sentence,"
-            " in brackets nanoseconds divided by the cube of its words:",
+            "Sums over trees (partition function and marginals), random scores, one thread: microseconds per"
+            " sentence, in brackets nanoseconds divided by the cube of its number of words:",
             report.table(["words", *map(str, LENGTHS)], _inference(o, one)),
             _parsing(o, parser, test, one),
         ]
@@ -87,20 +88,19 @@ def _first(text, n):
 
 def _quality(o, train, test, pool):
     """Return what each set of features reaches, the full one's parser and the most memory that it took to learn."""
-    from aligntools.parsing import supervised
-    from aligntools.parsing.parser import Parser
+    from aligntools.parsing.learning import treebank
+    from aligntools.parsing.parser import ParserModel
+    from aligntools.parsing.settings import ParserSettings
 
     def learned(name):
-        settings = supervised.Settings(
-            features=name, iterations=o.iterations, crossing="lift", roots="join", labels=False
-        )
-        parser, _ = supervised.train(*train, None, settings, pool)
+        settings = ParserSettings(features=name, iterations=o.iterations, crossing="lift", roots="join", labels=False)
+        parser, _ = treebank.train(*train, None, settings, pool)
         parser.save(o.work / f"{stem}.{name}.parser")
         return [f"{np.count_nonzero(parser.weights):,}", _uas(parser, test, pool), f"{_peak():,.0f}"]
 
-    stem = f"parsing.{o.sentences}.{o.iterations}.{supervised.Settings.l2:g}"
+    stem = f"parsing.{o.sentences}.{o.iterations}.{ParserSettings.l2:g}"
     rows = [[name, *_kept(o, f"{stem} {name}", lambda name=name: learned(name))] for name in ABLATIONS]
-    return [row[:3] for row in rows], Parser.load(o.work / f"{stem}.full.parser"), rows[0][3]
+    return [row[:3] for row in rows], ParserModel.load(o.work / f"{stem}.full.parser"), rows[0][3]
 
 
 def _peak():
@@ -110,19 +110,20 @@ def _peak():
 
 def _learn(text, templates, l2, iterations, pool, **space):
     """Return a parser with other templates than the package's sets."""
-    from aligntools.parsing import training
-    from aligntools.parsing.features import FeatureSpace
-    from aligntools.parsing.inference import Trees
-    from aligntools.parsing.parser import Lexicon, Parser
-    from aligntools.parsing.trees import usable
+    from aligntools.parsing.features.space import FeatureSpace
+    from aligntools.parsing.features.vocabularies import Vocabularies
+    from aligntools.parsing.learning import training
+    from aligntools.parsing.parser import ParserModel
+    from aligntools.parsing.settings import TreeConstraints
+    from aligntools.parsing.trees.usable import usable
 
     words, tags, offsets, heads = text
-    lexicon, trees = Lexicon.of(words, tags), Trees()
-    sentences = lexicon.sentences(words, tags, offsets)
+    vocabularies, trees = Vocabularies.of(words, tags), TreeConstraints()
+    sentences = vocabularies.sentences(words, tags, offsets)
     loss = training.TreeLoss(sentences, usable(heads, offsets, trees, "lift", "join").heads, trees)
     fitted = FeatureSpace.fitted(templates, sentences, pool=pool, **space)
     fit = training.minimize(training.Objective(fitted, [loss], l2, pool), None, iterations, 1e-4)
-    return Parser(lexicon, fitted, fit.weights, trees, {})
+    return ParserModel(vocabularies, fitted, fit.weights, trees, {})
 
 
 def _uas(parser, text, pool):
@@ -131,7 +132,7 @@ def _uas(parser, text, pool):
 
 
 def _l2(o, pool):
-    from aligntools.parsing.features import SETS
+    from aligntools.parsing.features.space import SETS
 
     rows = []
     for l2 in L2:
@@ -144,7 +145,7 @@ def _l2(o, pool):
 
 
 def _groups(o, pool):
-    from aligntools.parsing.features import SETS
+    from aligntools.parsing.features.space import SETS
 
     n, rows = min(SHARE, o.sentences), []
     for name in ("nothing", *GROUPS, "distance"):
@@ -193,8 +194,8 @@ def _median(o, work):
 
 
 def _learning(o, parser, train, pool, most):
-    from aligntools.parsing import training
-    from aligntools.parsing.trees import usable
+    from aligntools.parsing.learning import training
+    from aligntools.parsing.trees.usable import usable
 
     words, tags, offsets, heads = train
     heads = usable(heads, offsets, parser.trees, "lift", "join").heads
@@ -206,17 +207,21 @@ def _learning(o, parser, train, pool, most):
         f"One evaluation of the objective and its gradient over these sentences, features included: {seconds:.2f} s on"
         f" {o.threads} threads (median of {o.runs}). A million weights take 8 MB, and 160 MB of history in L-BFGS;"
         f" a thousand sentences take {bytes_text / len(sentences) / 1000:.2f} MB of text and"
-        f" {16e-3 * sentences.edges[-1] / len(sentences):.1f} MB of edges while they are worked on, of which there are"
-        f" at most {32 * training.CHUNK / 1e6:.0f} MB at a time. Learning the full set took {most} MB of"
+        f" {16e-3 * sentences.edges[-1] / len(sentences):.1f} MB of edges while they are processed, at"
+        f" most {32 * training.CHUNK / 1e6:.0f} MB at a time. Learning the full set took {most} MB of"
         " resident memory at most."
     ]
 
 
 def _inference(o, pool):
-    from aligntools.parsing import inference
+    from aligntools.parsing.settings import TreeConstraints
+    from aligntools.parsing.trees import inference
 
     rows = []
-    for name, trees in (("projective", inference.Trees()), ("non-projective", inference.Trees(False))):
+    for name, trees in (
+        ("projective", TreeConstraints()),
+        ("non-projective", TreeConstraints(False)),
+    ):
         row = [name]
         for n in LENGTHS:
             count = max(8, 400_000 // n**2)

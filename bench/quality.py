@@ -29,10 +29,10 @@ def evaluate(path, text):
     """Return AER, precision and recall in percent of the lines that have gold links."""
     from aligntools.formats.goldlinks import read_gold
     from aligntools.formats.pharaoh import read_pharaoh
-    from aligntools.metrics import aer
+    from aligntools.metrics.aer import Aer
 
     links = read_pharaoh(str(path), head=text.n_gold, compiled=False)
-    score = aer.score(aer.count(links, read_gold(str(text.gold), format="pharaoh")))
+    score = Aer().score(read_gold(str(text.gold), format="pharaoh"), links)
     return 100 * score.aer, 100 * score.precision, 100 * score.recall
 
 
@@ -117,8 +117,8 @@ def _body(o, rows, tools):
         lines.append(line)
     text = [
         "AER in percent, lower-cased text, trained on the gold sentences and the training text that goes with"
-        " them. Of the other aligners the best of forward, reverse and five symmetrizations is shown, chosen on"
-        " the gold links themselves; of ours no choice is made.",
+        " them. For the other aligners, the best of forward, reverse and five symmetrizations is shown, chosen on the"
+        " gold links themselves; for ours no choice is made.",
         report.table(header, lines),
         report.table(
             ["system", *(h for t in tools for h in _headers(t))],

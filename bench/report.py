@@ -18,7 +18,7 @@ ORDER = (
 )  # fmt: skip
 HEAD = """# Results
 
-Written by `python bench/run.py COMMAND`, each command its own section; do not edit between the markers.
+Written by `python bench/run.py COMMAND`, a section for each command; do not edit between the markers.
 """
 
 

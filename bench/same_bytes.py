@@ -118,7 +118,7 @@ def plain(path):
     data = path.read_bytes()
     if path.suffix == ".gz":
         data = gzip.decompress(data)
-    data = re.sub(rb"version:\S+", b"version:", data)
+    data = re.sub(rb"version:[^\s\"]+", b"version:", data)
     if data[:1] in b"{[" and path.stat().st_size < 1 << 24:
         try:
             held = json.loads(data)
@@ -126,8 +126,8 @@ def plain(path):
             return data
         if isinstance(held, dict):
             held.pop("version", None)
-            if isinstance(held.get("signature"), dict):
-                held["signature"].pop("version", None)
+            if isinstance(held.get("settings"), dict):
+                held["settings"].pop("version", None)
         return json.dumps(held, sort_keys=True).encode()
     return data
 

@@ -62,7 +62,7 @@ def run(o):
         lines.append([row, *cells, f"{means[row]:.2f}", change])
     body = [
         f"AER in percent of the joint decision; the default settings are {_defaults()}, threshold {THRESHOLD}."
-        " Each row changes one of them. The gold links were used for this table alone.",
+        " Each row changes one of them. The gold links were used only for this table.",
         report.table(["setting", *names, "mean", "change"], lines),
         report.circumstances(o.threads),
     ]
@@ -70,9 +70,9 @@ def run(o):
 
 
 def _defaults():
-    from aligntools.aligning.settings import Settings
+    from aligntools.aligning.settings import AlignerSettings
 
-    settings = dataclasses.asdict(Settings().resolved(100_000))
+    settings = dataclasses.asdict(AlignerSettings().resolved(100_000))
     leave = ("model", "direction", "tension", "optimize_tension", "favor_diagonal", "seed")
     return ", ".join(f"{name} {value}" for name, value in settings.items() if name not in leave)
 
@@ -95,12 +95,12 @@ def _rows():
 
 def _measure(o, text, missing):
     """Yield ``row, AER, precision, recall`` for each row that is missing."""
-    from aligntools.aligning.settings import Settings
+    from aligntools.aligning.settings import AlignerSettings
     from aligntools.ground.parallel import Pool
 
     with Pool(o.threads) as pool:
         bench = _Bench(text, pool)
-        default = Settings().resolved(len(bench.bitext.source.tokens))
+        default = AlignerSettings().resolved(len(bench.bitext.source.tokens))
         decoded = {row: how for row, how in _decoded().items() if row in missing}
         if decoded:
             measuring.note(f"{text.name}: default, {text.n_pairs} pairs")
@@ -142,12 +142,12 @@ class _Bench:
         from aligntools.aligning.applying.applier import Applier, decide
         from aligntools.aligning.applying.kernels_decoding import JOINT
         from aligntools.formats.pharaoh import Links, concatenate
-        from aligntools.metrics import aer
+        from aligntools.metrics.aer import Aer
 
         sizes = len(self.bitext.source_vocabulary), len(self.bitext.target_vocabulary)
         links = []
-        for posteriors in Applier(members, settings, sizes, self.pool).posteriors(self.head):
+        for posteriors in Applier(members, settings, sizes).posteriors(self.head, self.pool):
             pairs, offsets, _ = decide(posteriors, JOINT, threshold, self.pool)
             links.append(Links(pairs, offsets))
-        score = aer.score(aer.count(concatenate(links), self.gold))
+        score = Aer().score(self.gold, concatenate(links))
         return 100 * score.aer, 100 * score.precision, 100 * score.recall

@@ -24,7 +24,7 @@ def run(o):
     parts = [
         "Seconds from start to exit of everything that gives one symmetrized alignment: for fast_align two"
         " directions one after the other, for eflomal both at once, then atools grow-diag-final-and for each."
-        f" Median of {o.runs} runs, the systems taking turns; the range in brackets."
+        f" Median of {o.runs} runs; the systems took turns; the range is in brackets."
     ]
     for text in chosen:
         parts.append(_measure(o, text))

@@ -52,7 +52,7 @@ def _measure(o, folder, train, test, column, sizes):
     row, took = [f"{len(training.words):,}", len(set(training.tags))], []
     for latent in sizes:
         flags = ("--tagged", folder / "train.tagged", "--latent", latent, "--threads", o.threads)
-        usage = measuring.run(measuring.aligntools("train-hmm", "-q", *flags, "-m", folder / "model"))
+        usage = measuring.run(measuring.aligntools("train-hmm", "-q", *flags, "-o", folder / "model"))
         took.append(f"{usage.seconds:.1f}")
         measuring.run(
             measuring.aligntools("tag", "-m", folder / "model", folder / "test.txt", "-o", folder / "out.tagged")

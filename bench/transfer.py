@@ -35,22 +35,23 @@ def run(o):
         f"UAS in percent through {o.pairs:,} sentence pairs of {_words()} words."
         " DTP: the source parser without its words; PTP: projected transfer; -U and +U: transferred distributions"
         f" without and with {transfer_texts.PLAIN:,} sentences of plain text; supervised: trained on the target"
-        " treebank's other part. All by `transfer-parse`, `train-parser`, `parse` and `eval-uas`.",
+        " treebank's other part. All with `transfer-parse`, `train-parser`, `parse` and `eval-uas`.",
         "The source parser is trained on the Google treebank's English training part (3,300 sentences; the paper has"
         " twelve times as many) and, unlike the paper's, on UD's EWT too (12,544), turned into the same scheme by rules"
         " (`bench/english.py`). Its complementizers and relative pronouns have the tags of the other treebanks; gold"
         " relations say which they are. Tags of the text that is scored: predicted by a tagger that did not see it, or"
         " gold.",
         "The rules and tags, the weight of +U's entropy, and that +U starts from -U, were chosen looking at UAS with"
-        " gold tags on dev parts: of de, es and sv, scored on test here, for all of them; of fr and it, scored on these"
-        " very parts, for the rules and tags alone. In de and es the dev part is also the plain text, without its"
+        " gold tags on dev parts: of de, es and sv, scored on test here, for all of these; of fr and it, which are"
+        " scored on these very parts, for the rules and tags only. In de and es the dev part is also the plain text,"
+        " without its"
         " trees, and all that the tagger and the supervised parser learn from.",
         "DTP is what `--method direct` makes of the source parser. A parser that learned without words from the start"
         " (`train-parser --features delexicalized`) is better at it: on the dev parts, gold tags, de 61.5 instead of"
         " 59.6, sv 70.7 instead of 69.8; its weights for unaligned edges in -U change little (69.2 for 69.5, 70.4 for"
         " 70.3).",
-        "Tried for -U with 2,000 pairs on these dev parts, and not taken up, since nothing gains in both (69.5 and 70.3"
-        " as it is): aligned edges by the English probability times the 0.3rd power of the delexicalized one (68.2,"
+        "Tried for -U with 2,000 pairs on these dev parts but not adopted, because nothing improves both (69.5 and"
+        " 70.3 without): aligned edges by the English probability times the 0.3rd power of the delexicalized one (68.2,"
         " 70.9) or by a mean with 0.3 of it (65.1, 71.2); a second round with unaligned edges from the first round's"
         " parser (70.1, 69.5); links between equal tags alone (68.6, 70.8); punctuation never aligned (69.4, 70.3);"
         " flatter weights (69.7, 70.4); probabilities of at least 0.001 (69.3, 70.4); a target parser without words"
@@ -123,23 +124,23 @@ class _Bench:
         tagger, parser = self.folder / "en.tagger", self.folder / "en.parser"
         if not parser.exists():
             bank, text, first = (self.folder / name for name in ("en.conll", "en.tagged", "google.parser"))
-            train = ("train-parser", "-q", "--no-labels", *SOURCE, "--treebank", bank, "-m")
+            train = ("train-parser", "-q", "--no-labels", *SOURCE, "--treebank", bank, "-o")
             sentences = english.google(self.o.treebanks / "google" / "en-train.conll.gz")
             english.write(bank, text, sentences)
             self._run(*train, first)
             sentences += self._ewt(first)
             english.write(bank, text, sentences)
-            self._run("train-hmm", "-q", *transfer_texts.TAGGER, "--tagged", text, "-m", tagger)
+            self._run("train-hmm", "-q", *transfer_texts.TAGGER, "--tagged", text, "-o", tagger)
             self._run(*train, parser)
             measuring.note("en: tagger and parser")
         return tagger, parser
 
     def _ewt(self, parser):
         from aligntools.ground.parallel import Pool
-        from aligntools.parsing.parser import Parser
+        from aligntools.parsing.parser import ParserModel
 
         with Pool(self.o.threads) as pool:
-            return english.ewt(self.o.treebanks / "ud" / "en_ewt-train.conllu.gz", Parser.load(parser), pool)
+            return english.ewt(self.o.treebanks / "ud" / "en_ewt-train.conllu.gz", ParserModel.load(parser), pool)
 
     def text(self, language):
         """Return a language's files."""
@@ -171,9 +172,9 @@ class _Bench:
             if test in training:
                 return None
             bank = self.folder / language / "train.conll"  # written with the tagger's text
-            self._run("train-parser", "-q", "--no-labels", *LIMITS, "--treebank", bank, "-m", model)
+            self._run("train-parser", "-q", "--no-labels", *LIMITS, "--treebank", bank, "-o", model)
             return {}
-        start = ("transfer-parse", "--source-model", parser, "-m", model)
+        start = ("transfer-parse", "--source-model", parser, "-o", model)
         if system == "DTP":
             self._run(*start, "--method", "direct")
             return {}

@@ -20,7 +20,7 @@ def arguments(parser):
 
 def run(o):
     from aligntools.ground.parallel import Pool
-    from aligntools.parsing.parser import Parser
+    from aligntools.parsing.parser import ParserModel
 
     folder = o.work / "transfer_pud"
     folder.mkdir(parents=True, exist_ok=True)
@@ -30,13 +30,13 @@ def run(o):
         bank = folder / "ewt.conllu"
         sentences = _plain(o, "en_ewt-train", bank)
         transfer_texts.tagged(folder / "ewt.tagged", [list(zip(*s[:2], strict=True)) for s in sentences])
-        _run(o, "train-hmm", "-q", *transfer_texts.TAGGER, "--tagged", folder / "ewt.tagged", "-m", tagger)
-        _run(o, "train-parser", "-q", "--no-labels", *SOURCE, "--treebank", bank, "-m", parser)
+        _run(o, "train-hmm", "-q", *transfer_texts.TAGGER, "--tagged", folder / "ewt.tagged", "-o", tagger)
+        _run(o, "train-parser", "-q", "--no-labels", *SOURCE, "--treebank", bank, "-o", parser)
     _run(o, "tag", "-m", tagger, folder / "en.conllu", "--column", 4, "-o", folder / "en.auto")
     auto = _tags(folder / "en.auto")
     rows, names = [], None
     with Pool(o.threads) as pool:
-        model = Parser.load(parser)
+        model = ParserModel.load(parser)
         for language in o.languages.split(","):
             target = _plain(o, f"{language}_pud", folder / f"{language}.conllu")
             tagged = _in_folds(o, folder, target)
@@ -58,8 +58,8 @@ def run(o):
         " predicted tags; and a parser that learned from the transferred trees of the first 500 sentences, all"
         " predicted.",
         report.table(["language", *names], [*rows, ["mean", *means]]),
-        "There are no gold links for PUD, so wrong links and true differences between trees cannot be told apart here:"
-        " both are in what the second column lacks of 100.",
+        "There are no gold links for PUD, so wrong links and true differences between trees cannot be told apart"
+        " here: both contribute to the difference between the second column and 100.",
         report.circumstances(o.threads),
     ]
     return "What errors of tags, trees and links cost transferred trees", "\n\n".join(body)
@@ -107,7 +107,7 @@ def _in_folds(o, folder, sentences):
     for fold in range(folds):
         others = [list(zip(*s[:2], strict=True)) for k, s in enumerate(sentences) if k % folds != fold]
         transfer_texts.tagged(folder / "fold.tagged", others)
-        _run(o, "train-hmm", "-q", *transfer_texts.TAGGER, "--tagged", folder / "fold.tagged", "-m", folder / "fold")
+        _run(o, "train-hmm", "-q", *transfer_texts.TAGGER, "--tagged", folder / "fold.tagged", "-o", folder / "fold")
         own = range(fold, len(sentences), folds)
         _write(folder / "fold.conllu", [sentences[k] for k in own])
         _run(o, "tag", "-m", folder / "fold", folder / "fold.conllu", "--column", 4, "-o", folder / "fold.auto")
@@ -119,7 +119,7 @@ def _in_folds(o, folder, sentences):
 def _align(o, folder, language, english, target, more):
     """Return one-to-one links of PUD, aligned together with more text."""
     from aligntools.formats.pharaoh import read_pharaoh
-    from aligntools.parsing.transfer import one_to_one
+    from aligntools.parsing.transfer.projection import one_to_one
 
     texts = [[" ".join(w.lower() for w in s[0]) for s in side] for side in (english, target)]
     if more:
@@ -140,8 +140,11 @@ def _offsets(sentences):
 
 
 def _conditions(parser, pool, english, auto, target, tagged, few, many):
-    from aligntools.parsing import inference, transfer, transfer_training
-    from aligntools.parsing import kernels_transfer as kernels
+    from aligntools.parsing.features.space import TAGS
+    from aligntools.parsing.text import TaggedText
+    from aligntools.parsing.transfer import kernels_transfer as kernels
+    from aligntools.parsing.transfer import projection
+    from aligntools.parsing.trees import inference
 
     x, y = _offsets(english), _offsets(target)
     words = [[w.encode() for s in side for w in s[0]] for side in (english, target)]
@@ -153,12 +156,12 @@ def _conditions(parser, pool, english, auto, target, tagged, few, many):
         source = parser.sentences(words[0], source_tags, x)
         sentences = parser.sentences(words[1], target_tags, y)
         if trees is None:
-            return transfer.expected_edges(parser, source, sentences, aligned, parser.trees, pool, "posterior")
-        theirs = np.full(int(source.edges[-1]), np.log(transfer.LEAST))
+            return projection.expected_edges(parser, source, sentences, aligned, parser.trees, pool, "posterior")
+        theirs = np.full(int(source.edges[-1]), np.log(projection.LEAST))
         s = np.repeat(np.arange(len(source)), source.lengths)
         theirs[source.edges[s] + (np.arange(len(s)) - x[s]) * (source.lengths[s] + 1) + trees] = 0
-        own = inference.sums(parser.scores(sentences, pool, only=transfer.TAGS), y, parser.trees, pool).marginals
-        scores = np.log(np.clip(own, transfer.LEAST, 1))
+        own = inference.sums(parser.scores(sentences, pool, only=TAGS), y, parser.trees, pool).marginals
+        scores = np.log(np.clip(own, projection.LEAST, 1))
         kernels.transfer_edges(
             aligned, y, sentences.lengths, sentences.edges, 0, len(sentences), theirs, source.lengths, source.edges,
             scores,
@@ -172,7 +175,7 @@ def _conditions(parser, pool, english, auto, target, tagged, few, many):
         return inference.best_trees(marginals, y, parser.trees, pool)[0] == heads
 
     def direct(tags):
-        scores = parser.scores(parser.sentences(words[1], tags, y), pool, only=transfer.TAGS)
+        scores = parser.scores(parser.sentences(words[1], tags, y), pool, only=TAGS)
         return right(inference.sums(scores, y, parser.trees, pool).marginals)[unseen]
 
     best = right(expected(many, gold[0], gold[1], given))
@@ -188,7 +191,7 @@ def _conditions(parser, pool, english, auto, target, tagged, few, many):
         "direct, gold tags": np.mean(direct(gold[1])),
         "direct": np.mean(direct(predicted[1])),
     }
-    text = transfer_training.Text(words[1], predicted[1], y)
+    text = TaggedText(words[1], predicted[1], y)
     keep = np.arange(len(target)) < half
     learned = _learn(text.chosen(keep), expected(many, predicted[0], predicted[1]), parser, pool)
     rest = text.chosen(~keep)
@@ -209,14 +212,16 @@ def _agreement(aligned, given, heads, x, y, first):
 
 
 def _learn(text, expected, parser, pool):
-    from aligntools.parsing import training, transfer_training
-    from aligntools.parsing.features import FeatureSpace
-    from aligntools.parsing.parser import Lexicon, Parser, templates_of
+    from aligntools.parsing.features.space import FeatureSpace, templates_of
+    from aligntools.parsing.features.vocabularies import Vocabularies
+    from aligntools.parsing.learning import training
+    from aligntools.parsing.parser import ParserModel
+    from aligntools.parsing.settings import TransferSettings
 
-    settings = transfer_training.Settings()
-    lexicon = Lexicon.of(text.words, text.tags, settings.least)
-    sentences = lexicon.sentences(text.words, text.tags, text.offsets)
+    settings = TransferSettings()
+    vocabularies = Vocabularies.of(text.words, text.tags, settings.min_count)
+    sentences = vocabularies.sentences(text.words, text.tags, text.offsets)
     space = FeatureSpace.fitted(templates_of(settings.features), sentences, settings.bits, pool=pool)
     loss = training.ExpectedLoss(sentences, expected[: sentences.edges[-1]], parser.trees)
     fit = training.minimize(training.Objective(space, [loss], settings.l2, pool), None, 100, settings.tolerance)
-    return Parser(lexicon, space, fit.weights, parser.trees, {})
+    return ParserModel(vocabularies, space, fit.weights, parser.trees, {})

@@ -73,7 +73,7 @@ def run(o):
         header = ["weights", *(f"seed {s}" for s in seeds), "mean", "95 % (seed 1)", "to MERT", "p"]
         body += [f"{source}-en, BLEU on test2016:", report.table(header, rows)]
     body += [
-        "What each stage took, one thread; other work ran on the machine, which CPU seconds show least of (means):",
+        "What each stage took, one thread; other work ran on the machine, which affects CPU seconds least (means):",
         _stages(usages),
     ]
     return "Translation", "\n\n".join([*_text(), *body, report.circumstances(o.threads)])
@@ -81,17 +81,18 @@ def run(o):
 
 def _text():
     return (
-        "All by the commands, defaults unless named: `align --symmetrize grow-diag-final-and`, `train-lm -n 5`,"
+        "All with the commands and their defaults, with these options: `align --symmetrize grow-diag-final-and`,"
+        " `train-lm -n 5`,"
         f" `extract-grammar {' '.join(EXTRACTION)}`, `filter-grammar --span {SPAN}`, `imputed-risk` on dev (1,014"
-        " sentences; risk of the corpus unless named, `--loss sentence`, `--forest`; MERT: `--restarts 3`),"
-        " `translate`, `eval-bleu` (sacrebleu's, tokenization none, text in lower case). A seed is"
-        " that of the aligner's sampler and of MERT's restarts; risk has none of its own, but has the seed's grammar."
-        " An empty cell was not run.",
+        " sentences; risk of the corpus, or as the row says, `--loss sentence`, `--forest`; MERT: `--restarts 3`),"
+        " `translate`, `eval-bleu` (sacrebleu's, tokenization none, text in lower case). The seed is that of the"
+        " aligner's sampler and of MERT's restarts; risk uses no random numbers, but its grammar depends on the seed."
+        " Empty cells were not run.",
         "Chosen without the test text, by learning from one half of dev and scoring on the other, both ways (German;"
         " BLEU, noise about 0.3): tight phrases with standard features 40.2, with full ones 40.2; outer phrases 40.5,"
         " with full features 41.0; loose and full 40.8; outer and full with 50 rules a source side 40.7, with holes of"
         " two words and more 39.9, from `grow-diag` 40.5. French: 48.0 tight and standard, 48.7 outer and full. These"
-        " weights are of risk of sentences, at most 6 rounds and 2 without a gain.",
+        " weights were learned by risk of sentences, with at most 6 rounds and at most 2 without a gain.",
         "With outer and full, 6 rounds, German and French: MERT 40.7, 49.6, by default options 41.1, 49.3; risk of the"
         " corpus 41.4, 49.6, with gamma 2 40.9, 49.3, with L2 0.00001 41.0, 49.5; risk of forests 40.6, 49.9; of"
         " sentences 40.8, 49.3, with references a word longer in the brevity penalty (Nakov, Guzman & Vogel 2012) 41.0,"

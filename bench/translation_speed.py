@@ -66,9 +66,9 @@ def _decoding(systems, limits):
     header = ["pop limit", "sentences/s", "with hypergraphs", "score lost, mean", "worse than the best, %", "BLEU"]
     words = len(text.words) / len(text)
     yield (
-        f"de-en test2016 ({len(text):,} sentences, {words:.1f} words each), {len(grammar):,} rules that it can use and"
-        " weights of risk on dev, one thread, nothing read or written meanwhile. The loss is against the best score"
-        " that any limit found."
+        f"de-en test2016 ({len(text):,} sentences, {words:.1f} words each), {len(grammar):,} rules that match it,"
+        " weights learned by risk on dev, one thread, reading and writing not included. The lost score is relative to"
+        " the best score that any limit found."
     )
     yield report.table(header, rows)
 

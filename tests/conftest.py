@@ -1,10 +1,63 @@
-"""Fixtures that several test files share."""
+"""Fixtures that several test files share, and how the suite is divided between processes.
 
+Most of a first run's time goes into compiling. All processes of a run share one folder of compiled code, and tests that
+compile the same kernels run in the same process, so that hardly anything is compiled twice.
+"""
+
+import os
+
+import hypothesis
 import pytest
 
-from tests.cli.running import ROOT, run
+from tests.places import SAMPLES
 
-SAMPLES = ROOT / "data" / "samples"
+_CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+os.environ.setdefault("ALIGNTOOLS_CACHE_DIR", os.path.join(_CACHE, "aligntools"))  # for all, whatever they set
+
+hypothesis.settings.register_profile("suite", deadline=None)  # the first example may wait for the compiler
+hypothesis.settings.load_profile("suite")
+
+#: Which tests compile the same kernels, by the beginnings of their paths; the first that fits. Processes take groups
+#: in this order, so the longest come first, and last the tests, one by one, that use what all others have compiled.
+GROUPS = (
+    (
+        "translation",
+        """translating metrics/test_bleu formats/test_arpa formats/test_grammar cli/test_imputed cli/test_extract
+        cli/test_translate cli/test_train_lm cli/test_eval_bleu""",
+    ),
+    (
+        "alignment",
+        """aligning cli/test_align cli/test_contrastive cli/test_mre cli/test_fast_align cli/test_train_hmm""",
+    ),
+    ("parsing", "parsing cli/test_parse cli/test_transfer"),
+    ("tagging", "tagging cli/test_tag"),
+    ("formats", "formats ground metrics bench cli"),
+)
+
+
+def number_of(nodeid):
+    """Return the number of a test's group, or how many there are where it is in none."""
+    path = nodeid.split("::")[0].removeprefix("tests/")
+    return next((k for k, (_, begin) in enumerate(GROUPS) if path.startswith(tuple(begin.split()))), len(GROUPS))
+
+
+def pytest_collection_modifyitems(items):
+    """Put the groups in order."""
+    items.sort(key=lambda item: number_of(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give out tests by groups; `--dist loadgroup` does not with every pair of versions of xdist and pytest."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByGroup(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            number = number_of(nodeid)
+            return GROUPS[number][0] if number < len(GROUPS) else nodeid
+
+    config.option.loadscopereorder = False  # in the order above
+    return ByGroup(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -24,6 +77,8 @@ def sample_bitext():
 @pytest.fixture(scope="session")
 def trained(tmp_path_factory):
     """A folder with ``model`` and ``align`` (and both directions, scores, the process's errors) of a default run."""
+    from tests.cli.running import run
+
     folder = tmp_path_factory.mktemp("trained")
     done = run(
         "align",

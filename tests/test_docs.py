@@ -1,6 +1,10 @@
-"""What the help and the README show is run, and must be true."""
+"""What the help, the README and the docs show is run, and must be true."""
 
-import os
+import ast
+import contextlib
+import doctest
+import io
+import json
 import re
 import shutil
 import subprocess
@@ -9,36 +13,40 @@ import sys
 import click
 import pytest
 
+import aligntools
 from aligntools.cli.main import COMMANDS, cli
 from tests.cli.running import ROOT
+from tests.showing import PAGES, blocks, claims, numbers, prose, sessions, shell, text_of, title, to_run
 
 README = ROOT / "README.md"
-PASSED_OVER = ("pip install", "pytest", "git ")
+DOCS = ROOT / "docs"
+EXAMPLES = ROOT / "examples"
+#: Pages whose sessions compile anew, and so take minutes.
+SLOW = {"docs/tutorials/feature.md"}
+BY_TITLE = {title(p): p for p in PAGES}
+
+
+def pages(chosen):
+    """Return the pages for which ``chosen`` says so, as test parameters."""
+    return [
+        pytest.param(p, id=title(p), marks=[pytest.mark.slow] if title(p) in SLOW else [])
+        for p in PAGES
+        if chosen(text_of(p))
+    ]
 
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A folder with what the examples use: the samples and the scripts."""
-    shutil.copytree(ROOT / "data", tmp_path / "data")
-    (tmp_path / "bin").symlink_to(ROOT / "bin")
-    return tmp_path
+    """A folder with what the examples use: the samples, the examples, the scripts."""
+    folder = tmp_path / "checkout"
+    shutil.copytree(ROOT / "data", folder / "data")
+    shutil.copytree(EXAMPLES, folder / "examples", ignore=shutil.ignore_patterns("work"))
+    for name in ("bin", "aligntools"):
+        (folder / name).symlink_to(ROOT / name)
+    return folder
 
 
-def shell(line, folder):
-    """Run a line as a user types it, ``aligntools`` being this checkout's."""
-    defined = f'aligntools() {{ "{sys.executable}" -m aligntools "$@"; }}; python() {{ "{sys.executable}" "$@"; }}\n'
-    environment = os.environ | {
-        "PYTHONPATH": str(ROOT),
-        "PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}",
-    }
-    return subprocess.run(
-        ["bash", "-o", "pipefail", "-c", defined + line],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        timeout=300,
-        check=False,
-    )
+# The commands
 
 
 def example(command):
@@ -57,39 +65,23 @@ def test_every_command_has_help_that_ends_with_an_example(name):
     assert any(f"aligntools {name}" in line for line in example(command))
     for option in command.params:
         if isinstance(option, click.Option):
-            plain = option.help or option.metavar == "N"  # --iterations N says it all
+            plain = option.help or option.metavar == "N" or option.hidden  # --iterations N says it all
             assert plain, f"{name} {option.opts[0]} has no help"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_example_runs(name, checkout):
+def test_the_example_runs(name, checkout, tmp_path):
+    before = set(checkout.iterdir())
     lines = "\n".join(example(cli.get_command(None, name)))
-    done = shell(lines.replace("/tmp/", ""), checkout)
-    assert done.returncode == 0, done.stderr.decode()
-    assert b"Traceback" not in done.stderr
+    [(status, out, errors)] = shell([lines.replace("/tmp/", "")], checkout, tmp_path / "said")
+    assert status == 0, errors.decode()
+    assert b"Traceback" not in errors
+    assert b"is called" not in errors, "the example has an old spelling"
     if name != "warmup":
-        assert done.stdout or len(list(checkout.iterdir())) > 2, "the example shows nothing"
+        assert out or set(checkout.iterdir()) > before, "the example shows nothing"
 
 
-def readme():
-    if not README.exists():
-        pytest.skip("no README here")
-    return README.read_text(encoding="utf-8")
-
-
-def sessions(text):
-    """Yield (command, lines shown below it) of the README's shell blocks."""
-    for block in re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
-        command, shown = None, []
-        for line in [*block.splitlines(), ""]:
-            if line.startswith("$ ") or not line.strip():
-                if command:
-                    yield command, shown
-                command, shown = line.removeprefix("$ ").strip() or None, []
-            elif command and command.endswith("\\"):
-                command = command[:-1] + line.strip()
-            elif command:
-                shown.append(line)
+# What README and docs run
 
 
 def test_the_reader_of_shell_blocks():
@@ -97,57 +89,242 @@ def test_the_reader_of_shell_blocks():
     assert list(sessions(text)) == [("a b", ["out 1", "out 2"]), ("c", []), ("d e", []), ("f", [])]
 
 
-def test_what_the_readme_shows_is_what_happens(checkout):
-    commands = 0
-    for command, shown in sessions(readme()):
-        if any(word in command for word in PASSED_OVER):
-            continue
-        done = shell(command, checkout)
-        assert done.returncode == 0, f"{command}\n{done.stderr.decode()}"
-        assert b"Traceback" not in done.stderr, command
+def test_the_shell_keeps_its_folder_and_says_each_status(tmp_path):
+    said = shell(["mkdir a", "cd a; pwd", "pwd; false | cat", "echo x >&2"], tmp_path, tmp_path / "said")
+    assert [(status, out.decode()) for status, out, _ in said] == [
+        (0, ""), (0, f"{tmp_path}/a\n"), (1, f"{tmp_path}/a\n"), (0, ""),
+    ]  # fmt: skip
+    assert said[-1][2] == b"x\n"
+
+
+@pytest.mark.parametrize("page", pages(to_run))
+def test_what_a_page_shows_is_what_happens(page, checkout, tmp_path):
+    steps = to_run(text_of(page))
+    done = shell([command for command, _ in steps], checkout, tmp_path / "said")
+    for (command, shown), (status, out, errors) in zip(steps, done, strict=True):
+        assert status == 0, f"{command}\n{errors.decode()}"
+        assert b"Traceback" not in errors, command
+        assert b"is called" not in errors, f"{command}: an old spelling"
         if shown:
-            assert done.stdout.decode().splitlines() == shown, command
-        commands += 1
-    assert commands > 3
+            assert out.decode().splitlines() == shown, command
 
 
-def test_the_readme_knows_every_command_and_no_others():
-    text = readme()
+@pytest.mark.parametrize("page", pages(lambda text: blocks(text, "python")))
+def test_the_python_of_a_page_runs(page, checkout, monkeypatch):
+    monkeypatch.chdir(checkout)
+    names = {"__name__": "__main__"}
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    for number, block in enumerate(blocks(text_of(page), "python")):
+        if ">>>" in block:
+            test = doctest.DocTestParser().get_doctest(block, {}, f"block {number}", str(page), 0)
+            test.globs = names
+            said = io.StringIO()
+            assert runner.run(test, out=said.write, clear_globs=False).failed == 0, said.getvalue()
+        else:
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec(compile(block, f"{title(page)} block {number}", "exec"), names)
+
+
+def test_the_notebook_runs(checkout, monkeypatch):
+    [path] = (checkout / "examples" / "notebook").glob("*.ipynb")
+    monkeypatch.chdir(path.parent)
+    names = {"__name__": "__main__"}
+    cells = [c for c in json.loads(path.read_text(encoding="utf-8"))["cells"] if c["cell_type"] == "code"]
+    assert len(cells) > 2
+    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.redirect_stderr(io.StringIO()):
+        for cell in cells:
+            exec("".join(cell["source"]), names)
+    assert said.getvalue()
+    assert all(not cell["outputs"] and cell["execution_count"] is None for cell in cells), "clear the outputs"
+
+
+def test_every_example_belongs_to_a_tutorial_that_runs_it():
+    told = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    shown = "\n".join(c for p in PAGES if "tutorials" in p.parts for c, _ in to_run(text_of(p)))
+    for folder in (p for p in EXAMPLES.iterdir() if p.is_dir()):
+        assert f"`{folder.name}/`" in told
+        assert (folder / "Makefile").exists() == (f"cd examples/{folder.name}" in shown), folder.name
+
+
+def test_the_docs_build_without_a_warning(tmp_path):
+    pytest.importorskip("sphinx")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "docs", str(tmp_path / "html")]
+    done = subprocess.run([*command, "-d", str(tmp_path / "trees")], cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
     for name in COMMANDS:
-        assert re.search(rf"aligntools {name}\b", text), f"README.md does not mention aligntools {name}"
-    for name in re.findall(r"(?<![/\w-])aligntools ([a-z][a-z-]+)", "\n".join(c for c, _ in sessions(text))):
-        assert name in COMMANDS, f"README.md shows aligntools {name}, which there is not"
+        assert (tmp_path / "html" / "reference" / "commands" / f"{name}.html").exists()
+    formulas = (tmp_path / "html" / "models" / "alignment.html").read_text(encoding="utf-8")
+    assert formulas.count("<math") > 20
+    assert "mathjax" not in formulas.lower(), "nothing is fetched to show an equation"
 
 
-def test_options_that_the_readme_names_exist():
-    known = {"--help", "--version", "--debug"}
+# What README and docs say
+
+
+def test_the_readme_and_the_docs_know_every_command_and_no_others():
+    for page in (README, DOCS / "reference" / "commands.md"):
+        for name in COMMANDS:
+            assert f"`{name}`" in text_of(page), f"{title(page)} does not mention {name}"
+    for page in PAGES:
+        for name in re.findall(
+            r"(?<![/\w-])aligntools ([a-z][a-z-]+)", "\n".join(c for c, _ in sessions(text_of(page)))
+        ):
+            assert name in COMMANDS, f"{title(page)} shows aligntools {name}, which there is not"
+
+
+def options_of(name):
+    """Return the spellings of a command's options, and those that it had."""
+    command = cli.get_command(None, name)
+    now = {o for parameter in command.params for o in (*parameter.opts, *parameter.secondary_opts)}
+    return now | {"--help", "-h"}, set(getattr(command, "renamed", None) or {})
+
+
+@pytest.mark.parametrize("page", pages(lambda text: "`--" in text))
+def test_options_that_a_page_names_exist(page):
+    known = {"--version", "--debug"}
     for name in COMMANDS:
-        for option in cli.get_command(None, name).params:
-            known |= {*option.opts, *option.secondary_opts}
-    commands = "\n".join(c for c, _ in sessions(readme()) if not any(w in c for w in PASSED_OVER))
-    named = set(re.findall(r"`(--[a-z][a-z0-9-]+)", readme()) + re.findall(r"(?<=\s)(--[a-z][a-z0-9-]+)", commands))
-    assert named - known == set()
+        now, before = options_of(name)
+        known |= now | (before if title(page) == "docs/moving.md" else set())
+    shown = "\n".join(re.findall(r"aligntools .*", "\n".join(c for c, _ in to_run(text_of(page)))))
+    text = text_of(page).replace("python bench/run.py", "")
+    named = set(re.findall(r"`[^`\n]*?(?<![\w-])(--[a-z][a-z0-9-]+)", prose(text)))
+    named |= set(re.findall(r"(?<=\s)(--[a-z][a-z0-9-]+)", shown))
+    assert named - known - {"--guided-alignment"} == set()
+
+
+def test_old_spellings_are_listed_and_work():
+    text = text_of(DOCS / "moving.md")
+    rows = re.findall(r"^\| (`[^|]*) \| (`--?[^|]*(?:\\\|[^|]*)*) \| (`[^|]*) \|", text, re.MULTILINE)
+    listed = {}
+    for commands, old, new in rows:
+        for name in re.findall(r"`([a-z-]+)`", commands):
+            now, before = options_of(name)
+            for spelling in re.findall(r"`(--?[a-z-]+)", old):
+                listed.setdefault(name, set()).add(spelling)
+                assert spelling in before | now, f"{name} does not take {spelling}"
+            assert set(re.findall(r"`(--?[a-z-]+)", new)) <= now, f"{name}: {new}"
+    for name in COMMANDS:
+        missing = options_of(name)[1] - listed.get(name, set())
+        assert not missing, f"docs/moving.md: {name} {missing}"
 
 
 def test_the_three_pairs_at_the_top_are_the_samples_first():
-    blocks = re.findall(r"^```\n(.*?)^```", readme(), re.MULTILINE | re.DOTALL)
+    shown = blocks(text_of(README), "")
     first = (ROOT / "data" / "samples" / "de-en.txt").read_text(encoding="utf-8").splitlines()[:3]
-    assert blocks[0].splitlines() == first
-    shown = [
-        lines for command, lines in sessions(readme()) if "align -q -i data/samples/de-en.txt | head -3" in command
-    ]
-    assert [blocks[1].splitlines()] == shown
+    assert shown[0].splitlines() == first
+    links = [lines for c, lines in sessions(text_of(README)) if "align -q -i data/samples/de-en.txt | head -3" in c]
+    assert [shown[1].splitlines()] == links
 
 
-def test_files_that_the_readme_points_to_are_there():
-    targets = re.findall(r"\]\(([^)#:]+)\)", readme())
-    assert targets
-    assert [t for t in targets if not (ROOT / t).exists()] == []
+@pytest.mark.parametrize("page", pages(lambda text: True))
+def test_files_that_a_page_points_to_are_there(page):
+    text = text_of(page)
+    for target in re.findall(r"\]\(([^)#:\s]+)(?:#[\w-]*)?\)", prose(text)):
+        assert (page.parent / target).exists(), f"{target} is not there"
+    for path in re.findall(r"`((?:aligntools|bench|bin|data|docs|examples|tests)/[\w./-]+)`", prose(text)):
+        assert (ROOT / path).exists(), f"{path} is not there"
+    for path in re.findall(r"^```\{(?:literal)?include\} (\S+)", text, re.MULTILINE):
+        assert (page.parent / path).exists(), f"{path} is not there"
+
+
+def has(tree, name):
+    """Tell whether a module or class defines a name."""
+    for node in tree.body:
+        names = [getattr(node, "name", "")]
+        if isinstance(node, ast.Assign):
+            names = [n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)]
+        elif isinstance(node, ast.AnnAssign):
+            names = [ast.unparse(node.target)]
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names = [a.asname or a.name for a in node.names]
+        if name in names:
+            return node
+    return None
+
+
+def exists(name):
+    """Tell whether a dotted name is a module of the package, or what a module defines."""
+    parts = name.split(".")
+    for n in range(len(parts), 0, -1):
+        base = ROOT.joinpath(*parts[:n])
+        path = base.with_suffix(".py") if base.with_suffix(".py").is_file() else base / "__init__.py"
+        if not path.is_file():
+            continue
+        if n == 1 and parts[1:] and parts[1] in aligntools.__all__:
+            return len(parts) == 2
+        node = ast.parse(path.read_text(encoding="utf-8"))
+        for part in parts[n:]:
+            node = has(node, part) if hasattr(node, "body") else None
+            if node is None:
+                return False
+        return True
+    return False
+
+
+def test_the_finder_of_names():
+    assert exists("aligntools.ground.parallel.Pool.map")
+    assert exists("aligntools.cli")
+    assert not exists("aligntools.ground.parallel.Pol")
+    assert not exists("aligntools.round")
+
+
+@pytest.mark.parametrize("page", pages(lambda text: "`aligntools." in text))
+def test_modules_and_functions_that_a_page_names_exist(page):
+    if title(page) == "docs/moving.md":  # its left column is of names that are gone
+        text = re.sub(r"^\| [^|]*\|", "", text_of(page), flags=re.MULTILINE)
+    else:
+        text = text_of(page)
+    names = set(re.findall(r"[`<](aligntools(?:\.\w+)+)[`>(]", prose(text)))
+    assert names
+    assert sorted(n for n in names if not exists(n)) == []
+
+
+def test_the_reference_has_every_public_name():
+    text = text_of(DOCS / "reference" / "api.md")
+    documented = set(re.findall(r"^\.\. auto\w+:: (\w+)$", text, re.MULTILINE))
+    assert documented | {"__version__"} == set(aligntools.__all__)
+
+
+def results():
+    """Return RESULTS.md by section."""
+    text = (ROOT / "bench" / "RESULTS.md").read_text(encoding="utf-8")
+    parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def test_the_reader_of_figures():
+    assert numbers("took 1,234.5 s, `--n 7`, -3 and 2-way, 99.") == [(1234.5, 1), (3, 0), (99, 0)]
+    assert list(claims('a 1\n\nSections: "X", "Y".\nb 2\n\n(sections "Z".)\n## c 3\n')) == [
+        ("a 1\n\n", ["X", "Y"]), (".\nb 2\n\n(", ["Z"]),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/cost.md"])
+def test_every_figure_is_in_the_results(page):
+    measured, checked = results(), 0
+    for said, sections in claims(text_of(BY_TITLE[page])):
+        known = [x for section in sections for x, _ in numbers(measured[section].replace("|", " | "))]
+        for value, decimals in numbers(said):
+            close = 0.5 * 10**-decimals * 1.0001
+            assert any(abs(x - value) <= close for x in known), f"{value:.{decimals}f} is not in {sections}"
+            checked += 1
+    assert checked > 50
 
 
 def test_the_change_log_begins_with_this_version():
-    from aligntools import __version__
+    versions = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert versions[0].split()[0] == aligntools.__version__
 
-    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert re.search(r"^## .*?(\d+\.\d+\.\d+|[Uu]nreleased)", changes, re.MULTILINE)
-    assert __version__ in changes or "nreleased" in changes
+
+#: Turns of phrase that are out of use, or leave readers guessing.
+ODD = re.compile(
+    r"unless (?:said|told)|gone on from|face(?:s|d)? (?:each other|one another)|facing|what spoils|spoiled|"
+    r"wanted besides|\bis no (?:folder|file|size|number|model)|for want of|\bnought\b|in the place of|"
+    r"\bwhich there (?:is|are) not\b",
+    re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize("page", pages(lambda text: True))
+def test_plain_english(page):
+    assert ODD.findall(prose(text_of(page))) == []

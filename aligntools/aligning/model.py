@@ -1,4 +1,4 @@
-"""An alignment model as a whole: vocabularies, settings and members, on disk and in memory."""
+"""An alignment model as a whole: vocabularies, settings and one model a view, on disk and in memory."""
 
 from dataclasses import asdict, dataclass
 
@@ -6,38 +6,49 @@ import numpy as np
 
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
-from aligntools.aligning.models.estimation import lexicon_from_counts
-from aligntools.aligning.models.member import Member, SamplerCounts
-from aligntools.aligning.models.position_tables import LONGEST, Positions
-from aligntools.aligning.settings import Settings
+from aligntools.aligning.models.base import LexicalModel
+from aligntools.aligning.models.fertility import Fertility, FertilityCounts
+from aligntools.aligning.models.hmm import Hmm
+from aligntools.aligning.models.ibm import DiagonalIbm2, Ibm1, TableIbm2, tension_of
+from aligntools.aligning.models.jumps import initial_jumps
+from aligntools.aligning.models.lexical import lexicon_from_counts
+from aligntools.aligning.models.position_tables import LONGEST, PositionTable
+from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import Table
+from aligntools.aligning.text.views import ViewWords
 from aligntools.formats.modelfile import fitting, hold, read_model, write_model
 from aligntools.formats.vocabulary import Vocabulary
 
 KIND = "alignment"
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class AlignmentModel:
     """What training gives and ``align -m`` takes.
 
     Attributes
     ----------
-    settings : Settings, resolved
+    settings : AlignerSettings, resolved
     source_vocabulary, target_vocabulary : Vocabulary
-    members : list of Member
+    views : list of LexicalModel
+        One a view of the text.
     lowercase : bool
         Whether the text was put in lower case.
     length_ratio : float
         Target words a source word, in the training text.
     """
 
-    settings: Settings
+    settings: AlignerSettings
     source_vocabulary: Vocabulary
     target_vocabulary: Vocabulary
-    members: list
+    views: list[LexicalModel]
     lowercase: bool = True
     length_ratio: float = 1.0
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Sizes of the vocabularies, NULL among the words; higher ids are words that the model does not know."""
+        return len(self.source_vocabulary), len(self.target_vocabulary)
 
     def save(self, path):
         """Write the model file."""
@@ -46,22 +57,25 @@ class AlignmentModel:
             "lowercase": self.lowercase,
             "length_ratio": self.length_ratio,
             "members": [
-                {"view": m.view, "tiers": m.tiers.tolist(), "joint": len(m.counts) == 1, "sampler": bool(m.sampler)}
-                for m in self.members
+                {
+                    "view": m.view, "tiers": m.tiers.tolist(), "joint": len(m.counts) == 1,
+                    "sampler": isinstance(m, Fertility),
+                }
+                for m in self.views
             ],
-        }
+        }  # fmt: skip
         arrays = {
             "source.blob": self.source_vocabulary.blob,
             "source.starts": self.source_vocabulary.starts,
             "target.blob": self.target_vocabulary.blob,
             "target.starts": self.target_vocabulary.starts,
         }
-        for n, m in enumerate(self.members):
-            arrays.update({f"{n}.{name}": a for name, a in _member_arrays(m).items()})
+        for n, m in enumerate(self.views):
+            arrays.update({f"{n}.{name}": a for name, a in _arrays_of(m).items()})
         write_model(path, KIND, header, arrays)
 
     @classmethod
-    def load(cls, path, pool=None):
+    def load(cls, path, pool=None) -> "AlignmentModel":
         """Read a model file.
 
         Raises
@@ -71,40 +85,48 @@ class AlignmentModel:
         """
         header, arrays = read_model(path, KIND)
         with fitting(path):
-            settings = Settings(**{**header["settings"], "views": tuple(header["settings"]["views"])})
+            settings = AlignerSettings(**{**header["settings"], "views": tuple(header["settings"]["views"])})
             source = Vocabulary.from_arrays(arrays["source.blob"], arrays["source.starts"])
             target = Vocabulary.from_arrays(arrays["target.blob"], arrays["target.starts"])
-            members = [
-                _member(about, {k.split(".", 1)[1]: a for k, a in arrays.items() if k.startswith(f"{n}.")},
-                        settings, source, target, pool)
+            views = [
+                _view_model(about, {k.split(".", 1)[1]: a for k, a in arrays.items() if k.startswith(f"{n}.")},
+                            settings, source, target, pool)
                 for n, about in enumerate(header["members"])
             ]  # fmt: skip
-            return cls(settings, source, target, members, header["lowercase"], header["length_ratio"])
+            return cls(settings, source, target, views, header["lowercase"], header["length_ratio"])
 
 
-_PLAIN = ("s_map", "t_map", "s_keys", "t_keys", "s_null", "t_null", "jumps", "p_null", "tension")
 _SAMPLER = ("pairs", "words", "types", "null", "jumps", "fertility")
 
 
-def _member_arrays(m):
-    out = {name: getattr(m, name) for name in _PLAIN}
+def _arrays_of(m):
+    """Return a view's arrays as the file names them; jumps and tension stand in every file, whatever the model."""
+    words = m.words
+    out = {
+        "s_map": words.s_map, "t_map": words.t_map, "s_keys": words.s_keys, "t_keys": words.t_keys,
+        "s_null": m.s_null, "t_null": m.t_null, "p_null": m.p_null,
+        "jumps": m.jumps if isinstance(m, Hmm) else initial_jumps(),
+        "tension": tension_of(m),
+    }  # fmt: skip
     for name in ("ptr", "ids", "types", "target_types"):
         out[f"table.{name}"] = getattr(m.table, name)
     for d, counts in enumerate(m.counts):
         out[f"counts.{d}"] = counts
     if m.view:
-        for name, words in (("s_words", m.s_words), ("t_words", m.t_words)):
-            vocabulary = Vocabulary.from_words(words[1:])
+        for name in ("s_words", "t_words"):
+            vocabulary = Vocabulary.from_words(getattr(words, name)[1:])
             out[f"{name}.blob"], out[f"{name}.starts"] = vocabulary.blob, vocabulary.starts
-    for d, positions in enumerate(m.positions):
-        out[f"positions.{d}.shapes"], out[f"positions.{d}.values"] = positions.shapes, positions.values
-    for d, sampler in enumerate(m.sampler):
-        out.update({f"sampler.{d}.{name}": getattr(sampler, name) for name in _SAMPLER})
+    if isinstance(m, TableIbm2):
+        for d, positions in enumerate(m.positions):
+            out[f"positions.{d}.shapes"], out[f"positions.{d}.values"] = positions.shapes, positions.values
+    if isinstance(m, Fertility):
+        for d, sampler in enumerate(m.sampler):
+            out.update({f"sampler.{d}.{name}": getattr(sampler, name) for name in _SAMPLER})
     return out
 
 
 def _check(arrays, sizes, joint, sampler):
-    """Hold a member's arrays against the shapes and types that kernels trust; ValueError names the first misfit."""
+    """Hold a view's arrays against the shapes and types that kernels trust; ValueError names the first misfit."""
     n_vocabulary, n_other, n_s, n_t, n_pairs = sizes
     want = {
         "s_map": ((n_vocabulary + 1,), np.int32), "t_map": ((n_other + 1,), np.int32),
@@ -140,10 +162,11 @@ def _positions(arrays, d):
         raise ValueError(f"positions.{d}.shapes")
     if values.shape != (shapes.astype(np.int64).prod(1).sum(),):
         raise ValueError(f"positions.{d}.values do not fit their shapes")
-    return Positions(shapes, values)
+    return PositionTable(shapes, values)
 
 
-def _member(about, arrays, settings, source, target, pool):
+def _view_model(about, arrays, settings, source, target, pool):
+    """Make one view's model of its arrays."""
     if about["view"]:
         s_words, t_words = (
             Vocabulary.from_arrays(arrays[f"{name}.blob"], arrays[f"{name}.starts"]).words()
@@ -159,13 +182,19 @@ def _member(about, arrays, settings, source, target, pool):
     if tiers.shape != (4,):
         raise ValueError("not four tiers")
     lexicon = lexicon_from_counts(table, counts[0], counts[-1], tiers, settings.alpha, settings.estimator == "vb", pool)
-    sampler = [
-        SamplerCounts(*(arrays[f"sampler.{d}.{name}"] for name in _SAMPLER))
-        for d in range(2 if about["sampler"] else 0)
-    ]
-    positions = [_positions(arrays, d) for d in range(2 if settings.positions == "table" else 0)]
-    return Member(
-        about["view"], s_words, t_words, arrays["s_map"], arrays["t_map"], arrays["s_keys"], arrays["t_keys"],
-        table, lexicon, counts, tiers, arrays["s_null"], arrays["t_null"], arrays["jumps"], arrays["p_null"],
-        arrays["tension"], sampler, positions,
-    )  # fmt: skip
+    keys = (arrays[name] for name in ("s_map", "t_map", "s_keys", "t_keys"))
+    fields = {
+        "words": ViewWords(about["view"], s_words, t_words, *keys), "table": table, "lexicon": lexicon,
+        "counts": counts, "tiers": tiers, "s_null": arrays["s_null"], "t_null": arrays["t_null"],
+        "p_null": arrays["p_null"],
+    }  # fmt: skip
+    if settings.model == "ibm1":
+        return Ibm1(**fields)
+    if settings.positions == "table":
+        return TableIbm2(**fields, tension=arrays["tension"], positions=[_positions(arrays, d) for d in (0, 1)])
+    if settings.model == "ibm2":
+        return DiagonalIbm2(**fields, tension=arrays["tension"])
+    if not about["sampler"]:
+        return Hmm(**fields, jumps=arrays["jumps"])
+    sampler = [FertilityCounts(*(arrays[f"sampler.{d}.{name}"] for name in _SAMPLER)) for d in (0, 1)]
+    return Fertility(**fields, jumps=arrays["jumps"], sampler=sampler)

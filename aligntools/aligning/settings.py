@@ -1,20 +1,36 @@
 """What can be chosen about a model and its training, with the defaults that measured best."""
 
 from dataclasses import asdict, dataclass, replace
+from typing import Literal, TypeAlias
 
 from aligntools.ground.errors import UsageProblem
+
+ModelType: TypeAlias = Literal["ibm1", "ibm2", "hmm", "fertility"]
+Symmetrization: TypeAlias = Literal[
+    "joint", "union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"
+]
+Flavor: TypeAlias = Literal["atools", "symal"]
+Decoder: TypeAlias = Literal["best", "posterior", "viterbi"]
 
 MODELS = ("ibm1", "ibm2", "hmm", "fertility")
 ESTIMATORS = ("vb", "em")
 POSITIONS = ("diagonal", "table")
 DIRECTIONS = {"forward": 1, "reverse": 2, "both": 3}
+#: How two directions become one alignment: by their mean posterior, or by a heuristic over their links.
+SYMMETRIZATIONS = ("joint", "union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and")
+#: Whose scan order the heuristics follow.
+FLAVORS = ("atools", "symal")
+#: How a single direction's links are chosen: each word's best one, all over the threshold, or the Viterbi path.
+DECODERS = ("best", "posterior", "viterbi")
+#: Posterior that a link must exceed, where several views are averaged and where there is one, surer of itself.
+THRESHOLDS = (0.4, 0.5)
 
 #: Tokens of the source side up to which every view of the text is trained; beyond, fewer.
 SMALL, MEDIUM = 2_000_000, 6_000_000
 
 
 @dataclass(frozen=True)
-class Settings:
+class AlignerSettings:
     """Settings of a model; what is None is chosen by the size of the corpus when training begins.
 
     Attributes
@@ -38,8 +54,10 @@ class Settings:
         Sweeps of the sampler (``fertility``).
     alpha : float
         Dirichlet prior a pair of words that occur together.
-    p_null, sampler_p_null : float
-        Probability of NULL, in the HMM and IBM models and in the sampler.
+    p_null : float
+        Probability of NULL, in the HMM and IBM models.
+    sampler_p_null : float or None
+        The same in the sampler, which measured best a quarter higher: None takes 1.25 times ``p_null``.
     tension : float
         IBM 2's start.
     positions : str
@@ -55,13 +73,13 @@ class Settings:
     joint: bool = True
     direction: str = "both"
     look_alike: bool = True
-    views: tuple | None = None
+    views: tuple[int, ...] | None = None
     ibm_iterations: int = 5
     model_iterations: int | None = None
     sweeps: int | None = None
     alpha: float = 0.2
     p_null: float = 0.08
-    sampler_p_null: float = 0.1
+    sampler_p_null: float | None = None
     tension: float = 4.0
     optimize_tension: bool = True
     favor_diagonal: bool = True
@@ -85,7 +103,7 @@ class Settings:
                 f"no such model, estimator or direction: {self.model}, {self.estimator}, {self.direction}"
             )
         if self.positions not in POSITIONS:
-            raise UsageProblem(f"no such positions: {self.positions}")
+            raise UsageProblem(f"no such kind of positions: {self.positions}")
         if self.positions == "table" and self.model != "ibm2":
             raise UsageProblem("a table of positions is IBM 2's; use --model ibm2")
         if self.direction != "both":
@@ -108,12 +126,14 @@ class Settings:
             choice["keep"] = 0.0 if n_tokens <= SMALL or self.estimator == "em" else 1.0
         if self.prune is None:
             choice["prune"] = 0.0 if n_tokens <= SMALL or self.estimator == "em" else 0.01
+        if self.sampler_p_null is None:
+            choice["sampler_p_null"] = min(1.25 * self.p_null, 0.99)
         choice["views"] = tuple(choice["views"])
-        return Settings(**choice)
+        return AlignerSettings(**choice)
 
 
 @dataclass(frozen=True)
-class Reconstruction:
+class ReconstructionSettings:
     """How maximum reconstruction is climbed.
 
     Attributes
@@ -142,3 +162,41 @@ class Reconstruction:
         smoothing = (20.0 if estimator == "em" else 0.0) if self.smoothing is None else self.smoothing
         null = estimator == "vb" if self.null is None else self.null
         return replace(self, smoothing=float(smoothing), null=null)
+
+
+@dataclass(frozen=True)
+class DecisionSettings:
+    """How links are decided on from posteriors.
+
+    Attributes
+    ----------
+    symmetrize : str
+        One of SYMMETRIZATIONS.
+    flavor : str
+        One of FLAVORS.
+    decode : str
+        One of DECODERS.
+    threshold : float or None
+        Posterior that a link must exceed; None takes the one of THRESHOLDS that is meant for the model.
+    """
+
+    symmetrize: Symmetrization = "joint"
+    flavor: Flavor = "atools"
+    decode: Decoder = "best"
+    threshold: float | None = None
+
+    def checked(self):
+        """Return the same settings.
+
+        Raises
+        ------
+        UsageProblem
+            When one of them does not exist.
+        """
+        choices = {"symmetrize": SYMMETRIZATIONS, "flavor": FLAVORS, "decode": DECODERS}
+        for name, known in choices.items():
+            if getattr(self, name) not in known:
+                raise UsageProblem(f"{name} is one of {', '.join(known)}, not {getattr(self, name)}")
+        if self.threshold is not None and not 0 <= self.threshold <= 1:
+            raise UsageProblem(f"threshold is a probability, not {self.threshold}")
+        return self

@@ -1,14 +1,17 @@
-"""A base model of tables that another aligner made: IBM 2 with its words' probabilities and the diagonal prior."""
+"""Tables of word probabilities, exchanged with other aligners.
+
+A model can be made of the tables that another aligner wrote: IBM 2 with its words' probabilities and the diagonal
+prior. And a model's own table can be written, in fast_align's form.
+"""
 
 import numpy as np
 
 from aligntools.aligning.model import AlignmentModel
-from aligntools.aligning.models import kernels_hmm as kh
-from aligntools.aligning.models.estimation import lexicon_from_counts
-from aligntools.aligning.models.member import Member
-from aligntools.aligning.settings import Settings
+from aligntools.aligning.models.ibm import DiagonalIbm2
+from aligntools.aligning.models.lexical import lexicon_from_counts
+from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import Table
-from aligntools.aligning.text.views import look_alike_keys
+from aligntools.aligning.text.views import ViewWords, look_alike_keys
 from aligntools.formats.ttable import NULL
 from aligntools.formats.vocabulary import Vocabulary
 
@@ -57,20 +60,23 @@ def model_from_tables(forward, reverse, tension=4.0):
     s, t = keys // (len(targets) + 1), keys % (len(targets) + 1)
     types = [np.bincount(side, minlength=n + 1).astype(np.int32) for side, n in ((s, len(sources)), (t, len(targets)))]
     table = Table(np.concatenate([[0], np.cumsum(types[0])]).astype(np.int64), t.astype(np.int32), *types)
-    settings = Settings(model="ibm2", estimator="em", joint=False, look_alike=False, tension=tension).resolved(
+    settings = AlignerSettings(model="ibm2", estimator="em", joint=False, look_alike=False, tension=tension).resolved(
         len(keys)
     )
     vocabularies = [Vocabulary.from_bytes(words) for words in (sources, targets)]
     s_words, t_words = (v.words() for v in vocabularies)
     tiers = np.zeros(4)
     lexicon = lexicon_from_counts(table, *values, tiers, settings.alpha, False)
-    member = Member(
-        0, s_words, t_words, *(np.append(np.arange(len(w)), len(w)).astype(np.int32) for w in (s_words, t_words)),
-        *(np.concatenate([look_alike_keys(w), np.zeros((3, 1), np.int32)], axis=1) for w in (s_words, t_words)),
-        table, lexicon, values, tiers, _null(reverse, sources), _null(forward, targets),
-        np.ones((2, kh.JUMP_SIZE), np.float32), np.full(2, settings.p_null, np.float32), np.full(2, float(tension)),
+    maps = (np.append(np.arange(len(w)), len(w)).astype(np.int32) for w in (s_words, t_words))
+    keys = (
+        np.concatenate([look_alike_keys(w), np.zeros((3, 1), np.int32)], axis=1) for w in (s_words, t_words)
     )  # fmt: skip
-    return AlignmentModel(settings, *vocabularies, [member], lowercase=False)
+    model = DiagonalIbm2(
+        words=ViewWords(0, s_words, t_words, *maps, *keys), table=table, lexicon=lexicon, counts=values, tiers=tiers,
+        s_null=_null(reverse, sources), t_null=_null(forward, targets),
+        p_null=np.full(2, settings.p_null, np.float32), tension=np.full(2, float(tension)),
+    )  # fmt: skip
+    return AlignmentModel(settings, *vocabularies, [model], lowercase=False)
 
 
 def _by_pair(table, given, words):
@@ -91,3 +97,32 @@ def _null(table, words):
     p = table.lookup([NULL], words, 0.0)[0]
     least = p[p > 0].min() if (p > 0).any() else 1.0 / max(len(words), 1)
     return np.concatenate([[0], np.where(p > 0, p, least), [least]]).astype(np.float32)
+
+
+def ttable_lines(model, rows=2000):
+    """Yield blocks of lines ``source TAB target TAB ln p(target | source)``, NULL as ``<eps>``; bytes.
+
+    Every pair of the first view's table is written, by source word, then target word id. A reverse model
+    (``direction`` reverse) gives ``target TAB source TAB ln p(source | target)``.
+    """
+    m = model.views[0]
+    reverse = model.settings.direction == "reverse"
+    words, others = (m.words.t_words, m.words.s_words) if reverse else (m.words.s_words, m.words.t_words)
+    null = m.s_null if reverse else m.t_null
+    lines = [f"{NULL.decode()}\t{others[i]}\t{np.log(null[i]):.6g}\n" for i in range(1, len(others))]
+    yield "".join(lines).encode()
+    table, values = m.table, m.lexicon.reverse if reverse else m.lexicon.forward
+    if reverse:
+        order = np.lexsort((np.repeat(np.arange(table.n_source), np.diff(table.ptr)), table.ids))
+        first = table.ids[order]
+        second = np.repeat(np.arange(table.n_source), np.diff(table.ptr))[order]
+        logs = np.log(values[order] * m.lexicon.t_inverse[first])
+    else:
+        first = np.repeat(np.arange(table.n_source), np.diff(table.ptr))
+        second = table.ids
+        logs = np.log(np.maximum(values * m.lexicon.s_inverse[first], 1e-38))
+    for a in range(0, len(first), rows * 50):
+        b = a + rows * 50
+        yield "".join(
+            f"{words[s]}\t{others[t]}\t{x:.6g}\n" for s, t, x in zip(first[a:b], second[a:b], logs[a:b], strict=True)
+        ).encode()

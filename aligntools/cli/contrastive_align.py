@@ -115,7 +115,7 @@ def _run(o, stack):
     from aligntools.aligning.contrastive.linktrees import shipped
     from aligntools.aligning.contrastive.search import SearchSettings
     from aligntools.aligning.contrastive.weights import load_weights
-    from aligntools.cli.aligning_run import Progress
+    from aligntools.cli.reporting import Reporter
     from aligntools.formats.bitext import Skipped
     from aligntools.formats.files import writing
     from aligntools.formats.pharaoh import format_pharaoh
@@ -134,12 +134,12 @@ def _run(o, stack):
         o["features"], paper, sentences=o["sentences"], noise=o["noise"], density=density,
         learning=learning, search=search,
     )  # fmt: skip
-    progress = Progress(o["quiet"], o["verbose"], None)
+    progress = Reporter(o["quiet"], o["verbose"])
     out = stack.enter_context(writing(o["output"]))
     pool = stack.enter_context(Pool(o["threads"]))
     model, blocks = _base(o, pool, progress)
     gatherer = Gatherer(model, pool, shipped() if (plan if weights is None else weights).active[TREES] else None)
-    plan = replace(plan, threshold=0.4 if len(model.members) > 1 else 0.5)
+    plan = replace(plan, threshold=0.4 if len(model.views) > 1 else 0.5)
     if weights is None:
         blocks = list(blocks)
         weights = _learn(o, running, gatherer, blocks, plan, progress)
@@ -166,7 +166,6 @@ def _run(o, stack):
 def _base(o, pool, progress):
     """Return the base model, and the text in blocks (an iterator)."""
     from aligntools.aligning.model import AlignmentModel
-    from aligntools.aligning.settings import Settings
     from aligntools.formats.bitext import read_bitext, stream_bitext
 
     reading = {
@@ -180,21 +179,19 @@ def _base(o, pool, progress):
             lowercase=model.lowercase, unbuffered=o["unbuffered"],
         )  # fmt: skip
     else:
-        from aligntools.aligning.training.stages import train
-        from aligntools.cli.aligning_run import _parts
+        from aligntools.api.alignment import train_aligner
+        from aligntools.formats.corpus import parts_of
 
         bitext = read_bitext(**reading, lowercase=not o["case_sensitive"])
         if not len(bitext.source.tokens):
             progress.say("warning: every line has a blank side; nothing to learn from")
-        chosen = {"model": "hmm", "views": (5,)} if o["fast"] else {}
-        settings = Settings(seed=o["seed"], **chosen).resolved(len(bitext.source.tokens))
-        members = train(bitext, settings, pool, 24_000_000, progress.step)
-        ratio = len(bitext.target.tokens) / max(len(bitext.source.tokens), 1)
-        vocabularies = bitext.source_vocabulary, bitext.target_vocabulary
-        model = AlignmentModel(settings, *vocabularies, members, not o["case_sensitive"], ratio)
+        model = train_aligner(
+            bitext, fast=o["fast"], seed=o["seed"], case_sensitive=o["case_sensitive"], threads=pool,
+            progress=progress,
+        ).model  # fmt: skip
         if o["save_model"]:
             model.save(o["save_model"])
-        blocks = _parts(bitext)
+        blocks = parts_of(bitext, 50_000)
     if model.settings.direction != "both":
         raise UsageProblem("the base model has one direction alone; this needs one with both")
     return model, blocks

@@ -127,36 +127,26 @@ def _number(kind, flag, value):
     return number
 
 
-def options(flags, environment=os.environ) -> dict:
-    """Return the options of ``aligntools align`` that do the same."""
-    from aligntools.cli.align import command as align
+def settings_of(flags):
+    """Return the settings of an aligner that does what the flags ask for."""
+    from aligntools.aligning.settings import AlignerSettings
 
-    o = align.make_context("fast_align", ["-i", flags.input]).params
     # fast_align's last iteration only aligns, and the diagonal is there from the first.
     learning = max(flags.iterations - 1, 1)
-    o |= {
-        "direction": "reverse" if flags.reverse else "forward",
-        "order": "source" if flags.reverse else "target",
-        "model": "ibm2" if flags.favor_diagonal else "ibm1",
-        "estimator": "vb" if flags.variational_bayes else "em",
-        "joint": False,
-        "look_alike": False,
-        "views": (0,),
-        "ibm1_iterations": 0 if flags.favor_diagonal else learning,
-        "iterations": learning if flags.favor_diagonal else 0,
-        "alpha": flags.alpha,
-        "p_null": 0.0 if flags.no_null_word else flags.p0,
-        "tension": flags.diagonal_tension,
-        "favor_diagonal": flags.favor_diagonal,
-        "optimize_tension": flags.optimize_tension,
-        "ttable": flags.conditional_probabilities or None,
-        "case_sensitive": True,
-        "tab_separates": True,
-    }
-    threads = re.match(r"\s*(\d+)", environment.get("OMP_NUM_THREADS", ""))
-    if threads and int(threads[1]):
-        o["threads"] = int(threads[1])
-    return o
+    return AlignerSettings(
+        model="ibm2" if flags.favor_diagonal else "ibm1", direction="reverse" if flags.reverse else "forward",
+        estimator="vb" if flags.variational_bayes else "em", joint=False, look_alike=False, views=(0,),
+        ibm_iterations=0 if flags.favor_diagonal else learning,
+        model_iterations=learning if flags.favor_diagonal else 0, alpha=flags.alpha,
+        p_null=0.0 if flags.no_null_word else flags.p0, tension=flags.diagonal_tension,
+        favor_diagonal=flags.favor_diagonal, optimize_tension=flags.optimize_tension,
+    )  # fmt: skip
+
+
+def threads_of(environment=os.environ):
+    """Return the threads that OMP_NUM_THREADS asks for; None for all cores."""
+    found = re.match(r"\s*(\d+)", environment.get("OMP_NUM_THREADS", ""))
+    return (int(found[1]) or None) if found else None
 
 
 class Report:
@@ -183,8 +173,9 @@ class Report:
         self.shapes = len(np.unique(given << 32 | observed))
         self.say(f"expected target length = source length * {self.ratio:g}")
 
-    def step(self, figures):
+    def step(self, step):
         """Show one iteration."""
+        figures = step.figures
         if "log_likelihood" not in figures:  # building the table; IBM 1's first iteration is done with it
             if not self.flags.favor_diagonal:
                 self._iteration()
@@ -201,7 +192,7 @@ class Report:
         if figures["stage"] == "ibm2" and figures["iteration"] and self.flags.optimize_tension:
             self.say(f"     final tension: {figures['tension'][self.way]:g}")
 
-    def trained(self, model):
+    def trained(self):
         """Announce the iteration that aligns."""
         self._iteration(" (FINAL)")
         if self.flags.favor_diagonal and not self.flags.optimize_tension:
@@ -213,31 +204,51 @@ class Report:
         self.iteration += 1
         self.say(f"ITERATION {self.iteration}{which}")
 
-    def scores(self, posteriors):
-        """Return the score of each sentence: ln p of the observed side, its length included."""
+    def scores(self, block):
+        """Return the score of each sentence pair: ln p of the observed side, its length included."""
         from aligntools.aligning.applying.table_aligner import log_length
 
-        p = posteriors
-        offsets = (p.source_offsets, p.target_offsets)[:: -1 if self.flags.reverse else 1]
-        lengths = [(o[p.k0 + 1 : p.k1 + 1] - o[p.k0 : p.k1]).tolist() for o in offsets]
-        expected = [log_length(n_o, n_c, self.ratio) for n_c, n_o in zip(*lengths, strict=True)]
-        return [float(a + b) for a, b in zip(expected, p.log_likelihood[self.way], strict=True)]
+        given, observed = block.lengths[:: -1 if self.flags.reverse else 1].tolist()
+        expected = [log_length(n_o, n_c, self.ratio) for n_c, n_o in zip(given, observed, strict=True)]
+        return [float(a + b) for a, b in zip(expected, block.log_likelihood[self.way], strict=True)]
 
 
 def train(flags, say):
     """Train and align."""
-    from aligntools.cli.aligning_run import run
+    from aligntools.api.alignment import read_bitext, train_with
+    from aligntools.api.threads import pool_of
+    from aligntools.cli.aligning_run import write_ttable
+    from aligntools.cli.reporting import Reporter
+    from aligntools.formats.files import writing
+    from aligntools.formats.pharaoh import format_pharaoh
 
-    report = Report(flags, say)
-    hooks = {"on_read": report.read, "on_step": report.step, "on_trained": report.trained}
-    if flags.print_scores:
-        hooks["append_scores"] = report.scores
-    run(options(flags) | hooks)
+    report, reporter = Report(flags, say), Reporter(quiet=False, verbose=False)
+    order = "source" if flags.reverse else "target"
+    with writing("-") as out, pool_of(threads_of()) as pool:
+        bitext = read_bitext(flags.input, case_sensitive=True, tab_separates=True)
+        report.read(bitext)
+        aligner = train_with(
+            bitext, None, settings_of(flags), case_sensitive=True, threads=pool, keep_text=False, progress=report.step
+        )
+        report.trained()
+        if flags.conditional_probabilities:
+            write_ttable(aligner, flags.conditional_probabilities)
+        links = 0
+        for block in aligner.align_blocks(bitext, directions=False, threads=pool):
+            text = format_pharaoh(block.table, order)
+            out.write(_with_scores(text, report.scores(block)) if flags.print_scores else text)
+            links += len(block.table.pairs)
+    reporter.summary(len(bitext), links, bitext.skipped.summary())
+
+
+def _with_scores(text, scores):
+    lines = zip(text.split(b"\n"), scores, strict=False)
+    return b"".join(line + b" ||| " + f"{score:.6g}".encode() + b"\n" for line, score in lines)
 
 
 def force(flags, say):
     """Align each line as it comes, with a table: ``source ||| target ||| links ||| score``."""
-    from aligntools.aligning.applying.table_aligner import ForcedAligner
+    from aligntools.aligning.applying.table_aligner import TableAligner
     from aligntools.formats import files
     from aligntools.formats.ttable import read_ttable
     from aligntools.formats.vocabulary import split_words
@@ -246,7 +257,7 @@ def force(flags, say):
     table = read_ttable(flags.force_align)
     say(f"Loaded {len(table)} translation parameters.")
     tension = flags.diagonal_tension if flags.favor_diagonal else None
-    aligner = ForcedAligner(table, tension, flags.p0, not flags.no_null_word, flags.mean_srclen_multiplier)
+    aligner = TableAligner(table, tension, flags.p0, not flags.no_null_word, flags.mean_srclen_multiplier)
     total = 0.0
     with files.writing("-") as out:
         for number, line in enumerate(files.lines(flags.input), 1):

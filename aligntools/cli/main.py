@@ -1,6 +1,7 @@
 """The ``aligntools`` command: finds subcommands, turns errors into one line and an exit status."""
 
 import importlib
+import logging
 import os
 import signal
 import sys
@@ -36,6 +37,9 @@ COMMANDS = {
     "warmup": "Compile everything once, for container images and CI.",
 }
 
+#: Set by the shell when it asks for completions (click's protocol).
+COMPLETION = "_ALIGNTOOLS_COMPLETE"
+
 
 class _Lazy(click.Group):
     def list_commands(self, ctx):
@@ -61,6 +65,13 @@ def cli(debug):
     """
 
 
+class _Warnings(logging.Handler):
+    """Writes what the library logs to standard error, as one line each."""
+
+    def emit(self, record):
+        sys.stderr.write("warning: " + " ".join(record.getMessage().splitlines()) + "\n")
+
+
 def run(command, args=None, prog_name=None):
     """Run a click command as a program: exit status 0 done, 1 wrong input, 2 wrong command line.
 
@@ -69,6 +80,7 @@ def run(command, args=None, prog_name=None):
     args = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in args
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are removed
+    logging.getLogger("aligntools").addHandler(warnings := _Warnings(logging.WARNING))
     try:
         # not command.main(), which turns a closed pipe into exit status 1
         with command.make_context(prog_name or command.name, args) as context:
@@ -98,8 +110,14 @@ def run(command, args=None, prog_name=None):
             message = str(error)
         sys.stderr.write("error: " + " ".join(message.splitlines()) + "\n")
         return getattr(error, "exit_code", 1)
+    finally:
+        logging.getLogger("aligntools").removeHandler(warnings)
 
 
 def main():
-    """Entry point of the ``aligntools`` command."""
+    """Entry point of the ``aligntools`` command; also answers the shell, which asks for completions."""
+    if asked := os.environ.get(COMPLETION):
+        from click.shell_completion import shell_complete
+
+        sys.exit(shell_complete(cli, {}, "aligntools", COMPLETION, asked))
     sys.exit(run(cli, prog_name="aligntools"))

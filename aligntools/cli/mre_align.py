@@ -2,43 +2,56 @@
 
 import click
 
-from aligntools.cli.align import estimation, limits, models, outputs, priors, text, with_given
-from aligntools.cli.options import SETTINGS
+from aligntools.aligning.settings import ReconstructionSettings
+from aligntools.cli import alignment_options as aligning
+from aligntools.cli import options
+
+_DEFAULTS = ReconstructionSettings()
+_reconstruction = options.group(
+    "Reconstruction",
+    click.option("--model-type", type=click.Choice(["ibm2", "hmm"]), default="hmm", show_default=True,
+                 help="Which model is trained; with --init-model, what that model is."),
+    click.option("--mre-iterations", type=click.IntRange(0), default=_DEFAULTS.iterations, show_default=True,
+                 metavar="N", help="Iterations of reconstruction, after those of EM."),
+    click.option("--mre-smoothing", type=click.FloatRange(0), default=_DEFAULTS.smoothing, metavar="N",
+                 help="Pseudo-count of each word, spread as the text's words are.  [default: em 20, vb 0]"),
+    click.option("--mre-positions/--no-mre-positions", default=_DEFAULTS.positions, show_default=True,
+                 help="Train jumps or positions by reconstruction too, not the words alone."),
+    click.option("--mre-null/--no-mre-null", default=_DEFAULTS.null,
+                 help="Train the words of NULL by reconstruction too.  [default: after vb]"),
+)  # fmt: skip
+#: Options of training that the API takes under the same names.
+TRAINING = (
+    "mre_iterations", "mre_smoothing", "mre_positions", "mre_null", "direction", "estimator", "agreement",
+    "look_alike", "ibm1_iterations", "iterations", "alpha", "p_null", "tension", "seed",
+)  # fmt: skip
 
 
-@click.command("mre-align", context_settings=SETTINGS)
-@text
-@models
-@click.option("--model", type=click.Choice(["ibm2", "hmm"]), default="hmm", show_default=True,
-              help="What is trained; with --init-model, what that model is.")  # fmt: skip
-@click.option("--mre-iterations", type=click.IntRange(0), default=8, show_default=True, metavar="N",
-              help="Iterations of reconstruction, after those of EM.")  # fmt: skip
-@click.option("--mre-smoothing", type=click.FloatRange(0), metavar="N",
-              help="Uses each word has beforehand, spread as the text's words.  [default: em 20, vb 0]")  # fmt: skip
-@click.option("--mre-positions/--no-mre-positions", default=False, show_default=True,
-              help="Reconstruction trains jumps or positions too, not words alone.")  # fmt: skip
-@click.option("--mre-null/--no-mre-null", default=None,
-              help="Reconstruction trains the words of NULL too.  [default: after vb]")  # fmt: skip
-@outputs
-@estimation()
-@priors
-@limits
+@click.command("mre-align", cls=options.Command, renamed={"--load-model": "--model"})
+@aligning.text
+@aligning.models
+@_reconstruction
+@aligning.decisions
+@aligning.outputs
+@aligning.estimation
+@aligning.limits
 def command(**o):
-    """Align by maximum reconstruction: train an HMM or IBM 2 by EM, then to make each text again from its own links.
+    """Align by maximum reconstruction: train an HMM or IBM 2 by EM, then to reproduce each text from its own links.
 
-    EM finds what explains the words; reconstruction (Cheng, Liu & Xu 2017) goes on from there and raises P(x|x),
-    how surely each word is made again by the links found for it. Each direction is trained by itself, then
-    both are combined as in align, with its outputs. With -m a saved model is applied instead, as align -m does.
+    EM finds the parameters that explain the words. Reconstruction (Cheng, Liu & Xu 2017) continues from there and
+    raises P(x|x), the probability that each word comes back from the word it is linked to. Each direction is trained
+    by itself; then both are combined as in align, with the same outputs. With -m a saved model is applied instead.
 
     \b
     Example:
       aligntools mre-align -s data/samples/de-en.de -t data/samples/de-en.en -o de-en.align
     """
-    from aligntools.aligning.settings import Reconstruction
+    from aligntools.api.alignment import train_mre_aligner
     from aligntools.cli.aligning_run import run
 
-    o = with_given(o)
-    if o["views"] is None:
-        o["views"] = (0,)
-    how = Reconstruction(o["mre_iterations"], o["mre_smoothing"], o["mre_positions"], o["mre_null"])
-    run({"fast": False, "sweeps": None, "reconstruct": how, **o})
+    chosen = aligning.given()
+    aligning.take_old_type(o, chosen, ("ibm2", "hmm"))
+    aligning.check(o, chosen, reconstructs=True)
+    own = {n: o[n] for n in TRAINING} | {"views": o["views"] or (0,)}
+    own |= {n: o[n] for n in ("model_type", "positions") if not o["init_model"] or n in chosen}
+    run(o, lambda bitext, **common: train_mre_aligner(bitext, **own, **common), lambda _: own["views"][0])

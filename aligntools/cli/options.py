@@ -8,6 +8,7 @@ its docstring gives. `Command` is the class of every command: it groups options 
 import sys
 
 import click
+from click.shell_completion import CompletionItem
 
 from aligntools.api.threads import available_cores
 from aligntools.formats import files
@@ -16,6 +17,17 @@ from aligntools.formats import files
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 #: Title of the options that have none of their own.
 OTHERS = "Other options"
+
+
+class _Path(click.types.StringParamType):
+    """A str that names a file or a folder, which the shell completes."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def shell_complete(self, ctx, param, incomplete):
+        """Leave it to the shell."""
+        return [CompletionItem(incomplete, type=self.kind)]
 
 
 class Command(click.Command):
@@ -32,6 +44,12 @@ class Command(click.Command):
         kwargs["context_settings"] = SETTINGS | (kwargs.get("context_settings") or {})
         super().__init__(*args, **kwargs)
         self.renamed = renamed or {}
+        for parameter in self.params:
+            named = parameter.metavar or ""
+            if isinstance(parameter.type, click.types.StringParamType) and (
+                isinstance(parameter, click.Argument) or named in ("FILE", "DIR", "PREFIX", "A", "B")
+            ):
+                parameter.type = _Path("dir" if named == "DIR" else "file")
 
     def parse_args(self, ctx, args):
         """Parse the arguments, old spellings replaced."""
@@ -63,7 +81,7 @@ class Command(click.Command):
         groups = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
-            if record is not None:
+            if record is not None and isinstance(parameter, click.Option):
                 groups.setdefault(getattr(parameter, "group", OTHERS), []).append(record)
         groups[OTHERS] = groups.pop(OTHERS, [])  # last
         for title, records in groups.items():
@@ -168,6 +186,19 @@ def index_base(function=None, *, name="--index-base", of="the alignment files", 
         callback=lambda _ctx, _option, value: None if value is None else int(value),
         help=f"What the first word is called in {of}.",
     )(function)
+
+
+#: ``--max-length N`` of parallel text, passed as ``max_length`` (int).
+max_length = click.option(
+    "--max-length",
+    type=click.IntRange(1, 30000),
+    default=2000,
+    show_default=True,
+    metavar="N",
+    help="A pair with a longer side gets a blank line.",
+)
+#: ``--strict``, passed as ``strict`` (bool).
+strict = click.option("--strict", is_flag=True, help="Stop at a pair that would get a blank line.")
 
 
 def tag_column(_ctx, _option, value):

@@ -7,60 +7,58 @@ import click
 
 from aligntools.cli import options
 
-#: Sentences worked at a time.
-PART = 4000
 
-
-@click.command("tag", context_settings=options.SETTINGS)
+@click.command("tag", cls=options.Command)
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
-@click.option("-m", "--model", required=True, metavar="FILE", help="Tagger from train-hmm.")
-@options.output
-@click.option("--posterior/--viterbi", default=True, show_default=True,
-              help="Each word's most probable tag, or the most probable tags of a sentence.")  # fmt: skip
-@click.option("--format", type=click.Choice(["auto", "text", "conll"]), default="auto", show_default=True,
-              help="What TEXT is: a sentence a line, or CoNLL.")  # fmt: skip
-@click.option("--to", type=click.Choice(["same", "tagged", "conll"]), default="same", show_default=True,
-              help="What is written; same: word_TAG for text, CoNLL for CoNLL.")  # fmt: skip
-@click.option("--column", callback=options.tag_column, metavar="upos|xpos|N",
-              help="Column of CoNLL that gets the tags.  [default: the one the tagger learned]")  # fmt: skip
-@click.option("--separator", default="_", show_default=True, callback=options.tag_separator, metavar="TEXT",
-              help="Between word and tag.")  # fmt: skip
-@options.threads
-@options.verbosity
-def command(texts, model, output, posterior, format, to, column, separator, threads, quiet, verbose):
-    """Tag text: a line out for each line in, or CoNLL with one column filled and all else as it was.
+@options.group(
+    "Common options",
+    click.option("-m", "--model", required=True, metavar="FILE", help="Tagger from train-hmm."),
+    options.output,
+    click.option("--to", type=click.Choice(["same", "tagged", "conll"]), default="same", show_default=True,
+                 help="Write word_TAG lines or CoNLL; same: CoNLL for CoNLL, word_TAG lines for plain text."),
+)  # fmt: skip
+@options.group(
+    "Input and output",
+    click.option("--format", type=click.Choice(["auto", "text", "conll"]), default="auto", show_default=True,
+                 help="Format of TEXT: plain text, one sentence per line, or CoNLL; auto looks at its first lines."),
+    click.option("--column", callback=options.tag_column, metavar="upos|xpos|N",
+                 help="Column of CoNLL that gets the tags.  [default: the one that the tagger learned]"),
+    click.option("--separator", default="_", show_default=True, callback=options.tag_separator, metavar="TEXT",
+                 help="Separator between word and tag in word_TAG lines."),
+)  # fmt: skip
+@options.group(
+    "Decisions",
+    click.option("--posterior/--viterbi", default=True, show_default=True,
+                 help="Give each word its most probable tag, or each sentence its most probable sequence of tags."),
+)  # fmt: skip
+@options.group("Resources and messages", options.threads, options.verbosity)
+def command(texts, model, output, to, format, column, separator, posterior, threads, quiet, verbose):
+    """Tag text: one line out per line in, or CoNLL with one column filled in and all else unchanged.
 
-    Reads standard input where no TEXT is given, and writes as it goes. Words are what stands between spaces.
+    Reads standard input if no TEXT is given, and writes while it reads. Words are separated by spaces.
 
     \b
     Example:
-      aligntools train-hmm -q --tagged data/samples/en.tagged -m /tmp/en.tagger
+      aligntools train-hmm -q --tagged data/samples/en.tagged -o /tmp/en.tagger
       aligntools tag -m /tmp/en.tagger data/samples/en.txt
     """
-    from aligntools.formats import files, tagged
-    from aligntools.formats.conll import Conll, column_place, format_conll
-    from aligntools.ground.parallel import Pool
-    from aligntools.tagging.tagger import Tagger
+    from aligntools.api.tagging import PART, Tagger
+    from aligntools.api.threads import pool_of
+    from aligntools.formats import files
+    from aligntools.formats.conll import column_place
+    from aligntools.formats.tagged import stream_sentences
 
     tagger = Tagger.load(model)
-    names = [name.encode("utf-8", "surrogateescape") for name in tagger.tags]
-    place = column_place(column or tagger.settings.get("column", "upos"))
-    decoder = "posterior" if posterior else "viterbi"
+    column = tagger.column if column is None else column
+    column_place(column)
     began, words = time.perf_counter(), 0
-    with Pool(threads) as pool, files.writing(output) as out:
+    with pool_of(threads) as pool, files.writing(output) as out:
         for path in texts or ("-",):
-            for part in tagged.stream_sentences(path, format, PART):
-                found = [names[n] for n in tagger.tag(part.words, part.offsets, pool, decoder)[0]]
-                words += len(found)
-                conll = isinstance(part, Conll)
-                if to == "tagged" or (to == "same" and not conll):
-                    text = tagged.format_tagged(part.words, part.offsets, found, separator)
-                elif conll:
-                    text = part.format({place: found})
-                else:
-                    text = format_conll(part.words, part.offsets, {place: found})
-                out.write(text)
+            for part in stream_sentences(path, format, PART):
+                found = tagger.tag_text(part, decoder="posterior" if posterior else "viterbi", threads=pool)
+                out.write(found.format(to, column, separator))
                 out.flush()
+                words += len(found.ids)
     if verbose and not quiet:
         seconds = time.perf_counter() - began
         sys.stderr.write(f"{words} words in {seconds:.1f} s ({words / max(seconds, 1e-9):.0f} words/s)\n")

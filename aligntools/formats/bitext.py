@@ -9,15 +9,14 @@ in plain Python, which defines what is right and spares small inputs the compile
 import re
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
 
 from aligntools.formats import files
+from aligntools.formats.corpus import REASONS, Bitext, Side, Skipped
 from aligntools.formats.vocabulary import (
     CompiledLexicon,
-    ExtendedVocabulary,
     Growing,
     Lexicon,
     Lookup,
@@ -31,78 +30,6 @@ _SMALL = 200_000  # bytes: below this plain Python is done before the compiler i
 _BLOCK = 1 << 22  # bytes read at a time
 _ROWS = 1 << 15  # lines described at a time
 _BOM = b"\xef\xbb\xbf"
-
-REASONS = ("over_long", "blank", "undecodable")  # in rising priority, when a pair has several
-_SHOWN = {"blank": "blank", "undecodable": "not UTF-8", "over_long": "over-long"}
-
-
-@dataclass
-class Skipped:
-    """Pairs that became empty on both sides.
-
-    Attributes
-    ----------
-    counts : dict of str to int
-        By reason: ``blank``, ``undecodable``, ``over_long``.
-    first : dict of str to int
-        1-based number of the first such line, for the reasons that occurred.
-    """
-
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("blank", "undecodable", "over_long"), 0))
-    first: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def total(self) -> int:
-        """All skipped pairs."""
-        return sum(self.counts.values())
-
-    def add(self, other: "Skipped"):
-        """Add the counts of a later part of the same input."""
-        for reason, count in other.counts.items():
-            self.counts[reason] += count
-        self.first = other.first | self.first
-
-    def summary(self) -> str:
-        """Return a line such as ``12 blank, 3 over-long; first at line 4711``, or an empty one."""
-        found = ", ".join(f"{count} {_SHOWN[reason]}" for reason, count in self.counts.items() if count)
-        return f"{found}; first at line {min(self.first.values())}" if found else ""
-
-
-@dataclass(eq=False)
-class Side:
-    """One side of a corpus.
-
-    Attributes
-    ----------
-    tokens : np.ndarray [shape=(words,), dtype=int32]
-        Word ids of all sentences, joined.
-    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-        Sentence ``n`` is ``tokens[offsets[n]:offsets[n + 1]]``.
-    """
-
-    tokens: np.ndarray
-    offsets: np.ndarray
-
-    def __len__(self):
-        return len(self.offsets) - 1
-
-    def lengths(self) -> np.ndarray:
-        """Return the number of words of each sentence [shape=(sentences,), dtype=int64]."""
-        return np.diff(self.offsets)
-
-
-@dataclass(eq=False)
-class Bitext:
-    """Two sides of equally many sentences, their vocabularies, and what was skipped."""
-
-    source: Side
-    target: Side
-    source_vocabulary: Vocabulary | ExtendedVocabulary
-    target_vocabulary: Vocabulary | ExtendedVocabulary
-    skipped: Skipped
-
-    def __len__(self):
-        return len(self.source)
 
 
 def read_bitext(
@@ -123,9 +50,9 @@ def read_bitext(
 
     Parameters
     ----------
-    source, target : str
-        Two files, of any compression; ``-`` is standard input.
-    joint : str
+    source, target : str, path-like or TextLines
+        Two files, of any compression; ``-`` is standard input. Or text in memory.
+    joint : str, path-like or TextLines
         One file, instead of two.
     lowercase : bool
         Put words in lower case (`str.lower`, word by word).
@@ -209,7 +136,7 @@ def stream_bitext(
                 lookup.translate(side.tokens, builder.lexicon)
                 for lookup, side, builder in zip(lookups, sides, builders, strict=True)
             ]
-            yield Bitext(*sides, *extended, skipped)
+            yield Bitext(sides[0], sides[1], extended[0], extended[1], skipped)
             if lines < most:
                 return
 

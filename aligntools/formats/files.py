@@ -71,11 +71,15 @@ def _standard_input():
 def open_input(path):
     """Open a file for reading bytes: plain, .gz, .bz2, .xz, .zst by suffix, or ``-`` for standard input.
 
+    What is open already (`io.RawIOBase`, such as `memory_text.TextLines`) is returned as it is.
+
     Raises
     ------
     DataError
         When it cannot be opened.
     """
+    if isinstance(path, io.RawIOBase):
+        return path
     path = str(path)
     try:
         if path == "-":

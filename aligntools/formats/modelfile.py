@@ -100,6 +100,30 @@ def is_model(path):
     return len(start) == 9 and start[8:] == b"{" and int.from_bytes(start[:8], "little") < 1 << 32
 
 
+def model_kind(path) -> str:
+    """Return the kind of a model file, for instance ``tagger``.
+
+    Raises
+    ------
+    ModelError
+        When it is not a model file, or damaged.
+    """
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with open(path, "rb"):
+            pass
+        with safe_open(path, framework="numpy") as file:
+            text = file.metadata() or {}
+        if _MAGIC not in text:
+            raise ModelError(path, None, "is not a model of this program; train one with --save-model")
+        return str(json.loads(text[_MAGIC])["kind"])
+    except OSError as error:
+        raise ModelError(path, None, f"cannot be opened: {error.strerror or error}") from None
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(path, None, f"is damaged or not a model file ({str(error).splitlines()[0][:120]})") from None
+
+
 def read_model(path, kind):
     """Read a model file.
 

@@ -83,13 +83,13 @@ def stream_tagged(path, separator: bytes = b"_", lines=10_000) -> Iterator[Token
     """
     with files.reading(path) as file:
         for first, part in _parts(file, lines):
-            yield _tagged(path, part, first, separator)
+            yield parse_tagged(path, part, first, separator)
 
 
 def read_tagged(path, separator: bytes = b"_") -> Tokens:
     """Read ``word_TAG word_TAG`` lines whole; see `stream_tagged`."""
     with files.reading(path) as file:
-        return _tagged(path, list(file), 1, separator)
+        return parse_tagged(path, list(file), 1, separator)
 
 
 def stream_sentences(path, format="auto", sentences=10_000) -> Iterator[Conll | Tokens]:
@@ -137,7 +137,7 @@ def stream_tags(path, format="auto", separator: bytes | None = None, sentences=1
             yield from parse_parts(path, lines, sentences)
         else:
             for first, part in _parts(lines, sentences):
-                yield _tagged(path, part, first, separator)
+                yield parse_tagged(path, part, first, separator)
 
 
 def _beginning(lines):
@@ -193,11 +193,11 @@ def _read(path, format, separator, column, among):
         kinds = among if format == "auto" else ("tagged",)
         format, separator = sniff(lines, kinds, separator)
     if format == "conll":
-        return _from_conll(parse_conll(path, lines), column)
+        return tokens_of_conll(parse_conll(path, lines), column)
     if format == "columns":
         return _columns(path, lines, column)
     if format == "tagged":
-        return _tagged(path, lines, 1, separator)
+        return parse_tagged(path, lines, 1, separator)
     return _text(lines, 1)
 
 
@@ -230,7 +230,7 @@ def sniff(lines: Iterable[bytes], among: Sequence[str] = FORMATS, separator: byt
         return "conll", separators[0]
     tokens = [token for line in sample for token in split_words(line.strip(b"\r\n"))]
     split = {s: sum(bool(word and tag) for word, _, tag in (t.rpartition(s) for t in tokens)) for s in separators}
-    best = max(separators, key=split.get)  # the first of them, if equal
+    best = max(separators, key=split.__getitem__)  # the first of them, if equal
     if "tagged" in among and split[best] == len(tokens) and (tokens or "text" not in among):
         return "tagged", best
     widths = {line.count(b"\t") for line in sample if not _is_comment(line)}
@@ -290,11 +290,11 @@ def _parts(lines, count):
         first += len(part)
 
 
-def _split(lines, first):
+def _split(lines: list[bytes], first: int) -> tuple[list[bytes], np.ndarray]:
     """Return the words of lines, joined, and where each line's words begin."""
     if first == 1 and lines and lines[0].startswith(_BOM):
         lines = [lines[0].removeprefix(_BOM), *lines[1:]]
-    split: Callable = bytes.split
+    split: Callable[[bytes], list[bytes]] = bytes.split
     if any(map(_SPACES.search, lines)):  # then split_words, which is slower, after the line ends are gone
         lines = [line.removesuffix(b"\n").removesuffix(b"\r") for line in lines]
         split = split_words
@@ -309,7 +309,8 @@ def _text(lines, first):
     return Tokens(words, offsets, None, np.arange(first, first + len(lines)))
 
 
-def _tagged(path, lines, first, separator):
+def parse_tagged(path, lines: list[bytes], first: int, separator: bytes) -> Tokens:
+    """Read ``word_TAG word_TAG`` lines, the first of which has the number ``first``; see `stream_tagged`."""
     tokens, offsets = _split(lines, first)
     parts = [token.rpartition(separator) for token in tokens]
     words, tags = [part[0] for part in parts], [part[2] for part in parts]
@@ -360,7 +361,8 @@ def _columns(path, lines, column):
     return Tokens(words, offsets, None if column is None else tags, np.array(starts, np.int64), "columns")
 
 
-def _from_conll(conll, column):
+def tokens_of_conll(conll: Conll, column: str | int | None) -> Tokens:
+    """Return the words of a text in CoNLL and the tags of a column, by name or number; see `read_tags`."""
     tags = None
     if column is not None:
         place = column_place(column)

@@ -114,8 +114,8 @@ class Vocabulary:
         wanted = np.fromiter(map(hash, words), np.int64, len(words))
         result = np.full(len(words), -1, np.int32)
         places = np.searchsorted(hashes, wanted)
-        hits = np.flatnonzero(hashes.take(places, mode="clip") == wanted) if len(hashes) else ()
-        for k in hits:
+        hits = np.flatnonzero(hashes.take(places, mode="clip") == wanted) if len(hashes) else places[:0]
+        for k in hits.tolist():
             place = places[k]
             while place < len(hashes) and hashes[place] == wanted[k]:
                 id = ids[place]
@@ -135,7 +135,7 @@ class Vocabulary:
         mapping : np.ndarray [shape=(len,), dtype=int32]
             Old id to new id; NULL stays 0.
         """
-        new = {}
+        new: dict[bytes, int] = {}
         mapping = np.zeros(len(self), np.int32)
         words = (word.decode().lower().encode() for word in islice(self._words(), 1, None))
         mapping[1:] = np.fromiter((new.setdefault(word, len(new) + 1) for word in words), np.int32, len(self) - 1)

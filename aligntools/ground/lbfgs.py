@@ -45,12 +45,12 @@ class State:
     value: float
     history: np.ndarray
     order: list = field(default_factory=list)
-    products: np.ndarray = None
+    products: np.ndarray = field(default_factory=lambda: np.empty(0))
     steps: int = 0
     small: int = 0
 
     def __post_init__(self):
-        if self.products is None:
+        if not self.products.size:
             self.products = np.zeros((len(self.history), len(self.history)))
 
     def arrays(self) -> dict[str, np.ndarray]:

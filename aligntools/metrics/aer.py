@@ -1,37 +1,21 @@
-"""Alignment error rate, precision and recall against gold links, and how far chance could explain them.
+"""Alignment error rate, precision and recall against gold links.
 
 Och & Ney (2003), "A systematic comparison of various statistical alignment models", section 7.2.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.formats.goldlinks import Gold
 from aligntools.formats.pharaoh import Links
-from aligntools.ground import resampling
+from aligntools.metrics.base import Metric, Score, divide, percent
 
 #: Columns of the counts: links of the hypothesis, sure and possible gold links, and what is in common.
-COLUMNS = ("links", "sure", "possible", "links_in_sure", "links_in_possible")
-
-
-@dataclass(frozen=True)
-class Scores:
-    """Counts over a corpus and the figures made of them, as fractions of 1.
-
-    ``precision = |A∩P| / |A|``, ``recall = |A∩S| / |S|``, ``f1`` their harmonic mean and
-    ``aer = 1 - (|A∩S| + |A∩P|) / (|A| + |S|)``; 0 where the denominator is 0.
-    """
-
-    links: int
-    sure: int
-    possible: int
-    links_in_sure: int
-    links_in_possible: int
-    precision: float
-    recall: float
-    f1: float
-    aer: float
+LABELS = ("links", "sure", "possible", "links_in_sure", "links_in_possible")
 
 
 def count(hypothesis: Links, gold: Gold) -> np.ndarray:
@@ -46,7 +30,7 @@ def count(hypothesis: Links, gold: Gold) -> np.ndarray:
     Returns
     -------
     np.ndarray [shape=(sentences, 5), dtype=int64]
-        The columns of `COLUMNS`.
+        The columns of `LABELS`.
 
     Raises
     ------
@@ -64,53 +48,138 @@ def count(hypothesis: Links, gold: Gold) -> np.ndarray:
     return counts
 
 
-def _keys(sides):
+def _keys(sides: Sequence[Links]) -> list[np.ndarray]:
     """Return an array for each set of links: one number a link, the same for the same one of a sentence."""
     links = [side.pairs[:, 0].astype(np.int64) << 32 | side.pairs[:, 1] for side in sides]
     different, ranks = np.unique(np.concatenate(links), return_inverse=True)
-    ranks = np.split(ranks, np.cumsum([len(part) for part in links[:-1]]))
-    return [side.sentences() * len(different) + rank.ravel() for side, rank in zip(sides, ranks, strict=True)]
+    split = np.split(ranks, np.cumsum([len(part) for part in links[:-1]]))
+    return [side.sentences() * len(different) + rank.ravel() for side, rank in zip(sides, split, strict=True)]
 
 
-def _divide(above, below):
-    return np.divide(above, below, out=np.zeros(np.shape(above)), where=np.asarray(below) > 0)
-
-
-def figures(totals) -> np.ndarray:
-    """Return precision, recall, F1 and AER.
+def figures(totals: npt.ArrayLike) -> np.ndarray:
+    """Return AER, precision, recall and F1.
 
     Parameters
     ----------
     totals : np.ndarray [shape=(..., 5)]
-        Sums of counts, see `COLUMNS`.
+        Sums of counts, see `LABELS`.
 
     Returns
     -------
     np.ndarray [shape=(..., 4), dtype=float64]
     """
     links, sure, _, in_sure, in_possible = np.moveaxis(np.asarray(totals, np.float64), -1, 0)
-    precision, recall = _divide(in_possible, links), _divide(in_sure, sure)
-    f1 = _divide(2 * precision * recall, precision + recall)
+    precision, recall = divide(in_possible, links), divide(in_sure, sure)
+    f1 = divide(2 * precision * recall, precision + recall)
     # Nothing to find and nothing found is no error.
-    aer = np.where(links + sure > 0, 1 - _divide(in_sure + in_possible, links + sure), 0.0)
-    return np.stack([precision, recall, f1, aer], axis=-1)
+    aer = np.where(links + sure > 0, 1 - divide(in_sure + in_possible, links + sure), 0.0)
+    return np.stack([aer, precision, recall, f1], axis=-1)
 
 
-def score(counts) -> Scores:
-    """Return the figures of a corpus from its sentences' counts [shape=(sentences, 5)]."""
-    totals = np.sum(counts, axis=0)
-    return Scores(*totals.tolist(), *figures(totals).tolist())
+@dataclass(frozen=True)
+class Aer(Metric[Gold, Links]):
+    """Alignment error rate.
+
+    Attributes
+    ----------
+    all_sure : bool
+        Take possible links as sure.
+    ignore_possible : bool
+        Leave possible links out.
+    reverse : bool
+        The hypothesis has links target-source.
+    index_base : int
+        How the hypothesis counted words before it was read; for the signature.
+    """
+
+    name = "aer"
+    labels = LABELS
+    headline = "aer"
+    title = "AER"
+    system = "alignment"
+    legend = "A: links of the alignment, S: sure, P: possible; p: approximate randomization"
+
+    all_sure: bool = False
+    ignore_possible: bool = False
+    reverse: bool = False
+    index_base: int = 0
+
+    def count(self, gold: Gold, hypothesis: Links) -> np.ndarray:
+        """Return the counts of `count`, by these settings."""
+        gold = gold.all_sure() if self.all_sure else gold.ignore_possible() if self.ignore_possible else gold
+        return count(hypothesis.inverted() if self.reverse else hypothesis, gold)
+
+    def figures(self, totals: np.ndarray) -> np.ndarray:
+        """Return AER, precision, recall and F1 [shape=(..., 4)]."""
+        return figures(totals)
+
+    def settings(self, gold: Gold, hypothesis: Links, counts: np.ndarray) -> dict[str, Any]:
+        """Return the conventions of the files."""
+        return {
+            "gold": gold.format + ("+allsure" if self.all_sure else "+sureonly" if self.ignore_possible else ""),
+            "base": f"gold{gold.index_base},hyp{self.index_base}",
+            "order": "target-source" if self.reverse else "source-target",
+            "nsent": len(gold),
+            **({"first": gold.first_sentence} if gold.first_sentence != 1 else {}),
+        }
+
+    def score(self, gold: Gold, hypothesis: Links) -> "AerScore":
+        """Return the score of an alignment; see `Metric.score`."""
+        counts = self.count(gold, hypothesis)
+        totals = counts.sum(axis=0)
+        aer, precision, recall, f1 = figures(totals).tolist()
+        links, sure, possible, in_sure, in_possible = totals.tolist()
+        return AerScore(
+            metric=self, counts=counts, signature=self.signature(gold, hypothesis, counts),
+            links=links, sure=sure, possible=possible, links_in_sure=in_sure, links_in_possible=in_possible,
+            precision=precision, recall=recall, f1=f1, aer=aer, null_links=gold.null_links,
+        )  # fmt: skip
 
 
-def _aer(totals):
-    return figures(totals)[..., 3]
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AerScore(Score):
+    """Counts over a corpus and the figures made of them, as fractions of 1.
 
+    ``precision = |A∩P| / |A|``, ``recall = |A∩S| / |S|``, ``f1`` their harmonic mean and
+    ``aer = 1 - (|A∩S| + |A∩P|) / (|A| + |S|)``, with A the links of the alignment, S the sure and P the possible gold
+    links, S being part of P; 0 where the denominator is 0.
 
-def bootstrap(counts, samples=1000, seed=1, level=0.95) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of the AER over sentences [counts: shape=(sentences, 5)]."""
-    return resampling.bootstrap(counts, _aer, samples, seed, level)
+    Attributes
+    ----------
+    links, sure, possible, links_in_sure, links_in_possible : int
+        The sizes of A, S, P, A∩S and A∩P.
+    precision, recall, f1, aer : float
+    null_links : int
+        Links to NULL that the gold file has and that were left out.
+    """
 
+    links: int
+    sure: int
+    possible: int
+    links_in_sure: int
+    links_in_possible: int
+    precision: float
+    recall: float
+    f1: float
+    aer: float
+    null_links: int = 0
 
-def compare(counts, baseline, samples=1000, seed=1, level=0.95) -> resampling.Difference:
-    """Return a system's AER minus a baseline's: below 0 where the system is better."""
-    return resampling.compare(counts, baseline, _aer, samples, seed, level)
+    def as_dict(self) -> dict[str, Any]:
+        """Return counts and figures by name."""
+        return {name: getattr(self, name) for name in (*LABELS, "precision", "recall", "f1", "aer")}
+
+    def cells(self, verbose: bool = False) -> dict[str, str]:
+        """Return the columns of the table."""
+        return {
+            "AER%": percent(self.aer), "precision": percent(self.precision), "recall": percent(self.recall),
+            "F1": percent(self.f1), "links": str(self.links), "A∩S": str(self.links_in_sure),
+            "A∩P": str(self.links_in_possible),
+        }  # fmt: skip
+
+    def gold_line(self, by: tuple[str, ...] = ()) -> str:
+        """Return how many links the gold has."""
+        return f"gold: {self.sure} sure and {self.possible} possible links (sure included)"
+
+    def gold_as_dict(self) -> dict[str, Any]:
+        """Return how many links to NULL were left out."""
+        return {"null_links_dropped": self.null_links}

@@ -1,17 +1,20 @@
 """Attachment scores of dependency trees, what they are made of, and how far chance could explain them."""
 
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from aligntools.ground import resampling
+from aligntools.ground.errors import UsageProblem
+from aligntools.metrics.base import Metric, Score, aligned, divide, percent
 
 #: Columns of the counts of a sentence: counted words; those with the right head, and with the right head and label;
 #: 1 for a sentence with counted words; 1 if all their heads are right; counted words under the root in the gold
 #: tree, and those of them that are so in the other tree.
-COLUMNS = ("words", "heads", "labels", "sentences", "trees", "roots", "roots_right")
+LABELS = ("words", "heads", "labels", "sentences", "trees", "roots", "roots_right")
 
 #: Which words are not counted: none of them; those whose form is made of characters with the Unicode property
 #: Punctuation alone (the scorer of the CoNLL shared tasks 2006 and 2007); those that the gold tags call punctuation.
@@ -51,16 +54,22 @@ def _is_punctuation(word):
     return all(unicodedata.category(c).startswith("P") for c in text)
 
 
-def labels_equal(gold: Sequence[bytes], labels: Sequence[bytes], subtypes=True) -> np.ndarray:
+def labels_equal(gold: Sequence[bytes], labels: Sequence[bytes], subtypes: bool = True) -> np.ndarray:
     """Return for each word whether its label is right; without ``subtypes`` only what stands before a colon counts."""
+    pairs = zip(gold, labels, strict=True)
     if subtypes:
-        pairs = zip(gold, labels, strict=True)
-    else:
-        pairs = ((g.split(b":")[0], h.split(b":")[0]) for g, h in zip(gold, labels, strict=True))
-    return np.fromiter((g == h for g, h in pairs), bool, len(gold))
+        return np.fromiter((g == h for g, h in pairs), bool, len(gold))
+    return np.fromiter((g.split(b":")[0] == h.split(b":")[0] for g, h in pairs), bool, len(gold))
 
 
-def count(gold_heads, heads, offsets, words_counted, labels_right=None, longest=None) -> np.ndarray:
+def count(
+    gold_heads: npt.ArrayLike,
+    heads: npt.ArrayLike,
+    offsets: np.ndarray,
+    words_counted: np.ndarray,
+    labels_right: np.ndarray | None = None,
+    longest: int | None = None,
+) -> np.ndarray:
     """Count what is right in each sentence.
 
     Parameters
@@ -76,7 +85,7 @@ def count(gold_heads, heads, offsets, words_counted, labels_right=None, longest=
     Returns
     -------
     int64 [sentences, 7]
-        The columns of `COLUMNS`; without ``labels_right`` that of labels is 0.
+        The columns of `LABELS`; without ``labels_right`` that of labels is 0.
     """
     gold_heads, heads = np.asarray(gold_heads), np.asarray(heads)
     if len(gold_heads) != len(heads):
@@ -84,7 +93,7 @@ def count(gold_heads, heads, offsets, words_counted, labels_right=None, longest=
     right = (gold_heads == heads) & words_counted
     roots = (gold_heads == 0) & words_counted
     both = right & labels_right if labels_right is not None else np.zeros(len(right), bool)
-    result = np.zeros((len(offsets) - 1, len(COLUMNS)), np.int64)
+    result = np.zeros((len(offsets) - 1, len(LABELS)), np.int64)
     for column, values in zip((0, 1, 2, 5, 6), (words_counted, right, both, roots, roots & (heads == 0)), strict=True):
         sums = np.concatenate([[0], np.cumsum(values)])
         result[:, column] = np.diff(sums[offsets])
@@ -95,38 +104,11 @@ def count(gold_heads, heads, offsets, words_counted, labels_right=None, longest=
     return result
 
 
-@dataclass(frozen=True)
-class Scores:
-    """Counts over a corpus and the figures made of them, as fractions of 1 (0 where nothing was counted).
-
-    ``uas`` and ``las`` are the shares of counted words with the right head and with the right head and label,
-    ``complete`` that of the sentences whose counted words all have the right head, ``root`` that of the gold tree's
-    counted roots that are roots.
-    """
-
-    words: int
-    sentences: int
-    uas: float
-    las: float
-    complete: float
-    root: float
-
-
-def _divide(above, below):
-    return np.divide(above, below, out=np.zeros(np.shape(above)), where=np.asarray(below) > 0)
-
-
-def figures(totals) -> np.ndarray:
+def figures(totals: npt.ArrayLike) -> np.ndarray:
     """Return UAS, LAS, complete trees and root accuracy [shape=(..., 4)] from sums of counts [shape=(..., 7)]."""
     words, heads, labels, sentences, trees, roots, right = np.moveaxis(np.asarray(totals, np.float64), -1, 0)
     pairs = (heads, words), (labels, words), (trees, sentences), (right, roots)
-    return np.stack([_divide(above, below) for above, below in pairs], axis=-1)
-
-
-def score(counts) -> Scores:
-    """Return the figures of a corpus from its sentences' counts [shape=(sentences, 7)]."""
-    totals = np.sum(counts, axis=0)
-    return Scores(int(totals[0]), int(totals[3]), *figures(totals).tolist())
+    return np.stack([divide(above, below) for above, below in pairs], axis=-1)
 
 
 @dataclass(frozen=True)
@@ -149,17 +131,17 @@ class Group:
     right_predicted: int
 
     @property
-    def recall(self):
+    def recall(self) -> float:
         """Share of the gold tree's words that are right."""
         return self.right_gold / self.gold if self.gold else 0.0
 
     @property
-    def precision(self):
+    def precision(self) -> float:
         """Share of the other tree's words that are right."""
         return self.right_predicted / self.predicted if self.predicted else 0.0
 
 
-def by_group(gold_groups, groups, right, names) -> list[Group]:
+def by_group(gold_groups: np.ndarray, groups: np.ndarray, right: np.ndarray, names: Sequence[str]) -> list[Group]:
     """Count words by group.
 
     Parameters
@@ -189,7 +171,7 @@ DISTANCES = (("root", 0), ("1", 1), ("2", 2), ("3-6", 3), ("7+", 7))
 LENGTHS = (("1-10", 1), ("11-20", 11), ("21-30", 21), ("31-40", 31), ("41+", 41))
 
 
-def distance_groups(heads, offsets) -> np.ndarray:
+def distance_groups(heads: npt.ArrayLike, offsets: np.ndarray) -> np.ndarray:
     """Return each word's group of `DISTANCES`: how far its head is, 0 for a root."""
     heads = np.asarray(heads, np.int64)
     positions = np.arange(1, len(heads) + 1) - np.repeat(offsets[:-1] - offsets[0], np.diff(offsets))
@@ -197,17 +179,211 @@ def distance_groups(heads, offsets) -> np.ndarray:
     return np.searchsorted([least for _, least in DISTANCES], distances, side="right") - 1
 
 
-def length_groups(offsets) -> np.ndarray:
+def length_groups(offsets: np.ndarray) -> np.ndarray:
     """Return each word's group of `LENGTHS`, by the words of its sentence."""
     lengths = np.diff(offsets)
     return np.searchsorted([least for _, least in LENGTHS], np.repeat(lengths, lengths), side="right") - 1
 
 
-def bootstrap(counts, samples=1000, seed=1, level=0.95, figure=0) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of a figure (0: UAS, 1: LAS, 2: complete, 3: root) over sentences."""
-    return resampling.bootstrap(counts, lambda totals: figures(totals)[..., figure], samples, seed, level)
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """Dependency trees of a text.
+
+    Attributes
+    ----------
+    heads : np.ndarray [shape=(words,), dtype=int32]
+        Number of the head in its sentence, counted from 1; 0 for a root, -1 where there is none.
+    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
+        Sentence ``n`` has the words ``offsets[n]:offsets[n + 1]``.
+    labels : list of bytes or None
+        The label of each word's edge, its relation to the head.
+    words, tags : list of bytes or None
+    lines : np.ndarray or None [shape=(sentences,), dtype=int64]
+        Where each sentence begins in its file, for messages.
+    """
+
+    heads: np.ndarray
+    offsets: np.ndarray
+    labels: list[bytes] | None = None
+    words: list[bytes] | None = None
+    tags: list[bytes] | None = None
+    lines: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def named(self) -> bool:
+        """Whether there are labels: some other than the ``_`` that stands for none."""
+        return bool(self.labels) and not {*(self.labels or ())} <= {b"_"}
 
 
-def compare(counts, baseline, samples=1000, seed=1, level=0.95, figure=0) -> resampling.Difference:
-    """Return a parser's figure minus a baseline's on the same sentences; parameters as for `bootstrap`."""
-    return resampling.compare(counts, baseline, lambda totals: figures(totals)[..., figure], samples, seed, level)
+@dataclass(frozen=True)
+class Attachment(Metric[Trees, Trees]):
+    """Unlabelled and labelled attachment.
+
+    Attributes
+    ----------
+    punct : str
+        One of PUNCTUATION.
+    max_length : int or None
+        Sentences with more words that count are left out.
+    subtypes : bool
+        Whether labels must agree after a colon too.
+    ignore_forms : bool
+        Whether the words of the two may differ; for the signature.
+    """
+
+    name = "uas"
+    labels = LABELS
+    headline = "uas"
+    title = "UAS"
+    system = "parser"
+    legend = (
+        "LAS: head and label; trees: sentences whose words all have the right head; root: gold roots that are roots;"
+        " p: approximate randomization"
+    )
+
+    punct: str = "all"
+    max_length: int | None = None
+    subtypes: bool = True
+    ignore_forms: bool = False
+
+    def counted(self, gold: Trees) -> np.ndarray:
+        """Return which words count [shape=(words,), dtype=bool].
+
+        Raises
+        ------
+        UsageProblem
+            When the convention needs words or tags that the gold does not have.
+        """
+        if self.punct == "all":
+            return np.ones(len(gold.heads), bool)
+        if (gold.words if self.punct == "conll" else gold.tags) is None:
+            raise UsageProblem(
+                f"punct '{self.punct}' needs gold trees with {'words' if self.punct == 'conll' else 'tags'}"
+            )
+        return counted(gold.words or [], gold.tags, self.punct)
+
+    def count(self, gold: Trees, hypothesis: Trees) -> np.ndarray:
+        """Return the counts of `count`, by these settings."""
+        right = None
+        if gold.labels and hypothesis.labels and gold.named and hypothesis.named:
+            right = labels_equal(gold.labels, hypothesis.labels, self.subtypes)
+        return count(gold.heads, hypothesis.heads, gold.offsets, self.counted(gold), right, self.max_length)
+
+    def figures(self, totals: np.ndarray) -> np.ndarray:
+        """Return UAS, LAS, complete trees and root accuracy [shape=(..., 4)]."""
+        return figures(totals)
+
+    def settings(self, gold: Trees, hypothesis: Trees, counts: np.ndarray) -> dict[str, Any]:
+        """Return what counts."""
+        return {
+            "punct": self.punct, "nsent": int(counts[:, 3].sum()), "nword": int(counts[:, 0].sum()),
+            **({"maxlen": self.max_length} if self.max_length else {}), "subtypes": "yes" if self.subtypes else "no",
+            **({"forms": "ignored"} if self.ignore_forms else {}),
+        }  # fmt: skip
+
+    def score(self, gold: Trees, hypothesis: Trees) -> "TreeScore":
+        """Return the score of trees; see `Metric.score`."""
+        counts = self.count(gold, hypothesis)
+        totals = counts.sum(axis=0)
+        uas, las, complete, root = figures(totals).tolist()
+        return TreeScore(
+            metric=self, counts=counts, signature=self.signature(gold, hypothesis, counts), gold=gold,
+            hypothesis=hypothesis, words=int(totals[0]), sentences=int(totals[3]), uas=uas,
+            las=las if gold.named and hypothesis.named else None, complete=complete, root=root,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TreeScore(Score):
+    """Counts over a corpus and the figures made of them, as fractions of 1 (0 where nothing was counted).
+
+    Attributes
+    ----------
+    words, sentences : int
+        Words that count, and sentences that have any.
+    uas, las : float
+        Shares of these words with the right head, and with the right head and label; ``las`` is None where one side
+        has no labels.
+    complete : float
+        Share of the sentences whose counted words all have the right head.
+    root : float
+        Share of the gold trees' counted roots that are roots.
+    gold, hypothesis : Trees
+    """
+
+    words: int
+    sentences: int
+    uas: float
+    las: float | None
+    complete: float
+    root: float
+    gold: Trees = field(repr=False)
+    hypothesis: Trees = field(repr=False)
+
+    def groups(self, kind: str) -> list[Group]:
+        """Return the attachment of groups of words.
+
+        Parameters
+        ----------
+        kind : str
+            ``length`` of the sentence, ``distance`` of the head, or gold ``tag``.
+
+        Raises
+        ------
+        UsageProblem
+            When there is no such kind, or the gold has no tags.
+        """
+        gold, offsets = self.gold, self.gold.offsets
+        if kind == "length":
+            names, pair = [name for name, _ in LENGTHS], [length_groups(offsets)] * 2
+        elif kind == "distance":
+            names = [name for name, _ in DISTANCES]
+            pair = [distance_groups(trees.heads, offsets) for trees in (gold, self.hypothesis)]
+        elif kind != "tag":
+            raise UsageProblem(f"no groups by '{kind}'; there are length, distance and tag")
+        elif gold.tags is None:
+            raise UsageProblem("groups by tag need gold trees with tags")
+        else:
+            kinds = sorted(set(gold.tags))
+            numbers = {tag: k for k, tag in enumerate(kinds)}
+            names = [tag.decode("utf-8", "replace") for tag in kinds]
+            pair = [np.fromiter((numbers[tag] for tag in gold.tags), np.int64, len(gold.tags))] * 2
+        metric = self.metric
+        assert isinstance(metric, Attachment)
+        here = metric.counted(gold) & np.repeat(self.counts[:, 0] > 0, np.diff(offsets))
+        right = (gold.heads == self.hypothesis.heads)[here]
+        return by_group(pair[0][here], pair[1][here], right, names)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures by name."""
+        return {name: getattr(self, name) for name in ("words", "sentences", "uas", "las", "complete", "root")}
+
+    def cells(self, verbose: bool = False) -> dict[str, str]:
+        """Return the columns of the table."""
+        return {
+            "UAS%": percent(self.uas), "LAS%": percent(self.las), "trees%": percent(self.complete),
+            "root%": percent(self.root),
+        }  # fmt: skip
+
+    def gold_line(self, by: tuple[str, ...] = ()) -> str:
+        """Return what was counted."""
+        return f"gold: {self.words} words in {self.sentences} sentences count"
+
+    def breakdown(self, by: tuple[str, ...]) -> dict[str, Any]:
+        """Return the groups of each kind in ``by``."""
+        found = {
+            kind: [asdict(g) | {"recall": g.recall, "precision": g.precision} for g in self.groups(kind)]
+            for kind in dict.fromkeys(by)
+        }
+        return {"by": found} if found else {}
+
+    def breakdown_lines(self, name: str, by: tuple[str, ...]) -> Iterator[str]:
+        """Yield a table for each kind in ``by``."""
+        for kind in dict.fromkeys(by):
+            table = [[kind, "gold", "parsed", "recall", "precision"]]
+            for g in self.groups(kind):
+                table.append([g.name, str(g.gold), str(g.predicted), percent(g.recall), percent(g.precision)])
+            yield from ("", f"{name} by {kind}:", *aligned(table))

@@ -4,12 +4,15 @@ All figures are fractions: 1 is a perfect match, where sacrebleu says 100. Every
 up, so that corpora, sentences and drawn samples are all scored by the same functions.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from aligntools.ground import resampling
-from aligntools.ground.parallel import balanced_blocks
+from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.metrics.base import Metric, Score, percent
 
 ORDER = 4
 #: Columns of the statistics: matches by order, n-grams by order, length, length of the closest reference.
@@ -19,7 +22,12 @@ SMOOTHING = {"exp": None, "floor": 0.1, "add-k": 1.0, "none": None}
 _BLOCKS = 64
 
 
-def statistics(words, offsets, references, pool=None) -> np.ndarray:
+def statistics(
+    words: np.ndarray,
+    offsets: np.ndarray,
+    references: Sequence[tuple[np.ndarray, np.ndarray]],
+    pool: Pool | None = None,
+) -> np.ndarray:
     """Count what BLEU needs, sentence by sentence.
 
     Parameters
@@ -27,7 +35,7 @@ def statistics(words, offsets, references, pool=None) -> np.ndarray:
     words : np.ndarray [dtype=int32]
         The translations, joined.
     offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-    references : list of (np.ndarray, np.ndarray)
+    references : sequence of (np.ndarray, np.ndarray)
         Each a set of references: words and offsets, as many sentences, the same words' ids.
     pool : Pool, optional
 
@@ -79,7 +87,7 @@ def _interleaved(references):
     return np.concatenate([np.asarray(words, np.int32) for words, _ in references])[places], joined_offsets
 
 
-def precisions(counts, smoothing="exp", value=None) -> np.ndarray:
+def precisions(counts: npt.ArrayLike, smoothing: str = "exp", value: float | None = None) -> np.ndarray:
     """Return the smoothed precisions of order 1 to 4; 0 where there is none.
 
     Parameters
@@ -97,22 +105,27 @@ def precisions(counts, smoothing="exp", value=None) -> np.ndarray:
     """
     counts = np.asarray(counts, np.float64)
     matches, totals = counts[..., :ORDER].copy(), counts[..., ORDER : 2 * ORDER].copy()
-    value = SMOOTHING[smoothing] if value is None else value
+    amount = _amount(smoothing, value)
     some = np.any(matches > 0, axis=-1, keepdims=True)
     if smoothing == "add-k":
-        matches[..., 1:] += value
-        totals[..., 1:] += value
+        matches[..., 1:] += amount
+        totals[..., 1:] += amount
     # sacrebleu goes through the orders and stops at the first that has no n-grams
     reached = np.logical_and.accumulate(totals > 0, axis=-1) & some
     missing = reached & (matches == 0)
     if smoothing == "exp":
         matches = np.where(missing, 0.5 ** np.cumsum(missing, axis=-1), matches)
     elif smoothing == "floor":
-        matches = np.where(missing, value, matches)
+        matches = np.where(missing, amount, matches)
     return np.divide(matches, totals, out=np.zeros_like(matches), where=reached)
 
 
-def brevity(counts) -> np.ndarray:
+def _amount(smoothing, value):
+    """Return what is added, or taken for 0; 0 where the smoothing has no such value."""
+    return (SMOOTHING[smoothing] or 0.0) if value is None else value
+
+
+def brevity(counts: npt.ArrayLike) -> np.ndarray:
     """Return the penalty for translations shorter than their references [shape=(...)]."""
     counts = np.asarray(counts, np.float64)
     length, closest = counts[..., 2 * ORDER], counts[..., 2 * ORDER + 1]
@@ -127,7 +140,7 @@ def _bleu(counts, smoothing, value, effective):
     if effective:
         totals = counts[..., ORDER : 2 * ORDER].copy()
         if smoothing == "add-k":
-            totals[..., 1:] += SMOOTHING[smoothing] if value is None else value
+            totals[..., 1:] += _amount(smoothing, value)
         orders = np.maximum(np.logical_and.accumulate(totals > 0, axis=-1).sum(axis=-1), 1)
     used = np.arange(ORDER) < orders[..., None]
     with np.errstate(divide="ignore"):
@@ -135,7 +148,7 @@ def _bleu(counts, smoothing, value, effective):
     return brevity(counts) * np.exp(logs.sum(axis=-1) / orders)
 
 
-def corpus_bleu(counts, smoothing="exp", value=None):
+def corpus_bleu(counts: npt.ArrayLike, smoothing: str = "exp", value: float | None = None) -> np.ndarray:
     """Return the BLEU of a corpus from the sums of its statistics.
 
     Parameters
@@ -152,7 +165,7 @@ def corpus_bleu(counts, smoothing="exp", value=None):
     return _bleu(counts, smoothing, value, effective=False)
 
 
-def sentence_bleu(counts, smoothing="exp", value=None):
+def sentence_bleu(counts: npt.ArrayLike, smoothing: str = "exp", value: float | None = None) -> np.ndarray:
     """Return the BLEU of each sentence: up to the longest order that it has n-grams of.
 
     Parameters and result are those of `corpus_bleu`.
@@ -160,8 +173,85 @@ def sentence_bleu(counts, smoothing="exp", value=None):
     return _bleu(counts, smoothing, value, effective=True)
 
 
+class Segments(NamedTuple):
+    """A text as numbers: the same word has the same number in all texts that are scored together.
+
+    Attributes
+    ----------
+    words : np.ndarray [shape=(words,), dtype=int32]
+        All sentences, joined.
+    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
+        Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``.
+    """
+
+    words: np.ndarray
+    offsets: np.ndarray
+
+
 @dataclass(frozen=True)
-class Bleu:
+class Bleu(Metric[Sequence[Segments], Segments]):
+    """BLEU; the gold is one or more sets of references.
+
+    Attributes
+    ----------
+    smooth : str
+        One of `SMOOTHING`.
+    smooth_value : float or None
+        Of ``floor`` and ``add-k``; None is 0.1 and 1.
+    lowercase : bool
+        Whether the texts were put in lower case; for the signature.
+    tokenize : str
+        How words were told apart; for the signature.
+    """
+
+    name = "bleu"
+    labels = (*(f"{n}-gram_matches" for n in range(1, ORDER + 1)), *(f"{n}-grams" for n in range(1, ORDER + 1)),
+              "words", "reference_words")  # fmt: skip
+    headline = "bleu"
+    title = "BLEU"
+    system = "translation"
+    legend = (
+        "1- to 4-grams: smoothed precisions; BP: brevity penalty; ratio: words to words of the closest references;"
+        " p: approximate randomization"
+    )
+
+    smooth: str = "exp"
+    smooth_value: float | None = None
+    lowercase: bool = False
+    tokenize: str = "none"
+
+    def count(self, gold: Sequence[Segments], hypothesis: Segments) -> np.ndarray:
+        """Return the counts of `statistics`."""
+        return statistics(*hypothesis, gold)
+
+    def figures(self, totals: np.ndarray) -> np.ndarray:
+        """Return BLEU [shape=(..., 1)]."""
+        return corpus_bleu(totals, self.smooth, self.smooth_value)[..., None]
+
+    def settings(self, gold: Sequence[Segments], hypothesis: Segments, counts: np.ndarray) -> dict[str, Any]:
+        """Return what sacrebleu's signature says, in its terms."""
+        value = SMOOTHING[self.smooth] if self.smooth_value is None else self.smooth_value
+        return {
+            "nrefs": len(gold), "case": "lc" if self.lowercase else "mixed", "eff": "no", "tok": self.tokenize,
+            "smooth": self.smooth if value is None else f"{self.smooth}[{value:.2f}]", "nsent": len(counts),
+        }  # fmt: skip
+
+    def score(self, gold: Sequence[Segments], hypothesis: Segments) -> "BleuScore":
+        """Return the score of a translation; see `Metric.score`."""
+        counts = self.count(gold, hypothesis)
+        total = counts.sum(axis=0)
+        words, closest = int(total[-2]), int(total[-1])
+        return BleuScore(
+            metric=self, counts=counts, signature=self.signature(gold, hypothesis, counts),
+            bleu=float(corpus_bleu(total, self.smooth, self.smooth_value)),
+            precisions=tuple(precisions(total, self.smooth, self.smooth_value).tolist()),
+            brevity_penalty=float(brevity(total)), ratio=words / closest if closest else 0.0, words=words,
+            reference_words=closest,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BleuScore(Score):
     """A corpus's figures, as fractions.
 
     Attributes
@@ -182,26 +272,25 @@ class Bleu:
     words: int
     reference_words: int
 
+    def sentences(self) -> np.ndarray:
+        """Return the BLEU of each sentence, up to the longest n-grams that it has [shape=(sentences,)]."""
+        metric = self.metric
+        assert isinstance(metric, Bleu)
+        return sentence_bleu(self.counts, metric.smooth, metric.smooth_value)
 
-def score(counts, smoothing="exp", value=None) -> Bleu:
-    """Score a corpus by its `statistics` [shape=(sentences, 10)]."""
-    total = counts.sum(axis=0)
-    words, closest = int(total[-2]), int(total[-1])
-    return Bleu(
-        float(corpus_bleu(total, smoothing, value)),
-        tuple(precisions(total, smoothing, value).tolist()),
-        float(brevity(total)),
-        words / closest if closest else 0.0,
-        words,
-        closest,
-    )
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures by name."""
+        names = "bleu", "precisions", "brevity_penalty", "ratio", "words", "reference_words"
+        return {name: getattr(self, name) for name in names}
 
+    def cells(self, verbose: bool = False) -> dict[str, str]:
+        """Return the columns of the table."""
+        orders = {f"{n}-grams": percent(p) for n, p in enumerate(self.precisions, 1)}
+        return {
+            "BLEU": percent(self.bleu), **orders, "BP": f"{self.brevity_penalty:.3f}", "ratio": f"{self.ratio:.3f}",
+            "words": str(self.words), "in reference": str(self.reference_words),
+        }  # fmt: skip
 
-def bootstrap(counts, samples=1000, seed=1, smoothing="exp", value=None):
-    """Return the 95 % interval of the BLEU over drawn sentences; see `resampling.bootstrap`."""
-    return resampling.bootstrap(counts, lambda total: corpus_bleu(total, smoothing, value), samples, seed)
-
-
-def compare(counts, baseline, samples=1000, seed=1, smoothing="exp", value=None) -> resampling.Difference:
-    """Compare two systems' BLEU on the same sentences; see `resampling.compare`."""
-    return resampling.compare(counts, baseline, lambda total: corpus_bleu(total, smoothing, value), samples, seed)
+    def gold_line(self, by: tuple[str, ...] = ()) -> str:
+        """Return nothing: what the references have is in the table."""
+        return ""

@@ -4,13 +4,16 @@ Everything but the accuracy is made from the contingency table alone, so it does
 labels are called. Logarithms are to base 2.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
-from aligntools.ground import resampling
+from aligntools.formats.conll import COLUMNS
+from aligntools.formats.tagged import Tokens, without_spaces
 from aligntools.ground.errors import UsageProblem
+from aligntools.metrics.base import Metric, Score, aligned, divide, percent
 
 _CELLS = 20_000_000  # a larger table is no table of tags
 
@@ -168,75 +171,6 @@ def information(table: Table) -> Information:
     return Information(gold, predicted, gold_given, predicted_given, vi, homogeneity, completeness, v_measure)
 
 
-@dataclass(frozen=True)
-class Scores:
-    """All figures of a tagging, as shares of 1; entropies in bits.
-
-    Attributes
-    ----------
-    words, tags, labels, foreign : int
-        How many words, different tags, different labels, and words whose label is none of the tags.
-    accuracy : float or None
-        See `accuracy`.
-    known, unknown : int or None
-        Words that the training text has, and the others; None where no training text was given.
-    accuracy_known, accuracy_unknown : float or None
-        Of these words; None also where there are none of them or `accuracy` does not apply.
-    many_to_one, one_to_one : float or None
-        Accuracy when labels are mapped to tags; None when there are no words.
-    information : Information
-    """
-
-    words: int
-    tags: int
-    labels: int
-    foreign: int
-    accuracy: float | None
-    known: int | None
-    unknown: int | None
-    accuracy_known: float | None
-    accuracy_unknown: float | None
-    many_to_one: float | None
-    one_to_one: float | None
-    information: Information
-
-
-def score(gold: Sequence[bytes], predicted: Sequence[bytes], known: np.ndarray | None = None) -> Scores:
-    """Score labels against tags.
-
-    Parameters
-    ----------
-    gold, predicted : sequence of bytes
-        One for each word.
-    known : np.ndarray [shape=(words,), dtype=bool] or None
-        Whether a word is in the training text.
-
-    Raises
-    ------
-    ValueError, UsageProblem
-        As `contingency`.
-    """
-    table = contingency(gold, predicted)
-    overall = accuracy(table)
-    parts = [None, None, None, None]
-    if known is not None:
-        right = agreement(gold, predicted)
-        for k, part in enumerate((right[known], right[~known])):
-            parts[k] = len(part)
-            parts[k + 2] = float(part.mean()) if len(part) and overall is not None else None
-    return Scores(
-        table.words,
-        len(table.gold),
-        len(table.predicted),
-        table.foreign,
-        overall,
-        *parts,
-        _hits(table, many_to_one(table)) / table.words if table.words else None,
-        _hits(table, one_to_one(table)) / table.words if table.words else None,
-        information(table),
-    )
-
-
 def agreement(gold: Sequence[bytes], predicted: Sequence[bytes]) -> np.ndarray:
     """Tell for each word whether its label is its tag [shape=(words,), dtype=bool]."""
     return np.fromiter((g == p for g, p in zip(gold, predicted, strict=True)), bool, len(gold))
@@ -301,15 +235,179 @@ def sentence_counts(right: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return np.stack([np.diff(total[offsets]), np.diff(offsets)], axis=1)
 
 
-def _share(totals):
-    return totals[..., 0] / np.maximum(totals[..., 1], 1)
+@dataclass(frozen=True)
+class Tagging(Metric[Tokens, Tokens]):
+    """Accuracy of tags, and measures for labels without names.
+
+    Attributes
+    ----------
+    training : frozenset of bytes or None
+        The words of the training text, as `without_spaces` writes them: the gold's other words are scored apart.
+    ignore_forms : bool
+        Whether the words of the two may differ; for the signature.
+    column, hyp_column : str or int
+        Where the tags were read; for the signature.
+    """
+
+    name = "tags"
+    labels = ("right", "words")
+    headline = "accuracy"
+    title = "accuracy"
+    system = "tagging"
+    legend = "G: gold tags, P: labels; hom: 1 - H(G|P) / H(G), com: 1 - H(P|G) / H(P), V: their harmonic mean"
+
+    training: frozenset[bytes] | None = field(default=None, repr=False)
+    ignore_forms: bool = False
+    column: str | int = "upos"
+    hyp_column: str | int = "upos"
+
+    def count(self, gold: Tokens, hypothesis: Tokens) -> np.ndarray:
+        """Return the counts of `sentence_counts`."""
+        return sentence_counts(agreement(gold.tags or [], hypothesis.tags or []), gold.offsets)
+
+    def figures(self, totals: np.ndarray) -> np.ndarray:
+        """Return the accuracy [shape=(..., 1)]."""
+        totals = np.asarray(totals)
+        return divide(totals[..., :1], totals[..., 1:])
+
+    def settings(self, gold: Tokens, hypothesis: Tokens, counts: np.ndarray) -> dict[str, Any]:
+        """Return what the files were taken for and what was counted."""
+        return {
+            "gold": _kind(gold, self.column), "hyp": _kind(hypothesis, self.hyp_column),
+            "nsent": len(gold), "nword": int(gold.offsets[-1]), "1-to-1": "optimal", "log": "2",
+            **({"train": f"{len(self.training)}types"} if self.training is not None else {}),
+            **({"forms": "ignored"} if self.ignore_forms else {}),
+        }  # fmt: skip
+
+    def score(self, gold: Tokens, hypothesis: Tokens) -> "TagScore":
+        """Return the score of tags; see `Metric.score`.
+
+        Raises
+        ------
+        ValueError, UsageProblem
+            As `contingency`.
+        """
+        table = contingency(gold.tags or [], hypothesis.tags or [])
+        counts = self.count(gold, hypothesis)
+        overall = accuracy(table)
+        known = unknown = of_known = of_unknown = None
+        if self.training is not None:
+            training, right = self.training, agreement(gold.tags or [], hypothesis.tags or [])
+            seen = np.fromiter((without_spaces(word) in training for word in gold.words), bool, len(gold.words))
+            known, unknown = int(seen.sum()), int((~seen).sum())
+            if overall is not None:
+                of_known, of_unknown = (
+                    float(part.mean()) if len(part) else None for part in (right[seen], right[~seen])
+                )
+        n = table.words
+        return TagScore(
+            metric=self, counts=counts, signature=self.signature(gold, hypothesis, counts), table=table, words=n,
+            tags=len(table.gold), labels=len(table.predicted), foreign=table.foreign, accuracy=overall, known=known,
+            unknown=unknown, accuracy_known=of_known, accuracy_unknown=of_unknown,
+            many_to_one=_hits(table, many_to_one(table)) / n if n else None,
+            one_to_one=_hits(table, one_to_one(table)) / n if n else None, information=information(table),
+        )  # fmt: skip
 
 
-def bootstrap(counts, samples=1000, seed=1, level=0.95) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of the accuracy over sentences; counts from `sentence_counts`."""
-    return resampling.bootstrap(counts, _share, samples, seed, level)
+def _kind(tokens, column):
+    """Say what a file was taken for."""
+    if tokens.format == "conll":
+        return f"conll:{column if isinstance(column, int) else COLUMNS[column] + 1}"
+    if tokens.format == "columns":
+        return f"columns:{column if isinstance(column, int) else 2}"
+    return tokens.format
 
 
-def compare(counts, baseline, samples=1000, seed=1, level=0.95) -> resampling.Difference:
-    """Return a tagging's accuracy minus a baseline's: above 0 where the first is better."""
-    return resampling.compare(counts, baseline, _share, samples, seed, level)
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TagScore(Score):
+    """All figures of a tagging, as shares of 1; entropies in bits.
+
+    Attributes
+    ----------
+    words, tags, labels, foreign : int
+        How many words, different tags, different labels, and words whose label is none of the tags.
+    accuracy : float or None
+        See `accuracy`.
+    known, unknown : int or None
+        Words that the training text has, and the others; None where no training text was given.
+    accuracy_known, accuracy_unknown : float or None
+        Of these words; None also where there are none of them or `accuracy` does not apply.
+    many_to_one, one_to_one : float or None
+        Accuracy when labels are mapped to tags; None when there are no words.
+    information : Information
+    table : Table
+        What all of them but those of known words come from.
+    """
+
+    words: int
+    tags: int
+    labels: int
+    foreign: int
+    accuracy: float | None
+    known: int | None
+    unknown: int | None
+    accuracy_known: float | None
+    accuracy_unknown: float | None
+    many_to_one: float | None
+    one_to_one: float | None
+    information: Information
+    table: Table = field(repr=False)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the figures by name."""
+        names = (
+            "words", "tags", "labels", "foreign", "accuracy", "known", "unknown", "accuracy_known", "accuracy_unknown",
+            "many_to_one", "one_to_one",
+        )  # fmt: skip
+        return {name: getattr(self, name) for name in names} | {"information": asdict(self.information)}
+
+    def cells(self, verbose: bool = False) -> dict[str, str]:
+        """Return the columns of the table; ``verbose`` adds the conditional entropies."""
+        told = self.information
+        cells = {"acc%": percent(self.accuracy)}
+        if self.known is not None:
+            cells |= {"known": percent(self.accuracy_known), "unknown": percent(self.accuracy_unknown)}
+        cells |= {"many-to-1": percent(self.many_to_one), "1-to-1": percent(self.one_to_one), "VI": f"{told.vi:.4f}"}
+        if verbose:
+            cells |= {"H(G|P)": f"{told.gold_given_predicted:.4f}", "H(P|G)": f"{told.predicted_given_gold:.4f}"}
+        shares = {"V": told.v_measure, "hom": told.homogeneity, "com": told.completeness}
+        return cells | {head: percent(share) for head, share in shares.items()} | {"labels": str(self.labels)}
+
+    def gold_line(self, by: tuple[str, ...] = ()) -> str:
+        """Return how many words and tags the gold has."""
+        known = "" if self.known is None else f", {self.known} known and {self.unknown} unknown"
+        gap = "\n" if "tag" in by else ""  # between the tags' figures and this line
+        return f"{gap}gold: {self.words} words{known}, {self.tags} tags"
+
+    def details(self) -> str:
+        """Return counts and entropies in a line."""
+        told = self.information
+        entropies = f"H(G) {told.gold:.4f}, H(P) {told.predicted:.4f}"
+        return f"{super().details()}, labels that the gold does not have {self.foreign}, {entropies}"
+
+    def breakdown(self, by: tuple[str, ...]) -> dict[str, Any]:
+        """Return the figures of each tag and the most frequent errors, if ``by`` has ``tag``."""
+        if "tag" not in by:
+            return {}
+        return {
+            "by_tag": [asdict(row) | {"tag": _text(row.tag)} for row in by_tag(self.table)],
+            "confusions": [{"gold": _text(g), "predicted": _text(p), "words": n} for g, p, n in confusions(self.table)],
+        }
+
+    def breakdown_lines(self, name: str, by: tuple[str, ...]) -> Iterator[str]:
+        """Yield a table of all tags and the most frequent errors, if ``by`` has ``tag``."""
+        if "tag" not in by:
+            return
+        rows = [["tag", "gold", "labelled", "both", "precision", "recall", "F1"]]
+        for row in by_tag(self.table):
+            counts = map(str, (row.gold, row.predicted, row.correct))
+            rows.append([_text(row.tag), *counts, *map(percent, (row.precision, row.recall, row.f1))])
+        how = "" if self.table.comparable or not self.table.words else ", labels mapped many-to-1"
+        yield from ("", f"{name}{how}:", *aligned(rows))
+        errors = [f"{_text(g)} as {_text(p)} {n}" for g, p, n in confusions(self.table)]
+        if errors:
+            yield "commonest errors: " + ", ".join(errors)
+
+
+def _text(value):
+    return value.decode("utf-8", "replace")

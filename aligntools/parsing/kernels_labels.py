@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from aligntools.ground.compiling import kernel
-from aligntools.parsing.kernels_features import _GOLDEN, _prepare
+from aligntools.parsing.features.kernels_features import GOLDEN, prepare_keys
 
 
 @kernel
@@ -27,11 +27,11 @@ def label_rows(layers, starts, lengths, words, heads, sides, seeds, shift, keys,
         n = lengths[s]
         for t in range(len(sides)):
             head, right, left = keys[0], keys[1], keys[2]
-            _prepare(layers, starts[s], n, sides[t], seeds[t], head, right, left)
+            prepare_keys(layers, starts[s], n, sides[t], seeds[t], head, right, left)
             for m in range(1, n + 1):
                 h = heads[words[s] + m - 1]
                 x = head[h] ^ (right[m] if h < m else left[m])
-                rows[words[s] + m - 1, t] = np.int32((x * _GOLDEN) >> shift)
+                rows[words[s] + m - 1, t] = np.int32((x * GOLDEN) >> shift)
 
 
 @kernel(inline=True)

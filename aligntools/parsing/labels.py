@@ -6,7 +6,7 @@ import numpy as np
 
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.parsing import kernels_labels as kernels
-from aligntools.parsing.features import Sentences, compile_templates
+from aligntools.parsing.features.space import EncodedSentences, compile_templates
 
 TEMPLATES = (
     "p | p", "w p | p", "p | w p", "w | w", "p | w", "w | p", "| w p", "| x p", "p-1 p | p", "p p+1 | p",
@@ -49,12 +49,12 @@ class Labeler:
         return rows
 
     @classmethod
-    def train(cls, sentences: Sentences, heads, labels, bits=BITS, passes=PASSES, rate=RATE, seed=1):
+    def train(cls, sentences: EncodedSentences, heads, labels, bits=BITS, passes=PASSES, rate=RATE, seed=1):
         """Learn from trees with labels.
 
         Parameters
         ----------
-        sentences : Sentences
+        sentences : EncodedSentences
         heads : int32 [words]
         labels : sequence of bytes
             The words' labels, none of them empty.
@@ -75,7 +75,7 @@ class Labeler:
             kernels.fit_labels(rows, ids, order, np.float32(rate), result.weights, squares, np.empty(size, np.float32))
         return result
 
-    def label(self, sentences: Sentences, heads) -> list[bytes]:
+    def label(self, sentences: EncodedSentences, heads) -> list[bytes]:
         """Return each word's label, given its head."""
         found = np.zeros(len(heads), np.int32)
         scores = np.empty(self.weights.shape[1], np.float32)

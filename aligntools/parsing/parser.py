@@ -1,80 +1,27 @@
 """A parser as a whole: vocabularies, feature space, weights and labels, on disk and at work."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 import numpy as np
 
 from aligntools.formats.modelfile import fitting, read_model, write_model
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.parallel import Pool
-from aligntools.parsing import inference
-from aligntools.parsing.features import SETS, FeatureSpace, Sentences
-from aligntools.parsing.inference import Trees
+from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
+from aligntools.parsing.features.vocabularies import Vocabularies
 from aligntools.parsing.labels import Labeler
+from aligntools.parsing.settings import LONGEST, TreeConstraints
+from aligntools.parsing.trees import inference
 
 KIND = "parser"
 #: Edges that are scored at a time.
 CHUNK = 1_000_000
-#: Letters of a word that the layer of prefixes has.
-PREFIX = 5
-_DIGITS = bytes.maketrans(b"123456789", b"000000000")
-
-
-def normalized(words: Sequence[bytes]) -> list[bytes]:
-    """Return words in lower case, every digit a zero."""
-    forms = {word: word.decode("utf-8", "replace").lower().encode().translate(_DIGITS) for word in set(words)}
-    return [forms[word] for word in words]
-
-
-def prefixes(words: Sequence[bytes]) -> list[bytes]:
-    """Return the first letters of words."""
-    forms = {word: word.decode("utf-8", "replace")[:PREFIX].encode() for word in set(words)}
-    return [forms[word] for word in words]
-
-
-def vocabulary(words: Sequence[bytes], least=1) -> Vocabulary:
-    """Number what occurs at least so many times, in order of first occurrence."""
-    counts = {}
-    for word in words:
-        counts[word] = counts.get(word, 0) + 1
-    return Vocabulary.from_bytes([word for word, n in counts.items() if n >= least and word])
 
 
 @dataclass(frozen=True)
-class Lexicon:
-    """What turns words and tags into layers of ids.
-
-    Attributes
-    ----------
-    words, tags, prefixes : Vocabulary
-        Of normalized words, of tags, of normalized words' prefixes.
-    """
-
-    words: Vocabulary
-    tags: Vocabulary
-    prefixes: Vocabulary
-
-    @classmethod
-    def of(cls, words: Sequence[bytes], tags: Sequence[bytes], least=2):
-        """Number words and prefixes that occur at least ``least`` times, and all tags.
-
-        What is rarer is unknown in training too, so that there are weights for what is unknown later.
-        """
-        words = normalized(words)
-        return cls(vocabulary(words, least), vocabulary(tags), vocabulary(prefixes(words), least))
-
-    def sentences(self, words: Sequence[bytes], tags: Sequence[bytes], offsets) -> Sentences:
-        """Return sentences as features see them."""
-        if not len(words) == len(tags) == offsets[-1] - offsets[0]:
-            raise ValueError(f"{len(words)} words, {len(tags)} tags and offsets up to {offsets[-1] - offsets[0]}")
-        words = normalized(words)
-        ids = self.words.ids(words), self.tags.ids(tags), self.prefixes.ids(prefixes(words))
-        return Sentences.from_ids(offsets, *ids)
-
-
-@dataclass
-class Parsed:
+class ParsedTrees:
     """Trees of sentences.
 
     Attributes
@@ -92,53 +39,67 @@ class Parsed:
     flat: np.ndarray
 
 
-@dataclass
-class Parser:
-    """An edge-factored log-linear model over trees.
+@dataclass(frozen=True)
+class ParserModel:
+    """An edge-factored log-linear model over trees; nothing in it changes.
 
     Attributes
     ----------
-    lexicon : Lexicon
+    vocabularies : Vocabularies
     space : FeatureSpace
     weights : float64 [space.size]
         With no more digits than a float32 has, so that a saved model is the same model.
-    trees : Trees
-        Which trees it was trained over, and finds unless told otherwise.
+    trees : TreeConstraints
+        Which trees it was trained over.
     settings : dict
         What it was trained with, for information; JSON.
     labeler : Labeler or None
     """
 
-    lexicon: Lexicon
+    vocabularies: Vocabularies
     space: FeatureSpace
     weights: np.ndarray
-    trees: Trees
-    settings: dict
+    trees: TreeConstraints
+    settings: dict[str, Any] = field(default_factory=dict)
     labeler: Labeler | None = None
 
-    def __post_init__(self):
-        self.weights = np.asarray(self.weights, np.float32).astype(np.float64)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", np.asarray(self.weights, np.float32).astype(np.float64))
         if self.weights.shape != (self.space.size,):
             raise ValueError(f"{self.weights.shape} weights for {self.space.size} features")
 
-    def sentences(self, words: Sequence[bytes], tags: Sequence[bytes], offsets) -> Sentences:
-        """Return text as this parser sees it."""
-        return self.lexicon.sentences(words, tags, offsets)
+    def unknown_tags(self, tags: Sequence[bytes]) -> np.ndarray:
+        """Return for each tag whether training never saw it, bool [tags]."""
+        kinds = list(dict.fromkeys(tags))
+        strange = {tag for tag, n in zip(kinds, self.vocabularies.tags.ids(kinds).tolist(), strict=True) if n < 0}
+        if not strange:
+            return np.zeros(len(tags), bool)
+        return np.fromiter((tag in strange for tag in tags), bool, len(tags))
 
-    def scores(self, sentences: Sentences, pool: Pool | None = None, only=None) -> np.ndarray:
+    def sentences(self, words: Sequence[bytes], tags: Sequence[bytes], offsets) -> EncodedSentences:
+        """Return text as this parser sees it."""
+        return self.vocabularies.sentences(words, tags, offsets)
+
+    def scores(self, sentences: EncodedSentences, pool: Pool | None = None, only=None) -> np.ndarray:
         """Score every edge [shape=(edges,)]; ``only`` as in `FeatureSpace.scores`."""
         return self.space.scores(self.weights, sentences, pool, only)
 
-    def parse(self, sentences: Sentences, pool: Pool | None = None, trees: Trees | None = None, longest=1000) -> Parsed:
+    def parse(
+        self,
+        sentences: EncodedSentences,
+        pool: Pool | None = None,
+        trees: TreeConstraints | None = None,
+        longest: int = LONGEST,
+    ) -> ParsedTrees:
         """Find the best trees.
 
         Parameters
         ----------
-        sentences : Sentences
+        sentences : EncodedSentences
         pool : Pool, optional
             Does not change the results.
-        trees : Trees, optional
-            Other ones than the model's own.
+        trees : TreeConstraints, optional
+            Which trees to choose from, instead of those of the model.
         longest : int
             Sentences with more words get a flat tree: the first word under the root, the others under it.
         """
@@ -150,9 +111,9 @@ class Parser:
             part = sentences if end - begin == len(sentences) else sentences.part(begin, end)
             found, scores = inference.best_trees(self.scores(part, pool), part.offsets, trees or self.trees, pool)
             heads[offsets[begin] : offsets[end]], best[begin:end] = found, scores
-        return Parsed(heads, best, flat)
+        return ParsedTrees(heads, best, flat)
 
-    def save(self, path):
+    def save(self, path) -> None:
         """Write the model file: the weights that are not 0, as float32."""
         header = {
             "trees": asdict(self.trees),
@@ -165,14 +126,14 @@ class Parser:
         places = np.flatnonzero(self.weights).astype(np.int32)
         arrays = {"places": places, "weights": self.weights[places].astype(np.float32)}
         for name in ("words", "tags", "prefixes"):
-            part = getattr(self.lexicon, name)
+            part = getattr(self.vocabularies, name)
             arrays[f"{name}.blob"], arrays[f"{name}.starts"] = part.blob, part.starts
         if self.labeler is not None:
             arrays |= {f"labeler.{name}": a for name, a in self.labeler.arrays().items()}
         write_model(path, KIND, header, arrays)
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path) -> "ParserModel":
         """Read a model file.
 
         Raises
@@ -183,7 +144,7 @@ class Parser:
         header, arrays = read_model(path, KIND)
         with fitting(path):
             space = FeatureSpace(header["templates"], header["bits"], header["bins"])
-            lexicon = Lexicon(
+            vocabularies = Vocabularies(
                 *(Vocabulary.from_arrays(arrays[f"{n}.blob"], arrays[f"{n}.starts"])
                   for n in ("words", "tags", "prefixes"))
             )  # fmt: skip
@@ -197,14 +158,14 @@ class Parser:
             if len(places) and (places[0] < 0 or places[-1] >= space.size or np.any(np.diff(places) <= 0)):
                 raise ValueError("weights out of range")
             if not np.all(np.isfinite(values)):
-                raise ValueError("weights that are no numbers")
+                raise ValueError("weights are not finite")
             weights = np.zeros(space.size)
             weights[places] = values
             labeler = None
             if header["labels"]:
                 own = {k.removeprefix("labeler."): a for k, a in arrays.items() if k.startswith("labeler.")}
                 labeler = Labeler.from_arrays(own)
-            return cls(lexicon, space, weights, Trees(**header["trees"]), header["settings"], labeler)
+            return cls(vocabularies, space, weights, TreeConstraints(**header["trees"]), header["settings"], labeler)
 
 
 def _runs(sentences, skip):
@@ -219,10 +180,3 @@ def _runs(sentences, skip):
             end += 1
         yield begin, end
         begin = end
-
-
-def templates_of(name) -> tuple[str, ...]:
-    """Return the templates of a set by its name; ValueError if there is none."""
-    if name not in SETS:
-        raise ValueError(f"no set of features is called '{name}'; there are {', '.join(SETS)}")
-    return SETS[name]

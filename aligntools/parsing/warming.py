@@ -3,9 +3,11 @@
 import numpy as np
 
 from aligntools.formats.pharaoh import Links
-from aligntools.parsing import inference, supervised, transfer_training
-from aligntools.parsing.inference import Trees
-from aligntools.parsing.transfer_training import Text
+from aligntools.parsing.learning import treebank
+from aligntools.parsing.settings import ParserSettings, TransferSettings, TreeConstraints
+from aligntools.parsing.text import TaggedText
+from aligntools.parsing.transfer import learning
+from aligntools.parsing.trees import inference
 
 
 def warm(pool):
@@ -14,19 +16,21 @@ def warm(pool):
     offsets = np.array([0, 4, 8], np.int64)
     heads = np.array([2, 3, 0, 3, 2, 3, 0, 3], np.int32)
     odd = np.array([0, 0, 1, 2, 3, 4, 0, 3], np.int32)  # two roots; crossing edges
-    text, links = Text(words, tags, offsets), Links.from_lists([[(k, k) for k in range(4)]] * 2)
+    text, links = TaggedText(words, tags, offsets), Links.from_lists([[(k, k) for k in range(4)]] * 2)
     for projective in (True, False):
-        settings = supervised.Settings("full", 8, 1, projective, crossing="lift", roots="join", iterations=2)
-        supervised.train(words, tags, offsets, odd, [b"x"] * 8, settings, pool)
-        parser, _ = supervised.train(words, tags, offsets, heads, [b"x"] * 8, settings, pool)
+        settings = ParserSettings(bits=8, min_count=1, projective=projective, iterations=2)
+        treebank.train(words, tags, offsets, odd, [b"x"] * 8, settings, pool)
+        parser, _ = treebank.train(words, tags, offsets, heads, [b"x"] * 8, settings, pool)
         sentences = parser.sentences(words, tags, offsets)
         found = parser.parse(sentences, pool)
         parser.labeler.label(sentences, found.heads)
         for method in ("full", "projected"):
-            chosen = transfer_training.Settings(method, "full", 8, 1, projective, iterations=2, rounds=1, l2=1.0)
-            transfer_training.train(parser, text, text, links, text, chosen, pool)
+            chosen = TransferSettings(
+                bits=8, min_count=1, projective=projective, method=method, iterations=2, rounds=1, l2=1.0
+            )
+            learning.train(parser, text, text, links, text, chosen, pool)
         scores = np.linspace(-1e4, 1e4, int(sentences.edges[-1]))  # far apart: the sums in log space
         scores[:20], scores[[2, 6]] = -1e3, 0.0  # two words that want each other as head
-        trees = Trees(projective)
+        trees = TreeConstraints(projective)
         inference.sums(scores, offsets, trees, pool)
         inference.entropy(scores, offsets, trees, pool)

@@ -23,8 +23,8 @@ FLOOR = 1e-12
 PRUNE = 3e-3
 
 
-@dataclass
-class Candidates:
+@dataclass(frozen=True)
+class TagCandidates:
     """Which groups of states (tags) each row (word) can be in: ``groups[ptr[row]:ptr[row + 1]]``.
 
     Attributes
@@ -49,7 +49,7 @@ class Candidates:
 
     def joined(self, other):
         """Return these rows and, behind them, another's."""
-        return Candidates(
+        return TagCandidates(
             np.concatenate([self.ptr, self.ptr[-1] + other.ptr[1:]]), np.concatenate([self.groups, other.groups])
         )
 
@@ -76,8 +76,8 @@ class Candidates:
         return cells, kept.astype(np.int32)
 
 
-@dataclass
-class Model:
+@dataclass(frozen=True)
+class CandidateChain:
     """A chain and its emissions.
 
     Attributes
@@ -110,11 +110,11 @@ def decode(rows, offsets, candidates, models, pool, coarse=None, by_state=False,
     ----------
     rows : int32 [tokens]
     offsets : int64 [sentences + 1]
-    candidates : Candidates
-    models : list of Model
+    candidates : TagCandidates
+    models : list of CandidateChain
         Several are combined by the geometric mean of their posteriors.
     pool : Pool
-    coarse : Model or None
+    coarse : CandidateChain or None
         A small model over the same groups; what it finds next to impossible is not looked at again.
     by_state : bool
         Choose states, not groups: for one model with all its states in one group.

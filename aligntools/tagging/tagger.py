@@ -1,56 +1,65 @@
 """A tagger as a whole: vocabulary, candidates, models and unknown words, on disk and in memory."""
 
-from dataclasses import dataclass, field
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise, repeat
+from typing import Any
 
 import numpy as np
 
 from aligntools.formats.modelfile import fitting, hold, read_model, write_model
 from aligntools.ground.errors import UsageProblem
-from aligntools.tagging.decoding import Candidates, Model, decode
-from aligntools.tagging.unknown import RELATIONS, UnknownWords, text_of
-from aligntools.tagging.wordclasses import WordClasses
+from aligntools.ground.parallel import Pool
+from aligntools.tagging.decoding import CandidateChain, TagCandidates, decode
+from aligntools.tagging.forms.unknown import RELATIONS, UnknownWords, text_of
+from aligntools.tagging.forms.wordclasses import WordClasses
+from aligntools.tagging.settings import DECODERS
 
 KIND = "tagger"
-DECODERS = ("posterior", "viterbi")
-#: A word's tags with less than this share of its likeliest tag's probability are no candidates.
+#: A word's tags with less than this share of the probability of its likeliest tag are no candidates.
 THRESHOLD = 1e-3
-#: Unknown words that are remembered between calls, at most.
+#: Largest number of unknown words that are remembered between calls.
 REMEMBER = 1 << 17
 
 
-@dataclass
-class Member:
+@dataclass(frozen=True)
+class TaggerMember:
     """One model of a tagger, and what emissions of unknown words are made of.
 
     Attributes
     ----------
-    model : Model
+    chain : CandidateChain
     prior : float64 [states]
         ``p(state)``.
     shares : float32 [nodes, states]
         ``p(state | tag, class of the word)``; all 1 where a tag has one state.
     """
 
-    model: Model
+    chain: CandidateChain
     prior: np.ndarray
     shares: np.ndarray
 
-    def emissions(self, group_shares, nodes, candidates):
-        """Return ``p(state | word) / p(state)`` of words, as `Model` lays them out.
 
-        Parameters
-        ----------
-        group_shares : float64 [candidates]
-            ``p(group | word)``.
-        nodes : int64 [words]
-        candidates : Candidates
-            Of the words.
-        """
-        _, candidate, state = candidates.states(self.model.first)
-        rows = candidates.rows()[candidate]
-        within = self.shares[nodes[rows], state]
-        return rounded(group_shares[candidate] * within / self.prior[state])
+def emissions(first, class_shares, prior, group_shares, nodes, candidates):
+    """Return ``p(state | word) / p(state)`` of words, laid out as in `CandidateChain`.
+
+    Parameters
+    ----------
+    first : int64 [groups + 1]
+    class_shares : float32 [nodes, states]
+    prior : float64 [states]
+    group_shares : float64 [candidates]
+        ``p(group | word)``.
+    nodes : int64 [words]
+        Class of each word.
+    candidates : TagCandidates
+        Of the words.
+    """
+    _, candidate, state = candidates.states(first)
+    rows = candidates.rows()[candidate]
+    within = class_shares[nodes[rows], state]
+    return rounded(group_shares[candidate] * within / prior[state])
 
 
 def rounded(values):
@@ -58,77 +67,59 @@ def rounded(values):
     return np.asarray(values, np.float32).astype(np.float64)
 
 
-@dataclass
-class Tagger:
-    """What training gives and ``tag -m`` takes.
+@dataclass(frozen=True)
+class TaggerModel:
+    """What training gives and ``tag -m`` takes; nothing in it changes.
 
     Attributes
     ----------
     tags : list of str
     words : list of bytes
         Known words, distinct.
-    candidates : Candidates
+    candidates : TagCandidates
         Of the known words.
-    members : list of Member
-    coarse : Member or None
-        The model of one state a tag that narrows the candidates down for the others.
+    members : list of TaggerMember
+    coarse : TaggerMember or None
+        The model of one state per tag that reduces the candidates for the others.
     unknown : UnknownWords
         Learned from ``words``.
     classes : WordClasses
     anonymous : bool
-        The tags are states that nobody named: all in one group, one member.
+        The tags are the numbers of induced states: all in one group, one member.
     settings : dict
     """
 
-    tags: list
-    words: list
-    candidates: Candidates
-    members: list
-    coarse: Member | None
+    tags: list[str]
+    words: list[bytes]
+    candidates: TagCandidates
+    members: list[TaggerMember]
+    coarse: TaggerMember | None
     unknown: UnknownWords
     classes: WordClasses
     anonymous: bool = False
-    settings: dict = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self):
-        self._forget()
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_lock", threading.Lock())
+        object.__setattr__(self, "_memory", _Memory(self))
 
-    def _forget(self):
-        """Keep the known words alone."""
-        self._index = dict(zip(self.words, range(len(self.words)), strict=True))
-        self._table = self.candidates
-        self._models = [m.model for m in self._all()]
+    def __reduce__(self):
+        return type(self), tuple(getattr(self, f.name) for f in fields(self))
 
-    def _all(self):
+    @property
+    def all_members(self) -> list[TaggerMember]:
+        """The coarse model, if there is one, and the others."""
         return ([self.coarse] if self.coarse else []) + self.members
 
-    def _learn_forms(self, words):
-        """Add rows for unknown words."""
-        shares = self.unknown.probabilities(words)
-        nodes = self.classes.find(words)
-        if self.anonymous:
-            ptr = np.arange(len(words) + 1, dtype=np.int64)
-            candidates = Candidates(ptr, np.zeros(len(words), np.int32))
-            more = [rounded(shares / self.members[0].prior).ravel()]
-        else:
-            candidates = Candidates.above(shares, THRESHOLD)
-            likely = shares[candidates.rows(), candidates.groups]
-            more = [m.emissions(likely, nodes, candidates) for m in self._all()]
-        base = len(self._index)
-        self._index.update(zip(words, range(base, base + len(words)), strict=True))
-        self._table = self._table.joined(candidates)
-        self._models = [
-            Model(m.first, m.start, m.transitions, m.stop, np.concatenate([m.values, v]))
-            for m, v in zip(self._models, more, strict=True)
-        ]
-
-    def tag(self, words, offsets, pool, decoder="posterior"):
+    def tag(
+        self, words: Sequence[bytes], offsets: np.ndarray, pool: Pool, decoder: str = "posterior"
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Tag a text.
 
         Parameters
         ----------
         words : list of bytes [tokens]
-            Bytes that are no UTF-8 make an unknown word.
+            Bytes that are not UTF-8 make an unknown word.
         offsets : int64 [sentences + 1]
         pool : Pool
         decoder : {"posterior", "viterbi"}
@@ -137,8 +128,8 @@ class Tagger:
         Returns
         -------
         tags : int32 [tokens]
-            Numbers of ``tags``.
-        confidence : float64 [tokens]
+            Indexes of ``tags``.
+        probabilities : float64 [tokens]
             Their posteriors.
 
         Raises
@@ -147,28 +138,34 @@ class Tagger:
             When there is no such decoder.
         """
         if decoder not in DECODERS:
-            raise UsageProblem(f"no decoder '{decoder}'; there are {' and '.join(DECODERS)}")
-        if len(self._index) > len(self.words) + REMEMBER:
-            self._forget()
-        get = self._index.get
-        rows = np.fromiter(map(get, words, repeat(-1)), np.int32, len(words))
-        missing = np.flatnonzero(rows < 0)
-        if len(missing):
-            self._learn_forms(list(dict.fromkeys(words[t] for t in missing)))
-            get = self._index.get
-            rows[missing] = [get(words[t]) for t in missing]
-        coarse = self._models[0] if self.coarse else None
-        models = self._models[1:] if self.coarse else self._models
+            raise UsageProblem(f"no decoder '{decoder}'; choose one of {', '.join(DECODERS)}")
+        rows, table, chains = self._rows(words)
+        coarse = chains[0] if self.coarse else None
         offsets = np.ascontiguousarray(offsets, np.int64)
         path = decoder == "viterbi"
-        return decode(rows, offsets, self._table, models, pool, coarse, self.anonymous, path)
+        return decode(rows, offsets, table, chains[1:] if coarse else chains, pool, coarse, self.anonymous, path)
 
-    def knows(self, words):
-        """Tell of each word whether training saw it, bool [words]."""
+    def _rows(self, words):
+        """Return each word's row, and the candidates and chains that have these rows."""
+        memory = self._memory
+        if len(memory.index) > len(self.words) + REMEMBER:
+            memory = _Memory(self)
+            object.__setattr__(self, "_memory", memory)
+        rows = np.fromiter(map(memory.index.get, words, repeat(-1)), np.int32, len(words))
+        missing = np.flatnonzero(rows < 0)
+        if len(missing):
+            with self._lock:
+                forms = dict.fromkeys(words[t] for t in missing)
+                memory.learn([w for w in forms if w not in memory.index])
+            rows[missing] = [memory.index[words[t]] for t in missing]
+        return rows, *memory.tables
+
+    def knows(self, words: Sequence[bytes]) -> np.ndarray:
+        """Return for each word whether training saw it, bool [words]."""
         known = set(self.words)
         return np.fromiter((w in known for w in words), bool, len(words))
 
-    def save(self, path):
+    def save(self, path) -> None:
         """Write the model file."""
         header = {
             "tags": self.tags, "anonymous": self.anonymous, "members": len(self.members), "coarse": bool(self.coarse),
@@ -184,13 +181,13 @@ class Tagger:
         signatures = [name.encode("utf-8", "surrogateescape") for name in self.classes.numbers]
         for name, words in (("words", self.words), ("features", encoded), ("signatures", signatures)):
             arrays[f"{name}.blob"], arrays[f"{name}.ends"] = _pack(words)
-        for n, m in enumerate(self._all()):
-            arrays |= {f"{n}.{name}": getattr(m.model, name) for name in _CHAIN}
-            arrays |= {f"{n}.values": m.model.values.astype(np.float32), f"{n}.prior": m.prior, f"{n}.shares": m.shares}
+        for n, m in enumerate(self.all_members):
+            arrays |= {f"{n}.{name}": getattr(m.chain, name) for name in _CHAIN}
+            arrays |= {f"{n}.values": m.chain.values.astype(np.float32), f"{n}.prior": m.prior, f"{n}.shares": m.shares}
         write_model(path, KIND, header, arrays)
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path) -> "TaggerModel":
         """Read a model file.
 
         Raises
@@ -201,6 +198,39 @@ class Tagger:
         header, arrays = read_model(path, KIND)
         with fitting(path):
             return _assemble(header, arrays)
+
+
+class _Memory:
+    """Rows of words: the known ones, and unknown ones that were met.
+
+    Threads may read while one of them (that holds the model's lock) adds words: rows are never changed or removed,
+    and the tables have a row before the index does.
+    """
+
+    def __init__(self, model):
+        self.model = model
+        self.index = dict(zip(model.words, range(len(model.words)), strict=True))
+        self.tables = model.candidates, [m.chain for m in model.all_members]
+
+    def learn(self, words):
+        """Add rows for unknown words."""
+        if not words:
+            return
+        model, (table, chains) = self.model, self.tables
+        shares = model.unknown.probabilities(words)
+        nodes = model.classes.find(words)
+        if model.anonymous:
+            ptr = np.arange(len(words) + 1, dtype=np.int64)
+            candidates = TagCandidates(ptr, np.zeros(len(words), np.int32))
+            more = [rounded(shares / model.members[0].prior).ravel()]
+        else:
+            candidates = TagCandidates.above(shares, THRESHOLD)
+            likely = shares[candidates.rows(), candidates.groups]
+            more = [emissions(m.chain.first, m.shares, m.prior, likely, nodes, candidates) for m in model.all_members]
+        chains = [replace(c, values=np.concatenate([c.values, v])) for c, v in zip(chains, more, strict=True)]
+        self.tables = table.joined(candidates), chains
+        base = len(self.index)
+        self.index.update(zip(words, range(base, base + len(words)), strict=True))
 
 
 _CHAIN = ("first", "start", "transitions", "stop")
@@ -247,7 +277,7 @@ def _assemble(header, arrays):
     _inside(groups, n_groups, "candidates.groups")
     if np.any(np.diff(ptr) < 1):
         raise ValueError("a word has no candidates")
-    candidates = Candidates(ptr, groups)
+    candidates = TagCandidates(ptr, groups)
     parents = arrays["classes.parents"]
     hold(arrays, "classes.parents", (len(parents),), np.int64)
     _inside(parents, len(parents), "classes.parents")
@@ -272,7 +302,7 @@ def _assemble(header, arrays):
     if anonymous and len(all_) != 1:
         raise ValueError("more than one model of anonymous states")
     coarse = all_.pop(0) if header["coarse"] else None
-    return Tagger(tags, words, candidates, all_, coarse, unknown, classes, anonymous, header["settings"])
+    return TaggerModel(tags, words, candidates, all_, coarse, unknown, classes, anonymous, header["settings"])
 
 
 def _member(n, arrays, candidates, n_groups, n_nodes, n_states):
@@ -290,11 +320,11 @@ def _member(n, arrays, candidates, n_groups, n_nodes, n_states):
     values = hold(arrays, f"{n}.values", (places,), np.float32).astype(np.float64)
     if any(a.min(initial=0) < 0 for a in (start, stop, transitions, shares, values)) or prior.min() <= 0:
         raise ValueError("a probability is negative")
-    return Member(Model(first, start, transitions, stop, values), prior, shares)
+    return TaggerMember(CandidateChain(first, start, transitions, stop, values), prior, shares)
 
 
-def from_chain(chain, words, counts, smoothing=0.0, settings=None):
-    """Make a tagger of a chain whose states nobody named; its tags are their numbers.
+def from_chain(chain, words, counts, smoothing=0.0, settings=None) -> TaggerModel:
+    """Make a tagger of a chain of induced states; its tags are their numbers.
 
     Parameters
     ----------
@@ -307,11 +337,7 @@ def from_chain(chain, words, counts, smoothing=0.0, settings=None):
     smoothing : float
         Known words are smoothed with so many observations of their forms; 0 leaves the chain as it is.
     settings : dict or None
-        To be kept in the model file.
-
-    Returns
-    -------
-    Tagger
+        Kept in the model file.
     """
     counts = np.ascontiguousarray(counts, np.float64)
     n_states = counts.shape[1]
@@ -326,12 +352,12 @@ def from_chain(chain, words, counts, smoothing=0.0, settings=None):
         values = (seen * shares + smoothing * unknown.probabilities(words)) / (seen + smoothing) / prior
     scale = values.max(1, keepdims=True, initial=0)
     values = rounded(np.divide(values, scale, out=np.ones_like(values), where=scale > 0))
-    model = Model(
+    model = CandidateChain(
         np.array([0, n_states], np.int64), np.array(chain.start, np.float64),
         np.array(chain.transitions, np.float64, order="C"), np.array(chain.stop, np.float64), values.ravel(),
     )  # fmt: skip
-    candidates = Candidates(np.arange(len(words) + 1, dtype=np.int64), np.zeros(len(words), np.int32))
+    candidates = TagCandidates(np.arange(len(words) + 1, dtype=np.int64), np.zeros(len(words), np.int32))
     classes = WordClasses({}, np.zeros(1, np.int64), [(0, 1)])
-    member = Member(model, prior, np.ones((1, n_states), np.float32))
+    member = TaggerMember(model, prior, np.ones((1, n_states), np.float32))
     tags = [str(n) for n in range(n_states)]
-    return Tagger(tags, list(words), candidates, [member], None, unknown, classes, True, settings or {})
+    return TaggerModel(tags, list(words), candidates, [member], None, unknown, classes, True, settings or {})

@@ -2,11 +2,12 @@
 
 import numpy as np
 
-from aligntools.tagging.chain import Chain, ChainText, posterior_decode, viterbi
-from aligntools.tagging.induction import induce
-from aligntools.tagging.reconstruction import reconstruct
-from aligntools.tagging.supervised import Settings, train_supervised
-from aligntools.tagging.tagger import DECODERS, from_chain
+from aligntools.tagging.chains.chain import Chain, ChainText, posterior_decode, viterbi
+from aligntools.tagging.chains.induction import induce
+from aligntools.tagging.chains.reconstruction import reconstruct
+from aligntools.tagging.settings import DECODERS, InductionSettings, TaggerSettings
+from aligntools.tagging.supervised.training import train_supervised
+from aligntools.tagging.tagger import from_chain
 
 
 def warm(pool):
@@ -15,12 +16,13 @@ def warm(pool):
     offsets = np.array([0, 4, 8], np.int64)
     tokens = np.array([0, 1, 2, 3, 0, 1, 2, 3], np.int32)
     text = ChainText(tokens, offsets, 4)
-    chain, _ = reconstruct(induce(tokens, offsets, 4, 2, pool, iterations=1).chain, text, pool, 1)
+    chain = induce(tokens, offsets, 4, pool, InductionSettings(2, iterations=1)).chain
+    chain, _ = reconstruct(chain, text, pool, 1)
     posterior_decode(chain, text, pool)
     viterbi(chain, text, pool)
     even = Chain(np.full(2, 0.5), np.full((2, 2), 0.4), np.full(2, 0.2), np.full((2, 2), 0.5))
     for tagger in (
-        train_supervised(words, offsets, tags, pool, Settings(latent=2, members=2, iterations=1)),
+        train_supervised(words, offsets, tags, pool, TaggerSettings(latent=2, members=2, iterations=1)),
         from_chain(even, words[:2], np.ones((2, 2))),
     ):
         for decoder in DECODERS:

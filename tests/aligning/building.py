@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning.models import kernels_hmm as kh
-from aligntools.aligning.models.estimation import Lexicon
-from aligntools.aligning.models.member import Member
+from aligntools.aligning.models.hmm import Hmm
+from aligntools.aligning.models.ibm import DiagonalIbm2
+from aligntools.aligning.models.lexical import Lexicon
 from aligntools.aligning.text.cooccurrence import Table, build_table
-from aligntools.aligning.text.link_matrices import Passes
+from aligntools.aligning.text.link_matrices import LinkMatrices
+from aligntools.aligning.text.views import SideView, ViewWords
 from aligntools.aligning.training.expectation import Expectations
-from aligntools.aligning.training.stages import SideView
 from aligntools.ground.parallel import Pool
 from tests import naive
 
@@ -83,26 +84,35 @@ class World:
         null = [float((self.s_null if d else self.t_null)[o]) for o in observed]
         return emissions, null, naive_jumps(self.jumps[d]), float(self.p_null[d])
 
-    def passes(self, pool=None, max_cells=24_000_000):
-        """Return the passes over this corpus."""
-        return Passes(self.source, self.target, self.table, pool or Pool(1), max_cells)
+    def chunks(self, pool=None, max_cells=24_000_000):
+        """Return the link matrices of this corpus, chunk by chunk."""
+        return LinkMatrices(self.source, self.target, self.table, pool or Pool(1), max_cells)
 
     def state(self, directions=3, joint=False, pool=None):
         """Return E-steps over this corpus."""
-        passes = self.passes(pool)
-        return Expectations(
-            self.source, self.target, passes, passes.pool, directions, joint, self.s_null, self.t_null, self.p_null
-        )
+        matrices = self.chunks(pool)
+        return Expectations(matrices, matrices.pool, directions, joint, self.s_null, self.t_null, self.p_null)
 
-    def member(self, tension=(0.0, 0.0)):
-        """Return a member of these parameters."""
+    def fields(self):
+        """Return what a model of these parameters has, whatever its kind."""
         n_s, n_t = self.table.n_source, self.table.n_target
         none = np.zeros((3, 1), np.int32)
-        return Member(
+        words = ViewWords(
             0, [str(i) for i in range(n_s)], [str(i) for i in range(n_t)], np.arange(n_s + 1, dtype=np.int32),
-            np.arange(n_t + 1, dtype=np.int32), none, none, self.table, self.lexicon, [self.lexicon.forward],
-            np.zeros(4), self.s_null, self.t_null, self.jumps, self.p_null, np.array(tension),
+            np.arange(n_t + 1, dtype=np.int32), none, none,
         )  # fmt: skip
+        return {
+            "words": words, "table": self.table, "lexicon": self.lexicon, "counts": [self.lexicon.forward],
+            "tiers": np.zeros(4), "s_null": self.s_null, "t_null": self.t_null, "p_null": self.p_null,
+        }  # fmt: skip
+
+    def hmm(self):
+        """Return an HMM of these parameters."""
+        return Hmm(**self.fields(), jumps=self.jumps)
+
+    def ibm2(self, tension=(0.0, 0.0)):
+        """Return IBM 2 of these parameters."""
+        return DiagonalIbm2(**self.fields(), tension=np.array(tension))
 
     def matrices(self, cells):
         """Cut an array of cells into the sentences' link matrices [source, target]."""

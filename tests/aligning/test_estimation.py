@@ -2,8 +2,16 @@ import numpy as np
 import pytest
 from scipy.special import digamma
 
-from aligntools.aligning.models import estimation as est
 from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models.jumps import initial_jumps, jump_taps, jumps_from_counts
+from aligntools.aligning.models.lexical import (
+    LOOK_ALIKE,
+    LookAlikes,
+    exp_digamma,
+    lexicon_from_counts,
+    null_from_counts,
+    uniform_lexicon,
+)
 from aligntools.aligning.text.cooccurrence import build_table
 from aligntools.ground.parallel import Pool
 from tests import naive
@@ -21,10 +29,10 @@ def table_and_counts(seed):
 
 def test_exp_digamma_is_scipys():
     x = np.concatenate([np.logspace(-1.8, 7, 2000), np.linspace(0.02, 12, 1999)])
-    close(est.exp_digamma(x), np.exp(digamma(x)), 1e-9, 0)
+    close(exp_digamma(x), np.exp(digamma(x)), 1e-9, 0)
     tiny = np.array([1e-3, 1e-5, 1e-30])
-    assert est.exp_digamma(tiny).tolist() == [1e-30] * 3  # the floor of a table's value
-    assert est.exp_digamma(2.0).shape == (1,)
+    assert exp_digamma(tiny).tolist() == [1e-30] * 3  # the floor of a table's value
+    assert exp_digamma(2.0).shape == (1,)
 
 
 @pytest.mark.parametrize("threads", [0, 3])
@@ -35,7 +43,7 @@ def test_variational_bayes(joint, threads):
     r = f if joint else r
     pool = Pool(threads) if threads else None
     alpha, tiers = 0.2, np.array([0.0, 0.5, 0.7, 0.1])
-    lexicon = est.lexicon_from_counts(table, f, r, tiers, alpha, True, pool)
+    lexicon = lexicon_from_counts(table, f, r, tiers, alpha, True, pool)
     assert (lexicon.reverse is lexicon.forward) == joint
     rows = np.repeat(np.arange(table.n_source), np.diff(table.ptr))
     for values, counts, inverse, words, types, total in (
@@ -56,7 +64,7 @@ def test_variational_bayes(joint, threads):
 
 def test_maximum_likelihood():
     table, f, r = table_and_counts(2)
-    lexicon = est.lexicon_from_counts(table, f, r, np.zeros(4), 0.2, False)
+    lexicon = lexicon_from_counts(table, f, r, np.zeros(4), 0.2, False)
     rows = np.repeat(np.arange(table.n_source), np.diff(table.ptr))
     close(lexicon.forward * lexicon.s_inverse[rows], f / table.row_sums(f)[rows])
     close(lexicon.reverse * lexicon.t_inverse[table.ids], r / table.column_sums(r)[table.ids])
@@ -67,7 +75,7 @@ def test_maximum_likelihood():
 def test_a_small_prior_leaves_values_positive():
     table, f, r = table_and_counts(3)
     f[:] = 0
-    lexicon = est.lexicon_from_counts(table, f, r, np.zeros(4), 1e-3, True)
+    lexicon = lexicon_from_counts(table, f, r, np.zeros(4), 1e-3, True)
     assert lexicon.forward.min() > 0
     assert lexicon.default > 0
     assert np.isfinite(lexicon.s_inverse).all()
@@ -81,7 +89,7 @@ def test_the_prior_of_look_alikes_is_their_share_of_links():
     table, _ = build_table(*(side(s) for s in zip(*corpus, strict=True)), 5, 5, Pool(1))
     s_counts, t_counts = np.array([0, 2, 1, 3, 2.0]), np.array([0, 2, 2, 3, 2.0])
     keys = [look_alike_keys(w) for w in words]
-    looks = est.LookAlikes(table, *keys, s_counts, t_counts)
+    looks = LookAlikes(table, *keys, s_counts, t_counts)
     rows = np.repeat(np.arange(5), np.diff(table.ptr))
     pairs = list(zip(rows.tolist(), table.ids.tolist(), strict=True))
     assert {pairs[x]: int(t) for x, t in zip(looks.entries, looks.tiers, strict=True)} == {
@@ -94,7 +102,7 @@ def test_the_prior_of_look_alikes_is_their_share_of_links():
     counts[pairs.index((1, 1))], counts[pairs.index((2, 2))], counts[pairs.index((4, 4))] = 1.5, 7.0, 0.0
     before = counts.copy()
     looks.add_prior(counts)
-    strengths = est.LOOK_ALIKE * np.array([0, 1.0, 0.75, 0.0])  # share of the links that are possible, at most all
+    strengths = LOOK_ALIKE * np.array([0, 1.0, 0.75, 0.0])  # share of the links that are possible, at most all
     close(looks.strengths, strengths)
     added = {pairs[x]: float(counts[x] - before[x]) for x in range(len(pairs)) if counts[x] != before[x]}
     assert added == {(1, 1): strengths[2], (2, 2): strengths[1]}
@@ -103,7 +111,7 @@ def test_the_prior_of_look_alikes_is_their_share_of_links():
 @pytest.mark.parametrize("variational", [True, False])
 def test_words_under_null(variational):
     counts = np.array([0, 3, 0.5, 0, 7, 0], np.float64)  # NULL's own place first, unknown words last
-    values = est.null_from_counts(counts, 0.1, variational)
+    values = null_from_counts(counts, 0.1, variational)
     inner = counts[1:-1]
     if variational:
         expected = np.exp(digamma(inner + 0.1) - digamma((inner + 0.1).sum()))
@@ -112,12 +120,12 @@ def test_words_under_null(variational):
     close(values[1:-1], expected)
     assert values[0] == 0 < values[-1] < 1e-6
     assert values[1:].min() > 0
-    assert np.isfinite(est.null_from_counts(np.zeros(4), 0.1, False)).all()
+    assert np.isfinite(null_from_counts(np.zeros(4), 0.1, False)).all()
 
 
 def test_a_lexicon_that_knows_nothing():
     table, *_ = table_and_counts(4)
-    lexicon = est.uniform_lexicon(table)
+    lexicon = uniform_lexicon(table)
     close(lexicon.forward * lexicon.s_inverse[0], 1 / WORDS[1])
     close(lexicon.reverse * lexicon.t_inverse[0], 1 / WORDS[0])
 
@@ -126,7 +134,7 @@ def test_a_lexicon_that_knows_nothing():
 
 
 def test_the_first_jumps_prefer_the_next_word():
-    jumps = est.initial_jumps()
+    jumps = initial_jumps()
     assert jumps.dtype == np.float32
     assert (jumps[0] == jumps[1]).all()
     window = jumps[0, : 2 * kh.WINDOW + 1]
@@ -139,7 +147,7 @@ def test_the_first_jumps_prefer_the_next_word():
 def test_taps_are_what_a_jump_has_beyond_the_tail():
     rng = np.random.default_rng(0)
     jumps = rng.random((2, kh.JUMP_SIZE)).astype(np.float32)
-    forward, backward = est.jump_taps(jumps)
+    forward, backward = jump_taps(jumps)
     w = kh.WINDOW
     for d in range(-w, w + 1):
         close(forward[:, d + w], jumps[:, d + w] - jumps[:, kh.TAIL])
@@ -166,7 +174,7 @@ def test_the_jump_step_never_lowers_the_likelihood(seed):
     before, counts = expected_counts(w)
     begun = before
     for _ in range(6):
-        w.jumps = est.jumps_from_counts(counts, 0.0)
+        w.jumps = jumps_from_counts(counts, 0.0)
         after, counts = expected_counts(w)
         assert (after >= before - 1e-6 * abs(before)).all()
         before = after
@@ -177,7 +185,7 @@ def test_estimated_jumps_are_ratios_of_counts_and_exposures():
     rng = np.random.default_rng(3)
     counts = rng.random((2, 2, kh.JUMP_SIZE)) * 50 + 1
     counts[:, :, 2 * kh.WINDOW + 1] = 0
-    jumps = est.jumps_from_counts(counts, 0.0)
+    jumps = jumps_from_counts(counts, 0.0)
     for a, b in ((0, kh.FIRST), (kh.FIRST, kh.JUMP_SIZE)):
         where = [x for x in range(a, b) if x != 2 * kh.WINDOW + 1]
         ratio = counts[:, 0, where] / counts[:, 1, where]
@@ -187,13 +195,13 @@ def test_estimated_jumps_are_ratios_of_counts_and_exposures():
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.5])
 def test_jumps_that_never_happen_keep_a_little(smoothing):
-    none = est.jumps_from_counts(np.zeros((2, 2, kh.JUMP_SIZE)), smoothing)
+    none = jumps_from_counts(np.zeros((2, 2, kh.JUMP_SIZE)), smoothing)
     assert np.isfinite(none).all()
     counts = np.zeros((2, 2, kh.JUMP_SIZE))
     counts[:, :, kh.WINDOW + 1] = 10, 12  # only jumps of one
     counts[:, 1, kh.WINDOW] = 5
     counts[:, :, kh.FIRST] = 3
-    jumps = est.jumps_from_counts(counts, smoothing)
+    jumps = jumps_from_counts(counts, smoothing)
     for row in (none, jumps):
         assert (np.delete(row, 2 * kh.WINDOW + 1, axis=1) > 0).all()
         assert not row[:, 2 * kh.WINDOW + 1].any()

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.models.fertility import LEAST, SURE, LinkCandidates
+from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import plan_chunks
-from aligntools.aligning.training.sampling import LEAST, SURE, Candidates
 from aligntools.ground.parallel import Pool
 from tests import naive
 from tests.aligning.building import close, random_sentences, world
@@ -22,11 +23,9 @@ def given_and_observed(w, forward):
 def find(w, posteriors, forward, pool=None):
     """List candidates from random posteriors (matrices [source, target])."""
     (chunk,) = plan_chunks(w.source.lengths(), w.target.lengths(), 1 << 40)
-    found = Candidates(len((w.target if forward else w.source).tokens))
+    found = LinkCandidates(len((w.target if forward else w.source).tokens))
     cells = np.concatenate([m.ravel() for m in posteriors]).astype(np.float32)
-    found.find(
-        chunk.sentence_blocks, 0, w.source, w.target, chunk.cell_offsets, cells, w.table, forward, pool or Pool(1)
-    )  # fmt: skip
+    found.find(w, chunk, cells, w.table, forward, pool or Pool(1))
     return found
 
 
@@ -122,7 +121,8 @@ def test_the_seed_of_a_sentence_is_its_words():
     w.target.tokens[2:4] = w.target.tokens[:2]
 
     def seed(k, known=100):
-        return kf.sentence_seed(w.source.tokens, w.source.offsets, w.target.tokens, w.target.offsets, k, known, known)
+        words = [side.tokens[side.offsets[k] : side.offsets[k + 1]] for side in (w.source, w.target)]
+        return kf.sentence_seed(*words, known, known)
 
     assert seed(0) == seed(1) != seed(2)
     w.target.tokens[0] += 1
@@ -148,21 +148,17 @@ class Sampler:
         self.jumps = np.zeros(2 * kf.JUMPS + 1)
         self.fertility = np.zeros((n_c, kf.FERTILITIES), np.float32)
         self.means = np.zeros_like(self.pairs), np.zeros_like(self.jumps), np.zeros_like(self.fertility)
-        f = found
-        self.place = (0, len(w.corpus), 0, given.tokens, given.offsets, observed.tokens, observed.offsets)
-        self.links = (f.state, f.sizes, f.positions, f.entries)
+        offsets = np.zeros(len(w.corpus) + 1, np.int64)  # no link matrices here
+        self.text = Directed(0, given.tokens, given.offsets, observed.tokens, observed.offsets, offsets)
+        self.counts = kf.LinkCounts(self.pairs, self.words, self.types, self.null, self.jumps, self.fertility)
 
     def add(self, sign=1.0):
-        kf.add_chunk(
-            *self.place, *self.links, sign, self.pairs, self.words, self.null, self.jumps, self.fertility
-        )  # fmt: skip
+        kf.add_chunk(0, len(self.w.corpus), self.text, self.found.arrays(), sign, self.counts)
 
     def sweep(self, sweeps=1, burn=0, frozen=False, seed=7, alpha=kf.LEXICAL_PRIOR, known=(10**6, 10**6), rows=None):
-        place = self.place if rows is None else (*rows, *self.place[2:])
         kf.sweep(
-            *place, *self.links, self.pairs, self.words, self.types, self.null, self.jumps, self.fertility,
+            *(rows or (0, len(self.w.corpus))), self.text, self.found.arrays(), self.counts, kf.LinkMeans(*self.means),
             self.p_null, alpha, sweeps, burn, frozen, np.uint64(seed), np.array([seed], np.uint64), *known,
-            self.found.masses, *self.means,
         )  # fmt: skip
 
     def prior(self):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.aligning.applying.table_aligner import ForcedAligner, log_length
+from aligntools.aligning.applying.table_aligner import TableAligner, log_length
 from aligntools.formats.ttable import TTable
 
 WORDS = [b"a", b"b", b"c"]
@@ -47,7 +47,7 @@ def test_equals_enumeration(values, conditioning, observed, tension, p_null, use
     def p(c, o):
         return probabilities[table.given[c] * 3 + table.words[o]] if c in table.given and o in table.words else 1e-9
 
-    path, total = ForcedAligner(table, tension, p_null, use_null, 1.3).align(conditioning, observed)
+    path, total = TableAligner(table, tension, p_null, use_null, 1.3).align(conditioning, observed)
     expected, log_probability = naive(p, conditioning, observed, tension, p_null, use_null, 1.3)
     assert total == pytest.approx(log_probability, rel=1e-9)
     for j, (i, wanted) in enumerate(zip(path.tolist(), expected, strict=True)):
@@ -58,13 +58,13 @@ def test_equals_enumeration(values, conditioning, observed, tension, p_null, use
 
 def test_null_wins_where_it_is_as_good_and_the_first_of_equals():
     even = table_of([0.25] * 12)
-    assert ForcedAligner(even).align([b"a", b"b"], [b"c"])[0].tolist() == [-1]
-    assert ForcedAligner(even, use_null=False).align([b"a", b"b"], [b"c"])[0].tolist() == [0]
-    assert ForcedAligner(even, tension=4.0).align([b"a", b"b"], [b"c", b"c"])[0].tolist() == [0, 1]
+    assert TableAligner(even).align([b"a", b"b"], [b"c"])[0].tolist() == [-1]
+    assert TableAligner(even, use_null=False).align([b"a", b"b"], [b"c"])[0].tolist() == [0]
+    assert TableAligner(even, tension=4.0).align([b"a", b"b"], [b"c", b"c"])[0].tolist() == [0, 1]
 
 
 def test_a_score_without_any_probability_is_no_error():
     nothing = TTable({}, {}, np.empty(0, np.int64), np.empty(0))
-    path, total = ForcedAligner(nothing).align([b"a"], [b"b"])
+    path, total = TableAligner(nothing).align([b"a"], [b"b"])
     assert path.tolist() == [-1]
     assert math.isfinite(total)

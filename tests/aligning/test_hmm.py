@@ -3,11 +3,10 @@ import itertools
 import numpy as np
 import pytest
 
-from aligntools.aligning.applying import kernels_decoding as kd
-from aligntools.aligning.models import estimation as est
 from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import kernels_viterbi as kv
+from aligntools.aligning.models.jumps import initial_jumps
 from aligntools.aligning.text.link_matrices import plan_chunks
-from aligntools.aligning.training.sampling import hmm_posteriors
 from aligntools.ground.parallel import Pool
 from tests import naive
 from tests.aligning.building import World, close, jump_row, naive_jumps, random_jumps, world
@@ -19,16 +18,14 @@ LONG = [(60, 37), (25, 60), (1, 30), (30, 1), (16, 16), (17, 15), (11, 48), (10,
 def posteriors(w: World, threads=1):
     """Return both directions' posteriors [source, target] of each sentence, and the log-likelihoods."""
     (chunk,) = plan_chunks(w.source.lengths(), w.target.lengths(), 1 << 40)
-    passes = w.passes()
-    passes.index(chunk)
+    matrices = w.chunks()
+    matrices.index(chunk)
     cells, other = np.zeros(chunk.n_cells, np.float32), np.zeros(chunk.n_cells, np.float32)
-    passes.fill(chunk, w.lexicon.forward, w.lexicon.default, cells)
-    passes.fill(chunk, w.lexicon.reverse, w.lexicon.default, other)
+    matrices.fill(chunk, w.lexicon.forward, w.lexicon.default, cells)
+    matrices.fill(chunk, w.lexicon.reverse, w.lexicon.default, other)
     logs = np.zeros((2, len(w.corpus)))
     with Pool(threads) as pool:
-        hmm_posteriors(
-            w.member(), w.source, w.target, 0, chunk.sentence_blocks, chunk.cell_offsets, cells, other, pool, logs
-        )  # fmt: skip
+        w.hmm().posteriors(w, chunk, cells, other, 3, pool, logs)
     return w.matrices(cells), w.matrices(other), logs
 
 
@@ -166,7 +163,7 @@ def test_threads_do_not_show():
 @pytest.mark.parametrize("low", [0.05, 1e-14])
 def test_very_long_sentences_stay_in_range(low):
     w = world(1, [(3000, 3000), (3000, 2), (2, 3000)], words=(400, 300), low=low)
-    w.jumps[:] = est.initial_jumps()
+    w.jumps[:] = initial_jumps()
     forward, reverse, logs = posteriors(w)
     for d, matrices in enumerate((forward, reverse)):
         assert np.isfinite(logs[d]).all()
@@ -213,7 +210,7 @@ def path_probability(path, emissions, null, jumps, p_null):
 
 def viterbi(emissions, null, jumps, p_null):
     path = np.full(len(emissions), -9, np.int32)
-    score = kd.viterbi_sentence(
+    score = kv.viterbi_sentence(
         emissions.astype(np.float32), emissions.shape[1], len(emissions), jumps, np.float32(p_null),
         np.asarray(null, np.float32), path,
     )  # fmt: skip
@@ -254,14 +251,14 @@ def test_viterbi_ties_go_to_the_lowest_position():
 def test_viterbi_of_a_corpus_marks_the_paths(seed):
     w = world(seed, TINY)
     (chunk,) = plan_chunks(w.source.lengths(), w.target.lengths(), 1 << 40)
-    passes = w.passes()
-    passes.index(chunk)
+    matrices = w.chunks()
+    matrices.index(chunk)
     for d, (values, inverse, null) in enumerate(
         ((w.lexicon.forward, w.lexicon.s_inverse, w.t_null), (w.lexicon.reverse, w.lexicon.t_inverse, w.s_null))
     ):
         cells = np.zeros(chunk.n_cells, np.float32)
-        passes.fill(chunk, values, w.lexicon.default, cells)
-        kd.viterbi_block(
+        matrices.fill(chunk, values, w.lexicon.default, cells)
+        kv.viterbi_block(
             0, len(w.corpus), 0, w.source.tokens, w.source.offsets, w.target.tokens, w.target.offsets,
             chunk.cell_offsets, cells, d == 0, inverse, null, w.jumps[d], w.p_null[d],
         )  # fmt: skip

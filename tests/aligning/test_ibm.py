@@ -3,8 +3,8 @@ import itertools
 import numpy as np
 import pytest
 
-from aligntools.aligning.models import estimation as est
 from aligntools.aligning.models import kernels_ibm as ki
+from aligntools.aligning.models.diagonal import TENSION_RANGE, sentence_shapes, tension_step
 from tests import naive
 from tests.aligning.building import close, world
 
@@ -38,7 +38,7 @@ def test_posteriors_likelihood_and_counts_as_enumerated(seed, tension):
     loglik, found = state.ibm(w.lexicon, np.array(tension), counts)
     close(loglik, logs)
     close(found, features, absolute=1e-5)
-    for d, cells in enumerate((state.passes.cells, state.passes.second)):
+    for d, cells in enumerate((state.matrices.cells, state.matrices.second)):
         for a, b in zip(w.matrices(cells), matrices[d], strict=True):
             close(a, b)
         lexical = naive.lexical_counts(w.corpus, matrices[d])
@@ -54,7 +54,7 @@ def test_joint_training_counts_the_mean_of_the_posteriors(tension):
     counts = np.zeros(len(w.table.ids), np.float32)
     loglik, _ = state.ibm(w.lexicon, np.array(tension), [counts])
     close(loglik, logs)
-    for found, f, r in zip(w.matrices(state.passes.cells), *matrices, strict=True):
+    for found, f, r in zip(w.matrices(state.matrices.cells), *matrices, strict=True):
         close(found, (f + r) / 2)
 
 
@@ -77,7 +77,7 @@ def test_long_sentences_have_finite_figures():
     assert np.isfinite(loglik).all()
     assert np.isfinite(features).all()
     assert np.isfinite(counts).all()
-    for d, cells in enumerate((state.passes.cells, state.passes.second)):
+    for d, cells in enumerate((state.matrices.cells, state.matrices.second)):
         for m in w.matrices(cells):
             assert m.min() >= 0
             assert m.sum(d).max() <= 1 + 1e-3
@@ -98,21 +98,21 @@ def test_expected_distance_of_the_prior():
 def test_the_tension_climbs_to_where_the_expectations_meet():
     """The gradient is the difference of the two expectations (Dyer et al. 2013, section 2.1)."""
     source, target = np.array([3, 5, 5, 0, 2]), np.array([4, 5, 5, 3, 2])
-    shapes, counts = est.sentence_shapes(source, target)
+    shapes, counts = sentence_shapes(source, target)
     assert dict(zip(map(tuple, shapes.tolist()), counts.tolist(), strict=True)) == {(3, 4): 1, (5, 5): 2, (2, 2): 1}
     tokens = (shapes[:, 1] * counts).sum()
     wanted = ki.diagonal_expectation(shapes, counts, 6.0)  # what links drawn with a tension of 6 show
     tension = 1.0
     distance = [abs(tension - 6)]
     for _ in range(60):
-        tension = est.tension_step(tension, wanted, tokens, shapes, counts)
+        tension = tension_step(tension, wanted, tokens, shapes, counts)
         distance.append(abs(tension - 6))
     assert distance[-1] < 0.05
     assert all(b <= a for a, b in itertools.pairwise(distance))
-    low, high = est.TENSION_RANGE
-    assert est.tension_step(4.0, -1e9, tokens, shapes, counts) == low
-    assert est.tension_step(4.0, 0.0, tokens, shapes, counts, steps=1000) == high
-    assert est.tension_step(4.0, 0.0, 0.0, shapes, counts) == 4.0
+    low, high = TENSION_RANGE
+    assert tension_step(4.0, -1e9, tokens, shapes, counts) == low
+    assert tension_step(4.0, 0.0, tokens, shapes, counts, steps=1000) == high
+    assert tension_step(4.0, 0.0, 0.0, shapes, counts) == 4.0
 
 
 def test_the_tension_gradient_is_that_of_the_expected_log_prior():
@@ -139,8 +139,8 @@ def test_what_links_leave_over_is_nulls(d):
     matrices, _, _ = expected(w, (0.0, 0.0))
     state = w.state()
     state.ibm(w.lexicon, np.zeros(2), [np.zeros(len(w.table.ids), np.float32) for _ in range(2)])
-    cells = (state.passes.cells, state.passes.second)[d]
-    (chunk,) = state.passes.chunks
+    cells = (state.matrices.cells, state.matrices.second)[d]
+    (chunk,) = state.matrices.chunks
     left = np.full(len((w.source if d else w.target).tokens), 9, np.float32)
     ki.null_posteriors(0, len(w.corpus), 0, w.source.offsets, w.target.offsets, chunk.cell_offsets, cells, d == 0, left)
     close(left, np.concatenate([1 - m.sum(d) for m in matrices[d]]))

@@ -151,12 +151,12 @@ def test_filling_is_looking_up(seed, threads):
     w = missing(world(seed, shapes, words=(8, 6)))
     by_pair = w.by_pair(w.lexicon.forward)
     with Pool(threads) as pool:
-        passes = w.passes(pool, 40)
-        assert len(passes.chunks) > 1
-        for chunk in passes.chunks:
+        matrices = w.chunks(pool, 40)
+        assert len(matrices.chunks) > 1
+        for chunk in matrices.chunks:
             filled = np.full(chunk.n_cells, -1, np.float32)
-            passes.index(chunk)
-            passes.fill(chunk, w.lexicon.forward, w.lexicon.default, filled)
+            matrices.index(chunk)
+            matrices.fill(chunk, w.lexicon.forward, w.lexicon.default, filled)
             looked = np.full(chunk.n_cells, -1, np.float32)
             kt.lookup_cells(
                 chunk.k0, chunk.k1, chunk.k0, w.source.tokens, w.source.offsets, w.target.tokens, w.target.offsets,
@@ -182,12 +182,12 @@ def test_collecting_adds_up_what_each_pair_was_given(words, threads):
     links = [rng.random((i, j)) for i, j in shapes]
     counts = np.full(len(w.table.ids), 0.5, np.float32)
     with Pool(threads) as pool:
-        passes = w.passes(pool, 300)
-        for chunk in passes.chunks:
-            passes.index(chunk)
+        matrices = w.chunks(pool, 300)
+        for chunk in matrices.chunks:
+            matrices.index(chunk)
             cells = np.concatenate([m.ravel() for m in links[chunk.k0 : chunk.k1]]).astype(np.float32)
-            passes.collect(chunk, counts, cells)
-            passes.collect(chunk, counts, cells)  # scratch is left clean
+            matrices.collect(chunk, counts, cells)
+            matrices.collect(chunk, counts, cells)  # scratch is left clean
     expected = naive.lexical_counts(w.corpus, links)
     for pair, c in w.by_pair(counts).items():
         close(c, 0.5 + 2 * expected[pair])

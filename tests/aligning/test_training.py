@@ -6,7 +6,8 @@ from scipy.special import digamma, gammaln
 
 from aligntools.aligning.applying.applier import Applier, decide
 from aligntools.aligning.applying.kernels_decoding import JOINT
-from aligntools.aligning.settings import Settings
+from aligntools.aligning.models.hmm import Hmm
+from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training import stages
 from aligntools.aligning.training.stages import train
 from aligntools.formats.bitext import Bitext, Side, Skipped
@@ -19,7 +20,7 @@ CELLS = 1_000_000
 
 def learn(bitext, threads=1, cells=CELLS, start=None, **choices):
     """Train; return the members and what was reported."""
-    settings = Settings(**choices).resolved(len(bitext.source.tokens))
+    settings = AlignerSettings(**choices).resolved(len(bitext.source.tokens))
     reports = []
     with Pool(threads) as pool:
         members = train(bitext, settings, pool, cells, reports.append, start)
@@ -29,10 +30,10 @@ def learn(bitext, threads=1, cells=CELLS, start=None, **choices):
 def align(bitext, members, threads=1, cells=CELLS, **choices):
     """Return links, probabilities and log-likelihoods."""
     sizes = len(bitext.source_vocabulary), len(bitext.target_vocabulary)
-    settings = Settings(**choices).resolved(1)
+    settings = AlignerSettings(**choices).resolved(1)
     links, logs = [], []
     with Pool(threads) as pool:
-        for p in Applier(members, settings, sizes, pool, cells).posteriors(bitext):
+        for p in Applier(members, settings, sizes, cells).posteriors(bitext, pool):
             links.append(decide(p, JOINT, 0.4, pool))
             logs.append(p.log_likelihood)
     return [np.concatenate([x[n] for x in links]) for n in (0, 2)] + [np.concatenate(logs, 1)]
@@ -166,11 +167,10 @@ def test_threads_do_not_show(sample_bitext, choices):
         members, reports = learn(sample_bitext, threads, 20_000, **choices)
         aligned = align(sample_bitext, members, threads, 5_000, **choices)
         logs = [r["log_likelihood"] for r in reports if "log_likelihood" in r]
-        arrays = (
-            [m.lexicon.forward for m in members] + [m.jumps for m in members] + [m.lexicon.t_inverse for m in members]
-        )
+        arrays = [a for m in members for a in (m.lexicon.forward, m.lexicon.t_inverse)]
         for m in members:
-            arrays += [a for s in m.sampler for a in vars(s).values()]
+            arrays.append(m.jumps if isinstance(m, Hmm) else m.tension)
+            arrays += [a for s in getattr(m, "sampler", []) for a in vars(s).values()]
         results.append((logs, [*arrays, *aligned]))
     assert results[0][0] == results[1][0]
     for a, b in zip(results[0][1], results[1][1], strict=True):
@@ -247,7 +247,7 @@ def test_training_goes_on_from_an_older_model():
     np.testing.assert_array_equal(kept, old[0].counts[0])
 
     def count(member, s, t):
-        v, w = member.s_words.index(s), member.t_words.index(t)
+        v, w = member.words.s_ids[s], member.words.t_ids[t]
         row = member.table.ids[member.table.ptr[v] : member.table.ptr[v + 1]].tolist()
         return member.counts[0][member.table.ptr[v] + row.index(w)]
 
@@ -269,15 +269,15 @@ def test_pruning_and_the_shape_of_the_text(sample_bitext):
 
 def test_settings_that_exclude_each_other():
     with pytest.raises(UsageProblem, match="--model hmm for one"):
-        Settings(direction="forward").resolved(10)
+        AlignerSettings(direction="forward").resolved(10)
     with pytest.raises(UsageProblem, match="no such model"):
-        Settings(model="ibm4").resolved(10)
-    assert not Settings(model="hmm", direction="reverse").resolved(10).joint
-    small_text, large = Settings().resolved(10_000), Settings().resolved(100_000_000)
+        AlignerSettings(model="ibm4").resolved(10)
+    assert not AlignerSettings(model="hmm", direction="reverse").resolved(10).joint
+    small_text, large = AlignerSettings().resolved(10_000), AlignerSettings().resolved(100_000_000)
     assert len(small_text.views) > len(large.views)
     assert small_text.sweeps > large.sweeps
     assert small_text.keep == 0 < large.keep
-    assert Settings(estimator="em", model="hmm").resolved(100_000_000).keep == 0
+    assert AlignerSettings(estimator="em", model="hmm").resolved(100_000_000).keep == 0
     for resolved in (small_text, large):
         assert resolved.resolved(5) == resolved  # nothing is left to choose
 

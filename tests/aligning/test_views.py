@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 import unicodedata
@@ -7,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.aligning.text.views import cut, look_alike_keys, simplify, view
-from aligntools.aligning.training.stages import SideView, collapse, side_view
+from aligntools.aligning.text.views import SideView, collapse, cut, look_alike_keys, simplify, view, view_text
 from aligntools.formats.bitext import Bitext, Side, Skipped
 from aligntools.formats.vocabulary import Vocabulary
+from tests.places import ROOT
 
 WORDS = ["", "Haus", "häuser", "hauses", "haut", "1984", "…", "ÉTÉ", "ete", "ete", "日本語", "한국어"]
 
@@ -78,42 +79,55 @@ def test_keys_tell_which_words_look_alike(words):
 
 
 def test_keys_are_the_same_in_every_process():
-    code = "from aligntools.aligning.views import look_alike_keys as k; print(k(['', 'Haus', 'été', '12']).tolist())"
+    code = (
+        "from aligntools.aligning.text.views import look_alike_keys as k; print(k(['', 'Haus', 'été', '12']).tolist())"
+    )
     outs = {
         subprocess.run(
-            [sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, capture_output=True, check=True
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
         ).stdout
         for seed in ("1", "2")
     }
     assert outs == {f"{look_alike_keys(['', 'Haus', 'été', '12']).tolist()}\n".encode()}
 
 
-@pytest.mark.parametrize("length", [0, 3, 5])
-def test_a_side_seen_through_a_view(length):
+def german():
+    """A text whose two sides are alike."""
     vocabulary = Vocabulary.from_words(["haus", "häuser", "häusern", "12"])
-    side = Side(np.array([1, 2, 3, 4, 2], np.int32), np.array([0, 2, 2, 5]))
-    seen, words, mapping, keys = side_view(side, vocabulary, length)
-    assert [words[i] for i in seen.tokens] == [cut(vocabulary.word(int(i)), length) for i in side.tokens]
-    assert seen.offsets is side.offsets
-    assert len(seen) == 3
-    assert seen.lengths().tolist() == [2, 0, 3]
-    assert mapping[-1] == len(words)  # where unknown words go
-    assert (len(mapping), keys.shape[1]) == (6, len(words) + 1)
-    assert not keys[:, -1].any()
+    sides = [Side(np.array([1, 2, 3, 4, 2], np.int32), np.array([0, 2, 2, 5])) for _ in range(2)]
+    return Bitext(*sides, vocabulary, vocabulary, Skipped())
+
+
+@pytest.mark.parametrize("length", [0, 3, 5])
+def test_a_text_seen_through_a_view(length):
+    bitext = german()
+    text = view_text(bitext, length)
+    for side, plain, words, mapping, keys in (
+        (text.source, bitext.source, text.words.s_words, text.words.s_map, text.words.s_keys),
+        (text.target, bitext.target, text.words.t_words, text.words.t_map, text.words.t_keys),
+    ):
+        whole = [bitext.source_vocabulary.word(int(i)) for i in plain.tokens]
+        assert [words[i] for i in side.tokens] == [cut(word, length) for word in whole]
+        assert side.offsets is plain.offsets
+        assert len(side) == 3
+        assert side.lengths().tolist() == [2, 0, 3]
+        assert mapping[-1] == len(words)  # where unknown words go
+        assert (len(mapping), keys.shape[1]) == (6, len(words) + 1)
+        assert not keys[:, -1].any()
+    assert text.words.s_ids == {word: i for i, word in enumerate(text.words.s_words)}
 
 
 def test_cutting_a_text_in_place_is_the_same_view():
-    vocabulary = Vocabulary.from_words(["haus", "häuser", "häusern", "12"])
-
-    def sides():
-        return [Side(np.array([1, 2, 3, 4, 2], np.int32), np.array([0, 2, 5])) for _ in range(2)]
-
-    whole = side_view(sides()[0], vocabulary, 4)
-    bitext = Bitext(*sides(), vocabulary, vocabulary, Skipped())
+    whole, bitext = view_text(german(), 4), german()
     collapse(bitext, 4)
-    again = side_view(bitext.source, vocabulary, 4)
+    again = view_text(bitext, 4)
     assert isinstance(bitext.target, SideView)
-    np.testing.assert_array_equal(again[0].tokens, whole[0].tokens)
-    assert again[1] == whole[1]
-    for a, b in zip(again[2:], whole[2:], strict=True):
-        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(again.source.tokens, whole.source.tokens)
+    np.testing.assert_array_equal(again.target.tokens, whole.target.tokens)
+    assert again.words.s_words == whole.words.s_words
+    for name in ("s_map", "t_map", "s_keys", "t_keys"):
+        np.testing.assert_array_equal(getattr(again.words, name), getattr(whole.words, name))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bench import english
-from tests.cli.running import ROOT
+from tests.places import REALDATA
 
-TREEBANKS = ROOT.parent / "shared" / "data" / "treebanks"
+TREEBANKS = REALDATA / "treebanks"
 
 
 def rows(text):

@@ -1,32 +1,20 @@
 """Fixtures for tests of whole commands."""
 
-import signal
-import subprocess
-
 import pytest
 
-from aligntools.cli.main import cli
-from aligntools.cli.main import run as run_program
+from tests.cli.running import run
 
 
 @pytest.fixture
-def command_inside(capfd):
-    """Run ``aligntools COMMAND`` in this process: as a user runs it, but for the start of the interpreter."""
-    handler = signal.getsignal(signal.SIGTERM)
-
-    def run(*args):
-        status = run_program(cli, list(map(str, args)), "aligntools")
-        captured = capfd.readouterr()
-        return subprocess.CompletedProcess(args, status, captured.out.encode(), captured.err.encode())
-
-    yield run
-    signal.signal(signal.SIGTERM, handler)
+def command_inside():
+    """Run ``aligntools COMMAND`` in this process."""
+    return run
 
 
 @pytest.fixture
-def inside(command_inside):
+def inside():
     """Run ``aligntools align`` in this process."""
-    return lambda *args: command_inside("align", *args)
+    return lambda *args: run("align", *args)
 
 
 @pytest.fixture

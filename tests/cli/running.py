@@ -1,24 +1,119 @@
-"""Whole commands, run as a user runs them."""
+"""Whole commands, run as a user runs them: in this process, where what is known of a process does not matter."""
 
+import contextlib
+import functools
+import io
 import os
+import runpy
+import signal
 import subprocess
 import sys
-from pathlib import Path
+import tempfile
+import threading
+import traceback
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.places import ROOT as ROOT
 
 
-def run(*args, stdin=b"", cwd=None, script=None, timeout=120):
-    """Run ``aligntools ARGS`` (or a script of bin/) and return the finished process, outputs as bytes."""
-    program = [sys.executable, str(ROOT / "bin" / script)] if script else [sys.executable, "-m", "aligntools"]
+def run(*args, stdin=b"", cwd=None, script=None, timeout=120, process=False):
+    """Run ``aligntools ARGS`` (or a script of bin/) and return the finished process, outputs as bytes.
+
+    Parameters
+    ----------
+    process : bool
+        In a process of its own, which takes a second to start. Otherwise in this one, with its files, its working
+        folder and its status as in a process.
+    """
+    args = list(map(str, args))
+    if not process:
+        return _run_inside(args, stdin, cwd or ROOT, script)
     return subprocess.run(
-        [*program, *map(str, args)],
+        [*program(script), *args],
         input=stdin,
         capture_output=True,
         cwd=cwd or ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         timeout=timeout,
     )
+
+
+def program(script=None):
+    """Return the command line of ``aligntools`` or of a script of bin/."""
+    return [sys.executable, str(ROOT / "bin" / script)] if script else [sys.executable, "-m", "aligntools"]
+
+
+@functools.cache
+def _command(script):
+    if script is None:
+        from aligntools.cli.main import cli
+
+        return cli
+    path = list(sys.path)
+    try:
+        return runpy.run_path(str(ROOT / "bin" / script), run_name=script)["command"]
+    finally:
+        sys.path[:] = path
+
+
+def _run_inside(args, stdin, cwd, script):
+    from aligntools.cli.main import run as run_program
+
+    before, handler = os.getcwd(), signal.getsignal(signal.SIGTERM)
+    with _standard_files(stdin) as files:
+        os.chdir(cwd)
+        try:
+            status = run_program(_command(script), args, script or "aligntools")
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        except Exception:
+            traceback.print_exc()
+            status = 1
+        finally:
+            signal.signal(signal.SIGTERM, handler)
+            os.chdir(before)
+    return subprocess.CompletedProcess(args, status or 0, *files)
+
+
+@contextlib.contextmanager
+def _standard_files(data):
+    """Put files in place of the three standard ones, descriptors too; fill the list with what was written."""
+    written = []
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, _pipe_with(data) as source:
+        descriptors = [os.dup(k) for k in range(3)]
+        objects = sys.stdin, sys.stdout, sys.stderr
+        for k, file in enumerate((source, out, err)):
+            os.dup2(file.fileno(), k)
+        sys.stdin = io.TextIOWrapper(open(0, "rb", closefd=False), encoding="utf-8")  # noqa: SIM115
+        sys.stdout = io.TextIOWrapper(open(1, "wb", closefd=False), encoding="utf-8")  # noqa: SIM115
+        sys.stderr = io.TextIOWrapper(open(2, "wb", closefd=False), encoding="utf-8", line_buffering=True)  # noqa: SIM115
+        try:
+            yield written
+        finally:
+            for stream in (sys.stdin, sys.stdout, sys.stderr):
+                stream.close()
+            sys.stdin, sys.stdout, sys.stderr = objects
+            for k, descriptor in enumerate(descriptors):
+                os.dup2(descriptor, k)
+                os.close(descriptor)
+            for file in (out, err):
+                file.seek(0)
+                written.append(file.read())
+
+
+@contextlib.contextmanager
+def _pipe_with(data):
+    """Open a pipe that gives the data and ends; it may be left unread."""
+    read, write = os.pipe()
+
+    def fill():
+        with contextlib.suppress(BrokenPipeError), open(write, "wb") as out:
+            out.write(data)
+
+    writer = threading.Thread(target=fill)
+    with open(read, "rb") as source:
+        writer.start()
+        yield source
+    writer.join()
 
 
 def fails(process, *fragments, status=1):
@@ -37,7 +132,7 @@ def fails(process, *fragments, status=1):
 def through_head(*args):
     """Run ``aligntools ARGS | head -1``; return the output, the status and the errors of the command."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "aligntools", *map(str, args)],
+        [*program(), *map(str, args)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=ROOT,

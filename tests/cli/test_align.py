@@ -191,7 +191,7 @@ def test_a_live_pipe_is_answered_line_by_line(trained):
 def test_other_models_are_applied_as_they_were_trained(inside, tmp_path, kind):
     options = {
         "hmm": ("--fast",),
-        "ibm2": ("--model", "ibm2", "--direction", "reverse"),
+        "ibm2": ("--model-type", "ibm2", "--direction", "reverse"),
         "apart": ("--no-agreement", "--sweeps", "4", "--case-sensitive"),
     }[kind]
     model = tmp_path / "model"
@@ -215,7 +215,7 @@ def test_going_on_from_a_model(trained, inside, tmp_path):
 
 
 def test_going_on_from_a_model_of_one_direction(inside, tmp_path):
-    model = "--model", "hmm", "--direction", "reverse", "-q"
+    model = "--model-type", "hmm", "--direction", "reverse", "-q"
     done(inside("-i", JOINT, *model, "-o", tmp_path / "old", "--save-model", tmp_path / "a"))
     done(inside("-i", JOINT, "--init-model", tmp_path / "a", "-o", tmp_path / "new", "--save-model", tmp_path / "b"))
     done(inside("-i", JOINT, "-m", tmp_path / "b", "-o", tmp_path / "again"))

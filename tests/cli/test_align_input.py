@@ -53,7 +53,7 @@ def test_strict_stops_there(trained, inside, file, tmp_path, line):
 
 def test_texts_of_nothing_but_blank_lines(trained, inside, file, tmp_path):
     blank = file("blank", b"\n" * 5)
-    for options in ((), ("--model", "ibm2"), ("--fast",), ("-m", trained / "model")):
+    for options in ((), ("--model-type", "ibm2"), ("--fast",), ("-m", trained / "model")):
         process = done(
             inside(
                 "-i",
@@ -162,7 +162,12 @@ def waiting(tmp_path, *args):
         *args,
     ]
     process = subprocess.Popen(
-        list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
+        list(map(str, command)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
     )
     process.stdin.write(JOINT.read_bytes())
     process.stdin.flush()

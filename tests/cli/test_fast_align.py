@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from aligntools.cli.fast_align import Flags, WrongFlags, options, parse
+from aligntools.cli.fast_align import Flags, WrongFlags, parse, settings_of, threads_of
 from tests.cli.running import ROOT, fails, run
 
 TEXT = ROOT / "data" / "samples" / "de-en.txt"
@@ -56,15 +56,19 @@ def test_wrong_flags(line):
         flags_of(line)
 
 
-def test_flags_become_options_of_align():
-    o = options(flags_of("-i f -dvr -I 5"), {"OMP_NUM_THREADS": "3"})
-    assert (o["model"], o["estimator"], o["direction"], o["order"]) == ("ibm2", "vb", "reverse", "source")
-    assert o["ibm1_iterations"] + o["iterations"] == 4
-    assert (o["joint_file"], o["alpha"], o["p_null"], o["threads"]) == ("f", 0.01, 0.08, 3)
-    assert not o["optimize_tension"]
-    o = options(flags_of("-i f -N -I 3"), {})
-    assert (o["model"], o["estimator"], o["direction"], o["order"]) == ("ibm1", "em", "forward", "target")
-    assert (o["ibm1_iterations"] + o["iterations"], o["p_null"]) == (2, 0)
+def test_flags_become_settings():
+    s = settings_of(flags_of("-i f -dvr -I 5"))
+    assert (s.model, s.estimator, s.direction) == ("ibm2", "vb", "reverse")
+    assert s.ibm_iterations + s.model_iterations == 4
+    assert (s.alpha, s.p_null, s.optimize_tension) == (0.01, 0.08, False)
+    s = settings_of(flags_of("-i f -N -I 3"))
+    assert (s.model, s.estimator, s.direction) == ("ibm1", "em", "forward")
+    assert (s.ibm_iterations + s.model_iterations, s.p_null) == (2, 0)
+
+
+def test_threads_come_from_the_environment():
+    assert [threads_of({"OMP_NUM_THREADS": x}) for x in ("3", " 2,4", "0", "x")] == [3, 2, None, None]
+    assert threads_of({}) is None
 
 
 def test_usage():

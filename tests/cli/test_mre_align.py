@@ -19,8 +19,8 @@ def mre(command_inside):
     [
         (),
         ("--estimator", "em", "--no-agreement", "--mre-positions", "--mre-null"),
-        ("--model", "ibm2"),
-        ("--model", "ibm2", "--positions", "table", "--mre-positions"),
+        ("--model-type", "ibm2"),
+        ("--model-type", "ibm2", "--positions", "table", "--mre-positions"),
         ("--direction", "reverse", "--views", "0"),
         ("--views", "0,4", "--symmetrize", "grow-diag-final-and"),
     ],
@@ -30,7 +30,10 @@ def test_align_applies_what_was_trained(mre, inside, tmp_path, options):
     model, outputs = tmp_path / "model", ("-o", tmp_path / "one", "--scores", tmp_path / "scores")
     done(mre(*TEXT, *options, "--save-model", model, *outputs))
     assert sum(map(len, proper((tmp_path / "one").read_bytes()))) > 900
-    assert np.isfinite(np.loadtxt(tmp_path / "scores")).all()
+    scores = np.loadtxt(tmp_path / "scores")
+    trained = [1, 3] if "reverse" in options else [0, 1, 2, 3]
+    assert np.isfinite(scores[:, trained]).all()
+    assert np.isnan(np.delete(scores, trained, axis=1)).all()  # nothing is said of a direction that was not trained
     kept = ("--symmetrize", "grow-diag-final-and") if "--symmetrize" in options else ()
     for run in (inside, mre):
         done(run("-m", model, "-i", JOINT, "-o", tmp_path / "two", "--scores", tmp_path / "again", *kept))
@@ -62,7 +65,7 @@ def test_what_is_said_of_each_iteration(mre, tmp_path):
 
 def test_starting_from_a_model(trained, mre, inside, tmp_path):
     """A model of any kind may be the start; none of EM's iterations are done again."""
-    done(inside(*TEXT, "--model", "ibm1", "-q", "-o", tmp_path / "x", "--save-model", tmp_path / "ibm1"))
+    done(inside(*TEXT, "--model-type", "ibm1", "-q", "-o", tmp_path / "x", "--save-model", tmp_path / "ibm1"))
     for model, options in ((trained / "model", ()), (tmp_path / "ibm1", ("--positions", "table"))):
         log = "--log-json", tmp_path / "log"
         done(mre(*TEXT, "--init-model", model, *options, *log, "-o", tmp_path / "o", "--save-model", tmp_path / "m"))
@@ -88,22 +91,13 @@ def test_wrong_command_lines(trained, mre, tmp_path):
     model = trained / "model"
     for args, fragment in (
         ((), "-s FILE -t FILE"),
-        ((*TEXT, "--model", "fertility"), "--model"),
+        ((*TEXT, "--model", "fertility"), "--model-type is one of ibm2, hmm"),
+        ((*TEXT, "--model-type", "fertility"), "--model-type"),
         ((*TEXT, "--positions", "table"), "--model ibm2"),
-        ((*TEXT, "-m", model, "--model", "ibm2"), "--model is for a new model"),
+        ((*TEXT, "-m", model, "--model-type", "ibm2"), "--model-type is for a new model"),
         ((*TEXT, "-m", model, "--mre-iterations", "3"), "--mre-iterations is for a new model"),
         ((*TEXT, "--init-model", model, "--alpha", "1"), "--alpha is for a new model"),
         ((*TEXT, "--mre-smoothing", "-1"), "--mre-smoothing"),
     ):
         fails(mre(*args, "-o", tmp_path / "out"), fragment, status=2)
     assert not list(tmp_path.iterdir())
-
-
-def test_training_without_an_alignment(tmp_path):
-    """What ``train-hmm`` does for an alignment model: no output but the model."""
-    from aligntools.cli.align import command
-    from aligntools.cli.aligning_run import run
-
-    o = command.make_context("train-hmm", [str(x) for x in TEXT]).params
-    run({**o, "output": None, "save_model": str(tmp_path / "model"), "model": "hmm", "quiet": True})
-    assert [p.name for p in tmp_path.iterdir()] == ["model"]

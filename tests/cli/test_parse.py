@@ -8,7 +8,7 @@ from tests.cli.running import fails, run, through_head
 @pytest.fixture(scope="module")
 def model(samples, tmp_path_factory):
     path = tmp_path_factory.mktemp("parse") / "en.parser"
-    done = run("train-parser", "--treebank", samples / "en.conllu", "-m", path)
+    done = run("train-parser", "--treebank", samples / "en.conllu", "-o", path)
     assert done.returncode == 0, done.stderr
     assert done.stdout == b""
     assert b"101 sentences, 768 words" in done.stderr
@@ -76,7 +76,7 @@ def test_no_sentence_is_lost_and_what_is_odd_is_told(model):
     assert heads[5:] == [0] + [1] * 29
     errors = done.stderr.decode().splitlines()
     assert errors[0].startswith("warning: 1 sentences over --max-length have flat trees (-, sentence 4")
-    assert "1 words have tags that the parser never saw (NEW; first in -, sentence 3)" in errors[1]
+    assert "1 words have tags that the parser has never seen (NEW; first in -, sentence 3)" in errors[1]
     assert run("parse", "-q", "-m", model, "--max-length", 20, stdin=text).stderr == b""
 
 
@@ -113,16 +113,16 @@ def test_trees_that_cannot_be_learned_are_counted(file, tmp_path):
     bank = file(
         "odd.conllu", (rows(2, 0) + rows(2, 1) + rows(0, 0) + rows(3, 4, 0, 3) + rows("_", 1) + rows(0)).encode()
     )
-    done = run("train-parser", "--treebank", bank, "-m", tmp_path / "m", "--crossing", "skip", "--roots", "skip")
+    done = run("train-parser", "--treebank", bank, "-o", tmp_path / "m", "--crossing", "skip", "--roots", "skip")
     errors = done.stderr.decode()
     assert "4 sentences left out: a word without a head 1, a cycle 1, several roots 1, crossing edges 1" in errors
     assert f"the first is {bank}:4 (sentence 2)" in errors
     assert errors.splitlines()[-1].startswith("2 sentences, 3 words")
-    mended = run("train-parser", "--treebank", bank, "-m", tmp_path / "m").stderr.decode()
-    assert "2 sentences mended: several roots 1, crossing edges 1" in mended
-    free = run("train-parser", "--treebank", bank, "-m", tmp_path / "m", "--non-projective", "--any-root")
-    assert "mended" not in free.stderr.decode()
-    short = run("train-parser", "--treebank", bank, "-m", tmp_path / "m", "--min-length", 2).stderr.decode()
+    repaired = run("train-parser", "--treebank", bank, "-o", tmp_path / "m").stderr.decode()
+    assert "2 sentences repaired: several roots 1, crossing edges 1" in repaired
+    free = run("train-parser", "--treebank", bank, "-o", tmp_path / "m", "--non-projective", "--any-root")
+    assert "repaired" not in free.stderr.decode()
+    short = run("train-parser", "--treebank", bank, "-o", tmp_path / "m", "--min-length", 2).stderr.decode()
     assert "too short 1" in short
 
 
@@ -136,21 +136,21 @@ def test_treebanks_that_are_none(file, samples, tmp_path, trained):
         (rows(2, 1), "no sentence can be trained on"),
         ("a b c\n", "tab"),
     ):
-        fails(run("train-parser", "--treebank", file("bad", data.encode()), "-m", model), "bad", message)
+        fails(run("train-parser", "--treebank", file("bad", data.encode()), "-o", model), "bad", message)
         assert not model.exists()
-    done = run("train-parser", "--treebank", samples / "en.conllu", "-m", model, "--min-length", 9, "--max-length", 3)
+    done = run("train-parser", "--treebank", samples / "en.conllu", "-o", model, "--min-length", 9, "--max-length", 3)
     fails(done, "nothing is left", status=2)
 
 
 def test_a_checkpoint_is_gone_on_from(samples, tmp_path):
     flags = ("train-parser", "-q", "--treebank", samples / "en.conllu", "--no-labels", "--tolerance", 0)
     for name, steps in (("whole", 8), ("part", 4)):
-        done = run(*flags, "--iterations", steps, "-m", tmp_path / name, "--checkpoint", tmp_path / name.upper())
+        done = run(*flags, "--iterations", steps, "-o", tmp_path / name, "--checkpoint", tmp_path / name.upper())
         assert done.returncode == 0, done.stderr
-    again = run(*flags, "--iterations", 8, "-m", tmp_path / "again", "--checkpoint", tmp_path / "WHOLE", "--threads", 1)
+    again = run(*flags, "--iterations", 8, "-o", tmp_path / "again", "--checkpoint", tmp_path / "WHOLE", "--threads", 1)
     assert again.returncode == 0, again.stderr
     assert (tmp_path / "again").read_bytes() == (tmp_path / "whole").read_bytes()
-    other = run(*flags, "--iterations", 8, "-m", tmp_path / "m", "--checkpoint", tmp_path / "PART")
+    other = run(*flags, "--iterations", 8, "-o", tmp_path / "m", "--checkpoint", tmp_path / "PART")
     fails(other, "train.state", "other text or options")
 
 
@@ -158,11 +158,11 @@ def test_tags_are_mapped(samples, tmp_path):
     for column, mapping in (("upos", "upos"), ("xpos", "penn")):
         model = tmp_path / mapping
         done = run(
-            "train-parser", "-q", "--treebank", samples / "en.conllu", "--column", column, "--map", mapping, "-m", model
+            "train-parser", "-q", "--treebank", samples / "en.conllu", "--column", column, "--map", mapping, "-o", model
         )
         assert done.returncode == 0, done.stderr
         parsed = run("parse", "-m", model, samples / "en.conllu")
         assert parsed.stderr == b""
         assert columns(parsed.stdout, 3, 4) == columns((samples / "en.conllu").read_bytes(), 3, 4)
     unseen = run("parse", "-m", tmp_path / "upos", "--map", "none", samples / "en.conllu").stderr.decode()
-    assert "tags that the parser never saw" in unseen
+    assert "tags that the parser has never seen" in unseen

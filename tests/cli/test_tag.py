@@ -8,7 +8,7 @@ from tests.cli.running import fails, run, through_head
 @pytest.fixture(scope="module")
 def model(samples, tmp_path_factory):
     path = tmp_path_factory.mktemp("tag") / "en.tagger"
-    done = run("train-hmm", "-q", "--tagged", samples / "en.conllu", "--latent", 2, "--members", 1, "-m", path)
+    done = run("train-hmm", "-q", "--tagged", samples / "en.conllu", "--latent", 2, "--members", 1, "-o", path)
     assert done.returncode == 0, done.stderr
     return path
 

@@ -17,7 +17,7 @@ def perplexities(done):
 
 
 def test_em_prints_an_objective_that_rises_and_a_perplexity_that_falls(samples, folder):
-    done = run("train-hmm", "--text", samples / "en.tagged", "--states", 4, "--iterations", 12, "-m", folder / "em")
+    done = run("train-hmm", "--text", samples / "en.tagged", "--states", 4, "--iterations", 12, "-o", folder / "em")
     assert done.returncode == 0, done.stderr
     lines = done.stderr.decode().splitlines()
     objectives = [float(line.split("objective ")[1].split(",")[0]) for line in lines]
@@ -34,21 +34,21 @@ def test_em_prints_an_objective_that_rises_and_a_perplexity_that_falls(samples, 
 
 def test_reconstruction_goes_on_from_em_and_rises(samples, folder):
     common = ("--text", samples / "en.txt", "--states", 4, "--iterations", 8, "--estimator", "mre")
-    done = run("train-hmm", *common, "--mre-iterations", 6, "-m", folder / "mre", "--log-json", folder / "log")
+    done = run("train-hmm", *common, "--mre-iterations", 6, "-o", folder / "mre", "--log-json", folder / "log")
     assert done.returncode == 0, done.stderr
     steps = [json.loads(line) for line in (folder / "log").read_text().splitlines()]
     climbed = [step["objective"] for step in steps if step["stage"] == "mre"]
     assert len(climbed) == 7
     assert climbed == sorted(climbed)
     assert climbed[-1] > climbed[0]
-    none = run("train-hmm", *common, "--mre-iterations", 0, "-q", "-m", folder / "none")
+    none = run("train-hmm", *common, "--mre-iterations", 0, "-q", "-o", folder / "none")
     assert (none.returncode, none.stderr) == (0, b"")
     words = run("tag", "-m", folder / "none", samples / "en.txt").stdout
     assert words != run("tag", "-m", folder / "mre", samples / "en.txt").stdout
 
 
 def test_variational_bayes_and_restarts(samples, folder):
-    arguments = ("--states", 3, "--iterations", 5, "--estimator", "vb", "--restarts", 2, "-m", folder / "vb")
+    arguments = ("--states", 3, "--iterations", 5, "--estimator", "vb", "--restarts", 2, "-o", folder / "vb")
     done = run("train-hmm", "--text", samples / "en.txt", *arguments)
     assert done.returncode == 0, done.stderr
     assert b"restart 2, iteration 5" in done.stderr
@@ -60,14 +60,14 @@ def test_the_same_bytes_for_any_number_of_threads(samples, folder, kind):
                "--tagged": ("--latent", 2, "--members", 2, "--iterations", 3)}[kind]  # fmt: skip
     written = []
     for threads in (1, 2, 4):
-        done = run("train-hmm", "-q", kind, samples / "en.tagged", *options, "--threads", threads, "-m", folder / "x")
+        done = run("train-hmm", "-q", kind, samples / "en.tagged", *options, "--threads", threads, "-o", folder / "x")
         assert done.returncode == 0, done.stderr
         written.append((folder / "x").read_bytes())
     assert written[0] == written[1] == written[2]
 
 
 def test_a_tagger_learns_its_tags(samples, folder):
-    done = run("train-hmm", "--tagged", samples / "en.conllu", "--column", "xpos", "--latent", 2, "-m", folder / "sup")
+    done = run("train-hmm", "--tagged", samples / "en.conllu", "--column", "xpos", "--latent", 2, "-o", folder / "sup")
     assert done.returncode == 0, done.stderr
     assert b"768 words" in done.stderr
     (folder / "out.conllu").write_bytes(run("tag", "-m", folder / "sup", samples / "en.conllu").stdout)
@@ -77,24 +77,24 @@ def test_a_tagger_learns_its_tags(samples, folder):
 
 def test_an_alignment_hmm_is_for_align(samples, folder):
     text = ("-s", samples / "de-en.de", "-t", samples / "de-en.en")
-    done = run("train-hmm", *text, "-m", folder / "de-en.hmm")
+    done = run("train-hmm", *text, "-o", folder / "de-en.hmm")
     assert (done.returncode, done.stdout) == (0, b""), done.stderr
     applied = run("align", "-q", "-m", folder / "de-en.hmm", *text)
     assert applied.returncode == 0, applied.stderr
-    assert applied.stdout == run("align", "-q", "--model", "hmm", *text).stdout
+    assert applied.stdout == run("align", "-q", "--model-type", "hmm", *text).stdout
     fails(run("tag", "-m", folder / "de-en.hmm", samples / "en.txt"), "alignment", "aligntools align -m")
 
 
 def test_reconstruction_of_alignments(samples, folder):
     text = ("-s", samples / "de-en.de", "-t", samples / "de-en.en")
-    done = run("train-hmm", "-q", *text, "--estimator", "mre", "--mre-iterations", 2, "-m", folder / "de-en.mre")
+    done = run("train-hmm", "-q", *text, "--estimator", "mre", "--mre-iterations", 2, "-o", folder / "de-en.mre")
     assert done.returncode == 0, done.stderr
     applied = run("align", "-q", "-m", folder / "de-en.mre", *text).stdout
     assert applied == run("mre-align", "-q", *text, "--mre-iterations", 2).stdout
 
 
 def test_a_tagger_is_not_for_align(samples, folder):
-    run("train-hmm", "-q", "--text", samples / "en.txt", "--states", 2, "--iterations", 1, "-m", folder / "tags")
+    run("train-hmm", "-q", "--text", samples / "en.txt", "--states", 2, "--iterations", 1, "-o", folder / "tags")
     done = run("align", "-m", folder / "tags", "-s", samples / "de-en.de", "-t", samples / "de-en.en")
     fails(done, "tagger", "aligntools tag -m")
 
@@ -114,23 +114,23 @@ def test_a_tagger_is_not_for_align(samples, folder):
     ],
 )
 def test_options_that_do_not_fit(arguments, message, folder):
-    fails(run("train-hmm", *arguments, "-m", folder / "never"), message, status=2)
+    fails(run("train-hmm", *arguments, "-o", folder / "never"), message, status=2)
     assert not (folder / "never").exists()
 
 
 def test_nothing_to_learn_from(folder):
     (folder / "blank").write_bytes(b"\n \n\n")
-    fails(run("train-hmm", "--text", folder / "blank", "-m", folder / "never"), "no words", status=2)
-    fails(run("train-hmm", "--text", folder / "missing", "-m", folder / "never"), "missing: cannot be opened")
+    fails(run("train-hmm", "--text", folder / "blank", "-o", folder / "never"), "no words", status=2)
+    fails(run("train-hmm", "--text", folder / "missing", "-o", folder / "never"), "missing: cannot be opened")
     assert not (folder / "never").exists()
 
 
 def test_a_single_state_and_sentences_of_one_word(folder):
     (folder / "short").write_bytes(b"a\n\nb\na\n")
-    done = run("train-hmm", "-q", "--text", folder / "short", "--states", 1, "-m", folder / "one")
+    done = run("train-hmm", "-q", "--text", folder / "short", "--states", 1, "-o", folder / "one")
     assert done.returncode == 0, done.stderr
     assert run("tag", "-m", folder / "one", folder / "short").stdout == b"a_0\n\nb_0\na_0\n"
     (folder / "tagged").write_bytes(b"a_X\n\nb_X\na_X\n")
-    done = run("train-hmm", "-q", "--tagged", folder / "tagged", "-m", folder / "one")
+    done = run("train-hmm", "-q", "--tagged", folder / "tagged", "-o", folder / "one")
     assert done.returncode == 0, done.stderr
     assert run("tag", "--viterbi", "-m", folder / "one", folder / "short").stdout == b"a_X\n\nb_X\na_X\n"

@@ -31,7 +31,7 @@ def tagged(path, rows, tags):
 def folder(samples, trained, tmp_path_factory):
     """Both sides with tags, their links, English first, and an English parser."""
     path = tmp_path_factory.mktemp("transfer")
-    done = run("train-parser", "-q", "--treebank", samples / "en.conllu", "-m", path / "en.parser")
+    done = run("train-parser", "-q", "--treebank", samples / "en.conllu", "-o", path / "en.parser")
     assert done.returncode == 0, done.stderr
     rows = [line.split("\t") for line in (samples / "en.conllu").read_text().splitlines() if line[:1].isdigit()]
     english = {row[1].lower(): row[3] for row in rows}
@@ -53,7 +53,7 @@ def transfer(folder, tmp_path):
         args += [
             "--source-model",
             folder / "en.parser",
-            "-m",
+            "-o",
             tmp_path / "de.parser",
             "--iterations",
             10,
@@ -70,7 +70,8 @@ def test_a_parser_of_the_other_language(transfer, folder, tmp_path, flags):
     done = transfer(*flags)
     assert done.returncode == 0, done.stderr
     errors = done.stderr.decode()
-    found = re.search(r"^(\d+) pairs, 0 plain sentences, (\d+) % of the target words aligned one to one;", errors, re.M)
+    summary = r"^(\d+) pairs, 0 unlabeled sentences, (\d+) % of the target words aligned one to one;"
+    found = re.search(summary, errors, re.M)
     assert 30 < int(found[1]) <= ROWS
     assert int(found[2]) > 50
     parsed = run("parse", "-m", tmp_path / "de.parser", folder / "de")
@@ -87,7 +88,7 @@ def test_the_objective_falls_with_plain_text_and_both_entropies(transfer, folder
         log = tmp_path / "log"
         done = transfer("--unlabeled", folder / "de", "--log-json", log, *flags)
         assert done.returncode == 0, done.stderr
-        assert b" 60 plain sentences" in done.stderr
+        assert b" 60 unlabeled sentences" in done.stderr
         lines = [json.loads(line) for line in log.read_text().splitlines()]
         assert {line["stage"] for line in lines} == ({"train"} if "--gamma" in flags else {"train", "entropy"})
         for stage in {line["stage"] for line in lines}:
@@ -97,9 +98,13 @@ def test_the_objective_falls_with_plain_text_and_both_entropies(transfer, folder
 
 def test_the_direct_parser(folder, tmp_path):
     model = tmp_path / "direct"
-    done = run("transfer-parse", "--method", "direct", "--source-model", folder / "en.parser", "-m", model)
+    done = run("transfer-parse", "--method", "direct", "--source-model", folder / "en.parser", "-o", model)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert run("parse", "-m", model, folder / "de").returncode == 0
+    done = run("parse", "-m", model, folder / "de")
+    rows = [line.split("\t") for line in done.stdout.decode().splitlines() if line]
+    words = [word.rsplit("_", 1)[0] for line in (folder / "de").read_text().splitlines() for word in line.split()]
+    assert [row[1] for row in rows] == words
+    assert sum(row[6] == "0" for row in rows) == ROWS  # one root a sentence
 
 
 def test_limits_threads_and_checkpoints(transfer, folder, tmp_path):
@@ -136,7 +141,7 @@ def test_what_does_not_fit(transfer, folder, file, samples):
     strange = file("strange", (folder / "de").read_bytes().replace(b"_DET", b"_ART"))
     done = transfer(target=strange)
     assert b"strange: " in done.stderr
-    assert b"never saw (ART; first in sentence 1)" in done.stderr
+    assert b"has never seen (ART; first in sentence 1)" in done.stderr
     nothing = file("nothing", b"\n" * len(lines))
     fails(transfer(alignments=nothing), "no pair is left", "source first?")
 
@@ -147,5 +152,5 @@ def test_options_that_contradict(transfer, folder, samples):
     fails(transfer("--method", "projected", "--unlabeled", folder / "de"), "--unlabeled", status=2)
     fails(transfer("--min-length", 9, "--max-length", 8), "nothing is left", status=2)
     fails(transfer(source="-", target="-"), "standard input", status=2)
-    done = run("transfer-parse", "--method", "direct", "--source-model", samples / "en.txt", "-m", folder / "x")
+    done = run("transfer-parse", "--method", "direct", "--source-model", samples / "en.txt", "-o", folder / "x")
     fails(done, "en.txt")

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from aligntools.formats.conll import COLUMNS, format_conll, parse_conll, parse_parts, read_conll, stream_conll
 from aligntools.ground.errors import DataError
-from tests.cli.running import ROOT
+from tests.places import REALDATA, ROOT
 
 FOLDER = ROOT / "tests" / "data" / "conll"
 VALID = sorted(p.name for p in FOLDER.iterdir() if not p.name.startswith("bad-"))
 UPOS, HEAD, MISC = COLUMNS["upos"], COLUMNS["head"], COLUMNS["misc"]
-TREEBANKS = ROOT.parent / "shared" / "data" / "treebanks"
+TREEBANKS = REALDATA / "treebanks"
 
 
 def joined(parts):

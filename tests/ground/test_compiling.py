@@ -5,7 +5,7 @@ import sys
 
 from tests.cli.running import ROOT
 
-LOOK = "from aligntools import compiling; print(compiling.CACHE_FOLDER)"
+LOOK = "from aligntools.ground import compiling; print(compiling.CACHE_FOLDER)"
 
 
 def python(code, **variables):
@@ -32,11 +32,35 @@ def test_where_none_can_be_made_it_says_so_and_works(tmp_path):
     """A read-only installation without a home: nothing is kept, nothing fails."""
     (tmp_path / "file").write_text("")
     nowhere = str(tmp_path / "file" / "below")
-    code = LOOK + "; from aligntools.aligning.kernels_table import exp_digamma; print(round(exp_digamma(1.0), 6))"
+    code = (
+        LOOK
+        + "; from aligntools.aligning.text.kernels_cooccurrence import exp_digamma; print(round(exp_digamma(1.0), 6))"
+    )
     done = python(code, HOME=nowhere, ALIGNTOOLS_CACHE_DIR=nowhere)
     assert done.stdout.decode().split() == ["None", f"{math.exp(-0.5772156649):.6f}"]
-    assert b"ALIGNTOOLS_CACHE_DIR" in done.stderr
+    assert b"ALIGNTOOLS_CACHE_DIR" in done.stderr  # by Python's own handler of warnings that nobody else handles
     assert done.stderr.count(b"\n") == 1
+
+
+def test_the_command_line_prints_the_warning_as_one_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    nowhere = str(tmp_path / "file" / "below")
+    code = (
+        "import click, importlib; from aligntools.cli.main import run;"
+        "load = lambda: importlib.import_module('aligntools.ground.compiling');"
+        "run(click.Command('x', callback=load), [])"
+    )
+    done = python(code, HOME=nowhere, ALIGNTOOLS_CACHE_DIR=nowhere)
+    assert done.stderr.startswith(b"warning: no folder for compiled code")
+    assert done.stderr.count(b"\n") == 1
+
+
+def test_what_a_user_of_the_library_compiles_goes_where_it_went_before(tmp_path):
+    code = "import numba; before = numba.config.CACHE_DIR; from aligntools.ground import kernels_vectors, compiling;"
+    code += "print(numba.config.CACHE_DIR == before, kernels_vectors.inner_products._cache.cache_path)"
+    same, path = python(code, ALIGNTOOLS_CACHE_DIR=str(tmp_path)).stdout.decode().split(maxsplit=1)
+    assert same == "True"
+    assert path.startswith(str(tmp_path))
 
 
 def test_a_change_of_any_kernel_is_a_new_folder(tmp_path, monkeypatch):
@@ -47,15 +71,15 @@ def test_a_change_of_any_kernel_is_a_new_folder(tmp_path, monkeypatch):
 
     package = tmp_path / "aligntools"
     shutil.copytree(ROOT / "aligntools", package, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(compiling, "__file__", str(package / "compiling.py"))
+    monkeypatch.setattr(compiling, "__file__", str(package / "ground" / "compiling.py"))
     before = compiling._source_hash()
     assert before == compiling._source_hash()
     kernels = sorted(package.rglob("kernels*.py"))
     assert len(kernels) > 4
     seen = {before}
-    for path in [*kernels, package / "compiling.py"]:
+    for path in [*kernels, package / "ground" / "compiling.py"]:
         path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
         seen.add(compiling._source_hash())
     assert len(seen) == len(kernels) + 2
-    (package / "errors.py").write_text("")
+    (package / "ground" / "errors.py").write_text("")
     assert compiling._source_hash() in seen

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from aligntools.ground.parallel import Pool
-from aligntools.parsing import features
-from aligntools.parsing.features import FeatureSpace, Sentences
+from aligntools.parsing.features import space as features
+from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
 from tests import naive_parsing as naive
 
 LENGTHS = [4, 0, 1, 9, 6]
@@ -18,7 +18,7 @@ def some_sentences(seed=0, lengths=LENGTHS, tags=4):
     rng = np.random.default_rng(seed)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     ids = [rng.integers(-1, n, offsets[-1]).astype(np.int32) for n in (6, tags, 5)]
-    sentences = Sentences.from_ids(offsets, *ids)
+    sentences = EncodedSentences.from_ids(offsets, *ids)
     texts = []
     for a, b in itertools.pairwise(offsets.tolist()):
         part = [["root", *(max(v, 0) for v in values[a:b].tolist())] for values in ids]  # -1 and 0 are both unknown
@@ -137,7 +137,7 @@ def test_fitted_regions_follow_the_number_of_features():
 
 
 def test_distances_fall_into_their_bins():
-    sentences = Sentences.from_ids([0, 30], *np.ones((3, 30), np.int32))
+    sentences = EncodedSentences.from_ids([0, 30], *np.ones((3, 30), np.int32))
     space = FeatureSpace(("p |",), [8], bins=(1, 2, 5))
     weights = np.random.default_rng(6).normal(0, 1, space.size)
     row = space.scores(weights, sentences).reshape(30, 31)[29]  # the last word under each head before it
@@ -167,4 +167,4 @@ def test_what_is_no_feature_space(templates, bits, bins, match):
 
 def test_layers_that_do_not_fit():
     with pytest.raises(ValueError, match="layers of shape"):
-        Sentences(np.array([0, 3]), np.zeros((3, 3), np.int32))
+        EncodedSentences(np.array([0, 3]), np.zeros((3, 3), np.int32))

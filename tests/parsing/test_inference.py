@@ -1,4 +1,4 @@
-"""Sums, maxima and entropies over trees, against enumeration and against central differences."""
+"""TreeSums, maxima and entropies over trees, against enumeration and against central differences."""
 
 import functools
 import itertools
@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
-from aligntools.parsing import inference
-from aligntools.parsing.inference import Trees
+from aligntools.parsing.settings import TreeConstraints
+from aligntools.parsing.trees import inference
 from tests import naive_parsing as naive
 
-KINDS = [Trees(projective, single) for projective in (True, False) for single in (True, False)]
+KINDS = [TreeConstraints(projective, single) for projective in (True, False) for single in (True, False)]
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda k: f"{'proj' if k.projective else 'all'}-{k.single_root}")
 
 
@@ -120,7 +120,7 @@ def test_entropies_equal_enumeration(kind):
 @pytest.mark.parametrize("alpha", [0, -1, math.inf, math.nan])
 def test_orders_that_are_none(alpha):
     with pytest.raises(ValueError, match="above 0"):
-        inference.renyi_entropy(np.zeros(2), alpha, np.array([0, 1]), Trees())
+        inference.renyi_entropy(np.zeros(2), alpha, np.array([0, 1]), TreeConstraints())
 
 
 def differences(function, x, step=1e-5):
@@ -229,7 +229,7 @@ def test_real_space_and_log_space_agree(kind, scale):
 def test_a_root_that_weighs_next_to_nothing():
     """Two words that want each other: a determinant loses every digit here, elimination none."""
     scores = np.array([[-60.0, 0, 0], [-61.0, 0, 0]])
-    found = inference.sums(scores.ravel(), np.array([0, 2]), Trees(False, False))
+    found = inference.sums(scores.ravel(), np.array([0, 2]), TreeConstraints(False, False))
     p = 1 / (1 + math.exp(-1))
     assert math.isclose(found.log_z[0], math.log(math.exp(-60) + math.exp(-61) + math.exp(-121)), rel_tol=1e-15)
     assert np.allclose(found.marginals.reshape(2, 3), [[p, 0, 1 - p], [1 - p, p, 0]], rtol=0, atol=1e-14)
@@ -267,9 +267,9 @@ def test_sentences_do_not_touch_each_other():
 
 def test_wrong_sizes_are_refused():
     with pytest.raises(ValueError, match="2 edges"):
-        inference.sums(np.zeros(3), np.array([0, 1]), Trees())
+        inference.sums(np.zeros(3), np.array([0, 1]), TreeConstraints())
     with pytest.raises(ValueError, match="values for"):
-        inference.expectation(np.zeros(2), np.zeros(3), np.array([0, 1]), Trees())
+        inference.expectation(np.zeros(2), np.zeros(3), np.array([0, 1]), TreeConstraints())
 
 
 def test_relative_scores_are_at_most_zero():

@@ -7,11 +7,14 @@ from aligntools.formats.modelfile import read_model, write_model
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
 from aligntools.parsing import parser as module
-from aligntools.parsing import training
-from aligntools.parsing.features import SETS, FeatureSpace
-from aligntools.parsing.inference import Trees
+from aligntools.parsing.features import space as features
+from aligntools.parsing.features import vocabularies as layers
+from aligntools.parsing.features.space import SETS, FeatureSpace
+from aligntools.parsing.features.vocabularies import Vocabularies
 from aligntools.parsing.labels import Labeler
-from aligntools.parsing.parser import Lexicon, Parser
+from aligntools.parsing.learning import training
+from aligntools.parsing.parser import ParserModel
+from aligntools.parsing.settings import TreeConstraints
 
 TEXT = [
     ("the/DET/2/det dog/NOUN/3/nsubj sleeps/VERB/0/root"),
@@ -33,13 +36,13 @@ def split(text):
 @pytest.fixture(scope="module")
 def parser():
     words, tags, offsets, heads, labels = split(TEXT * 3)
-    lexicon = Lexicon.of(words, tags)
-    sentences = lexicon.sentences(words, tags, offsets)
+    vocabularies = Vocabularies.of(words, tags)
+    sentences = vocabularies.sentences(words, tags, offsets)
     space = FeatureSpace.fitted(SETS["prefixes"], sentences, 12)
-    objective = training.Objective(space, [training.TreeLoss(sentences, heads, Trees())], 0.1)
+    objective = training.Objective(space, [training.TreeLoss(sentences, heads, TreeConstraints())], 0.1)
     weights = training.minimize(objective, iterations=30).weights
     labeler = Labeler.train(sentences, heads, labels, bits=8)
-    return Parser(lexicon, space, weights, Trees(), {"l2": 0.1}, labeler)
+    return ParserModel(vocabularies, space, weights, TreeConstraints(), {"l2": 0.1}, labeler)
 
 
 def test_it_parses_what_it_learned(parser):
@@ -64,7 +67,7 @@ def test_new_words_and_tags_and_blank_sentences(parser):
 def test_a_saved_parser_is_the_same_parser(parser, tmp_path):
     path = str(tmp_path / "m")
     parser.save(path)
-    again = Parser.load(path)
+    again = ParserModel.load(path)
     assert again.weights.tobytes() == parser.weights.tobytes()
     assert (again.trees, again.settings, again.space.templates) == (
         parser.trees,
@@ -102,14 +105,14 @@ def test_sentences_over_the_limit_get_a_flat_tree(parser):
 def test_other_trees_than_the_models_own(parser):
     words, tags, offsets, _, _ = split(TEXT)
     sentences = parser.sentences(words, tags, offsets)
-    for trees in (Trees(False, True), Trees(True, False), Trees(False, False)):
+    for trees in (TreeConstraints(False, True), TreeConstraints(True, False), TreeConstraints(False, False)):
         assert parser.parse(sentences, trees=trees).scores.sum() >= parser.parse(sentences).scores.sum() - 1e-9
 
 
 def test_words_are_normalized():
-    assert module.normalized([b"\xc3\x84rger", b"1984", b"."]) == ["ärger".encode(), b"0000", b"."]
-    assert module.prefixes(["Ärgernis".encode(), b"a"]) == ["Ärger".encode(), b"a"]
-    assert module.vocabulary([b"b", b"a", b"b", b"c", b"a"], 2).words() == ["", "b", "a"]
+    assert layers.normalized([b"\xc3\x84rger", b"1984", b"."]) == ["ärger".encode(), b"0000", b"."]
+    assert layers.prefixes(["Ärgernis".encode(), b"a"]) == ["Ärger".encode(), b"a"]
+    assert layers.vocabulary([b"b", b"a", b"b", b"c", b"a"], 2).words() == ["", "b", "a"]
 
 
 @pytest.mark.parametrize(
@@ -136,16 +139,16 @@ def test_damaged_models_are_refused(parser, tmp_path, damage):
     damage(header, arrays)
     write_model(path, "parser", header, arrays)
     with pytest.raises(ModelError, match="do not fit together"):
-        Parser.load(path)
+        ParserModel.load(path)
 
 
 def test_a_set_of_features_has_a_name():
-    assert module.templates_of("delexicalized") == SETS["delexicalized"]
-    with pytest.raises(ValueError, match="there are full"):
-        module.templates_of("other")
+    assert features.templates_of("delexicalized") == SETS["delexicalized"]
+    with pytest.raises(ValueError, match="choose one of full"):
+        features.templates_of("other")
 
 
 def test_labels_need_words():
-    lexicon = Lexicon.of([], [])
+    vocabularies = Vocabularies.of([], [])
     with pytest.raises(ValueError, match="no words"):
-        Labeler.train(lexicon.sentences([], [], np.array([0, 0])), np.zeros(0, np.int32), [])
+        Labeler.train(vocabularies.sentences([], [], np.array([0, 0])), np.zeros(0, np.int32), [])

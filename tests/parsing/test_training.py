@@ -8,19 +8,21 @@ import pytest
 
 from aligntools.ground import lbfgs
 from aligntools.ground.parallel import Pool
-from aligntools.parsing import features, inference, training
-from aligntools.parsing.features import FeatureSpace, Sentences
-from aligntools.parsing.inference import Trees
-from aligntools.parsing.training import EntropyLoss, ExpectedLoss, Objective, TreeLoss
+from aligntools.parsing.features import space as features
+from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
+from aligntools.parsing.learning import training
+from aligntools.parsing.learning.training import EntropyLoss, ExpectedLoss, Objective, TreeLoss
+from aligntools.parsing.settings import TreeConstraints
+from aligntools.parsing.trees import inference
 from tests import naive_parsing as naive
 
-TREES = [Trees(p, s) for p, s in itertools.product((True, False), repeat=2)]
+TREES = [TreeConstraints(p, s) for p, s in itertools.product((True, False), repeat=2)]
 
 
 def some_sentences(lengths, seed=0):
     rng = np.random.default_rng(seed)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    return Sentences.from_ids(offsets, *(rng.integers(0, n, offsets[-1]).astype(np.int32) for n in (7, 5, 6)))
+    return EncodedSentences.from_ids(offsets, *(rng.integers(0, n, offsets[-1]).astype(np.int32) for n in (7, 5, 6)))
 
 
 def losses_of(trees, sentences, seed=1):
@@ -83,7 +85,7 @@ def test_values_are_what_they_say(trees):
 def test_chunks_and_threads_change_nothing(monkeypatch):
     sentences = some_sentences([5, 9, 2, 0, 14, 7] * 6)
     space = FeatureSpace(features.TAGS, [9] * len(features.TAGS))
-    losses = list(losses_of(Trees(), sentences).values())
+    losses = list(losses_of(TreeConstraints(), sentences).values())
     weights = np.random.default_rng(2).normal(0, 0.5, space.size)
     value, gradient = Objective(space, losses, 1.0)(weights)
     with Pool(3) as pool:
@@ -120,10 +122,10 @@ def grammar(sentences, seed):
         heads += tree
         offsets.append(len(tags))
     tags = np.array(tags, np.int32)
-    return Sentences.from_ids(offsets, np.ones_like(tags), tags, tags), np.array(heads, np.int32)
+    return EncodedSentences.from_ids(offsets, np.ones_like(tags), tags, tags), np.array(heads, np.int32)
 
 
-@pytest.mark.parametrize("trees", [Trees(), Trees(False)], ids=str)
+@pytest.mark.parametrize("trees", [TreeConstraints(), TreeConstraints(False)], ids=str)
 def test_a_grammar_is_learned_and_the_objective_falls(trees):
     sentences, heads = grammar(60, 1)
     space = FeatureSpace.fitted(features.TAGS, sentences, 14)
@@ -142,7 +144,7 @@ def test_a_grammar_is_learned_and_the_objective_falls(trees):
 def test_learning_can_go_on_from_weights():
     sentences, heads = grammar(20, 3)
     space = FeatureSpace.fitted(features.TAGS, sentences, 12)
-    objective = Objective(space, [TreeLoss(sentences, heads, Trees())], 0.1)
+    objective = Objective(space, [TreeLoss(sentences, heads, TreeConstraints())], 0.1)
     first = training.minimize(objective, iterations=4)
     second = training.minimize(objective, first.weights, iterations=4)
     assert second.values[0] == first.values[-1]
@@ -156,18 +158,20 @@ def test_entropy_makes_a_model_more_certain():
     space = FeatureSpace.fitted(features.TAGS, sentences, 12)
     found = []
     for weight in (0.0, 1.0):
-        objective = Objective(space, [TreeLoss(sentences, heads, Trees()), EntropyLoss(plain, Trees(), weight)], 1.0)
+        objective = Objective(
+            space, [TreeLoss(sentences, heads, TreeConstraints()), EntropyLoss(plain, TreeConstraints(), weight)], 1.0
+        )
         weights = training.minimize(objective, iterations=25).weights
         scores = [space.scores(weights, x) for x in (sentences, plain)]
-        loss = TreeLoss(sentences, heads, Trees()).value(scores[0])[0].sum()
-        found.append((loss, inference.entropy(scores[1], plain.offsets, Trees())[0].sum()))
+        loss = TreeLoss(sentences, heads, TreeConstraints()).value(scores[0])[0].sum()
+        found.append((loss, inference.entropy(scores[1], plain.offsets, TreeConstraints())[0].sum()))
     assert found[1][1] < 0.7 * found[0][1]
 
 
 def test_an_interrupted_training_ends_where_the_other_does():
     sentences, heads = grammar(20, 6)
     space = FeatureSpace.fitted(features.TAGS, sentences, 12)
-    objective = Objective(space, [TreeLoss(sentences, heads, Trees())], 0.1)
+    objective = Objective(space, [TreeLoss(sentences, heads, TreeConstraints())], 0.1)
     saved = []
     whole = training.minimize(objective, iterations=14, memory=3)
     training.minimize(
@@ -182,6 +186,6 @@ def test_an_interrupted_training_ends_where_the_other_does():
     assert rest.values == whole.values[9:]
     with pytest.raises(ValueError, match="a state of"):
         training.minimize(
-            Objective(space, [TreeLoss(sentences.part(0, 1), heads[: sentences.lengths[0]], Trees())], 0.1),
+            Objective(space, [TreeLoss(sentences.part(0, 1), heads[: sentences.lengths[0]], TreeConstraints())], 0.1),
             lbfgs.State.from_arrays(saved[-1]),
         )

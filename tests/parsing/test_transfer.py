@@ -8,11 +8,14 @@ import pytest
 from aligntools.formats.pharaoh import Links
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
-from aligntools.parsing import inference, supervised, transfer, transfer_training
-from aligntools.parsing.checkpoints import Checkpoint
-from aligntools.parsing.features import TAGS
-from aligntools.parsing.inference import Trees
-from aligntools.parsing.transfer_training import Settings, Text, train
+from aligntools.parsing.features.space import TAGS
+from aligntools.parsing.learning import treebank
+from aligntools.parsing.learning.checkpoints import Checkpoint
+from aligntools.parsing.settings import METHODS, WEIGHTS, ParserSettings, TransferSettings, TreeConstraints
+from aligntools.parsing.text import TaggedText
+from aligntools.parsing.transfer import learning, projection
+from aligntools.parsing.transfer.learning import train
+from aligntools.parsing.trees import inference
 from tests import naive_parsing as naive
 from tests.parsing.test_parser import TEXT, split
 
@@ -28,14 +31,16 @@ PAIRS = [
 @pytest.fixture(scope="module")
 def parser():
     words, tags, offsets, heads, _ = split(TEXT * 3)
-    settings = supervised.Settings(bits=10, l2=0.1, iterations=20, labels=False)
-    return supervised.train(words, tags, offsets, heads, None, settings)[0]
+    settings = ParserSettings(bits=10, l2=0.1, iterations=20, labels=False)
+    return treebank.train(words, tags, offsets, heads, None, settings)[0]
 
 
 def text(lines):
     rows = [[token.split("/") for token in line.split()] for line in lines]
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-    return Text([w.encode() for row in rows for w, _ in row], [t.encode() for row in rows for _, t in row], offsets)
+    return TaggedText(
+        [w.encode() for row in rows for w, _ in row], [t.encode() for row in rows for _, t in row], offsets
+    )
 
 
 @pytest.fixture(scope="module")
@@ -52,23 +57,23 @@ def pairs():
 def test_one_to_one_links_alone_count():
     links = Links.from_lists([[(0, 0), (1, 1), (1, 2)], [], [(0, 0), (1, 0), (2, 2)], [(3, 1)]])
     offsets = np.array([0, 3, 4, 7, 9])
-    found = transfer.one_to_one(links.pairs, links.offsets, offsets)
+    found = projection.one_to_one(links.pairs, links.offsets, offsets)
     assert found.tolist() == [0, -1, -1, -1, -1, -1, 2, -1, 3]
     assert found.dtype == np.int32
     empty = Links.from_lists([[], []])
-    assert transfer.one_to_one(empty.pairs, empty.offsets, np.array([0, 2, 3])).tolist() == [-1, -1, -1]
+    assert projection.one_to_one(empty.pairs, empty.offsets, np.array([0, 2, 3])).tolist() == [-1, -1, -1]
 
 
 @pytest.mark.parametrize("threads", [None, 3])
 def test_weights_are_those_of_equation_8(parser, pairs, threads):
     source, target, links = pairs
     x, y = (parser.sentences(t.words, t.tags, t.offsets) for t in (source, target))
-    aligned = transfer.one_to_one(links.pairs, links.offsets, target.offsets)
+    aligned = projection.one_to_one(links.pairs, links.offsets, target.offsets)
     if threads:
         with Pool(threads) as pool:
-            found = transfer.transferring_scores(parser, x, y, aligned, pool)
+            found = projection.transferring_scores(parser, x, y, aligned, pool)
     else:
-        found = transfer.transferring_scores(parser, x, y, aligned)
+        found = projection.transferring_scores(parser, x, y, aligned)
     theirs, delexicalized = parser.scores(x), parser.scores(y, only=TAGS)
     taken = 0
     for s, (_, line, _) in enumerate(PAIRS):
@@ -93,10 +98,10 @@ def test_weights_are_those_of_equation_8(parser, pairs, threads):
 def test_the_distribution_is_that_of_equation_9(parser, pairs):
     source, target, links = pairs
     x, y = (parser.sentences(t.words, t.tags, t.offsets) for t in (source, target))
-    aligned = transfer.one_to_one(links.pairs, links.offsets, target.offsets)
-    scores = transfer.transferring_scores(parser, x, y, aligned)
-    for trees in (Trees(), Trees(False, True), Trees(True, False)):
-        expected = transfer.expected_edges(parser, x, y, aligned, trees)
+    aligned = projection.one_to_one(links.pairs, links.offsets, target.offsets)
+    scores = projection.transferring_scores(parser, x, y, aligned)
+    for trees in (TreeConstraints(), TreeConstraints(False, True), TreeConstraints(True, False)):
+        expected = projection.expected_edges(parser, x, y, aligned, trees)
         for s in range(len(PAIRS)):
             n, here = int(y.lengths[s]), slice(y.edges[s], y.edges[s + 1])
             matrix = scores[here].reshape(n, n + 1)
@@ -108,7 +113,7 @@ def test_posteriors_do_not_depend_on_the_scale_of_a_word(parser, pairs):
     """A constant added to all heads of a source word changes no tree's probability there; nor may it here."""
     source, target, links = pairs
     x, y = (parser.sentences(t.words, t.tags, t.offsets) for t in (source, target))
-    aligned = transfer.one_to_one(links.pairs, links.offsets, target.offsets)
+    aligned = projection.one_to_one(links.pairs, links.offsets, target.offsets)
     aligned[1::2] = -1
 
     class Shifted:
@@ -118,9 +123,9 @@ def test_posteriors_do_not_depend_on_the_scale_of_a_word(parser, pairs):
             return parser.scores(sentences, pool, only) + (0.0 if only else 7.0)
 
     found = {}
-    for weights in transfer.WEIGHTS:
+    for weights in WEIGHTS:
         found[weights] = [
-            transfer.expected_edges(p, x, y, aligned, Trees(), None, weights) for p in (parser, Shifted())
+            projection.expected_edges(p, x, y, aligned, TreeConstraints(), None, weights) for p in (parser, Shifted())
         ]
     assert np.allclose(*found["posterior"], atol=1e-9)
     assert not np.allclose(*found["score"], atol=0.01)
@@ -129,10 +134,10 @@ def test_posteriors_do_not_depend_on_the_scale_of_a_word(parser, pairs):
 def test_agreement_with_the_source_tree(parser, pairs):
     source, target, links = pairs
     x, y = (parser.sentences(t.words, t.tags, t.offsets) for t in (source, target))
-    aligned = transfer.one_to_one(links.pairs, links.offsets, target.offsets)
+    aligned = projection.one_to_one(links.pairs, links.offsets, target.offsets)
     heads = split([TEXT[0], TEXT[1]])[3]
     rest = np.zeros(int(x.offsets[-1]) - len(heads), np.int32)
-    found = transfer.agreement(np.concatenate([heads, rest]), x, y, aligned)
+    found = projection.agreement(np.concatenate([heads, rest]), x, y, aligned)
     second = found[y.edges[1] : y.edges[2]].reshape(5, 6)
     # ein -> katz, katz -> seh, der -> hund, hund -> seh, seh -> root
     for j, h in ((0, 2), (1, 5), (2, 4), (3, 5), (4, 0)):
@@ -145,7 +150,7 @@ def test_agreement_with_the_source_tree(parser, pairs):
 def test_the_target_parser_learns_the_source_parsers_trees(parser, pairs):
     source, target, links = pairs
     for method in ("full", "projected"):
-        settings = Settings(method=method, bits=10, l2=0.05, shortest=1, least=1, reward=30.0)
+        settings = TransferSettings(method=method, bits=10, l2=0.05, min_length=1, min_count=1, reward=30.0)
         found, report = train(parser, source, target, links, None, settings)
         assert (report.pairs, report.words, report.skipped) == (20, 75, {})
         assert math.isclose(report.aligned, 1.0)
@@ -158,7 +163,9 @@ def test_the_target_parser_learns_the_source_parsers_trees(parser, pairs):
 @pytest.mark.parametrize("projective", [True, False])
 def test_the_objective_falls_at_each_step(parser, pairs, alpha, projective):
     source, target, links = pairs
-    settings = Settings(bits=10, shortest=1, gamma=0.5, alpha=alpha, projective=projective, iterations=15, l2=1.0)
+    settings = TransferSettings(
+        bits=10, min_length=1, gamma=0.5, entropy="renyi", alpha=alpha, projective=projective, iterations=15, l2=1.0
+    )
     seen = []
     _, report = train(parser, source, target, links, target, settings, progress=lambda stage, n, v: seen.append(v))
     assert report.plain == 20
@@ -174,7 +181,7 @@ def test_entropy_on_plain_text_makes_the_parser_certain(parser, pairs):
     plain = text(["hund/NOUN gut/ADV katz/NOUN schlaf/VERB", "der/DET hund/NOUN alt/ADJ seh/VERB"] * 4)
 
     def uncertainty(gamma):
-        settings = Settings(bits=10, shortest=1, gamma=gamma, iterations=40, l2=1.0)
+        settings = TransferSettings(bits=10, min_length=1, gamma=gamma, iterations=40, l2=1.0)
         found, _ = train(parser, source, target, links, plain, settings)
         sentences = found.sentences(plain.words, plain.tags, plain.offsets)
         return float(np.sum(inference.entropy(found.scores(sentences), sentences.offsets, found.trees)[0]))
@@ -184,26 +191,28 @@ def test_entropy_on_plain_text_makes_the_parser_certain(parser, pairs):
 
 def test_limits_of_length_and_what_they_leave(parser, pairs):
     source, target, links = pairs
-    _, report = train(parser, source, target, links, target, Settings(bits=8, iterations=2, shortest=4, longest=5))
+    _, report = train(
+        parser, source, target, links, target, TransferSettings(bits=8, iterations=2, min_length=4, max_length=5)
+    )
     assert (report.pairs, report.plain) == (10, 10)  # 4 words of the source and 3 of the target are too short
     assert report.skipped == {"pairs too short or too long": 10, "plain sentences too short or too long": 10}
-    with pytest.raises(transfer_training.NoPairs):
-        train(parser, source, target, links, None, Settings(shortest=50))
+    with pytest.raises(learning.NoPairs):
+        train(parser, source, target, links, None, TransferSettings(min_length=50))
 
 
 def test_the_direct_parser_sees_no_words(parser, pairs):
     _, target, _ = pairs
-    found = transfer.direct(parser)
+    found = projection.direct(parser)
     assert set(found.space.templates) == set(TAGS)
     x = parser.sentences(target.words, target.tags, target.offsets)
     y = found.sentences([b"?"] * len(target.words), target.tags, target.offsets)
     assert np.allclose(found.scores(y), parser.scores(x, only=TAGS))
-    assert transfer.direct(found) is found
+    assert projection.direct(found) is found
 
 
-@pytest.mark.parametrize("method", transfer_training.METHODS[::2])
+@pytest.mark.parametrize("method", METHODS[::2])
 def test_a_stopped_training_goes_on_to_the_same_parser(parser, pairs, method, tmp_path):
-    settings = Settings(method=method, bits=8, shortest=1, iterations=9, tolerance=0.0, rounds=1, l2=1.0)
+    settings = TransferSettings(method=method, bits=8, min_length=1, iterations=9, tolerance=0.0, rounds=1, l2=1.0)
     plain = pairs[1] if method == "full" else None
     whole, _ = train(parser, *pairs, plain, settings)
 
@@ -230,6 +239,6 @@ def test_a_stopped_training_goes_on_to_the_same_parser(parser, pairs, method, tm
     assert again.weights.tobytes() == whole.weights.tobytes()
     assert ("train", 1) not in steps
     assert ("seed", 1) not in steps
-    other = Settings(method=method, bits=8, shortest=1, iterations=9, tolerance=0.0, rounds=1, l2=3.0)
+    other = TransferSettings(method=method, bits=8, min_length=1, iterations=9, tolerance=0.0, rounds=1, l2=3.0)
     with pytest.raises(ModelError, match="other text or options"):
         train(parser, *pairs, plain, other, checkpoint=Checkpoint(str(tmp_path)))

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.parsing import kernels_trees as bits
-from aligntools.parsing import trees as module
-from aligntools.parsing.inference import Trees
+from aligntools.parsing.settings import TreeConstraints
+from aligntools.parsing.trees import kernels_trees as bits
+from aligntools.parsing.trees import usable as module
 from tests import naive_parsing as naive
 
 
@@ -49,7 +49,7 @@ def any_tree(draw):
 @given(sentences=st.lists(any_tree(), max_size=6))
 def test_mended_trees_are_what_the_model_can_have(sentences):
     heads, offsets = flat(sentences)
-    kept = module.usable(heads, offsets, Trees(), crossing="lift", roots="join")
+    kept = module.usable(heads, offsets, TreeConstraints(), crossing="lift", roots="join")
     assert kept.keep.all()
     assert not kept.skipped
     assert kept.first is None
@@ -58,7 +58,7 @@ def test_mended_trees_are_what_the_model_can_have(sentences):
         after = kept.heads[offsets[s] : offsets[s + 1]].tolist()
         if before.count(0) == 1 and naive.is_projective(before):
             assert after == before
-    only_lifted = module.usable(heads, offsets, Trees(True, False), crossing="lift")
+    only_lifted = module.usable(heads, offsets, TreeConstraints(True, False), crossing="lift")
     for s, before in enumerate(sentences):  # lifting moves an edge to an ancestor
         after = only_lifted.heads[offsets[s] : offsets[s + 1]].tolist()
         assert all(naive.dominates(before, h, m) for m, h in enumerate(after, 1))
@@ -66,7 +66,7 @@ def test_mended_trees_are_what_the_model_can_have(sentences):
 
 def test_the_shortest_crossed_edge_is_lifted_first():
     heads, offsets = flat([[3, 0, 2, 2, 3]])  # 5 under 3 spans 4, which is under 2
-    kept = module.usable(heads, offsets, Trees(), crossing="lift")
+    kept = module.usable(heads, offsets, TreeConstraints(), crossing="lift")
     assert kept.heads.tolist() == [3, 0, 2, 2, 2] or kept.heads.tolist() == [2, 0, 2, 2, 2]
     assert naive.is_projective(kept.heads.tolist())
     assert kept.changed == {"crossing edges": 1}
@@ -75,11 +75,11 @@ def test_the_shortest_crossed_edge_is_lifted_first():
 def test_what_is_skipped_is_counted():
     sentences = [[0], [2, 1], [0, 0], [3, 4, 0, 3], [2, 0, -1], [], [0, 1]]
     heads, offsets = flat(sentences)
-    kept = module.usable(heads, offsets, Trees())
+    kept = module.usable(heads, offsets, TreeConstraints())
     assert kept.keep.tolist() == [True, False, False, False, False, True, True]
     assert kept.skipped == {"a word without a head": 1, "a cycle": 1, "several roots": 1, "crossing edges": 1}
     assert kept.first == 1
-    assert module.usable(heads, offsets, Trees(False, False)).keep.tolist() == [
+    assert module.usable(heads, offsets, TreeConstraints(False, False)).keep.tolist() == [
         True,
         False,
         True,
@@ -89,4 +89,4 @@ def test_what_is_skipped_is_counted():
         True,
     ]
     with pytest.raises(ValueError, match="not of"):
-        module.usable(heads, offsets, Trees(), crossing="drop")
+        module.usable(heads, offsets, TreeConstraints(), crossing="drop")

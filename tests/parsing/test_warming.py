@@ -12,10 +12,10 @@ def test_every_kernel_is_compiled():
     with Pool(1) as pool:
         warm(pool)
     cold, count = [], 0
-    for module in pkgutil.iter_modules(parsing.__path__):
-        if not module.name.startswith("kernels"):
+    for module in pkgutil.walk_packages(parsing.__path__, "aligntools.parsing."):
+        if ".kernels_" not in module.name:
             continue
-        found = importlib.import_module(f"aligntools.parsing.{module.name}")
+        found = importlib.import_module(module.name)
         for name, value in vars(found).items():
             if not name.startswith("_") and hasattr(value, "signatures") and value.__module__ == found.__name__:
                 count += 1

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
 from aligntools.tagging import decoding
-from aligntools.tagging.decoding import Candidates, Model, decode
+from aligntools.tagging.decoding import CandidateChain, TagCandidates, decode
 from tests import naive_tagging as naive
 
 
@@ -15,7 +15,7 @@ def random_model(random, first, candidates):
     size = int(first[-1])
     table = random.dirichlet(np.ones(size + 1), size)
     places = int(np.diff(first)[candidates.groups].sum())
-    return Model(
+    return CandidateChain(
         first, random.dirichlet(np.ones(size)), np.ascontiguousarray(table[:, :-1]), np.ascontiguousarray(table[:, -1]),
         random.uniform(0.05, 1, places),
     )  # fmt: skip
@@ -46,7 +46,7 @@ def texts(draw, widths=(1, 3), n_models=1):
     n_groups, n_rows = draw(st.integers(1, 3)), draw(st.integers(1, 4))
     chosen = random.random((n_rows, n_groups)) < 0.6
     chosen[np.arange(n_rows), random.integers(0, n_groups, n_rows)] = True
-    candidates = Candidates.above(chosen.astype(float), 0.5)
+    candidates = TagCandidates.above(chosen.astype(float), 0.5)
     models = []
     for _ in range(n_models):
         widths_of = random.integers(widths[0], widths[1] + 1, n_groups)
@@ -121,7 +121,7 @@ def test_the_best_path_of_split_tags_has_the_highest_product_of_posteriors(case)
 
 
 def one_group(random, n_states, n_rows):
-    candidates = Candidates(np.arange(n_rows + 1, dtype=np.int64), np.zeros(n_rows, np.int32))
+    candidates = TagCandidates(np.arange(n_rows + 1, dtype=np.int64), np.zeros(n_rows, np.int32))
     return candidates, random_model(random, np.array([0, n_states], np.int64), candidates)
 
 
@@ -148,7 +148,7 @@ def big(seed=3, n_tokens=5000):
     random = np.random.default_rng(seed)
     chosen = random.random((30, 4)) < 0.5
     chosen[np.arange(30), random.integers(0, 4, 30)] = True
-    candidates = Candidates.above(chosen.astype(float), 0.5)
+    candidates = TagCandidates.above(chosen.astype(float), 0.5)
     models = [random_model(random, np.array(f, np.int64), candidates) for f in ([0, 2, 4, 5, 8], [0, 1, 3, 5, 6])]
     return candidates, models, random.integers(0, 30, n_tokens).astype(np.int32)
 
@@ -197,8 +197,8 @@ def test_pruning_drops_what_the_coarse_model_finds_next_to_impossible(monkeypatc
 
 @pytest.mark.parametrize("path", [False, True])
 def test_where_no_path_leads_the_words_alone_decide(path):
-    candidates = Candidates(np.array([0, 1, 2], np.int64), np.array([0, 1], np.int32))
-    model = Model(np.arange(3, dtype=np.int64), np.array([1.0, 0]), np.eye(2), np.array([0.0, 0]), np.ones(2))
+    candidates = TagCandidates(np.array([0, 1, 2], np.int64), np.array([0, 1], np.int32))
+    model = CandidateChain(np.arange(3, dtype=np.int64), np.array([1.0, 0]), np.eye(2), np.array([0.0, 0]), np.ones(2))
     best, confidence = decode(
         np.array([0, 1, 1, 0], np.int32), np.array([0, 4]), candidates, [model], Pool(1), path=path
     )
@@ -223,8 +223,8 @@ def test_texts_of_next_to_nothing(lengths, path, by_state):
 @pytest.mark.parametrize("path", [False, True])
 def test_ties_go_to_the_lowest(path, by_state):
     first = np.array([0, 3] if by_state else [0, 1, 2, 3], np.int64)
-    candidates = Candidates(np.array([0, len(first) - 1], np.int64), np.arange(len(first) - 1, dtype=np.int32))
-    model = Model(first, np.full(3, 0.25), np.full((3, 3), 0.25), np.full(3, 0.25), np.full(3, 0.5))
+    candidates = TagCandidates(np.array([0, len(first) - 1], np.int64), np.arange(len(first) - 1, dtype=np.int32))
+    model = CandidateChain(first, np.full(3, 0.25), np.full((3, 3), 0.25), np.full(3, 0.25), np.full(3, 0.5))
     best, _ = decode(
         np.zeros(4, np.int32), np.array([0, 4]), candidates, [model], Pool(1), by_state=by_state, path=path
     )

@@ -10,13 +10,21 @@ from hypothesis import strategies as st
 
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
-from aligntools.tagging.chain import ChainText, as_distributions, expected_counts, viterbi
-from aligntools.tagging.induction import induce, normalized, random_chain
+from aligntools.tagging.chains.chain import ChainText, as_distributions, expected_counts, viterbi
+from aligntools.tagging.chains.induction import NOISE, induce, normalized, random_chain
+from aligntools.tagging.settings import InductionSettings
 from tests import naive_chain as naive
 
 POOL = Pool(1)
 TOKENS = np.array([0, 1, 2, 0, 3, 2, 2, 0, 1, 4, 4, 0, 3], np.int32)
 OFFSETS = np.array([0, 3, 6, 6, 7, 13], np.int64)
+
+
+SMOOTHED = {"seed": 5, "tolerance": 0, "transition_prior": 0.5, "emission_prior": 0.25}
+
+
+def learn(tokens, offsets, n_words, n_states, pool=POOL, report=None, noise=NOISE, **more):
+    return induce(tokens, offsets, n_words, pool, InductionSettings(states=n_states, **more), report, noise)
 
 
 def pattern(n_sentences, seed=0):
@@ -37,8 +45,10 @@ def pattern(n_sentences, seed=0):
 )
 def test_the_objective_never_falls(setting, n_states, stop, seed):
     estimator, of_transitions, of_emissions = setting
-    found = induce(TOKENS, OFFSETS, 5, n_states, POOL, seed, 30, 0, estimator, of_transitions, of_emissions,
-                   stop=stop, noise=1.0)  # fmt: skip
+    found = learn(
+        TOKENS, OFFSETS, 5, n_states, noise=1.0, seed=seed, iterations=30, tolerance=0, estimator=estimator,
+        transition_prior=of_transitions, emission_prior=of_emissions, stop=stop,
+    )  # fmt: skip
     assert min(np.diff(found.objectives), default=0) >= -1e-9 * abs(found.objectives[-1])
     assert len(found.objectives) >= 2
     for rows in as_distributions(found.chain, found.chain.ends):
@@ -49,7 +59,7 @@ def test_the_objective_never_falls(setting, n_states, stop, seed):
 
 def test_one_step_of_em_is_counting_over_all_sequences():
     begin = random_chain(np.bincount(TOKENS) + 0.25, 2, np.random.default_rng([5, 0]), True, 1.0)
-    found = induce(TOKENS, OFFSETS, 5, 2, POOL, 5, 1, 0, "em", 0.5, 0.25, noise=1.0)
+    found = learn(TOKENS, OFFSETS, 5, 2, noise=1.0, iterations=1, **SMOOTHED)
     start, moves, emitted, ended = np.full(2, 0.5), np.full((2, 2), 0.5), np.full((5, 2), 0.25), np.full(2, 0.5)
     for a, b in itertools.pairwise(OFFSETS):
         if a < b:
@@ -65,7 +75,7 @@ def test_one_step_of_em_is_counting_over_all_sequences():
 
 
 def test_the_objective_is_the_penalized_likelihood():
-    found = induce(TOKENS, OFFSETS, 5, 2, POOL, 5, 7, 0, "em", 0.5, 0.25, noise=1.0)
+    found = learn(TOKENS, OFFSETS, 5, 2, noise=1.0, iterations=7, **SMOOTHED)
     loglik = sum(
         math.log(naive.likelihood(*found.chain.parameters(), TOKENS[a:b].tolist()))
         for a, b in itertools.pairwise(OFFSETS)
@@ -84,7 +94,18 @@ def test_the_variational_bound_is_the_evidence_where_nothing_is_hidden():
         gain = sum(math.lgamma(c + alpha) - math.lgamma(alpha) for c in counts)
         return math.lgamma(alpha * len(counts)) - math.lgamma(alpha * len(counts) + counts.sum()) + gain
 
-    found = induce(TOKENS, OFFSETS, 5, 1, POOL, 0, 3, 0, "vb", 0.3, 0.2)
+    found = learn(
+        TOKENS,
+        OFFSETS,
+        5,
+        1,
+        seed=0,
+        iterations=3,
+        tolerance=0,
+        estimator="vb",
+        transition_prior=0.3,
+        emission_prior=0.2,
+    )
     sentences = np.count_nonzero(np.diff(OFFSETS))
     wanted = marginal(np.bincount(TOKENS), 0.2) + marginal([len(TOKENS) - sentences, sentences], 0.3)
     assert found.objectives == pytest.approx([wanted] * len(found.objectives))
@@ -93,7 +114,7 @@ def test_the_variational_bound_is_the_evidence_where_nothing_is_hidden():
 @pytest.mark.parametrize("estimator", ["em", "vb"])
 def test_classes_that_follow_one_another_are_found(estimator):
     tokens, offsets, classes = pattern(80)
-    found = induce(tokens, offsets, 12, 3, POOL, 1, 200, 1e-9, estimator, restarts=3)
+    found = learn(tokens, offsets, 12, 3, iterations=200, tolerance=1e-9, estimator=estimator, restarts=3)
     states, _ = viterbi(found.chain, ChainText(tokens, offsets, 12), POOL)
     table = np.zeros((3, 3))
     np.add.at(table, (classes, states), 1)
@@ -104,7 +125,9 @@ def test_classes_that_follow_one_another_are_found(estimator):
 def test_reports_restarts_and_stopping():
     tokens, offsets, _ = pattern(30)
     seen = []
-    found = induce(tokens, offsets, 12, 3, POOL, 4, 60, 1e-4, restarts=3, report=lambda *a: seen.append(a))
+    found = learn(
+        tokens, offsets, 12, 3, seed=4, iterations=60, tolerance=1e-4, restarts=3, report=lambda *a: seen.append(a)
+    )
     runs = [[s for s in seen if s[0] == r] for r in range(3)]
     assert [len(run) < 61 for run in runs] == [True] * 3
     for run in runs:
@@ -123,20 +146,20 @@ def test_same_seed_same_chain_whatever_the_threads():
     results = []
     for threads, seed in ((1, 3), (3, 3), (1, 4)):
         with Pool(threads) as pool:
-            chain = induce(tokens, offsets, 12, 4, pool, seed, 12).chain
+            chain = learn(tokens, offsets, 12, 4, pool, seed=seed, iterations=12).chain
         results.append(b"".join(p.tobytes() for p in chain.parameters()))
     assert results[0] == results[1] != results[2]
 
 
 def test_one_word_and_one_state():
-    found = induce([0], [0, 1], 1, 1, POOL, iterations=3)
+    found = learn([0], [0, 1], 1, 1, seed=0, iterations=3)
     assert found.chain.stop == pytest.approx([1.0], abs=1e-12)
     assert found.perplexities[-1] == pytest.approx(1.0)
 
 
 def test_words_that_never_occur_get_only_what_the_prior_gives():
-    assert not induce(TOKENS, OFFSETS, 7, 2, POOL, iterations=5).chain.emissions[5:].any()
-    assert (induce(TOKENS, OFFSETS, 7, 2, POOL, iterations=5, alpha_emission=0.1).chain.emissions[5:] > 0).all()
+    assert not learn(TOKENS, OFFSETS, 7, 2, seed=0, iterations=5).chain.emissions[5:].any()
+    assert (learn(TOKENS, OFFSETS, 7, 2, seed=0, iterations=5, emission_prior=0.1).chain.emissions[5:] > 0).all()
 
 
 def test_rows_without_counts_become_uniform():
@@ -147,14 +170,14 @@ def test_rows_without_counts_become_uniform():
     ("change", "words"),
     [
         ({"tokens": [], "offsets": [0, 0]}, "no words"),
-        ({"n_states": 0}, "0 states"),
-        ({"restarts": 0}, "0 restarts"),
+        ({"n_states": 0}, "states must be at least 1, not 0"),
+        ({"restarts": 0}, "restarts must be at least 1, not 0"),
         ({"estimator": "mcmc"}, "'mcmc': choose one of em, vb"),
-        ({"alpha_emission": -1.0}, "-1: em needs it 0 or above"),
-        ({"estimator": "vb", "alpha_transition": 0.0}, "0: vb needs it above 0"),
+        ({"emission_prior": -1.0}, "-1: em needs it 0 or above"),
+        ({"estimator": "vb", "transition_prior": 0.0}, "0: vb needs it above 0"),
     ],
 )
 def test_settings_that_make_no_sense(change, words):
-    settings = {"tokens": TOKENS, "offsets": OFFSETS, "n_words": 5, "n_states": 2, "pool": POOL}
+    settings = {"tokens": TOKENS, "offsets": OFFSETS, "n_words": 5, "n_states": 2}
     with pytest.raises(UsageProblem, match=words):
-        induce(**(settings | change))
+        learn(**(settings | change))

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
-from aligntools.tagging import latent
-from aligntools.tagging.latent import Smoothing
-from aligntools.tagging.observed import Observed
-from aligntools.tagging.wordclasses import WordClasses
+from aligntools.tagging.forms.wordclasses import WordClasses
+from aligntools.tagging.settings import TagSmoothing
+from aligntools.tagging.supervised import substates
+from aligntools.tagging.supervised.corpus import TaggedCorpus
 from tests import naive_tagging as naive
 
-EXACT = Smoothing(transitions=0.0, tags=0.0, substates=0.0, classes=0.0, words=0.0)
+EXACT = TagSmoothing(transitions=0.0, tags=0.0, substates=0.0, classes=0.0, words=0.0)
 
 
 def a_text(seed, lengths, n_words=4, n_tags=2):
@@ -20,12 +20,12 @@ def a_text(seed, lengths, n_words=4, n_tags=2):
     n = int(sum(lengths))
     words = [b"w%d" % w for w in random.integers(0, n_words, n)]
     tags = [b"T%d" % t for t in random.integers(0, n_tags, n)]
-    return Observed.of(words, np.concatenate([[0], np.cumsum(lengths)]), tags)
+    return TaggedCorpus.of(words, np.concatenate([[0], np.cumsum(lengths)]), tags)
 
 
 def split_once(text, seed=1, limit=2, noise=0.3):
     """Return counts with two substates a tag, and shares of 1 for each pair's tag."""
-    states = latent.split(latent.counted(text), text, limit, noise, np.random.default_rng(seed))
+    states = substates.split(substates.counted(text), text, limit, noise, np.random.default_rng(seed))
     return states, np.ones(len(text.pair_word)), WordClasses.of(text.words)
 
 
@@ -50,8 +50,8 @@ lengths_of = st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any)
 def test_expected_counts_are_those_of_all_paths(seed, lengths):
     text = a_text(seed, lengths)
     states, shares, classes = split_once(text, seed)
-    parameters = latent.estimate(states, text, shares, classes, Smoothing())
-    found, loglik, losses = latent.expect(parameters, states, text, Pool(1))
+    parameters = substates.estimate(states, text, shares, classes, TagSmoothing())
+    found, loglik, losses = substates.expect(parameters, states, text, Pool(1))
     n, wanted_loglik = len(states.start), 0.0
     start, stop, moves, emissions = np.zeros(n), np.zeros(n), np.zeros((n, n)), np.zeros(len(states.emissions))
     for begin, end in itertools.pairwise(text.offsets):
@@ -78,8 +78,8 @@ def test_expected_counts_are_those_of_all_paths(seed, lengths):
 def test_what_a_merge_loses_is_what_the_sentences_lose(seed, lengths):
     text = a_text(seed, lengths)
     states, shares, classes = split_once(text, seed)
-    parameters = latent.estimate(states, text, shares, classes, Smoothing())
-    _, _, losses = latent.expect(parameters, states, text, Pool(1), merging=True)
+    parameters = substates.estimate(states, text, shares, classes, TagSmoothing())
+    _, _, losses = substates.expect(parameters, states, text, Pool(1), merging=True)
     wanted = np.zeros(len(losses))
     for begin, end in itertools.pairwise(text.offsets):
         sentence = naive_sentence(text, states, parameters.values, begin, end)
@@ -102,7 +102,7 @@ def test_without_smoothing_em_never_loses_likelihood(seed, lengths):
     reached = []
     for _ in range(8):
         # p(word | state) itself, to compare likelihoods: the prior that estimate divides by is kept from tiny counts
-        parameters = latent.estimate(states, text, shares, classes, EXACT)
+        parameters = substates.estimate(states, text, shares, classes, EXACT)
         state, seen = states.state_of(text), np.repeat(text.pair_count, np.diff(states.at))
         totals = np.bincount(state, states.emissions, len(states.start))
         assert parameters.values == pytest.approx(
@@ -114,7 +114,7 @@ def test_without_smoothing_em_never_loses_likelihood(seed, lengths):
         moves /= np.maximum(moves.sum(1, keepdims=True), 1e-300)
         assert parameters.transitions == pytest.approx(moves[:, :-1], abs=1e-12)
         parameters.transitions, parameters.stop = np.ascontiguousarray(moves[:, :-1]), moves[:, -1].copy()
-        states, loglik, _ = latent.expect(parameters, states, text, Pool(1))
+        states, loglik, _ = substates.expect(parameters, states, text, Pool(1))
         reached.append(loglik)
     assert all(b >= a - 1e-9 * abs(a) for a, b in itertools.pairwise(reached))
 
@@ -123,14 +123,14 @@ def test_without_smoothing_em_never_loses_likelihood(seed, lengths):
 @given(st.integers(0, 2**32), lengths_of, st.sampled_from([2, 4]))
 def test_splitting_keeps_all_counts_and_merging_everything_undoes_it(seed, lengths, limit):
     text = a_text(seed, lengths)
-    whole = latent.counted(text)
-    once = latent.split(whole, text, 2, 0.1, np.random.default_rng(seed))
-    halves = latent.split(once, text, limit, 0.1, np.random.default_rng(seed))
+    whole = substates.counted(text)
+    once = substates.split(whole, text, 2, 0.1, np.random.default_rng(seed))
+    halves = substates.split(once, text, limit, 0.1, np.random.default_rng(seed))
     assert np.diff(halves.first).max() <= limit
     for one in (once, halves):
         assert one.emissions.sum() == pytest.approx(len(text.tokens))
         assert np.all(one.emissions >= 0)
-    back = latent.merge(once, text, once.tag_of)
+    back = substates.merge(once, text, once.tag_of)
     for name in ("first", "start", "transitions", "stop", "at", "emissions"):
         assert getattr(back, name) == pytest.approx(getattr(whole, name), rel=1e-9, abs=1e-12), name
 
@@ -139,15 +139,15 @@ def test_merges_are_those_that_lose_least():
     text = a_text(1, [40, 40], n_tags=3)
     states, _, _ = split_once(text)
     losses = np.array([5.0, 0, 1.0, 0, 3.0, 0])
-    assert latent.choose_merges(states, losses, np.ones(3, bool), 0.34).tolist() == [0, 1, 2, 2, 3, 4]
-    assert latent.choose_merges(states, losses, np.ones(3, bool), 0.99).tolist() == [0, 1, 2, 2, 3, 3]
-    assert latent.choose_merges(states, losses, np.array([True, False, True]), 0.5).tolist() == [0, 1, 2, 3, 4, 4]
-    assert latent.choose_merges(states, losses, np.ones(3, bool), 0.0).tolist() == [0, 1, 2, 3, 4, 5]
+    assert substates.choose_merges(states, losses, np.ones(3, bool), 0.34).tolist() == [0, 1, 2, 2, 3, 4]
+    assert substates.choose_merges(states, losses, np.ones(3, bool), 0.99).tolist() == [0, 1, 2, 2, 3, 3]
+    assert substates.choose_merges(states, losses, np.array([True, False, True]), 0.5).tolist() == [0, 1, 2, 3, 4, 4]
+    assert substates.choose_merges(states, losses, np.ones(3, bool), 0.0).tolist() == [0, 1, 2, 3, 4, 5]
 
 
 def test_counting_counts():
-    text = Observed.of([b"a", b"b", b"a", b"a"], np.array([0, 0, 3, 4]), [b"Y", b"X", b"Y", b"X"])
-    states = latent.counted(text)
+    text = TaggedCorpus.of([b"a", b"b", b"a", b"a"], np.array([0, 0, 3, 4]), [b"Y", b"X", b"Y", b"X"])
+    states = substates.counted(text)
     assert text.names == [b"X", b"Y"]
     assert states.start.tolist() == [1, 1]
     assert states.stop.tolist() == [1, 1]
@@ -162,8 +162,8 @@ def test_training_is_the_same_for_any_number_of_threads_and_follows_the_seed():
 
     def trained(pool, seed):
         seen = []
-        states = latent.train(
-            text, shares, classes, Smoothing(), 4, pool, np.random.default_rng(seed), iterations=4,
+        states = substates.train(
+            text, shares, classes, TagSmoothing(), 4, pool, np.random.default_rng(seed), iterations=4,
             report=lambda *figures: seen.append(figures),
         )  # fmt: skip
         return states, seen
@@ -180,18 +180,20 @@ def test_training_is_the_same_for_any_number_of_threads_and_follows_the_seed():
 
 
 def test_the_number_of_states_is_bounded_and_frequent_tags_come_first(monkeypatch):
-    monkeypatch.setattr(latent, "STATES", 5)
-    text = Observed.of([b"w"] * 12, np.array([0, 12]), [b"A", b"B", b"B", b"B", b"B", b"C", b"C", b"D"] + [b"B"] * 4)
-    states = latent.split(latent.counted(text), text, 2, 0.1, np.random.default_rng(1))
+    monkeypatch.setattr(substates, "STATES", 5)
+    text = TaggedCorpus.of(
+        [b"w"] * 12, np.array([0, 12]), [b"A", b"B", b"B", b"B", b"B", b"C", b"C", b"D"] + [b"B"] * 4
+    )
+    states = substates.split(substates.counted(text), text, 2, 0.1, np.random.default_rng(1))
     assert np.diff(states.first).tolist() == [1, 2, 1, 1]
 
 
 def test_a_sentence_without_any_path_adds_nothing():
     text = a_text(2, [3, 2])
     states, shares, classes = split_once(text)
-    parameters = latent.estimate(states, text, shares, classes, Smoothing())
+    parameters = substates.estimate(states, text, shares, classes, TagSmoothing())
     parameters.values[states.at[text.pairs[0]] : states.at[text.pairs[0] + 1]] = 0.0
-    found, loglik, _ = latent.expect(parameters, states, text, Pool(1))
+    found, loglik, _ = substates.expect(parameters, states, text, Pool(1))
     assert loglik == -np.inf
     assert np.isfinite(found.emissions).all()
     assert found.start.sum() in (0.0, pytest.approx(1.0))

@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
-from aligntools.tagging.chain import Chain, ChainText, as_distributions, from_distributions, viterbi
-from aligntools.tagging.induction import induce, random_chain
-from aligntools.tagging.reconstruction import reconstruct, reconstruction
+from aligntools.tagging.chains.chain import Chain, ChainText, as_distributions, from_distributions, viterbi
+from aligntools.tagging.chains.induction import induce, random_chain
+from aligntools.tagging.chains.reconstruction import reconstruct, reconstruction
+from aligntools.tagging.settings import InductionSettings
 from tests import naive_chain as naive
-from tests.cli.running import ROOT
+from tests.places import REALDATA
 from tests.tagging.test_induction import pattern
 
 POOL = Pool(1)
@@ -88,7 +89,7 @@ def test_the_objective_never_falls_and_distributions_stay_distributions(case):
 def test_it_reconstructs_better_than_em_does():
     tokens, offsets, _ = pattern(60)
     text = ChainText(tokens, offsets, 12)
-    begin = induce(tokens, offsets, 12, 3, POOL, 2, 15).chain
+    begin = induce(tokens, offsets, 12, POOL, InductionSettings(3, iterations=15, seed=2)).chain
     trained, objectives = reconstruct(begin, text, POOL, 40)
     assert objectives[-1] > objectives[0] + 0.5
     likelihoods = [reconstruction(c, text, POOL)[0].mean() for c in (begin, trained)]
@@ -109,7 +110,7 @@ def test_zeros_stay_zero_and_sentences_that_cannot_be_are_left_out():
 def test_the_number_of_threads_does_not_show():
     tokens, offsets, _ = pattern(50)
     text = ChainText(tokens, offsets, 12)
-    begin = induce(tokens, offsets, 12, 3, POOL, 2, 12).chain
+    begin = induce(tokens, offsets, 12, POOL, InductionSettings(3, iterations=12, seed=2)).chain
     results = []
     for threads in (1, 3):
         with Pool(threads) as pool:
@@ -131,7 +132,7 @@ def test_on_real_text_it_finds_better_tags_than_em():
 
     Not from every start: of one of these two, many-to-1 stays as it was.
     """
-    folder = ROOT.parent / "shared" / "data" / "treebanks" / "google"
+    folder = REALDATA / "treebanks" / "google"
     if not folder.is_dir():
         pytest.skip("the treebanks are not here")
     words, tags, offsets = [], [], [0]
@@ -155,7 +156,9 @@ def test_on_real_text_it_finds_better_tags_than_em():
 
     gains = []
     for seed in (0, 1):
-        by_em = induce(tokens, offsets, len(names), 20, POOL, seed, 100, 0).chain
+        by_em = induce(
+            tokens, offsets, len(names), POOL, InductionSettings(20, iterations=100, seed=seed, tolerance=0)
+        ).chain
         by_mre, objectives = reconstruct(by_em, text, POOL)
         assert objectives[-1] > objectives[0] + 15
         gains.append(np.subtract(measured(by_mre), measured(by_em)))

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from aligntools.ground.parallel import Pool
-from aligntools.tagging import supervised
-from aligntools.tagging.latent import Smoothing
-from aligntools.tagging.supervised import Settings, train_supervised
-from tests.cli.running import ROOT
+from aligntools.tagging.settings import TaggerSettings, TagSmoothing
+from aligntools.tagging.supervised import training
+from aligntools.tagging.supervised.training import train_supervised
+from tests.places import REALDATA
 
-TREEBANKS = ROOT.parent / "shared" / "data" / "treebanks"
+TREEBANKS = REALDATA / "treebanks"
 WORDS = b"the dog barks the bark of dogs a dog".split()
 TAGS = b"D N V D N I N D N".split()
 OFFSETS = np.array([0, 3, 3, 7, 9])
@@ -17,8 +17,8 @@ OFFSETS = np.array([0, 3, 3, 7, 9])
 
 def test_the_plain_tagger_by_hand():
     """Transitions and emissions are what the counts and the smoothing say."""
-    smoothing = Smoothing(transitions=2.0, tags=3.0, words=0.5)
-    tagger = train_supervised(WORDS, OFFSETS, TAGS, Pool(1), Settings(latent=1, smoothing=smoothing))
+    smoothing = TagSmoothing(transitions=2.0, tags=3.0, words=0.5)
+    tagger = train_supervised(WORDS, OFFSETS, TAGS, Pool(1), TaggerSettings(latent=1, smoothing=smoothing))
     assert tagger.tags == ["D", "I", "N", "V"]
     (member,) = tagger.members
     assert tagger.coarse is None
@@ -34,23 +34,23 @@ def test_the_plain_tagger_by_hand():
         for j, y in enumerate(outcomes):
             p = (moves.get((x, y), 0) + 3 * into[y] / sum(into.values())) / (seen + 3)
             p = (moves.get((x, y), 0) + 2 * p) / (seen + 2)
-            mine = member.model.stop[i] if y == "end" else member.model.transitions[i, j]
+            mine = member.chain.stop[i] if y == "end" else member.chain.transitions[i, j]
             assert mine == pytest.approx(p)
     prior = np.array([3, 1, 4, 1]) / 9
     assert member.prior == pytest.approx(prior, abs=1e-3)
-    assert member.model.start == pytest.approx((np.array([3, 0, 0, 0]) + 3 * member.prior) / 6)
+    assert member.chain.start == pytest.approx((np.array([3, 0, 0, 0]) + 3 * member.prior) / 6)
     row, form = tagger.words.index(b"dog"), tagger.unknown.probabilities([b"dog"])[0]
     shares = (np.array([0, 0, 2, 0]) + 0.5 * form) / 2.5
     begin, end = tagger.candidates.ptr[row : row + 2]
     for c in range(begin, end):
         g = tagger.candidates.groups[c]
-        assert member.model.values[c] == pytest.approx(shares[g] / member.prior[g], rel=1e-6)
+        assert member.chain.values[c] == pytest.approx(shares[g] / member.prior[g], rel=1e-6)
 
 
 def test_a_row_of_states_sums_to_one():
-    tagger = train_supervised(WORDS * 5, np.arange(0, 46, 9), TAGS * 5, Pool(1), Settings(latent=4, members=2))
+    tagger = train_supervised(WORDS * 5, np.arange(0, 46, 9), TAGS * 5, Pool(1), TaggerSettings(latent=4, members=2))
     for member in [tagger.coarse, *tagger.members]:
-        m = member.model
+        m = member.chain
         assert m.transitions.sum(1) + m.stop == pytest.approx(np.ones(len(m.stop)))
         assert m.start.sum() == pytest.approx(1)
         assert member.prior.sum() == pytest.approx(1)
@@ -59,11 +59,11 @@ def test_a_row_of_states_sums_to_one():
 
 
 def test_the_batches_of_words_do_not_show(monkeypatch):
-    one = train_supervised(WORDS, OFFSETS, TAGS, Pool(1), Settings(latent=2, members=1))
-    monkeypatch.setattr(supervised, "BATCH", 2)
-    two = train_supervised(WORDS, OFFSETS, TAGS, Pool(1), Settings(latent=2, members=1))
+    one = train_supervised(WORDS, OFFSETS, TAGS, Pool(1), TaggerSettings(latent=2, members=1))
+    monkeypatch.setattr(training, "BATCH", 2)
+    two = train_supervised(WORDS, OFFSETS, TAGS, Pool(1), TaggerSettings(latent=2, members=1))
     assert one.candidates.groups.tolist() == two.candidates.groups.tolist()
-    assert one.members[0].model.values.tobytes() == two.members[0].model.values.tobytes()
+    assert one.members[0].chain.values.tobytes() == two.members[0].chain.values.tobytes()
 
 
 def test_progress_is_reported():
@@ -73,7 +73,7 @@ def test_progress_is_reported():
         OFFSETS,
         TAGS,
         Pool(1),
-        Settings(latent=2, members=2, iterations=3),
+        TaggerSettings(latent=2, members=2, iterations=3),
         lambda *figures: seen.append(figures),
     )
     assert [f[:3] for f in seen] == [(n, 1, i) for n in (0, 1) for i in (0, 1, 2, 0)]
@@ -90,7 +90,7 @@ def test_latent_annotations_are_worth_two_points_on_web_text(column, least):
     reached = []
     with Pool(2) as pool:
         for latent in (1, 8):
-            tagger = train_supervised(text.words, text.offsets, text.tags, pool, Settings(latent=latent))
+            tagger = train_supervised(text.words, text.offsets, text.tags, pool, TaggerSettings(latent=latent))
             tags, _ = tagger.tag(new.words, new.offsets, pool)
             right = [tagger.tags[k].encode() == gold for k, gold in zip(tags, new.tags, strict=True)]
             reached.append(100 * np.mean(right))

@@ -9,9 +9,10 @@ from aligntools.formats.modelfile import read_model, write_model
 from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging import tagger as module
-from aligntools.tagging.chain import Chain
-from aligntools.tagging.supervised import Settings, train_supervised
-from aligntools.tagging.tagger import KIND, Tagger, from_chain
+from aligntools.tagging.chains.chain import Chain
+from aligntools.tagging.settings import TaggerSettings
+from aligntools.tagging.supervised.training import train_supervised
+from aligntools.tagging.tagger import KIND, TaggerModel, from_chain
 from tests import naive_tagging as naive
 
 TEXT = """the/D dog/N barks/V ./P
@@ -35,7 +36,7 @@ def train(latent=1, members=2, seed=1, pool=None, **more):
     words, offsets, tags = text_of(times=4)
     return train_supervised(
         words, offsets, tags, pool or Pool(1),
-        Settings(latent=latent, members=members, iterations=5, seed=seed, **more),
+        TaggerSettings(latent=latent, members=members, iterations=5, seed=seed, **more),
     )  # fmt: skip
 
 
@@ -96,7 +97,7 @@ def test_any_bytes_are_tagged_and_each_sentence_as_if_it_stood_alone(split, sent
 
 def train_like(tagger):
     """Return the same tagger without what it remembers."""
-    return Tagger(
+    return TaggerModel(
         tagger.tags, tagger.words, tagger.candidates, tagger.members, tagger.coarse, tagger.unknown, tagger.classes,
         tagger.anonymous, tagger.settings,
     )  # fmt: skip
@@ -109,14 +110,14 @@ def test_unknown_words_are_forgotten_when_there_are_many(plain, monkeypatch):
         words, offsets = [b"the", b"zorg%d" % n, b"zorg%d" % (n // 2)], np.array([0, 3])
         found = tagger.tag(words, offsets, Pool(1))[0]
         assert found.tolist() == plain.tag(words, offsets, Pool(1))[0].tolist()
-        assert len(tagger._index) <= len(tagger.words) + 12
+        assert len(tagger._memory.index) <= len(tagger.words) + 12
 
 
 @pytest.mark.parametrize("kind", ["plain", "split", "induced"])
 def test_a_saved_tagger_tags_the_same(tmp_path, plain, split, kind):
     tagger = {"plain": plain, "split": split}.get(kind) or from_chain(*induced(), settings={"states": 3})
     tagger.save(tmp_path / "m")
-    loaded = Tagger.load(tmp_path / "m")
+    loaded = TaggerModel.load(tmp_path / "m")
     words, offsets, _ = text_of()
     words = [*words, b"zorgly", b"one", b"\xff\xfe"]
     offsets = np.append(offsets, len(words))
@@ -193,13 +194,13 @@ def test_damaged_models_are_refused(tmp_path, split, harm):
     harm(header, arrays)
     write_model(tmp_path / "m", KIND, header, arrays)
     with pytest.raises(ModelError, match="is damaged"):
-        Tagger.load(tmp_path / "m")
+        TaggerModel.load(tmp_path / "m")
 
 
 def test_a_model_of_another_kind_is_named(tmp_path):
     write_model(tmp_path / "m", "alignment", {}, {"a": np.zeros(1)})
     with pytest.raises(ModelError, match="holds a model of kind 'alignment'; this command needs 'tagger'"):
-        Tagger.load(tmp_path / "m")
+        TaggerModel.load(tmp_path / "m")
 
 
 def test_what_makes_no_sense_is_refused(plain):
@@ -209,12 +210,12 @@ def test_what_makes_no_sense_is_refused(plain):
         plain.tag([b"a"], np.array([0, 1]), Pool(1), "best")
     for wrong in ({"latent": 0}, {"members": 0}, {"merging": 1.0}):
         with pytest.raises(UsageProblem, match=next(iter(wrong))):
-            Settings(**wrong).checked()
+            TaggerSettings(**wrong).checked()
 
 
 @pytest.mark.parametrize("latent", [1, 2])
 def test_a_text_of_one_word_and_one_tag(latent):
-    tagger = train_supervised([b"x"], np.array([0, 0, 1]), [b"T"], Pool(1), Settings(latent=latent, members=1))
+    tagger = train_supervised([b"x"], np.array([0, 0, 1]), [b"T"], Pool(1), TaggerSettings(latent=latent, members=1))
     assert names(tagger, [b"x", b"y", b"x"], np.array([0, 1, 1, 3])) == ["T", "T", "T"]
 
 
@@ -260,7 +261,7 @@ def test_smoothing_known_words_moves_rare_ones_most():
     prior = counts.sum(0) / counts.sum()
 
     def shares(smoothing):
-        values = from_chain(chain, words, counts, smoothing).members[0].model.values.reshape(4, 3)
+        values = from_chain(chain, words, counts, smoothing).members[0].chain.values.reshape(4, 3)
         return values * prior / (values * prior).sum(1, keepdims=True)
 
     moved = np.abs(shares(0) - shares(5)).sum(1)

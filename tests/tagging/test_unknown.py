@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.tagging import unknown
-from aligntools.tagging.unknown import UnknownWords, form_features, relatives, shape
-from aligntools.tagging.wordclasses import WordClasses
+from aligntools.tagging.forms import unknown
+from aligntools.tagging.forms.unknown import UnknownWords, form_features, relatives, shape
+from aligntools.tagging.forms.wordclasses import WordClasses
 
 
 def english(random, n=120):

@@ -14,12 +14,12 @@ from aligntools.ground.errors import DataError, ModelError
 from aligntools.ground.parallel import Pool
 from aligntools.translating.lm import language_model
 from aligntools.translating.lm.kernels_lm import score_and_state, shrink, word_score
-from tests.cli.running import ROOT
 from tests.naive_lm import BEGIN, END, UNKNOWN, backed_off
+from tests.places import REALDATA, ROOT
 
 LN10 = math.log(10)
 WORDS = [UNKNOWN, BEGIN, END, "a", "b"]
-DATA = ROOT.parent / "shared" / "data" / "translation"
+DATA = REALDATA / "translation"
 
 numbers = st.integers(-3000, -1).map(lambda k: k / 1000)
 backoffs = st.one_of(st.none(), st.just(0.0), st.integers(-900, 900).map(lambda k: k / 1000))

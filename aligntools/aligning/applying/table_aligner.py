@@ -1,4 +1,4 @@
-"""Alignment by a given table of word probabilities, one direction, a sentence pair at a time.
+"""Alignment with a given table of word probabilities, one direction, one sentence pair at a time.
 
 What fast_align does with ``-f``: IBM 2 with the diagonal prior of Dyer, Chahuneau & Smith (2013), section 2,
 or IBM 1 without, and the length of the observed side Poisson. Small enough for plain NumPy.
@@ -26,7 +26,7 @@ def log_length(observed, conditioning, ratio) -> float:
 
 
 @dataclass
-class ForcedAligner:
+class TableAligner:
     """A table and the few numbers beside it.
 
     Attributes

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.aligning.applying.applier import Applier, _MemberText
+from aligntools.aligning.applying.applier import Applier
+from aligntools.aligning.applying.model_text import ModelText
 from aligntools.aligning.contrastive import kernels_evidence as ke
 from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.aligning.models.fertility import Fertility
 from aligntools.aligning.text.views import simplify
 from aligntools.ground.parallel import balanced_blocks
 
@@ -101,12 +103,12 @@ def concatenate(parts):
     return Evidence(*offsets, *(np.concatenate([getattr(p, name) for p in parts]) for name in names))
 
 
-def _uses(member):
-    """Return a member's expected links of pairs and of words, forward and reverse; the sampler's if it has them."""
-    if member.sampler:
-        forward, reverse = member.sampler
+def _uses(model):
+    """Return a view's expected links of pairs and of words, forward and reverse; the sampler's if it has them."""
+    if isinstance(model, Fertility):
+        forward, reverse = model.sampler
         return forward.pairs, forward.words[:-2], reverse.pairs, reverse.words[:-2]
-    lexicon = member.lexicon
+    lexicon = model.lexicon
     totals = [1.0 / x[:-1].astype(np.float64) for x in (lexicon.s_inverse, lexicon.t_inverse)]
     return lexicon.forward, totals[0], lexicon.reverse, totals[1]
 
@@ -146,20 +148,18 @@ class Gatherer:
 
     def __init__(self, model, pool, trees=None, least=LEAST_POSTERIOR, most=MOST_LINKS, cells=CELLS):
         self.model, self.pool, self.trees, self.least, self.most = model, pool, trees, least, most
-        self.sizes = len(model.source_vocabulary), len(model.target_vocabulary)
-        self.applier = Applier(model.members, model.settings, self.sizes, pool, cells)
-        self.members = self.applier.members
+        self.applier = Applier(model.views, model.settings, model.sizes, cells)
 
     def gather(self, bitext):
         """Yield (`Posteriors`, `Evidence`) of consecutive runs of sentences; the next pair overwrites the former."""
-        texts = [_MemberText(m, bitext, self.sizes) for m in self.members]
+        texts = [ModelText(m, bitext, self.model.sizes) for m in self.applier.models]
         spellings = [
             spelling(side.tokens, vocabulary)
             for side, vocabulary in (
                 (bitext.source, bitext.source_vocabulary), (bitext.target, bitext.target_vocabulary),
             )
         ]  # fmt: skip
-        for posteriors in self.applier.posteriors(bitext):
+        for posteriors in self.applier.posteriors(bitext, self.pool):
             yield posteriors, self._of(posteriors, bitext, texts, spellings)
 
     def all(self, bitext):
@@ -198,15 +198,16 @@ class Gatherer:
             into = (evidence.values, evidence.s_words, evidence.t_words)
             ke.posterior_values(*block, p.k0, *place, p.cell_offsets, p.forward, p.reverse, cells, *found, *into)
             for text in texts:
-                m, lexicon = text.member, text.member.lexicon
+                m, lexicon = text.model, text.model.lexicon
+                words = (*block, p.k0, text.source.tokens, place[0], text.target.tokens, place[1])
                 ke.translation_values(
-                    *block, p.k0, text.s_tokens, place[0], text.t_tokens, place[1], *found, m.table.ptr, m.table.ids,
+                    *words, *found, m.table.ptr, m.table.ids,
                     lexicon.forward, lexicon.reverse, np.float32(lexicon.default), lexicon.floors, lexicon.s_inverse,
-                    lexicon.t_inverse, text.s_keys, text.t_keys, text.source.tokens, text.target.tokens, m.s_null,
+                    lexicon.t_inverse, text.s_keys, text.t_keys, text.source_tokens, text.target_tokens, m.s_null,
                     m.t_null, 1.0 / len(texts), *into,
                 )  # fmt: skip
                 ke.use_values(
-                    *block, p.k0, text.s_tokens, place[0], text.t_tokens, place[1], *found, m.table.ptr, m.table.ids,
+                    *words, *found, m.table.ptr, m.table.ids,
                     *_uses(m), 1.0 / len(texts), evidence.values,
                 )  # fmt: skip
             ke.word_values(

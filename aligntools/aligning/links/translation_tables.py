@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligntools.formats import files
 from aligntools.formats.bitext import Bitext
 from aligntools.formats.pharaoh import Links
 
@@ -13,9 +14,52 @@ _CHUNK = 1 << 22  # links counted at a time
 _LINES = 1 << 16  # lines written at a time
 
 
-@dataclass(eq=False)
-class Lexicon:
-    """How often which words are linked. Word 0 is NULL, the partner of a word without links.
+@dataclass(frozen=True, eq=False)
+class Shortlist:
+    """The most probable target words of each source word, without NULL.
+
+    Sorted by source word, then probability, highest first, then target word; words by their UTF-8 bytes.
+
+    Attributes
+    ----------
+    sources, targets : np.ndarray [shape=(entries,), dtype=int64]
+        Word ids.
+    probabilities : np.ndarray [shape=(entries,), dtype=float64]
+        ``p(target | source)``; what a word lends to NULL stays in the denominator.
+    source_words, target_words : list of str
+        By id.
+    """
+
+    sources: np.ndarray
+    targets: np.ndarray
+    probabilities: np.ndarray
+    source_words: list[str]
+    target_words: list[str]
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def __iter__(self) -> Iterator[tuple[str, str, float]]:
+        """Yield source word, target word and probability."""
+        rows = zip(self.sources.tolist(), self.targets.tolist(), self.probabilities.tolist(), strict=True)
+        return ((self.source_words[i], self.target_words[j], p) for i, j, p in rows)
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield pieces of whole lines ``target source p(target | source)``, as Marian and Bergamot read them."""
+        return _lines(
+            self.target_words, self.targets, self.source_words, self.sources, self.probabilities, "%s %s %.8f\n"
+        )
+
+    def save(self, path: str) -> None:
+        """Write the lines to a file, of any compression (``-``: standard output)."""
+        _write(path, self.lines())
+
+
+@dataclass(frozen=True, eq=False)
+class TranslationTables:
+    """How often which words are linked, and the translation probabilities that follow from it.
+
+    Word 0 is NULL, the partner of a word without links.
 
     Attributes
     ----------
@@ -34,24 +78,68 @@ class Lexicon:
     target_words: list[str]
 
     def given_source(self) -> np.ndarray:
-        """Return ``p(target | source)`` of each entry, NULL included."""
+        """Return ``p(target | source)`` of each entry, NULL included [shape=(entries,), dtype=float64]."""
         totals = np.bincount(self.source, self.counts, len(self.source_words))
         return self.counts / totals[self.source]
 
     def given_target(self) -> np.ndarray:
-        """Return ``p(source | target)`` of each entry, NULL included."""
+        """Return ``p(source | target)`` of each entry, NULL included [shape=(entries,), dtype=float64]."""
         totals = np.bincount(self.target, self.counts, len(self.target_words))
         return self.counts / totals[self.target]
+
+    @property
+    def links(self) -> int:
+        """Links between two words, none of them NULL."""
+        return int(self.counts[(self.source > 0) & (self.target > 0)].sum())
+
+    def lines(self, given: str) -> Iterator[bytes]:
+        """Yield a Moses table, sorted by the first and then the second word's bytes, in pieces of whole lines.
+
+        ``given="source"`` gives ``lex.f2e``, lines ``target source p(target | source)``; ``given="target"`` gives
+        ``lex.e2f``, lines ``source target p(source | target)``.
+        """
+        sides = [(self.target_words, self.target), (self.source_words, self.source)]
+        probability = self.given_source()
+        if given == "target":
+            sides.reverse()
+            probability = self.given_target()
+        (first_words, first), (second_words, second) = sides
+        order = np.lexsort((_ranks(second_words)[second], _ranks(first_words)[first]))
+        return _lines(first_words, first[order], second_words, second[order], probability[order], "%s %s %.7f\n")
+
+    def save(self, prefix: str) -> None:
+        """Write ``prefix.f2e`` and ``prefix.e2f``, as Moses has them; f is the source, e the target."""
+        _write(f"{prefix}.f2e", self.lines("source"))
+        _write(f"{prefix}.e2f", self.lines("target"))
+
+    def shortlist(self, top: int = 100) -> Shortlist:
+        """Return the ``top`` most probable target words of each source word."""
+        keep = (self.source > 0) & (self.target > 0)
+        source, target = self.source[keep], self.target[keep]
+        counts, probability = self.counts[keep], self.given_source()[keep]
+        order = np.lexsort((_ranks(self.target_words)[target], -counts, _ranks(self.source_words)[source]))
+        source = source[order]
+        new = np.flatnonzero(np.diff(source, prepend=-1))
+        place = np.arange(len(source)) - np.repeat(new, np.diff(np.append(new, len(source))))
+        order, source = order[place < top], source[place < top]
+        return Shortlist(source, target[order], probability[order], self.source_words, self.target_words)
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __str__(self) -> str:
+        n_source, n_target = len(self.source_words) - 1, len(self.target_words) - 1
+        return f"{len(self)} pairs of words, {n_source} source and {n_target} target words"
 
 
 def out_of_range(bitext: Bitext, links: Links) -> np.ndarray:
     """Return which links point past their sentences [shape=(links,), dtype=bool]."""
     sentence = links.sentences()
     limits = np.stack([bitext.source.lengths()[sentence], bitext.target.lengths()[sentence]], axis=1)
-    return (links.pairs >= limits).any(axis=1)
+    return np.any(links.pairs >= limits, axis=1)
 
 
-def count_links(bitext: Bitext, links: Links) -> Lexicon:
+def count_links(bitext: Bitext, links: Links) -> TranslationTables:
     """Count linked words; a word without links counts as linked to NULL.
 
     What a text itself calls ``NULL`` is counted with NULL, as Moses does.
@@ -87,7 +175,7 @@ def count_links(bitext: Bitext, links: Links) -> Lexicon:
     keys, place = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
     counts = np.zeros(len(keys), np.int64)
     np.add.at(counts, place.ravel(), np.concatenate([part[1] for part in parts]))
-    return Lexicon(keys // size, keys % size, counts, source_words, target_words)
+    return TranslationTables(keys // size, keys % size, counts, source_words, target_words)
 
 
 def _words(vocabulary, side):
@@ -106,48 +194,13 @@ def _ranks(words):
     return ranks
 
 
-def table(lexicon: Lexicon, given: str) -> Iterator[bytes]:
-    """Yield a Moses table, sorted by the first and then the second word's bytes, in pieces of whole lines.
-
-    ``given="source"`` gives ``lex.f2e``, lines ``target source p(target | source)``; ``given="target"`` gives
-    ``lex.e2f``, lines ``source target p(source | target)``.
-    """
-    sides = [(lexicon.target_words, lexicon.target), (lexicon.source_words, lexicon.source)]
-    probability = lexicon.given_source()
-    if given == "target":
-        sides.reverse()
-        probability = lexicon.given_target()
-    (first_words, first), (second_words, second) = sides
-    order = np.lexsort((_ranks(second_words)[second], _ranks(first_words)[first]))
-    return _lines(first_words, first[order], second_words, second[order], probability[order], "%s %s %.7f\n")
-
-
-def shortlist(lexicon: Lexicon, top: int) -> Iterator[bytes]:
-    """Yield the ``top`` most probable target words of each source word, without NULL.
-
-    Pieces of whole lines ``target source p(target | source)``, sorted by source word, then probability,
-    highest first, then target word. What a word lends to NULL stays in the denominator, as in ``lex.s2t``.
-    """
-    keep = (lexicon.source > 0) & (lexicon.target > 0)
-    source, target = lexicon.source[keep], lexicon.target[keep]
-    counts, probability = lexicon.counts[keep], lexicon.given_source()[keep]
-    order = np.lexsort((_ranks(lexicon.target_words)[target], -counts, _ranks(lexicon.source_words)[source]))
-    source = source[order]
-    new = np.flatnonzero(np.diff(source, prepend=-1))
-    place = np.arange(len(source)) - np.repeat(new, np.diff(np.append(new, len(source))))
-    order, source = order[place < top], source[place < top]
-    return _lines(
-        lexicon.target_words,
-        target[order],
-        lexicon.source_words,
-        source,
-        probability[order],
-        "%s %s %.8f\n",
-    )
-
-
 def _lines(first_words, first, second_words, second, probability, form):
     for begin in range(0, len(first), _LINES):
         part = slice(begin, begin + _LINES)
         rows = zip(first[part].tolist(), second[part].tolist(), probability[part].tolist(), strict=True)
         yield "".join([form % (first_words[a], second_words[b], p) for a, b, p in rows]).encode()
+
+
+def _write(path, pieces):
+    with files.writing(path) as out:
+        out.writelines(pieces)

@@ -10,9 +10,12 @@ with ``p`` and ``q`` the positions of the nearest linked words before and after,
 the fertility that the position has without this word, and ``N(e, k)`` how often the word had fertility ``k``.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from aligntools.aligning.text.kernels_cooccurrence import find_entry
+from aligntools.aligning.text.kernels_pairs import longest_sentence
 from aligntools.ground.compiling import kernel
 
 #: Candidate positions kept a word.
@@ -28,6 +31,58 @@ FERTILITY_PRIOR = 0.5
 LEXICAL_PRIOR = 0.001
 
 
+class Sampled(NamedTuple):
+    """The links being sampled of the observed words of a chunk, in one direction, and what they may be.
+
+    Attributes
+    ----------
+    state : int16 [tokens]
+        The position that each word is linked to, or -1 for NULL.
+    sizes : int8 [tokens]
+        How many candidates it has. Negative for words that are not sampled and keep the HMM's posteriors: the sure
+        ones, and those whose most probable pair the table does not have (a word that the model does not know).
+    positions : int16 [tokens, CANDIDATES]; entries : int32; masses : float32
+        The candidates from the most probable on; where the table has their pairs (-1: nowhere); link marginals.
+    """
+
+    state: np.ndarray
+    sizes: np.ndarray
+    positions: np.ndarray
+    entries: np.ndarray
+    masses: np.ndarray
+
+
+class LinkCounts(NamedTuple):
+    """The links of the whole text in one direction, counted.
+
+    Attributes
+    ----------
+    pairs : float32 [n_pairs]
+    words : float64 [n_given_words + 2]
+        Of the given words; at the end all words from NULL, and all jumps.
+    types : float32 [n_given_words]
+        Observed words that occur together with each given one: not counted, but what the lexical prior is over.
+    null : float64 [n_observed_words + 1]
+    jumps : float64 [2 * JUMPS + 1]
+    fertility : float32 [n_given_words, FERTILITIES]
+    """
+
+    pairs: np.ndarray
+    words: np.ndarray
+    types: np.ndarray
+    null: np.ndarray
+    jumps: np.ndarray
+    fertility: np.ndarray
+
+
+class LinkMeans(NamedTuple):
+    """Averages of `LinkCounts` over the sweeps that are collected."""
+
+    pairs: np.ndarray
+    jumps: np.ndarray
+    fertility: np.ndarray
+
+
 @kernel(inline=True)
 def random_unit(state):
     """Advance a splitmix64 generator (uint64 [1]) and return a float in [0, 1)."""
@@ -39,89 +94,89 @@ def random_unit(state):
     return np.float64(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@kernel(inline=True)
-def sentence_seed(tokens, offsets, other_tokens, other_offsets, k, known, other_known):
+@kernel(part=True)
+def sentence_seed(given, observed, known_given, known_observed):
     """Hash a sentence pair's words; words from ``known`` on (not in the model) all count as one."""
     h = np.uint64(1469598103934665603)
-    for p in range(offsets[k], offsets[k + 1]):
-        h = (h ^ np.uint64(min(tokens[p], known))) * np.uint64(1099511628211)
+    for c in range(given.shape[0]):
+        h = (h ^ np.uint64(min(given[c], known_given))) * np.uint64(1099511628211)
     h = (h ^ np.uint64(0xFFFFFFFF)) * np.uint64(1099511628211)
-    for p in range(other_offsets[k], other_offsets[k + 1]):
-        h = (h ^ np.uint64(min(other_tokens[p], other_known))) * np.uint64(1099511628211)
+    for o in range(observed.shape[0]):
+        h = (h ^ np.uint64(min(observed[o], known_observed))) * np.uint64(1099511628211)
     return h
 
 
+@kernel(part=True)
+def insert_candidate(c, m, n, positions, masses):
+    """Insert a position by its posterior among a word's ``n`` candidates; return how many there are now."""
+    x = n if n < CANDIDATES else n - 1
+    while x > 0 and masses[x - 1] < m:
+        if x < CANDIDATES:
+            masses[x] = masses[x - 1]
+            positions[x] = positions[x - 1]
+        x -= 1
+    masses[x] = m
+    positions[x] = c
+    return min(n + 1, CANDIDATES)
+
+
 @kernel
-def candidates_block(
-    k0, k1, base, source_tokens, source_offsets, target_tokens, target_offsets, cell_offsets, posteriors,
-    ptr, ids, forward, least, sure, state, sizes, positions, entries, masses,
-):  # fmt: skip
+def candidates_block(k0, k1, pairs, posteriors, ptr, ids, forward, least, sure, sampled):
     """List each observed word's candidate positions, most probable first, and start the sampler's state.
 
     Parameters
     ----------
+    pairs : Pairs
     posteriors : float32 [cells]; this direction's, in ``I x J`` matrices.
+    ptr, ids
+        The table's pairs of words.
     forward : bool
         Whether the target side is observed (else the source side).
     least : float
         Positions of a lower posterior are no candidates; nor are pairs that the table does not have.
     sure : float
         A word with one candidate of a higher posterior is not sampled.
-    state : int16 [observed tokens of the chunk], output
-        The most probable of the candidates and NULL (-1).
-    sizes : int8 [tokens]; positions : int16 [tokens, CANDIDATES]; entries : int32; masses : float32, outputs
-        ``sizes`` is negative for words that are not sampled and keep the HMM's posteriors: the sure ones, and those
-        whose most probable pair the table does not have (a word that the model does not know; entry -1).
+    sampled : Sampled, output
+        The state is the most probable of the candidates and NULL.
     """
-    o_offsets = target_offsets if forward else source_offsets
-    c_offsets = source_offsets if forward else target_offsets
+    s_tokens, t_tokens = pairs.s_tokens, pairs.t_tokens
+    o_offsets = pairs.t_offsets if forward else pairs.s_offsets
+    c_offsets = pairs.s_offsets if forward else pairs.t_offsets
     for k in range(k0, k1):
-        sb, tb = source_offsets[k], target_offsets[k]
-        n_j = target_offsets[k + 1] - tb
-        b = cell_offsets[k - base]
-        n_obs = o_offsets[k + 1] - o_offsets[k]
+        sb, tb = pairs.s_offsets[k], pairs.t_offsets[k]
+        n_j = pairs.t_offsets[k + 1] - tb
+        b = pairs.cell_offsets[k - pairs.base]
         n_con = c_offsets[k + 1] - c_offsets[k]
-        at = o_offsets[k] - o_offsets[base]
-        for o in range(n_obs):
+        for o in range(o_offsets[k + 1] - o_offsets[k]):
+            at = o_offsets[k] - o_offsets[pairs.base] + o
+            positions, entries, masses = sampled.positions[at], sampled.entries[at], sampled.masses[at]
             n = 0
             total = np.float32(0.0)
             for c in range(n_con):
                 m = posteriors[b + c * n_j + o] if forward else posteriors[b + o * n_j + c]
                 total += m
-                if m < least or (n == CANDIDATES and m <= masses[at + o, n - 1]):
-                    continue
-                x = n if n < CANDIDATES else n - 1
-                while x > 0 and masses[at + o, x - 1] < m:
-                    if x < CANDIDATES:
-                        masses[at + o, x] = masses[at + o, x - 1]
-                        positions[at + o, x] = positions[at + o, x - 1]
-                    x -= 1
-                masses[at + o, x] = m
-                positions[at + o, x] = c
-                n = min(n + 1, CANDIDATES)
+                if not (m < least or (n == CANDIDATES and m <= masses[n - 1])):
+                    n = insert_candidate(c, m, n, positions, masses)
             kept = 0
             for x in range(n):
-                c = positions[at + o, x]
-                if forward:
-                    entry = find_entry(ptr, ids, source_tokens[sb + c], target_tokens[tb + o])
-                else:
-                    entry = find_entry(ptr, ids, source_tokens[sb + o], target_tokens[tb + c])
+                c = positions[x]
+                i, j = (c, o) if forward else (o, c)
+                entry = find_entry(ptr, ids, s_tokens[sb + i], t_tokens[tb + j])
                 if entry < 0 and x == 0:  # the model cannot weigh its best candidate: leave it to the HMM
                     kept = -n
-                    for y in range(n):
-                        entries[at + o, y] = -1
+                    entries[:n] = -1
                     break
                 if entry >= 0:
-                    positions[at + o, kept] = c
-                    masses[at + o, kept] = masses[at + o, x]
-                    entries[at + o, kept] = entry
+                    positions[kept] = c
+                    masses[kept] = masses[x]
+                    entries[kept] = entry
                     kept += 1
-            if kept == 1 and masses[at + o, 0] > sure:
+            if kept == 1 and masses[0] > sure:
                 kept = -1
-            sizes[at + o] = kept
-            state[at + o] = -1
-            if kept != 0 and masses[at + o, 0] >= np.float32(1.0) - total:
-                state[at + o] = positions[at + o, 0]
+            sampled.sizes[at] = kept
+            sampled.state[at] = -1
+            if kept != 0 and masses[0] >= np.float32(1.0) - total:
+                sampled.state[at] = positions[0]
 
 
 @kernel(inline=True)
@@ -130,234 +185,327 @@ def jump_slot(d):
     return min(max(d, -JUMPS), JUMPS) + JUMPS
 
 
-@kernel(inline=True)
-def add_sentence(o0, n_obs, n_con, c_words, o_words, state, sizes, positions, entries, sign,
-                 pair_counts, word_counts, null_counts, jump_counts, fertility_counts, fertility):  # fmt: skip
+@kernel(part=True)
+def sentence_of(sampled, first, length):
+    """Return what is sampled of one sentence."""
+    return Sampled(
+        sampled.state[first:][:length], sampled.sizes[first:][:length], sampled.positions[first:][:length],
+        sampled.entries[first:][:length], sampled.masses[first:][:length],
+    )  # fmt: skip
+
+
+@kernel(part=True)
+def entry_of(c, n, positions, entries):
+    """Return the table's entry of one of a word's ``n`` candidates, or -1."""
+    for x in range(n):
+        if positions[x] == c:
+            return entries[x]
+    return np.int32(-1)
+
+
+@kernel(part=True)
+def count_link(sign, c, given_word, entry, before, after, phi, counts):
+    """Add (or with ``sign`` -1 remove) the link of a word to position ``c`` between two linked words.
+
+    Parameters
+    ----------
+    entry : int
+        Of the pair of words in the table.
+    before, after : int
+        Positions of the nearest linked words before and after.
+    phi : int
+        The position's fertility without the link.
+    """
+    counts.pairs[entry] += sign
+    counts.words[given_word] += sign
+    counts.jumps[jump_slot(c - before)] += sign
+    counts.jumps[jump_slot(after - c)] += sign
+    counts.words[-1] += 2 * sign
+    counts.fertility[given_word, min(phi + 1, FERTILITIES - 1)] += sign
+    counts.fertility[given_word, min(phi, FERTILITIES - 1)] -= sign
+
+
+@kernel(part=True)
+def count_null(sign, word, before, after, counts):
+    """Add (or remove) a word from NULL between two linked words."""
+    counts.null[word] += sign
+    counts.words[-2] += sign
+    counts.jumps[jump_slot(after - before)] += sign
+    counts.words[-1] += sign
+
+
+@kernel(part=True)
+def add_sentence(given, observed, here, sign, counts, fertility):
     """Add (or with ``sign`` -1 remove) one sentence's sampled links to the counts.
 
-    ``word_counts`` has two more places at its end: all words from NULL, and all jumps.
+    Parameters
+    ----------
+    given, observed : int32 [n_given], [n_observed]
+    here : Sampled
+        Of the sentence.
+    fertility : int64 [>= n_given], scratch
     """
+    n_con = given.shape[0]
     fertility[:n_con] = 0
     last = -1
-    for o in range(n_obs):
-        c = state[o0 + o]
+    for o in range(observed.shape[0]):
+        c = here.state[o]
         if c < 0:
-            null_counts[o_words[o]] += sign
-            word_counts[-2] += sign
+            counts.null[observed[o]] += sign
+            counts.words[-2] += sign
             continue
-        for x in range(abs(sizes[o0 + o])):
-            if positions[o0 + o, x] == c and entries[o0 + o, x] >= 0:
-                pair_counts[entries[o0 + o, x]] += sign
-        word_counts[c_words[c]] += sign
+        entry = entry_of(c, abs(here.sizes[o]), here.positions[o], here.entries[o])
+        if entry >= 0:
+            counts.pairs[entry] += sign
+        counts.words[given[c]] += sign
         fertility[c] += 1
-        jump_counts[jump_slot(c - last)] += sign
-        word_counts[-1] += sign
+        counts.jumps[jump_slot(c - last)] += sign
+        counts.words[-1] += sign
         last = c
-    jump_counts[jump_slot(n_con - last)] += sign
-    word_counts[-1] += sign
+    counts.jumps[jump_slot(n_con - last)] += sign
+    counts.words[-1] += sign
     for c in range(n_con):
-        fertility_counts[c_words[c], min(fertility[c], FERTILITIES - 1)] += sign
+        counts.fertility[given[c], min(fertility[c], FERTILITIES - 1)] += sign
+
+
+@kernel(part=True)
+def conditional(o, old, before, after, given, observed, here, counts, fertility, own, p_null, alpha, frozen, weights):
+    """Write the weight of each of a word's candidates given all other links (see above); return their sum and NULL's.
+
+    Parameters
+    ----------
+    old : int
+        The position that the word was linked to, or -1.
+    before, after : int
+        Positions of the nearest linked words before and after.
+    fertility : int64 [n_given]
+        Each position's, without the word.
+    own : float64 [CANDIDATES]
+        With ``frozen``, how much of the candidates' counts is the word's own: it is taken off.
+    weights : float64 [>= candidates], output
+    """
+    total = 0.0
+    jump_total = counts.words[-1] + JUMP_PRIOR * (2 * JUMPS + 1)
+    for x in range(here.sizes[o]):
+        c = here.positions[o, x]
+        e = given[c]
+        phi = fertility[c]
+        n_pair = np.float64(counts.pairs[here.entries[o, x]])
+        n_word = np.float64(counts.words[e])
+        n_more = np.float64(counts.fertility[e, min(phi + 1, FERTILITIES - 1)])
+        n_same = np.float64(counts.fertility[e, min(phi, FERTILITIES - 1)])
+        if frozen:
+            n_pair = max(n_pair - own[x], 0.0)
+            n_word = max(n_word - own[x], n_pair)
+            if c == old:
+                n_more = max(n_more - 1.0, 0.0)
+            else:
+                n_same = max(n_same - 1.0, 0.0)
+        else:
+            n_same -= 1.0  # this position itself, which has that fertility without the word
+        if phi >= FERTILITIES - 1:
+            n_more = n_same  # both share a count
+        w = (n_pair + alpha) / (n_word + alpha * counts.types[e])
+        w *= counts.jumps[jump_slot(c - before)] + JUMP_PRIOR
+        w *= counts.jumps[jump_slot(after - c)] + JUMP_PRIOR
+        w *= (n_more + FERTILITY_PRIOR) / (n_same + FERTILITY_PRIOR)
+        w *= (1.0 - p_null) / jump_total
+        weights[x] = w
+        total += w
+    null_types = np.float64(counts.null.shape[0])
+    w = p_null * (counts.null[observed[o]] + alpha) / (counts.words[-2] + alpha * null_types)
+    w *= counts.jumps[jump_slot(after - before)] + JUMP_PRIOR
+    return total + w
+
+
+@kernel(part=True)
+def draw(u, n, weights):
+    """Return which of ``n`` candidates ``u`` (from 0 to the sum of all weights) falls on, or -1 for NULL."""
+    for x in range(n):
+        u -= weights[x]
+        if u < 0.0:
+            return x
+    return -1
+
+
+@kernel(part=True)
+def resample_sentence(
+    given, observed, here, counts, mean_pairs, p_null, alpha, frozen, generator, fertility, weights, own, round_, share
+):  # fmt: skip
+    """Resample the links of one sentence, word by word.
+
+    Parameters
+    ----------
+    mean_pairs : float32 [n_pairs]
+        Added to while collecting, if not ``frozen``.
+    fertility : int64 [>= n_given]
+        Of the state; kept so.
+    round_ : int
+        The sweep, from 0 on.
+    share : float
+        What a collected sweep counts; 0 for one that is not collected.
+
+    Others are those of `sweep` and `conditional`.
+    """
+    n_obs, n_con = observed.shape[0], given.shape[0]
+    before = -1
+    after_at = -1
+    after = n_con
+    for o in range(n_obs):
+        old = here.state[o]
+        n = here.sizes[o]
+        if after_at <= o:
+            after_at = o + 1
+            while after_at < n_obs and here.state[after_at] < 0:
+                after_at += 1
+            after = n_con if after_at >= n_obs else here.state[after_at]
+        if n <= 0:
+            if old >= 0:
+                before = old
+            continue
+        positions, entries = here.positions[o], here.entries[o]
+        if old >= 0:
+            fertility[old] -= 1
+        if not frozen:
+            if old >= 0:
+                entry = entry_of(old, n, positions, entries)
+                count_link(-1, old, given[old], entry, before, after, fertility[old], counts)
+            else:
+                count_null(-1, observed[o], before, after, counts)
+        total = conditional(
+            o, old, before, after, given, observed, here, counts, fertility, own[o if frozen else 0], p_null, alpha,
+            frozen, weights,
+        )  # fmt: skip
+        chosen = draw(random_unit(generator) * total, n, weights)
+        if frozen:
+            seen = 1.0 / (round_ + 2.0)
+            for x in range(n):
+                own[o, x] += (weights[x] / total - own[o, x]) * seen
+        if share > 0.0:
+            r = share / total
+            for x in range(n):
+                m = np.float32(weights[x] * r)
+                here.masses[o, x] += m
+                if not frozen:
+                    mean_pairs[entries[x]] += m
+        if chosen < 0:
+            here.state[o] = -1
+            if not frozen:
+                count_null(1, observed[o], before, after, counts)
+            continue
+        new = positions[chosen]
+        here.state[o] = new
+        if not frozen:
+            count_link(1, new, given[new], entries[chosen], before, after, fertility[new], counts)
+        fertility[new] += 1
+        before = new
+
+
+@kernel(part=True)
+def collect_state(given, state, fertility, share, mean_jumps, mean_fertility):
+    """Add ``share`` of a sentence's jumps and fertilities to the averages."""
+    last = -1
+    for o in range(state.shape[0]):
+        c = state[o]
+        if c >= 0:
+            mean_jumps[jump_slot(c - last)] += share
+            last = c
+    mean_jumps[jump_slot(given.shape[0] - last)] += share
+    for c in range(given.shape[0]):
+        mean_fertility[given[c], min(fertility[c], FERTILITIES - 1)] += share
+
+
+@kernel(part=True)
+def start_collecting(first, last, sampled, mean_pairs):
+    """Add what words that are not sampled keep to the averages; put the others' marginals to 0."""
+    for p in range(first, last):
+        if sampled.sizes[p] < 0 and sampled.entries[p, 0] >= 0:
+            mean_pairs[sampled.entries[p, 0]] += sampled.masses[p, 0]
+            continue
+        for x in range(CANDIDATES):
+            sampled.masses[p, x] = 0.0
+
+
+@kernel(part=True)
+def start_frozen(here, own):
+    """Take what the HMM gives candidates for what is a sentence's own in the counts; put their marginals to 0."""
+    for o in range(here.state.shape[0]):
+        for x in range(max(here.sizes[o], 0)):
+            own[o, x] = here.masses[o, x]
+            here.masses[o, x] = 0.0
 
 
 @kernel
 def sweep(
-    k0, k1, base, c_tokens, c_offsets, o_tokens, o_offsets, state, sizes, positions, entries,
-    pair_counts, word_counts, word_types, null_counts, jump_counts, fertility_counts, p_null, alpha,
-    sweeps, burn, frozen, own_seed, generator, known_c, known_o, masses,
-    mean_pairs, mean_jumps, mean_fertility,
+    k0, k1, text, sampled, counts, means, p_null, alpha, sweeps, burn, frozen, own_seed, generator, known_given,
+    known_observed,
 ):  # fmt: skip
     """Resample the links of sentences ``k0..k1``, ``sweeps`` times.
 
     Parameters
     ----------
-    frozen : bool
-        Leave the counts as they are (applying a model); then sentence after sentence takes all its sweeps, from
-        a generator seeded by the sentence itself. Else the counts follow the state, and a sweep goes
-        through all sentences.
+    text : Directed
+    sampled : Sampled
+        Its ``masses`` are on return the conditional distributions averaged over the collecting sweeps: link
+        marginals.
+    counts : LinkCounts
+    means : LinkMeans
+        Added to while collecting and not frozen.
+    p_null, alpha : float
+        Share of words from NULL; concentration of the lexical prior, a pair.
     burn : int
         Sweeps before collecting begins.
-    masses : float32 [tokens, CANDIDATES], output
-        The conditional distributions averaged over the collecting sweeps: link marginals.
-    mean_pairs, mean_jumps, mean_fertility : added to while collecting and not frozen.
+    frozen : bool
+        Leave the counts as they are (applying a model); then sentence after sentence takes all its sweeps, from
+        a generator seeded by the sentence itself and ``own_seed``. Else the counts follow the state, and a sweep goes
+        through all sentences.
+    generator : uint64 [1]
+    known_given, known_observed : int
+        Words from there on are not in the model; with ``frozen``.
     """
-    longest = 1
-    for k in range(k0, k1):
-        longest = max(longest, c_offsets[k + 1] - c_offsets[k])
-    fertility = np.zeros(longest, np.int64)
+    given_offsets, observed_offsets = text.given_offsets, text.observed_offsets
+    fertility = np.zeros(longest_sentence(k0, k1, given_offsets), np.int64)
     weights = np.empty(CANDIDATES + 1, np.float64)
-    most = 1
-    for k in range(k0, k1):
-        most = max(most, o_offsets[k + 1] - o_offsets[k])
-    own = np.empty((most if frozen else 1, CANDIDATES), np.float64)
-    null_types = np.float64(null_counts.shape[0])
+    own = np.empty((longest_sentence(k0, k1, observed_offsets) if frozen else 1, CANDIDATES), np.float64)
     share = 1.0 / max(sweeps - burn, 1)
-    o_base = o_offsets[base]
-    outer = 1 if frozen else sweeps
-    inner = sweeps if frozen else 1
+    o_base = observed_offsets[text.base]
     if not frozen:
-        for p in range(o_offsets[k0] - o_base, o_offsets[k1] - o_base):
-            if sizes[p] < 0 and entries[p, 0] >= 0:
-                mean_pairs[entries[p, 0]] += masses[p, 0]
-                continue
-            for x in range(CANDIDATES):
-                masses[p, x] = 0.0
-    for outer_round in range(outer):
+        start_collecting(observed_offsets[k0] - o_base, observed_offsets[k1] - o_base, sampled, means.pairs)
+    for outer in range(1 if frozen else sweeps):
         for k in range(k0, k1):
-            n_obs = o_offsets[k + 1] - o_offsets[k]
-            n_con = c_offsets[k + 1] - c_offsets[k]
+            n_obs = observed_offsets[k + 1] - observed_offsets[k]
+            n_con = given_offsets[k + 1] - given_offsets[k]
             if n_obs == 0 or n_con == 0:
                 continue
-            o0 = o_offsets[k] - o_base
-            c_words = c_tokens[c_offsets[k] :][:n_con]
-            o_words = o_tokens[o_offsets[k] :][:n_obs]
+            given, observed = text.given[given_offsets[k] :][:n_con], text.observed[observed_offsets[k] :][:n_obs]
+            here = sentence_of(sampled, observed_offsets[k] - o_base, n_obs)
             fertility[:n_con] = 0
             for o in range(n_obs):
-                if state[o0 + o] >= 0:
-                    fertility[state[o0 + o]] += 1
+                if here.state[o] >= 0:
+                    fertility[here.state[o]] += 1
             if frozen:
-                for o in range(n_obs):
-                    for x in range(max(sizes[o0 + o], 0)):
-                        own[o, x] = masses[o0 + o, x]
-                        masses[o0 + o, x] = 0.0
-                generator[0] = sentence_seed(
-                    c_tokens, c_offsets, o_tokens, o_offsets, k, known_c, known_o
-                ) ^ own_seed  # fmt: skip
-            for inner_round in range(inner):
-                collecting = outer_round + inner_round >= burn
-                before = -1
-                after_at = -1
-                after = n_con
-                for o in range(n_obs):
-                    old = state[o0 + o]
-                    n = sizes[o0 + o]
-                    if after_at <= o:
-                        after_at = o + 1
-                        while after_at < n_obs and state[o0 + after_at] < 0:
-                            after_at += 1
-                        after = n_con if after_at >= n_obs else state[o0 + after_at]
-                    if n <= 0:
-                        if old >= 0:
-                            before = old
-                        continue
-                    word = o_words[o]
-                    if old >= 0:
-                        fertility[old] -= 1
-                    if not frozen:
-                        if old >= 0:
-                            e = c_words[old]
-                            for x in range(n):
-                                if positions[o0 + o, x] == old:
-                                    pair_counts[entries[o0 + o, x]] -= 1
-                            word_counts[e] -= 1
-                            jump_counts[jump_slot(old - before)] -= 1
-                            jump_counts[jump_slot(after - old)] -= 1
-                            word_counts[-1] -= 2
-                            phi = fertility[old]
-                            fertility_counts[e, min(phi + 1, FERTILITIES - 1)] -= 1
-                            fertility_counts[e, min(phi, FERTILITIES - 1)] += 1
-                        else:
-                            null_counts[word] -= 1
-                            word_counts[-2] -= 1
-                            jump_counts[jump_slot(after - before)] -= 1
-                            word_counts[-1] -= 1
-                    total = 0.0
-                    jump_total = word_counts[-1] + JUMP_PRIOR * (2 * JUMPS + 1)
-                    for x in range(n):
-                        c = positions[o0 + o, x]
-                        e = c_words[c]
-                        phi = fertility[c]
-                        n_pair = np.float64(pair_counts[entries[o0 + o, x]])
-                        n_word = np.float64(word_counts[e])
-                        n_more = np.float64(fertility_counts[e, min(phi + 1, FERTILITIES - 1)])
-                        n_same = np.float64(fertility_counts[e, min(phi, FERTILITIES - 1)])
-                        if frozen:
-                            n_pair = max(n_pair - own[o, x], 0.0)
-                            n_word = max(n_word - own[o, x], n_pair)
-                            if c == old:
-                                n_more = max(n_more - 1.0, 0.0)
-                            else:
-                                n_same = max(n_same - 1.0, 0.0)
-                        else:
-                            n_same -= 1.0  # this position itself, which has that fertility without the word
-                        if phi >= FERTILITIES - 1:
-                            n_more = n_same  # both share a count
-                        w = (n_pair + alpha) / (n_word + alpha * word_types[e])
-                        w *= jump_counts[jump_slot(c - before)] + JUMP_PRIOR
-                        w *= jump_counts[jump_slot(after - c)] + JUMP_PRIOR
-                        w *= (n_more + FERTILITY_PRIOR) / (n_same + FERTILITY_PRIOR)
-                        w *= (1.0 - p_null) / jump_total
-                        weights[x] = w
-                        total += w
-                    w = p_null * (null_counts[word] + alpha) / (word_counts[-2] + alpha * null_types)
-                    w *= jump_counts[jump_slot(after - before)] + JUMP_PRIOR
-                    total += w
-                    u = random_unit(generator) * total
-                    new = -1
-                    chosen = -1
-                    for x in range(n):
-                        u -= weights[x]
-                        if u < 0.0:
-                            new = positions[o0 + o, x]
-                            chosen = entries[o0 + o, x]
-                            break
-                    if frozen:
-                        seen = 1.0 / (inner_round + 2.0)
-                        for x in range(n):
-                            own[o, x] += (weights[x] / total - own[o, x]) * seen
-                    if collecting:
-                        r = share / total
-                        for x in range(n):
-                            m = np.float32(weights[x] * r)
-                            masses[o0 + o, x] += m
-                            if not frozen:
-                                mean_pairs[entries[o0 + o, x]] += m
-                    state[o0 + o] = new
-                    if new >= 0:
-                        fertility[new] += 1
-                    if not frozen:
-                        if new >= 0:
-                            e = c_words[new]
-                            pair_counts[chosen] += 1
-                            word_counts[e] += 1
-                            jump_counts[jump_slot(new - before)] += 1
-                            jump_counts[jump_slot(after - new)] += 1
-                            word_counts[-1] += 2
-                            phi = fertility[new]
-                            fertility_counts[e, min(phi - 1, FERTILITIES - 1)] -= 1
-                            fertility_counts[e, min(phi, FERTILITIES - 1)] += 1
-                        else:
-                            null_counts[word] += 1
-                            word_counts[-2] += 1
-                            jump_counts[jump_slot(after - before)] += 1
-                            word_counts[-1] += 1
-                    if new >= 0:
-                        before = new
+                start_frozen(here, own)
+                generator[0] = sentence_seed(given, observed, known_given, known_observed) ^ own_seed
+            for inner in range(sweeps if frozen else 1):
+                collecting = outer + inner >= burn
+                resample_sentence(
+                    given, observed, here, counts, means.pairs, p_null, alpha, frozen, generator, fertility, weights,
+                    own, inner, share if collecting else 0.0,
+                )  # fmt: skip
                 if collecting and not frozen:
-                    last = -1
-                    for o in range(n_obs):
-                        c = state[o0 + o]
-                        if c >= 0:
-                            mean_jumps[jump_slot(c - last)] += share
-                            last = c
-                    mean_jumps[jump_slot(n_con - last)] += share
-                    for c in range(n_con):
-                        mean_fertility[c_words[c], min(fertility[c], FERTILITIES - 1)] += share
+                    collect_state(given, here.state, fertility, share, means.jumps, means.fertility)
 
 
 @kernel
-def add_chunk(k0, k1, base, c_tokens, c_offsets, o_tokens, o_offsets, state, sizes, positions, entries, sign,
-              pair_counts, word_counts, null_counts, jump_counts, fertility_counts):  # fmt: skip
+def add_chunk(k0, k1, text, sampled, sign, counts):
     """Add the sampled links of sentences ``k0..k1`` to the counts."""
-    longest = 1
+    given_offsets, observed_offsets = text.given_offsets, text.observed_offsets
+    fertility = np.zeros(longest_sentence(k0, k1, given_offsets), np.int64)
     for k in range(k0, k1):
-        longest = max(longest, c_offsets[k + 1] - c_offsets[k])
-    fertility = np.zeros(longest, np.int64)
-    for k in range(k0, k1):
-        n_obs = o_offsets[k + 1] - o_offsets[k]
-        n_con = c_offsets[k + 1] - c_offsets[k]
+        n_obs = observed_offsets[k + 1] - observed_offsets[k]
+        n_con = given_offsets[k + 1] - given_offsets[k]
         if n_obs > 0 and n_con > 0:
             add_sentence(
-                o_offsets[k] - o_offsets[base], n_obs, n_con, c_tokens[c_offsets[k] :][:n_con],
-                o_tokens[o_offsets[k] :][:n_obs], state, sizes, positions, entries, sign, pair_counts,
-                word_counts, null_counts, jump_counts, fertility_counts, fertility,
+                text.given[given_offsets[k] :][:n_con], text.observed[observed_offsets[k] :][:n_obs],
+                sentence_of(sampled, observed_offsets[k] - observed_offsets[text.base], n_obs), sign, counts, fertility,
             )  # fmt: skip

@@ -13,8 +13,11 @@ a convolution with ``2 W + 1`` taps instead of an ``I x I`` product. Rows are pa
 ``W`` zeros on both sides, so that the inner loops run along contiguous memory without branches.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
+from aligntools.aligning.text.kernels_pairs import gather, longest_sentence, scatter
 from aligntools.ground.compiling import kernel
 
 #: Half width of the jump window; jumps beyond share one value.
@@ -28,6 +31,55 @@ FIRST_TAIL = FIRST + WINDOW + 1
 JUMP_SIZE = FIRST_TAIL + 1
 #: Vectors are padded to a multiple of this many floats.
 LANES = 16
+
+
+class Jumps(NamedTuple):
+    """Jump parameters: of both directions, forward first, each array with one more axis; in the recursions of one.
+
+    Attributes
+    ----------
+    row : float32 [JUMP_SIZE]
+    taps, back_taps : float32 [TAPS]
+        ``h(d)`` and ``h(-d)``.
+    """
+
+    row: np.ndarray
+    taps: np.ndarray
+    back_taps: np.ndarray
+
+
+class Rows(NamedTuple):
+    """Rows that the recursions of one sentence write to: [>= width], those of ``a`` and ``b`` with padding.
+
+    ``first`` and ``inverse`` are the distribution of the first position and ``1 / Z(i')``; ``beta`` and ``leaving``
+    go along with the recursions, ``row`` is what a convolution gives, and ``scale`` [>= observed] has each position's
+    scaling factor.
+    """
+
+    first: np.ndarray
+    inverse: np.ndarray
+    row: np.ndarray
+    beta: np.ndarray
+    leaving: np.ndarray
+    scale: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+
+
+@kernel(part=True)
+def padded(length):
+    """Return a row's width: ``length`` up to a multiple of LANES."""
+    return (length + LANES - 1) // LANES * LANES
+
+
+@kernel(part=True)
+def rows_for(width, cells):
+    """Return rows of the type of ``cells`` for sentences up to ``width`` words."""
+    return Rows(
+        np.empty(width, cells.dtype), np.empty(width, cells.dtype), np.empty(width, cells.dtype),
+        np.empty(width, cells.dtype), np.empty(width, cells.dtype), np.empty(width, cells.dtype),
+        np.empty(width + 2 * WINDOW + 2, cells.dtype), np.empty(width + 2 * WINDOW + 2, cells.dtype),
+    )  # fmt: skip
 
 
 @kernel(inline=True)
@@ -73,53 +125,45 @@ def normalizers(jumps, length, inverse):
         inverse[i] = np.float32(1.0) / total
 
 
-@kernel(inline=True)
-def hmm_sentence(
-    emissions, length, width, observed, jumps, taps, back_taps, p_null, null_emissions,
-    posterior, first, inverse, a_pad, b_pad, row, beta, leaving, shifted, scale, jump_counts, want_jumps,
-):  # fmt: skip
-    """Posteriors of one sentence in one direction.
+@kernel(part=True)
+def first_positions(jumps, length, width, first, inverse):
+    """Write the distribution of the first position, and zeros to the padding; return what it was divided by."""
+    total = np.float32(0.0)
+    for i in range(length):
+        first[i] = jumps[FIRST + min(i, WINDOW)] if i <= WINDOW else jumps[FIRST_TAIL]
+        total += first[i]
+    for i in range(length):
+        first[i] /= total
+    for i in range(length, width):
+        first[i] = 0.0
+        inverse[i] = 0.0
+    return total
+
+
+@kernel(part=True)
+def forward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shifted, want_jumps):
+    """Write ``A(i)``, the forward probability of each position, scaled to sum to 1 with the null twins'.
 
     Parameters
     ----------
-    emissions : float32 [observed, width]
-        ``p(word j | word i)``; columns from ``length`` on are zero.
-    jumps, taps, back_taps : float32 [JUMP_SIZE], [TAPS], [TAPS]
-        Jump parameters; ``h(d)`` and ``h(-d)``.
-    null_emissions : float32 [observed]
     posterior : float32 [observed, width], output
-        ``P(a_j = i | both sentences)``; the rest up to 1 is NULL's.
-    first, inverse, row, beta, leaving : float32 [>= width], scratch; a_pad, b_pad : [>= width + 2 W + 2], scratch
-    shifted : float32 [observed, width], scratch: ``A(i') / Z(i')`` of every position, for the jump counts.
-    jump_counts : float64 [2, JUMP_SIZE], added to when ``want_jumps``
-        Expected jumps; and their exposure: the expected number of times that a jump was possible, each
-        divided by its ``Z``. The ratio of the two is the M-step that cannot lower the likelihood although
-        ``Z`` depends on the parameters (minorize-maximize, as Hunter 2004 does for Plackett-Luce models).
+        ``A(i)`` of the real positions.
+    shifted : float32 [observed, width], output when ``want_jumps``
+        ``A(i) / Z(i)``, real and null.
 
     Returns
     -------
     float
         The natural logarithm of the sentence's likelihood.
     """
-    tail = jumps[TAIL]
+    observed, width = emissions.shape
+    tail = jumps.row[TAIL]
     p_real = np.float32(1.0) - p_null
-    a_pad = a_pad[: width + 2 * WINDOW + 2]
-    b_pad = b_pad[: width + 2 * WINDOW + 2]
-    normalizers(jumps, length, inverse)
-    first_total = np.float32(0.0)
-    for i in range(length):
-        first[i] = jumps[FIRST + min(i, WINDOW)] if i <= WINDOW else jumps[FIRST_TAIL]
-        first_total += first[i]
-    for i in range(length):
-        first[i] /= first_total
-    for i in range(length, width):
-        first[i] = 0.0
-        inverse[i] = 0.0
+    first, inverse, beta, row, scale = rows.first, rows.inverse, rows.beta, rows.row, rows.scale
+    a_pad = rows.a[: width + 2 * WINDOW + 2]
     a_pad[:] = 0.0
-    b_pad[:] = 0.0
     now = a_pad[WINDOW + 1 :][:width]  # A(i) / Z(i) of the position before
     loglik = 0.0
-    # A(i): forward probability of position i, real or null, scaled to sum to 1
     product = 1.0
     mass = np.float32(0.0)
     for j in range(observed):
@@ -133,7 +177,7 @@ def hmm_sentence(
                 beta[i] = null * first[i]
                 s += f[i] + beta[i]
         else:
-            convolve(taps, a_pad, tail * mass, width, row)
+            convolve(jumps.taps, a_pad, tail * mass, width, row)
             for i in range(width):
                 f[i] = p_real * row[i] * e[i]
                 beta[i] = null * beta[i]
@@ -157,8 +201,51 @@ def hmm_sentence(
             g = shifted[j]
             for i in range(width):
                 g[i] = now[i]
-    loglik += np.log(product)
-    # beta(i): chance of what follows position i, scaled alike; the same for a position and its null twin
+    return loglik + np.log(product)
+
+
+@kernel(part=True)
+def count_step(before, ahead, row, mass, jumps, leaving, jump_counts):
+    """Count the jumps of one step, each an ``A(i') / Z(i') h(d) beta(i)`` of the window, and the tail's rest.
+
+    Parameters
+    ----------
+    before : float32 [width]
+        ``A(i') / Z(i')`` before the step.
+    ahead : float32 [width + 2 W + 2]
+        ``p(word | i) beta(i)`` after it, padded; ``mass`` is its sum, ``row`` its convolution.
+    leaving : float32 [width], added to
+        How often each position was left, over its ``Z``.
+    """
+    width = before.shape[0]
+    total = np.float32(0.0)
+    for i in range(width):
+        total += before[i]
+        leaving[i] += before[i] * row[i]
+    inside = 0.0
+    for tap in range(2 * WINDOW + 1):
+        there = ahead[tap + 1 :][:width]
+        x = np.float32(0.0)
+        for i in range(width):
+            x += before[i] * there[i]
+        jump_counts[0, tap] += np.float64(x) * jumps[tap]
+        inside += x
+    outside = np.float64(jumps[TAIL]) * (np.float64(total) * mass - inside)
+    jump_counts[0, TAIL] += max(outside, 0.0)
+
+
+@kernel(part=True)
+def backward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shifted, jump_counts, want_jumps):
+    """Multiply ``A(i)`` by ``beta(i)``, the chance of what follows: the posteriors; count jumps where wanted.
+
+    ``beta`` is scaled as ``A`` is, and the same for a position and its null twin.
+    """
+    observed, width = emissions.shape
+    tail = jumps.row[TAIL]
+    p_real = np.float32(1.0) - p_null
+    inverse, beta, row, leaving, scale = rows.inverse, rows.beta, rows.row, rows.leaving, rows.scale
+    b_pad = rows.b[: width + 2 * WINDOW + 2]
+    b_pad[:] = 0.0
     for i in range(width):
         beta[i] = 1.0
         leaving[i] = 0.0
@@ -175,56 +262,100 @@ def hmm_sentence(
             mass += x
         if j == 0:
             break
-        convolve(back_taps, b_pad, tail * mass, width, row)
+        convolve(jumps.back_taps, b_pad, tail * mass, width, row)
         if want_jumps:
-            g = shifted[j - 1]
-            before = np.float32(0.0)
-            for i in range(width):
-                before += g[i]
-                leaving[i] += g[i] * row[i]
-            inside = 0.0
-            for tap in range(2 * WINDOW + 1):
-                ahead = b_pad[tap + 1 :][:width]
-                x = np.float32(0.0)
-                for i in range(width):
-                    x += g[i] * ahead[i]
-                jump_counts[0, tap] += np.float64(x) * jumps[tap]
-                inside += x
-            outside = np.float64(tail) * (np.float64(before) * mass - inside)
-            jump_counts[0, TAIL] += max(outside, 0.0)
+            count_step(shifted[j - 1], b_pad, row, mass, jumps.row, leaving, jump_counts)
         null = p_null * null_emissions[j] * scale[j]
         for i in range(width):
             beta[i] = inverse[i] * row[i] + null * beta[i]
+
+
+@kernel(part=True)
+def count_exposures(null, length, first_total, rows, posterior, jump_counts):
+    """Count the first position, and how often every jump was possible.
+
+    ``null`` is the first word's probability under NULL, scaled: a null twin begins somewhere too.
+    """
+    begun = 0.0
+    for i in range(length):
+        x = posterior[0, i] + null * rows.first[i] * rows.beta[i]
+        jump_counts[0, FIRST + i if i <= WINDOW else FIRST_TAIL] += x
+        begun += x
+    begun /= first_total
+    for i in range(length):
+        jump_counts[1, FIRST + i if i <= WINDOW else FIRST_TAIL] += begun
+        exposure = np.float64(rows.leaving[i] * rows.inverse[i])
+        low, high = max(-WINDOW, -i), min(WINDOW, length - 1 - i)
+        for d in range(low, high + 1):
+            jump_counts[1, d + WINDOW] += exposure
+        jump_counts[1, TAIL] += exposure * (length - (high - low + 1))
+
+
+@kernel(inline=True)
+def hmm_sentence(emissions, null_emissions, length, p_null, jumps, rows, posterior, shifted, jump_counts, want_jumps):
+    """Posteriors of one sentence in one direction.
+
+    Parameters
+    ----------
+    emissions : float32 [observed, width]
+        ``p(word j | word i)``; columns from ``length`` on are zero.
+    null_emissions : float32 [>= observed]
+    jumps : Jumps
+        Of this direction.
+    posterior : float32 [observed, width], output
+        ``P(a_j = i | both sentences)``; the rest up to 1 is NULL's.
+    shifted : float32 [observed, width], scratch: ``A(i') / Z(i')`` of every position, for the jump counts.
+    jump_counts : float64 [2, JUMP_SIZE], added to when ``want_jumps``
+        Expected jumps; and their exposure: the expected number of times that a jump was possible, each
+        divided by its ``Z``. The ratio of the two is the M-step that cannot lower the likelihood although
+        ``Z`` depends on the parameters (minorize-maximize, as Hunter 2004 does for Plackett-Luce models).
+
+    Returns
+    -------
+    float
+        The natural logarithm of the sentence's likelihood.
+    """
+    normalizers(jumps.row, length, rows.inverse)
+    first_total = first_positions(jumps.row, length, emissions.shape[1], rows.first, rows.inverse)
+    loglik = forward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shifted, want_jumps)
+    backward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shifted, jump_counts, want_jumps)
     if want_jumps:
-        begun = 0.0
-        null = p_null * null_emissions[0] * scale[0]
-        for i in range(length):
-            x = posterior[0, i] + null * first[i] * beta[i]  # a null twin begins somewhere too
-            jump_counts[0, FIRST + i if i <= WINDOW else FIRST_TAIL] += x
-            begun += x
-        begun /= first_total
-        for i in range(length):
-            jump_counts[1, FIRST + i if i <= WINDOW else FIRST_TAIL] += begun
-            exposure = np.float64(leaving[i] * inverse[i])
-            low, high = max(-WINDOW, -i), min(WINDOW, length - 1 - i)
-            for d in range(low, high + 1):
-                jump_counts[1, d + WINDOW] += exposure
-            jump_counts[1, TAIL] += exposure * (length - (high - low + 1))
+        null = p_null * null_emissions[0] * rows.scale[0]
+        count_exposures(null, length, first_total, rows, posterior, jump_counts)
     return loglik
+
+
+@kernel(part=True)
+def emissions_of(cells, forward, given, observed, inverse, null, out, null_out):
+    """Write one direction's emissions of a sentence pair, from its link matrix and words.
+
+    Parameters
+    ----------
+    forward, given, inverse
+        See `gather`.
+    observed : int32 [n_observed]; null : float32 [n_observed_words]
+    out : float32 [n_observed, width], output
+        ``p(observed word | given word)``, padded with zeros.
+    null_out : float32 [>= n_observed], output
+    """
+    n_given, n_observed = given.shape[0], observed.shape[0]
+    gather(cells, forward, n_given, n_observed, given, inverse, out)
+    for o in range(n_observed):
+        null_out[o] = null[observed[o]]
+        for g in range(n_given, out.shape[1]):
+            out[o, g] = 0.0
 
 
 @kernel
 def hmm_block(
-    k0, k1, base, s_tokens, s_offsets, t_tokens, t_offsets, cell_offsets, cells, reverse_cells,
-    s_inverse, t_inverse, s_null, t_null, jumps, taps, back_taps, p_null, directions, joint, jump_stride,
-    jump_counts, loglik,
+    k0, k1, pairs, cells, reverse_cells, s_inverse, t_inverse, s_null, t_null, jumps, p_null, directions, joint,
+    jump_stride, jump_counts, loglik,
 ):  # fmt: skip
     """Replace the link matrices of sentences ``k0..k1`` by both directions' posteriors.
 
     Parameters
     ----------
-    base : int
-        First sentence of the chunk that ``cell_offsets`` counts from.
+    pairs : Pairs
     cells, reverse_cells : float32 [cells of the chunk]
         Table values before normalization; ``reverse_cells`` may be ``cells`` itself (joint training).
         On return: the product of the posteriors (``joint``, in ``cells``), or each direction's own.
@@ -232,7 +363,7 @@ def hmm_block(
         One over the sum that normalizes ``p(. | word)``.
     s_null, t_null : float32 [n_words]
         Probability of the word under NULL.
-    jumps, taps, back_taps : float32 [2, ...]
+    jumps : Jumps
         Forward (states are source positions), then reverse.
     directions : int
         1 forward, 2 reverse, 3 both.
@@ -240,75 +371,48 @@ def hmm_block(
         Jumps are counted on every such sentence (0: on none).
     jump_counts : float64 [2, 2, JUMP_SIZE]; loglik : float64 [2, chunk], outputs
     """
-    longest = 1
-    for k in range(k0, k1):
-        longest = max(longest, s_offsets[k + 1] - s_offsets[k], t_offsets[k + 1] - t_offsets[k])
-    width = (longest + LANES - 1) // LANES * LANES
-    first = np.empty(width, np.float32)
-    inverse = np.empty(width, np.float32)
-    row = np.empty(width, np.float32)
-    beta = np.empty(width, np.float32)
-    leaving = np.empty(width, np.float32)
-    scale = np.empty(width, np.float32)
-    null_f = np.empty(width, np.float32)
-    null_r = np.empty(width, np.float32)
-    a_store = np.empty(width + 2 * WINDOW + 2, np.float32)
-    b_store = np.empty(width + 2 * WINDOW + 2, np.float32)
+    s_offsets, t_offsets = pairs.s_offsets, pairs.t_offsets
+    width = padded(max(longest_sentence(k0, k1, s_offsets), longest_sentence(k0, k1, t_offsets)))
+    rows, null_e = rows_for(width, cells), np.empty(width, cells.dtype)
     capacity = 0
-    store = np.empty((5, 1), np.float32)
+    store = np.empty((4, 1), cells.dtype)
     for k in range(k0, k1):
-        sb, tb = s_offsets[k], t_offsets[k]
-        n_i, n_j = s_offsets[k + 1] - sb, t_offsets[k + 1] - tb
+        n_i, n_j = s_offsets[k + 1] - s_offsets[k], t_offsets[k + 1] - t_offsets[k]
         if n_i == 0 or n_j == 0:
             continue
-        w_i = (n_i + LANES - 1) // LANES * LANES
-        w_j = (n_j + LANES - 1) // LANES * LANES
-        need = max(n_j * w_i, n_i * w_j)
+        need = max(n_j * padded(n_i), n_i * padded(n_j))
         if need > capacity:
             capacity = need
-            store = np.empty((5, capacity), np.float32)
-        e_f = store[0, : n_j * w_i].reshape((n_j, w_i))
-        e_r = store[1, : n_i * w_j].reshape((n_i, w_j))
-        p_f = store[2, : n_j * w_i].reshape((n_j, w_i))
-        p_r = store[3, : n_i * w_j].reshape((n_i, w_j))
-        h_f = store[4, : n_j * w_i].reshape((n_j, w_i))
-        h_r = store[4, : n_i * w_j].reshape((n_i, w_j))
-        b = cell_offsets[k - base]
-        f_cells = cells[b : b + n_i * n_j].reshape((n_i, n_j))
-        r_cells = reverse_cells[b : b + n_i * n_j].reshape((n_i, n_j))
-        for j in range(n_j):
-            null_f[j] = t_null[t_tokens[tb + j]]
-            for i in range(n_i, w_i):
-                e_f[j, i] = 0.0
-        for i in range(n_i):
-            z = s_inverse[s_tokens[sb + i]]
-            null_r[i] = s_null[s_tokens[sb + i]]
-            for j in range(n_j):
-                e_f[j, i] = f_cells[i, j] * z
-                e_r[i, j] = r_cells[i, j] * t_inverse[t_tokens[tb + j]]
-            for j in range(n_j, w_j):
-                e_r[i, j] = 0.0
+            store = np.empty((4, capacity), cells.dtype)
+        s, t = pairs.s_tokens[s_offsets[k] :][:n_i], pairs.t_tokens[t_offsets[k] :][:n_j]
+        b = pairs.cell_offsets[k - pairs.base]
+        own, own_reverse = cells[b : b + n_i * n_j], reverse_cells[b : b + n_i * n_j]
         want = jump_stride > 0 and k % max(jump_stride, 1) == 0
-        if directions & 1:
-            loglik[0, k - base] = hmm_sentence(
-                e_f, n_i, w_i, n_j, jumps[0], taps[0], back_taps[0], p_null[0], null_f, p_f, first, inverse,
-                a_store, b_store, row, beta, leaving, h_f, scale, jump_counts[0], want,
+        for d in range(2):
+            if not directions & (d + 1):
+                continue
+            if d == 0:
+                given, observed, inverse, null, found = s, t, s_inverse, t_null, own
+            else:
+                given, observed, inverse, null, found = t, s, t_inverse, s_null, own_reverse
+            n, w = len(observed), padded(len(given))
+            emissions = store[0, : n * w].reshape((n, w))
+            shifted = store[1, : n * w].reshape((n, w))
+            posterior = store[2 + d, : n * w].reshape((n, w))
+            emissions_of(found, d == 0, given, observed, inverse, null, emissions, null_e)
+            of_direction = Jumps(jumps.row[d], jumps.taps[d], jumps.back_taps[d])
+            loglik[d, k - pairs.base] = hmm_sentence(
+                emissions, null_e, len(given), p_null[d], of_direction, rows, posterior, shifted, jump_counts[d],
+                want,
             )  # fmt: skip
-        if directions & 2:
-            loglik[1, k - base] = hmm_sentence(
-                e_r, n_j, w_j, n_i, jumps[1], taps[1], back_taps[1], p_null[1], null_r, p_r, first, inverse,
-                a_store, b_store, row, beta, leaving, h_r, scale, jump_counts[1], want,
-            )  # fmt: skip
+        w_i, w_j = padded(n_i), padded(n_j)
+        forward, reverse = store[2, : n_j * w_i].reshape((n_j, w_i)), store[3, : n_i * w_j].reshape((n_i, w_j))
         if joint:
             for i in range(n_i):
                 for j in range(n_j):
-                    f_cells[i, j] = p_f[j, i] * p_r[i, j]
+                    own[i * n_j + j] = forward[j, i] * reverse[i, j]
             continue
         if directions & 1:
-            for i in range(n_i):
-                for j in range(n_j):
-                    f_cells[i, j] = p_f[j, i]
+            scatter(forward, True, n_i, n_j, own)
         if directions & 2:
-            for i in range(n_i):
-                for j in range(n_j):
-                    r_cells[i, j] = p_r[i, j]
+            scatter(reverse, False, n_j, n_i, own_reverse)

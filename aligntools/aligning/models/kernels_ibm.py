@@ -2,13 +2,90 @@
 
 import numpy as np
 
+from aligntools.aligning.text.kernels_pairs import longest_sentence
 from aligntools.ground.compiling import kernel
+
+
+@kernel(part=True)
+def forward_posteriors(cells, s, t, inverse, null, p_null, tension, sums, prior_sums, out, features):
+    """Write the posteriors of one pair where each target word chooses a source word; return the log-likelihood.
+
+    Parameters
+    ----------
+    cells, out : float32 [I, J]
+    s, t : int32 [I], [J]
+    inverse, null : float32 [n_source_words + 1], [n_target_words + 1]
+    sums, prior_sums : float32 [>= J], scratch
+    features : float64 [2], added to
+        See `ibm_block`.
+    """
+    n_i, n_j = cells.shape
+    diagonal = tension > 0.0
+    sums[:n_j] = 0.0
+    prior_sums[:n_j] = 0.0
+    for i in range(n_i):
+        z = inverse[s[i]]
+        if diagonal:
+            for j in range(n_j):
+                d = np.exp(-tension * abs((i + 1.0) / n_i - (j + 1.0) / n_j))
+                prior_sums[j] += d
+                out[i, j] = cells[i, j] * z * d
+                sums[j] += out[i, j]
+        else:
+            for j in range(n_j):
+                out[i, j] = cells[i, j] * z
+                sums[j] += out[i, j]
+    loglik = 0.0
+    for j in range(n_j):
+        share = (1.0 - p_null) / (prior_sums[j] if diagonal else n_i)
+        total = share * sums[j] + p_null * null[t[j]] + 1e-35
+        loglik += np.log(total)
+        sums[j] = share / total
+    for i in range(n_i):
+        for j in range(n_j):
+            out[i, j] *= sums[j]
+    if diagonal:
+        for j in range(n_j):
+            for i in range(n_i):
+                d = abs((i + 1.0) / n_i - j / n_j)
+                features[0] -= out[i, j] * d
+                features[1] += out[i, j]
+    return loglik
+
+
+@kernel(part=True)
+def reverse_posteriors(cells, s, t, inverse, null, p_null, tension, out, features):
+    """The same where each source word chooses a target word."""
+    n_i, n_j = cells.shape
+    diagonal = tension > 0.0
+    loglik = 0.0
+    for i in range(n_i):
+        sums = 0.0
+        prior = 0.0
+        for j in range(n_j):
+            x = cells[i, j] * inverse[t[j]]
+            if diagonal:
+                d = np.exp(-tension * abs((i + 1.0) / n_i - (j + 1.0) / n_j))
+                prior += d
+                x *= d
+            out[i, j] = x
+            sums += x
+        share = (1.0 - p_null) / (prior if diagonal else n_j)
+        total = share * sums + p_null * null[s[i]] + 1e-35
+        loglik += np.log(total)
+        for j in range(n_j):
+            out[i, j] *= share / total
+            if diagonal:
+                d = abs(i / n_i - (j + 1.0) / n_j)
+                features[0] -= out[i, j] * d
+                features[1] += out[i, j]
+    return loglik
 
 
 @kernel
 def ibm_block(
-    k0, k1, base, s_tokens, s_offsets, t_tokens, t_offsets, cell_offsets, cells, reverse_cells,
-    s_inverse, t_inverse, s_null, t_null, p_null, tension, directions, joint, loglik, features,
+    k0, k1, pairs, cells, reverse_cells, s_inverse, t_inverse, s_null, t_null, p_null, tension, directions, joint,
+    loglik, features,
 ):  # fmt: skip
     """Replace the link matrices of sentences ``k0..k1`` by both directions' posteriors.
 
@@ -25,9 +102,8 @@ def ibm_block(
         the observed position, which counts from 0 here, as in fast_align. That draws the tension lower, more so
         for short sentences, and measures better once the two directions are symmetrized.
     """
-    longest = 1
-    for k in range(k0, k1):
-        longest = max(longest, s_offsets[k + 1] - s_offsets[k], t_offsets[k + 1] - t_offsets[k])
+    s_offsets, t_offsets = pairs.s_offsets, pairs.t_offsets
+    longest = max(longest_sentence(k0, k1, s_offsets), longest_sentence(k0, k1, t_offsets))
     sums = np.empty(longest, np.float32)
     prior_sums = np.empty(longest, np.float32)
     capacity = 0
@@ -40,80 +116,28 @@ def ibm_block(
         if n_i * n_j > capacity:
             capacity = n_i * n_j
             store = np.empty((2, capacity), np.float32)
-        b = cell_offsets[k - base]
+        b = pairs.cell_offsets[k - pairs.base]
         f_cells = cells[b : b + n_i * n_j].reshape((n_i, n_j))
         r_cells = reverse_cells[b : b + n_i * n_j].reshape((n_i, n_j))
         fwd = store[0, : n_i * n_j].reshape((n_i, n_j))
         rev = store[1, : n_i * n_j].reshape((n_i, n_j))
-        log_f = 0.0
-        log_r = 0.0
-        # forward: each j chooses an i (both are computed: this model is cheap)
-        diagonal = tension[0] > 0.0
-        sums[:n_j] = 0.0
-        prior_sums[:n_j] = 0.0
-        for i in range(n_i):
-            z = s_inverse[s_tokens[sb + i]]
-            if diagonal:
-                for j in range(n_j):
-                    d = np.exp(-tension[0] * abs((i + 1.0) / n_i - (j + 1.0) / n_j))
-                    prior_sums[j] += d
-                    fwd[i, j] = f_cells[i, j] * z * d
-                    sums[j] += fwd[i, j]
-            else:
-                for j in range(n_j):
-                    fwd[i, j] = f_cells[i, j] * z
-                    sums[j] += fwd[i, j]
-        for j in range(n_j):
-            share = (1.0 - p_null[0]) / (prior_sums[j] if diagonal else n_i)
-            total = share * sums[j] + p_null[0] * t_null[t_tokens[tb + j]] + 1e-35
-            log_f += np.log(total)
-            sums[j] = share / total
+        s, t = pairs.s_tokens[sb : sb + n_i], pairs.t_tokens[tb : tb + n_j]
+        # both are computed whatever the direction: this model is cheap
+        loglik[0, k - pairs.base] = forward_posteriors(
+            f_cells, s, t, s_inverse, t_null, p_null[0], tension[0], sums, prior_sums, fwd, features[0]
+        )
+        loglik[1, k - pairs.base] = reverse_posteriors(
+            r_cells, s, t, t_inverse, s_null, p_null[1], tension[1], rev, features[1]
+        )
         for i in range(n_i):
             for j in range(n_j):
-                fwd[i, j] *= sums[j]
-        if diagonal:
-            for j in range(n_j):
-                for i in range(n_i):
-                    d = abs((i + 1.0) / n_i - j / n_j)
-                    features[0, 0] -= fwd[i, j] * d
-                    features[0, 1] += fwd[i, j]
-        # reverse: each i chooses a j
-        diagonal = tension[1] > 0.0
-        for i in range(n_i):
-            sum_r = 0.0
-            prior = 0.0
-            for j in range(n_j):
-                x = r_cells[i, j] * t_inverse[t_tokens[tb + j]]
-                if diagonal:
-                    d = np.exp(-tension[1] * abs((i + 1.0) / n_i - (j + 1.0) / n_j))
-                    prior += d
-                    x *= d
-                rev[i, j] = x
-                sum_r += x
-            share = (1.0 - p_null[1]) / (prior if diagonal else n_j)
-            total = share * sum_r + p_null[1] * s_null[s_tokens[sb + i]] + 1e-35
-            log_r += np.log(total)
-            for j in range(n_j):
-                rev[i, j] *= share / total
-                if diagonal:
-                    d = abs(i / n_i - (j + 1.0) / n_j)
-                    features[1, 0] -= rev[i, j] * d
-                    features[1, 1] += rev[i, j]
-        loglik[0, k - base] = log_f
-        loglik[1, k - base] = log_r
-        if joint:
-            for i in range(n_i):
-                for j in range(n_j):
+                if joint:
                     f_cells[i, j] = np.float32(0.5) * (fwd[i, j] + rev[i, j])
-            continue
-        if directions & 1:
-            for i in range(n_i):
-                for j in range(n_j):
-                    f_cells[i, j] = fwd[i, j]
-        if directions & 2:
-            for i in range(n_i):
-                for j in range(n_j):
-                    r_cells[i, j] = rev[i, j]
+                else:
+                    if directions & 1:
+                        f_cells[i, j] = fwd[i, j]
+                    if directions & 2:
+                        r_cells[i, j] = rev[i, j]
 
 
 @kernel

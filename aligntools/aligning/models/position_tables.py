@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning.models import kernels_positions as kp
+from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.ground.parallel import balanced_blocks
 
 #: Lengths of their own; longer sentences share the blocks of this length, their positions scaled.
@@ -17,7 +18,7 @@ _NONE = np.zeros(0, np.float32)
 
 
 @dataclass
-class Positions:
+class PositionTable:
     """One direction's table.
 
     Attributes
@@ -96,7 +97,7 @@ def nearest_shapes(shapes):
 
 
 #: Takes the place of a table where the diagonal is meant.
-DIAGONAL = Positions(np.zeros((0, 2), np.int32), _NONE)
+DIAGONAL = PositionTable(np.zeros((0, 2), np.int32), _NONE)
 
 
 class Scratch:
@@ -116,10 +117,11 @@ def positioned(
 ):  # fmt: skip
     """Run `kernels_positions.positioned_block`; return its features."""
     features = np.zeros(2)
+    text = Directed(chunk.k0, given.tokens, given.offsets, observed.tokens, observed.offsets, chunk.cell_offsets)
+    table = kp.PositionBlocks(positions.shape_of, positions.shapes, positions.starts, positions.values)
+    outcome = kp.Outcome(scratch.uses, scratch.nulls, scratch.loglik, scratch.objective)
     kp.positioned_block(
-        *block, chunk.k0, given.tokens, given.offsets, observed.tokens, observed.offsets, chunk.cell_offsets, cells,
-        forward, inverse, null, np.float32(p_null), float(tension), positions.shape_of, positions.shapes,
-        positions.starts, positions.values, squared, apart, scratch.uses, scratch.nulls, scratch.loglik,
-        scratch.objective, features,
+        *block, text, cells, forward, inverse, null, np.float32(p_null), float(tension), table, squared, apart,
+        outcome, features,
     )  # fmt: skip
     return features

@@ -162,3 +162,10 @@ def _mass(side, per_sentence, n_words):
         tokens = side.tokens[side.offsets[a] : side.offsets[b]]
         out += np.bincount(tokens, np.repeat(per_sentence[a:b], np.diff(side.offsets[a : b + 1])), n_words)
     return out
+
+
+def unigrams(side, n_words):
+    """Return each word's smoothed share of the text, float32 [n_words + 1], and how often it occurs."""
+    counts = count_words(side.tokens, n_words + 1)
+    smoothed = counts + 0.5
+    return (smoothed / smoothed.sum()).astype(np.float32), counts

@@ -1,4 +1,4 @@
-"""One pass over the corpus: link matrices filled from the table, turned into posteriors, handed on.
+"""Link matrices: the table's values for every pair of words of a sentence pair, a chunk of the corpus at a time.
 
 The corpus is worked in chunks of sentences that hold a bounded number of link-matrix cells, so that memory does
 not grow with the corpus. Within a chunk, sentences and words are cut into blocks that do not depend on the
@@ -51,8 +51,16 @@ def plan_chunks(source_lengths, target_lengths, max_cells, max_tokens=1 << 62):
     return chunks
 
 
-class Passes:
-    """Scratch memory and the thread pool for passes over one corpus and one table."""
+class LinkMatrices:
+    """Link matrices of one corpus, filled from one table and collected into counts, chunk by chunk.
+
+    Attributes
+    ----------
+    source, target : SideView
+    chunks : list of Chunk
+    cells : float32 [cells of the largest chunk]
+        Link matrices of a chunk, one sentence pair after another, source words as rows.
+    """
 
     def __init__(self, source, target, table, pool, max_cells=24_000_000, max_tokens=1 << 62):
         self.source, self.target, self.table, self.pool = source, target, table, pool

@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from aligntools.aligning.models import estimation as est
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_ibm as ki
+from aligntools.aligning.models.base import pairs_of
+from aligntools.aligning.models.jumps import jump_taps
+from aligntools.aligning.models.lexical import null_from_counts
 from aligntools.aligning.models.position_tables import Scratch, positioned
 
 
@@ -13,7 +15,7 @@ class Expectations:
 
     Parameters
     ----------
-    passes : Passes
+    matrices : LinkMatrices
     directions : int
         1 forward, 2 reverse, 3 both.
     joint : bool
@@ -23,8 +25,8 @@ class Expectations:
     p_null : float32 [2]
     """
 
-    def __init__(self, source, target, passes, pool, directions, joint, s_null, t_null, p_null):
-        self.source, self.target, self.passes, self.pool = source, target, passes, pool
+    def __init__(self, matrices, pool, directions, joint, s_null, t_null, p_null):
+        self.source, self.target, self.matrices, self.pool = matrices.source, matrices.target, matrices, pool
         self.directions, self.joint = directions, joint
         self.s_null, self.t_null, self.p_null = s_null, t_null, p_null
 
@@ -34,14 +36,14 @@ class Expectations:
         ``apart``: the directions have a matrix each, although they are joint.
         """
         loglik = np.zeros(2)
-        for chunk in self.passes.chunks:
-            self.passes.index(chunk)
-            cells = self.passes.cells
-            self.passes.fill(chunk, lexicon.forward, lexicon.default, cells)
+        for chunk in self.matrices.chunks:
+            self.matrices.index(chunk)
+            cells = self.matrices.cells
+            self.matrices.fill(chunk, lexicon.forward, lexicon.default, cells)
             other = cells
             if apart or not self.joint:
-                other = self.passes.second
-                self.passes.fill(chunk, lexicon.reverse, lexicon.default, other)
+                other = self.matrices.second
+                self.matrices.fill(chunk, lexicon.reverse, lexicon.default, other)
             logs = np.zeros((2, chunk.k1 - chunk.k0))
             if first:
                 first(chunk)
@@ -51,20 +53,20 @@ class Expectations:
                 then(chunk, cells, other)
             for d, counts in enumerate(all_counts):
                 if self.joint or self.directions & (d + 1):
-                    self.passes.collect(chunk, counts, (cells, other)[d])
+                    self.matrices.collect(chunk, counts, (cells, other)[d])
         return loglik
 
     def hmm(self, lexicon, jumps, all_counts, stride):
         """One HMM E-step: log-likelihoods, jump counts; pair counts are added to ``all_counts``."""
-        taps, back = est.jump_taps(jumps)
+        taps, back = jump_taps(jumps)
         parts = {}
 
         def block(b, chunk, cells, other, logs):
             counted = np.zeros((2, 2, kh.JUMP_SIZE))
             kh.hmm_block(
-                *b, chunk.k0, self.source.tokens, self.source.offsets, self.target.tokens, self.target.offsets,
-                chunk.cell_offsets, cells, other, lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
-                jumps, taps, back, self.p_null, self.directions, self.joint, stride, counted, logs,
+                *b, pairs_of(self.matrices, chunk), cells, other,
+                lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
+                kh.Jumps(jumps, taps, back), self.p_null, self.directions, self.joint, stride, counted, logs,
             )  # fmt: skip
             parts[b] = counted
 
@@ -78,8 +80,8 @@ class Expectations:
         def block(b, chunk, cells, other, logs):
             features = np.zeros((2, 2))
             ki.ibm_block(
-                *b, chunk.k0, self.source.tokens, self.source.offsets, self.target.tokens, self.target.offsets,
-                chunk.cell_offsets, cells, other, lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
+                *b, pairs_of(self.matrices, chunk), cells, other,
+                lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
                 self.p_null, tension, self.directions, self.joint, logs, features,
             )  # fmt: skip
             parts[b] = features
@@ -150,6 +152,6 @@ class Expectations:
             return
         variational = settings.estimator == "vb"
         if self.directions & 1:
-            self.t_null = est.null_from_counts(self.null_counts[0], settings.alpha, variational)
+            self.t_null = null_from_counts(self.null_counts[0], settings.alpha, variational)
         if self.directions & 2:
-            self.s_null = est.null_from_counts(self.null_counts[1], settings.alpha, variational)
+            self.s_null = null_from_counts(self.null_counts[1], settings.alpha, variational)

@@ -8,55 +8,87 @@ Kernels that sum into arrays are compiled without ``fast``: else where the array
 
 import numpy as np
 
-from aligntools.aligning.models.kernels_hmm import LANES, WINDOW, hmm_sentence
-from aligntools.aligning.models.kernels_positions import gather, scatter
+from aligntools.aligning.models.kernels_hmm import emissions_of, hmm_sentence, padded, rows_for
+from aligntools.aligning.text.kernels_pairs import longest_sentence, scatter
 from aligntools.ground.compiling import kernel
 
 
+@kernel(part=True)
+def scale_emissions(e, null_e, length):
+    """Divide each word's emissions by the largest, so that squares stay in single precision's range.
+
+    Returns
+    -------
+    float64
+        The sum of the logarithms of what they were divided by.
+    """
+    logs = 0.0
+    for o in range(e.shape[0]):
+        top = max(null_e[o], e[o, 0])
+        for g in range(length):
+            top = max(top, e[o, g])
+        top = max(np.float64(top), 1e-37)
+        logs += np.log(top)
+        null_e[o] /= top
+        for g in range(length):
+            e[o, g] /= top
+    return logs
+
+
+@kernel(part=True)
+def square_emissions(e, null_e, length):
+    """Square each word's emissions."""
+    for o in range(e.shape[0]):
+        null_e[o] *= null_e[o]
+        for g in range(length):
+            e[o, g] *= e[o, g]
+
+
+@kernel(part=True)
+def combine(p, q, length, used, nulls):
+    """Replace the posteriors P by ``2 Q - P``; write each given word's uses and what is left to NULL."""
+    for o in range(p.shape[0]):
+        null_p, null_q = 1.0, 1.0
+        for g in range(length):
+            x, y = p[o, g], q[o, g]
+            used[g] += x
+            null_p -= x
+            null_q -= y
+            p[o, g] = y + y - x
+        nulls[0, o] = max(null_p, 0.0)
+        nulls[1, o] = 2.0 * max(null_q, 0.0) - max(null_p, 0.0)
+
+
 @kernel
-def reconstruct_block(
-    k0, k1, base, given, given_offsets, observed, observed_offsets, cell_offsets, cells, forward, inverse, null,
-    p_null, jumps, taps, back_taps, uses, nulls, loglik, objective, jump_counts,
-):  # fmt: skip
+def reconstruct_block(k0, k1, text, cells, forward, inverse, null, p_null, jumps, outcome, jump_counts):
     """What reconstruction needs of sentences ``k0..k1`` in one direction: ``positioned_block`` for the HMM.
 
     Parameters
     ----------
     cells : float [cells of the chunk]
         Table values before normalization; on return ``2 Q - P``.
-    jumps, taps, back_taps : float [JUMP_SIZE], [TAPS], [TAPS]
+    jumps : Jumps
+        Of this direction.
     jump_counts : float64 [2, 2, JUMP_SIZE], added to
         Expected jumps and exposures (see ``hmm_sentence``) under P, then under Q.
 
     Others are those of ``positioned_block``.
     """
-    longest = 1
-    for k in range(k0, k1):
-        longest = max(longest, given_offsets[k + 1] - given_offsets[k], observed_offsets[k + 1] - observed_offsets[k])
-    width = (longest + LANES - 1) // LANES * LANES
-    first = np.empty(width, cells.dtype)
-    inverse_z = np.empty(width, cells.dtype)
-    row = np.empty(width, cells.dtype)
-    beta = np.empty(width, cells.dtype)
-    leaving = np.empty(width, cells.dtype)
-    scale = np.empty(width, cells.dtype)
-    null_e = np.empty(width, cells.dtype)
-    a_store = np.empty(width + 2 * WINDOW + 2, cells.dtype)
-    b_store = np.empty(width + 2 * WINDOW + 2, cells.dtype)
+    given_offsets, observed_offsets = text.given_offsets, text.observed_offsets
+    width = padded(max(longest_sentence(k0, k1, given_offsets), longest_sentence(k0, k1, observed_offsets)))
+    rows, null_e = rows_for(width, cells), np.empty(width, cells.dtype)
     capacity = 0
     store = np.empty((4, 1), cells.dtype)
     for k in range(k0, k1):
         gb, ob = given_offsets[k], observed_offsets[k]
         n_g, n_o = given_offsets[k + 1] - gb, observed_offsets[k + 1] - ob
-        used = uses[gb - given_offsets[base] :][:n_g]
+        used = outcome.uses[gb - given_offsets[text.base] :][:n_g]
+        nulls = outcome.nulls[:, ob - observed_offsets[text.base] :][:, :n_o]
         used[:] = 0.0
-        ours = ob - observed_offsets[base]
-        for o in range(n_o):
-            nulls[0, ours + o] = 0.0
-            nulls[1, ours + o] = 0.0
+        nulls[:] = 0.0
         if n_g == 0 or n_o == 0:
             continue
-        w = (n_g + LANES - 1) // LANES * LANES
+        w = padded(n_g)
         if n_o * w > capacity:
             capacity = n_o * w
             store = np.empty((4, capacity), cells.dtype)
@@ -64,47 +96,20 @@ def reconstruct_block(
         p = store[1, : n_o * w].reshape((n_o, w))
         q = store[2, : n_o * w].reshape((n_o, w))
         shifted = store[3, : n_o * w].reshape((n_o, w))
-        at = cell_offsets[k - base]
+        at = text.cell_offsets[k - text.base]
         own = cells[at : at + n_g * n_o]
-        e[:] = 0.0
-        gather(own, forward, n_g, n_o, given[gb : gb + n_g], inverse, e)
-        # scaled by each word's largest emission, so that squares stay in single precision's range
-        logs = 0.0
-        for o in range(n_o):
-            null_e[o] = null[observed[ob + o]]
-            top = max(null_e[o], e[o, 0])
-            for g in range(n_g):
-                top = max(top, e[o, g])
-            top = max(np.float64(top), 1e-37)
-            logs += np.log(top)
-            null_e[o] /= top
-            for g in range(n_g):
-                e[o, g] /= top
+        emissions_of(own, forward, text.given[gb : gb + n_g], text.observed[ob : ob + n_o], inverse, null, e, null_e)
+        logs = scale_emissions(e, null_e, n_g)
         for which in range(2):
             out = p if which == 0 else q
             if which == 1:
-                for o in range(n_o):
-                    null_e[o] *= null_e[o]
-                    for g in range(n_g):
-                        e[o, g] *= e[o, g]
-            found = logs + hmm_sentence(
-                e, n_g, w, n_o, jumps, taps, back_taps, p_null, null_e, out, first, inverse_z, a_store, b_store, row,
-                beta, leaving, shifted, scale, jump_counts[which], True,
-            )  # fmt: skip
+                square_emissions(e, null_e, n_g)
+            found = logs + hmm_sentence(e, null_e, n_g, p_null, jumps, rows, out, shifted, jump_counts[which], True)
             if which == 0:
-                loglik[k - base] = found
+                outcome.loglik[k - text.base] = found
             else:
-                objective[k - base] = found + logs - loglik[k - base]
-        for o in range(n_o):
-            null_p, null_q = 1.0, 1.0
-            for g in range(n_g):
-                x, y = p[o, g], q[o, g]
-                used[g] += x
-                null_p -= x
-                null_q -= y
-                p[o, g] = y + y - x
-            nulls[0, ours + o] = max(null_p, 0.0)
-            nulls[1, ours + o] = 2.0 * max(null_q, 0.0) - max(null_p, 0.0)
+                outcome.objective[k - text.base] = found + logs - outcome.loglik[k - text.base]
+        combine(p, q, n_g, used, nulls)
         scatter(p, forward, n_g, n_o, own)
 
 

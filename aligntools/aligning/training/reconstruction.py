@@ -1,10 +1,9 @@
 """Maximum reconstruction estimation of alignment models (Cheng, Liu & Xu 2017), for IBM 2 and for the HMM.
 
 Training raises ``P(x | x, y) = sum_z P(z | x, y) P(x | z, y)``, how well the words can be made again from the links
-that the model itself finds for them, by exponentiated gradient with adaptive rates; the rules are those of
-`aligntools.exponentiated`. What differs is memory: a table has tens of millions of entries, so they are float32,
-four numbers an entry and direction. The two directions are models of their own, each with its own rates and its own
-steps taken back, that share a pool of threads and the memory of a pass over the text.
+that the model itself finds for them, by exponentiated gradient with adaptive rates (`exponentiated_steps`). The two
+directions are models of their own, each with its own rates and its own steps taken back, that share a pool of threads
+and the memory of a pass over the text.
 
 Without a prior the objective is best served by rare words that stand for whatever stands beside them, as in EM and
 more so. So every word's distribution can be drawn to the text's own words by a few pretended uses, and what is climbed
@@ -15,104 +14,27 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from aligntools.aligning.models import estimation as est
 from aligntools.aligning.models import kernels_hmm as kh
-from aligntools.aligning.models.member import Member
-from aligntools.aligning.models.position_tables import DIAGONAL, SMOOTHING, Positions, Scratch, positioned
-from aligntools.aligning.settings import Reconstruction
+from aligntools.aligning.models import kernels_positions as kp
+from aligntools.aligning.models.base import LexicalModel
+from aligntools.aligning.models.hmm import Hmm
+from aligntools.aligning.models.ibm import DiagonalIbm2, TableIbm2, tension_of
+from aligntools.aligning.models.jumps import jump_taps
+from aligntools.aligning.models.lexical import lexicon_from_counts
+from aligntools.aligning.models.position_tables import DIAGONAL, SMOOTHING, PositionTable, Scratch, positioned
+from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
 from aligntools.aligning.text.cooccurrence import count_words
-from aligntools.aligning.text.link_matrices import Passes
+from aligntools.aligning.text.kernels_pairs import Directed
+from aligntools.aligning.text.link_matrices import LinkMatrices
+from aligntools.aligning.text.views import SideView, view_text
 from aligntools.aligning.training import kernels_reconstruction as km
-from aligntools.aligning.training.stages import side_view
-from aligntools.ground.exponentiated import GROWTH, HALVINGS, RATE_LIMIT, STEP
+from aligntools.aligning.training.exponentiated_steps import LEAST, DistributionFamily, Tension
+from aligntools.ground.exponentiated import HALVINGS
 
-#: Least probability of a pair of words, and that of a pair that the table does not have.
-LEAST, MISSING = 1e-12, 1e-9
-#: Limit of the tension's exponent in a step.
-TENSION_STEP = 0.2
+#: Probability of a pair of words that the table does not have.
+MISSING = 1e-9
 
 _NONE = np.zeros(0, np.float32)
-_NO_IDS = np.zeros(0, np.int32)
-
-
-class Family:
-    """Distributions of one kind: where they stand, and where they are being tried.
-
-    Parameters
-    ----------
-    values : float32 [n]
-        The start.
-    ptr : int64
-        Distributions are rows ``ptr[v]..ptr[v + 1]``; or, with ``ids`` [n] given, what has the same id.
-    rate : float
-        Of every distribution at first; with 0 they stay as they are.
-    """
-
-    def __init__(self, values, ptr, rate, ids=None, n_groups=None):
-        self.p = np.array(values, np.float32, order="C")
-        self.place = ptr, _NO_IDS if ids is None else ids, ids is not None
-        n = len(ptr) - 1 if ids is None else n_groups
-        self.rates = np.full(n, float(rate))
-        self.moves = rate > 0
-        self.sums = np.zeros((2, n))
-        self.totals = np.zeros(n)
-        self.tried, self.ways = self.p, None
-        self.gradient = np.zeros_like(self.p) if self.moves else _NONE
-
-    def propose(self):
-        """Try a step."""
-        if self.moves:
-            if self.tried is self.p:
-                self.tried = self.p.copy()  # with what lies in no distribution
-            km.move(*self.place, self.p, self.ways, self.rates, STEP, LEAST, self.sums, self.tried)
-
-    def accept(self):
-        """Stand where the step led, with the gradient found there; rates grow where it agrees with the step."""
-        if not self.moves:
-            return
-        self.p, self.tried = self.tried, self.p
-        km.slopes(*self.place, self.p, self.gradient, self.totals, self.sums[0])
-        if self.ways is None:
-            self.ways = np.empty_like(self.p)
-        else:
-            agreement = self.sums[0]
-            km.agreement(*self.place, self.p, self.gradient, self.ways, self.rates, STEP, agreement)
-            self.rates = np.where(agreement > 0, np.minimum(self.rates * GROWTH, RATE_LIMIT), self.rates)
-            self.rates = np.where(agreement < 0, self.rates / 2, self.rates)
-        self.ways, self.gradient = self.gradient, self.ways
-
-    def halve(self):
-        """Take smaller steps from here."""
-        self.rates /= 2
-
-
-class Tension:
-    """The diagonal's tension, a single positive number, climbed by the same rules."""
-
-    def __init__(self, value, rate):
-        self.p = self.tried = float(value)
-        self.rate, self.way, self.slope, self.total = rate, 0.0, 0.0, 1.0
-
-    def _exponent(self):
-        return min(max(self.rate * self.way, -TENSION_STEP), TENSION_STEP)
-
-    def propose(self):
-        """Try a step."""
-        if self.p > 0 and self.rate > 0:
-            low, high = est.TENSION_RANGE
-            self.tried = min(max(self.p * float(np.exp(self._exponent())), low), high)
-
-    def accept(self):
-        """Stand there; rates grow where the slope agrees with the step."""
-        self.p = self.tried
-        way = self.slope * self.p / max(self.total, 1.0)
-        agreement = way * self._exponent()
-        self.rate = min(self.rate * GROWTH, RATE_LIMIT) if agreement > 0 else self.rate / (2 if agreement < 0 else 1)
-        self.way = way
-
-    def halve(self):
-        """Take smaller steps from here."""
-        self.rate /= 2
 
 
 @dataclass
@@ -120,14 +42,14 @@ class Direction:
     """One direction's model on its climb; ``objective`` is what is climbed, ``reconstruction`` ln P(x | x, y)."""
 
     forward: bool
-    given: object
-    observed: object
+    given: SideView
+    observed: SideView
     p_null: float
-    lexicon: Family
-    null: Family
-    jumps: Family | None = None
-    positions: Positions | None = None
-    position_values: Family | None = None
+    lexicon: DistributionFamily
+    null: DistributionFamily
+    jumps: DistributionFamily | None = None
+    positions: PositionTable = field(default_factory=lambda: DIAGONAL)
+    position_values: DistributionFamily | None = None
     tension: Tension | None = None
     words: np.ndarray | None = None
     word_shares: np.ndarray | None = None
@@ -136,7 +58,7 @@ class Direction:
     reconstruction: float = -np.inf
     log_likelihood: float = 0.0
     halvings: int = 0
-    families: list = field(default_factory=list)
+    families: list[DistributionFamily | Tension] = field(default_factory=list)
 
     def __post_init__(self):
         found = (self.lexicon, self.null, self.jumps, self.position_values, self.tension)
@@ -180,22 +102,22 @@ def _normalized(values, table, by_target):
 
 
 class Climb:
-    """The climb of one member.
+    """The climb of one view's model.
 
     Parameters
     ----------
-    member : Member
+    model : LexicalModel
         The start.
     source, target : SideView
-        The text as the member sees it.
-    settings : Settings, resolved
-    how : Reconstruction
+        The text as the model sees it.
+    settings : AlignerSettings, resolved
+    how : ReconstructionSettings
     """
 
-    def __init__(self, member, source, target, settings, how, pool, max_cells):
-        self.member, self.settings, self.how, self.pool = member, settings, how, pool
-        self.table = member.table
-        self.passes = Passes(source, target, self.table, pool, max_cells)
+    def __init__(self, model, source, target, settings, how, pool, max_cells):
+        self.model, self.settings, self.how, self.pool = model, settings, how, pool
+        self.table = model.table
+        self.matrices = LinkMatrices(source, target, self.table, pool, max_cells)
         self.hmm = settings.model != "ibm2"
         ways = ("forward", "reverse")
         chosen = [d for d in (0, 1) if settings.direction in ("both", ways[d])]
@@ -203,11 +125,11 @@ class Climb:
         self._ones = [np.ones(n + 1, np.float32) for n in (self.table.n_source, self.table.n_target)]
 
     def _direction(self, d, given, observed):
-        m, table, how = self.member, self.table, self.how
+        m, table, how = self.model, self.table, self.how
         n_given, n_observed = (table.n_source, table.n_target)[:: 1 - 2 * d]
         start = _normalized((m.lexicon.forward, m.lexicon.reverse)[d], table, d == 1)
         ids = None if d == 0 else table.ids
-        lexicon = Family(start, table.ptr, how.rate, ids, n_given)
+        lexicon = DistributionFamily(start, table.ptr, how.rate, ids, n_given)
         words, shares = count_words(observed.tokens, n_observed), np.zeros(n_given)
         if how.smoothing:
             ptr, _, by_id = lexicon.place
@@ -223,17 +145,16 @@ class Climb:
             jumps = m.jumps[d].copy()
             for part in (slice(0, kh.FIRST), slice(kh.FIRST, kh.JUMP_SIZE)):
                 jumps[part] /= jumps[part].sum()
-            parts["jumps"] = Family(jumps, np.array([0, kh.FIRST, kh.JUMP_SIZE], np.int64), prior_rate)
-        elif m.positions:
-            parts["positions"] = Positions(m.positions[d].shapes, m.positions[d].values)
-            parts["position_values"] = Family(m.positions[d].values, m.positions[d].rows(), prior_rate)
+            parts["jumps"] = DistributionFamily(jumps, np.array([0, kh.FIRST, kh.JUMP_SIZE], np.int64), prior_rate)
+        elif isinstance(m, TableIbm2):
+            parts["positions"] = PositionTable(m.positions[d].shapes, m.positions[d].values)
+            parts["position_values"] = DistributionFamily(m.positions[d].values, m.positions[d].rows(), prior_rate)
         else:
-            parts["positions"], parts["tension"] = DIAGONAL, Tension(m.tension[d], prior_rate)
+            parts["positions"], parts["tension"] = DIAGONAL, Tension(tension_of(m)[d], prior_rate)
+        nulls = DistributionFamily(null, np.array([1, max(len(null) - 1, 1)], np.int64), rate)
         direction = Direction(
-            d == 0, given, observed, float(m.p_null[d]), lexicon,
-            Family(null, np.array([1, max(len(null) - 1, 1)], np.int64), rate), words=words, word_shares=shares,
-            **parts,
-        )  # fmt: skip
+            d == 0, given, observed, float(m.p_null[d]), lexicon, nulls, words=words, word_shares=shares, **parts
+        )
         if direction.position_values is not None and prior_rate:
             self._prepare_positions(direction)
         return direction
@@ -257,26 +178,27 @@ class Climb:
         objective, reconstruction, log_likelihood : float
         """
         for family in d.families:
-            if isinstance(family, Family):
+            if isinstance(family, DistributionFamily):
                 family.gradient[:] = 0
         uses = np.zeros(len(d.lexicon.totals))
         null_gradient, null_uses = np.zeros(len(d.null.p)), 0.0
         sums, extra = np.zeros(2), 0.0
-        moves = d.position_values is not None and d.position_values.moves
-        if d.position_values is not None:
-            d.positions.values = d.position_values.tried
-        for chunk in self.passes.chunks:
-            cells = self.passes.cells
-            apart = self.passes.second if moves else _NONE
-            self.passes.index(chunk)
-            self.passes.fill(chunk, d.lexicon.tried, MISSING, cells)
+        values = d.position_values
+        moves = values is not None and values.moves
+        if values is not None:
+            d.positions.values = values.tried
+        for chunk in self.matrices.chunks:
+            cells = self.matrices.cells
+            apart = self.matrices.second if moves else _NONE
+            self.matrices.index(chunk)
+            self.matrices.fill(chunk, d.lexicon.tried, MISSING, cells)
             scratch = Scratch(chunk, d.given, d.observed)
             extra = extra + (self._hmm if self.hmm else self._ibm)(chunk, d, cells, scratch, apart)
             sums += scratch.objective.sum(), scratch.loglik.sum()
-            if moves:
+            if values is not None and values.moves:
                 place = chunk, d.given, d.observed, d.forward
-                d.positions.collect(*place, apart, d.position_values.gradient, self.pool)
-            self.passes.collect(chunk, d.lexicon.gradient, cells)
+                d.positions.collect(*place, apart, values.gradient, self.pool)
+            self.matrices.collect(chunk, d.lexicon.gradient, cells)
             a, b = d.given.offsets[chunk.k0], d.given.offsets[chunk.k1]
             uses += np.bincount(d.given.tokens[a:b], scratch.uses, len(uses))
             a, b = d.observed.offsets[chunk.k0], d.observed.offsets[chunk.k1]
@@ -314,15 +236,17 @@ class Climb:
 
     def _hmm(self, chunk, d, cells, scratch, _):
         jumps = np.ascontiguousarray(np.stack([d.jumps.tried] * 2))
-        taps, back = est.jump_taps(jumps)
+        taps, back = jump_taps(jumps)
         ones = self._ones[0 if d.forward else 1]
+        g, o = d.given, d.observed
+        text = Directed(chunk.k0, g.tokens, g.offsets, o.tokens, o.offsets, chunk.cell_offsets)
+        outcome = kp.Outcome(scratch.uses, scratch.nulls, scratch.loglik, scratch.objective)
 
         def task(b):
             counts = np.zeros((2, 2, kh.JUMP_SIZE))
             km.reconstruct_block(
-                *b, chunk.k0, d.given.tokens, d.given.offsets, d.observed.tokens, d.observed.offsets,
-                chunk.cell_offsets, cells, d.forward, ones, d.null.tried, np.float32(d.p_null), jumps[0], taps[0],
-                back[0], scratch.uses, scratch.nulls, scratch.loglik, scratch.objective, counts,
+                *b, text, cells, d.forward, ones, d.null.tried, np.float32(d.p_null),
+                kh.Jumps(jumps[0], taps[0], back[0]), outcome, counts,
             )  # fmt: skip
             return counts
 
@@ -352,43 +276,57 @@ class Climb:
                 d.judge(*self.evaluate(d))
             yield iteration
 
-    def member_reached(self):
-        """Return the member as it is saved: probabilities times how often their words occur, as counts for EM."""
-        m, table = self.member, self.table
-        counts = [None, None]
-        nulls, jumps, tension, positions = [m.t_null, m.s_null], m.jumps.copy(), m.tension.copy(), list(m.positions)
+    def reached(self):
+        """Return the model as it is saved: probabilities times how often their words occur, as counts for EM."""
+        m, table = self.model, self.table
+        counts, nulls = [None, None], [m.t_null, m.s_null]
         for d in self.directions:
             way = 0 if d.forward else 1
             n = np.maximum(count_words(d.given.tokens, len(d.lexicon.totals)), 1).astype(np.float32)
             counts[way] = d.lexicon.p * (np.repeat(n, np.diff(table.ptr)) if d.forward else n[table.ids])
             nulls[way] = d.null.p
-            if d.jumps is not None:
-                jumps[way] = d.jumps.p
-            elif d.position_values is not None:
-                positions[way] = Positions(d.positions.shapes, d.position_values.p)
-            else:
-                tension[way] = d.tension.p
         for way in (0, 1):  # a direction that was not trained is not used either
             if counts[way] is None:
                 counts[way] = np.zeros(len(table.ids), np.float32)
         tiers = np.zeros(4)
-        lexicon = est.lexicon_from_counts(table, *counts, tiers, self.settings.alpha, False, self.pool)
-        return Member(
-            m.view, m.s_words, m.t_words, m.s_map, m.t_map, m.s_keys, m.t_keys, table, lexicon, counts, tiers,
-            nulls[1], nulls[0], jumps, m.p_null, tension, positions=positions,
-        )  # fmt: skip
+        fields = {
+            **m.lexical(), "counts": counts, "tiers": tiers, "s_null": nulls[1], "t_null": nulls[0],
+            "lexicon": lexicon_from_counts(table, *counts, tiers, self.settings.alpha, False, self.pool),
+        }  # fmt: skip
+        return self._with_positions(fields)
+
+    def _with_positions(self, fields):
+        """Add what the climb found of jumps or positions to a model's fields; return the model."""
+        m = self.model
+        if self.hmm:
+            jumps = m.jumps.copy()
+            for d in self.directions:
+                jumps[0 if d.forward else 1] = d.jumps.p
+            return Hmm(**fields, jumps=jumps)
+        if isinstance(m, TableIbm2):
+            positions = list(m.positions)
+            for d in self.directions:
+                positions[0 if d.forward else 1] = PositionTable(d.positions.shapes, d.position_values.p)
+            return TableIbm2(**fields, tension=m.tension, positions=positions)
+        tension = tension_of(m).copy()
+        for d in self.directions:
+            tension[0 if d.forward else 1] = d.tension.p
+        return DiagonalIbm2(**fields, tension=tension)
 
 
-def reconstruct(bitext, members, settings, pool, max_cells, how: Reconstruction, report=None):
-    """Go on from trained members to those that reconstruct the text best.
+def reconstruct(
+    bitext, models, settings, pool, max_cells, how: ReconstructionSettings, report=None
+) -> tuple[list[LexicalModel], AlignerSettings]:
+    """Go on from trained models to those that reconstruct the text best.
 
     Parameters
     ----------
     bitext : Bitext
-        The text that the members' tables are of.
-    members : list of Member
-        Of IBM 1, IBM 2 or the HMM (a sampler's counts are left behind).
-    settings : Settings, resolved
+        The text that the models' tables are of.
+    models : list of LexicalModel
+        Of IBM 1, IBM 2 or the HMM (a sampler's counts are left behind). The list is emptied, so that each model's
+        memory is free once it has been climbed from.
+    settings : AlignerSettings, resolved
         Those of the start; ``model`` says what is trained.
     report : callable or None
         Called with a dict after each iteration (0: the start): view, stage, iteration, objective (with the prior),
@@ -396,7 +334,7 @@ def reconstruct(bitext, members, settings, pool, max_cells, how: Reconstruction,
 
     Returns
     -------
-    list of Member, Settings
+    models, settings
         What `AlignmentModel` takes.
     """
     report = report or (lambda _: None)
@@ -404,18 +342,15 @@ def reconstruct(bitext, members, settings, pool, max_cells, how: Reconstruction,
     how = how.resolved(settings.estimator)
     settings = replace(settings, model=model, estimator="em", joint=False, look_alike=False)
     reached = []
-    while members:  # each is let go when it has been climbed from
-        member = members.pop(0)
-        source, target = (
-            side_view(getattr(bitext, side), getattr(bitext, f"{side}_vocabulary"), member.view)[0]
-            for side in ("source", "target")
-        )
-        climb = Climb(member, source, target, settings, how, pool, max_cells)
+    while models:
+        start = models.pop(0)
+        text = view_text(bitext, start.view)
+        climb = Climb(start, text.source, text.target, settings, how, pool, max_cells)
         for iteration in climb.steps(how.iterations):
             figures = {name: [0.0, 0.0] for name in ("objective", "reconstruction", "log_likelihood")}
             for d in climb.directions:
                 for name, pair in figures.items():
                     pair[0 if d.forward else 1] = float(getattr(d, name))
-            report({"view": member.view, "stage": "mre", "iteration": iteration, **figures})
-        reached.append(climb.member_reached())
+            report({"view": start.view, "stage": "mre", "iteration": iteration, **figures})
+        reached.append(climb.reached())
     return reached, settings

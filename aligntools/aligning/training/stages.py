@@ -5,18 +5,22 @@ and so one array of values: ``p(t | s)`` and ``p(s | t)`` differ in their normal
 """
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.aligning.models import estimation as est
-from aligntools.aligning.models.member import Member
-from aligntools.aligning.models.position_tables import Positions
-from aligntools.aligning.settings import DIRECTIONS, Settings
+from aligntools.aligning.models.base import LexicalModel
+from aligntools.aligning.models.diagonal import sentence_shapes, tension_step
+from aligntools.aligning.models.fertility import Fertility
+from aligntools.aligning.models.hmm import Hmm
+from aligntools.aligning.models.ibm import DiagonalIbm2, Ibm1, TableIbm2
+from aligntools.aligning.models.jumps import initial_jumps, jumps_from_counts
+from aligntools.aligning.models.lexical import LookAlikes, lexicon_from_counts, uniform_lexicon
+from aligntools.aligning.models.position_tables import PositionTable
+from aligntools.aligning.settings import DIRECTIONS, AlignerSettings
 from aligntools.aligning.text import kernels_cooccurrence as kt
-from aligntools.aligning.text.cooccurrence import Table, build_table, count_words
-from aligntools.aligning.text.link_matrices import Passes
-from aligntools.aligning.text.views import look_alike_keys, view
+from aligntools.aligning.text.cooccurrence import Table, build_table, unigrams
+from aligntools.aligning.text.link_matrices import LinkMatrices
+from aligntools.aligning.text.views import view_text
 from aligntools.aligning.training.expectation import Expectations
 from aligntools.aligning.training.sampling import train_sampler
 
@@ -24,81 +28,39 @@ from aligntools.aligning.training.sampling import train_sampler
 JUMP_SAMPLE = 400_000
 
 
-@dataclass
-class SideView:
-    """One side of the corpus as a member sees it; like ``Side``."""
-
-    tokens: np.ndarray
-    offsets: np.ndarray
-    view: int = 0
-
-    def __len__(self):
-        return len(self.offsets) - 1
-
-    def lengths(self):
-        """Words a sentence."""
-        return np.diff(self.offsets)
-
-
-def side_view(side, vocabulary, length):
-    """Cut one side's words; return the side, the words, the map and the look-alike keys (one more place each)."""
-    words, mapping = view(vocabulary.words(), length)
-    cut_already = getattr(side, "view", 0) == length
-    tokens = side.tokens if cut_already else mapping[side.tokens]
-    keys = np.concatenate([look_alike_keys(words), np.zeros((3, 1), np.int32)], axis=1)
-    mapping = np.append(mapping, np.int32(len(words)))
-    return SideView(tokens, side.offsets), words, mapping, keys
-
-
-def collapse(bitext, length):
-    """Cut the words of a text in place, where one view alone is trained: half the memory of a copy."""
-    for name in ("source", "target"):
-        side = getattr(bitext, name)
-        mapping = view(getattr(bitext, f"{name}_vocabulary").words(), length)[1]
-        for a in range(0, len(side.tokens), 1 << 20):
-            part = side.tokens[a : a + (1 << 20)]
-            part[:] = mapping[part]
-        setattr(bitext, name, SideView(side.tokens, side.offsets, length))
-
-
-def train(bitext, settings: Settings, pool, max_cells, report=None, start=None):
-    """Train every member of a model.
+def train(bitext, settings: AlignerSettings, pool, max_cells, report=None, start=None) -> list[LexicalModel]:
+    """Train a model of every view.
 
     Parameters
     ----------
     bitext : Bitext
         Blank pairs are passed over.
-    settings : Settings, resolved
+    settings : AlignerSettings, resolved
+    max_cells : int
+        Link-matrix cells worked at a time.
     report : callable or None
         Called with a dict after each iteration: view, stage, iteration, log-likelihoods, seconds.
-    start : list of Member or None
-        Members of the same views to go on from: what they learned is added to the priors.
+    start : list of LexicalModel or None
+        Models of the same views to go on from: what they learned is added to the priors.
 
     Returns
     -------
-    list of Member
+    list of LexicalModel
+        `Ibm1`, `DiagonalIbm2`, `TableIbm2`, `Hmm` or `Fertility`, as the settings say.
     """
-    members = []
-    for number, length in enumerate(settings.views):
+    models = []
+    for number, length in enumerate(settings.views or ()):
         old = start[number] if start else None
-        training = _Training(bitext, length, settings, pool, max_cells, report or (lambda _: None), old)
-        members.append(training.run())
-    return members
+        models.append(_Training(bitext, length, settings, pool, max_cells, report or (lambda _: None), old).run())
+    return models
 
 
-def unigrams(side, n_words):
-    """Return each word's smoothed share of the text, float32 [n_words + 1], and how often it occurs."""
-    counts = count_words(side.tokens, n_words + 1)
-    smoothed = counts + 0.5
-    return (smoothed / smoothed.sum()).astype(np.float32), counts
-
-
-def old_values(table, s_words, t_words, old, arrays, missing=0.0):
-    """Return what an older member's arrays [its pairs] hold for this table's pairs, float32 [n_pairs] each."""
-    s_ids, t_ids = ({w: i for i, w in enumerate(words)} for words in (old.s_words, old.t_words))
-    n_s, n_t = len(old.s_words), len(old.t_words)
-    s_map = np.array([s_ids.get(w, n_s) for w in s_words], np.int32)
-    t_map = np.array([t_ids.get(w, n_t) for w in t_words], np.int32)
+def old_values(table, words, old, arrays, missing=0.0):
+    """Return what an older model's arrays [its pairs] hold for this table's pairs, float32 [n_pairs] each."""
+    s_ids, t_ids = old.words.s_ids, old.words.t_ids
+    n_s, n_t = len(s_ids), len(t_ids)
+    s_map = np.array([s_ids.get(w, n_s) for w in words.s_words], np.int32)
+    t_map = np.array([t_ids.get(w, n_t) for w in words.t_words], np.int32)
     rows = s_map[np.repeat(np.arange(table.n_source), np.diff(table.ptr))]
     columns = t_map[table.ids]
     keys = np.repeat(np.arange(old.table.n_source, dtype=np.int64), np.diff(old.table.ptr)) * (n_t + 1) + old.table.ids
@@ -124,32 +86,32 @@ def prune(table, all_counts, least):
 
 
 class _Training:
-    """One member in the making; its stages are methods, called in the order of `run`."""
+    """The model of one view in the making; its stages are methods, called in the order of `run`."""
 
     def __init__(self, bitext, length, settings, pool, max_cells, report, old):
         began = time.perf_counter()
         self.settings, self.pool, self.length, self.old, self._report = settings, pool, length, old, report
-        source, self.s_words, self.s_map, self.s_keys = side_view(bitext.source, bitext.source_vocabulary, length)
-        target, self.t_words, self.t_map, self.t_keys = side_view(bitext.target, bitext.target_vocabulary, length)
-        sizes = len(self.s_words), len(self.t_words)
-        self.source, self.target = source, target
+        text = view_text(bitext, length)
+        self.source, self.target, self.words = text.source, text.target, text.words
+        source, target = text.source, text.target
+        sizes = len(self.words.s_words), len(self.words.t_words)
         self.table, counts = build_table(source, target, *sizes, pool, settings.keep, settings.p_null)
         s_null, self.s_counts = unigrams(source, sizes[0])
         t_null, self.t_counts = unigrams(target, sizes[1])
         self.variational = settings.estimator == "vb"
         self.counts = [counts] if settings.joint else [counts, counts.copy()]
-        self.prior = old_values(self.table, self.s_words, self.t_words, old, old.counts) if old else None
+        self.prior = old_values(self.table, self.words, old, old.counts) if old else None
         if self.prior:
             self.counts = [c + p for c, p in zip(self.counts, self.prior, strict=True)]
-        self.jumps = old.jumps if old else est.initial_jumps()
+        self.jumps = old.jumps if isinstance(old, Hmm) else initial_jumps()
         self.tension = np.full(2, settings.tension if settings.favor_diagonal else 0.0)
         self.p_null = np.full(2, settings.p_null, np.float32)
         self.looks = self.shapes = None
         self.report("table", began, pairs=len(self.table.ids))
         self.positions = self._first_positions()
-        self.passes = Passes(source, target, self.table, pool, max_cells)
+        self.matrices = LinkMatrices(source, target, self.table, pool, max_cells)
         self.steps = Expectations(
-            source, target, self.passes, pool, DIRECTIONS[settings.direction], settings.joint, s_null, t_null,
+            self.matrices, pool, DIRECTIONS[settings.direction], settings.joint, s_null, t_null,
             self.p_null,
         )  # fmt: skip
 
@@ -160,13 +122,13 @@ class _Training:
     def _first_positions(self):
         if self.settings.positions != "table":
             return []
-        if self.old and self.old.positions:
+        if isinstance(self.old, TableIbm2):
             return self.old.positions
         lengths = self.source.lengths(), self.target.lengths()
-        return [Positions.of_lengths(*lengths[::way], self.tension[0]) for way in (1, -1)]
+        return [PositionTable.of_lengths(*lengths[::way], self.tension[0]) for way in (1, -1)]
 
     def run(self):
-        """Train; return the member."""
+        """Train; return the model."""
         s = self.settings
         first = s.ibm_iterations
         if s.model == "ibm2" and first == 0:
@@ -197,7 +159,7 @@ class _Training:
         if not self.settings.joint:  # NULL is learned then, and begins as ignorant as the words
             steps.t_null = np.full_like(steps.t_null, 1 / table.n_target)
             steps.s_null = np.full_like(steps.s_null, 1 / table.n_source)
-        loglik, _ = self.ibm(est.uniform_lexicon(table), self.tension)
+        loglik, _ = self.ibm(uniform_lexicon(table), self.tension)
         self.report("ibm2", began, iteration=0, log_likelihood=loglik.tolist(), tension=self.tension.tolist())
 
     def ibm(self, lexicon, tension):
@@ -218,15 +180,15 @@ class _Training:
         if self.settings.optimize_tension:
             if self.shapes is None:
                 lengths = self.source.lengths(), self.target.lengths()
-                self.shapes = [est.sentence_shapes(*lengths[::way]) for way in (1, -1)]
-            self.tension = np.array([est.tension_step(self.tension[d], *features[d], *self.shapes[d]) for d in (0, 1)])
+                self.shapes = [sentence_shapes(*lengths[::way]) for way in (1, -1)]
+            self.tension = np.array([tension_step(self.tension[d], *features[d], *self.shapes[d]) for d in (0, 1)])
         return loglik
 
     def hmm(self, lexicon):
         """One iteration of the HMM; return the log-likelihoods."""
         stride = max(1, len(self.source.tokens) // JUMP_SAMPLE)
         loglik, jump_counts = self.steps.hmm(lexicon, self.jumps, self.counts, stride)
-        self.jumps = est.jumps_from_counts(jump_counts, 0.5 if self.variational else 0.0)
+        self.jumps = jumps_from_counts(jump_counts, 0.5 if self.variational else 0.0)
         return loglik
 
     def _forget(self):
@@ -236,15 +198,15 @@ class _Training:
     def prune(self):
         """Leave out the pairs that hardly count, and what is kept a pair."""
         self.table, self.counts = prune(self.table, self.counts, self.settings.prune)
-        self.passes.table = self.table
+        self.matrices.table = self.table
         self.looks = None
         if self.prior:
-            self.prior = old_values(self.table, self.s_words, self.t_words, self.old, self.old.counts)
+            self.prior = old_values(self.table, self.words, self.old, self.old.counts)
 
     def estimate(self):
         """M-step of the lexical tables; priors beyond alpha stay in the counts. Return them and the tiers."""
         if self.looks is None and self.settings.look_alike and self.variational:
-            self.looks = est.LookAlikes(self.table, self.s_keys, self.t_keys, self.s_counts, self.t_counts)
+            self.looks = LookAlikes(self.table, self.words.s_keys, self.words.t_keys, self.s_counts, self.t_counts)
         if self.prior:
             for c, p in zip(self.counts, self.prior, strict=True):
                 c += p
@@ -253,7 +215,7 @@ class _Training:
             for c in self.counts:
                 self.looks.add_prior(c)
                 tiers = np.maximum(tiers, self.looks.strengths)
-        lexicon = est.lexicon_from_counts(
+        lexicon = lexicon_from_counts(
             self.table, self.counts[0], self.counts[-1], tiers, self.settings.alpha, self.variational, self.pool
         )
         return lexicon, tiers
@@ -262,13 +224,20 @@ class _Training:
         """Estimate for the last time, and sample."""
         s = self.settings
         lexicon, tiers = self.estimate()
-        member = Member(
-            self.length, self.s_words, self.t_words, self.s_map, self.t_map, self.s_keys, self.t_keys, self.table,
-            lexicon, self.counts, tiers, self.steps.s_null, self.steps.t_null, self.jumps, self.p_null,
-            self.tension if s.model == "ibm2" else np.zeros(2), positions=self.positions,
-        )  # fmt: skip
-        if s.model == "fertility":
-            began = time.perf_counter()
-            member.sampler = train_sampler(member, self.passes, self.looks, s, self.pool)
-            self.report("sampler", began)
-        return member
+        fields = {
+            "words": self.words, "table": self.table, "lexicon": lexicon, "counts": self.counts, "tiers": tiers,
+            "s_null": self.steps.s_null, "t_null": self.steps.t_null, "p_null": self.p_null,
+        }  # fmt: skip
+        if s.model == "ibm1":
+            return Ibm1(**fields)
+        if s.model == "ibm2" and self.positions:
+            return TableIbm2(**fields, tension=self.tension, positions=self.positions)
+        if s.model == "ibm2":
+            return DiagonalIbm2(**fields, tension=self.tension)
+        hmm = Hmm(**fields, jumps=self.jumps)
+        if s.model == "hmm":
+            return hmm
+        began = time.perf_counter()
+        sampler = train_sampler(hmm, self.matrices, self.looks, s, self.pool)
+        self.report("sampler", began)
+        return Fertility(**fields, jumps=self.jumps, sampler=sampler)

@@ -1,60 +1,69 @@
-"""An older model's members on a new text: where reconstruction starts when it does not start from its own EM."""
+"""Older models on a new text: where reconstruction starts when it does not start from its own EM."""
 
 import numpy as np
 
-from aligntools.aligning.models.estimation import Lexicon
-from aligntools.aligning.models.member import Member
-from aligntools.aligning.models.position_tables import Positions
-from aligntools.aligning.text.cooccurrence import build_table
-from aligntools.aligning.training.stages import old_values, side_view, unigrams
+from aligntools.aligning.models.base import LexicalModel
+from aligntools.aligning.models.hmm import Hmm
+from aligntools.aligning.models.ibm import DiagonalIbm2, TableIbm2, tension_of
+from aligntools.aligning.models.jumps import initial_jumps
+from aligntools.aligning.models.lexical import Lexicon
+from aligntools.aligning.models.position_tables import PositionTable
+from aligntools.aligning.text.cooccurrence import build_table, unigrams
+from aligntools.aligning.text.views import view_text
+from aligntools.aligning.training.stages import old_values
 
 
-def adopt(bitext, members, settings, pool):
-    """Return members for a text that hold what older members say of its words.
+def warm_start(bitext, models, settings, pool) -> list[LexicalModel]:
+    """Return models for a text that hold what older models know of its words.
 
     Parameters
     ----------
     bitext : Bitext
-    members : list of Member
-        Of any alignment model; what a sampler learned is left behind.
-    settings : Settings, resolved
-        What is to be trained; its views are the members'.
+    models : list of LexicalModel
+        Of any kind; what a sampler learned is left behind.
+    settings : AlignerSettings, resolved
+        What is to be trained (the HMM or IBM 2); its views are the models'.
 
     Returns
     -------
-    list of Member
-        Pairs of words that an older member does not have get its value for such pairs, words that it does not
+    list of LexicalModel
+        Pairs of words that an older model does not have get its value for such pairs, words that it does not
         know all their pairs alike. Only `Lexicon.forward` and `Lexicon.reverse` are probabilities up to a factor
         a word, and ``counts`` are empty: something is to be trained from here.
     """
-    return [_adopted(bitext, old, settings, pool) for old in members]
+    return [_started(bitext, old, settings, pool) for old in models]
 
 
-def _adopted(bitext, old, settings, pool):
-    source, s_words, s_map, s_keys = side_view(bitext.source, bitext.source_vocabulary, old.view)
-    target, t_words, t_map, t_keys = side_view(bitext.target, bitext.target_vocabulary, old.view)
-    table, _ = build_table(source, target, len(s_words), len(t_words), pool, settings.keep, settings.p_null)
+def _started(bitext, old, settings, pool):
+    text = view_text(bitext, old.view)
+    words = text.words
+    sizes = len(words.s_words), len(words.t_words)
+    table, _ = build_table(text.source, text.target, *sizes, pool, settings.keep, settings.p_null)
     lexicon = old.lexicon
     both = [lexicon.forward] if lexicon.reverse is lexicon.forward else [lexicon.forward, lexicon.reverse]
-    values = old_values(table, s_words, t_words, old, both, lexicon.default)
-    ones = [np.ones(len(words) + 1, np.float32) for words in (s_words, t_words)]
-    tension = old.tension if old.tension.any() else np.full(2, settings.tension if settings.favor_diagonal else 0.0)
-    positions = []
-    if settings.positions == "table":
-        lengths = source.lengths(), target.lengths()
-        before = old.positions or [None, None]
-        positions = [_positions(*lengths[::way], tension[0], p) for way, p in zip((1, -1), before, strict=True)]
-    return Member(
-        old.view, s_words, t_words, s_map, t_map, s_keys, t_keys, table,
-        Lexicon(values[0], values[-1], *ones, lexicon.default, lexicon.floors), [], np.zeros(4),
-        _null(source, s_words, old.s_words, old.s_null), _null(target, t_words, old.t_words, old.t_null),
-        old.jumps, old.p_null, tension.copy(), positions=positions,
-    )  # fmt: skip
+    values = old_values(table, words, old, both, lexicon.default)
+    ones = [np.ones(n + 1, np.float32) for n in sizes]
+    fields = {
+        "words": words, "table": table, "counts": [], "tiers": np.zeros(4), "p_null": old.p_null,
+        "lexicon": Lexicon(values[0], values[-1], *ones, lexicon.default, lexicon.floors),
+        "s_null": _null(text.source, words.s_words, old.words.s_ids, old.s_null),
+        "t_null": _null(text.target, words.t_words, old.words.t_ids, old.t_null),
+    }  # fmt: skip
+    if settings.model != "ibm2":
+        return Hmm(**fields, jumps=old.jumps if isinstance(old, Hmm) else initial_jumps())
+    tension = tension_of(old)
+    if not tension.any():
+        tension = np.full(2, settings.tension if settings.favor_diagonal else 0.0)
+    if settings.positions != "table":
+        return DiagonalIbm2(**fields, tension=tension.copy())
+    lengths = text.source.lengths(), text.target.lengths()
+    before = old.positions if isinstance(old, TableIbm2) else [None, None]
+    positions = [_positions(*lengths[::way], tension[0], p) for way, p in zip((1, -1), before, strict=True)]
+    return TableIbm2(**fields, tension=tension.copy(), positions=positions)
 
 
-def _null(side, words, old_words, old_null):
+def _null(side, words, known, old_null):
     """Map the probabilities under NULL to a new vocabulary; a new word's is that of its share of the text, at most."""
-    known = {w: i for i, w in enumerate(old_words)}
     out, _ = unigrams(side, len(words))
     for i, word in enumerate(words):
         if word in known:
@@ -64,7 +73,7 @@ def _null(side, words, old_words, old_null):
 
 def _positions(given, observed, tension, old):
     """Return a table for the text's lengths, with the older one's blocks where it has them."""
-    table = Positions.of_lengths(given, observed, tension)
+    table = PositionTable.of_lengths(given, observed, tension)
     if old is None:
         return table
     own = {tuple(shape): s for s, shape in enumerate(old.shapes.tolist())}

@@ -12,7 +12,8 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.evidence import Gatherer, concatenate
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.model import AlignmentModel
-from aligntools.aligning.settings import Settings
+from aligntools.aligning.models.fertility import Fertility
+from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training.stages import train
 from aligntools.formats.bitext import stream_bitext
 from aligntools.ground.parallel import Pool
@@ -21,7 +22,7 @@ from tests.naive_contrastive import NAMES
 
 @pytest.fixture(scope="module", params=["fertility", "hmm"])
 def model(request, sample_bitext):
-    settings = Settings(model=request.param, views=(0, 4), sweeps=4).resolved(1)
+    settings = AlignerSettings(model=request.param, views=(0, 4), sweeps=4).resolved(1)
     with Pool(1) as pool:
         members = train(sample_bitext, settings, pool, 1_000_000)
     return AlignmentModel(settings, sample_bitext.source_vocabulary, sample_bitext.target_vocabulary, members)
@@ -32,7 +33,7 @@ def posteriors(model, text):
     sizes = len(model.source_vocabulary), len(model.target_vocabulary)
     out = []
     with Pool(1) as pool:
-        for p in Applier(model.members, model.settings, sizes, pool).posteriors(text):
+        for p in Applier(model.views, model.settings, sizes).posteriors(text, pool):
             for k in range(p.k0, p.k1):
                 a, b = p.cell_offsets[k - p.k0 : k - p.k0 + 2]
                 n = p.source_offsets[k + 1] - p.source_offsets[k]
@@ -135,14 +136,14 @@ def test_words_probabilities(model, sample_bitext):
     for c, (k, i, j) in enumerate(zip(sentence, evidence.rows, evidence.columns, strict=True)):
         p, q = text.source.offsets[k] + i, text.target.offsets[k] + j
         logs, uses, nulls = [], [], []
-        for m in model.members:
-            s, t = m.s_map[text.source.tokens[p]], m.t_map[text.target.tokens[q]]
+        for m in model.views:
+            s, t = m.words.s_map[text.source.tokens[p]], m.words.t_map[text.target.tokens[q]]
             row = m.table.ids[m.table.ptr[s] : m.table.ptr[s + 1]].tolist()
             x = m.table.ptr[s] + row.index(t)  # words of one sentence pair occur together
             f, r = m.lexicon.forward[x] * m.lexicon.s_inverse[s], m.lexicon.reverse[x] * m.lexicon.t_inverse[t]
             logs.append(math.log(max(f, 1e-7)) + math.log(max(r, 1e-7)))
             nulls.append((math.log(m.s_null[s]), math.log(m.t_null[t])))
-            if m.sampler:
+            if isinstance(m, Fertility):
                 a, b = m.sampler
                 uses.append(
                     (

@@ -1,0 +1,106 @@
+"""From posteriors to links: the joint decision, single directions, their symmetrization."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.aligning.applying import kernels_decoding as kd
+from aligntools.aligning.applying.applier import Applier, Posteriors, decide
+from aligntools.aligning.links.symmetrize import symmetrize
+from aligntools.aligning.models.hmm import Hmm
+from aligntools.aligning.settings import THRESHOLDS, DecisionSettings
+from aligntools.formats.pharaoh import Links
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """What was decided on consecutive sentence pairs.
+
+    Attributes
+    ----------
+    links : Links
+    probabilities : float32 [links]
+        Mean posterior of the link in the two directions; the one direction's where one alone was trained.
+    forward, reverse : Links or None
+        Each direction's own links, where they were asked for and trained.
+    log_likelihood : float64 [2, pairs]
+        ``ln p(target | source)`` and ``ln p(source | target)``; NaN for a direction that was not trained.
+    lengths : int64 [2, pairs]
+        Words of the source and of the target sentences.
+    """
+
+    links: Links
+    probabilities: np.ndarray
+    forward: Links | None
+    reverse: Links | None
+    log_likelihood: np.ndarray
+    lengths: np.ndarray
+
+
+def decided(applier: Applier, bitext, settings: DecisionSettings, pool, directions=False) -> Iterator[Decided]:
+    """Yield the links of consecutive runs of sentence pairs.
+
+    Parameters
+    ----------
+    bitext : Bitext
+        With ids of the model's vocabularies.
+    settings : DecisionSettings
+        ``joint`` decides by the direction alone where one was trained.
+    directions : bool
+        Find the links of the single directions too.
+    """
+    threshold = settings.threshold
+    if threshold is None:
+        threshold = THRESHOLDS[0] if len(applier.models) > 1 else THRESHOLDS[1]
+    paths = None
+    single = {"best": (kd.FORWARD_BEST, kd.REVERSE_BEST), "posterior": (kd.FORWARD, kd.REVERSE)}.get(settings.decode)
+    if settings.decode == "viterbi":
+        paths = applier.posteriors(bitext, pool, viterbi=True)
+        # words that are independent of each other have the best link of each for their Viterbi path
+        chain = isinstance(applier.models[0], Hmm)
+        single = (kd.FORWARD, kd.REVERSE) if chain else (kd.FORWARD_BEST, kd.REVERSE_BEST)
+    for posteriors in applier.posteriors(bitext, pool):
+        chosen = next(paths) if paths is not None else posteriors
+        yield _decide(posteriors, chosen, applier.directions, settings, single, threshold, pool, directions)
+
+
+def _decide(posteriors, chosen, trained, settings, single, threshold, pool, directions) -> Decided:
+    """Decide on the links of one run; ``chosen`` are the posteriors, or paths, that single directions follow."""
+    found: list[Links | None] = [None, None]
+    joint = trained == 3 and settings.symmetrize == "joint"
+    for d in (0, 1):
+        if trained & (d + 1) and (directions or not joint):
+            own = 0.5 if chosen is not posteriors else threshold
+            pairs, offsets, _ = decide(chosen, single[d], own, pool)
+            found[d] = Links(pairs, offsets)
+    if joint:
+        pairs, offsets, probabilities = decide(posteriors, kd.JOINT, threshold, pool)
+        links = Links(pairs, offsets)
+    else:
+        links = _combined(found, settings)
+        probabilities = _probabilities(posteriors, links, trained)
+    p = posteriors
+    lengths = np.stack([np.diff(o[p.k0 : p.k1 + 1]) for o in (p.source_offsets, p.target_offsets)])
+    forward, reverse = found if directions else (None, None)
+    return Decided(links, probabilities, forward, reverse, p.log_likelihood, lengths)
+
+
+def _combined(found: list[Links | None], settings: DecisionSettings) -> Links:
+    """Return the links of both directions combined, or of the one that there is."""
+    forward, reverse = found
+    if forward is not None and reverse is not None:
+        return symmetrize(forward, reverse, settings.symmetrize, settings.flavor)
+    one = reverse if forward is None else forward
+    assert one is not None, "a model has a direction"
+    return one
+
+
+def _probabilities(p: Posteriors, links: Links, trained) -> np.ndarray:
+    """Return the posterior of each link: the mean of the directions that were trained."""
+    k = links.sentences()
+    n_j = np.diff(p.target_offsets[p.k0 : p.k1 + 1])[k]
+    cells = p.cell_offsets[k] + links.pairs[:, 0] * n_j + links.pairs[:, 1]
+    if trained == 3:
+        return np.float32(0.5) * (p.forward[cells] + p.reverse[cells])
+    return (p.forward if trained == 1 else p.reverse)[cells]

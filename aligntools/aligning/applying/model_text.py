@@ -1,0 +1,67 @@
+"""A text as one view's model sees it; words that the model does not know share its last place."""
+
+import numpy as np
+
+from aligntools.aligning.text.views import SideView, cut, look_alike_keys
+
+
+def _known(side, vocabulary_size, mapping, words, view_ids, view, vocabulary):
+    """Map a side's ids to a view's; unknown words get ids from ``len(words) + 1`` on, and are returned by name."""
+    tokens = side.tokens
+    if getattr(side, "view", 0) == view and view:
+        return tokens, None
+    unknown = tokens >= vocabulary_size
+    if not unknown.any():
+        return (mapping[tokens] if view else tokens), None
+    mapped = mapping[np.minimum(tokens, vocabulary_size)]
+    extra = np.unique(tokens[unknown])
+    names = [cut(vocabulary.word(int(i)), view) for i in extra]
+    size, ids_of = len(words), view_ids()
+    ids = np.array([ids_of.get(w, size + 1 + n) for n, w in enumerate(names)], np.int32)
+    mapped = mapped.copy()
+    mapped[unknown] = ids[np.searchsorted(extra, tokens[unknown])]
+    return mapped, names
+
+
+class ModelText:
+    """A text as one view's model sees it.
+
+    Parameters
+    ----------
+    model : LexicalModel
+    bitext : Bitext
+        With ids of the vocabularies that the model was trained with, and higher ones for other words.
+    sizes : (int, int)
+        Sizes of these vocabularies.
+
+    Attributes
+    ----------
+    model
+    source, target : SideView
+        In the view's ids; every unknown word is the one place after the known words.
+    source_tokens, target_tokens : int32 [words]
+        The same with a number of its own for each unknown word, as the keys count them.
+    s_keys, t_keys : int32 [3, n]
+        Look-alike keys of all words, unknown ones too.
+    """
+
+    def __init__(self, model, bitext, sizes):
+        self.model, words = model, model.words
+        self.source_tokens, s_new = _known(
+            bitext.source, sizes[0], words.s_map, words.s_words, lambda: words.s_ids, words.view,
+            bitext.source_vocabulary,
+        )  # fmt: skip
+        self.target_tokens, t_new = _known(
+            bitext.target, sizes[1], words.t_map, words.t_words, lambda: words.t_ids, words.view,
+            bitext.target_vocabulary,
+        )  # fmt: skip
+        self.s_keys = _with_new(words.s_keys, s_new)
+        self.t_keys = _with_new(words.t_keys, t_new)
+        s_tokens = np.minimum(self.source_tokens, len(words.s_words)) if s_new else self.source_tokens
+        t_tokens = np.minimum(self.target_tokens, len(words.t_words)) if t_new else self.target_tokens
+        self.source = SideView(s_tokens, bitext.source.offsets)
+        self.target = SideView(t_tokens, bitext.target.offsets)
+
+
+def _with_new(keys, new):
+    return np.concatenate([keys, look_alike_keys(new)], axis=1) if new else keys

@@ -1,0 +1,284 @@
+"""Alignment files combined, converted, checked, shown and compared, block by block in constant memory."""
+
+import itertools
+import logging
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.aligning.links.symmetrize import METHODS, symmetrize
+from aligntools.formats import files, giza, pharaoh
+from aligntools.formats.pharaoh import Links
+from aligntools.ground.errors import DataError, UsageProblem
+
+#: How alignment files may be written.
+FORMATS = ("pharaoh", "giza")
+#: How links may be sorted.
+ORDERS = ("source", "target")
+
+_LINES = 1 << 15  # sentence pairs worked on at a time
+_COMPILE = 1 << 17  # links seen until compiled code is used
+_log = logging.getLogger("aligntools")
+
+
+class MismatchedLines(DataError):
+    """Two files that must have the same number of lines have not."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """Something to do with alignment files.
+
+    Attributes
+    ----------
+    name : str
+    about : str
+        One line for the help.
+    operands : int
+        How many files it takes, 1 or 2.
+    yields : str
+        ``links``: a line per sentence pair; ``grid``: a picture and that line; ``summary``: figures at the end.
+    apply : callable
+        Takes one or two `Links` and keyword arguments ``flavor`` and ``compiled``, returns `Links`.
+    """
+
+    name: str
+    about: str
+    operands: int
+    yields: str
+    apply: Callable[..., Links]
+
+
+def _combining(method: str) -> Callable[..., Links]:
+    return lambda first, second, **how: symmetrize(first, second, method, **how)
+
+
+_ALL = (
+    Operation("convert", "sort the links of one file, once each", 1, "links", lambda a, **_: a),
+    Operation("invert", "exchange source and target", 1, "links", lambda a, **_: a.inverted()),
+    Operation("display", "draw one file's links as grids", 1, "grid", lambda a, **_: a),
+    Operation("intersect", "links of both files", 2, "links", _combining("intersect")),
+    Operation("union", "links of either file", 2, "links", _combining("union")),
+    Operation(
+        "grow", "intersection, then neighbours of its links that have a free word", 2, "links", _combining("grow")
+    ),
+    Operation("grow-diag", "the same, diagonal neighbours too", 2, "links", _combining("grow-diag")),
+    Operation(
+        "grow-diag-final", "then links of either file with a free word", 2, "links", _combining("grow-diag-final")
+    ),
+    Operation(
+        "grow-diag-final-and", "or only those with both words free", 2, "links", _combining("grow-diag-final-and")
+    ),
+    Operation("fmeasure", "P, R and F of the first file against the second", 2, "summary", _combining("intersect")),
+)
+#: Everything that can be done, by name.
+OPERATIONS = {operation.name: operation for operation in _ALL}
+
+
+@dataclass
+class Tally:
+    """What went through.
+
+    Attributes
+    ----------
+    sentences : int
+        Sentence pairs.
+    first, second, result : int
+        Links of each file (of the one file twice) and of the result.
+    empty : int
+        Sentence pairs whose result has no links.
+    """
+
+    sentences: int = 0
+    first: int = 0
+    second: int = 0
+    result: int = 0
+    empty: int = 0
+
+
+def combine(
+    name: str,
+    paths: Sequence[str],
+    output: str = "-",
+    *,
+    flavor: str = "atools",
+    order: str | None = None,
+    index_base: int = 0,
+    format: str = "pharaoh",
+    check: tuple[str, str] | None = None,
+) -> Tally:
+    """Read one or two alignment files block by block, apply an operation, write the result.
+
+    Parameters
+    ----------
+    name : str
+        One of `OPERATIONS`.
+    paths : sequence of str
+        As many as it takes; ``-`` is standard input, and twice ``-`` takes alternate lines from it.
+    output : str
+        A file, of any compression; ``-`` is standard output.
+    flavor : str
+        Whose scan order the growing methods follow; see `symmetrize`.
+    order : str or None
+        Sort links by ``source`` or ``target`` word; None is what the flavor's own program does.
+    index_base : int
+        What the first word is called in the files that are read.
+    format : str
+        One of `FORMATS`; ``giza`` stands for the files of both runs, of which the second is inverted.
+    check : (str, str) or None
+        Source and target text that every link must lie within.
+
+    Raises
+    ------
+    UsageProblem
+        When these do not go together.
+    MismatchedLines
+        After the lines that have a counterpart.
+    DataError
+        For a line that cannot be read or a link out of range.
+    """
+    operation = _checked(name, paths, format, index_base, check)
+    if order is None:
+        grows = METHODS.get(name, (0, 0))[0] > 0
+        order = "target" if flavor == "symal" and grows else "source"
+    tally = Tally()
+    with ExitStack() as stack:
+        texts = [stack.enter_context(closing(pharaoh.LineReader(path))) for path in check or ()]
+        blocks = _giza_blocks(paths) if format == "giza" else _blocks(paths, index_base)
+        stack.enter_context(closing(blocks))
+        out = stack.enter_context(files.writing(output))
+        for sides in blocks:
+            _check_range(paths, sides, texts, tally.sentences + 1, index_base)
+            tally.sentences += len(sides[0])
+            tally.first += len(sides[0].pairs)
+            tally.second += len(sides[-1].pairs)
+            compiled = True if tally.first + tally.second >= _COMPILE else None
+            result = operation.apply(*sides, flavor=flavor, compiled=compiled)
+            tally.result += len(result.pairs)
+            tally.empty += int(np.count_nonzero(result.counts() == 0))
+            if operation.yields == "grid":
+                out.writelines(_grid(links) for links in result.tolists())
+            elif operation.yields == "links":
+                out.write(pharaoh.format_pharaoh(result, order=order, compiled=compiled))
+            if "-" in paths and output == "-":
+                out.flush()  # whoever writes the lines one by one may be waiting for the answers
+        for text in texts:
+            if text.read(1):
+                problem = f"{text.count_rest()} lines, but {_shown(paths[0])} has {tally.sentences}"
+                raise MismatchedLines(text.path, None, problem)
+        if operation.yields == "summary":
+            out.write(_f_measure(paths, tally).encode())
+    return tally
+
+
+def _checked(name, paths, format, index_base, check) -> Operation:
+    """Return the operation, or say what does not go together."""
+    if name not in OPERATIONS:
+        raise UsageProblem(f"no operation '{name}'; there are {', '.join(OPERATIONS)}")
+    operation = OPERATIONS[name]
+    if len(paths) != operation.operands:
+        wanted = "two alignment files, A and B" if operation.operands == 2 else "one alignment file"
+        raise UsageProblem(f"{name} takes {wanted}; {len(paths)} given")
+    if format not in FORMATS:
+        raise UsageProblem(f"no format '{format}'; there are {', '.join(FORMATS)}")
+    if list(check or ()).count("-") + ("-" in paths) > 1:
+        raise UsageProblem("texts to check against must be files where an alignment is standard input")
+    if format == "giza" and index_base:
+        raise UsageProblem("--index-base does not go with --format giza, which always counts from 1")
+    if format == "giza" and list(paths) == ["-", "-"]:
+        raise UsageProblem("alternate lines on standard input are not possible with --format giza")
+    return operation
+
+
+def _shown(path):
+    return "<stdin>" if path == "-" else path
+
+
+def _blocks(paths, index_base) -> Generator[list[Links], None, None]:
+    """Yield blocks of links of the same sentence pairs, of one or two files; an error at the end if one is longer."""
+    if list(paths) == ["-", "-"]:
+        yield from _alternate_blocks(index_base)
+        return
+    with ExitStack() as stack:
+        readers = [stack.enter_context(closing(pharaoh.LinkReader(path, index_base=index_base))) for path in paths]
+        lead, follow = readers[0], readers[1:]
+        if paths[-1] == "-":  # take from a pipe what is there, and then as much from the file
+            lead, follow = readers[-1], readers[:-1]
+        while True:
+            block = lead.read(_LINES, wait=lead.lines.path != "-")
+            others = [reader.read(len(block) or 1) for reader in follow]
+            common = min([len(block), *map(len, others)])
+            if common:
+                sides = {lead: block[:common]} | {r: b[:common] for r, b in zip(follow, others, strict=True)}
+                yield [sides[reader] for reader in readers]
+            if any(len(other) != len(block) for other in others):
+                counts = [reader.lines.count_rest() for reader in readers]
+                problem = f"{counts[1]} lines, but {_shown(paths[0])} has {counts[0]}"
+                raise MismatchedLines(paths[1], None, f"{problem}; both must align the same sentence pairs")
+            if not len(block):
+                return
+
+
+def _alternate_blocks(index_base):
+    with closing(pharaoh.LinkReader("-", index_base=index_base)) as reader:
+        while len(block := reader.read(2 * _LINES, wait=False, multiple=2)):
+            even = len(block) // 2 * 2
+            if even:
+                yield [block[:even:2], block[1:even:2]]
+            if even < len(block):
+                problem = f"{reader.lines.line} lines; there must be two for each sentence pair"
+                raise MismatchedLines("-", None, problem)
+
+
+def _giza_blocks(paths) -> Generator[list[Links], None, None]:
+    """Yield the links of GIZA++ files, the second one's inverted, as one block."""
+    sides = []
+    found = [giza.read_giza_a3(path) for path in paths]
+    sentences = max(len(links) for links, _ in found)
+    for path, (links, missing), inverted in zip(paths, found, (False, True), strict=False):
+        lacking = missing + sentences - len(links)
+        if lacking:
+            _log.info("%s: %d of %d sentence pairs are missing and have no links", _shown(path), lacking, sentences)
+        offsets = np.append(links.offsets, np.full(sentences - len(links), links.offsets[-1]))
+        links = Links(links.pairs, offsets)
+        sides.append(links.inverted() if inverted else links)
+    if sentences:
+        yield sides
+
+
+def _check_range(paths, sides, texts, line, index_base):
+    """Check that links lie within the texts, if there are any."""
+    if not texts:
+        return
+    lengths = []
+    for text in texts:
+        words = pharaoh.count_words(text.read(len(sides[0])))
+        if len(words) < len(sides[0]):
+            raise MismatchedLines(text.path, None, f"ends after {text.line} lines, but {_shown(paths[0])} has more")
+        lengths.append(words)
+    for path, links in zip(paths, sides, strict=True):
+        pharaoh.check_range(links, *lengths, path=path, line=line, index_base=index_base)
+
+
+def _grid(links):
+    """Draw a sentence's links: a row for each source word, a column for each target word, last digits around."""
+    height = 1 + max((i for i, _ in links), default=0)
+    width = 1 + max((j for _, j in links), default=0)
+    rows = [["."] * width for _ in range(height)]
+    for i, j in links:
+        rows[i][j] = "*"
+    ruler = " " + "".join(str(j % 10) for j in range(width))
+    body = (f"{i % 10}{''.join(row)}{i % 10}" for i, row in enumerate(rows))
+    text = " ".join(f"{i}-{j}" for i, j in links)
+    return "\n".join(itertools.chain([ruler], body, [ruler, "", text, ""])).encode()
+
+
+def _f_measure(paths, tally):
+    if not tally.first or not tally.second:
+        empty = paths[0] if not tally.first else paths[1]
+        raise DataError(empty, None, "no links to compute an F-measure from")
+    precision, recall = tally.result / tally.first, tally.result / tally.second
+    f = 2 * precision * recall / (precision + recall) if tally.result else 0.0
+    return f"P: {precision:g}\nR: {recall:g}\nF: {f:g}\n"

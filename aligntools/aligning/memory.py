@@ -1,0 +1,48 @@
+"""How much memory alignment needs, and how many link-matrix cells fit beside it."""
+
+import numpy as np
+
+from aligntools.ground.errors import ResourceError
+
+#: Bytes that do not grow with the corpus: interpreter, libraries, compiled code.
+FIXED = 220 << 20
+#: Link-matrix cells worked at a time where memory is not bounded, and the fewest that make sense.
+MOST_CELLS, FEWEST_CELLS = 24_000_000, 200_000
+
+
+def needed_for_training(bitext, settings, reconstructs=False) -> int:
+    """Estimate the bytes that training holds beside the link matrices: the text, its views, words, and the table."""
+    tokens = len(bitext.source.tokens) + len(bitext.target.tokens)
+    words = len(bitext.source_vocabulary) + len(bitext.target_vocabulary)
+    cells = int((bitext.source.lengths().astype(np.float64) * bitext.target.lengths()).sum())
+    pairs = min(cells, tokens // 5 + 6 * min(tokens, 400_000))  # growth of co-occurring pairs, as measured
+    views = len(settings.views or ())
+    copies = 1 if views == 1 else 2
+    a_pair = (14 if settings.joint else 22) * views + (40 if reconstructs else 0)
+    return tokens * (4 * copies + 2) + words * 400 * views + pairs * a_pair
+
+
+def cells_within(max_memory: int | None, needed: int = 0) -> int:
+    """Return how many link-matrix cells may be worked at a time.
+
+    Parameters
+    ----------
+    max_memory : int or None
+        Bytes; None is no bound.
+    needed : int
+        Bytes that are needed besides.
+
+    Raises
+    ------
+    ResourceError
+        When next to nothing would be left.
+    """
+    if max_memory is None:
+        return MOST_CELLS
+    cells = int((max_memory - FIXED - needed) // 8)
+    if cells < FEWEST_CELLS:
+        raise ResourceError(
+            f"--max-memory {max_memory >> 20}M is too little: about {(FIXED + needed >> 20) + 3}M are needed"
+            " (a part of the text, or --fast, needs less)"
+        )
+    return min(MOST_CELLS, cells)

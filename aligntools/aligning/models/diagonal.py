@@ -1,0 +1,32 @@
+"""The diagonal prior of IBM 2 (Dyer, Chahuneau & Smith 2013, section 2): its tension, climbed as fast_align does."""
+
+import numpy as np
+
+from aligntools.aligning.models import kernels_ibm as ki
+
+#: Least and greatest tension.
+TENSION_RANGE = (0.1, 14.0)
+
+
+def sentence_shapes(lengths, other_lengths):
+    """Return the pairs of lengths that occur, int64 [n, 2], and how often each does."""
+    pairs = np.stack([lengths, other_lengths], 1).astype(np.int64)
+    shapes, counts = np.unique(pairs[(lengths > 0) & (other_lengths > 0)], axis=0, return_counts=True)
+    return np.ascontiguousarray(shapes), counts
+
+
+def tension_step(tension, expected, n_real, shapes, counts, steps=8, rate=20.0):
+    """Climb the tension's gradient as fast_align does: ``steps`` steps of ``rate`` times the mean gradient.
+
+    Parameters
+    ----------
+    expected : float
+        Posterior expectation of ``-|i/I - j/J|`` over real links, summed; ``n_real`` of them.
+    """
+    if n_real <= 0:
+        return tension
+    tokens = float((shapes[:, 1] * counts).sum())
+    for _ in range(steps):
+        prior = ki.diagonal_expectation(shapes, counts, tension) / tokens
+        tension = min(max(tension + rate * (expected / n_real - prior), TENSION_RANGE[0]), TENSION_RANGE[1])
+    return tension

@@ -1,0 +1,48 @@
+"""Jumps of the alignment HMM (Vogel, Ney & Tillmann 1996): start, M-step, and the form that convolutions take."""
+
+import numpy as np
+
+from aligntools.aligning.models import kernels_hmm as kh
+
+
+def initial_jumps():
+    """Start with jumps near +1 and first positions near the first: float32 [2, JUMP_SIZE]."""
+    jumps = np.zeros((2, kh.JUMP_SIZE), np.float32)
+    w = kh.WINDOW
+    jumps[:, : 2 * w + 1] = 1 / (1.0 + np.abs(np.arange(-w, w + 1) - 1))
+    jumps[:, kh.TAIL] = 1 / (w + 3.0)
+    jumps[:, kh.FIRST : kh.FIRST_TAIL] = 1 / (1.0 + np.arange(w + 1))
+    jumps[:, kh.FIRST_TAIL] = 1 / (w + 3.0)
+    return jumps
+
+
+def jumps_from_counts(counts, smoothing=0.5):
+    """Estimate jump parameters from counts and exposures (float64 [2, 2, JUMP_SIZE]).
+
+    ``smoothing`` pretends so many more jumps, spread as before them; 0 is maximum likelihood.
+    """
+    jumps = np.zeros((2, kh.JUMP_SIZE), np.float32)
+    start = initial_jumps().astype(np.float64)
+    for d in range(2):
+        for a, b in ((0, kh.FIRST), (kh.FIRST, kh.JUMP_SIZE)):
+            prior = start[d, a:b] / start[d, a:b].sum()
+            count = counts[d, 0, a:b] + smoothing * prior
+            exposure = counts[d, 1, a:b] + smoothing * max(counts[d, 1, a:b].max(), 1.0) / max(
+                counts[d, 0, a:b].sum(), 1.0
+            )
+            g = np.where(prior > 0, count / np.maximum(exposure, 1e-9), 0.0)
+            g = np.where(counts[d, 1, a:b] > 0, g, 0.0) if smoothing == 0 else g
+            total = g.sum()
+            jumps[d, a:b] = np.maximum(g / total, 1e-9) if total > 0 else start[d, a:b]
+        jumps[d, 2 * kh.WINDOW + 1] = 0.0  # the empty tap
+    return jumps
+
+
+def jump_taps(jumps):
+    """Return ``h(d) = g(d) - tail`` and ``h(-d)`` as the convolutions take them: [2, TAPS] each, typed as ``jumps``."""
+    w = kh.WINDOW
+    forward = np.zeros((2, kh.TAPS), jumps.dtype)
+    forward[:, : 2 * w + 1] = jumps[:, : 2 * w + 1] - jumps[:, kh.TAIL : kh.TAIL + 1]
+    backward = np.zeros_like(forward)
+    backward[:, : 2 * w + 1] = forward[:, 2 * w :: -1][:, : 2 * w + 1]
+    return forward, backward

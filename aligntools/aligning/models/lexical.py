@@ -1,0 +1,129 @@
+"""Lexical tables: translation probabilities of words, their estimation with priors, the words of NULL, look-alikes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.aligning.text import kernels_cooccurrence as kt
+from aligntools.aligning.text.cooccurrence import Table
+
+#: The prior of look-alike pairs is this times the share of them that are links.
+LOOK_ALIKE = 4.0
+
+
+@dataclass
+class Lexicon:
+    """A table's values, ready for an E-step: ``p(t | s) = values * s_inverse``, and the reverse.
+
+    Attributes
+    ----------
+    forward, reverse : float32 [n_pairs]
+        The same array when the directions are trained jointly: they share expected counts.
+    s_inverse, t_inverse : float32 [n_words + 1]
+        The last place is for words that the model does not know.
+    default : float
+        Value of a pair that the table does not have.
+    floors : float32 [4]
+        The same for pairs that look alike, by tier.
+    """
+
+    forward: np.ndarray
+    reverse: np.ndarray
+    s_inverse: np.ndarray
+    t_inverse: np.ndarray
+    default: float
+    floors: np.ndarray
+
+
+def exp_digamma(x):
+    """Return ``exp(digamma(x))`` elementwise; the kernels' own function, so that all agree."""
+    x = np.atleast_1d(np.asarray(x, np.float64)).copy()
+    kt.estimate(0, len(x), x, 0.0, True, x)
+    return x
+
+
+def lexicon_from_counts(table, forward, reverse, tiers, alpha, variational, pool=None):
+    """Estimate the lexical tables from expected counts, to which priors beyond ``alpha`` were added before.
+
+    Parameters
+    ----------
+    forward, reverse : float32 [n_pairs]
+        Counts; the same array for joint training.
+    tiers : float64 [4]
+        Prior of look-alike pairs, by tier, beyond ``alpha``.
+    """
+
+    def values(counts):
+        out = np.empty(len(counts), np.float32)
+        cuts = np.linspace(0, len(counts), 17).astype(np.int64)
+
+        def task(i):
+            kt.estimate(cuts[i], cuts[i + 1], counts, alpha, variational, out)
+
+        (pool.map if pool else lambda f, xs: [f(x) for x in xs])(task, range(16))
+        return out
+
+    prior = alpha if variational else 1e-6
+    s_total = np.append(table.row_sums(forward) + prior * np.maximum(table.types, 1), 1.0)
+    t_total = np.append(table.column_sums(reverse) + prior * np.maximum(table.target_types, 1), 1.0)
+    if variational:
+        s_total, t_total = exp_digamma(s_total), exp_digamma(t_total)
+        floors = np.maximum(exp_digamma(alpha + tiers), 1e-12).astype(np.float32)
+    else:
+        floors = np.full(4, 1e-9, np.float32)
+    f = values(forward)
+    return Lexicon(
+        f,
+        f if reverse is forward else values(reverse),
+        (1 / s_total).astype(np.float32),
+        (1 / t_total).astype(np.float32),
+        float(floors[0]),
+        floors,
+    )
+
+
+def null_from_counts(counts, alpha, variational):
+    """Estimate the words' probabilities under NULL, float32 as ``counts`` [n_words + 1].
+
+    The first place is NULL itself and the last one is for unknown words.
+    """
+    prior = alpha if variational else 0.0
+    known = counts[1:-1] + prior
+    total = known.sum()
+    if total <= 0:
+        return np.full(len(counts), 1 / len(counts), np.float32)
+    values = exp_digamma(known) / exp_digamma(total) if variational else known / total
+    return np.concatenate([[0.0], np.maximum(values, 1e-30), [1e-9]]).astype(np.float32)
+
+
+def uniform_lexicon(table):
+    """Return the lexicon that knows nothing: all words are equally likely translations of each other."""
+    ones = np.ones(len(table.ids), np.float32)
+    return Lexicon(
+        ones,
+        ones,
+        np.full(table.n_source + 1, 1 / table.n_target, np.float32),
+        np.full(table.n_target + 1, 1 / table.n_source, np.float32),
+        1.0,
+        np.ones(4, np.float32),
+    )
+
+
+class LookAlikes:
+    """The table's pairs that look alike, and the priors that the text itself bears out for them."""
+
+    def __init__(self, table: Table, s_keys, t_keys, s_counts, t_counts):
+        none = np.empty(0, np.int64), np.empty(0, np.int8)
+        n = kt.look_alike_entries(table.ptr, table.ids, s_keys, t_keys, *none)
+        self.entries, self.tiers = np.empty(n, np.int64), np.empty(n, np.int8)
+        kt.look_alike_entries(table.ptr, table.ids, s_keys, t_keys, self.entries, self.tiers)
+        rows = np.searchsorted(table.ptr, self.entries, side="right") - 1
+        self.most = np.minimum(s_counts[rows], t_counts[table.ids[self.entries]]).astype(np.float64)
+        self.strengths = np.zeros(4)
+
+    def add_prior(self, counts):
+        """Set each tier's strength from the share of its pairs' occurrences that are links; add the prior."""
+        found = np.bincount(self.tiers, counts[self.entries], 4)
+        possible = np.bincount(self.tiers, self.most, 4)
+        self.strengths = LOOK_ALIKE * np.minimum(1.0, found / np.maximum(possible, 1.0))
+        counts[self.entries] += self.strengths[self.tiers].astype(np.float32)

@@ -1,0 +1,78 @@
+"""Training a whole alignment model: settings resolved, views trained, reconstruction, memory kept within its bound."""
+
+from dataclasses import replace
+
+from aligntools.aligning.memory import cells_within, needed_for_training
+from aligntools.aligning.model import AlignmentModel
+from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
+from aligntools.aligning.text.views import collapse
+from aligntools.aligning.training.reconstruction import reconstruct
+from aligntools.aligning.training.stages import train
+from aligntools.aligning.training.warm_start import warm_start
+
+
+def settings_after(
+    start: AlignmentModel, reconstructs: bool, model: str | None = None, positions: str | None = None
+) -> AlignerSettings:
+    """Return the settings of what is trained from an older model on.
+
+    They are the older model's own; where reconstruction goes on from it, those of the HMM or IBM 2 that it is
+    nearest to, unless ``model`` and ``positions`` say otherwise.
+    """
+    settings = start.settings
+    if not reconstructs:
+        return settings
+    model = model or ("ibm2" if settings.model in ("ibm1", "ibm2") else "hmm")
+    positions = positions or settings.positions
+    return replace(settings, model=model, positions=positions if model == "ibm2" else "diagonal")
+
+
+def count_steps(settings: AlignerSettings, reconstruction: ReconstructionSettings | None, starts: bool) -> int:
+    """Return how many steps training reports, the table's among them; ``starts``: from an older model on."""
+    iterations = settings.ibm_iterations + ((settings.model_iterations or 0) if settings.model != "ibm1" else 0)
+    iterations += settings.ibm_iterations == 0  # the table is a step of its own where it is no iteration of IBM 1
+    if reconstruction is not None:
+        iterations = reconstruction.iterations + 1 + (0 if starts else iterations)
+    return len(settings.views or ()) * (iterations + (settings.model == "fertility"))
+
+
+def train_model(
+    bitext, settings: AlignerSettings, pool, *, lowercase=True, max_memory=None, start: AlignmentModel | None = None,
+    reconstruction: ReconstructionSettings | None = None, report=None, keep_text=True,
+) -> AlignmentModel:  # fmt: skip
+    """Train a model of a text.
+
+    Parameters
+    ----------
+    bitext : Bitext
+    settings : AlignerSettings, resolved
+    lowercase : bool
+        Whether the text was put in lower case; the model remembers it.
+    max_memory : int or None
+        Bytes.
+    start : AlignmentModel or None
+        A model to go on from.
+    reconstruction : ReconstructionSettings or None
+        Go on by maximum reconstruction (Cheng, Liu & Xu 2017).
+    report : callable or None
+        See `stages.train`.
+    keep_text : bool
+        False lets the words of the text be cut in place where there is one view; see `views.collapse`.
+
+    Raises
+    ------
+    ResourceError
+        When ``max_memory`` is too little.
+    """
+    cells = cells_within(max_memory, needed_for_training(bitext, settings, reconstruction is not None))
+    views = settings.views or ()
+    if not keep_text and len(views) == 1 and views[0]:
+        collapse(bitext, views[0])
+    if start and reconstruction:
+        models = warm_start(bitext, start.views, settings, pool)
+    else:
+        models = train(bitext, settings, pool, cells, report, start.views if start else None)
+    if reconstruction:
+        models, settings = reconstruct(bitext, models, settings, pool, cells, reconstruction, report)
+    ratio = len(bitext.target.tokens) / max(len(bitext.source.tokens), 1)
+    return AlignmentModel(settings, bitext.source_vocabulary, bitext.target_vocabulary, models, lowercase, ratio)

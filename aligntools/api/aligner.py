@@ -1,0 +1,215 @@
+"""Trained aligners: applied to sentence pairs, saved, loaded."""
+
+import os
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from aligntools.aligning.settings import AlignerSettings, DecisionSettings, Decoder, Flavor, Symmetrization
+from aligntools.api.alignments import Alignment, Alignments
+from aligntools.api.texts import Sentence, Sentences, paths_of
+from aligntools.api.threads import pool_of
+from aligntools.ground.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from aligntools.aligning.applying.applier import Applier
+    from aligntools.aligning.model import AlignmentModel
+    from aligntools.formats.corpus import Bitext
+    from aligntools.ground.parallel import Pool
+
+#: Sentence pairs decided on at a time, so that long texts need no temporaries as long as they are.
+PART = 50_000
+_DECISIONS = DecisionSettings()
+
+
+class Aligner:
+    """A trained aligner. It does not change, can be pickled, and may be used from several threads at once.
+
+    `train_aligner` and `Aligner.load` make one.
+
+    Attributes
+    ----------
+    model : AlignmentModel
+        Its vocabularies, settings and arrays.
+    """
+
+    def __init__(self, model: "AlignmentModel"):
+        self.model = model
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Aligner, (self.model,)
+
+    def __repr__(self) -> str:
+        s, sizes = self.model.settings, self.model.sizes
+        return f"<Aligner: {s.model}, views {s.views}, {sizes[0] - 1} source and {sizes[1] - 1} target words>"
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, threads: "int | Pool | None" = None) -> "Aligner":
+        """Read a model file, as ``align --save-model`` or `save` wrote it.
+
+        Raises
+        ------
+        ModelError
+            When it is damaged or holds a model of another kind.
+        """
+        from aligntools.aligning.model import AlignmentModel
+
+        with pool_of(threads) as pool:
+            return cls(AlignmentModel.load(os.fspath(path), pool))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file; it appears whole or not at all.
+
+        Raises
+        ------
+        DataError
+            When it cannot be written.
+        """
+        self.model.save(os.fspath(path))
+
+    @property
+    def settings(self) -> AlignerSettings:
+        """How the model was trained."""
+        return self.model.settings
+
+    @cached_property
+    def _applier(self) -> "Applier":
+        return self.applier()
+
+    def applier(self, max_cells: int | None = None) -> "Applier":
+        """Return what finds the model's posteriors on texts; at most so many link-matrix cells are worked at a time."""
+        from aligntools.aligning.applying.applier import CHUNK_CELLS, Applier
+
+        model = self.model
+        return Applier(model.views, model.settings, model.sizes, CHUNK_CELLS if max_cells is None else max_cells)
+
+    def align(
+        self, source: Sentence, target: Sentence, *, symmetrize: Symmetrization = _DECISIONS.symmetrize,
+        flavor: Flavor = _DECISIONS.flavor, decode: Decoder = _DECISIONS.decode,
+        threshold: float | None = _DECISIONS.threshold, max_length: int = 2000,
+    ) -> Alignment:  # fmt: skip
+        """Align one sentence pair; see `align_batch` for the options.
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> model = at.train_aligner(at.read_bitext("data/samples/de-en.txt"), fast=True)
+        >>> str(model.align("Der Zug fährt um acht Uhr ab .", "The train leaves at eight o'clock ."))
+        '0-0 1-1 2-2 3-3 4-4 5-5 7-6'
+        """
+        (found,) = self.align_batch(
+            [source], [target], symmetrize=symmetrize, flavor=flavor, decode=decode, threshold=threshold,
+            max_length=max_length, unbuffered=True, threads=1,
+        )  # fmt: skip
+        return found
+
+    def align_batch(
+        self, sources: "Sentences | Bitext", targets: Sentences | None = None, *,
+        symmetrize: Symmetrization = _DECISIONS.symmetrize, flavor: Flavor = _DECISIONS.flavor,
+        decode: Decoder = _DECISIONS.decode, threshold: float | None = _DECISIONS.threshold, max_length: int = 2000,
+        strict: bool = False, unbuffered: bool = False, max_memory: int | None = None,
+        threads: "int | Pool | None" = None,
+    ) -> Iterator[Alignment]:  # fmt: skip
+        """Align sentence pairs as they come, in constant memory: one `Alignment` for each pair, always.
+
+        Parameters
+        ----------
+        sources, targets : iterables of str or of lists of str, or Path
+            As many of each. ``sources`` alone: a file with `` ||| `` between the sides, or a `Bitext`.
+        symmetrize : str
+            ``joint`` links words by the mean posterior of the two directions; or a heuristic over their links.
+        flavor : str
+            Whose scan order the heuristics follow.
+        decode : str
+            How single directions choose: each word's ``best`` link, all over the threshold (``posterior``), or the
+            ``viterbi`` path.
+        threshold : float or None
+            Posterior that a link must exceed; None: 0.4, 0.5 for a model of one view.
+        max_length : int
+            A pair with a longer side gets an empty alignment, as one with a blank side does.
+        strict : bool
+            Raise an error there instead.
+        unbuffered : bool
+            Yield each alignment before the next pair is asked for.
+        max_memory : int or None
+            Bytes.
+        threads : int or None
+            None: all cores. The result does not depend on it.
+
+        Yields
+        ------
+        Alignment
+
+        Raises
+        ------
+        DataError
+            When one side is shorter than the other, or ``strict`` is not met.
+        UsageProblem
+            When an option does not exist.
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> model = at.train_aligner(at.read_bitext("data/samples/de-en.txt"), fast=True)
+        >>> [str(a) for a in model.align_batch(["Der Zug fährt .", ""], ["The train leaves .", "?"])]
+        ['0-0 1-1 2-2 3-3', '']
+        """
+        for block in self.align_blocks(
+            sources, targets, symmetrize=symmetrize, flavor=flavor, decode=decode, threshold=threshold,
+            max_length=max_length, strict=strict, unbuffered=unbuffered, max_memory=max_memory, threads=threads,
+        ):  # fmt: skip
+            yield from block
+
+    def align_blocks(
+        self, sources: "Sentences | Bitext", targets: Sentences | None = None, *,
+        symmetrize: Symmetrization = _DECISIONS.symmetrize, flavor: Flavor = _DECISIONS.flavor,
+        decode: Decoder = _DECISIONS.decode, threshold: float | None = _DECISIONS.threshold, max_length: int = 2000,
+        strict: bool = False, unbuffered: bool = False, max_memory: int | None = None, directions: bool = True,
+        threads: "int | Pool | None" = None,
+    ) -> Iterator[Alignments]:  # fmt: skip
+        """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed.
+
+        Parameters
+        ----------
+        directions : bool
+            Find the links of the single directions too.
+        """
+        from aligntools.aligning.applying.decisions import decided
+        from aligntools.aligning.memory import cells_within
+        from aligntools.formats.corpus import Skipped
+
+        decisions = DecisionSettings(symmetrize, flavor, decode, threshold).checked()
+        applier = self._applier if max_memory is None else self.applier(cells_within(max_memory))
+        with pool_of(threads) as pool:
+            for text in self._texts(sources, targets, max_length, strict, unbuffered):
+                skipped = text.skipped
+                for d in decided(applier, text, decisions, pool, directions):
+                    yield Alignments(
+                        d.links, d.probabilities, d.forward, d.reverse, d.log_likelihood, d.lengths, skipped
+                    )
+                    skipped = Skipped()
+
+    def _texts(
+        self, sources: "Sentences | Bitext", targets: Sentences | None, max_length: int, strict: bool, unbuffered: bool
+    ) -> "Iterator[Bitext]":
+        """Yield the text in the model's ids, in parts."""
+        from aligntools.formats.bitext import stream_bitext
+        from aligntools.formats.corpus import Bitext, Skipped, in_ids_of, parts_of
+
+        model = self.model
+        if isinstance(sources, Bitext):
+            cut = getattr(sources.source, "view", 0)
+            if cut and model.settings.views != (cut,):
+                raise UsageProblem("this text was cut while another model was trained on it; read it again")
+            if not cut:
+                sources = in_ids_of(sources, model.source_vocabulary, model.target_vocabulary, model.lowercase)
+            skipped = sources.skipped
+            for part in parts_of(sources, PART):
+                part.skipped, skipped = skipped, Skipped()
+                yield part
+            return
+        yield from stream_bitext(
+            **paths_of(sources, targets), source_vocabulary=model.source_vocabulary,
+            target_vocabulary=model.target_vocabulary, lowercase=model.lowercase, max_length=max_length,
+            strict=strict, unbuffered=unbuffered,
+        )  # fmt: skip

@@ -1,0 +1,355 @@
+"""Word alignment from Python: reading parallel text, training aligners, aligning a text at once."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from aligntools.aligning.settings import (
+    AlignerSettings,
+    DecisionSettings,
+    Decoder,
+    Flavor,
+    ModelType,
+    ReconstructionSettings,
+    Symmetrization,
+)
+from aligntools.api.aligner import Aligner
+from aligntools.api.alignments import Alignments
+from aligntools.api.progress import Progress, Step, reporter
+from aligntools.api.texts import Sentences, paths_of
+from aligntools.api.threads import pool_of
+
+if TYPE_CHECKING:
+    from aligntools.formats.corpus import Bitext
+    from aligntools.formats.pharaoh import Links
+    from aligntools.ground.parallel import Pool
+
+_SETTINGS, _DECISIONS, _RECONSTRUCTION = AlignerSettings(), DecisionSettings(), ReconstructionSettings()
+
+
+def read_bitext(
+    source: "Sentences | str", target: "Sentences | str | None" = None, *, case_sensitive: bool = False,
+    max_length: int = 2000, strict: bool = False, tab_separates: bool = False,
+) -> "Bitext":  # fmt: skip
+    """Read parallel text.
+
+    Parameters
+    ----------
+    source, target : str or Path (files), or iterables of sentences
+        Two line-aligned files, or one with `` ||| `` between the sides; plain, .gz, .bz2, .xz, .zst; ``-`` is
+        standard input.
+    case_sensitive : bool
+        Keep upper and lower case apart.
+    max_length : int
+        A pair with a longer side becomes empty, as one with a blank side or with bytes that are not UTF-8 does;
+        ``skipped`` counts them.
+    strict : bool
+        Raise an error there instead.
+    tab_separates : bool
+        In one file a tab separates the sides too.
+
+    Returns
+    -------
+    Bitext
+        Word ids of both sides and their vocabularies; its length is the number of pairs.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read, is empty, or has fewer lines than the other.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> len(at.read_bitext("data/samples/de-en.de", "data/samples/de-en.en"))
+    240
+    """
+    from aligntools.formats import bitext
+
+    as_file = [Path(x) if isinstance(x, str) else x for x in (source, target) if x is not None]
+    paths = paths_of(as_file[0], as_file[1] if target is not None else None)
+    return bitext.read_bitext(
+        **paths, lowercase=not case_sensitive, max_length=max_length, strict=strict, tab_separates=tab_separates
+    )
+
+
+def aligner_settings(
+    *, model_type: ModelType = "fertility", fast: bool = False, direction: str = _SETTINGS.direction,
+    estimator: str = _SETTINGS.estimator, agreement: bool = _SETTINGS.joint, look_alike: bool = _SETTINGS.look_alike,
+    views: Sequence[int] | None = _SETTINGS.views, ibm1_iterations: int = _SETTINGS.ibm_iterations,
+    iterations: int | None = _SETTINGS.model_iterations, sweeps: int | None = _SETTINGS.sweeps,
+    alpha: float = _SETTINGS.alpha, p_null: float = _SETTINGS.p_null, tension: float = _SETTINGS.tension,
+    positions: str = _SETTINGS.positions, seed: int = _SETTINGS.seed,
+) -> AlignerSettings:  # fmt: skip
+    """Return the settings that the options of `train_aligner` mean."""
+    chosen = tuple(views) if views is not None else None
+    if fast:
+        chosen = chosen or (5,)
+    if (fast or direction != "both") and model_type == "fertility":
+        model_type = "hmm"
+    return AlignerSettings(
+        model=model_type, estimator=estimator, joint=agreement and direction == "both", direction=direction,
+        look_alike=look_alike, views=chosen, ibm_iterations=ibm1_iterations, model_iterations=iterations,
+        sweeps=sweeps, alpha=alpha, p_null=p_null, tension=tension, positions=positions, seed=seed,
+    )  # fmt: skip
+
+
+def train_aligner(
+    sources: "Sentences | Bitext", targets: Sentences | None = None, *, model_type: ModelType = "fertility",
+    fast: bool = False, direction: Literal["both", "forward", "reverse"] = "both",
+    estimator: Literal["vb", "em"] = "vb", agreement: bool = _SETTINGS.joint,
+    look_alike: bool = _SETTINGS.look_alike, views: Sequence[int] | None = _SETTINGS.views,
+    ibm1_iterations: int = _SETTINGS.ibm_iterations, iterations: int | None = _SETTINGS.model_iterations,
+    sweeps: int | None = _SETTINGS.sweeps, alpha: float = _SETTINGS.alpha, p_null: float = _SETTINGS.p_null,
+    tension: float = _SETTINGS.tension, positions: Literal["diagonal", "table"] = "diagonal",
+    init_model: "Aligner | None" = None, case_sensitive: bool = False, max_length: int = 2000, strict: bool = False,
+    max_memory: int | None = None, seed: int = _SETTINGS.seed, threads: "int | Pool | None" = None,
+    keep_text: bool = True, progress: Progress = None,
+) -> Aligner:  # fmt: skip
+    """Train an aligner: both directions together, as ``aligntools align`` does.
+
+    IBM 1, then IBM 2 or the HMM (Vogel, Ney & Tillmann 1996; agreement: Liang, Taskar & Klein 2006; variational
+    Bayes: Riley & Gildea 2012), then a sampler over jumps and fertilities (after Östling & Tiedemann 2016), for
+    several views of the words, whose posteriors are averaged.
+
+    Parameters
+    ----------
+    sources, targets : iterables of str or of lists of str, or Path
+        As many sentences of each. ``sources`` alone: a file with `` ||| `` between the sides, or a `Bitext`.
+    model_type : str
+        ``fertility`` (the sampler, from the HMM on), ``hmm``, ``ibm2`` or ``ibm1``.
+    fast : bool
+        Stop at the HMM, one view of the text: quickest.
+    direction : str
+        Train one direction alone (no ``fertility``).
+    estimator : str
+        Variational Bayes (``vb``) or maximum likelihood (``em``).
+    agreement : bool
+        Train the directions jointly.
+    look_alike : bool
+        Expect words that look alike to be translations, as far as the text bears it out.
+    views : sequence of int or None
+        Views to average: 0 whole words, n their first n letters. None chooses by the size of the text.
+    ibm1_iterations, iterations, sweeps : int
+        Iterations of IBM 1, of the HMM or IBM 2, sweeps of the sampler. None chooses by model and size.
+    alpha : float
+        Dirichlet prior of a pair of words (``vb``).
+    p_null : float
+        Probability of NULL.
+    tension : float
+        Start of IBM 2's diagonal tension (Dyer, Chahuneau & Smith 2013).
+    positions : str
+        IBM 2's prior over positions: the ``diagonal``, or a ``table`` p(m | n, M, N).
+    init_model : Aligner or None
+        Go on training from this model, with its settings.
+    case_sensitive : bool
+        Keep upper and lower case apart.
+    max_length : int
+        A pair with a longer side is left out, as one with a blank side is.
+    strict : bool
+        Raise an error there instead.
+    max_memory : int or None
+        Bytes.
+    seed : int
+        The same seed gives the same model.
+    threads : int or None
+        None: all cores. The result does not depend on it.
+    keep_text : bool
+        False lets training cut the words of a `Bitext` in place, which saves its memory once more; that text then
+        serves this aligner alone.
+    progress : callable, True or None
+        Called with a `Step` after each iteration; True shows a tqdm bar.
+
+    Returns
+    -------
+    Aligner
+
+    Raises
+    ------
+    DataError
+        When the sides do not have the same number of sentences.
+    ResourceError
+        When ``max_memory`` is too little.
+    UsageProblem
+        When options exclude each other.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> model = at.train_aligner(["das haus", "das buch", "ein buch"], ["the house", "the book", "a book"])
+    >>> model.align("ein haus", "a house").links
+    [(0, 0), (1, 1)]
+    """
+    settings = aligner_settings(
+        model_type=model_type, fast=fast, direction=direction, estimator=estimator, agreement=agreement,
+        look_alike=look_alike, views=views, ibm1_iterations=ibm1_iterations, iterations=iterations, sweeps=sweeps,
+        alpha=alpha, p_null=p_null, tension=tension, positions=positions, seed=seed,
+    )  # fmt: skip
+    return train_with(
+        sources, targets, init_model.settings if init_model else settings, init_model=init_model,
+        case_sensitive=case_sensitive, max_length=max_length, strict=strict, max_memory=max_memory, threads=threads,
+        keep_text=keep_text, progress=progress,
+    )  # fmt: skip
+
+
+def train_mre_aligner(
+    sources: "Sentences | Bitext", targets: Sentences | None = None, *,
+    model_type: Literal["ibm2", "hmm"] | None = None, mre_iterations: int = _RECONSTRUCTION.iterations,
+    mre_smoothing: float | None = _RECONSTRUCTION.smoothing,
+    mre_positions: bool = _RECONSTRUCTION.positions, mre_null: bool | None = _RECONSTRUCTION.null,
+    direction: Literal["both", "forward", "reverse"] = "both", estimator: Literal["vb", "em"] = "vb",
+    agreement: bool = _SETTINGS.joint, look_alike: bool = _SETTINGS.look_alike, views: Sequence[int] | None = (0,),
+    ibm1_iterations: int = _SETTINGS.ibm_iterations, iterations: int | None = _SETTINGS.model_iterations,
+    alpha: float = _SETTINGS.alpha, p_null: float = _SETTINGS.p_null, tension: float = _SETTINGS.tension,
+    positions: Literal["diagonal", "table"] | None = None, init_model: "Aligner | None" = None,
+    case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, max_memory: int | None = None,
+    seed: int = _SETTINGS.seed, threads: "int | Pool | None" = None, keep_text: bool = True, progress: Progress = None,
+) -> Aligner:  # fmt: skip
+    """Train an aligner by maximum reconstruction estimation (Cheng, Liu & Xu 2017), from where EM ends.
+
+    Parameters
+    ----------
+    model_type : str or None
+        ``hmm`` or ``ibm2``; None: the HMM, or what ``init_model`` is nearest to.
+    mre_iterations : int
+        Steps of exponentiated gradient, after the iterations of EM.
+    mre_smoothing : float or None
+        Uses that each word is given beforehand, spread as the text's words are. None: 20 after EM, 0 after
+        variational Bayes.
+    mre_positions : bool
+        Train jumps or positions too, not the words alone.
+    mre_null : bool or None
+        Train the words of NULL too. None: after variational Bayes.
+    init_model : Aligner or None
+        Start from this model instead of from EM; its settings hold, but for ``model_type`` and ``positions``.
+
+    The other parameters, what is returned and what is raised are those of `train_aligner`.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> model = at.train_mre_aligner(["das haus", "das buch", "ein buch"], ["the house", "the book", "a book"])
+    >>> str(model.align("ein haus", "a house"))
+    '0-0 1-1'
+    """
+    how = ReconstructionSettings(mre_iterations, mre_smoothing, mre_positions, mre_null)
+    if init_model:
+        from aligntools.aligning.training.train_model import settings_after
+
+        settings = settings_after(init_model.model, True, model_type, positions)
+    else:
+        settings = aligner_settings(
+            model_type=model_type or "hmm", direction=direction, estimator=estimator, agreement=agreement,
+            look_alike=look_alike, views=views, ibm1_iterations=ibm1_iterations, iterations=iterations,
+            alpha=alpha, p_null=p_null, tension=tension, positions=positions or "diagonal", seed=seed,
+        )  # fmt: skip
+    return train_with(
+        sources, targets, settings, init_model=init_model, reconstruction=how, case_sensitive=case_sensitive,
+        max_length=max_length, strict=strict, max_memory=max_memory, threads=threads, keep_text=keep_text,
+        progress=progress,
+    )  # fmt: skip
+
+
+def train_with(
+    sources: "Sentences | Bitext", targets: Sentences | None, settings: AlignerSettings, *,
+    init_model: Aligner | None = None, reconstruction: ReconstructionSettings | None = None,
+    case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, max_memory: int | None = None,
+    threads: "int | Pool | None" = None, keep_text: bool = True, progress: Progress = None,
+) -> Aligner:  # fmt: skip
+    """Train an aligner with settings made elsewhere; see `train_aligner` for the parameters."""
+    from aligntools.aligning.training.train_model import count_steps, train_model
+    from aligntools.formats.corpus import Bitext
+
+    start = init_model.model if init_model else None
+    lowercase = start.lowercase if start else not case_sensitive
+    if isinstance(sources, Bitext):
+        bitext = sources
+    else:
+        bitext = read_bitext(
+            sources, targets, case_sensitive=not lowercase, max_length=max_length, strict=strict
+        )  # fmt: skip
+        keep_text = False
+    settings = settings.resolved(len(bitext.source.tokens))
+    total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
+
+    def report(figures: dict[str, Any]) -> None:
+        nonlocal done
+        done += 1
+        tell(Step(figures["stage"], done, total, figures))
+
+    with pool_of(threads) as pool:
+        model = train_model(
+            bitext, settings, pool, lowercase=lowercase, max_memory=max_memory, start=start,
+            reconstruction=reconstruction, report=report, keep_text=keep_text,
+        )  # fmt: skip
+    return Aligner(model)
+
+
+def align(
+    sources: "Sentences | Bitext", targets: Sentences | None = None, *,
+    symmetrize: Symmetrization = _DECISIONS.symmetrize, flavor: Flavor = _DECISIONS.flavor,
+    decode: Decoder = _DECISIONS.decode, threshold: float | None = _DECISIONS.threshold,
+    case_sensitive: bool = False, max_length: int = 2000, strict: bool = False,
+    threads: "int | Pool | None" = None, **options: Any,
+) -> Alignments:  # fmt: skip
+    """Train an aligner on a text and align that text: one alignment for each pair.
+
+    Parameters
+    ----------
+    sources, targets, case_sensitive, max_length, strict, threads
+        As for `train_aligner`.
+    symmetrize, flavor, decode, threshold
+        As for `Aligner.align_batch`.
+    **options
+        The other options of `train_aligner`.
+
+    Returns
+    -------
+    Alignments
+        A sequence of `Alignment`; its arrays hold all links.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> found = at.align(["das haus", "das buch", "ein buch"], ["the house", "the book", "a book"], fast=True)
+    >>> [str(a) for a in found]
+    ['0-0 1-1', '0-0 1-1', '0-0 1-1']
+    """
+    from aligntools.formats.corpus import Bitext, Skipped
+    from aligntools.formats.pharaoh import Links, concatenate
+
+    whole = isinstance(sources, Bitext)
+    bitext = (
+        sources
+        if isinstance(sources, Bitext)
+        else read_bitext(sources, targets, case_sensitive=case_sensitive, max_length=max_length, strict=strict)
+    )
+    if (init := options.get("init_model")) is not None:
+        case_sensitive = not init.model.lowercase
+    aligner = train_aligner(bitext, case_sensitive=case_sensitive, threads=threads, keep_text=whole, **options)
+    blocks = list(
+        aligner.align_blocks(
+            bitext, symmetrize=symmetrize, flavor=flavor, decode=decode, threshold=threshold, threads=threads
+        )
+    )
+    skipped = Skipped()
+    for block in blocks:
+        skipped.add(block.skipped)
+
+    def joined(tables: "list[Links | None]") -> "Links | None":
+        known = [table for table in tables if table is not None]
+        return concatenate(known) if len(known) == len(tables) else None
+
+    if not blocks:
+        none = Links(np.empty((0, 2), np.int32), np.zeros(1, np.int64))
+        return Alignments(
+            none, np.empty(0, np.float32), none, none, np.empty((2, 0)), np.empty((2, 0), np.int64), skipped
+        )
+    return Alignments(
+        concatenate([b.table for b in blocks]), np.concatenate([b.probabilities for b in blocks]),
+        joined([b.forward_table for b in blocks]), joined([b.reverse_table for b in blocks]),
+        np.concatenate([b.log_likelihood for b in blocks], axis=1), np.concatenate([b.lengths for b in blocks], axis=1),
+        skipped,
+    )  # fmt: skip

@@ -1,0 +1,106 @@
+"""What the functions for tagging and parsing take: files, sentences in memory, and what the readers return."""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TypeAlias, Union
+
+import numpy as np
+
+from aligntools.api.texts import Sentence as Sentence
+from aligntools.formats.conll import Conll
+from aligntools.formats.tagged import Tokens, parse_tagged, read_tags, read_words, sniff, tokens_of_conll
+from aligntools.formats.vocabulary import split_words
+from aligntools.ground.errors import DataError
+
+if TYPE_CHECKING:
+    from aligntools.api.tagging import TaggedSentence
+
+#: A sentence with tags: a line of ``word_TAG``, pairs of word and tag, or what a tagger returns.
+Annotated: TypeAlias = Union[str, Sequence[tuple[str, str]], "TaggedSentence"]
+#: A file, by its name.
+PathLike: TypeAlias = str | os.PathLike[str]
+#: What the readers of `formats` return.
+Parsed: TypeAlias = Tokens | Conll
+
+#: What messages call text that is not from a file.
+IN_MEMORY = "<sentences>"
+
+
+def encoded(word: str) -> bytes:
+    """Return a word in UTF-8; bytes that were not UTF-8 come back as they were."""
+    return word.encode("utf-8", "surrogateescape")
+
+
+def decoded(word: bytes) -> str:
+    """Return a word as text; bytes that are not UTF-8 survive in it."""
+    return word.decode("utf-8", "surrogateescape")
+
+
+def as_bytes(separator: str | bytes | None) -> bytes | None:
+    """Return a separator in UTF-8."""
+    return separator.encode() if isinstance(separator, str) else separator
+
+
+def _offsets(rows: Sequence[Sequence[object]]) -> np.ndarray:
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(row) for row in rows], out=offsets[1:])
+    return offsets
+
+
+def tokens_of(sentences: Iterable[Sentence]) -> Tokens:
+    """Return sentences as flat lists of words."""
+    rows = [split_words(encoded(s)) if isinstance(s, str) else list(map(encoded, s)) for s in sentences]
+    words = [word for row in rows for word in row]
+    if b"" in words:
+        raise DataError(IN_MEMORY, None, "a word is empty")
+    return Tokens(words, _offsets(rows), None, np.arange(1, len(rows) + 1))
+
+
+def tagged_tokens_of(sentences: Iterable[Annotated], separator: bytes | None = None) -> Tokens:
+    """Return sentences with tags as flat lists of words and of tags; the separator is found out unless given."""
+    rows = list(sentences)
+    lines = [encoded(row) for row in rows if isinstance(row, str)]
+    if lines and separator is None:
+        separator = sniff(lines, ("tagged",))[1]
+    pairs: list[list[tuple[bytes, bytes]]] = []
+    for number, row in enumerate(rows, 1):
+        if isinstance(row, str):
+            found = parse_tagged(IN_MEMORY, [encoded(row)], number, separator or b"_")
+            pairs.append(list(zip(found.words, found.tags or [], strict=True)))
+        else:
+            pairs.append([(encoded(word), encoded(tag)) for word, tag in row])
+            if any(not word or not tag for word, tag in pairs[-1]):
+                raise DataError(IN_MEMORY, number, "a word or a tag is empty")
+    words, tags = ([pair[k] for row in pairs for pair in row] for k in (0, 1))
+    return Tokens(words, _offsets(pairs), tags, np.arange(1, len(rows) + 1), "tagged")
+
+
+def read_untagged(
+    text: PathLike | Parsed | Iterable[Sentence], format: str = "auto", separator: bytes | None = None
+) -> Tokens:
+    """Return the words of a file, of sentences, or of what was read."""
+    if isinstance(text, Tokens):
+        return text
+    if isinstance(text, (str, os.PathLike)):
+        return read_words(os.fspath(text), format, separator)
+    if isinstance(text, Conll):
+        return tokens_of_conll(text, None)
+    return tokens_of(text)
+
+
+def read_annotated(
+    text: PathLike | Parsed | Iterable[Annotated],
+    column: str | int = "upos",
+    format: str = "auto",
+    separator: bytes | None = None,
+) -> Tokens:
+    """Return the words and tags of a file, of sentences, or of what was read."""
+    if isinstance(text, Tokens):
+        if text.tags is None:
+            raise DataError(IN_MEMORY, None, "the text has no tags")
+        return text
+    if isinstance(text, (str, os.PathLike)):
+        return read_tags(os.fspath(text), column, format, separator)
+    if isinstance(text, Conll):
+        return tokens_of_conll(text, column)
+    return tagged_tokens_of(text, separator)

@@ -1,0 +1,59 @@
+"""Loading a model file of any kind."""
+
+import importlib
+import os
+from typing import TYPE_CHECKING, TypeAlias, Union
+
+from aligntools.ground.errors import ModelError
+
+if TYPE_CHECKING:
+    from aligntools.api.aligner import Aligner
+    from aligntools.api.grammars import Grammar
+    from aligntools.api.language_models import LanguageModel
+    from aligntools.api.parsing import Parser
+    from aligntools.api.tagging import Tagger
+
+Model: TypeAlias = Union["Aligner", "Tagger", "Parser", "Grammar", "LanguageModel"]
+
+#: The class that loads models of each kind.
+CLASSES = {
+    "alignment": ("aligner", "Aligner"),
+    "tagger": ("tagging", "Tagger"),
+    "parser": ("parsing", "Parser"),
+    "grammar": ("grammars", "Grammar"),
+    "lm": ("language_models", "LanguageModel"),
+}
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Load a model file, of whatever kind it is.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    Aligner, Tagger, Parser, Grammar or LanguageModel
+
+    Raises
+    ------
+    ModelError
+        When it is not a model file, or damaged.
+
+    Examples
+    --------
+    >>> import tempfile, aligntools as at
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     at.induce_tags(["the dog barks"], states=2, iterations=1).save(f"{folder}/model")
+    ...     at.load(f"{folder}/model")
+    <Tagger of 2 tags, 2 states>
+    """
+    from aligntools.formats.modelfile import model_kind
+
+    kind = model_kind(path)
+    if kind not in CLASSES:
+        raise ModelError(path, None, f"holds '{kind}', which is not a model to load")
+    module, name = CLASSES[kind]
+    model: Model = getattr(importlib.import_module(f"aligntools.api.{module}"), name).load(path)
+    return model

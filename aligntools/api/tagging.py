@@ -1,0 +1,463 @@
+"""Tagging from Python: training taggers, with tags or without, and applying them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from aligntools.api.annotated import (
+    Annotated,
+    Parsed,
+    PathLike,
+    Sentence,
+    as_bytes,
+    decoded,
+    read_annotated,
+    read_untagged,
+    tokens_of,
+)
+from aligntools.api.progress import Progress, Step, reporter
+from aligntools.api.threads import pool_of
+from aligntools.formats.conll import Conll, column_place, format_conll
+from aligntools.formats.tagged import format_tagged
+from aligntools.tagging.settings import InductionSettings, TaggerSettings
+
+if TYPE_CHECKING:
+    from aligntools.ground.parallel import Pool
+    from aligntools.tagging.tagger import TaggerModel
+
+Decoder: TypeAlias = Literal["posterior", "viterbi"]
+TextFormat: TypeAlias = Literal["auto", "conll", "tagged", "columns", "text"]
+Estimator: TypeAlias = Literal["em", "vb", "mre"]
+
+#: Sentences that are tagged at a time.
+PART = 4000
+_SETTINGS, _INDUCTION = TaggerSettings(), InductionSettings()
+
+
+@dataclass(frozen=True, eq=False)
+class TaggedSentence(Sequence[tuple[str, str]]):
+    """A sentence with its tags; as a sequence, its pairs of word and tag.
+
+    Attributes
+    ----------
+    tokens, tags : tuple of str
+        The words, and a tag for each.
+    probabilities : float64 [words]
+        The posterior probability of each tag.
+    """
+
+    tokens: tuple[str, ...]
+    tags: tuple[str, ...]
+    probabilities: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[str, str]: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[tuple[str, str]]: ...
+    def __getitem__(self, index: int | slice) -> tuple[str, str] | list[tuple[str, str]]:
+        """Return a pair of word and tag, or some of them."""
+        if isinstance(index, slice):
+            return list(zip(self.tokens[index], self.tags[index], strict=True))
+        return self.tokens[index], self.tags[index]
+
+    def __str__(self) -> str:
+        return " ".join(f"{word}_{tag}".replace(" ", "\N{NO-BREAK SPACE}") for word, tag in self)
+
+
+@dataclass(frozen=True, eq=False)
+class TaggedSentences(Sequence[TaggedSentence]):
+    """Consecutive sentences with their tags, in a few arrays; an item is a `TaggedSentence`.
+
+    Attributes
+    ----------
+    source : Tokens or Conll
+        What was tagged.
+    tagset : tuple of str
+    ids : int32 [words]
+        Indexes of ``tagset``.
+    probabilities : float64 [words]
+        The posterior probability of each tag.
+    """
+
+    source: Parsed
+    tagset: tuple[str, ...]
+    ids: npt.NDArray[np.int32]
+    probabilities: npt.NDArray[np.float64]
+    column: str | int = "upos"
+
+    @cached_property
+    def tags(self) -> list[bytes]:
+        """The tag of each word, in UTF-8."""
+        names = [name.encode("utf-8", "surrogateescape") for name in self.tagset]
+        return [names[n] for n in self.ids.tolist()]
+
+    @cached_property
+    def _words(self) -> list[bytes]:
+        return self.source.words
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @overload
+    def __getitem__(self, index: int) -> TaggedSentence: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[TaggedSentence]: ...
+    def __getitem__(self, index: int | slice) -> TaggedSentence | list[TaggedSentence]:
+        """Return a sentence, or some of them."""
+        if isinstance(index, slice):
+            return [self[k] for k in range(*index.indices(len(self)))]
+        k = range(len(self))[index]
+        begin, end = self.source.offsets[k : k + 2].tolist()
+        tags = tuple(self.tagset[n] for n in self.ids[begin:end].tolist())
+        return TaggedSentence(tuple(map(decoded, self._words[begin:end])), tags, self.probabilities[begin:end])
+
+    def format(
+        self,
+        to: Literal["same", "tagged", "conll"] = "same",
+        column: str | int | None = None,
+        separator: str | bytes = "_",
+    ) -> bytes:
+        """Return the text with its tags, in UTF-8.
+
+        Parameters
+        ----------
+        to : {"same", "tagged", "conll"}
+            ``word_TAG`` lines or CoNLL; ``same``: CoNLL if the source is, with all else as it was.
+        column : str, int or None
+            Column of CoNLL that gets the tags, by name or number. None: the one that the tagger learned.
+        separator : str
+            Between word and tag.
+
+        Raises
+        ------
+        UsageProblem
+            When there is no such column, or a tag has the separator in it.
+        """
+        conll = isinstance(self.source, Conll)
+        if to == "tagged" or (to == "same" and not conll):
+            return format_tagged(self._words, self.source.offsets, self.tags, as_bytes(separator) or b"_")
+        place = column_place(self.column if column is None else column)
+        if isinstance(self.source, Conll):
+            return self.source.format({place: self.tags})
+        return format_conll(self._words, self.source.offsets, {place: self.tags})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tagger:
+    """A trained tagger: from `train_tagger`, `induce_tags` or a model file. Several threads can use it at once.
+
+    Attributes
+    ----------
+    model : TaggerModel
+        The arrays; not part of the public interface.
+    """
+
+    model: "TaggerModel"
+
+    def __repr__(self) -> str:
+        return f"<Tagger of {len(self.tags)} tags, {self.n_states} states>"
+
+    @classmethod
+    def load(cls, path: PathLike) -> "Tagger":
+        """Read a model file.
+
+        Raises
+        ------
+        ModelError
+            When it is not the model of a tagger, or damaged.
+        """
+        from aligntools.tagging.tagger import TaggerModel
+
+        return cls(TaggerModel.load(path))
+
+    def save(self, path: PathLike) -> None:
+        """Write a model file; it appears whole or not at all.
+
+        Raises
+        ------
+        DataError
+            When it cannot be written.
+        """
+        self.model.save(path)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tagset; numbers from 0 where the tags were induced."""
+        return tuple(self.model.tags)
+
+    @property
+    def n_states(self) -> int:
+        """Number of states of the largest model."""
+        return max(len(member.prior) for member in self.model.members)
+
+    @property
+    def n_models(self) -> int:
+        """Number of models whose posteriors are multiplied."""
+        return len(self.model.members)
+
+    @property
+    def column(self) -> str | int:
+        """Column of CoNLL that the tags were learned from."""
+        column: str | int = self.model.settings.get("column", "upos")
+        return column
+
+    def knows(self, words: Iterable[str]) -> list[bool]:
+        """Return for each word whether training saw it."""
+        found: list[bool] = self.model.knows([word.encode("utf-8", "surrogateescape") for word in words]).tolist()
+        return found
+
+    def tag(self, sentence: Sentence, *, decoder: Decoder = "posterior") -> TaggedSentence:
+        """Tag a sentence.
+
+        Parameters
+        ----------
+        sentence : str or sequence of str
+            Words between spaces, or a list of words.
+        decoder : {"posterior", "viterbi"}
+            Each word's most probable tag, or the most probable sequence of tags.
+
+        Returns
+        -------
+        TaggedSentence
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> tagger = at.train_tagger(["the_DET dog_NOUN barks_VERB", "a_DET cat_NOUN sleeps_VERB"], latent=1)
+        >>> list(tagger.tag("the cat barks"))
+        [('the', 'DET'), ('cat', 'NOUN'), ('barks', 'VERB')]
+        """
+        return self.tag_text(tokens_of([sentence]), decoder=decoder, threads=1)[0]
+
+    def tag_batch(
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decoder: Decoder = "posterior",
+        threads: "int | Pool | None" = None,
+        batch_size: int = PART,
+    ) -> Iterator[TaggedSentence]:
+        """Tag sentences as they come, in constant memory.
+
+        Parameters
+        ----------
+        sentences : iterable of str or of sequences of str
+            A sentence without words gets no tags, and is returned like the others.
+        decoder
+            As for `tag`.
+        threads : int or None
+            None: all cores. The result does not depend on it.
+        batch_size : int
+            Sentences that are read before the first of them is returned.
+
+        Yields
+        ------
+        TaggedSentence
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> tagger = at.train_tagger(["the_DET dog_NOUN barks_VERB", "a_DET cat_NOUN sleeps_VERB"], latent=1)
+        >>> [str(s) for s in tagger.tag_batch(["the cat", "", "a dog"])]
+        ['the_DET cat_NOUN', '', 'a_DET dog_NOUN']
+        """
+        rest = iter(sentences)
+        with pool_of(threads) as pool:
+            while part := list(islice(rest, batch_size)):
+                yield from self.tag_text(tokens_of(part), decoder=decoder, threads=pool)
+
+    def tag_text(
+        self, text: Parsed, *, decoder: Decoder = "posterior", threads: "int | Pool | None" = None
+    ) -> TaggedSentences:
+        """Tag what a reader of `aligntools.formats` returned.
+
+        Parameters
+        ----------
+        text : Tokens or Conll
+        decoder, threads
+            As for `tag_batch`.
+
+        Returns
+        -------
+        TaggedSentences
+        """
+        with pool_of(threads) as pool:
+            ids, probabilities = self.model.tag(text.words, text.offsets, pool, decoder)
+        return TaggedSentences(text, self.tags, ids, probabilities, self.column)
+
+
+def train_tagger(
+    text: PathLike | Parsed | Iterable[Annotated],
+    *,
+    column: str | int = "upos",
+    format: TextFormat = "auto",
+    separator: str | bytes | None = None,
+    latent: int = _SETTINGS.latent,
+    members: int = _SETTINGS.members,
+    iterations: int = _SETTINGS.iterations,
+    seed: int = _SETTINGS.seed,
+    threads: "int | Pool | None" = None,
+    progress: Progress = None,
+) -> Tagger:
+    """Train a tagger on tagged text: a hidden Markov model whose tags are split into latent substates.
+
+    The method is that of Huang, Eidelman & Harper (2009), after Petrov et al. (2006); several models with different
+    seeds are combined by the product of their posteriors (Petrov 2010).
+
+    Parameters
+    ----------
+    text : str, path, Tokens, Conll, or iterable of sentences
+        The name of a file (CoNLL, ``word_TAG`` lines, or one word and tag per line), or sentences: lines of
+        ``word_TAG``, or lists of pairs of word and tag.
+    column : str or int
+        Column of CoNLL with the tags, by name or number from 1.
+    format : {"auto", "conll", "tagged", "columns"}
+        Format of the file; ``auto`` looks at its first lines.
+    separator : str or None
+        Between word and tag. None: ``_`` or ``/``, whichever the text has.
+    latent : int
+        Largest number of substates of a tag; 1 is the plain bigram tagger.
+    members : int
+        Number of models.
+    iterations : int
+        Iterations of EM in each round of splits.
+    seed : int
+        The same seed gives the same model.
+    threads : int or None
+        None: all cores. The result does not depend on it.
+    progress : callable, True or None
+        Called with a `Step` after each iteration, stage ``em``, with the figures ``member``, ``split``,
+        ``iteration``, ``states`` and ``log_likelihood`` (natural logarithm), and at the end, stage ``trained``.
+
+    Returns
+    -------
+    Tagger
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read, or a word has no tag.
+    UsageProblem
+        When the text has no words, or an option makes no sense.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> tagger = at.train_tagger("data/samples/en.tagged", latent=1)
+    >>> str(tagger.tag("the dog sleeps ."))
+    'the_DET dog_NOUN sleeps_VERB ._PUNCT'
+    """
+    from dataclasses import replace
+
+    from aligntools.tagging.supervised.training import train_supervised
+
+    settings = TaggerSettings(latent=latent, members=members, iterations=iterations, seed=seed).checked()
+    tokens, tell = read_annotated(text, column, format, as_bytes(separator)), reporter(progress)
+    names = ("member", "split", "iteration", "states", "log_likelihood")
+
+    def report(*figures: float) -> None:
+        tell(Step("em", figures=dict(zip(names, figures, strict=True))))
+
+    with pool_of(threads) as pool:
+        model = train_supervised(tokens.words, tokens.offsets, tokens.tags or [], pool, settings, report)
+    tagger = Tagger(replace(model, settings=model.settings | {"column": column}))
+    sizes = {"words": len(tokens.words), "tags": len(tagger.tags), "states": tagger.n_states, "models": tagger.n_models}
+    tell(Step("trained", figures=sizes))
+    return tagger
+
+
+def induce_tags(
+    text: PathLike | Parsed | Iterable[Sentence],
+    *,
+    format: TextFormat = "auto",
+    separator: str | bytes | None = None,
+    states: int = _INDUCTION.states,
+    estimator: Estimator = "em",
+    iterations: int = _INDUCTION.iterations,
+    mre_iterations: int = _INDUCTION.mre_iterations,
+    tolerance: float = _INDUCTION.tolerance,
+    transition_prior: float | None = _INDUCTION.transition_prior,
+    emission_prior: float | None = _INDUCTION.emission_prior,
+    restarts: int = _INDUCTION.restarts,
+    stop: bool = _INDUCTION.stop,
+    seed: int = _INDUCTION.seed,
+    threads: "int | Pool | None" = None,
+    progress: Progress = None,
+) -> Tagger:
+    """Learn tags from text without tags: a hidden Markov model, by EM, variational Bayes or maximum reconstruction.
+
+    Parameters
+    ----------
+    text : str, path, Tokens, Conll, or iterable of sentences
+        The name of a file (plain text; of tagged text or CoNLL the words are read), or sentences: lines of words
+        between spaces, or lists of words.
+    format, separator
+        As for `train_tagger`; ``text`` is plain text.
+    states : int
+        Number of tags.
+    estimator : {"em", "vb", "mre"}
+        EM, variational Bayes, or EM and then maximum reconstruction (Cheng, Liu & Xu 2017).
+    iterations : int
+        Largest number of iterations of EM or variational Bayes.
+    mre_iterations : int
+        Steps of maximum reconstruction; only for ``mre``.
+    tolerance : float
+        Stop when an iteration gains less than this, relative to the objective.
+    transition_prior, emission_prior : float or None
+        EM: added to the expected counts. Variational Bayes: parameters of the Dirichlet priors. None: 0 for EM, 0.1
+        for variational Bayes.
+    restarts : int
+        Random starts; the one with the highest objective is kept.
+    stop : bool
+        Whether the end of a sentence is part of the model.
+    seed, threads
+        As for `train_tagger`.
+    progress : callable, True or None
+        Called with a `Step` after each iteration. Stages ``em`` and ``vb`` have the figures ``restart``,
+        ``iteration``, ``objective`` and ``perplexity``; ``mre`` has ``iteration`` and ``objective``, the mean
+        ``ln P(x|x)`` of a sentence; ``trained`` is the end.
+
+    Returns
+    -------
+    Tagger
+        Its tags are the numbers of the states.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read.
+    UsageProblem
+        When the text has no words, or an option makes no sense.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> tagger = at.induce_tags(["the dog barks", "a cat sleeps", "the cat barks"], states=3, iterations=20)
+    >>> tagger.tags
+    ('0', '1', '2')
+    >>> len(tagger.tag("a dog sleeps"))
+    3
+    """
+    from aligntools.tagging.induced import train_induced
+
+    settings = InductionSettings(
+        states, estimator, iterations, mre_iterations, tolerance, transition_prior, emission_prior, restarts, stop, seed
+    ).checked()
+    tokens, tell = read_untagged(text, format, as_bytes(separator)), reporter(progress)
+
+    def report(stage: str, figures: dict[str, Any]) -> None:
+        tell(Step(stage, figures=figures))
+
+    with pool_of(threads) as pool:
+        model, restart = train_induced(tokens.words, tokens.offsets, pool, settings, report)
+    figures = {"words": len(tokens.words), "types": len(model.words), "states": states, "restart": restart}
+    tell(Step("trained", figures=figures))
+    return Tagger(model)

@@ -1,0 +1,188 @@
+"""Options of the commands that align: align, mre-align, contrastive-align, train-hmm."""
+
+import os
+import sys
+
+import click
+from click.core import ParameterSource
+
+from aligntools.aligning.settings import (
+    DECODERS,
+    FLAVORS,
+    POSITIONS,
+    SYMMETRIZATIONS,
+    AlignerSettings,
+    DecisionSettings,
+)
+from aligntools.cli import options
+from aligntools.ground.errors import UsageProblem
+
+DEFAULTS, DECISIONS = AlignerSettings(), DecisionSettings()
+
+
+def _views(_ctx, _option, value):
+    if value is None:
+        return None
+    try:
+        views = tuple(int(x) for x in value.split(","))
+    except ValueError:
+        views = ()
+    if not views or min(views) < 0 or len(set(views)) < len(views):
+        raise click.BadParameter(f"'{value}': different numbers of letters, with commas; 0 for whole words")
+    return views
+
+
+#: What is read, and where the alignment goes.
+text = options.group(
+    "Common options",
+    click.option("-s", "--source", metavar="FILE", help="Source side, one sentence per line."),
+    click.option("-t", "--target", metavar="FILE", help="Target side, the same number of lines."),
+    click.option("-i", "--input", "joint_file", metavar="FILE",
+                 help="Both sides in one file, ' ||| ' between them (- is standard input)."),
+    options.output(help="Write the alignment here instead of standard output; appears whole or not at all."),
+)  # fmt: skip
+#: Models on disk.
+models = options.group(
+    "Models",
+    click.option("-m", "--model", metavar="FILE", help="Apply a saved model; reads and writes line by line."),
+    click.option("--save-model", metavar="FILE", help="Save the trained model."),
+    click.option("--init-model", metavar="FILE", help="Continue training from a saved model, on this text."),
+)
+#: How links are decided on.
+decisions = options.group(
+    "Links",
+    click.option("--threshold", type=click.FloatRange(0, 1), default=DECISIONS.threshold, metavar="P",
+                 help="Posterior that a link must exceed: higher for precision, lower for recall.  [default: 0.4;"
+                      " with one view 0.5]"),
+    click.option("--symmetrize", type=click.Choice(SYMMETRIZATIONS), default=DECISIONS.symmetrize, show_default=True,
+                 help="How the two directions are combined; joint takes their mean posterior."),
+    click.option("--flavor", type=click.Choice(FLAVORS), default=DECISIONS.flavor, show_default=True,
+                 help="Scan order of the heuristics: as atools or as Moses' symal."),
+    click.option("--decode", type=click.Choice(DECODERS), default=DECISIONS.decode, show_default=True,
+                 help="Single directions: each word's best link, all links over the threshold, or the Viterbi path."),
+)  # fmt: skip
+#: What else is written.
+outputs = options.group(
+    "More output",
+    click.option("--forward-output", metavar="FILE", help="Also write the forward direction (target words choose)."),
+    click.option("--reverse-output", metavar="FILE", help="Also write the reverse direction (source words choose)."),
+    click.option("--scores", metavar="FILE",
+                 help="Also write ln p(t|s), ln p(s|t), and both per word, separated by tabs."),
+    click.option("--link-probabilities", is_flag=True, help="Write links as i-j:p, with their posteriors."),
+    click.option("--ttable", metavar="FILE",
+                 help="Also write ln p(target|source) as 'source TAB target TAB ln p'."),
+    click.option("--log-json", metavar="FILE", help="Also write the figures of each training step as JSON lines."),
+)  # fmt: skip
+views = click.option("--views", callback=_views, metavar="N,N..",
+                     help="Views to average: 0 whole words, n their first n letters.  [default: by size]")  # fmt: skip
+look_alike = click.option(
+    "--look-alike/--no-look-alike",
+    default=DEFAULTS.look_alike,
+    show_default=True,
+    help="Expect words that look alike to be translations, as far as the text supports it.",
+)
+agreement = click.option(
+    "--agreement/--no-agreement", default=DEFAULTS.joint, show_default=True, help="Train the directions jointly."
+)
+case_sensitive = click.option("--case-sensitive", is_flag=True, help="Keep upper and lower case apart.")
+estimation = options.group(
+    "Training",
+    click.option("--estimator", type=click.Choice(["vb", "em"]), default=DEFAULTS.estimator, show_default=True,
+                 help="Variational Bayes or maximum likelihood."),
+    agreement,
+    click.option("--direction", type=click.Choice(["both", "forward", "reverse"]), default=DEFAULTS.direction,
+                 show_default=True, help="Train and write one direction alone (not for fertility)."),
+    look_alike,
+    views,
+    click.option("--ibm1-iterations", type=click.IntRange(1), default=DEFAULTS.ibm_iterations, show_default=True,
+                 metavar="N", help="Iterations of IBM 1, before the model."),
+    click.option("--iterations", type=click.IntRange(1), metavar="N",
+                 help="Iterations of the HMM or of IBM 2.  [default: 2 before the sampler, hmm 4, ibm2 5]"),
+    click.option("--alpha", type=click.FloatRange(0, min_open=True), default=DEFAULTS.alpha, show_default=True,
+                 metavar="A", help="Dirichlet prior of each pair of words (vb)."),
+    click.option("--p-null", type=click.FloatRange(0, 0.99), default=DEFAULTS.p_null, show_default=True, metavar="P",
+                 help="Probability of no link."),
+    click.option("--tension", type=float, default=DEFAULTS.tension, show_default=True, metavar="X",
+                 help="Initial tension of IBM 2's diagonal."),
+    click.option("--positions", type=click.Choice(POSITIONS), default=DEFAULTS.positions, show_default=True,
+                 help="IBM 2's prior over positions: the diagonal, or a table of p(m|n,M,N)."),
+)  # fmt: skip
+#: Which text is read, and how the work is done.
+limits = options.group(
+    "Text and resources",
+    case_sensitive,
+    options.max_length,
+    options.strict,
+    click.option("--unbuffered", is_flag=True, help="With -m: write each line as soon as its pair is read."),
+    click.option("--max-memory", callback=options.size, metavar="SIZE",
+                 help="Use at most this much memory, for instance 800M or 4G."),
+    options.threads,
+    options.seed,
+    options.verbosity,
+)  # fmt: skip
+
+#: Options that a saved model has settled.
+OF_THE_MODEL = {
+    "model_type", "fast", "estimator", "agreement", "direction", "look_alike", "views", "ibm1_iterations",
+    "iterations", "sweeps", "alpha", "p_null", "tension", "positions", "seed", "case_sensitive",
+}  # fmt: skip
+#: How reconstruction continues from a model, and so what may be given with --init-model.
+OF_RECONSTRUCTION = {"mre_iterations", "mre_smoothing", "mre_positions", "mre_null"}
+TYPES = ("ibm1", "ibm2", "hmm", "fertility")
+
+
+def given() -> set[str]:
+    """Return the names of the options that the command line itself gave."""
+    context = click.get_current_context()
+    return {n for n in context.params if context.get_parameter_source(n) is ParameterSource.COMMANDLINE}
+
+
+def take_old_type(o, chosen, known=TYPES):
+    """Read ``--model hmm`` as ``--model-type hmm``, as it was written before ``--model`` named a file."""
+    if o["model"] in TYPES and not os.path.exists(o["model"]):
+        sys.stderr.write("note: --model hmm and the like are called --model-type now; --model is a file\n")
+        if o["model"] not in known:
+            raise UsageProblem(f"--model-type is one of {', '.join(known)} here, not {o['model']}")
+        o["model_type"], o["model"] = o["model"], None
+        chosen.discard("model")
+        chosen.add("model_type")
+
+
+def check_text(o):
+    """Refuse a text that is not given in one of the two ways."""
+    texts = o["joint_file"] is not None, o["source"] is not None or o["target"] is not None
+    if sum(texts) != 1 or (texts[1] and (o["source"] is None or o["target"] is None)):
+        raise UsageProblem("give the text as -s FILE -t FILE, or as one file with -i")
+
+
+def check_names(o, *names):
+    """Refuse two outputs of the same name."""
+    files = [o[n] for n in names if o.get(n)]
+    if len(set(files)) < len(files):
+        raise UsageProblem("two outputs have the same name")
+
+
+def check(o, chosen, reconstructs=False):
+    """Refuse options of the aligning commands that exclude each other; ``chosen`` are those that were given."""
+    check_text(o)
+    if o["model"] and (o["save_model"] or o["init_model"]):
+        raise UsageProblem("-m applies a model as it is; to continue training from one use --init-model")
+    fixed = OF_THE_MODEL | OF_RECONSTRUCTION
+    if reconstructs and o["init_model"]:  # which model is trained from the given one may be chosen
+        fixed = OF_THE_MODEL - {"model_type", "positions"}
+    fixed = sorted(chosen & fixed)
+    if fixed and (o["model"] or o["init_model"]):
+        flag = "--" + fixed[0].replace("_", "-")
+        raise UsageProblem(f"{flag} is for a new model; a saved one keeps the settings it was trained with")
+    other = {"forward": "reverse", "reverse": "forward"}.get(o["direction"])
+    if other and o[f"{other}_output"]:
+        raise UsageProblem(f"--{other}-output needs that direction trained; leave out --direction {o['direction']}")
+    single = o["symmetrize"] != "joint" or other or o["forward_output"] or o["reverse_output"]
+    if "decode" in chosen and not single and not o["model"]:
+        raise UsageProblem(
+            "--decode chooses links of single directions, and --symmetrize joint writes none; choose a heuristic"
+            " such as --symmetrize grow-diag-final-and, or add --forward-output or --reverse-output"
+        )
+    if o["unbuffered"] and not o["model"]:
+        raise UsageProblem("--unbuffered goes with -m: training needs the whole text")
+    check_names(o, "output", "forward_output", "reverse_output", "scores", "save_model", "ttable", "log_json")

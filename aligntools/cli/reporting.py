@@ -1,0 +1,106 @@
+"""What commands say on standard error while they work: a bar, a line a step, a summary; and the JSON log."""
+
+import contextlib
+import json
+import resource
+import sys
+import time
+
+from aligntools.api.progress import Step
+
+
+class Reporter:
+    """Standard error: a bar on a terminal, one line a step when verbose, a summary at the end, nothing when quiet.
+
+    Parameters
+    ----------
+    log : binary file or None
+        Gets one JSON line for each step.
+    """
+
+    def __init__(self, quiet, verbose, log=None):
+        self.quiet, self.verbose, self.log = quiet, verbose and not quiet, log
+        self.bar = None
+        self.extra = 0  # steps that come after training
+        self.stages = {}
+        self.began = self.last = time.perf_counter()
+
+    def __call__(self, step: Step):
+        """Take a step: of the bar, of the log, and of what is said when verbose."""
+        now = time.perf_counter()
+        figures = dict(step.figures)
+        figures.setdefault("seconds", now - self.last)
+        self.last = now
+        if step.total is not None:
+            self.expect(step.total + self.extra)
+        self.advance(step.stage)
+        figures["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        self.stages[step.stage] = self.stages.get(step.stage, 0.0) + figures["seconds"]
+        if self.log:
+            self.log.write((json.dumps(figures) + "\n").encode())
+            self.log.flush()
+        if self.verbose:
+            self.say(describe(step.stage, figures))
+
+    def expect(self, steps):
+        """Show a bar of so many steps, where standard error is a terminal and nothing else is printed there."""
+        if self.bar is None and sys.stderr.isatty() and not self.quiet and not self.verbose:
+            from tqdm import tqdm
+
+            self.bar = tqdm(total=steps, unit="step", leave=False, dynamic_ncols=True, file=sys.stderr)
+
+    def advance(self, what):
+        """Move the bar by one step."""
+        if self.bar is not None:
+            self.bar.set_description(what, refresh=False)
+            self.bar.update(1)
+
+    def close(self):
+        """Take the bar away."""
+        if self.bar is not None:
+            self.bar.close()
+            self.bar = None
+
+    @contextlib.contextmanager
+    def stage(self, name):
+        """Time a stage."""
+        began = time.perf_counter()
+        yield
+        self.stages[name] = self.stages.get(name, 0.0) + time.perf_counter() - began
+
+    def say(self, text):
+        """Print a line on standard error."""
+        if not self.quiet:
+            sys.stderr.write(text + "\n")
+
+    def summary(self, n_pairs, n_links, skipped):
+        """Say what was done, and what was left blank."""
+        self.close()
+        seconds = time.perf_counter() - self.began
+        if skipped:
+            self.say(f"blank lines written for: {skipped}")
+        rate = n_pairs / max(seconds, 1e-9)
+        links = "" if n_links is None else f", {n_links} links"
+        self.say(f"{n_pairs} pairs{links} in {seconds:.1f} s ({rate:.0f} pairs/s)")
+        if self.verbose:
+            total = sum(self.stages.values()) or 1.0
+            shares = ", ".join(f"{k} {v:.1f} s ({100 * v / total:.0f} %)" for k, v in self.stages.items())
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            self.say(f"{shares}; peak memory {peak:.0f} MB")
+
+
+def describe(stage, figures):
+    """Return a step of alignment training in words."""
+    view = f"first {figures['view']} letters" if figures.get("view") else "whole words"
+    text = f"{view}: {stage}"
+    if "iteration" in figures:
+        text += f" iteration {figures['iteration']}: "
+        if "objective" in figures:
+            text += "ln P(x|x) {:.1f} forward, {:.1f} reverse; ".format(*figures["reconstruction"])
+            text += "with the prior {:.1f}, {:.1f}; ".format(*figures["objective"])
+        text += "log-likelihood {:.1f} forward, {:.1f} reverse".format(*figures["log_likelihood"])
+    if stage == "ibm2" and any(figures["tension"]):
+        text += ", tension {:.3f} {:.3f}".format(*figures["tension"])
+    if "pairs" in figures:
+        text += f": {figures['pairs']} pairs of words"
+    return f"{text} ({figures['seconds']:.2f} s, {figures['peak_mb']} MB)"

@@ -1,0 +1,58 @@
+"""What the commands that score have in common: options, checks, and writing the report."""
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from aligntools.api.scorers import Scorer
+from aligntools.api.scoring import compare_scores
+from aligntools.cli import notices, options
+from aligntools.ground.errors import UsageProblem
+
+
+def tests(figure):
+    """Add ``--bootstrap`` and ``--seed``, passed as ``bootstrap`` and ``seed`` (int).
+
+    ``figure`` is what the intervals are of.
+    """
+    return options.group(
+        "Tests",
+        click.option("--bootstrap", type=click.IntRange(min=0), default=1000, show_default=True, metavar="N",
+                     help=f"Samples for the 95% interval of the {figure}; 0 for none."),
+        options.seed,
+    )  # fmt: skip
+
+
+def paired(figure, system):
+    """Add ``--paired``, passed as ``paired`` (bool).
+
+    ``figure`` is what is tested, ``system`` what each further file is called.
+    """
+    return click.option("--paired", is_flag=True, help=f"Test the {figure} of each further {system} against the first.")
+
+
+def json(function):
+    """Add ``--json``, passed as ``json`` (bool)."""
+    return click.option("--json", is_flag=True, help="Print JSON, with fractions instead of percent.")(function)
+
+
+def check_files(files: Sequence[str | None], systems: Sequence[str], paired: bool) -> None:
+    """Refuse command lines with one system to compare, or with standard input as two files."""
+    if paired and len(systems) < 2:
+        raise UsageProblem("--paired compares with the first file; give two or more")
+    if [*files, *systems].count("-") > 1:
+        raise UsageProblem("standard input ('-') can be only one of the files")
+
+
+def write_report(
+    scorer: Scorer, systems: Sequence[str], output: str, *, bootstrap: int, paired: bool, seed: int, json: bool,
+    quiet: bool, verbose: bool, by: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """Score every system and write the table or the JSON; ``verbose`` adds the counts on standard error."""
+    with notices.shown(quiet):
+        scores = [scorer.score(path) for path in systems]
+    report = compare_scores(scores, systems, paired=paired, bootstrap=bootstrap, seed=seed)
+    options.write_text(output, report.json(by=by) if json else report.text(verbose=verbose, by=by))
+    if verbose:
+        sys.stderr.write(report.details())

@@ -1,0 +1,93 @@
+"""What the commands that train taggers and parsers share: options, and how they show the steps of a training."""
+
+import json
+import sys
+
+import click
+
+from aligntools.cli import options
+from aligntools.parsing.settings import FEATURES, MAPS, LearningSettings
+
+#: Old spellings of where a model is written.
+RENAMED = {"-m": "-o", "--model": "--output"}
+output = click.option("-o", "--output", required=True, metavar="FILE", help="Write the model to this file.")
+log_json = click.option(
+    "--log-json", metavar="FILE", help="Also write the figures of each step to this file, one JSON line per step."
+)
+separator = click.option(
+    "--separator", callback=options.tag_separator, metavar="TEXT",
+    help="Separator between word and tag.  [default: '_' or '/', whichever the text has]",
+)  # fmt: skip
+column = click.option(
+    "--column", default="upos", show_default=True, callback=options.tag_column, metavar="upos|xpos|N",
+    help="Column of CoNLL with the tags.",
+)  # fmt: skip
+tag_map = click.option(
+    "--map", type=click.Choice(MAPS), default="none", show_default=True,
+    help="Map tags to the 12 universal ones: from UPOS, or from the tags of the Penn Treebank.",
+)  # fmt: skip
+#: What edges are scored by and which trees there are, for all trainers of parsers.
+parser_model = (
+    click.option("--features", type=click.Choice(FEATURES), default=LearningSettings.features, show_default=True,
+                 help="What edges are scored by: words and tags (full), also word beginnings (prefixes), or tags alone"
+                      " (delexicalized)."),
+    click.option("--projective/--non-projective", default=LearningSettings.projective, show_default=True,
+                 help="Learn over trees without crossing edges, or over all trees."),
+    click.option("--any-root/--single-root", default=LearningSettings.any_root, show_default=True,
+                 help="Whether several words may be under the root."),
+    click.option("--min-count", type=click.IntRange(1), default=LearningSettings.min_count, show_default=True,
+                 metavar="N", help="Words that occur less often are unknown words."),
+    click.option("--bits", type=click.IntRange(4, 24), default=LearningSettings.bits, show_default=True, metavar="N",
+                 help="A feature template has at most 2^N weights."),
+)  # fmt: skip
+#: How the weights of a parser are learned.
+parser_learning = (
+    click.option("--iterations", type=click.IntRange(1), default=LearningSettings.iterations, show_default=True,
+                 metavar="N", help="Largest number of steps of L-BFGS."),
+    click.option("--tolerance", type=click.FloatRange(0), default=LearningSettings.tolerance, show_default=True,
+                 metavar="X", help="Stop when two steps in a row gain less than this share of the objective."),
+    click.option("--checkpoint", metavar="DIR",
+                 help="Keep the state of the training in this folder; the same command continues from it."),
+)  # fmt: skip
+
+
+class Steps:
+    """Shows the steps of a training on standard error and writes them to a log; a callback for the API.
+
+    Parameters
+    ----------
+    show : bool
+        Whether to show each step.
+    log : binary file or None
+        Gets one JSON line for each step.
+    describe : callable
+        Returns the line of a `Step`.
+
+    Attributes
+    ----------
+    result : dict
+        The figures of the last step, ``trained``.
+    """
+
+    def __init__(self, show, log, describe):
+        self.show, self.log, self.describe, self.result = show, log, describe, {}
+
+    def __call__(self, step):
+        """Take a step."""
+        if step.stage == "trained":
+            self.result = dict(step.figures)
+            return
+        if self.show:
+            sys.stderr.write(self.describe(step) + "\n")
+        if self.log:
+            self.log.write((json.dumps({"stage": step.stage} | dict(step.figures)) + "\n").encode())
+
+
+def lbfgs_step(step):
+    """Return the line of a step of L-BFGS."""
+    return f"{step.stage}, step {step.figures['step']}: objective {step.figures['objective']:.2f}"
+
+
+def counts(reasons):
+    """Return numbers by reason in words."""
+    return ", ".join(f"{reason} {n}" for reason, n in reasons.items())

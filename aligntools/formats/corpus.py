@@ -1,0 +1,127 @@
+"""Parallel text in memory: arrays of word ids, their vocabularies, and what was left out while reading."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from aligntools.formats.vocabulary import ExtendedVocabulary, Vocabulary
+
+#: Why a pair is skipped, in rising priority where there are several reasons.
+REASONS = ("over_long", "blank", "undecodable")
+_SHOWN = {"blank": "blank", "undecodable": "not UTF-8", "over_long": "over-long"}
+
+
+@dataclass
+class Skipped:
+    """Pairs that became empty on both sides.
+
+    Attributes
+    ----------
+    counts : dict of str to int
+        By reason: ``blank``, ``undecodable``, ``over_long``.
+    first : dict of str to int
+        1-based number of the first such line, for the reasons that occurred.
+    """
+
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("blank", "undecodable", "over_long"), 0))
+    first: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """All skipped pairs."""
+        return sum(self.counts.values())
+
+    def add(self, other: "Skipped"):
+        """Add the counts of a later part of the same input."""
+        for reason, count in other.counts.items():
+            self.counts[reason] += count
+        self.first = other.first | self.first
+
+    def summary(self) -> str:
+        """Return a line such as ``12 blank, 3 over-long; first at line 4711``, or an empty one."""
+        found = ", ".join(f"{count} {_SHOWN[reason]}" for reason, count in self.counts.items() if count)
+        return f"{found}; first at line {min(self.first.values())}" if found else ""
+
+
+@dataclass(eq=False)
+class Side:
+    """One side of a corpus.
+
+    Attributes
+    ----------
+    tokens : np.ndarray [shape=(words,), dtype=int32]
+        Word ids of all sentences, joined.
+    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
+        Sentence ``n`` is ``tokens[offsets[n]:offsets[n + 1]]``.
+    """
+
+    tokens: np.ndarray
+    offsets: np.ndarray
+
+    def __len__(self):
+        return len(self.offsets) - 1
+
+    def lengths(self) -> np.ndarray:
+        """Return the number of words of each sentence [shape=(sentences,), dtype=int64]."""
+        return np.diff(self.offsets)
+
+
+@dataclass(eq=False)
+class Bitext:
+    """Two sides of equally many sentences, their vocabularies, and what was skipped."""
+
+    source: Side
+    target: Side
+    source_vocabulary: Vocabulary | ExtendedVocabulary
+    target_vocabulary: Vocabulary | ExtendedVocabulary
+    skipped: Skipped
+
+    def __len__(self):
+        return len(self.source)
+
+
+def parts_of(bitext: Bitext, sentences: int) -> Iterator[Bitext]:
+    """Cut a text into runs of so many sentence pairs, whose offsets begin at 0; words are not copied.
+
+    What was skipped stays with the whole.
+    """
+
+    def part(side, a, b):
+        offsets = side.offsets[a : b + 1]
+        return replace(side, tokens=side.tokens[offsets[0] : offsets[-1]], offsets=offsets - offsets[0])
+
+    for a in range(0, len(bitext), sentences):
+        b = min(a + sentences, len(bitext))
+        sides = {name: part(getattr(bitext, name), a, b) for name in ("source", "target")}
+        yield replace(bitext, **sides, skipped=Skipped())
+
+
+def in_ids_of(bitext: Bitext, source: Vocabulary, target: Vocabulary, lowercase: bool) -> Bitext:
+    """Return a text with the ids of other vocabularies, unknown words behind them; itself if it has them already.
+
+    Parameters
+    ----------
+    source, target : Vocabulary
+    lowercase : bool
+        Look words up in lower case.
+    """
+    sides: list[Side] = []
+    vocabularies: list[ExtendedVocabulary | Vocabulary] = []
+    for side, old, new in (
+        (bitext.source, bitext.source_vocabulary, source), (bitext.target, bitext.target_vocabulary, target),
+    ):  # fmt: skip
+        if (old.base if isinstance(old, ExtendedVocabulary) else old) is new:
+            sides.append(side)
+            vocabularies.append(old)
+            continue
+        words = old.words()[1:]
+        if lowercase:
+            words = [word.lower() for word in words]
+        ids = new.ids([word.encode() for word in words])
+        extra: dict[str, int] = {}
+        for k in np.flatnonzero(ids < 0).tolist():
+            ids[k] = len(new) + extra.setdefault(words[k], len(extra))
+        sides.append(Side(np.concatenate([[0], ids]).astype(np.int32)[side.tokens], side.offsets))
+        vocabularies.append(ExtendedVocabulary(new, list(extra)))
+    return Bitext(sides[0], sides[1], vocabularies[0], vocabularies[1], bitext.skipped)

@@ -1,0 +1,67 @@
+"""Alignments as GIZA++ and MGIZA write them: ``*.A3.final`` files, three lines a sentence pair."""
+
+import re
+
+from aligntools.formats import files
+from aligntools.formats.pharaoh import Links
+from aligntools.ground.errors import DataError
+
+_A3_HEADER = re.compile(rb"# Sentence pair \((\d+)\) source length (\d+) target length (\d+) ")
+_A3_WORD = re.compile(rb" \(\{ ((?:\d+ )*)\}\)")
+
+
+def read_giza_a3(path: str, *, sentences: int | None = None) -> tuple[Links, int]:
+    """Read GIZA++'s or MGIZA's Viterbi alignments (``*.A3.final``).
+
+    Pairs are put in the order of their numbers, so that the parts of a parallel run may simply be joined.
+
+    Parameters
+    ----------
+    path : str
+        Of any compression; ``-`` is standard input.
+    sentences : int or None
+        How many there should be; None takes the highest number found.
+
+    Returns
+    -------
+    links : Links
+        ``i`` is the position in the sentence that generates (the file's third line, without NULL), ``j``
+        that in the generated one (the second line). Each ``j`` has at most one ``i``.
+    missing : int
+        Pairs that the file does not have (MGIZA loses some); they have no links.
+
+    Raises
+    ------
+    DataError
+        When the file is cut short, a line is not what GIZA++ writes, a number comes twice, or a position
+        comes twice or is past its sentence.
+    """
+    found: dict[int, list[tuple[int, int]]] = {}
+    rows = enumerate(files.lines(path), 1)
+    for line, header in rows:
+        if not header.strip():
+            continue
+        match = _A3_HEADER.match(header)
+        _, words = next(rows, (0, None)), next(rows, (0, None))[1]
+        if match is None:
+            raise DataError(path, line, "'# Sentence pair (N) source length ...' of GIZA++ is expected here")
+        if words is None:
+            raise DataError(path, line, "the file ends within a sentence pair")
+        number, source_length, target_length = map(int, match.groups())
+        if number in found:
+            raise DataError(path, line, f"sentence pair {number} comes twice")
+        lists = _A3_WORD.findall(words)
+        if len(lists) != source_length + 1:
+            raise DataError(path, line + 2, f"{len(lists)} words where NULL and {source_length} words are expected")
+        links = [(i, int(j) - 1) for i, js in enumerate(lists[1:]) for j in js.split()]
+        targets = [j for _, j in links]
+        if len(set(targets)) < len(targets):
+            raise DataError(path, line + 2, "a target position comes twice")
+        if targets and not 0 <= min(targets) <= max(targets) < target_length:
+            raise DataError(path, line + 2, f"a position outside 1 to {target_length}, the target length")
+        found[number] = links
+    highest = max(found, default=0)
+    if sentences is not None and highest > sentences:
+        raise DataError(path, None, f"has a sentence pair {highest} where {sentences} are expected")
+    total = highest if sentences is None else sentences
+    return Links.from_lists(found.get(number, ()) for number in range(1, total + 1)), total - len(found)

@@ -1,0 +1,1 @@
+"""What edges are scored by: vocabularies, templates and hashed features."""

@@ -1,0 +1,269 @@
+"""Features of edges: templates after McDonald, Crammer & Pereira (2005), and the weights that they have.
+
+A template is text: what it looks at on the head's side, ``|``, what on the modifier's. ``w`` is the word, ``p`` the
+tag, ``x`` the word's first letters; ``p+1`` the next word's tag. A template with ``[p]`` in the place of ``|`` stands
+once for each tag that occurs between the two. Every feature comes with the direction of the edge, and with the
+direction and the distance in bins. No feature is ever text: see `kernels_features`.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.parsing.features import kernels_features as kernels
+from aligntools.parsing.trees.inference import BLOCKS, edge_offsets
+
+#: Layers that templates can name, in the order of the arrays.
+LAYERS = "wpx"
+#: Special values of every layer, below the ids of words, tags and prefixes: a word that is not in the vocabulary,
+#: and the root. Vocabularies count from 1, so ids are stored with `SHIFT` added.
+UNKNOWN, ROOT, SHIFT = 0, 1, 1
+
+#: Templates without words: what a delexicalized parser has.
+TAGS = (
+    "p |", "| p", "p | p",
+    "p p+1 | p-1 p", "p-1 p | p-1 p", "p p+1 | p p+1", "p-1 p | p p+1",
+    "p p+1 | p", "p-1 p | p", "p | p-1 p", "p | p p+1",
+    "p [p] p",
+)  # fmt: skip
+WORDS = ("w p |", "w |", "| w p", "| w", "w p | w p", "p | w p", "w | w p", "w p | p", "w p | w", "w | w")
+PREFIXES = ("x p |", "| x p", "x p | x p", "p | x p", "x p | p", "x | x")
+SETS = {"full": TAGS + WORDS, "delexicalized": TAGS, "prefixes": TAGS + WORDS + PREFIXES}
+
+#: Least distance of each bin.
+BINS = (1, 2, 3, 4, 5, 8, 13)
+
+#: Edges of a block that are scored together.
+EDGES = 200_000
+
+_ATOM = re.compile(rf"([{LAYERS}])([+-][12])?")
+_ATOMS = 4
+
+
+def _side(text):
+    atoms = []
+    for part in text.split():
+        match = _ATOM.fullmatch(part)
+        if not match:
+            raise ValueError(f"'{part}' is no atom of a template; an atom is one of {', '.join(LAYERS)}, with +1 or so")
+        atoms.append(kernels.ATOM * LAYERS.index(match[1]) + int(match[2] or 0) + kernels.ORIGIN)
+    if len(atoms) > _ATOMS:
+        raise ValueError(f"'{text}' has more than {_ATOMS} atoms")
+    return atoms + [-1] * (_ATOMS - len(atoms))
+
+
+def compile_templates(templates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return templates as arrays.
+
+    Returns
+    -------
+    sides : int32 [templates, 2, 4]
+    between : int32 [templates]
+    seeds : uint64 [templates, 3]
+        From the templates' texts: a feature has the same number whatever else a model has.
+
+    Raises
+    ------
+    ValueError
+        When one does not read as a template.
+    """
+    sides, between, seeds = [], [], []
+    for template in templates:
+        match = re.fullmatch(rf"([^|[\]]*)(?:\||\[([{LAYERS}])\])([^|[\]]*)", template)
+        if not match:
+            raise ValueError(f"'{template}' is no template; it has a head's side, | or [p], and a modifier's side")
+        sides.append((_side(match[1]), _side(match[3])))
+        between.append(LAYERS.index(match[2]) if match[2] else -1)
+        digest = hashlib.blake2b(" ".join(template.split()).encode(), digest_size=24).digest()
+        seeds.append(np.frombuffer(digest, "<u8"))
+    return (
+        np.array(sides, np.int32).reshape(-1, 2, _ATOMS),
+        np.array(between, np.int32),
+        np.array(seeds, np.uint64).reshape(-1, 3),
+    )
+
+
+@dataclass(frozen=True)
+class EncodedSentences:
+    """Sentences as features see them.
+
+    Attributes
+    ----------
+    offsets : int64 [sentences + 1]
+        Over words.
+    layers : int32 [len(LAYERS), words + sentences]
+        Each sentence's root, then its words; see `positions`.
+    """
+
+    offsets: np.ndarray
+    layers: np.ndarray
+    lengths: np.ndarray = field(init=False, repr=False)
+    starts: np.ndarray = field(init=False, repr=False)
+    edges: np.ndarray = field(init=False, repr=False)
+
+    def __post_init__(self):
+        set_ = object.__setattr__
+        set_(self, "lengths", np.diff(self.offsets))
+        set_(self, "starts", self.offsets[:-1] - self.offsets[0] + np.arange(len(self.offsets) - 1))
+        set_(self, "edges", edge_offsets(self.offsets))
+        if self.layers.shape != (len(LAYERS), self.offsets[-1] - self.offsets[0] + len(self)):
+            raise ValueError(
+                f"layers of shape {self.layers.shape} for {self.offsets[-1]} words in {len(self)} sentences"
+            )
+
+    def __len__(self):
+        return len(self.offsets) - 1
+
+    @classmethod
+    def from_ids(cls, offsets, *ids):
+        """Take ids of words, tags and prefixes (int32 [words], -1 or 0 unknown, as vocabularies give them)."""
+        offsets = np.ascontiguousarray(offsets, np.int64)
+        lengths = np.diff(offsets)
+        layers = np.full((len(LAYERS), int(offsets[-1] - offsets[0]) + len(lengths)), ROOT, np.int32)
+        words = np.arange(lengths.sum()) + np.repeat(np.arange(1, len(lengths) + 1), lengths)
+        for layer, values in zip(layers, ids, strict=True):
+            layer[words] = np.where(values > 0, values + SHIFT, UNKNOWN)
+        return cls(offsets, layers)
+
+    def part(self, begin, end):
+        """Return the sentences ``begin:end``."""
+        starts = np.append(self.starts, self.layers.shape[1])
+        layers = np.ascontiguousarray(self.layers[:, starts[begin] : starts[end]])
+        return EncodedSentences(self.offsets[begin : end + 1] - self.offsets[begin], layers)
+
+
+def templates_of(name: str) -> tuple[str, ...]:
+    """Return the templates of a set by its name; ValueError if there is none."""
+    if name not in SETS:
+        raise ValueError(f"there is no set of features '{name}'; choose one of {', '.join(SETS)}")
+    return SETS[name]
+
+
+class FeatureSpace:
+    """Templates and where each one's weights lie.
+
+    Parameters
+    ----------
+    templates : sequence of str
+    bits : sequence of int
+        Binary logarithm of the number of weights of each template, 4 to 30.
+    bins : sequence of int
+        Least distance of each of at most 7 bins.
+
+    Attributes
+    ----------
+    size : int
+        Number of weights.
+    """
+
+    def __init__(self, templates, bits, bins=BINS):
+        self.templates, self.bits, self.bins = tuple(templates), tuple(int(b) for b in bits), tuple(bins)
+        self.sides, self.between, self.seeds = compile_templates(self.templates)
+        if len(self.bits) != len(self.templates) or any(not 4 <= b <= 30 for b in self.bits):
+            raise ValueError(f"{self.bits} are not bits of {len(self.templates)} templates, 4 to 30 each")
+        if not 1 <= len(self.bins) < kernels.LINE or self.bins[0] != 1 or sorted(set(self.bins)) != list(self.bins):
+            raise ValueError(f"{self.bins} are no bins of distances: 1, then up to 6 larger ones")
+        ends = np.cumsum([1 << b for b in self.bits], dtype=np.int64)
+        self.regions = np.stack([ends - [1 << b for b in self.bits], ends], axis=1)
+        if self.size >= 1 << 31:
+            raise ValueError(f"{self.size} weights; {len(self.bits)} templates can have 2^31 together")
+        self.shifts = np.array([64 - (b - 3) for b in self.bits], np.uint64)
+
+    @property
+    def size(self):
+        """Number of weights."""
+        return int(self.regions[-1, 1]) if len(self.regions) else 0
+
+    @classmethod
+    def fitted(cls, templates, sentences: EncodedSentences, most=19, bins=BINS, pool: Pool | None = None):
+        """Give each template twice the weights that its features in the sentences would fill, at most ``2**most``.
+
+        The number of features is estimated from how much of a table they fill (Whang et al. 1990).
+        """
+        templates = tuple(templates)
+        trial = cls(templates, [most] * len(templates), bins)
+        ones = np.ones(int(sentences.edges[-1]))
+
+        def count(t):
+            filled = np.zeros(1 << most)
+            trial._add_template(t, sentences, ones, filled)
+            free = max(1, np.count_nonzero(filled == 0))
+            return -len(filled) * np.log(free / len(filled))
+
+        features = list(map(count, range(len(templates)))) if pool is None else pool.map(count, range(len(templates)))
+        return cls(templates, [int(np.clip(np.ceil(np.log2(max(2 * f, 1))), 4, most)) for f in features], bins)
+
+    def _scratch(self, sentences):
+        longest = int(sentences.lengths.max(initial=0))
+        codes = np.searchsorted(self.bins, np.arange(longest + 1), side="right").astype(np.uint64)
+        values = int(sentences.layers.max(initial=0)) + 1
+        return codes, np.empty((4, longest + 1), np.uint64), np.full(values, -1, np.int64)
+
+    def scores(self, weights, sentences: EncodedSentences, pool: Pool | None = None, only=None) -> np.ndarray:
+        """Score every edge.
+
+        Parameters
+        ----------
+        weights : float64 [size]
+        sentences : EncodedSentences
+        pool : Pool, optional
+        only : sequence of str, optional
+            The templates to use, of those that the space has; for instance `TAGS`, for the weight of an edge's
+            delexicalized form.
+
+        Returns
+        -------
+        float64 [edges]
+            Laid out as `inference` says.
+        """
+        result = np.zeros(int(sentences.edges[-1]))
+        use = [t for t, name in enumerate(self.templates) if only is None or name in only]
+        tables = [
+            np.ascontiguousarray(a[use]) for a in (self.sides, self.between, self.seeds, self.regions, self.shifts)
+        ]
+
+        def work(block):
+            bins, keys, stamps = self._scratch(sentences)
+            kernels.add_scores(
+                sentences.layers, sentences.starts, sentences.lengths, sentences.edges, *block, *tables, bins, weights,
+                keys, stamps, result,
+            )  # fmt: skip
+
+        # Large blocks: within one, a template is done for all sentences, and its weights stay in the cache.
+        costs = (sentences.lengths + 2.0) ** 2
+        blocks = balanced_blocks(costs, int(np.clip(costs.sum() / EDGES, min(16, costs.sum() / 2000), BLOCKS)) + 1)
+        if pool is None:
+            for block in blocks:
+                work(block)
+        else:
+            pool.map(work, blocks)
+        return result
+
+    def add_gradient(self, values, sentences: EncodedSentences, gradient, pool: Pool | None = None):
+        """Add edges' values [shape=(edges,)] to the entries of all their features in ``gradient`` [shape=(size,)]."""
+
+        def work(t):
+            self._add_template(t, sentences, values, gradient[slice(*self.regions[t])])
+
+        order = sorted(range(len(self.templates)), key=lambda t: -int(self.between[t]))  # the dearest ones first
+        if pool is None:
+            for t in order:
+                work(t)
+        else:
+            pool.map(work, order)
+
+    def used(self, sentences: EncodedSentences, pool: Pool | None = None) -> np.ndarray:
+        """Return which weights some edge of the sentences has [shape=(size,), dtype=bool]."""
+        counts = np.zeros(self.size)
+        self.add_gradient(np.ones(int(sentences.edges[-1])), sentences, counts, pool)
+        return counts > 0
+
+    def _add_template(self, t, sentences, values, gradient):
+        bins, keys, stamps = self._scratch(sentences)
+        kernels.add_gradient(
+            sentences.layers, sentences.starts, sentences.lengths, sentences.edges, 0, len(sentences), self.sides[t],
+            self.between[t], self.seeds[t], self.shifts[t], bins, values, keys, stamps, gradient,
+        )  # fmt: skip

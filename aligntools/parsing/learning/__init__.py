@@ -1,0 +1,1 @@
+"""Learning a parser's weights: objectives, L-BFGS, checkpoints, and training on a treebank."""

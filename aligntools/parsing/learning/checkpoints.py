@@ -1,0 +1,105 @@
+"""Continuing an interrupted training: the minimizer's state in a file, with a fingerprint of what it belongs to."""
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.formats.modelfile import read_model, write_model
+from aligntools.ground import lbfgs
+from aligntools.ground.errors import DataError, ModelError
+from aligntools.parsing.learning import training
+
+KIND = "parser checkpoint"
+
+
+def fingerprint(settings: dict, *arrays) -> str:
+    """Return what tells two trainings apart: their settings (JSON) and their data."""
+    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
+    for array in arrays:
+        digest.update(repr((array.dtype.str, array.shape)).encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+@dataclass
+class TrainingState:
+    """The state of one training: where it continues, and where its next states are kept."""
+
+    path: str
+    fingerprint: str
+    every: int
+    state: lbfgs.State | None = None
+    done: bool = False
+
+    def minimize(self, objective, start, iterations, tolerance, *, progress=None) -> training.Fit:
+        """Do what `training.minimize` does, beginning with the kept state; a finished training stays finished."""
+        if self.state is not None:
+            start = self.state
+            iterations = self.state.steps if self.done else iterations
+        fit = training.minimize(objective, start, iterations, tolerance, progress=progress, checkpoint=self._keep)
+        if not self.done and self.state is not None:
+            self._write(True)
+        return fit
+
+    def _keep(self, state):
+        self.state = state
+        if state.steps % self.every == 0:
+            self._write(False)
+
+    def _write(self, done):
+        assert self.state is not None
+        header = {"fingerprint": self.fingerprint, "done": done}
+        write_model(self.path, KIND, header, self.state.arrays())
+
+
+class Checkpoint:
+    """A folder that keeps the state of a training.
+
+    Parameters
+    ----------
+    folder : str
+        Made if it does not exist; only ``NAME.state`` is written there.
+    every : int
+        Steps between states.
+
+    Raises
+    ------
+    DataError
+        When the folder cannot be made.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], every: int = 1):
+        self.folder, self.every = os.fspath(folder), every
+        try:
+            os.makedirs(folder, exist_ok=True)
+        except OSError as error:
+            raise DataError(self.folder, None, f"cannot be made: {error.strerror or error}") from None
+
+    def open(self, name: str, own: str) -> "TrainingState":
+        """Find what is kept of a training by its name, if anything.
+
+        Parameters
+        ----------
+        name : str
+            Of the file.
+        own : str
+            The training's `fingerprint`.
+
+        Raises
+        ------
+        ModelError
+            When the file is damaged, or belongs to other settings or other data.
+        """
+        path = os.path.join(self.folder, f"{name}.state")
+        if not os.path.exists(path):
+            return TrainingState(path, own, self.every)
+        header, arrays = read_model(path, KIND)
+        if header.get("fingerprint") != own:
+            raise ModelError(path, None, "is of other text or options; remove it, or give another folder")
+        try:
+            state = lbfgs.State.from_arrays(arrays)
+        except (KeyError, ValueError, IndexError) as error:
+            raise ModelError(path, None, f"is damaged ({error}); remove it") from None
+        return TrainingState(path, own, self.every, state, bool(header.get("done")))

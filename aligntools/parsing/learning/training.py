@@ -1,0 +1,276 @@
+"""Learning weights by L-BFGS: an objective is a sum of losses over sentences' edge scores, and L2.
+
+What differs between supervised and transferred parsers is only what a sentence's scores are held against: a tree,
+expected edges of another distribution, or their own entropy. Each of these is a `Loss`: scores in, one value a
+sentence and the derivative for every edge out. The objective scores all edges from the weights, asks the losses, and
+sends the derivatives back through the features, a chunk of sentences at a time.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from aligntools.ground import kernels_vectors, lbfgs
+from aligntools.ground.parallel import Pool
+from aligntools.parsing.features import kernels_features as kernels
+from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
+from aligntools.parsing.settings import TreeConstraints
+from aligntools.parsing.trees import inference
+
+#: Edges that are scored at a time; each takes some 40 bytes.
+CHUNK = 4_000_000
+
+
+class Loss(Protocol):
+    """A loss over the trees of sentences, given their edges' scores."""
+
+    @property
+    def sentences(self) -> EncodedSentences:
+        """The sentences."""
+
+    def part(self, begin: int, end: int) -> "Loss":
+        """Return the loss over the sentences ``begin:end``."""
+
+    def value(self, scores: np.ndarray, pool: Pool | None) -> tuple[np.ndarray, np.ndarray]:
+        """Return a value a sentence and the derivatives with respect to the scores."""
+
+
+@dataclass(frozen=True)
+class TreeLoss:
+    """Minus the log-probability of given trees (Ma & Xia 2014, equation 6).
+
+    Attributes
+    ----------
+    sentences : EncodedSentences
+    heads : int32 [words]
+        Trees that ``trees`` has; see `trees.usable`.
+    trees : TreeConstraints
+    """
+
+    sentences: EncodedSentences
+    heads: np.ndarray
+    trees: TreeConstraints
+
+    def part(self, begin, end):
+        """Return the loss over the sentences ``begin:end``."""
+        a, b = self.sentences.offsets[[begin, end]] - self.sentences.offsets[0]
+        return TreeLoss(self.sentences.part(begin, end), self.heads[a:b], self.trees)
+
+    def value(self, scores, pool=None):
+        """Return values ``ln Z - score`` and derivatives: expected less given edges."""
+        x = self.sentences
+        found = inference.sums(scores, x.offsets, self.trees, pool)
+        words, given = x.offsets - x.offsets[0], np.zeros(len(x))
+        kernels.edge_sums(scores, self.heads, words, x.lengths, x.edges, 0, len(x), given)
+        kernels.add_edges(self.heads, words, x.lengths, x.edges, 0, len(x), -1.0, found.marginals)
+        return found.log_z - given, found.marginals
+
+
+@dataclass(frozen=True)
+class ExpectedLoss:
+    """Cross-entropy with another distribution, known by its expected edges (Ma & Xia 2014, equations 12 and 13).
+
+    Attributes
+    ----------
+    sentences : EncodedSentences
+    expected : float64 [edges]
+        Marginals of the other distribution.
+    trees : TreeConstraints
+    """
+
+    sentences: EncodedSentences
+    expected: np.ndarray
+    trees: TreeConstraints
+
+    def part(self, begin, end):
+        """Return the loss over the sentences ``begin:end``."""
+        a, b = self.sentences.edges[[begin, end]]
+        return ExpectedLoss(self.sentences.part(begin, end), self.expected[a:b], self.trees)
+
+    def value(self, scores, pool=None):
+        """Return values ``ln Z - E[score]`` and derivatives: the difference of the expected edges."""
+        x = self.sentences
+        found = inference.sums(scores, x.offsets, self.trees, pool)
+        values = found.log_z.copy()
+        full = x.lengths > 0
+        if full.any():
+            values[full] -= np.add.reduceat(self.expected * scores, x.edges[:-1][full])
+        return values, found.marginals - self.expected
+
+
+@dataclass(frozen=True)
+class EntropyLoss:
+    """Entropy of the model on plain sentences, weighted (Ma & Xia 2014, equations 11 and 14 to 16).
+
+    Attributes
+    ----------
+    sentences : EncodedSentences
+    trees : TreeConstraints
+    weight : float
+        The trade-off gamma.
+    alpha : float
+        Order of the entropy: 1 is Shannon's, others Rényi's.
+    """
+
+    sentences: EncodedSentences
+    trees: TreeConstraints
+    weight: float = 1.0
+    alpha: float = 1.0
+
+    def part(self, begin, end):
+        """Return the loss over the sentences ``begin:end``."""
+        return EntropyLoss(self.sentences.part(begin, end), self.trees, self.weight, self.alpha)
+
+    def value(self, scores, pool=None):
+        """Return weighted entropies and their derivatives."""
+        values, slopes = inference.renyi_entropy(scores, self.alpha, self.sentences.offsets, self.trees, pool)
+        return self.weight * values, self.weight * slopes
+
+
+class Objective:
+    """Losses, L2 and the feature space as one function of the weights.
+
+    Parameters
+    ----------
+    space : FeatureSpace
+    losses : sequence of Loss
+    l2 : float
+        The objective has ``l2 / 2`` times the squared length of the weights.
+    pool : Pool, optional
+        Does not change the results.
+    """
+
+    def __init__(self, space: FeatureSpace, losses: Sequence[Loss], l2: float, pool: Pool | None = None):
+        self.space, self.l2, self.pool = space, l2, pool
+        self.chunks = [part for loss in losses for part in _chunks(loss)]
+        self.evaluations = 0
+
+    def active(self) -> np.ndarray:
+        """Return the weights that the sentences' features have, ascending; the others are best at 0."""
+        used = np.zeros(self.space.size, bool)
+        for loss in self.chunks:
+            used |= self.space.used(loss.sentences, self.pool)
+        return np.flatnonzero(used)
+
+    def __call__(self, weights) -> tuple[float, np.ndarray]:
+        """Return the value and the gradient [shape=(space.size,)]."""
+        gradient = np.zeros(self.space.size)
+        total = 0.0
+        for loss in self.chunks:
+            scores = self.space.scores(weights, loss.sentences, self.pool)
+            values, slopes = loss.value(scores, self.pool)
+            del scores
+            total += float(np.add.reduce(values))
+            self.space.add_gradient(slopes, loss.sentences, gradient, self.pool)
+        self.evaluations += 1
+        total += 0.5 * self.l2 * kernels_vectors.add_scaled(weights, self.l2, gradient)
+        return total, gradient
+
+
+def _chunks(loss):
+    edges, begin = loss.sentences.edges, 0
+    while begin < len(loss.sentences):
+        end = int(np.searchsorted(edges, edges[begin] + CHUNK, side="right")) - 1
+        end = min(max(end, begin + 1), len(loss.sentences))
+        yield loss if end - begin == len(loss.sentences) else loss.part(begin, end)
+        begin = end
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What L-BFGS found.
+
+    Attributes
+    ----------
+    weights : float64 [space.size]
+    values : list of float
+        The objective at the start and after each accepted step.
+    evaluations : int
+    converged : bool
+    message : str
+        Why it ended.
+    """
+
+    weights: np.ndarray
+    values: list[float]
+    evaluations: int
+    converged: bool
+    message: str
+
+
+class Minimize(Protocol):
+    """What minimizes an objective: `minimize`, or a kept state that continues."""
+
+    def __call__(
+        self,
+        objective: Objective,
+        start: np.ndarray | None,
+        iterations: int,
+        tolerance: float,
+        *,
+        progress: Callable[[int, float, np.ndarray], None] | None = None,
+    ) -> Fit:
+        """Return what was found."""
+
+
+def minimize(
+    objective: Objective,
+    start: np.ndarray | lbfgs.State | None = None,
+    iterations: int = 100,
+    tolerance: float = 1e-5,
+    memory: int = 10,
+    progress: Callable[[int, float, np.ndarray], None] | None = None,
+    checkpoint: Callable[[lbfgs.State], None] | None = None,
+) -> Fit:
+    """Minimize an objective by L-BFGS.
+
+    Parameters
+    ----------
+    objective : Objective
+    start : float64 [space.size] or lbfgs.State, optional
+        Default zeros. Weights of features that no sentence has stay as they are, and do not count. A State that
+        ``checkpoint`` received continues to the same result as an uninterrupted training.
+    iterations : int
+        Largest number of steps.
+    tolerance : float
+        Ends when two steps in a row lower the objective by less than this share.
+    memory : int
+        Steps that the curvature is taken from; each needs 16 bytes a weight that is in use.
+    progress : callable, optional
+        Called with the number of the step, the objective and the weights (to be copied if kept), after each step.
+    checkpoint : callable, optional
+        Called with the state after each step; to be saved or copied at once.
+    """
+    resumed = isinstance(start, lbfgs.State)
+    weights = np.zeros(objective.space.size) if start is None or resumed else np.array(start, np.float64)
+    active = objective.active()
+    values: list[float] = []
+    if isinstance(start, lbfgs.State) and len(start.x) != len(active):
+        raise ValueError(f"a state of {len(start.x)} weights for an objective of {len(active)}")
+    unused = weights.copy()
+    unused[active] = 0
+    idle = 0.5 * objective.l2 * float(np.add.reduce(np.square(unused)))
+
+    def value(x):
+        weights[active] = x
+        total, gradient = objective(weights)
+        if not values:
+            values.append(total - idle)
+        return total - idle, gradient[active]
+
+    def note(state):
+        values.append(state.value)
+        if progress is not None:
+            weights[active] = state.x
+            progress(state.steps, state.value, weights)
+        if checkpoint is not None:
+            checkpoint(state)
+
+    if isinstance(start, lbfgs.State):
+        values.append(start.value)
+    begin = start if resumed else weights[active]
+    found = lbfgs.minimize(value, begin, iterations, tolerance, memory=memory, pool=objective.pool, progress=note)
+    weights[active] = found.state.x
+    return Fit(weights, values, objective.evaluations, found.converged, found.message)

@@ -1,0 +1,115 @@
+"""Training a parser from a treebank."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aligntools.ground.parallel import Pool
+from aligntools.parsing.features.space import FeatureSpace, templates_of
+from aligntools.parsing.features.vocabularies import Vocabularies
+from aligntools.parsing.labels import Labeler
+from aligntools.parsing.learning import training
+from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint
+from aligntools.parsing.parser import ParserModel
+from aligntools.parsing.settings import ParserSettings
+from aligntools.parsing.text import chosen
+from aligntools.parsing.trees.usable import usable
+
+
+class NoSentences(ValueError):
+    """There is nothing to train on."""
+
+
+@dataclass(frozen=True)
+class TrainingReport:
+    """What training did.
+
+    Attributes
+    ----------
+    sentences, words : int
+        How many were trained on.
+    skipped, changed : dict of str to int
+        Sentences left out, and sentences whose tree was changed, by reason.
+    first_skipped : int or None
+        The first sentence that was left out for its tree, from 0.
+    fit : training.Fit
+    """
+
+    sentences: int
+    words: int
+    skipped: dict[str, int]
+    changed: dict[str, int]
+    first_skipped: int | None
+    fit: training.Fit
+
+
+def train(
+    words: Sequence[bytes],
+    tags: Sequence[bytes],
+    offsets,
+    heads,
+    labels: Sequence[bytes] | None = None,
+    settings: ParserSettings | None = None,
+    pool: Pool | None = None,
+    progress: Callable[[int, float, np.ndarray], None] | None = None,
+    checkpoint: Checkpoint | None = None,
+    about: dict[str, Any] | None = None,
+) -> tuple[ParserModel, TrainingReport]:
+    """Train a parser from sentences with trees, by maximum conditional likelihood.
+
+    Parameters
+    ----------
+    words, tags : sequence of bytes
+        Of all sentences, joined.
+    offsets : int64 [sentences + 1]
+    heads : int32 [words]
+        0 for the root, 1 to n, -1 for none.
+    labels : sequence of bytes, optional
+    settings : ParserSettings, optional
+    pool : Pool, optional
+        Does not change the results.
+    progress : callable, optional
+        See `training.minimize`.
+    checkpoint : Checkpoint, optional
+        Keeps the state, and continues from the one that it has.
+    about : dict, optional
+        Kept in the model beside the settings.
+
+    Raises
+    ------
+    ModelError
+        When the checkpoint's state is of another training.
+    NoSentences
+        When no sentence is left to train on.
+    """
+    settings = settings or ParserSettings()
+    offsets = np.asarray(offsets, np.int64)
+    found = usable(heads, offsets, settings.trees, settings.crossing, settings.roots)
+    lengths = np.diff(offsets)
+    skipped = dict(found.skipped)
+    for reason, wrong in (("too short", lengths < settings.min_length), ("too long", lengths > settings.max_length)):
+        if np.any(wrong & found.keep):
+            skipped[reason] = int(np.count_nonzero(wrong & found.keep))
+    keep = found.keep & (lengths >= settings.min_length) & (lengths <= settings.max_length) & (lengths > 0)
+    if not keep.any():
+        raise NoSentences("no sentence can be trained on")
+    words, within = chosen(list(words), offsets, keep)
+    tags = chosen(list(tags), offsets, keep)[0]
+    trees = chosen(found.heads, offsets, keep)[0]
+    vocabularies = Vocabularies.of(words, tags, settings.min_count)
+    sentences = vocabularies.sentences(words, tags, within)
+    space = FeatureSpace.fitted(templates_of(settings.features), sentences, settings.bits, pool=pool)
+    objective = training.Objective(space, [training.TreeLoss(sentences, trees, settings.trees)], settings.l2, pool)
+    minimize: training.Minimize = training.minimize
+    if checkpoint is not None:
+        own = fingerprint(settings.header(), sentences.offsets, sentences.layers, trees)
+        minimize = checkpoint.open("train", own).minimize
+    fit = minimize(objective, None, settings.iterations, settings.tolerance, progress=progress)
+    labeler = None
+    if labels is not None and settings.labels:
+        labeler = Labeler.train(sentences, trees, chosen(list(labels), offsets, keep)[0])
+    parser = ParserModel(vocabularies, space, fit.weights, settings.trees, settings.header() | (about or {}), labeler)
+    report = TrainingReport(len(sentences), int(within[-1]), skipped, found.changed, found.first, fit)
+    return parser, report

@@ -1,0 +1,1 @@
+"""Parsers for languages without treebanks: source trees carried through parallel text, and learning from them."""

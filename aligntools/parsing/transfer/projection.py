@@ -1,0 +1,171 @@
+"""Parsers for languages without treebanks, learned through parallel text (Ma & Xia 2014) and plain text.
+
+A source parser and one-to-one word alignments give a distribution over the trees of each target sentence; the target
+parser is trained to have the least cross-entropy with it, and little entropy of its own on plain sentences.
+"""
+
+import numpy as np
+
+from aligntools.formats.vocabulary import Vocabulary
+from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.parsing.features.space import TAGS, EncodedSentences, FeatureSpace
+from aligntools.parsing.features.vocabularies import Vocabularies
+from aligntools.parsing.parser import ParserModel
+from aligntools.parsing.settings import TreeConstraints
+from aligntools.parsing.transfer import kernels_transfer as kernels
+from aligntools.parsing.trees import inference
+from aligntools.parsing.trees.inference import BLOCKS
+
+#: Least probability of an edge that is transferred.
+LEAST = 1e-6
+
+
+def one_to_one(pairs, link_offsets, offsets) -> np.ndarray:
+    """Find each target word's only partner.
+
+    Parameters
+    ----------
+    pairs : int32 [links, 2]
+        Source and target positions, from 0.
+    link_offsets : int64 [sentences + 1]
+    offsets : int64 [sentences + 1]
+        Over target words.
+
+    Returns
+    -------
+    int32 [target words]
+        The source word's position, from 0; -1 for words with no link or several, or whose partner has several.
+    """
+    offsets, sentence = np.asarray(offsets), np.repeat(np.arange(len(offsets) - 1), np.diff(link_offsets))
+    aligned = np.full(int(offsets[-1] - offsets[0]), -1, np.int32)
+    if not len(pairs):
+        return aligned
+    width = int(pairs.max()) + 1
+    source = sentence * width + pairs[:, 0]
+    target = (offsets[:-1] - offsets[0])[sentence] + pairs[:, 1]
+    _, inverse, counts = np.unique(source, return_inverse=True, return_counts=True)
+    only = (counts[inverse] == 1) & (np.bincount(target, minlength=len(aligned))[target] == 1)
+    aligned[target[only]] = pairs[only, 0]
+    return aligned
+
+
+def _in_blocks(pool, sentences, work):
+    blocks = balanced_blocks((sentences.lengths + 1.0) ** 2, BLOCKS)
+    if pool is None:
+        for block in blocks:
+            work(block)
+    else:
+        pool.map(work, blocks)
+
+
+def transferring_scores(
+    parser: ParserModel,
+    source: EncodedSentences,
+    target: EncodedSentences,
+    aligned,
+    pool: Pool | None = None,
+    weights="score",
+) -> np.ndarray:
+    """Compute the logarithms of the transferring weights (Ma & Xia 2014, equation 8).
+
+    Parameters
+    ----------
+    parser : ParserModel
+        Of the source language.
+    source, target : EncodedSentences
+        Both as the source parser sees them; of the target side only the tags matter.
+    aligned : int32 [target words]
+        See `one_to_one`.
+    pool : Pool, optional
+    weights : str
+        One of `settings.WEIGHTS`: ``score`` is equation 8 as it stands. The scores of two sentences have no common
+        scale, though: a constant for each word makes no difference within one sentence, but it does where a word's
+        heads come from both. ``posterior`` takes the logarithm of each edge's probability in its own sentence
+        instead, at least `LEAST`.
+
+    Returns
+    -------
+    float64 [target edges]
+        The source parser's score of the aligned source edge where both ends are aligned (the root is, with the
+        root), else its score of the edge with delexicalized features alone.
+    """
+    scores = parser.scores(target, pool, only=TAGS)
+    theirs = parser.scores(source, pool)
+    if weights == "posterior":
+        scores, theirs = (_posteriors(s, x, parser.trees, pool) for s, x in ((scores, target), (theirs, source)))
+    words = target.offsets - target.offsets[0]
+
+    def work(block):
+        kernels.transfer_edges(
+            aligned, words, target.lengths, target.edges, *block, theirs, source.lengths, source.edges, scores
+        )
+
+    _in_blocks(pool, target, work)
+    return scores
+
+
+def _posteriors(scores, sentences, trees, pool):
+    found = inference.sums(scores, sentences.offsets, trees, pool).marginals
+    return np.log(np.clip(found, LEAST, 1.0))
+
+
+def expected_edges(
+    parser: ParserModel,
+    source: EncodedSentences,
+    target: EncodedSentences,
+    aligned,
+    trees: TreeConstraints,
+    pool=None,
+    weights="score",
+) -> np.ndarray:
+    """Return the edge marginals of the transferring distribution (equation 9) [shape=(target edges,)]."""
+    scores = transferring_scores(parser, source, target, aligned, pool, weights)
+    return inference.sums(scores, target.offsets, trees, pool).marginals
+
+
+def agreement(
+    source_heads, source: EncodedSentences, target: EncodedSentences, aligned, pool: Pool | None = None
+) -> np.ndarray:
+    """Say which target edges a source tree supports (1) and which it contradicts (-1).
+
+    Parameters
+    ----------
+    source_heads : int32 [source words]
+    source, target : EncodedSentences
+    aligned : int32 [target words]
+        See `one_to_one`.
+
+    Returns
+    -------
+    float64 [target edges]
+        See `kernels_transfer.agreement`.
+    """
+    values = np.zeros(int(target.edges[-1]))
+    words, theirs = target.offsets - target.offsets[0], source.offsets - source.offsets[0]
+
+    def work(block):
+        kernels.agreement(aligned, words, target.lengths, target.edges, *block, source_heads, theirs, values)
+
+    _in_blocks(pool, target, work)
+    return values
+
+
+def direct(parser: ParserModel) -> ParserModel:
+    """Return the parser without its words: what McDonald, Petrov & Hall (2011) transfer directly.
+
+    Parameters
+    ----------
+    parser : ParserModel
+        Of the source language; without templates beyond `TAGS` it is returned as it is.
+    """
+    use = [t for t, name in enumerate(parser.space.templates) if name in TAGS]
+    if len(use) == len(parser.space.templates):
+        return parser
+    space = FeatureSpace(
+        [parser.space.templates[t] for t in use], [parser.space.bits[t] for t in use], parser.space.bins
+    )
+    weights = np.concatenate([parser.weights[slice(*parser.space.regions[t])] for t in use])
+    none = Vocabulary.from_bytes([])
+    return ParserModel(
+        Vocabularies(none, parser.vocabularies.tags, none), space, weights, parser.trees, parser.settings, None
+    )

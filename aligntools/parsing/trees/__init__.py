@@ -1,0 +1,1 @@
+"""Inference over dependency trees: sums, best trees, entropies; and the repair of given trees."""

@@ -1,0 +1,275 @@
+"""Sums, maxima and entropies over the trees of many sentences: what the kernels compute, in blocks on threads.
+
+A batch is a flat array of scores over the edges of sentences with ``offsets`` into their words; `edge_offsets` says
+where each sentence's edges begin. The edges of a sentence of n words are n rows, one a modifier, of n + 1 heads, the
+root first; a word as its own head is no edge: never read, written as 0. A score of -inf forbids an edge.
+
+A sentence without words has one tree, the empty one. One that has no tree at all (every one needs a forbidden edge)
+has ``log_z = -inf``, marginals of 0, and a flat best tree with a score of -inf.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.parsing.settings import TreeConstraints
+from aligntools.parsing.trees import kernels_nonprojective as nonprojective
+from aligntools.parsing.trees import kernels_nonprojective_log as nonprojective_log
+from aligntools.parsing.trees import kernels_projective as projective
+from aligntools.parsing.trees import kernels_projective_log as projective_log
+from aligntools.parsing.trees import kernels_spanning as spanning
+
+#: Blocks of a batch: enough to keep threads evenly busy; fixed, so that the number of threads never shows.
+BLOCKS = 64
+
+
+def edge_offsets(offsets) -> np.ndarray:
+    """Return where each sentence's ``n (n + 1)`` edges begin, from offsets over words [shape=(sentences + 1,)]."""
+    lengths = np.diff(offsets)
+    edges = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths * (lengths + 1), out=edges[1:])
+    return edges
+
+
+@dataclass(frozen=True)
+class TreeSums:
+    """What a sum over all trees gives.
+
+    Attributes
+    ----------
+    log_z : float64 [sentences]
+        Log partition functions.
+    marginals : float64 [edges]
+        Probability of each edge.
+    mean : float64 [sentences] or None
+        Expected value of an additive edge function.
+    covariances : float64 [edges] or None
+        Of that function with each edge: the gradient of the expected value with respect to the scores.
+    """
+
+    log_z: np.ndarray
+    marginals: np.ndarray
+    mean: np.ndarray | None = None
+    covariances: np.ndarray | None = None
+
+    @property
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """The mean and the covariances of a sum that was asked for them."""
+        assert self.mean is not None
+        assert self.covariances is not None
+        return self.mean, self.covariances
+
+
+def _blocks(lengths):
+    return balanced_blocks((lengths + 8.0) ** 3, BLOCKS)
+
+
+def _over(pool, work, blocks):
+    if pool is None:
+        for block in blocks:
+            work(block)
+    else:
+        pool.map(work, blocks)
+
+
+def _checked(scores, offsets):
+    scores = np.ascontiguousarray(scores, np.float64)
+    lengths = np.diff(np.asarray(offsets, np.int64))
+    edges = edge_offsets(np.asarray(offsets, np.int64))
+    if scores.shape != (edges[-1],):
+        raise ValueError(f"{scores.shape} scores where the sentences have {edges[-1]} edges")
+    return scores, lengths, edges
+
+
+def sums(scores, offsets, trees: TreeConstraints, pool: Pool | None = None) -> TreeSums:
+    """Compute log partition functions and edge marginals.
+
+    Parameters
+    ----------
+    scores : float64 [edges]
+    offsets : int64 [sentences + 1]
+        Over words.
+    trees : TreeConstraints
+    pool : Pool, optional
+        The results do not depend on it.
+    """
+    scores, lengths, edges = _checked(scores, offsets)
+    log_z, marginals = np.zeros(len(lengths)), np.zeros(len(scores))
+    unsafe = np.zeros(len(lengths), np.uint8)
+    kernels = projective if trees.projective else nonprojective
+    run = projective.inside_outside if trees.projective else nonprojective.matrix_tree
+
+    def work(block):
+        n = int(lengths[block[0] : block[1]].max())
+        scratch = np.empty(kernels.SQUARES * n * n + kernels.ROWS * (n + 1))
+        run(scores, lengths, edges, *block, trees.single_root, scratch, log_z, marginals, unsafe)
+
+    _over(pool, work, _blocks(lengths))
+    rest = np.flatnonzero(unsafe)
+    if len(rest):
+        unused = np.zeros(len(lengths)), np.zeros(len(scores))
+        _in_log_space(rest, scores, np.zeros(len(scores)), lengths, edges, trees, (log_z, marginals, *unused), pool)
+    return TreeSums(log_z, marginals)
+
+
+def expectation(scores, function, offsets, trees: TreeConstraints, pool: Pool | None = None) -> TreeSums:
+    """Compute the expected value of an additive edge function and its gradient, in O(n^3) a sentence.
+
+    Parameters
+    ----------
+    function : float64 [edges]
+        Its values, finite; those at impossible edges do not matter.
+
+    The others are as for `sums`.
+    """
+    scores, lengths, edges = _checked(scores, offsets)
+    function = np.ascontiguousarray(function, np.float64)
+    if function.shape != scores.shape:
+        raise ValueError(f"{function.shape} values for {scores.shape} scores")
+    log_z, mean = np.zeros(len(lengths)), np.zeros(len(lengths))
+    marginals, slopes = np.zeros(len(scores)), np.zeros(len(scores))
+    unsafe = np.zeros(len(lengths), np.uint8)
+    kernels = projective if trees.projective else nonprojective
+
+    def work(block):
+        n = int(lengths[block[0] : block[1]].max())
+        scratch = np.empty(kernels.TANGENT_SQUARES * n * n + kernels.ROWS * (n + 1))
+        kernels.expectation(
+            scores, function, lengths, edges, *block, trees.single_root, scratch, log_z, marginals, mean, slopes, unsafe
+        )
+
+    _over(pool, work, _blocks(lengths))
+    rest = np.flatnonzero(unsafe)
+    if len(rest):
+        _in_log_space(rest, scores, function, lengths, edges, trees, (log_z, marginals, mean, slopes), pool)
+    return TreeSums(log_z, marginals, mean, slopes)
+
+
+def _in_log_space(sentences, scores, function, lengths, edges, trees, out, pool):
+    """Do some sentences again, one at a time."""
+    log_z, marginals, mean, slopes = out
+
+    def work(s):
+        n, here = int(lengths[s]), slice(edges[s], edges[s + 1])
+        if trees.projective:
+            chart = np.empty(projective_log.LOG_SQUARES * n * n + projective_log.LOG_ROWS * (n + 1))
+            projective_log.expectation_log(
+                scores, function, lengths, edges, s, s + 1, trees.single_root, chart, log_z, marginals, mean, slopes
+            )
+            return
+        size = n * (n + 1) * (n + 2) // 3
+        nonprojective_log.expectation_log(
+            scores[here], function[here], n, trees.single_root, np.empty(size), np.empty(size),
+            np.empty(4 * n * (n + 1) + 2 * n), log_z[s : s + 1], marginals[here], mean[s : s + 1], slopes[here],
+        )  # fmt: skip
+
+    _over(pool, work, [int(s) for s in sentences])
+
+
+def best_trees(scores, offsets, trees: TreeConstraints, pool: Pool | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Find each sentence's highest-scoring tree.
+
+    Returns
+    -------
+    heads : int32 [words]
+        0 for the root, else the head's number in the sentence, from 1.
+    best : float64 [sentences]
+        The trees' scores; -inf where there is none, and the heads are a flat tree.
+    """
+    scores, lengths, edges = _checked(scores, offsets)
+    offsets = np.asarray(offsets, np.int64)
+    heads, best = np.zeros(offsets[-1] - offsets[0], np.int32), np.zeros(len(lengths))
+    words = offsets - offsets[0]
+
+    def work(block):
+        n = int(lengths[block[0] : block[1]].max())
+        if trees.projective:
+            run, sizes = projective.best_tree, (6 * n * n + 2 * (n + 1), 3 * n * n + 6 * (n + 1))
+        else:
+            m = 2 * n + 1
+            run, sizes = spanning.best_tree, (m * m, 2 * m * m + 8 * m)
+        scratch = np.empty(sizes[0]), np.empty(sizes[1], np.int32)
+        run(scores, lengths, edges, words, *block, trees.single_root, *scratch, heads, best)
+
+    _over(pool, work, _blocks(lengths))
+    return heads, best
+
+
+def relative(scores, offsets) -> np.ndarray:
+    """Return scores less the best of their modifier, and 0 for impossible edges: a finite direction for `entropy`."""
+    scores, lengths, _ = _checked(scores, offsets)
+    result = np.zeros(len(scores))
+    sizes = np.repeat(lengths + 1, lengths)  # the length of every modifier's row
+    if len(sizes):
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        modifiers = np.arange(len(sizes)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        values = scores.copy()
+        values[starts + modifiers + 1] = -np.inf
+        best = np.repeat(np.maximum.reduceat(values, starts), sizes)
+        possible = np.isfinite(values)
+        result[possible] = values[possible] - best[possible]
+    return result
+
+
+def entropy(
+    scores, offsets, trees: TreeConstraints, pool: Pool | None = None
+) -> tuple[np.ndarray, np.ndarray, TreeSums]:
+    """Compute the Shannon entropy of the distribution over trees and its gradient.
+
+    ``H = ln Z - E[score]``, and its derivative with respect to the score of an edge is minus the covariance of the
+    tree's score with the edge (Ma & Xia 2014, equations 13 to 15), both from one pass in the expectation semiring.
+
+    Returns
+    -------
+    entropy : float64 [sentences]
+        In nats.
+    gradient : float64 [edges]
+    sums : TreeSums
+        With ``mean`` and ``covariances`` of the scores less the best of each modifier.
+    """
+    scores, lengths, _ = _checked(scores, offsets)
+    # The scores less a constant for every modifier have the same covariances, and lose no digits.
+    function = relative(scores, offsets)
+    found = expectation(scores, function, offsets, trees, pool)
+    mean, covariances = found.moments
+    taken = np.zeros(len(lengths))
+    full = lengths > 0
+    if full.any():
+        possible = np.isfinite(scores) & (found.marginals > 0)
+        weight = np.where(possible, found.marginals * (np.where(possible, scores, 0.0) - function), 0.0)
+        starts = edge_offsets(offsets)[:-1][full]
+        taken[full] = np.add.reduceat(weight, starts)
+    result = np.where(np.isfinite(found.log_z), found.log_z - taken - mean, 0.0)
+    return np.maximum(result, 0.0), -covariances, found
+
+
+def renyi_entropy(
+    scores, alpha, offsets, trees: TreeConstraints, pool: Pool | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the Rényi entropy of order ``alpha`` of the distribution over trees and its gradient.
+
+    ``H_a = (ln Z(a s) - a ln Z(s)) / (1 - a)`` (Smith & Eisner 2007): two sums over trees. Order 1 is Shannon's.
+
+    Parameters
+    ----------
+    alpha : float
+        Above 0.
+
+    The others are as for `sums`.
+
+    Returns
+    -------
+    entropy : float64 [sentences]
+    gradient : float64 [edges]
+    """
+    if not 0 < alpha < np.inf:
+        raise ValueError(f"the order of a Rényi entropy is above 0, not {alpha}")
+    if alpha == 1:
+        return entropy(scores, offsets, trees, pool)[:2]
+    scores = _checked(scores, offsets)[0]
+    low, high = sums(scores, offsets, trees, pool), sums(alpha * scores, offsets, trees, pool)
+    possible = np.isfinite(low.log_z)
+    z = [np.where(possible, part.log_z, 0.0) for part in (low, high)]
+    value = (z[1] - alpha * z[0]) / (1 - alpha)
+    return np.maximum(value, 0.0), (high.marginals - low.marginals) * (alpha / (1 - alpha))

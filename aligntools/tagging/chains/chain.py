@@ -1,0 +1,354 @@
+"""Chains of hidden states over text: likelihood, posteriors, expected counts, and best sequences of states.
+
+A chain is a hidden Markov model with a start distribution and, for each state, one distribution over the next
+state or the end, and one over what it emits (Rabiner 1989; Jurafsky & Martin, appendix A).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.ground.parallel import balanced_blocks
+from aligntools.tagging.chains.kernels_chain import collect_block, forward_backward_block, forward_block
+from aligntools.tagging.chains.kernels_chain_best import k_best_block, posterior_best_block, viterbi_block
+
+#: Blocks that a chunk's sentences, and its rows of emissions, are cut into.
+BLOCKS = 32
+#: Posteriors held at a time.
+MAX_CELLS = 4_000_000
+
+
+@dataclass
+class Chain:
+    """Parameters of a chain with K states.
+
+    Attributes
+    ----------
+    start : float64 [K]
+    transitions : float64 [K, K]
+        From the row's state to the column's.
+    stop : float64 [K]
+        Probability of the end after a state; a row of ``transitions`` and its ``stop`` sum to one. All ones: a model
+        without an end, whose rows of ``transitions`` sum to one.
+    emissions : float64 [rows, K]
+        ``P(word | state)``; every column sums to one over the words (rows may also be classes of words).
+    """
+
+    start: np.ndarray
+    transitions: np.ndarray
+    stop: np.ndarray
+    emissions: np.ndarray
+
+    def __post_init__(self):
+        for name in ("start", "transitions", "stop", "emissions"):
+            setattr(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
+        k = len(self.start)
+        if self.transitions.shape != (k, k) or self.stop.shape != (k,) or self.emissions.shape[1:] != (k,):
+            raise ValueError(
+                f"a chain of {k} states has transitions {self.transitions.shape}, stop {self.stop.shape},"
+                f" emissions {self.emissions.shape}"
+            )
+
+    @property
+    def n_states(self):
+        """K."""
+        return len(self.start)
+
+    @property
+    def ends(self):
+        """Whether the end of a sentence is part of the model."""
+        return not np.all(self.stop == 1.0)
+
+    def parameters(self):
+        """Return the four arrays in the order that kernels take them."""
+        return self.start, self.transitions, self.stop, self.emissions
+
+    def logarithms(self):
+        """Return the four arrays' natural logarithms; -inf for zero."""
+        with np.errstate(divide="ignore"):
+            return tuple(np.log(p) for p in self.parameters())
+
+
+@dataclass
+class ChainCounts:
+    """Expected counts; shapes as in `Chain`, and the natural logarithms of the sentences' probabilities.
+
+    ``loglik`` is -inf for a sentence that has no path and adds no counts; 0 for one of no words.
+    """
+
+    start: np.ndarray
+    transitions: np.ndarray
+    stop: np.ndarray
+    emissions: np.ndarray
+    loglik: np.ndarray
+
+
+def leaving(values, ends):
+    """Return transitions with the stop as last column, [K, K + 1], or transitions alone where nothing ends."""
+    return np.column_stack([values.transitions, values.stop]) if ends else values.transitions
+
+
+def as_distributions(values, ends):
+    """Lay a chain's or its counts' arrays out with one distribution a row.
+
+    Parameters
+    ----------
+    values : Chain or ChainCounts
+    ends : bool
+        Whether the end of a sentence is part of the model.
+
+    Returns
+    -------
+    start [1, K]; leaving [K, K + 1], the next state or (last column) the end, or [K, K]; emissions [K, rows]
+    """
+    return [values.start[None, :], leaving(values, ends), np.ascontiguousarray(values.emissions.T)]
+
+
+def from_distributions(rows, ends):
+    """Return the chain of the three matrices that `as_distributions` makes."""
+    start, onward, emissions = rows
+    k = start.shape[1]
+    return Chain(start[0], onward[:, :k], onward[:, k] if ends else np.ones(k), emissions.T)
+
+
+@dataclass
+class _Chunk:
+    """Sentences ``k0 .. k1 - 1``: the blocks they are cut into, and their tokens ordered by row of the emissions."""
+
+    k0: int
+    k1: int
+    t0: int
+    t1: int
+    blocks: list
+    order: np.ndarray
+
+
+class ChainText:
+    """A text made ready for passes over it: cut into chunks and blocks, every word's occurrences listed.
+
+    Parameters
+    ----------
+    tokens : int32 [tokens]
+        Row of the emissions of every token.
+    offsets : int64 [sentences + 1]
+    n_rows : int
+    low, high : int32 [tokens] or None
+        Token t may only be in states ``low[t] .. high[t] - 1``: its tag is known, its substate is not.
+    max_cells : int
+        Posteriors held at a time; bounds memory, and changes no result but the rounding of sums.
+    """
+
+    def __init__(self, tokens, offsets, n_rows, low=None, high=None, max_cells=MAX_CELLS):
+        self.tokens = np.ascontiguousarray(tokens, np.int32)
+        self.offsets = np.ascontiguousarray(offsets, np.int64)
+        self.n_rows = int(n_rows)
+        if len(self.offsets) == 0 or self.offsets[0] != 0 or self.offsets[-1] != len(self.tokens):
+            raise ValueError(f"offsets do not run from 0 to {len(self.tokens)}")
+        if np.any(np.diff(self.offsets) < 0):
+            raise ValueError("offsets fall")
+        if len(self.tokens) and not (self.tokens.min() >= 0 and self.tokens.max() < self.n_rows):
+            raise ValueError(f"a token is outside the {self.n_rows} rows")
+        if (low is None) != (high is None):
+            raise ValueError("low and high come together")
+        nothing = np.zeros(0, np.int32)
+        self.low = nothing if low is None else np.ascontiguousarray(low, np.int32)
+        self.high = nothing if high is None else np.ascontiguousarray(high, np.int32)
+        if low is not None and (
+            self.low.shape != self.tokens.shape
+            or self.high.shape != self.tokens.shape
+            or np.any(self.low < 0)
+            or np.any(self.high <= self.low)
+        ):
+            raise ValueError("every token needs a range of states, low < high")
+        self.max_cells = max_cells
+        self._chunks, self._width = [], 0
+
+    @property
+    def n_sentences(self):
+        """Sentences, those of no words included."""
+        return len(self.offsets) - 1
+
+    def width(self, n_states):
+        """Columns that posteriors need: the largest range, or all states."""
+        if len(self.low) == 0:
+            return n_states
+        return int((self.high - self.low).max(initial=1))
+
+    def blocks(self):
+        """Return runs of sentences of about equal work."""
+        return balanced_blocks(np.diff(self.offsets) + 4, BLOCKS)
+
+    def chunks(self, n_states):
+        """Return the chunks, built once."""
+        width = self.width(n_states)
+        if self._width == width:
+            return self._chunks
+        self._chunks, self._width = [], width
+        k0, limit = 0, max(1, self.max_cells // width)
+        while k0 < self.n_sentences:
+            k1 = max(k0 + 1, int(np.searchsorted(self.offsets, self.offsets[k0] + limit, side="right")) - 1)
+            t0, t1 = int(self.offsets[k0]), int(self.offsets[k1])
+            blocks = balanced_blocks(np.diff(self.offsets[k0 : k1 + 1]) + 4, BLOCKS)
+            order = np.argsort(self.tokens[t0:t1], kind="stable").astype(np.int64) + t0
+            self._chunks.append(_Chunk(k0, k1, t0, t1, [(a + k0, b + k0) for a, b in blocks], order))
+            k0 = k1
+        return self._chunks
+
+    def check(self, chain):
+        """Raise ValueError where the text asks for rows or states that the chain has not."""
+        if len(chain.emissions) != self.n_rows:
+            raise ValueError(f"the chain emits {len(chain.emissions)} words, the text has {self.n_rows}")
+        if int(self.high.max(initial=0)) > chain.n_states:
+            raise ValueError(f"a token may be in state {int(self.high.max()) - 1} of {chain.n_states}")
+
+
+class _Sums:
+    """Expected counts of one block of sentences."""
+
+    def __init__(self, k):
+        self.start, self.transitions, self.stop = np.zeros(k), np.zeros((k, k)), np.zeros(k)
+
+
+def _passes(chain, text, pool, squared=False):
+    """Yield (chunk, posteriors, logarithms of its sentences, sums of its blocks) over the text.
+
+    The posteriors' array is used again for the next chunk.
+    """
+    text.check(chain)
+    k, chunks = chain.n_states, text.chunks(chain.n_states)
+    gamma = np.empty((max((c.t1 - c.t0 for c in chunks), default=0), text.width(k)))
+    for chunk in chunks:
+        loglik = np.empty(chunk.k1 - chunk.k0)
+
+        def work(block, chunk=chunk, loglik=loglik):
+            sums = _Sums(k)
+            forward_backward_block(
+                block[0], block[1], chunk.k0, text.tokens, text.offsets, text.low, text.high, *chain.parameters(),
+                squared, gamma, sums.start, sums.transitions, sums.stop, loglik,
+            )  # fmt: skip
+            return sums
+
+        yield chunk, gamma, loglik, pool.map(work, chunk.blocks)
+
+
+def expected_counts(chain, text, pool, squared=False):
+    """Run forward-backward over a text and sum the expected counts.
+
+    Parameters
+    ----------
+    chain : Chain
+    text : ChainText
+    pool : Pool
+    squared : bool
+        Emissions count twice: expectations under the distribution Q of reconstruction (Cheng, Liu & Xu 2017,
+        equation 29), and ``loglik`` is that of ``sum_z P(z) P(x | z)^2``.
+
+    Returns
+    -------
+    ChainCounts
+        The same to the last bit for any number of threads.
+    """
+    k = chain.n_states
+    counts = ChainCounts(
+        np.zeros(k), np.zeros((k, k)), np.zeros(k), np.zeros((text.n_rows, k)), np.zeros(text.n_sentences)
+    )
+    for chunk, gamma, part, blocks in _passes(chain, text, pool, squared):
+        counts.loglik[chunk.k0 : chunk.k1] = part
+        for sums in blocks:
+            counts.start += sums.start
+            counts.transitions += sums.transitions
+            counts.stop += sums.stop
+        frequencies = np.bincount(text.tokens[chunk.t0 : chunk.t1], minlength=text.n_rows)
+        ptr = np.zeros(text.n_rows + 1, np.int64)
+        np.cumsum(frequencies, out=ptr[1:])
+
+        def work(block, chunk=chunk, gamma=gamma, ptr=ptr):
+            collect_block(block[0], block[1], ptr, chunk.order, text.low, gamma, chunk.t0, counts.emissions)
+
+        pool.map(work, balanced_blocks(frequencies, BLOCKS))
+    counts.transitions *= chain.transitions
+    return counts
+
+
+def log_likelihood(chain, text, pool, squared=False):
+    """Natural logarithms of the sentences' probabilities: float64 [sentences], -inf where there is no path."""
+    text.check(chain)
+    loglik = np.full(text.n_sentences, np.nan)
+    if len(text.low) == 0:
+        pool.map(
+            lambda b: forward_block(b[0], b[1], text.tokens, text.offsets, *chain.parameters(), squared, loglik),
+            text.blocks(),
+        )
+    if np.isnan(loglik).any():
+        for chunk, _, found, _ in _passes(chain, text, pool, squared):
+            loglik[chunk.k0 : chunk.k1] = found
+    return loglik
+
+
+def posteriors(chain, text, pool):
+    """Posterior probabilities of the states of all tokens.
+
+    Returns
+    -------
+    float64 [tokens, K], or [tokens, largest range] where tokens have ranges
+        Column c is state ``low[t] + c``. Zero in a sentence that has no path.
+    """
+    result = np.empty((len(text.tokens), text.width(chain.n_states)))
+    for chunk, gamma, _, _ in _passes(chain, text, pool):
+        result[chunk.t0 : chunk.t1] = gamma[: chunk.t1 - chunk.t0]
+    return result
+
+
+def posterior_decode(chain, text, pool):
+    """Most probable state of every token by itself: int32 [tokens]; ties go to the lowest state."""
+    states = np.zeros(len(text.tokens), np.int32)
+    for chunk, gamma, _, _ in _passes(chain, text, pool):
+
+        def work(block, chunk=chunk, gamma=gamma):
+            r0, r1 = text.offsets[block[0]] - chunk.t0, text.offsets[block[1]] - chunk.t0
+            posterior_best_block(r0, r1, chunk.t0, text.low, gamma, states)
+
+        pool.map(work, chunk.blocks)
+    return states
+
+
+def viterbi(chain, text, pool):
+    """Find the most probable sequence of states of every sentence.
+
+    Returns
+    -------
+    states : int32 [tokens]
+        Ties go to the lowest state at the last position; the lowest states where a sentence has no path.
+    scores : float64 [sentences]
+        ``log P(x, z)``; -inf where a sentence has no path.
+    """
+    text.check(chain)
+    states, scores = np.zeros(len(text.tokens), np.int32), np.zeros(text.n_sentences)
+    logs = chain.logarithms()
+    pool.map(
+        lambda b: viterbi_block(b[0], b[1], text.tokens, text.offsets, text.low, text.high, *logs, states, scores),
+        text.blocks(),
+    )
+    return states, scores
+
+
+def k_best(chain, text, n, pool):
+    """Find the n most probable sequences of states of every sentence, exactly.
+
+    Returns
+    -------
+    states : int32 [n, tokens]
+        -1 where a sentence has fewer than n.
+    scores : float64 [sentences, n]
+        ``log P(x, z)``, falling; -inf where there are fewer.
+    """
+    text.check(chain)
+    if n < 1:
+        raise ValueError(f"{n} best sequences")
+    states, scores = np.full((n, len(text.tokens)), -1, np.int32), np.zeros((text.n_sentences, n))
+    logs = chain.logarithms()
+    pool.map(
+        lambda b: k_best_block(b[0], b[1], n, text.tokens, text.offsets, text.low, text.high, *logs, states, scores),
+        text.blocks(),
+    )
+    return states, scores

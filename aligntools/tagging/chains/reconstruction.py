@@ -1,0 +1,100 @@
+"""Maximum reconstruction estimation of a chain (Cheng, Liu & Xu 2017, equations 21 to 29, for tag induction).
+
+A chain is trained to reproduce the words that it has seen: states z are drawn given the words x, then words given
+the states. The logarithm of the probability that this succeeds is
+
+    log P(x|x) = log sum_z P(z|x) P(x|z) = log sum_z P(z) P(x|z)^2 - log sum_z P(z) P(x|z),
+
+two runs of forward-backward, one with all emissions squared. Its derivative by a parameter p, times p, is the
+parameter's expected count under Q (proportional to ``P(z) P(x|z)^2``), twice that where it is an emission, less its
+expected count under the posterior ``P(z|x)``.
+"""
+
+import numpy as np
+
+from aligntools.ground.exponentiated import Family, climb
+from aligntools.tagging.chains.chain import as_distributions, expected_counts, from_distributions
+from aligntools.tagging.settings import InductionSettings
+
+
+def reconstruction(chain, text, pool):
+    """Evaluate ``log P(x|x)`` and what its gradient is made of.
+
+    Parameters
+    ----------
+    chain : Chain
+    text : ChainText
+    pool : Pool
+
+    Returns
+    -------
+    objectives : float64 [sentences]
+        ``log P(x|x)``, natural; 0 for a sentence of no words, -inf for one that the chain cannot emit.
+    counts : list of float64 arrays, shaped as `as_distributions` does
+        ``p dL/dp``, L the sum of the objectives: counts under Q (twice for emissions) minus under the posterior.
+    totals : list of float64 [distributions]
+        How often every distribution was used, expected under the posterior.
+    """
+    under_q = expected_counts(chain, text, pool, squared=True)
+    posterior = expected_counts(chain, text, pool)
+    reached = np.isfinite(under_q.loglik) & np.isfinite(posterior.loglik)
+    objectives = np.full(text.n_sentences, -np.inf)
+    objectives[reached] = under_q.loglik[reached] - posterior.loglik[reached]
+    ends = chain.ends
+    counts, totals = [], []
+    for times, q, p in zip((1, 1, 2), as_distributions(under_q, ends), as_distributions(posterior, ends), strict=True):
+        q *= times
+        q -= p
+        counts.append(q)
+        totals.append(p.sum(1))
+    return objectives, counts, totals
+
+
+def reconstruct(chain, text, pool, iterations=InductionSettings.mre_iterations, report=None, rate=1.0, tolerance=0.0):
+    """Train a chain to reconstruct a text, by exponentiated gradient with adaptive rates.
+
+    Parameters
+    ----------
+    chain : Chain
+        Where to start: the solution of EM on this text. Parameters that are zero stay zero.
+    text : ChainText
+        Sentences that the chain cannot emit are left out.
+    pool : Pool
+    iterations : int
+        Steps at most. Many more than the paper's 50 raise the objective further and the likelihood falls.
+    report : callable or None
+        Called with (iteration, mean ``log P(x|x)`` of the sentences that have words); 0 is the start.
+    rate : float
+        First rate of every distribution; 1 is about as bold as a step of EM.
+    tolerance : float
+        Stop when a step gains less than this, relative to the objective.
+
+    Returns
+    -------
+    chain : Chain
+    objectives : list of float
+        Mean ``log P(x|x)`` at the start and after every step: it never falls.
+    """
+    ends = chain.ends
+    begin = as_distributions(chain, ends)
+    shapes = [p.shape for p in begin]
+    kept = None
+
+    def unpacked(parameters):
+        return from_distributions([p.reshape(shape) for p, shape in zip(parameters, shapes, strict=True)], ends)
+
+    def evaluate(parameters):
+        nonlocal kept
+        objectives, counts, totals = reconstruction(unpacked(parameters), text, pool)
+        if kept is None:
+            kept = np.isfinite(objectives) & (np.diff(text.offsets) > 0)
+        gradients = [(c.ravel(), n) for c, n in zip(counts, totals, strict=True)]
+        return float(objectives[kept].sum()), gradients
+
+    def told(iteration, objective):
+        if report is not None:
+            report(iteration, objective / max(1, int(kept.sum())))
+
+    families = [Family.of_rows(shape, rate) for shape in shapes]
+    parameters, objectives = climb(evaluate, [p.ravel() for p in begin], families, iterations, tolerance, told)
+    return unpacked(parameters), [o / max(1, int(kept.sum())) for o in objectives]

@@ -1,0 +1,66 @@
+"""Training a tagger on text without tags: EM or variational Bayes, and then maximum reconstruction."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from aligntools.ground.parallel import Pool
+from aligntools.tagging.chains.chain import ChainText, expected_counts
+from aligntools.tagging.chains.induction import induce
+from aligntools.tagging.chains.reconstruction import reconstruct
+from aligntools.tagging.settings import InductionSettings
+from aligntools.tagging.tagger import TaggerModel, from_chain
+
+
+def train_induced(
+    words: Sequence[bytes],
+    offsets: np.ndarray,
+    pool: Pool,
+    settings: InductionSettings | None = None,
+    report: Callable[[str, dict[str, Any]], None] | None = None,
+) -> tuple[TaggerModel, int]:
+    """Learn a tagger whose tags are numbers from 0.
+
+    Parameters
+    ----------
+    words : sequence of bytes [tokens]
+    offsets : int64 [sentences + 1]
+    pool : Pool
+        Does not change the results.
+    settings : InductionSettings or None
+    report : callable or None
+        Called after each iteration with the stage (``em``, ``vb`` or ``mre``) and figures by name: ``restart``,
+        ``iteration``, ``objective``, ``perplexity``; for ``mre`` ``iteration`` and ``objective``, the mean
+        ``ln P(x|x)`` of a sentence.
+
+    Returns
+    -------
+    tagger : TaggerModel
+    restart : int
+        Which of the random starts was kept, from 0.
+
+    Raises
+    ------
+    UsageProblem
+        When the text has no words, or a setting makes no sense.
+    """
+    settings = (settings or InductionSettings()).checked()
+    tell = report or (lambda *_: None)
+
+    def step(restart, iteration, objective, perplexity):
+        figures = {"restart": restart, "iteration": iteration, "objective": objective, "perplexity": perplexity}
+        tell(settings.learner, figures)
+
+    numbers: dict[bytes, int] = {}
+    tokens = np.fromiter((numbers.setdefault(w, len(numbers)) for w in words), np.int32, len(words))
+    found = induce(tokens, offsets, len(numbers), pool, settings, step)
+    chain, text = found.chain, ChainText(tokens, offsets, len(numbers))
+    if settings.estimator == "mre":
+        steps = settings.mre_iterations
+        chain, _ = reconstruct(
+            chain, text, pool, steps, lambda i, value: tell("mre", {"iteration": i, "objective": value})
+        )
+    counts = expected_counts(chain, text, pool).emissions
+    about = {"estimator": settings.estimator, "states": settings.states, "seed": settings.seed, "column": "upos"}
+    return from_chain(chain, list(numbers), counts, settings=about), found.restart

@@ -1,0 +1,103 @@
+"""Training a tagger on tagged text: counts, and substates of the tags."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool
+from aligntools.tagging.decoding import CandidateChain, TagCandidates
+from aligntools.tagging.forms.unknown import UnknownWords
+from aligntools.tagging.forms.wordclasses import WordClasses
+from aligntools.tagging.settings import TaggerSettings
+from aligntools.tagging.supervised import substates
+from aligntools.tagging.supervised.corpus import TaggedCorpus
+from aligntools.tagging.tagger import THRESHOLD, TaggerMember, TaggerModel, emissions, rounded
+
+#: Words whose tags are worked out at a time.
+BATCH = 5000
+
+
+def train_supervised(
+    words: Sequence[bytes],
+    offsets: np.ndarray,
+    tags: Sequence[bytes],
+    pool: Pool,
+    settings: TaggerSettings | None = None,
+    report: Callable[[int, int, int, int, float], None] | None = None,
+) -> TaggerModel:
+    """Train a tagger on a tagged text.
+
+    Parameters
+    ----------
+    words, tags : list of bytes [tokens]
+    offsets : int64 [sentences + 1]
+    pool : Pool
+    settings : TaggerSettings or None
+    report : callable or None
+        Called with (member, round of splits, iteration, states, log-likelihood) after each iteration of EM.
+
+    Raises
+    ------
+    UsageProblem
+        When the text has no words, or a setting makes no sense.
+    """
+    settings = (settings or TaggerSettings()).checked()
+    if not words:
+        raise UsageProblem("there are no tagged words to train on")
+    report = report or (lambda *_: None)
+    text = TaggedCorpus.of(words, offsets, tags)
+    counts = text.word_counts()
+    unknown = UnknownWords.learn(text.words, counts, rare=settings.rare)
+    classes = WordClasses.of(text.words)
+    smoothing = settings.smoothing
+    candidates, shares, pair_shares = _candidates(text, counts, unknown, smoothing.words)
+    del counts
+    plain = _member(substates.counted(text), text, shares, pair_shares, classes, candidates, smoothing)
+    members = []
+    for n in range(settings.members if settings.latent > 1 else 0):
+        states = substates.train(
+            text, pair_shares, classes, smoothing, settings.latent, pool, np.random.default_rng([settings.seed, n]),
+            settings.iterations, settings.noise, settings.merging, lambda *figures, n=n: report(n, *figures),
+        )  # fmt: skip
+        members.append(_member(states, text, shares, pair_shares, classes, candidates, smoothing))
+    names = [name.decode("utf-8", "surrogateescape") for name in text.names]
+    return TaggerModel(
+        names, text.words, candidates, members or [plain], plain if members else None, unknown, classes,
+        settings=asdict(settings),
+    )  # fmt: skip
+
+
+def _candidates(text, counts, unknown, strength):
+    """Return what tags each word can have, ``p(tag | word)`` of those, and of the pairs of the text."""
+    candidates = TagCandidates(np.zeros(1, np.int64), np.zeros(0, np.int32))
+    likely, pair_shares = [], np.empty(len(text.pair_word))
+    for begin in range(0, len(text.words), BATCH):  # all words' forms with all tags would be large
+        rows = slice(begin, begin + BATCH)
+        shares = counts[rows] + strength * unknown.probabilities(text.words[rows])
+        shares /= counts[rows].sum(1, keepdims=True) + strength
+        some = TagCandidates.above(shares, THRESHOLD)
+        likely.append(shares[some.rows(), some.groups])
+        pairs = slice(*np.searchsorted(text.pair_word, [begin, begin + BATCH]))
+        pair_shares[pairs] = shares[text.pair_word[pairs] - begin, text.pair_tag[pairs]]
+        candidates = candidates.joined(some)
+    return candidates, np.concatenate(likely), pair_shares
+
+
+def _member(states, text, shares, pair_shares, classes, candidates, smoothing):
+    """Turn counts into one model of a tagger."""
+    found = substates.estimate(states, text, pair_shares, classes, smoothing)
+    class_shares = substates.class_shares(states, text, classes, smoothing).astype(np.float32)
+    values = emissions(states.first, class_shares, found.prior, shares, classes.nodes, candidates)
+    # a tag that a word had in training has substates of its own there
+    n_tags = text.n_tags
+    keys = text.pair_word.astype(np.int64) * n_tags + text.pair_tag
+    wanted = candidates.rows() * n_tags + candidates.groups
+    _, candidate, state = candidates.states(states.first)
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    own = (keys[at] == wanted)[candidate]
+    pair = at[candidate[own]]
+    values[own] = rounded(found.values[states.at[pair] + state[own] - states.first[text.pair_tag[pair]]])
+    chain = CandidateChain(states.first, found.start, found.transitions, found.stop, values)
+    return TaggerMember(chain, found.prior, class_shares)
