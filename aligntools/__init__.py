@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from aligntools.api.alignments import PairScores as PairScores
     from aligntools.api.contrastive import ContrastiveAligner as ContrastiveAligner
     from aligntools.api.contrastive import train_contrastive_aligner as train_contrastive_aligner
+    from aligntools.api.grammars import Grammar as Grammar
+    from aligntools.api.grammars import extract_grammar as extract_grammar
+    from aligntools.api.grammars import filter_grammar as filter_grammar
+    from aligntools.api.language_models import LanguageModel as LanguageModel
+    from aligntools.api.language_models import train_lm as train_lm
     from aligntools.api.links import extract_lexicon as extract_lexicon
     from aligntools.api.links import symmetrize as symmetrize
     from aligntools.api.loading import load as load
@@ -37,13 +42,10 @@ if TYPE_CHECKING:
     from aligntools.api.tagging import Tagger as Tagger
     from aligntools.api.tagging import induce_tags as induce_tags
     from aligntools.api.tagging import train_tagger as train_tagger
-    from aligntools.api.translation import Grammar as Grammar
-    from aligntools.api.translation import LanguageModel as LanguageModel
+    from aligntools.api.translation import Translation as Translation
+    from aligntools.api.translation import TranslationWeights as TranslationWeights
     from aligntools.api.translation import Translator as Translator
-    from aligntools.api.translation import extract_grammar as extract_grammar
-    from aligntools.api.translation import filter_grammar as filter_grammar
-    from aligntools.api.translation import train_lm as train_lm
-    from aligntools.api.translation import tune as tune
+    from aligntools.api.tuning import tune as tune
     from aligntools.ground.errors import AligntoolsError as AligntoolsError
     from aligntools.ground.errors import DataError as DataError
     from aligntools.ground.errors import ModelError as ModelError
@@ -56,6 +58,8 @@ _MODULES = {
     "api.alignment": ("align", "read_bitext", "train_aligner", "train_mre_aligner"),
     "api.alignments": ("Alignment", "Alignments", "PairScores"),
     "api.contrastive": ("ContrastiveAligner", "train_contrastive_aligner"),
+    "api.grammars": ("Grammar", "extract_grammar", "filter_grammar"),
+    "api.language_models": ("LanguageModel", "train_lm"),
     "api.links": ("extract_lexicon", "symmetrize"),
     "api.loading": ("load",),
     "api.parser_training": ("train_parser", "transfer_parser"),
@@ -63,9 +67,8 @@ _MODULES = {
     "api.progress": ("Step",),
     "api.scoring": ("aer", "bleu", "compare_scores", "score_tags", "score_trees"),
     "api.tagging": ("TaggedSentence", "Tagger", "induce_tags", "train_tagger"),
-    "api.translation": (
-        "Grammar", "LanguageModel", "Translator", "extract_grammar", "filter_grammar", "train_lm", "tune",
-    ),
+    "api.translation": ("Translation", "TranslationWeights", "Translator"),
+    "api.tuning": ("tune",),
     "ground.errors": ("AligntoolsError", "DataError", "ModelError", "ResourceError", "UsageProblem"),
 }  # fmt: skip
 _HOMES = {name: f"aligntools.{module}" for module, names in _MODULES.items() for name in names}

@@ -164,10 +164,10 @@ def _base(study):
 def _aer(study, gatherer, weights):
     from aligntools.aligning.contrastive.running import align
     from aligntools.formats.pharaoh import concatenate
-    from aligntools.metrics import aer
+    from aligntools.metrics.aer import Aer
 
     links = concatenate(list(align(gatherer, study.gold_text, weights, study.pool)))
-    return 100 * aer.score(aer.count(links, study.gold)).aer
+    return 100 * Aer().score(study.gold, links).aer
 
 
 def _body(o, names, rows):

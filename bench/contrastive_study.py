@@ -220,9 +220,9 @@ class Study:
     def aer(self, weights, active):
         """Return the AER in percent of what a greedy search finds."""
         from aligntools.aligning.contrastive.search import search
-        from aligntools.metrics import aer
+        from aligntools.metrics.aer import Aer
 
-        return 100 * aer.score(aer.count(search(self.gold_evidence, weights, active).links(), self.gold)).aer
+        return 100 * Aer().score(self.gold, search(self.gold_evidence, weights, active).links()).aer
 
     def learned(self, samples, features, n_best=5, seed=1):
         """Learn weights as contrastive-align does; return AER with the base model's number of links, and without.

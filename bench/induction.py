@@ -1,5 +1,6 @@
 """Tag induction by EM and by reconstruction on treebank text: Table 1 of Cheng, Liu & Xu (2017)."""
 
+import dataclasses
 import statistics
 from pathlib import Path
 
@@ -49,7 +50,7 @@ def _text(o, name, pool):
 
 def _once(tokens, text, n_words, states, seed, pool):
     """Return (many-to-1, VI, mean ln P(x|x)) of EM and of MRE."""
-    from aligntools.metrics import tags
+    from aligntools.metrics.tags import Tagging
     from aligntools.tagging.chains import induction, reconstruction
     from aligntools.tagging.chains.chain import ChainText, posterior_decode
     from aligntools.tagging.settings import InductionSettings
@@ -60,7 +61,7 @@ def _once(tokens, text, n_words, states, seed, pool):
     out = []
     for model, objective in ((chain, objectives[0]), (climbed, objectives[-1])):
         labels = [b"%d" % state for state in posterior_decode(model, corpus, pool)]
-        scores = tags.score(text.tags, labels)
+        scores = Tagging().score(text, dataclasses.replace(text, tags=labels))
         out.append((scores.many_to_one, scores.information.vi, objective))
     return out
 

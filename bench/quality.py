@@ -29,10 +29,10 @@ def evaluate(path, text):
     """Return AER, precision and recall in percent of the lines that have gold links."""
     from aligntools.formats.goldlinks import read_gold
     from aligntools.formats.pharaoh import read_pharaoh
-    from aligntools.metrics import aer
+    from aligntools.metrics.aer import Aer
 
     links = read_pharaoh(str(path), head=text.n_gold, compiled=False)
-    score = aer.score(aer.count(links, read_gold(str(text.gold), format="pharaoh")))
+    score = Aer().score(read_gold(str(text.gold), format="pharaoh"), links)
     return 100 * score.aer, 100 * score.precision, 100 * score.recall
 
 

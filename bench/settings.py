@@ -142,12 +142,12 @@ class _Bench:
         from aligntools.aligning.applying.applier import Applier, decide
         from aligntools.aligning.applying.kernels_decoding import JOINT
         from aligntools.formats.pharaoh import Links, concatenate
-        from aligntools.metrics import aer
+        from aligntools.metrics.aer import Aer
 
         sizes = len(self.bitext.source_vocabulary), len(self.bitext.target_vocabulary)
         links = []
         for posteriors in Applier(members, settings, sizes).posteriors(self.head, self.pool):
             pairs, offsets, _ = decide(posteriors, JOINT, threshold, self.pool)
             links.append(Links(pairs, offsets))
-        score = aer.score(aer.count(concatenate(links), self.gold))
+        score = Aer().score(self.gold, concatenate(links))
         return 100 * score.aer, 100 * score.precision, 100 * score.recall

@@ -27,10 +27,10 @@ def run(o):
 
 def _decoding(systems, limits):
     from aligntools.formats.bitext import read_side
-    from aligntools.translating.decoding.decoder import Settings, System, feature_names
-    from aligntools.translating.grammar.filtering import read_grammar
+    from aligntools.formats.grammar_files import read_grammar
+    from aligntools.translating.decoding.decoder import DecoderSettings, System, feature_names
     from aligntools.translating.lm import language_model
-    from aligntools.translating.tuning.examples import Text
+    from aligntools.translating.text import Lines
     from aligntools.translating.tuning.weights import load_weights
 
     dev, test = systems.text("dev.de"), systems.text("test2016.de")
@@ -40,10 +40,10 @@ def _decoding(systems, limits):
     weights = systems.make("weights", "imputed-risk", *given)
     grammar, language_model = read_grammar(str(rules)), language_model.load(str(model))
     values = load_weights(str(weights), feature_names(grammar))
-    text = Text.of(*read_side(str(test), lowercase=False))
+    text = Lines.of(*read_side(str(test), lowercase=False))
     decoded = {}
     for limit in limits:
-        system = System(grammar, language_model, values, Settings(pop_limit=limit, span_limit=SPAN))
+        system = System(grammar, language_model, values, DecoderSettings(pop_limit=limit, span_limit=SPAN))
         sentences = system.encode(text.words, text.offsets)
         system.translate(system.encode(text.words, text.offsets[:51]))  # compiles, and makes room
         began = time.process_time()

@@ -176,22 +176,22 @@ class _Study:
 
     def read(self, path):
         from aligntools.formats.bitext import read_side
-        from aligntools.translating.tuning.examples import Text
+        from aligntools.translating.text import Lines
 
         path = str(path)
         if path not in self.loaded:
-            self.loaded[path] = Text.of(*read_side(path, lowercase=False))
+            self.loaded[path] = Lines.of(*read_side(path, lowercase=False))
         return self.loaded[path]
 
     def part(self, name, rows):
         """Return some sentences of a text."""
-        from aligntools.translating.tuning.examples import Text
+        from aligntools.translating.text import Lines
 
         text, words = self.read(self.systems.text(name)), []
         for row in rows:
             words += text.words[text.offsets[row] : text.offsets[row + 1]]
         sizes = np.diff(text.offsets)[list(rows)]
-        return Text(words, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+        return Lines(words, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 
     def order(self, draw):
         """Return the rows of dev in a draw's order."""
@@ -214,12 +214,14 @@ class _Study:
         from aligntools.translating.tuning.weights import default_weights
 
         names = decoder.feature_names(grammar)
-        return decoder.System(grammar, model, default_weights(names), decoder.Settings(pop_limit=pops, span_limit=SPAN))
+        return decoder.System(
+            grammar, model, default_weights(names), decoder.DecoderSettings(pop_limit=pops, span_limit=SPAN)
+        )
 
     def rules(self, source, target, texts):
         """Return what texts can use of a grammar."""
-        from aligntools.translating.grammar.filtering import read_grammar
-        from aligntools.translating.tuning.examples import numbered
+        from aligntools.formats.grammar_files import read_grammar
+        from aligntools.translating.text import numbered
 
         return read_grammar(str(self.systems.grammar(source, target)), only_for=numbered(texts), span=SPAN)
 
@@ -246,7 +248,7 @@ class _Study:
 
     def reverse(self, run):
         """Return the reverse system, its weights learned from the first sentences of the draw."""
-        from aligntools.translating.tuning import examples, tuning
+        from aligntools.translating.tuning import tuning, tuning_sets
 
         if run.lm not in self.reversed:
             rules = self.rules("en", "de", [self.read(self.systems.text("dev.en"))])
@@ -254,17 +256,19 @@ class _Study:
         system, key = self.reversed[run.lm], (run.draw, run.reverse, run.lm)
         if key not in self.reversed:
             rows = self.order(run.draw)[: run.reverse]
-            part = examples.part(system, self.part("dev.en", rows), [self.part("dev.de", rows)])
-            self.reversed[key] = tuning.tune([part], system.weights, tuning.Settings(**REVERSE)).best
+            part = tuning_sets.tuning_set(system, self.part("dev.en", rows), [self.part("dev.de", rows)])
+            self.reversed[key] = tuning.tune([part], system.weights, tuning.TuningSettings(**REVERSE)).best
         return system.with_weights(self.reversed[key])
 
     def sources(self, run):
         """Return what is imputed, and of what it is."""
-        from aligntools.translating.tuning import examples
+        from aligntools.translating.tuning import tuning_sets
 
         key = (run.draw, run.reverse, run.imputed, run.how, run.k, run.lm)
         if key not in self.imputed:
-            self.imputed[key] = examples.impute_text(self.reverse(run), self.target(run), run.how, run.k, 1.0, run.draw)
+            self.imputed[key] = tuning_sets.impute_text(
+                self.reverse(run), self.target(run), run.how, run.k, 1.0, run.draw
+            )
         return self.imputed[key]
 
     def plan(self, runs):
@@ -300,7 +304,7 @@ class _Study:
         return json.loads(path.read_text())
 
     def _learn(self, run):
-        from aligntools.translating.tuning import examples, tuning
+        from aligntools.translating.tuning import tuning, tuning_sets
 
         found = {"imputed": None, "rounds": []}
         if run.how == "rules":
@@ -310,14 +314,14 @@ class _Study:
             names = system.features
         if run.supervised:
             rows = self.order(run.draw)[: run.supervised]
-            made.append(examples.part(system, self.part("dev.de", rows), [self.part("dev.en", rows)]))
+            made.append(tuning_sets.tuning_set(system, self.part("dev.de", rows), [self.part("dev.en", rows)]))
         if run.imputed and run.how != "rules":
             sources, of = self.sources(run)
             found["imputed"] = self._imputed_bleu(run, sources, of)
-            made.append(examples.part(system, sources, [self.target(run)], of.groups, SHARE * of.weights))
+            made.append(tuning_sets.tuning_set(system, sources, [self.target(run)], of.groups, SHARE * of.weights))
         start = np.array([*system.weights, *([1.0] if frozen else [])])
         if made:
-            settings = tuning.Settings(**TUNING, l2=L2[run.bigrams])
+            settings = tuning.TuningSettings(**TUNING, l2=L2[run.bigrams])
             progress = tuning.tune(made, start, settings, {len(names) - 1: 1.0} if frozen else {})
             start = progress.best
             found["rounds"] = [[round(b, 2) for b in r.bleu] for r in progress.rounds]
@@ -326,7 +330,7 @@ class _Study:
 
     def _round_trips(self, run):
         """Return the forward system, features, what round trips rule by rule are learned from, and that it is such."""
-        from aligntools.translating.tuning import examples, imputation
+        from aligntools.translating.tuning import imputation, tuning_sets
 
         target, test = self.target(run), self.read(self.systems.text("test2016.de"))
         rules = self.rules("en", "de", [target])
@@ -335,7 +339,7 @@ class _Study:
         weights = dict(zip(system.features, system.weights, strict=True))
         composed = self.system(imputation.compose(rules, system.grammar, reverse, weights), self.model("en"))
         names = [*system.features, imputation.IMPUTED]
-        return system, names, [examples.part(composed, target, [target], names=names)], True
+        return system, names, [tuning_sets.tuning_set(composed, target, [target], names=names)], True
 
     @staticmethod
     def _bleu(system, text, reference):
@@ -345,12 +349,12 @@ class _Study:
         side = (system.encode_target(reference.words, sentences), reference.offsets)
         out = system.translate(sentences)
         counts = bleu.statistics(out.tokens, out.offsets, [side])
-        return {"bleu": 100 * bleu.score(counts).bleu, "counts": counts.tolist()}
+        return {"bleu": 100 * float(bleu.corpus_bleu(counts.sum(axis=0))), "counts": counts.tolist()}
 
     def _imputed_bleu(self, run, sources, of):
         """Return BLEU of the first imputed source of each sentence against the true one."""
         from aligntools.metrics import bleu
-        from aligntools.translating.tuning import examples
+        from aligntools.translating.text import Lines, numbered
 
         rows, size = self.order(run.draw), run.imputed
         true = self.part("dev.de", rows[len(rows) - size :])
@@ -361,29 +365,30 @@ class _Study:
         for row in first:
             words += sources.words[sources.offsets[row] : sources.offsets[row + 1]]
             lengths.append(int(sources.offsets[row + 1] - sources.offsets[row]))
-        ids = examples.numbered([examples.Text(words, np.concatenate([[0], np.cumsum(lengths)])), true])[0]
+        ids = numbered([Lines(words, np.concatenate([[0], np.cumsum(lengths)])), true])[0]
         middle = int(ids.offsets[size])
         sides = [
             (ids.tokens[:middle], ids.offsets[: size + 1]),
             (ids.tokens[middle:], ids.offsets[size:] - middle),
         ]
-        return 100 * bleu.score(bleu.statistics(*sides[0], [sides[1]])).bleu
+        return 100 * float(bleu.corpus_bleu(bleu.statistics(*sides[0], [sides[1]]).sum(axis=0)))
 
     def paired(self, first, second):
         """Return the second run's gain in BLEU, its 95 % interval, and p."""
-        from aligntools.metrics import bleu
+        from aligntools.ground import resampling
+        from aligntools.metrics.bleu import corpus_bleu
 
         counts = [np.array(f["counts"]) for f in (second, first)]
-        found = bleu.compare(*counts, samples=DRAWN)
+        found = resampling.compare(*counts, corpus_bleu, DRAWN)
         return 100 * found.value, *(100 * x for x in found.interval), found.p_value
 
 
 def _sides(grammar):
     """Return a grammar's target sides as sentences, a word that is none for nonterminals."""
-    from aligntools.translating.tuning.examples import Text
+    from aligntools.translating.text import Lines
 
     words = [word.encode() for word in grammar.target_vocabulary.words()]
-    return Text([words[t] if t > 0 else b"[X]" for t in grammar.target.tolist()], grammar.target_offsets)
+    return Lines([words[t] if t > 0 else b"[X]" for t in grammar.target.tolist()], grammar.target_offsets)
 
 
 def tagged_text(systems, treebanks):

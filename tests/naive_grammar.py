@@ -41,7 +41,7 @@ def side(words, begin, end, holes):
     return tuple(symbols), places
 
 
-def rules_of_pair(source, target, links, phrase, inside, max_symbols, max_nonterminals, min_hole):
+def rules_of_pair(source, target, links, phrase, inside, max_symbols, nonterminals, min_hole):
     """Return the rules of one initial phrase pair, ``(source side, target side, links)``, with repetitions."""
     i1, i2, j1, j2 = phrase
     inner = [
@@ -49,7 +49,7 @@ def rules_of_pair(source, target, links, phrase, inside, max_symbols, max_nonter
         if i1 <= p[0] and p[1] <= i2 and j1 <= p[2] and p[3] <= j2 and p != phrase and p[1] - p[0] >= min_hole
     ]  # fmt: skip
     found = []
-    for size in range(max_nonterminals + 1):
+    for size in range(nonterminals + 1):
         for holes in combinations(sorted(inner), size):
             if size == 2:
                 a, b = holes
@@ -63,13 +63,13 @@ def rules_of_pair(source, target, links, phrase, inside, max_symbols, max_nonter
     return found
 
 
-def count_rules(corpus, max_span=10, max_symbols=5, max_nonterminals=2, phrases="tight", min_hole=1):
+def count_rules(corpus, max_span=10, max_symbols=5, nonterminals=2, phrases="tight", min_hole=1):
     """Return fractional counts and numbers of occurrences by ``(source side, target side, links)``."""
     counts, occurrences = defaultdict(Fraction), defaultdict(int)
     for source, target, links in corpus:
         inside = phrase_pairs(source, target, links, max_span, phrases != "loose")
         for phrase in phrase_pairs(source, target, links, max_span, phrases == "tight"):
-            rules = rules_of_pair(source, target, links, phrase, inside, max_symbols, max_nonterminals, min_hole)
+            rules = rules_of_pair(source, target, links, phrase, inside, max_symbols, nonterminals, min_hole)
             for rule in rules:
                 counts[rule] += Fraction(1, len(rules))
                 occurrences[rule] += 1

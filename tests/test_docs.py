@@ -76,7 +76,7 @@ def test_the_example_runs(name, checkout, tmp_path):
     [(status, out, errors)] = shell([lines.replace("/tmp/", "")], checkout, tmp_path / "said")
     assert status == 0, errors.decode()
     assert b"Traceback" not in errors
-    assert b" now\n" not in errors, "the example has an old spelling"
+    assert b"is called" not in errors, "the example has an old spelling"
     if name != "warmup":
         assert out or set(checkout.iterdir()) > before, "the example shows nothing"
 
@@ -104,7 +104,7 @@ def test_what_a_page_shows_is_what_happens(page, checkout, tmp_path):
     for (command, shown), (status, out, errors) in zip(steps, done, strict=True):
         assert status == 0, f"{command}\n{errors.decode()}"
         assert b"Traceback" not in errors, command
-        assert b" now\n" not in errors, f"{command}: an old spelling"
+        assert b"is called" not in errors, f"{command}: an old spelling"
         if shown:
             assert out.decode().splitlines() == shown, command
 

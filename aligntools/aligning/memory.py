@@ -16,7 +16,7 @@ def needed_for_training(bitext, settings, reconstructs=False) -> int:
     words = len(bitext.source_vocabulary) + len(bitext.target_vocabulary)
     cells = int((bitext.source.lengths().astype(np.float64) * bitext.target.lengths()).sum())
     pairs = min(cells, tokens // 5 + 6 * min(tokens, 400_000))  # growth of co-occurring pairs, as measured
-    views = len(settings.views)
+    views = len(settings.views or ())
     copies = 1 if views == 1 else 2
     a_pair = (14 if settings.joint else 22) * views + (40 if reconstructs else 0)
     return tokens * (4 * copies + 2) + words * 400 * views + pairs * a_pair

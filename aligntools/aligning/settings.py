@@ -1,8 +1,16 @@
 """What can be chosen about a model and its training, with the defaults that measured best."""
 
 from dataclasses import asdict, dataclass, replace
+from typing import Literal, Self, TypeAlias
 
 from aligntools.ground.errors import UsageProblem
+
+ModelType: TypeAlias = Literal["ibm1", "ibm2", "hmm", "fertility"]
+Symmetrization: TypeAlias = Literal[
+    "joint", "union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"
+]
+Flavor: TypeAlias = Literal["atools", "symal"]
+Decoder: TypeAlias = Literal["best", "posterior", "viterbi"]
 
 MODELS = ("ibm1", "ibm2", "hmm", "fertility")
 ESTIMATORS = ("vb", "em")
@@ -65,7 +73,7 @@ class AlignerSettings:
     joint: bool = True
     direction: str = "both"
     look_alike: bool = True
-    views: tuple | None = None
+    views: tuple[int, ...] | None = None
     ibm_iterations: int = 5
     model_iterations: int | None = None
     sweeps: int | None = None
@@ -81,7 +89,7 @@ class AlignerSettings:
     prune: float | None = None
     seed: int = 1
 
-    def resolved(self, n_tokens):
+    def resolved(self, n_tokens: int) -> "AlignerSettings":
         """Return the settings with everything chosen, for a corpus of so many source tokens.
 
         Raises
@@ -149,7 +157,7 @@ class ReconstructionSettings:
     null: bool | None = None
     rate: float = 1.0
 
-    def resolved(self, estimator):
+    def resolved(self, estimator: str) -> Self:
         """Return the same with everything chosen, for a start that ``estimator`` made."""
         smoothing = (20.0 if estimator == "em" else 0.0) if self.smoothing is None else self.smoothing
         null = estimator == "vb" if self.null is None else self.null
@@ -172,12 +180,12 @@ class DecisionSettings:
         Posterior that a link must exceed; None takes the one of THRESHOLDS that is meant for the model.
     """
 
-    symmetrize: str = "joint"
-    flavor: str = "atools"
-    decode: str = "best"
+    symmetrize: Symmetrization = "joint"
+    flavor: Flavor = "atools"
+    decode: Decoder = "best"
     threshold: float | None = None
 
-    def checked(self):
+    def checked(self) -> Self:
         """Return the same settings.
 
         Raises

@@ -8,11 +8,10 @@ from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
 from aligntools.aligning.training.reconstruction import reconstruct
 from aligntools.aligning.training.stages import train
 from aligntools.formats import bitext, pharaoh
-from aligntools.ground.parallel import Pool
 
 
-def warm(folder):
-    """Compile what ``align``, ``symmetrize`` and ``lexicon`` use, with small files in ``folder`` (a Path).
+def warm(folder, pool):
+    """Compile what ``align``, ``symmetrize`` and ``lexicon`` use; ``folder`` (a Path) is for small files.
 
     Inputs are long enough to pass the sizes below which uncompiled code serves.
     """
@@ -28,22 +27,21 @@ def warm(folder):
         read.source_vocabulary, read.target_vocabulary, bitext.Skipped(),
     )  # fmt: skip
     sizes = (len(head.source_vocabulary), len(head.target_vocabulary))
-    with Pool(1) as pool:
-        for model, joint in (("fertility", True), ("ibm2", False)):
-            settings = AlignerSettings(model=model, joint=joint, views=(0,)).resolved(1000)
-            models = train(head, settings, pool, 1_000_000)
-            applier = Applier(models, settings, sizes)
-            if joint:
-                contrastive.warm(head, settings, models, pool)
-                for _ in applier.posteriors(head, pool, viterbi=True):
-                    pass
-                reconstruct(head, list(models), settings, pool, 1_000_000, ReconstructionSettings(2, smoothing=1.0))
-            for part in head, read:
-                for posteriors in applier.posteriors(part, pool):
-                    pairs, offsets, p = decide(posteriors, JOINT, 0.4, pool)
-        settings = AlignerSettings(model="ibm2", positions="table", joint=False).resolved(1000)
-        for _ in Applier(train(head, settings, pool, 1_000_000), settings, sizes).posteriors(head, pool):
-            pass
+    for model, joint in (("fertility", True), ("ibm2", False)):
+        settings = AlignerSettings(model=model, joint=joint, views=(0,)).resolved(1000)
+        models = train(head, settings, pool, 1_000_000)
+        applier = Applier(models, settings, sizes)
+        if joint:
+            contrastive.warm(head, settings, models, pool)
+            for _ in applier.posteriors(head, pool, viterbi=True):
+                pass
+            reconstruct(head, list(models), settings, pool, 1_000_000, ReconstructionSettings(2, smoothing=1.0))
+        for part in head, read:
+            for posteriors in applier.posteriors(part, pool):
+                pairs, offsets, p = decide(posteriors, JOINT, 0.4, pool)
+    settings = AlignerSettings(model="ibm2", positions="table", joint=False).resolved(1000)
+    for _ in Applier(train(head, settings, pool, 1_000_000), settings, sizes).posteriors(head, pool):
+        pass
     links = pharaoh.Links(pairs, offsets)
     data = pharaoh.format_pharaoh(links, "target", None, compiled=True)
     pharaoh.format_pharaoh(links, "source", p, compiled=True)

@@ -3,9 +3,9 @@
 import os
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from aligntools.aligning.settings import AlignerSettings, DecisionSettings
+from aligntools.aligning.settings import AlignerSettings, DecisionSettings, Decoder, Flavor, Symmetrization
 from aligntools.api.alignments import Alignment, Alignments
 from aligntools.api.texts import Sentence, Sentences, paths_of
 from aligntools.api.threads import pool_of
@@ -16,12 +16,6 @@ if TYPE_CHECKING:
     from aligntools.aligning.model import AlignmentModel
     from aligntools.formats.corpus import Bitext
     from aligntools.ground.parallel import Pool
-
-Symmetrization: TypeAlias = Literal[
-    "joint", "union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"
-]
-Flavor: TypeAlias = Literal["atools", "symal"]
-Decoder: TypeAlias = Literal["best", "posterior", "viterbi"]
 
 #: Sentence pairs decided on at a time, so that long texts need no temporaries as long as they are.
 PART = 50_000
@@ -121,7 +115,7 @@ class Aligner:
         Parameters
         ----------
         sources, targets : iterables of str or of lists of str, or Path
-            As many of each. ``sources`` alone: a file with `` ||| `` between the sides, or a `Bitext`.
+            As many of each. ``sources`` alone: a file with ``' ||| '`` between the sides, or a `Bitext`.
         symmetrize : str
             ``joint`` links words by the mean posterior of the two directions; or a heuristic over their links.
         flavor : str

@@ -2,12 +2,20 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from aligntools.aligning.settings import AlignerSettings, DecisionSettings, ReconstructionSettings
-from aligntools.api.aligner import Aligner, Decoder, Flavor, Symmetrization
+from aligntools.aligning.settings import (
+    AlignerSettings,
+    DecisionSettings,
+    Decoder,
+    Flavor,
+    ModelType,
+    ReconstructionSettings,
+    Symmetrization,
+)
+from aligntools.api.aligner import Aligner
 from aligntools.api.alignments import Alignments
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.texts import Sentences, paths_of
@@ -18,7 +26,6 @@ if TYPE_CHECKING:
     from aligntools.formats.pharaoh import Links
     from aligntools.ground.parallel import Pool
 
-ModelType: TypeAlias = Literal["ibm1", "ibm2", "hmm", "fertility"]
 _SETTINGS, _DECISIONS, _RECONSTRUCTION = AlignerSettings(), DecisionSettings(), ReconstructionSettings()
 
 
@@ -31,7 +38,7 @@ def read_bitext(
     Parameters
     ----------
     source, target : str or Path (files), or iterables of sentences
-        Two line-aligned files, or one with `` ||| `` between the sides; plain, .gz, .bz2, .xz, .zst; ``-`` is
+        Two line-aligned files, or one with ``' ||| '`` between the sides; plain, .gz, .bz2, .xz, .zst; ``-`` is
         standard input.
     case_sensitive : bool
         Keep upper and lower case apart.
@@ -110,7 +117,7 @@ def train_aligner(
     Parameters
     ----------
     sources, targets : iterables of str or of lists of str, or Path
-        As many sentences of each. ``sources`` alone: a file with `` ||| `` between the sides, or a `Bitext`.
+        As many sentences of each. ``sources`` alone: a file with ``' ||| '`` between the sides, or a `Bitext`.
     model_type : str
         ``fertility`` (the sampler, from the HMM on), ``hmm``, ``ibm2`` or ``ibm1``.
     fast : bool
@@ -269,7 +276,7 @@ def train_with(
 
     def report(figures: dict[str, Any]) -> None:
         nonlocal done
-        done += figures["stage"] != "table"
+        done += 1
         tell(Step(figures["stage"], done, total, figures))
 
     with pool_of(threads) as pool:
@@ -332,7 +339,8 @@ def align(
         skipped.add(block.skipped)
 
     def joined(tables: "list[Links | None]") -> "Links | None":
-        return None if None in tables else concatenate(tables)
+        known = [table for table in tables if table is not None]
+        return concatenate(known) if len(known) == len(tables) else None
 
     if not blocks:
         none = Links(np.empty((0, 2), np.int32), np.zeros(1, np.int64))

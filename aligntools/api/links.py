@@ -1,7 +1,7 @@
 """Alignments of two directions made one, alignment files combined, and translation tables of aligned text."""
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+from aligntools.api.texts import Sentences
 from aligntools.ground.errors import DataError
 
 if TYPE_CHECKING:
     from aligntools.aligning.links.operations import Tally
     from aligntools.aligning.links.translation_tables import TranslationTables
-    from aligntools.formats.bitext import Bitext
+    from aligntools.formats.corpus import Bitext
     from aligntools.formats.pharaoh import Links
 
 Flavor: TypeAlias = Literal["atools", "symal"]
@@ -250,8 +251,8 @@ def combine_files(
 
 
 def extract_lexicon(
-    sources: "Iterable[str | Sequence[str]] | Bitext",
-    targets: Iterable[str | Sequence[str]] | None,
+    sources: "Sentences | Bitext",
+    targets: Sentences | None,
     alignments: "ManyAlignments | Path",
     *,
     index_base: int = 0,
@@ -265,8 +266,9 @@ def extract_lexicon(
 
     Parameters
     ----------
-    sources, targets : iterable of str or of lists of str
-        Sentences as lines or lists of words; a `Bitext` (`read_bitext`) stands for both, with ``targets`` None.
+    sources, targets : iterable of str or of lists of str, or Path
+        Sentences as lines or lists of words. ``sources`` alone, with ``targets`` None: a `Bitext` (`read_bitext`), or a
+        file with ``' ||| '`` between the sides.
     alignments : iterable of alignments, or Path
         One for each sentence pair; see `symmetrize`. A `Path` is a Pharaoh file.
     index_base : int
@@ -299,12 +301,16 @@ def extract_lexicon(
     4 pairs of words, 3 source and 4 target words
     """
     from aligntools.aligning.links import translation_tables
+    from aligntools.api.alignment import read_bitext
     from aligntools.formats import pharaoh
+    from aligntools.formats.corpus import Bitext
     from aligntools.formats.pharaoh import Links
 
     name = str(alignments) if isinstance(alignments, Path) else "alignments"
     links = links_of(alignments, name=name, index_base=index_base)
-    bitext = _bitext_of(sources, targets)
+    bitext = sources if isinstance(sources, Bitext) else read_bitext(
+        sources, targets, case_sensitive=True, max_length=_ANY_LENGTH
+    )  # fmt: skip
     if len(links) != len(bitext):
         problem = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs"
         raise DataError(name, None, f"{problem}; they must have the same number of lines")
@@ -320,59 +326,3 @@ def extract_lexicon(
     if bitext.skipped.total:
         _log.info("pairs without words: %s", bitext.skipped.summary())
     return translation_tables.count_links(bitext, links)
-
-
-def _bitext_of(sources: Any, targets: Any) -> "Bitext":
-    """Return two sides as a `Bitext`; words as they stand, pairs with a blank side without words."""
-    from aligntools.formats.bitext import Bitext, Side, Skipped, read_bitext
-    from aligntools.formats.vocabulary import Vocabulary
-
-    if isinstance(sources, Bitext):
-        return sources
-    if isinstance(sources, Path):
-        where = {"joint": str(sources)} if targets is None else {"source": str(sources), "target": str(targets)}
-        return read_bitext(**where, lowercase=False, max_length=_ANY_LENGTH)
-    sides, skipped = [], Skipped()
-    rows = [list(words_of(side, name)) for side, name in ((sources, "sources"), (targets, "targets"))]
-    if len(rows[0]) != len(rows[1]):
-        raise DataError("targets", None, f"{len(rows[1])} sentences, but there are {len(rows[0])} sources")
-    blank = [not (s and t) for s, t in zip(*rows, strict=True)]
-    if any(blank):
-        skipped.counts["blank"], skipped.first["blank"] = sum(blank), blank.index(True) + 1
-    for side in rows:
-        ids: dict[str, int] = {}
-        kept = [[] if none else words for words, none in zip(side, blank, strict=True)]
-        tokens = [ids.setdefault(word, len(ids) + 1) for words in kept for word in words]
-        offsets = np.concatenate([[0], np.cumsum([len(words) for words in kept], dtype=np.int64)])
-        sides.append((Side(np.array(tokens, np.int32), offsets), Vocabulary.from_words(ids)))
-    (source, source_words), (target, target_words) = sides
-    return Bitext(source, target, source_words, target_words, skipped)
-
-
-def words_of(sentences: Iterable[str | Sequence[str]], name: str) -> Iterator[list[str]]:
-    """Yield each sentence's words.
-
-    Parameters
-    ----------
-    sentences : iterable of str or of sequences of str
-        A line, whose words stand between spaces and tabs, or a list of words.
-    name : str
-        What messages call it.
-
-    Raises
-    ------
-    DataError
-        For the first item that is neither.
-    """
-    for number, sentence in enumerate(sentences, 1):
-        if isinstance(sentence, str):
-            line = sentence.removesuffix("\n").removesuffix("\r")
-            if "\n" in line:
-                raise DataError(name, number, "more than one line; give a string for each sentence")
-            yield [word for word in line.replace("\t", " ").split(" ") if word]
-        elif isinstance(sentence, Sequence) and all(isinstance(word, str) for word in sentence):
-            if any(not word or word.split() != [word] for word in sentence):
-                raise DataError(name, number, "a word that is empty or has a space in it")
-            yield list(sentence)
-        else:
-            raise DataError(name, number, f"a sentence is a str or a list of str, not {type(sentence).__name__}")

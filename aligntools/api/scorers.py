@@ -9,18 +9,20 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
-from aligntools.api.links import links_of, words_of
+from aligntools.api.links import links_of
 from aligntools.formats import conll, files, goldlinks, pharaoh, tagged
 from aligntools.formats.conll import COLUMNS, Conll, column_place
 from aligntools.formats.goldlinks import Gold
+from aligntools.formats.memory_text import TextLines
 from aligntools.formats.pharaoh import Links
 from aligntools.formats.tagged import Tokens
+from aligntools.formats.vocabulary import split_words
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.metrics.aer import Aer, AerScore
 from aligntools.metrics.attachment import PUNCTUATION, Attachment, Trees, TreeScore
@@ -51,6 +53,11 @@ def _name(given: Any, otherwise: str) -> str:
     return str(given) if isinstance(given, str | Path) else otherwise
 
 
+def _the(what: str, given: Any) -> str:
+    """Return what messages call the gold standard: "the gold", with its path where it has one."""
+    return f"the {what} {given}" if isinstance(given, str | Path) else f"the {what}"
+
+
 # Alignments
 
 
@@ -78,14 +85,14 @@ class AlignmentScorer(Scorer[AerScore]):
 
     def score(self, system: Any) -> AerScore:
         """Score alignments: a Pharaoh file's path, or one alignment for each sentence pair."""
-        name, gold_name = _name(system, "hypotheses"), _name(self.gold, "gold")
+        name = _name(system, "hypotheses")
         links = None if self.head else self._links(system, name, None)
         gold = self._gold_for(None if links is None else len(links))
         if links is None:
             links = self._links(system, name, len(gold))
         if len(links) != len(gold):
             hint = "" if len(links) < len(gold) else " (if they are the first ones, score those with --head)"
-            problem = f"{len(links)} lines, but the gold {gold_name} has {len(gold)} sentence pairs"
+            problem = f"{len(links)} lines, but {_the('gold', self.gold)} has {len(gold)} sentence pairs"
             raise DataError(name, None, problem + hint)
         # Checked as they are in the file, so that the message shows what is there.
         sides = self._lengths[::-1] if self.reverse else self._lengths
@@ -94,7 +101,7 @@ class AlignmentScorer(Scorer[AerScore]):
         metric = Aer(self.all_sure, self.ignore_possible, self.reverse, self.index_base)
         return metric.score(gold, links)
 
-    def _links(self, system, name, head) -> Links:
+    def _links(self, system: Any, name: str, head: int | None) -> Links:
         if isinstance(system, str | Path):
             return pharaoh.read_pharaoh(str(system), index_base=self.index_base, head=head, compiled=False)
         return links_of(system, name=name, index_base=self.index_base, head=head)
@@ -108,7 +115,7 @@ class AlignmentScorer(Scorer[AerScore]):
                                    "first_sentence": self.first_sentence, "sentences": sentences}  # fmt: skip
             gold = _gold_of(self.gold, how)
             texts = (self.source, "source"), (self.target, "target")
-            self._lengths = [_lengths_of(text, side, len(gold), name) for text, side in texts]
+            self._lengths = [_lengths_of(text, side, len(gold), _the("gold", self.gold)) for text, side in texts]
             pharaoh.check_range(gold.possible, *self._lengths, path=name, index_base=gold.index_base)
             _suspect_base(name, gold.possible, gold.index_base, "--gold-base")
             if gold.null_links:
@@ -141,7 +148,7 @@ def _sure_and_possible(item: Any) -> bool:
     return all(not isinstance(part, str) and all(np.ndim(link) == 1 for link in part) for part in item)
 
 
-def _lengths_of(text: Any, side: str, n: int, gold_name: str) -> np.ndarray | None:
+def _lengths_of(text: Any, side: str, n: int, the_gold: str) -> np.ndarray | None:
     """Return the number of words of the first ``n`` sentences of a text, if there is one."""
     if text is None:
         return None
@@ -150,9 +157,9 @@ def _lengths_of(text: Any, side: str, n: int, gold_name: str) -> np.ndarray | No
         with closing(pharaoh.LineReader(name)) as reader:
             lengths = pharaoh.count_words(reader.read(n))
     else:
-        lengths = np.array([len(words) for words, _ in zip(words_of(text, side), range(n), strict=False)], np.int64)
+        lengths = pharaoh.count_words(b"".join(islice(TextLines(text, side), n)))
     if len(lengths) < n:
-        raise DataError(name, None, f"{len(lengths)} lines, but the gold {gold_name} has {n} sentence pairs")
+        raise DataError(name, None, f"{len(lengths)} lines, but {the_gold} has {n} sentence pairs")
     return lengths
 
 
@@ -192,17 +199,19 @@ class TagScorer(Scorer[TagScore]):
                 tags, words=tags.words[:end], tags=(tags.tags or [])[:end], offsets=tags.offsets[: len(gold) + 1],
                 lines=tags.lines[: len(gold)],
             )  # fmt: skip
-        forms = words_known and words and not self.ignore_forms
-        check_words(gold, tags, gold_name, name, ignore_forms=not forms, head=True, what="sentences with words")
+        check_words(
+            _Shape(gold, words_known), _Shape(tags, words), gold_name, name, ignore_forms=self.ignore_forms, head=True,
+            what="sentences with words",
+        )  # fmt: skip
         metric = Tagging(self._training, self.ignore_forms, self.column, column)
         score = metric.score(gold, tags)
         table = score.table
         if table.foreign:
             names = [table.predicted[k] for k in np.flatnonzero(table.same < 0)]
             some = " ".join(map(shown, names[:5])) + (" ..." if len(names) > 5 else "")
-            end = "" if score.accuracy is not None else "; accuracy does not apply"
+            more = "" if score.accuracy is not None else "; accuracy does not apply"
             problem = "%s: %d of %d words have labels that the gold does not have (%s)%s"
-            _log.info(problem, name, table.foreign, table.words, some, end)
+            _log.info(problem, name, table.foreign, table.words, some, more)
         return score
 
     @cached_property
@@ -219,14 +228,14 @@ class TagScorer(Scorer[TagScore]):
         if isinstance(self.train, str | Path):
             words: Iterable[bytes] = tagged.read_words(str(self.train), "auto", self._separator).words
         else:
-            words = (word.encode() for word in chain.from_iterable(words_of(self.train, "train")))
+            words = chain.from_iterable(split_words(line.rstrip(b"\n")) for line in TextLines(self.train, "train"))
         return frozenset(map(tagged.without_spaces, words))
 
     @property
     def _separator(self) -> bytes | None:
         return self.separator.encode() if isinstance(self.separator, str) else self.separator
 
-    def _read(self, given, what, column, format) -> tuple[Tokens, bool]:
+    def _read(self, given: Any, what: str, column: str | int, format: str) -> tuple[Tokens, bool]:
         """Return tagged text without its empty sentences, and whether it has words."""
         words = True
         if isinstance(given, str | Path):
@@ -256,7 +265,7 @@ def _tokens_of(items: list[Any], what: str, separator: bytes | None) -> tuple[To
         if isinstance(item, str):
             pairs = [token.rpartition(separator.decode())[::2] for token in item.split()]
         elif hasattr(item, "tags"):
-            pairs = list(zip(getattr(item, "words", None) or [None] * len(item.tags), item.tags, strict=True))
+            pairs = list(zip(_words_of(item) or [None] * len(item.tags), item.tags, strict=True))
         else:
             pairs = [(None, one) if isinstance(one, str) else tuple(one) for one in item]
         if any(len(pair) != 2 or not pair[1] or pair[0] == "" for pair in pairs):
@@ -266,7 +275,20 @@ def _tokens_of(items: list[Any], what: str, separator: bytes | None) -> tuple[To
         tags.append([tag.encode() for _, tag in pairs])
     flat = list(chain.from_iterable(words))
     with_words = None not in flat
-    return Tokens(flat, _offsets(words), list(chain.from_iterable(tags)), _numbers(items), "lists"), with_words
+    forms = flat if with_words else [b""] * len(flat)
+    return Tokens(forms, _offsets(words), list(chain.from_iterable(tags)), _numbers(items), "lists"), with_words
+
+
+class _Shape:
+    """A text's sentences, with words only where they are known."""
+
+    def __init__(self, tokens: Tokens, known: bool) -> None:
+        self.words, self.offsets, self.lines = tokens.words if known else None, tokens.offsets, tokens.lines
+
+
+def _words_of(item: Any) -> Any:
+    """Return the words of a sentence that has them, or None."""
+    return getattr(item, "tokens", getattr(item, "words", None))
 
 
 def _offsets(rows: Sequence[Sequence[Any]]) -> np.ndarray:
@@ -307,7 +329,7 @@ class TreeScorer(Scorer[TreeScore]):
     def _reference(self) -> Trees:
         return self._read(self.gold, "gold")
 
-    def _read(self, given, what) -> Trees:
+    def _read(self, given: Any, what: str) -> Trees:
         if isinstance(given, Trees):
             return given
         if isinstance(given, str | Path):
@@ -323,26 +345,26 @@ class TreeScorer(Scorer[TreeScore]):
 
     def _of_conll(self, text: Conll) -> Trees:
         tags = text.column(column_place(self.column))
-        relations = text.column(COLUMNS["deprel"])
-        return Trees(text.heads(), text.offsets, relations, text.words, tags, text.sentence_lines())
+        labels = text.column(COLUMNS["deprel"])
+        return Trees(text.heads(), text.offsets, labels, text.words, tags, text.sentence_lines())
 
 
 def _trees_of(items: list[Any], what: str) -> Trees:
-    """Return trees from memory: lists of heads, lists of heads and relations, or objects that have these."""
+    """Return trees from memory: lists of heads, lists of heads and labels, or objects that have these."""
     heads: list[list[int]] = []
-    found: dict[str, list[Any]] = {"relations": [], "words": [], "tags": []}
+    found: dict[str, list[Any]] = {"labels": [], "words": [], "tags": []}
     for number, item in enumerate(items, 1):
         rows = item.heads if hasattr(item, "heads") else item
         try:
             pairs = [(int(row), None) if np.ndim(row) == 0 else (int(row[0]), row[1]) for row in rows]
         except (TypeError, ValueError, IndexError):
-            raise DataError(what, number, "not a tree; give a list of heads or of (head, relation) pairs") from None
+            raise DataError(what, number, "not a tree; give a list of heads or of (head, label) pairs") from None
         if any(not -1 <= head <= len(pairs) for head, _ in pairs):
             raise DataError(what, number, f"a head is not in the sentence, which has {len(pairs)} words")
         heads.append([head for head, _ in pairs])
-        given = {name: getattr(item, name, None) for name in found}
+        given = {"labels": getattr(item, "labels", None), "words": _words_of(item), "tags": getattr(item, "tags", None)}
         if pairs and pairs[0][1] is not None:
-            given["relations"] = [relation for _, relation in pairs]
+            given["labels"] = [label for _, label in pairs]
         for name, values in given.items():
             if pairs:
                 found[name].append(values)
@@ -351,7 +373,7 @@ def _trees_of(items: list[Any], what: str) -> Trees:
         for name, rows in found.items()
     }
     flat = np.fromiter(chain.from_iterable(heads), np.int32)
-    return Trees(flat, _offsets(heads), columns["relations"], columns["words"], columns["tags"], _numbers(items))
+    return Trees(flat, _offsets(heads), columns["labels"], columns["words"], columns["tags"], _numbers(items))
 
 
 def _bytes(value: str | bytes) -> bytes:
@@ -392,16 +414,16 @@ class TranslationScorer(Scorer[BleuScore]):
         first = self._read(self.references, "references")
         return [first, *(self._fitting(more, "more_references", len(first.offsets)) for more in self.more_references)]
 
-    def _fitting(self, given, what, n) -> Segments:
+    def _fitting(self, given: Any, what: str, n: int) -> Segments:
         """Return a text, which must have as many lines as the first set of references."""
         segments = self._read(given, what)
         if len(segments.offsets) != n:
-            reference = _name(self.references, "references")
-            problem = f"{len(segments.offsets) - 1} lines, but the reference {reference} has {n - 1}"
+            reference = _the("reference", self.references)
+            problem = f"{len(segments.offsets) - 1} lines, but {reference} has {n - 1}"
             raise DataError(_name(given, what), None, f"{problem}; they must have the same number of lines")
         return segments
 
-    def _read(self, given, what) -> Segments:
+    def _read(self, given: Any, what: str) -> Segments:
         """Return a text's words by number; any white space separates words, as in sacrebleu."""
         words: list[int] = []
         ends, ids = [0], self._ids

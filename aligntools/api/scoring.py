@@ -15,6 +15,7 @@ from aligntools.api.scorers import (
     TranslationScorer,
     TreeScorer,
 )  # fmt: skip
+from aligntools.api.texts import Sentences
 from aligntools.metrics.base import Score
 from aligntools.metrics.report import Report
 from aligntools.metrics.report import compare_scores as report
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 #: A file.
 AnyPath: TypeAlias = str | Path
-#: Sentences as lines, whose words stand between spaces, or as lists of words.
-Sentences: TypeAlias = Iterable[str | Sequence[str]]
 
 
 def aer(
@@ -51,8 +50,8 @@ def aer(
 ) -> "AerScore":
     """Score alignments against gold links: alignment error rate, precision, recall, F1.
 
-    With A the links of the alignment, S the sure and P the possible gold links (S is part of P), summed over the corpus:
-    precision is |A∩P| / |A|, recall |A∩S| / |S|, AER 1 - (|A∩S| + |A∩P|) / (|A| + |S|).
+    With A the links of the alignment, S the sure and P the possible gold links (S is part of P), summed over the
+    corpus: precision is ``|A∩P| / |A|``, recall ``|A∩S| / |S|``, AER ``1 - (|A∩S| + |A∩P|) / (|A| + |S|)``.
 
     Parameters
     ----------
@@ -125,16 +124,16 @@ def score_tags(
 ) -> "TagScore":
     """Score tags, or induced classes without names, against gold tags.
 
-    Accuracy (and that of known and unknown words) is None where most words have labels that are none of the gold's tags.
-    many-to-1: every label counts as the tag that it has most words in common with. 1-to-1: every label as a tag of
-    its own, in the best way. Variation of information is H(G|P) + H(P|G) in bits, V-measure the harmonic mean of
+    Accuracy (and that of known and unknown words) is None where most words have labels that are none of the gold's
+    tags. many-to-1: every label counts as the tag that it has most words in common with. 1-to-1: every label as a tag
+    of its own, in the best way. Variation of information is H(G|P) + H(P|G) in bits, V-measure the harmonic mean of
     homogeneity and completeness.
 
     Parameters
     ----------
     gold, predicted : str, Path, or iterable of sentences
         A file: CoNLL, ``word_TAG`` lines, or a word and its tag on a line. Or sentences: ``"word_TAG word_TAG"``, lists
-        of ``(word, tag)`` pairs, lists of tags, or objects with ``tags`` (and ``words``).
+        of ``(word, tag)`` pairs, lists of tags, or objects with ``tags`` (and ``tokens``), as `Tagger` gives.
     column, hyp_column : str or int
         Column of the tags in CoNLL, by name or number, counted from 1; in ``predicted`` alone.
     format, hyp_format : str
@@ -196,7 +195,7 @@ def score_trees(
     ----------
     gold, predicted : str, Path, or iterable of trees
         A CoNLL-X or CoNLL-U file; or trees as lists of heads (numbers of words, counted from 1, 0 for the root), lists
-        of ``(head, relation)`` pairs, or objects with ``heads`` (and ``relations``, ``words``, ``tags``).
+        of ``(head, label)`` pairs, or objects with ``heads`` (and ``labels``, ``tokens``, ``tags``), as `Parser` gives.
     punct : str
         Words that count: ``all``; ``conll``: not those of punctuation characters alone (CoNLL 2006 and 2007);
         ``ud``: not those with the gold tag PUNCT (or ``.``).
@@ -205,14 +204,14 @@ def score_trees(
     column : str or int
         Column of the gold tags, by name or number, counted from 1.
     subtypes : bool
-        Relations must agree behind a colon too (``nsubj:pass``).
+        Labels must agree after a colon too (``nsubj:pass``).
     ignore_forms : bool
         Do not compare the words, only how many there are.
 
     Returns
     -------
     TreeScore
-        ``uas``, ``las`` (None without relations), ``complete``, ``root`` as fractions, and ``signature``;
+        ``uas``, ``las`` (None without labels), ``complete``, ``root`` as fractions, and ``signature``;
         ``groups("distance")`` scores the words apart by the distance of their heads.
 
     Raises

@@ -13,21 +13,26 @@ _BITS = math.log(2)
 _DECIMAL = math.log(10)
 
 
-@click.command("eval-lm", context_settings=options.SETTINGS)
-@click.option("-m", "--model", required=True, metavar="FILE", help="An ARPA file, or what train-lm --binary wrote.")
+@click.command("eval-lm", cls=options.Command)
 @click.argument("texts", metavar="TEXT...", nargs=-1, required=True)
-@click.option("--lines", is_flag=True,
-              help="A line for each line of text: log10 probability, words, unknown words, perplexity.")  # fmt: skip
-@click.option("--lowercase", is_flag=True, help="Put the text in lower case.")
-@click.option("--json", is_flag=True, help="Print JSON; with --lines an object a line.")
-@options.output
-@options.threads
-@options.verbosity
+@options.group(
+    "Common options",
+    click.option("-m", "--model", required=True, metavar="FILE", help="Language model: ARPA, or binary from train-lm."),
+    click.option("--lines", is_flag=True,
+                 help="Write one line for each line of text: log10 probability, words, unknown words, perplexity."),
+    click.option("--json", is_flag=True, help="Write JSON; with --lines, one object per line."),
+)  # fmt: skip
+@options.group(
+    "Input and output",
+    options.output,
+    click.option("--lowercase", is_flag=True, help="Put the text in lower case."),
+)
+@options.group("Resources", options.threads, options.verbosity)
 def command(model, texts, lines, lowercase, json, output, threads, quiet, verbose):
-    """Measure the perplexity of texts, one sentence a line, under a language model.
+    """Measure the perplexity of texts, one sentence per line, under a language model.
 
-    It is per word, ends of sentences among them; the second figure leaves unknown words out of the mean, though not
-    out of the context of others. Lines without words do not count.
+    Perplexity is per word, where the end of a sentence counts as a word. The second figure leaves unknown words out
+    of the mean, but not out of the context of others. Blank lines do not count.
 
     \b
     Example:
@@ -37,37 +42,29 @@ def command(model, texts, lines, lowercase, json, output, threads, quiet, verbos
     if texts.count("-") + (model == "-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
 
+    from aligntools.api.language_models import LanguageModel
     from aligntools.formats.files import writing
     from aligntools.ground.parallel import Pool
-    from aligntools.translating.lm import language_model
 
-    loaded = language_model.load(model)
-    results = []
+    loaded = LanguageModel.load(model)
     with Pool(threads) as pool, writing(output) as out:
-        for path in texts:
-            tally = language_model.Tally(loaded.order)
-            for scores in language_model.score_text(loaded, path, pool, lowercase=lowercase):
-                tally.add(scores)
-                if lines:
-                    out.write(_lines(scores, json).encode())
-            results.append((path, tally.result()))
-        if not lines:
-            out.write((_as_json if json else _as_table)(results, verbose).encode())
+        if lines:
+            for path in texts:
+                for score in loaded.score_lines(path, lowercase=lowercase, threads=pool):
+                    out.write(_line(score, json).encode())
+            return
+        results = [(path, loaded.perplexity(path, lowercase=lowercase, threads=pool)) for path in texts]
+        out.write((_as_json if json else _as_table)(results, verbose and not quiet).encode())
 
 
-def _lines(scores, json):
-    rows = []
-    for n, log in enumerate(scores.sentences().tolist()):
-        begin, end = scores.offsets[n], scores.offsets[n + 1]
-        words, unknown = int(end - begin - 1), int(scores.unknown[begin:end].sum())
-        log = log if words else 0.0
-        perplexity = math.exp(-log / (words + 1)) if words else None
-        if json:
-            row = {"log10": log / _DECIMAL, "words": words, "unknown": unknown, "perplexity": perplexity}
-            rows.append(json_module.dumps(row))
-        else:
-            rows.append(f"{log / _DECIMAL:.6g}\t{words}\t{unknown}\t" + (f"{perplexity:.6g}" if words else "-"))
-    return "".join(row + "\n" for row in rows)
+def _line(score, json):
+    perplexity = score.perplexity if score.words else None
+    log10 = score.log_probability / _DECIMAL
+    if json:
+        row = {"log10": log10, "words": score.words, "unknown": score.unknown, "perplexity": perplexity}
+        return json_module.dumps(row) + "\n"
+    shown = f"{perplexity:.6g}" if score.words else "-"
+    return f"{log10:.6g}\t{score.words}\t{score.unknown}\t{shown}\n"
 
 
 def _figures(path, result):

@@ -8,20 +8,26 @@ from aligntools.cli import options
 from aligntools.ground.errors import UsageProblem
 
 
-@click.command("filter-grammar", context_settings=options.SETTINGS)
-@click.option("--grammar", required=True, metavar="FILE", help="Grammar, of any of the formats.")
-@click.option("--text", required=True, metavar="FILE", help="What is to be translated, a sentence a line.")
-@options.output
-@click.option("--span", type=click.IntRange(1, 200), metavar="N",
-              help="Keep only what matches within N words of a sentence: the span limit of the decoder.")  # fmt: skip
-@click.option("--format", type=click.Choice(["same", "hiero", "moses", "binary"]), default="same", show_default=True,
-              help="What is written; same: the lines as they are.")  # fmt: skip
-@options.verbosity
+@click.command("filter-grammar", cls=options.Command)
+@options.group(
+    "Common options",
+    click.option("--grammar", required=True, metavar="FILE", help="Grammar, in any of the formats."),
+    click.option("--text", required=True, metavar="FILE", help="Text to be translated, one sentence per line."),
+    click.option("--span", type=click.IntRange(1, 200), metavar="N",
+                 help="Keep only rules that match within N words of a sentence: the span limit of the decoder."),
+)  # fmt: skip
+@options.group(
+    "Input and output",
+    options.output,
+    click.option("--format", type=click.Choice(["same", "hiero", "moses", "binary"]), default="same",
+                 show_default=True, help="Format to write; same copies the lines as they are."),
+    options.verbosity,
+)  # fmt: skip
 def command(grammar, text, output, span, format, quiet, verbose):
     """Keep the rules of a grammar that a text can use: it has all words between a source side's nonterminals.
 
-    With --span the whole source side must match somewhere, which leaves far fewer. Text comes out unchanged unless
-    --format says otherwise, so that this also turns one format into another.
+    With --span the whole source side must match somewhere, which keeps far fewer rules. The lines of a text grammar
+    are copied unless --format is given; with --format the command also converts grammars.
 
     \b
     Example:
@@ -31,25 +37,11 @@ def command(grammar, text, output, span, format, quiet, verbose):
     """
     if grammar == text == "-":
         raise UsageProblem("standard input ('-') can be only one of the files")
-    from aligntools.formats import files, modelfile
-    from aligntools.formats.bitext import read_side
-    from aligntools.formats.grammar import TextFilter, read_grammar, write_grammar
-    from aligntools.formats.grammar_text import filter_lines
+    from aligntools.api.grammars import filter_grammar_file
 
-    side, vocabulary = read_side(text, lowercase=False)
-    binary = modelfile.is_model(grammar)
-    if output == "-" and (format == "binary" or (format == "same" and binary)):
-        raise UsageProblem("a binary grammar needs a file: -o FILE")
-    kept = total = None
-    if format == "same" and not binary:
-        kept = total = 0
-        with files.writing(output) as out:
-            for lines, some, of in filter_lines(grammar, TextFilter(side, vocabulary, span=span)):
-                out.write(lines)
-                kept, total = kept + some, total + of
-    else:
-        rules = read_grammar(grammar, only_for=(side, vocabulary), span=span)
-        write_grammar(output, rules, "binary" if format == "same" else format)
-        kept = len(rules)
-    if not quiet:
-        sys.stderr.write(f"{kept} rules" + (f" of {total}\n" if total is not None else "\n"))
+    found = filter_grammar_file(grammar, text, output, span=span, format=format)
+    if quiet:
+        return
+    sys.stderr.write(f"{found.kept} rules" + (f" of {found.total}" if found.total is not None else "") + "\n")
+    if verbose:
+        sys.stderr.write(f"the text has {found.sentences} sentences and {found.types} different words\n")

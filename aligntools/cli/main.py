@@ -37,6 +37,9 @@ COMMANDS = {
     "warmup": "Compile everything once, for container images and CI.",
 }
 
+#: Set by the shell when it asks for completions (click's protocol).
+COMPLETION = "_ALIGNTOOLS_COMPLETE"
+
 
 class _Lazy(click.Group):
     def list_commands(self, ctx):
@@ -112,5 +115,9 @@ def run(command, args=None, prog_name=None):
 
 
 def main():
-    """Entry point of the ``aligntools`` command."""
+    """Entry point of the ``aligntools`` command; also answers the shell, which asks for completions."""
+    if asked := os.environ.get(COMPLETION):
+        from click.shell_completion import shell_complete
+
+        sys.exit(shell_complete(cli, {}, "aligntools", COMPLETION, asked))
     sys.exit(run(cli, prog_name="aligntools"))

@@ -8,6 +8,7 @@ its docstring gives. `Command` is the class of every command: it groups options 
 import sys
 
 import click
+from click.shell_completion import CompletionItem
 
 from aligntools.api.threads import available_cores
 from aligntools.formats import files
@@ -16,6 +17,17 @@ from aligntools.formats import files
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 #: Title of the options that have none of their own.
 OTHERS = "Other options"
+
+
+class _Path(click.types.StringParamType):
+    """A str that names a file or a folder, which the shell completes."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def shell_complete(self, ctx, param, incomplete):
+        """Leave it to the shell."""
+        return [CompletionItem(incomplete, type=self.kind)]
 
 
 class Command(click.Command):
@@ -32,6 +44,12 @@ class Command(click.Command):
         kwargs["context_settings"] = SETTINGS | (kwargs.get("context_settings") or {})
         super().__init__(*args, **kwargs)
         self.renamed = renamed or {}
+        for parameter in self.params:
+            named = parameter.metavar or ""
+            if isinstance(parameter.type, click.types.StringParamType) and (
+                isinstance(parameter, click.Argument) or named in ("FILE", "DIR", "PREFIX", "A", "B")
+            ):
+                parameter.type = _Path("dir" if named == "DIR" else "file")
 
     def parse_args(self, ctx, args):
         """Parse the arguments, old spellings replaced."""

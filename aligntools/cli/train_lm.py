@@ -1,12 +1,13 @@
 """``aligntools train-lm``: n-gram language models."""
 
-import os
 import sys
+from pathlib import Path
 
 import click
 
-from aligntools.cli import options
+from aligntools.cli import notices, options
 from aligntools.ground.errors import UsageProblem
+from aligntools.translating.settings import LanguageModelSettings
 
 
 def _thresholds(_ctx, _option, value):
@@ -19,69 +20,76 @@ def _thresholds(_ctx, _option, value):
     return tuple(thresholds)
 
 
-@click.command("train-lm", context_settings=options.SETTINGS)
+@click.command("train-lm", cls=options.Command)
 @click.argument("texts", metavar="TEXT...", nargs=-1, required=True)
-@click.option("-n", "--order", type=click.IntRange(1, 10), default=5, show_default=True, metavar="N",
-              help="Words in the longest n-grams.")  # fmt: skip
-@click.option("-o", "--output", metavar="FILE",
-              help="Where the ARPA file goes; may end in .gz, .xz, .zst.  [default: standard output]")  # fmt: skip
-@click.option("--binary", metavar="FILE", help="Write the model here in a form that loads faster; no ARPA without -o.")
-@click.option("--prune", default="0", show_default=True, callback=_thresholds, metavar="N,N,...",
-              help="Leave out n-grams that come N times or less, by order; the last N is for the rest.")  # fmt: skip
-@click.option("--lowercase", is_flag=True, help="Put the text in lower case.")
-@click.option("--skip-symbols", is_flag=True, help="Pass over <s>, </s> and <unk> in the text; else they are an error.")
-@click.option("--max-memory", callback=options.size, default="2G", show_default=True, metavar="SIZE",
-              help="Tables over this go to temporary files: 800M, 4G.")  # fmt: skip
-@click.option("--tmpdir", metavar="DIR", help="Where temporary files go.  [default: the system's folder for them]")
-@options.threads
-@options.verbosity
-def command(texts, order, output, binary, prune, lowercase, skip_symbols, max_memory, tmpdir, threads, quiet, verbose):
-    """Estimate a language model of texts, one sentence a line; '-' is standard input. Lines without words do not count.
+@options.group(
+    "Common options",
+    click.option("-o", "--output", metavar="FILE",
+                 help="Write the model to this file; ARPA may end in .gz, .xz, .zst.  [default: standard output]"),
+    click.option("-n", "--order", type=click.IntRange(1, 10), default=LanguageModelSettings.order, show_default=True,
+                 metavar="N", help="Words in the longest n-grams."),
+    click.option("--format", type=click.Choice(["arpa", "binary"]), default="arpa", show_default=True,
+                 help="Write ARPA, which KenLM and SRILM read, or a binary file, which loads faster."),
+    click.option("--binary", metavar="FILE", hidden=True),
+)  # fmt: skip
+@options.group(
+    "Training",
+    click.option("--prune", default="0", show_default=True, callback=_thresholds, metavar="N,N,...",
+                 help="Leave out n-grams that occur N times or less, by order; the last N is for all higher orders."),
+    click.option("--lowercase", is_flag=True, help="Put the text in lower case."),
+    click.option("--skip-symbols", is_flag=True,
+                 help="Skip <s>, </s> and <unk> in the text; otherwise they are an error."),
+)  # fmt: skip
+@options.group(
+    "Resources",
+    click.option("--max-memory", callback=options.size, default="2G", show_default=True, metavar="SIZE",
+                 help="Larger tables go to temporary files: 800M, 4G."),
+    click.option("--tmpdir", metavar="DIR", help="Folder for temporary files.  [default: the system's]"),
+    options.threads,
+    options.verbosity,
+)  # fmt: skip
+def command(
+    texts, output, order, format, binary, prune, lowercase, skip_symbols, max_memory, tmpdir, threads, quiet, verbose
+):
+    """Estimate a language model from texts, one sentence per line; '-' is standard input. Blank lines do not count.
 
-    Interpolated modified Kneser-Ney (Chen & Goodman 1998) with three discounts an order, as KenLM's lmplz estimates
-    it. The ARPA file can be read by KenLM and SRILM. The result depends neither on memory nor on threads.
+    Interpolated modified Kneser-Ney smoothing (Chen & Goodman 1998) with three discounts for each order, as in
+    KenLM's lmplz. The result depends neither on memory nor on threads.
 
     \b
     Example:
       aligntools train-lm -n 3 data/samples/de-en.en -o /tmp/en.arpa
       aligntools eval-lm -m /tmp/en.arpa data/samples/fr-en.en
     """
-    if tmpdir is not None and not os.path.isdir(tmpdir):
-        raise UsageProblem(f"--tmpdir {tmpdir} is no folder")
     if texts.count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the texts")
-    if len(prune) > order:
-        raise UsageProblem(f"--prune has {len(prune)} numbers for a model of order {order}")
+    if format == "binary" and output in (None, "-"):
+        raise UsageProblem("--format binary needs a file: -o FILE")
+    from aligntools.api.language_models import train_lm
 
-    from aligntools.formats.arpa import write_arpa
-    from aligntools.formats.disk_arrays import Store
-    from aligntools.ground.parallel import Pool
-    from aligntools.translating.lm.counting import count
-    from aligntools.translating.lm.kneser_ney import estimate
-    from aligntools.translating.lm.language_model import from_blocks
-
-    store = Store(max_memory * 7 // 10, tmpdir)  # the rest is for what is sorted at a time, and for text
-    counts = count(texts, order, store, lowercase=lowercase, skip_symbols=skip_symbols)
-    with Pool(threads) as pool:
-        model = estimate(counts, store, pool, prune)
+    steps = {}
+    with notices.shown(quiet):
+        model = train_lm(
+            [Path(text) for text in texts], order=order, prune=prune, lowercase=lowercase, skip_symbols=skip_symbols,
+            max_memory=max_memory, tmpdir=tmpdir, threads=threads, progress=lambda step: steps.update(step.figures),
+        )  # fmt: skip
     if not quiet:
-        _tell(counts, model, store, verbose)
+        _tell(steps, model, verbose)
     if output is not None or binary is None:
-        write_arpa(output or "-", model.vocabulary, model.counts, model.blocks())
+        model.save(output or "-", format)
     if binary is not None:
-        from_blocks(model.order, model.vocabulary, model.counts, model.blocks()).save(binary)
+        model.save(binary, "binary")
 
 
-def _tell(counts, model, store, verbose):
-    blank = f" ({counts.blank} blank lines left out)" if counts.blank else ""
-    lines = [f"{counts.sentences} sentences{blank}, {counts.words} words, {len(counts.vocabulary) - 3} different"]
+def _tell(figures, model, verbose):
+    blank = f" ({figures['blank']} blank lines skipped)" if figures["blank"] else ""
+    lines = [f"{figures['sentences']} sentences{blank}, {figures['words']} words, {figures['types']} different"]
     lines.append("n-grams by order: " + ", ".join(map(str, model.counts)))
-    for order, discounts in enumerate(model.discounts, 1):
-        shown = ", ".join(f"{value:.4g}" for value in discounts.values)
-        if discounts.problem:
-            lines.append(f"note: {order}-grams: {discounts.problem}; discounts {shown} are used (a small text?)")
-        elif verbose:
-            lines.append(f"discounts of order {order}: {shown}")
-    if verbose and store.spilled:
-        lines.append(f"{(store.spilled >> 20) + 1}M went to temporary files")
+    if verbose:
+        for order, discounts in enumerate(model.discounts, 1):
+            if not discounts.problem:
+                shown = ", ".join(f"{value:.4g}" for value in discounts.values)
+                lines.append(f"discounts of order {order}: {shown}")
+        if figures["spilled"]:
+            lines.append(f"{(figures['spilled'] >> 20) + 1}M went to temporary files")
     sys.stderr.write("\n".join(lines) + "\n")

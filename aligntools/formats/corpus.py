@@ -106,7 +106,8 @@ def in_ids_of(bitext: Bitext, source: Vocabulary, target: Vocabulary, lowercase:
     lowercase : bool
         Look words up in lower case.
     """
-    sides, vocabularies = [], []
+    sides: list[Side] = []
+    vocabularies: list[ExtendedVocabulary | Vocabulary] = []
     for side, old, new in (
         (bitext.source, bitext.source_vocabulary, source), (bitext.target, bitext.target_vocabulary, target),
     ):  # fmt: skip
@@ -123,4 +124,4 @@ def in_ids_of(bitext: Bitext, source: Vocabulary, target: Vocabulary, lowercase:
             ids[k] = len(new) + extra.setdefault(words[k], len(extra))
         sides.append(Side(np.concatenate([[0], ids]).astype(np.int32)[side.tokens], side.offsets))
         vocabularies.append(ExtendedVocabulary(new, list(extra)))
-    return Bitext(*sides, *vocabularies, bitext.skipped)
+    return Bitext(sides[0], sides[1], vocabularies[0], vocabularies[1], bitext.skipped)

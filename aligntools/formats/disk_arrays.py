@@ -11,7 +11,7 @@ import numpy as np
 from aligntools.ground.errors import ResourceError
 
 
-class Store:
+class ArrayStore:
     """Allocates arrays; from the bound on they are mapped from files, which the system writes and reads as needed.
 
     Nothing is left behind: a file is removed as soon as it is open, its space freed with the array.
@@ -29,9 +29,13 @@ class Store:
         Bytes that went to files.
     """
 
-    def __init__(self, limit, folder=None):
+    def __init__(self, limit: int, folder: str | None = None) -> None:
         self.limit, self.folder, self.spilled = int(limit), folder, 0
-        self._held, self._lock, self._maps = 0, threading.Lock(), weakref.WeakSet()
+        self._held, self._lock = 0, threading.Lock()
+        self._maps: weakref.WeakSet = weakref.WeakSet()
+
+    def __reduce__(self):  # arrays are pickled by themselves, as plain ones
+        return ArrayStore, (self.limit, self.folder)
 
     def empty(self, shape, kind=np.uint32) -> np.ndarray:
         """Return an array of any contents.

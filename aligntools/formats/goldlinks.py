@@ -40,7 +40,7 @@ class Gold:
     first_sentence: int = 1
     null_links: int = 0
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.possible)
 
     def all_sure(self) -> "Gold":
@@ -51,7 +51,7 @@ class Gold:
         """Return the gold without the links that are only possible."""
         return self._with(self.sure, self.sure)
 
-    def _with(self, sure, possible):
+    def _with(self, sure: Links, possible: Links) -> "Gold":
         return Gold(sure, possible, self.format, self.index_base, self.first_sentence, self.null_links)
 
 
@@ -117,7 +117,7 @@ def parse_gold(
     return _read_naacl(path, data, first_sentence, sentences)
 
 
-def _detect(path, data):
+def _detect(path: str, data: bytes) -> str:
     for line, row in enumerate(data.splitlines(), 1):
         if not row.strip():
             continue
@@ -134,14 +134,10 @@ def _detect(path, data):
     raise DataError(path, None, "has no gold links")
 
 
-def _read_pharaoh(path, data, index_base):
+def _read_pharaoh(path: str, data: bytes, index_base: int) -> Gold:
     tokens = tokenize_links(data, b"-?pP")
     if tokens is None:
-        for line, row in enumerate(data.split(b"\n"), 1):
-            for token in re.split(rb"[ \t\r]+", row):
-                if token and not _PHARAOH.fullmatch(token):
-                    shown = token[:40].decode("utf-8", "replace")
-                    raise DataError(path, line, f"'{shown}' is not a gold link (3-4 is sure, 3?4 or 3p4 possible)")
+        raise _bad_link(path, data)
     pairs, marks, offsets = tokens
     possible = Links(pairs, offsets)
     if index_base:
@@ -151,8 +147,20 @@ def _read_pharaoh(path, data, index_base):
     return Gold(Links(pairs[sure], np.searchsorted(sure, offsets)).sorted(), possible.sorted(), "pharaoh", index_base)
 
 
-def _read_naacl(path, data, first_sentence, sentences):
-    numbers, links, sure = [], [], []
+def _bad_link(path: str, data: bytes) -> DataError:
+    """Return the error of the first token that is not a link."""
+    for line, row in enumerate(data.split(b"\n"), 1):
+        for token in re.split(rb"[ \t\r]+", row):
+            if token and not _PHARAOH.fullmatch(token):
+                shown = token[:40].decode("utf-8", "replace")
+                return DataError(path, line, f"'{shown}' is not a gold link (3-4 is sure, 3?4 or 3p4 possible)")
+    return DataError(path, None, "lines that are not links")  # pragma: no cover
+
+
+def _read_naacl(path: str, data: bytes, first_sentence: int | None, sentences: int | None) -> Gold:
+    numbers: list[int] = []
+    links: list[tuple[int, int]] = []
+    marks: list[bool] = []
     null_links = 0
     for line, row in enumerate(data.split(b"\n"), 1):
         fields = row.split()
@@ -169,14 +177,14 @@ def _read_naacl(path, data, first_sentence, sentences):
             continue
         numbers.append(number)
         links.append((i - 1, j - 1))
-        sure.append(flags != [b"P"])
+        marks.append(flags != [b"P"])
     if not numbers:
         raise DataError(path, None, "has no gold links")
     first = _first_number(path, min(numbers), max(numbers), first_sentence, sentences)
     sentence = np.array(numbers) - first
-    pairs, sure = np.array(links, np.int32), np.array(sure)
+    pairs, sure = np.array(links, np.int32), np.array(marks)
 
-    def collect(chosen):
+    def collect(chosen: np.ndarray) -> Links:
         order = np.argsort(sentence[chosen], kind="stable")
         offsets = np.searchsorted(sentence[chosen][order], np.arange(max(numbers) - first + 2))
         return Links(pairs[chosen][order], offsets).sorted()
@@ -184,14 +192,14 @@ def _read_naacl(path, data, first_sentence, sentences):
     return Gold(collect(sure), collect(np.full(len(sure), True)), "naacl", 1, first, null_links)
 
 
-def _numbers(fields):
+def _numbers(fields: list[bytes]) -> bool:
     try:
         return len(fields) < 2 and all(float(field) >= 0 for field in fields)
     except ValueError:
         return False
 
 
-def _first_number(path, lowest, highest, first, sentences):
+def _first_number(path: str, lowest: int, highest: int, first: int | None, sentences: int | None) -> int:
     """Return the number of the first sentence pair; see `read_gold`."""
     if first is not None:
         if lowest < first:

@@ -1,7 +1,7 @@
-"""Grammars of synchronous rules on disk and in memory: the text of cdec and Joshua, that of Moses, and a model file.
+"""Grammars of synchronous rules in memory, and which of their rules a text can use.
 
-All left sides are X, a rule has at most two nonterminals, and what is read is put into one form: words numbered in
-the order of their bytes, rules sorted by source side, then target side.
+All left sides are X, a rule has at most two nonterminals. In the canonical form, words are numbered in the order of
+their bytes, and rules are sorted by source side, then target side. `grammar_files` reads and writes grammars.
 """
 
 import re
@@ -10,7 +10,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from aligntools.formats import modelfile
 from aligntools.formats.bitext import Side
 from aligntools.formats.vocabulary import Vocabulary
 
@@ -18,8 +17,6 @@ from aligntools.formats.vocabulary import Vocabulary
 STANDARD = ("PhraseEgivenF", "PhraseFgivenE", "LexEgivenF", "LexFgivenE")
 #: Slots of the set of source sides that match a text, at most.
 _MOST_PATTERNS = 1 << 26
-FORMATS = ("hiero", "moses", "binary")
-KIND = "grammar"
 _NONTERMINAL = re.compile(rb"\[X,[12]\]|\[[12]\]|\[X\]\[X\]|\[X\]")
 
 
@@ -31,12 +28,12 @@ def unwritable(vocabulary: Vocabulary) -> np.ndarray:
     )
 
 
-def _no_links():
-    return np.empty((0, 2), np.uint8)
+def _nothing():
+    return np.empty(0, np.int64)
 
 
-@dataclass(eq=False)
-class Grammar:
+@dataclass(frozen=True, eq=False)
+class GrammarRules:
     """Synchronous rules, sorted by source side.
 
     Attributes
@@ -69,24 +66,23 @@ class Grammar:
     target: np.ndarray
     features: np.ndarray
     feature_names: list[str]
-    links_offsets: np.ndarray | None = None
-    links: np.ndarray = field(default_factory=_no_links)
+    links_offsets: np.ndarray = field(default_factory=_nothing)
+    links: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.uint8))
     counts: np.ndarray = field(default_factory=lambda: np.empty((0, 3)))
-    sparse_offsets: np.ndarray | None = None
+    sparse_offsets: np.ndarray = field(default_factory=_nothing)
     sparse_ids: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
     sparse_values: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))
     sparse_names: list[str] = field(default_factory=list)
 
     def __post_init__(self):
-        if self.links_offsets is None:
-            self.links_offsets = np.zeros(len(self) + 1, np.int64)
-        if self.sparse_offsets is None:
-            self.sparse_offsets = np.zeros(len(self) + 1, np.int64)
+        for name in ("links_offsets", "sparse_offsets"):
+            if not len(getattr(self, name)):
+                object.__setattr__(self, name, np.zeros(len(self) + 1, np.int64))
 
     def __len__(self):
         return len(self.source_offsets) - 1
 
-    def rule(self, number):
+    def rule(self, number: int) -> tuple[list[str], list[str]]:
         """Return a rule for people: source and target as lists of str, the nonterminals ``[X,1]`` and ``[X,2]``."""
         sides = []
         for vocabulary, offsets, symbols in (
@@ -95,14 +91,14 @@ class Grammar:
         ):
             row = symbols[offsets[number] : offsets[number + 1]].tolist()
             sides.append([vocabulary.word(k) if k > 0 else f"[X,{-k}]" for k in row])
-        return tuple(sides)
+        return sides[0], sides[1]
 
     def arities(self) -> np.ndarray:
         """Return the number of nonterminals of each rule [shape=(rules,), dtype=int64]."""
         found = np.concatenate([[0], np.cumsum(self.source < 0)])
         return found[self.source_offsets[1:]] - found[self.source_offsets[:-1]]
 
-    def subset(self, rules) -> "Grammar":
+    def subset(self, rules) -> "GrammarRules":
         """Return some rules, by number and in the order given, with the same vocabularies."""
         rules = np.asarray(rules, None if len(rules) else np.int64)
         if rules.dtype == bool:
@@ -126,7 +122,7 @@ class Grammar:
             sparse_values=values,
         )
 
-    def canonical(self) -> "Grammar":
+    def canonical(self) -> "GrammarRules":
         """Return the grammar in its one form: words in use, in the order of bytes; rules sorted."""
         from aligntools.formats import kernels_rules, sorting
 
@@ -148,7 +144,7 @@ class Grammar:
 
 
 def pick(offsets, rows, *data):
-    """Return rows of data that offsets part: the new offsets, and each array's rows joined."""
+    """Return some rows of ragged data: the new offsets, and each array's rows joined."""
     begins, sizes = offsets[rows], offsets[rows + 1] - offsets[rows]
     new = np.zeros(len(rows) + 1, np.int64)
     np.cumsum(sizes, out=new[1:])
@@ -169,7 +165,7 @@ def _compact(vocabulary, symbols):
     return Vocabulary.from_bytes([word for word, _ in words]), mapping[symbols]
 
 
-def concatenate(parts) -> Grammar:
+def concatenate(parts) -> GrammarRules:
     """Join grammars with the same vocabularies and features, none of them with sparse ones."""
     parts = list(parts)
 
@@ -178,13 +174,15 @@ def concatenate(parts) -> Grammar:
         arrays = np.concatenate([getattr(part, data) for part in parts])
         return np.concatenate([[0], np.cumsum(np.concatenate(offsets))]).astype(np.int64), arrays
 
-    source, target, links = (joined(f"{name}_offsets", name) for name in ("source", "target", "links"))
+    source_offsets, source = joined("source_offsets", "source")
+    target_offsets, target = joined("target_offsets", "target")
+    links_offsets, links = joined("links_offsets", "links")
     first = parts[0]
     features = np.concatenate([part.features for part in parts])
     counts = np.concatenate([part.counts for part in parts])
-    return Grammar(
-        first.source_vocabulary, first.target_vocabulary, *source, *target, features, first.feature_names, *links,
-        counts if len(counts) == len(features) else np.empty((0, 3)),
+    return GrammarRules(
+        first.source_vocabulary, first.target_vocabulary, source_offsets, source, target_offsets, target, features,
+        first.feature_names, links_offsets, links, counts if len(counts) == len(features) else np.empty((0, 3)),
     )  # fmt: skip
 
 
@@ -250,97 +248,7 @@ class TextFilter:
         return usable.astype(bool)
 
 
-def filtered(grammar: Grammar, text_filter: TextFilter) -> Grammar:
+def filtered(grammar: GrammarRules, text_filter: TextFilter) -> GrammarRules:
     """Return the rules that may be used on a text, in canonical form."""
     symbols = text_filter.mapping(grammar.source_vocabulary)[grammar.source]
     return grammar.subset(text_filter.matches(grammar.source_offsets, symbols)).canonical()
-
-
-def read_grammar(path, *, only_for: tuple[Side, Vocabulary] | None = None, span: int | None = None) -> Grammar:
-    """Read a grammar: text as cdec and Joshua have it, text as Moses has it, or a model file.
-
-    Features that a rule does not name are 0; of Moses' probabilities the logs are taken, to five decimals, and the
-    first four get the names of `STANDARD`. Blank lines are passed over.
-
-    Parameters
-    ----------
-    path : str
-        Of any compression; ``-`` is standard input (text alone).
-    only_for : (Side, Vocabulary) or None
-        Keep only the rules that may be used on this text: those of which it has every piece between nonterminals.
-    span : int or None
-        And that match within so many words, the span limit of the decoder; see `TextFilter`.
-
-    Raises
-    ------
-    DataError
-        When the file cannot be read, or for the first line that is not a rule.
-    """
-    from aligntools.formats import grammar_text
-
-    text_filter = TextFilter(*only_for, span=span) if only_for is not None else None
-    if not modelfile.is_model(path):
-        return grammar_text.read_text(path, text_filter)
-    grammar = _read_binary(path)
-    return filtered(grammar, text_filter) if text_filter else grammar
-
-
-def write_grammar(path, grammar: Grammar, format="hiero"):
-    """Write a grammar in one of `FORMATS`; see `aligntools.formats.grammar_text.format_text`."""
-    from aligntools.formats import grammar_text
-
-    if format != "binary":
-        grammar_text.write_text(path, [grammar], format)
-        return
-    header = {"feature_names": grammar.feature_names, "sparse_names": grammar.sparse_names}
-    arrays = {name: getattr(grammar, name) for name in _ARRAYS}
-    for side in ("source", "target"):
-        vocabulary = getattr(grammar, f"{side}_vocabulary")
-        arrays |= {f"{side}_blob": vocabulary.blob, f"{side}_starts": vocabulary.starts}
-    modelfile.write_model(path, KIND, header, arrays)
-
-
-def _read_binary(path):
-    header, arrays = modelfile.read_model(path, KIND)
-    with modelfile.fitting(path):
-        vocabularies = [
-            Vocabulary.from_arrays(arrays[f"{side}_blob"], arrays[f"{side}_starts"]) for side in ("source", "target")
-        ]
-        rules, words = len(arrays["source_offsets"]) - 1, [len(vocabulary) for vocabulary in vocabularies]
-        names = [list(map(str, header[name])) for name in ("feature_names", "sparse_names")]
-        widths = {"features": (rules, len(names[0])), "counts": (len(arrays["counts"]), 3)}
-        for name, (kind, parts) in _ARRAYS.items():
-            shape = widths.get(name, (rules + 1,))
-            if parts:
-                shape = (int(arrays[parts][-1]), *((2,) if name == "links" else ()))
-            modelfile.hold(arrays, name, shape, np.dtype(kind))
-            if name.endswith("_offsets") and (arrays[name][0] != 0 or (np.diff(arrays[name]) < 0).any()):
-                raise ValueError(f"{name} do not ascend")
-        for side, most in zip(("source", "target"), words, strict=True):
-            symbols = arrays[side]
-            if len(symbols) and not (symbols.min() >= -2 and symbols.max() < most and (symbols != 0).all()):
-                raise ValueError(f"{side} has words that the vocabulary lacks")
-        if len(arrays["counts"]) not in (0, rules):
-            raise ValueError("counts are not those of the rules")
-        ids = arrays["sparse_ids"]
-        if len(ids) and not (ids.min() >= 0 and ids.max() < len(names[1])):
-            raise ValueError("sparse features without names")
-        return Grammar(
-            *vocabularies, feature_names=names[0], sparse_names=names[1], **{name: arrays[name] for name in _ARRAYS}
-        )
-
-
-#: What a model file holds, with types, and which offsets part it.
-_ARRAYS = {
-    "source_offsets": ("int64", None),
-    "source": ("int32", "source_offsets"),
-    "target_offsets": ("int64", None),
-    "target": ("int32", "target_offsets"),
-    "features": ("float32", None),
-    "links_offsets": ("int64", None),
-    "links": ("uint8", "links_offsets"),
-    "counts": ("float64", None),
-    "sparse_offsets": ("int64", None),
-    "sparse_ids": ("int32", "sparse_offsets"),
-    "sparse_values": ("float32", "sparse_offsets"),
-}

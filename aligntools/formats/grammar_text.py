@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from aligntools.formats import files
-from aligntools.formats.grammar import STANDARD, Grammar, TextFilter, concatenate, pick
+from aligntools.formats.grammar import STANDARD, GrammarRules, TextFilter, concatenate, pick
 from aligntools.formats.vocabulary import CompiledLexicon, Vocabulary
 from aligntools.ground.errors import DataError
 
@@ -17,7 +18,7 @@ _WRITE = 1 << 16  # rules written at a time
 _BOM = b"\xef\xbb\xbf"
 
 
-class _Reader:
+class _RuleReader:
     """The rules of a text, block by block; source words are numbered from the filter's vocabulary on."""
 
     def __init__(self, path, style, text_filter):
@@ -183,11 +184,11 @@ def _blocks(path):
         raise DataError(path, None, "is empty; extract-grammar writes grammars")
 
 
-def read_text(path, text_filter: TextFilter | None = None) -> Grammar:
-    """Read a grammar's text of either format; see `aligntools.formats.grammar.read_grammar`."""
+def read_text(path, text_filter: TextFilter | None = None) -> GrammarRules:
+    """Read a grammar's text of either format; see `grammar_files.read_grammar`."""
     reader, parts = None, []
     for block, line, style in _blocks(path):
-        reader = reader or _Reader(path, style, text_filter)
+        reader = reader or _RuleReader(path, style, text_filter)
         parts.append(reader.parse(block, line))
     if reader is None:
         raise DataError(path, None, "has no rules")
@@ -197,27 +198,31 @@ def read_text(path, text_filter: TextFilter | None = None) -> Grammar:
 def _assemble(reader, parts):
     width = len(reader.names)
     names = reader.names
+    vocabularies = reader.source.vocabulary(), reader.target.vocabulary()
     parts = [
-        Grammar(None, None, *part[:4], np.pad(part[4], ((0, 0), (0, width - part[4].shape[1]))), names, *part[5:])
+        GrammarRules(
+            *vocabularies, *part[:4], np.pad(part[4], ((0, 0), (0, width - part[4].shape[1]))), names, *part[5:]
+        )
         for part in parts
     ]
     grammar = concatenate(parts)
-    if not grammar.counts.any():
-        grammar.counts = np.empty((0, 3))
-    grammar.source_vocabulary, grammar.target_vocabulary = reader.source.vocabulary(), reader.target.vocabulary()
-    known = [name for name in STANDARD if name in names]
+    features, known = grammar.features, [name for name in STANDARD if name in names]
     if reader.style and known:  # in the order of our own
         names = [*known, *(name for name in names if name not in known)]
-        grammar.features = np.ascontiguousarray(grammar.features[:, [reader.names.index(name) for name in names]])
-    grammar.feature_names = list(names)
-    return grammar
+        features = np.ascontiguousarray(features[:, [reader.names.index(name) for name in names]])
+    return replace(
+        grammar,
+        features=features,
+        feature_names=list(names),
+        counts=grammar.counts if grammar.counts.any() else np.empty((0, 3)),
+    )
 
 
 def filter_lines(path, text_filter: TextFilter) -> Iterator[tuple[bytes, int, int]]:
     """Yield the lines of a grammar's text that may be used on a text, unchanged, with how many and out of how many."""
     reader = None
     for block, line, style in _blocks(path):
-        reader = reader or _Reader(path, style, text_filter)
+        reader = reader or _RuleReader(path, style, text_filter)
         _, table, keep, *_ = reader.scan(block, line)
         ends = table[:, 13].tolist()
         begins = table[:, 12].tolist()
@@ -225,12 +230,12 @@ def filter_lines(path, text_filter: TextFilter) -> Iterator[tuple[bytes, int, in
         yield b"".join([block[begins[k] : ends[k]] + b"\n" for k in kept]), len(kept), int((table[:, 14] == 0).sum())
 
 
-def format_text(grammar: Grammar, style: str) -> Iterator[bytes]:
+def format_text(grammar: GrammarRules, style: str) -> Iterator[bytes]:
     """Yield a grammar's text in pieces of whole lines.
 
     Parameters
     ----------
-    grammar : Grammar
+    grammar : GrammarRules
     style : str
         ``hiero``: ``[X] ||| der [X,1] ||| the [X,1] ||| Name=value ... ||| i-j ...``; ``moses``:
         ``der [X][X] [X] ||| the [X][X] [X] ||| p ... ||| i-j ... ||| counts ||| |||``, the exponentials of all
@@ -269,7 +274,7 @@ def format_text(grammar: Grammar, style: str) -> Iterator[bytes]:
         yield out[:written].tobytes()
 
 
-def write_text(path, grammars: Iterable[Grammar], style: str):
+def write_text(path, grammars: Iterable[GrammarRules], style: str):
     """Write grammars, one behind the other, as one text; it appears whole or not at all."""
     with files.writing(path) as out:
         for grammar in grammars:

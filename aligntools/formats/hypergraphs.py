@@ -106,7 +106,7 @@ def read_hypergraphs(path):
             features = value.get("features")
             if not isinstance(features, list) or not all(isinstance(f, str) for f in features):
                 raise DataError(path, number, "has no list of features' names")
-            reader = _Reader(features)
+            reader = _SentenceReader(features)
             continue
         try:
             reader.add(value)
@@ -123,7 +123,7 @@ class _Fault(Exception):
     """What is wrong with a line."""
 
 
-class _Reader:
+class _SentenceReader:
     def __init__(self, features):
         self.features = {name: k for k, name in enumerate(features)}
         self.ids, self.words = {}, []

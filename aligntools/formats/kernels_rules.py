@@ -123,7 +123,7 @@ def match_sources(offsets, symbols, most, keys, usable):
     Parameters
     ----------
     offsets, symbols
-        Source sides as in a `Grammar`.
+        Source sides as in a `GrammarRules`.
     most : int
         Longest n-gram in the set; of longer pieces the first ``most`` words are looked up.
     keys : np.ndarray [dtype=uint64]

@@ -1,6 +1,7 @@
 """Text of any length read block by block, its words numbered by a lexicon that grows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,14 +14,48 @@ _ROWS = 1 << 15
 _BOM = b"\xef\xbb\xbf"
 
 
-def stream_numbered(path, lexicon: CompiledLexicon, *, lowercase=False, block=1 << 22) -> Iterator[Side]:
+@dataclass(frozen=True)
+class LineSource:
+    """Lines of text, in a file or in memory, that are read block by block.
+
+    Attributes
+    ----------
+    name : str
+        The file, or what messages call the text.
+    lines : iterable of bytes or None
+        Lines in memory, without their ends; None for a file.
+    """
+
+    name: str
+    lines: Iterable[bytes] | None = None
+
+    def blocks(self, size: int) -> Iterator[bytes]:
+        """Yield whole lines in blocks of about so many bytes; the last may lack its newline."""
+        if self.lines is None:
+            yield from files.blocks_of_lines(self.name, size)
+            return
+        block, held = [], 0
+        for line in self.lines:
+            block.append(line)
+            held += len(line) + 1
+            if held >= size:
+                yield b"\n".join([*block, b""])
+                block, held = [], 0
+        if block:
+            yield b"\n".join([*block, b""])
+
+
+def stream_numbered(
+    text: LineSource | str, lexicon: CompiledLexicon, *, lowercase=False, block=1 << 22
+) -> Iterator[Side]:
     """Read text, a sentence a line, in parts; a blank line is a sentence without words.
 
     Words are what stands between spaces and tabs. The lexicon gets the new ones.
 
     Parameters
     ----------
-    path : str
+    text : LineSource or str
+        A str is a file's name.
     lexicon : CompiledLexicon
     lowercase : bool
         Put the text in lower case (`str.lower`).
@@ -39,24 +74,25 @@ def stream_numbered(path, lexicon: CompiledLexicon, *, lowercase=False, block=1 
     """
     from aligntools.formats import kernels_text
 
+    source = text if isinstance(text, LineSource) else LineSource(str(text))
     table, line = np.empty((_ROWS, 8), np.int64), 0
-    for number, text in enumerate(files.blocks_of_lines(path, block)):
+    for number, data in enumerate(source.blocks(block)):
         if number == 0:
-            text = text.removeprefix(_BOM)
+            data = data.removeprefix(_BOM)
         if lowercase:
             try:
-                text = text.decode().lower().encode()
+                data = data.decode().lower().encode()
             except UnicodeDecodeError as error:
-                _not_utf8(path, line + 1 + text.count(b"\n", 0, error.start))
-        at, array = 0, np.frombuffer(text, np.uint8)
-        while at < len(text):
+                _not_utf8(source.name, line + 1 + data.count(b"\n", 0, error.start))
+        at, array = 0, np.frombuffer(data, np.uint8)
+        while at < len(data):
             rows, at = kernels_text.scan_lines(array, at, False, False, table)
             part = table[:rows]
             if not part[:, 7].all():
-                _not_utf8(path, line + 1 + int(np.argmin(part[:, 7])))
+                _not_utf8(source.name, line + 1 + int(np.argmin(part[:, 7])))
             offsets = np.concatenate([[0], np.cumsum(part[:, 4])])
             tokens = np.empty(offsets[-1], np.int32)
-            lexicon.encode(text, part, 0, np.ones(rows, bool), tokens)
+            lexicon.encode(data, part, 0, np.ones(rows, bool), tokens)
             line += rows
             yield Side(tokens, offsets)
 

@@ -1,12 +1,12 @@
 """Alignment links on disk and in memory: Pharaoh text, whole or in blocks of lines, and GIZA++'s A3 files.
 
 Large inputs are parsed, sorted and written by compiled code; small ones in NumPy and plain Python, which
-are done before the compiler is loaded and define what is right.
+are done sooner than the compiler is loaded, and define what is right.
 """
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ from aligntools.ground.errors import DataError
 _BYTES = 1 << 23  # text from here on is worth the compiler, for parsing ...
 _LINKS = 1 << 17  # ... and links, for sorting and writing
 _BLOCK = 1 << 22  # bytes read at a time
-_BLOCK_LINES = 1 << 15  # sentences of a block, unless said otherwise
+_BLOCK_LINES = 1 << 15  # sentences of a block by default
 
 _PREFIX = re.compile(rb"^(?:.* )?\|\|\|(?: |(?=\r?$))", re.MULTILINE)
 _SCORE = re.compile(rb"(?<=\d):[0-9.]+(?:[eE][+-]?\d+)?(?!\S)")
@@ -27,7 +27,7 @@ _LINK = re.compile(rb"\d{1,9}-\d{1,9}(?::[0-9.]+(?:[eE][+-]?\d+)?)?")
 
 @dataclass(eq=False)
 class Links:
-    """The links of a corpus, sorted by ``(i, j)`` within each sentence, none twice, unless said otherwise.
+    """The links of a corpus, sorted by ``(i, j)`` within each sentence, none twice.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Links:
     offsets: np.ndarray
 
     @classmethod
-    def from_lists(cls, sentences) -> "Links":
+    def from_lists(cls, sentences: Iterable[Iterable[tuple[int, int]]]) -> "Links":
         """Build links from one iterable of ``(i, j)`` a sentence, in any order."""
         rows = [list(sentence) for sentence in sentences]
         offsets = np.zeros(len(rows) + 1, np.int64)
@@ -49,7 +49,7 @@ class Links:
         flat = [link for row in rows for link in row]
         return cls(np.array(flat, np.int32).reshape(-1, 2), offsets).sorted()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def __getitem__(self, sentences: slice) -> "Links":
@@ -72,7 +72,7 @@ class Links:
         rows = list(map(tuple, self.pairs.tolist()))
         return [rows[a:b] for a, b in itertools.pairwise(self.offsets.tolist())]
 
-    def sorted(self, compiled=None) -> "Links":
+    def sorted(self, compiled: bool | None = None) -> "Links":
         """Return the links sorted by ``(i, j)`` within each sentence, without repetitions."""
         return self._sorted(False, compiled)
 
@@ -80,7 +80,7 @@ class Links:
         """Return the links with source and target exchanged, sorted."""
         return self._sorted(True, None)
 
-    def _sorted(self, transpose, compiled):
+    def _sorted(self, transpose: bool, compiled: bool | None) -> "Links":
         if compiled or (compiled is None and len(self.pairs) >= _LINKS):
             from aligntools.formats import kernels_pharaoh
 
@@ -98,14 +98,14 @@ class Links:
         return Links(np.ascontiguousarray(pairs), np.searchsorted(sentence, np.arange(len(self) + 1)))
 
 
-def concatenate(parts) -> Links:
+def concatenate(parts: Iterable[Links]) -> Links:
     """Join blocks of sentences."""
     parts = [Links(np.empty((0, 2), np.int32), np.zeros(1, np.int64)), *parts]
     counts = np.concatenate([[0], *(part.counts() for part in parts)])
     return Links(np.concatenate([part.pairs for part in parts]), np.cumsum(counts))
 
 
-def tokenize_links(data: bytes, separators=b"-"):
+def tokenize_links(data: bytes, separators: bytes = b"-") -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Read lines of ``<number><separator><number>`` and nothing else, in NumPy.
 
     Returns
@@ -142,7 +142,9 @@ def tokenize_links(data: bytes, separators=b"-"):
     return values.reshape(-1, 2), text[marks], offsets
 
 
-def parse_pharaoh(data: bytes, *, path="-", line=1, index_base=0, compiled=None) -> Links:
+def parse_pharaoh(
+    data: bytes, *, path: object = "-", line: int = 1, index_base: int = 0, compiled: bool | None = None
+) -> Links:
     """Read Pharaoh lines; see `read_pharaoh`.
 
     Parameters
@@ -173,7 +175,7 @@ def parse_pharaoh(data: bytes, *, path="-", line=1, index_base=0, compiled=None)
     else:
         tokens = tokenize_links(data)
         valid = tokens is not None
-        if valid:
+        if tokens is not None:
             pairs, _, offsets = tokens
     if not valid:
         raise _bad_link(original, path, line)
@@ -183,7 +185,7 @@ def parse_pharaoh(data: bytes, *, path="-", line=1, index_base=0, compiled=None)
     return Links(pairs, offsets).sorted(compiled)
 
 
-def _bad_link(data, path, line):
+def _bad_link(data: bytes, path: object, line: int) -> DataError:
     """Return the error of the first line that is not made of links."""
     for number, row in enumerate(data.split(b"\n"), line):
         links = _PREFIX.sub(b"", row)
@@ -194,12 +196,12 @@ def _bad_link(data, path, line):
                 if re.fullmatch(rb"\d+[?pP]\d+", token):
                     hint = "; possible links belong in gold files"
                 elif links is not row and re.fullmatch(rb"-?[0-9.e+-]+", token):
-                    hint = "; links are read behind the last ' ||| ', cut a score there off"
+                    hint = "; links are read after the last ' ||| ': remove a score there"
                 return DataError(path, number, f"'{shown}' is not a link (numbers such as 3-4 are expected{hint})")
     return DataError(path, line, "lines that are not links")  # pragma: no cover
 
 
-def check_base(links: Links, *, path, line=1):
+def check_base(links: Links, *, path: object, line: int = 1) -> None:
     """Raise a DataError where counting from 1 is claimed and a link has an index 0."""
     zero = np.flatnonzero((links.pairs == 0).any(axis=1))
     if len(zero):
@@ -208,7 +210,15 @@ def check_base(links: Links, *, path, line=1):
         raise DataError(path, number, f"link {i}-{j} has an index 0, but counting from 1 was asked for")
 
 
-def check_range(links: Links, source_lengths, target_lengths, *, path, line=1, index_base=0):
+def check_range(
+    links: Links,
+    source_lengths: np.ndarray | None,
+    target_lengths: np.ndarray | None,
+    *,
+    path: object,
+    line: int = 1,
+    index_base: int = 0,
+) -> None:
     """Check that every link lies within its sentence pair.
 
     Parameters
@@ -265,12 +275,13 @@ class LineReader:
         Lines given out so far.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: object) -> None:
         self.path, self.line = str(path), 0
+        self._blocks: Generator[bytes, None, None]
         self._blocks = _lines_as_they_come() if self.path == "-" else files.blocks_of_lines(path, _BLOCK)
         self._data, self._ends, self._row = b"", np.zeros(0, np.int64), 0
 
-    def read(self, most=_BLOCK_LINES, *, wait=True, multiple=1) -> bytes:
+    def read(self, most: int = _BLOCK_LINES, *, wait: bool = True, multiple: int = 1) -> bytes:
         """Return the next lines.
 
         Parameters
@@ -286,8 +297,8 @@ class LineReader:
         count = len(self._ends) - self._row
         while count < most and not (count >= multiple and not wait):
             block = next(self._blocks, None)
-            ended = block is None
-            if ended:
+            if block is None:
+                ended = True
                 break
             parts.append(block)
             count += block.count(b"\n") + (not block.endswith(b"\n"))
@@ -312,12 +323,12 @@ class LineReader:
             pass
         return self.line
 
-    def close(self):
+    def close(self) -> None:
         """Close the file."""
         self._blocks.close()
 
 
-def _lines_as_they_come():
+def _lines_as_they_come() -> Generator[bytes, None, None]:
     """Yield standard input in blocks of whole lines, as soon as they are there."""
     rest = b""
     with files.reading("-") as file:
@@ -335,24 +346,26 @@ def _lines_as_they_come():
 class LinkReader:
     """A Pharaoh file given out in blocks of sentences; see `LineReader` and `read_pharaoh`."""
 
-    def __init__(self, path, *, index_base=0, compiled=None):
+    def __init__(self, path: object, *, index_base: int = 0, compiled: bool | None = None) -> None:
         self.lines = LineReader(path)
         self._index_base, self._compiled, self._bytes = index_base, compiled, 0
 
-    def read(self, most=_BLOCK_LINES, **how) -> Links:
+    def read(self, most: int = _BLOCK_LINES, *, wait: bool = True, multiple: int = 1) -> Links:
         """Return the links of the next lines; at the end, of none."""
         first = self.lines.line + 1
-        data = self.lines.read(most, **how)
+        data = self.lines.read(most, wait=wait, multiple=multiple)
         self._bytes += len(data)
         compiled = self._bytes >= _BYTES if self._compiled is None else self._compiled
         return parse_pharaoh(data, path=self.lines.path, line=first, index_base=self._index_base, compiled=compiled)
 
-    def close(self):
+    def close(self) -> None:
         """Close the file."""
         self.lines.close()
 
 
-def stream_pharaoh(path, *, index_base=0, block_lines=_BLOCK_LINES, compiled=None) -> Iterator[Links]:
+def stream_pharaoh(
+    path: object, *, index_base: int = 0, block_lines: int = _BLOCK_LINES, compiled: bool | None = None
+) -> Iterator[Links]:
     """Yield the links of a file in blocks of ``block_lines`` sentences, the last maybe fewer.
 
     Parameters and errors are those of `read_pharaoh`.
@@ -362,11 +375,11 @@ def stream_pharaoh(path, *, index_base=0, block_lines=_BLOCK_LINES, compiled=Non
             yield block
 
 
-def read_pharaoh(path, *, index_base=0, head=None, compiled=None) -> Links:
-    """Read links ``i-j``, a line a sentence pair; an empty line has none.
+def read_pharaoh(path: object, *, index_base: int = 0, head: int | None = None, compiled: bool | None = None) -> Links:
+    """Read links ``i-j``, one line per sentence pair; an empty line has none.
 
-    Links are read behind the last `` ||| `` of a line that has one, in any order. A probability behind a
-    link, as in ``3-4:0.9731``, is passed over.
+    Links are read after the last `` ||| `` of a line that has one, in any order. A probability after a
+    link, as in ``3-4:0.9731``, is ignored.
 
     Parameters
     ----------
@@ -382,7 +395,7 @@ def read_pharaoh(path, *, index_base=0, head=None, compiled=None) -> Links:
     Raises
     ------
     DataError
-        When the file cannot be read, or for the first line that has something else than links, or an index 0
+        When the file cannot be read, or for the first line that has anything but links, or an index 0
         where counting starts from 1.
     """
     blocks, left = [], head
@@ -396,7 +409,9 @@ def read_pharaoh(path, *, index_base=0, head=None, compiled=None) -> Links:
     return concatenate(blocks)
 
 
-def format_pharaoh(links: Links, order="source", probabilities=None, compiled=None) -> bytes:
+def format_pharaoh(
+    links: Links, order: str = "source", probabilities: np.ndarray | None = None, compiled: bool | None = None
+) -> bytes:
     """Write links as Pharaoh lines, each with its newline.
 
     Parameters
@@ -405,7 +420,7 @@ def format_pharaoh(links: Links, order="source", probabilities=None, compiled=No
     order : str
         ``source``: as they are stored; ``target``: by ``(j, i)``.
     probabilities : np.ndarray or None [shape=(links,)]
-        Written behind each link with four decimals, as in ``3-4:0.9731``.
+        Written after each link with four decimals, as in ``3-4:0.9731``.
     compiled : bool or None
         Use compiled code; None decides by size.
     """

@@ -137,7 +137,7 @@ def stream_tags(path, format="auto", separator: bytes | None = None, sentences=1
             yield from parse_parts(path, lines, sentences)
         else:
             for first, part in _parts(lines, sentences):
-                yield parse_tagged(path, part, first, separator)
+                yield parse_tagged(path, part, first, SEPARATORS[0] if separator is None else separator)
 
 
 def _beginning(lines):

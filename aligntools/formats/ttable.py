@@ -92,7 +92,8 @@ def read_ttable(path, given_vocabulary=None, vocabulary=None) -> TTable:
         When the file cannot be read, or for the first line that is not two words and a number, or has a number of
         a word that is not in the vocabulary.
     """
-    given, words = {}, {}
+    given: dict[bytes, int] = {}
+    words: dict[bytes, int] = {}
     rows, columns, logs = [], [], []
     line = 1
     for block in files.blocks_of_lines(path):

@@ -26,7 +26,7 @@ class DataError(AligntoolsError):
         What was found, and what to do about it.
     """
 
-    def __init__(self, path, line, problem):
+    def __init__(self, path: object, line: int | None, problem: str) -> None:
         self.path, self.line, self.problem = str(path), line, problem
         shown = "<stdin>" if self.path == "-" else self.path
         super().__init__(f"{shown}:{line}: {problem}" if line is not None else f"{shown}: {problem}")

@@ -4,9 +4,14 @@ A figure is computed from sums of counts over sentences; resampling draws senten
 and computes it anew.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+
+#: From sums of counts [shape=(..., n)] to a figure [shape=(...)].
+Figure: TypeAlias = Callable[[np.ndarray], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -28,7 +33,7 @@ class Difference:
     p_value: float
 
 
-def _drawn(counts, samples, seed):
+def _drawn(counts: np.ndarray, samples: int, seed: int) -> np.ndarray:
     """Return sums of counts over as many sentences drawn with replacement, ``samples`` times."""
     rng = np.random.default_rng(seed)
     n = counts.shape[-2]
@@ -37,11 +42,14 @@ def _drawn(counts, samples, seed):
     return np.array([w @ values for w in weights])
 
 
-def _interval(values, level):
-    return tuple(np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist())
+def _interval(values: np.ndarray, level: float) -> tuple[float, float]:
+    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    return low, high
 
 
-def bootstrap(counts, figure, samples=1000, seed=1, level=0.95) -> tuple[float, float]:
+def bootstrap(
+    counts: np.ndarray, figure: Figure, samples: int = 1000, seed: int = 1, level: float = 0.95
+) -> tuple[float, float]:
     """Return the percentile bootstrap interval of a figure over sentences; (0, 0) of none.
 
     Parameters
@@ -58,7 +66,14 @@ def bootstrap(counts, figure, samples=1000, seed=1, level=0.95) -> tuple[float, 
     return _interval(figure(_drawn(counts, samples, seed)), level)
 
 
-def compare(counts, baseline, figure, samples=1000, seed=1, level=0.95) -> Difference:
+def compare(
+    counts: np.ndarray,
+    baseline: np.ndarray,
+    figure: Figure,
+    samples: int = 1000,
+    seed: int = 1,
+    level: float = 0.95,
+) -> Difference:
     """Compare a system with a baseline on the same sentences.
 
     Parameters
@@ -71,7 +86,7 @@ def compare(counts, baseline, figure, samples=1000, seed=1, level=0.95) -> Diffe
         return Difference(0.0, (0.0, 0.0), 1.0)
     both = np.stack([counts, baseline])
 
-    def difference(totals):
+    def difference(totals: np.ndarray) -> np.ndarray:
         values = figure(totals)
         return values[..., 0] - values[..., 1]
 
@@ -83,5 +98,5 @@ def compare(counts, baseline, figure, samples=1000, seed=1, level=0.95) -> Diffe
     for _ in range(samples):
         moved = (rng.random(len(change)) < 0.5).astype(np.float64) @ change
         # A hair of tolerance: a difference that equals the observed one counts, whatever the rounding.
-        extreme += abs(difference(total + np.stack([-moved, moved]))) >= abs(observed) - 1e-12
-    return Difference(observed, _interval(drawn, level), (int(extreme) + 1) / (samples + 1))
+        extreme += int(abs(difference(total + np.stack([-moved, moved]))) >= abs(observed) - 1e-12)
+    return Difference(observed, _interval(drawn, level), (extreme + 1) / (samples + 1))

@@ -3,10 +3,12 @@
 Och & Ney (2003), "A systematic comparison of various statistical alignment models", section 7.2.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.formats.goldlinks import Gold
 from aligntools.formats.pharaoh import Links
@@ -46,15 +48,15 @@ def count(hypothesis: Links, gold: Gold) -> np.ndarray:
     return counts
 
 
-def _keys(sides):
+def _keys(sides: Sequence[Links]) -> list[np.ndarray]:
     """Return an array for each set of links: one number a link, the same for the same one of a sentence."""
     links = [side.pairs[:, 0].astype(np.int64) << 32 | side.pairs[:, 1] for side in sides]
     different, ranks = np.unique(np.concatenate(links), return_inverse=True)
-    ranks = np.split(ranks, np.cumsum([len(part) for part in links[:-1]]))
-    return [side.sentences() * len(different) + rank.ravel() for side, rank in zip(sides, ranks, strict=True)]
+    split = np.split(ranks, np.cumsum([len(part) for part in links[:-1]]))
+    return [side.sentences() * len(different) + rank.ravel() for side, rank in zip(sides, split, strict=True)]
 
 
-def figures(totals) -> np.ndarray:
+def figures(totals: npt.ArrayLike) -> np.ndarray:
     """Return AER, precision, recall and F1.
 
     Parameters

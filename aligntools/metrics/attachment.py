@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics.base import Metric, Score, aligned, divide, percent
@@ -53,7 +54,7 @@ def _is_punctuation(word):
     return all(unicodedata.category(c).startswith("P") for c in text)
 
 
-def labels_equal(gold: Sequence[bytes], labels: Sequence[bytes], subtypes=True) -> np.ndarray:
+def labels_equal(gold: Sequence[bytes], labels: Sequence[bytes], subtypes: bool = True) -> np.ndarray:
     """Return for each word whether its label is right; without ``subtypes`` only what stands before a colon counts."""
     pairs = zip(gold, labels, strict=True)
     if subtypes:
@@ -61,7 +62,14 @@ def labels_equal(gold: Sequence[bytes], labels: Sequence[bytes], subtypes=True) 
     return np.fromiter((g.split(b":")[0] == h.split(b":")[0] for g, h in pairs), bool, len(gold))
 
 
-def count(gold_heads, heads, offsets, words_counted, labels_right=None, longest=None) -> np.ndarray:
+def count(
+    gold_heads: npt.ArrayLike,
+    heads: npt.ArrayLike,
+    offsets: np.ndarray,
+    words_counted: np.ndarray,
+    labels_right: np.ndarray | None = None,
+    longest: int | None = None,
+) -> np.ndarray:
     """Count what is right in each sentence.
 
     Parameters
@@ -96,7 +104,7 @@ def count(gold_heads, heads, offsets, words_counted, labels_right=None, longest=
     return result
 
 
-def figures(totals) -> np.ndarray:
+def figures(totals: npt.ArrayLike) -> np.ndarray:
     """Return UAS, LAS, complete trees and root accuracy [shape=(..., 4)] from sums of counts [shape=(..., 7)]."""
     words, heads, labels, sentences, trees, roots, right = np.moveaxis(np.asarray(totals, np.float64), -1, 0)
     pairs = (heads, words), (labels, words), (trees, sentences), (right, roots)
@@ -133,7 +141,7 @@ class Group:
         return self.right_predicted / self.predicted if self.predicted else 0.0
 
 
-def by_group(gold_groups, groups, right, names) -> list[Group]:
+def by_group(gold_groups: np.ndarray, groups: np.ndarray, right: np.ndarray, names: Sequence[str]) -> list[Group]:
     """Count words by group.
 
     Parameters
@@ -163,7 +171,7 @@ DISTANCES = (("root", 0), ("1", 1), ("2", 2), ("3-6", 3), ("7+", 7))
 LENGTHS = (("1-10", 1), ("11-20", 11), ("21-30", 21), ("31-40", 31), ("41+", 41))
 
 
-def distance_groups(heads, offsets) -> np.ndarray:
+def distance_groups(heads: npt.ArrayLike, offsets: np.ndarray) -> np.ndarray:
     """Return each word's group of `DISTANCES`: how far its head is, 0 for a root."""
     heads = np.asarray(heads, np.int64)
     positions = np.arange(1, len(heads) + 1) - np.repeat(offsets[:-1] - offsets[0], np.diff(offsets))
@@ -171,7 +179,7 @@ def distance_groups(heads, offsets) -> np.ndarray:
     return np.searchsorted([least for _, least in DISTANCES], distances, side="right") - 1
 
 
-def length_groups(offsets) -> np.ndarray:
+def length_groups(offsets: np.ndarray) -> np.ndarray:
     """Return each word's group of `LENGTHS`, by the words of its sentence."""
     lengths = np.diff(offsets)
     return np.searchsorted([least for _, least in LENGTHS], np.repeat(lengths, lengths), side="right") - 1
@@ -187,8 +195,8 @@ class Trees:
         Number of the head in its sentence, counted from 1; 0 for a root, -1 where there is none.
     offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
         Sentence ``n`` has the words ``offsets[n]:offsets[n + 1]``.
-    relations : list of bytes or None
-        The relation of each word to its head.
+    labels : list of bytes or None
+        The label of each word's edge, its relation to the head.
     words, tags : list of bytes or None
     lines : np.ndarray or None [shape=(sentences,), dtype=int64]
         Where each sentence begins in its file, for messages.
@@ -196,18 +204,18 @@ class Trees:
 
     heads: np.ndarray
     offsets: np.ndarray
-    relations: list[bytes] | None = None
+    labels: list[bytes] | None = None
     words: list[bytes] | None = None
     tags: list[bytes] | None = None
     lines: np.ndarray | None = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.offsets) - 1
 
     @property
     def named(self) -> bool:
-        """Whether there are relations: some other than the ``_`` that stands for none."""
-        return bool(self.relations) and not {*(self.relations or ())} <= {b"_"}
+        """Whether there are labels: some other than the ``_`` that stands for none."""
+        return bool(self.labels) and not {*(self.labels or ())} <= {b"_"}
 
 
 @dataclass(frozen=True)
@@ -221,7 +229,7 @@ class Attachment(Metric[Trees, Trees]):
     max_length : int or None
         Sentences with more words that count are left out.
     subtypes : bool
-        Whether relations must agree behind a colon too.
+        Whether labels must agree after a colon too.
     ignore_forms : bool
         Whether the words of the two may differ; for the signature.
     """
@@ -232,7 +240,7 @@ class Attachment(Metric[Trees, Trees]):
     title = "UAS"
     system = "parser"
     legend = (
-        "LAS: head and relation; trees: sentences whose words all have the right head; root: gold roots that are roots;"
+        "LAS: head and label; trees: sentences whose words all have the right head; root: gold roots that are roots;"
         " p: approximate randomization"
     )
 
@@ -260,8 +268,8 @@ class Attachment(Metric[Trees, Trees]):
     def count(self, gold: Trees, hypothesis: Trees) -> np.ndarray:
         """Return the counts of `count`, by these settings."""
         right = None
-        if gold.relations and hypothesis.relations and gold.named and hypothesis.named:
-            right = labels_equal(gold.relations, hypothesis.relations, self.subtypes)
+        if gold.labels and hypothesis.labels and gold.named and hypothesis.named:
+            right = labels_equal(gold.labels, hypothesis.labels, self.subtypes)
         return count(gold.heads, hypothesis.heads, gold.offsets, self.counted(gold), right, self.max_length)
 
     def figures(self, totals: np.ndarray) -> np.ndarray:
@@ -282,8 +290,8 @@ class Attachment(Metric[Trees, Trees]):
         totals = counts.sum(axis=0)
         uas, las, complete, root = figures(totals).tolist()
         return TreeScore(
-            metric=self, counts=counts, signature=self.signature(gold, hypothesis, counts), gold=gold, hypothesis=hypothesis,
-            words=int(totals[0]), sentences=int(totals[3]), uas=uas,
+            metric=self, counts=counts, signature=self.signature(gold, hypothesis, counts), gold=gold,
+            hypothesis=hypothesis, words=int(totals[0]), sentences=int(totals[3]), uas=uas,
             las=las if gold.named and hypothesis.named else None, complete=complete, root=root,
         )  # fmt: skip
 
@@ -297,8 +305,8 @@ class TreeScore(Score):
     words, sentences : int
         Words that count, and sentences that have any.
     uas, las : float
-        Shares of these words with the right head, and with the right head and relation; ``las`` is None where one side
-        has no relations.
+        Shares of these words with the right head, and with the right head and label; ``las`` is None where one side
+        has no labels.
     complete : float
         Share of the sentences whose counted words all have the right head.
     root : float

@@ -6,11 +6,12 @@ Everything else follows from these in one place: a `Score` with its `Signature`,
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools import __version__
 from aligntools.ground import resampling
@@ -41,7 +42,7 @@ class Signature:
         return Signature({k: v for k, v in self.settings.items() if k != "version"} | settings | _version())
 
 
-def _version():
+def _version() -> dict[str, str]:
     return {"version": __version__}
 
 
@@ -116,7 +117,7 @@ class Score(ABC):
     signature : Signature
     """
 
-    metric: Metric = field(repr=False)
+    metric: Metric[Any, Any] = field(repr=False)
     counts: np.ndarray = field(repr=False)
     signature: Signature
 
@@ -202,7 +203,7 @@ class Score(ABC):
         return ", ".join(f"{head} {cell}" for head, cell in self.cells().items())
 
 
-def divide(above, below) -> np.ndarray:
+def divide(above: npt.ArrayLike, below: npt.ArrayLike) -> np.ndarray:
     """Return quotients, 0 where the denominator is 0."""
     above, below = np.asarray(above), np.asarray(below)
     return np.divide(above, below, out=np.zeros(np.shape(above)), where=below > 0)
@@ -213,7 +214,7 @@ def percent(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.2f}"
 
 
-def aligned(rows) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return lines of columns: the first to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip() for row in rows]

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from aligntools.ground.parallel import balanced_blocks
+from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.metrics.base import Metric, Score, percent
 
 ORDER = 4
@@ -21,7 +22,12 @@ SMOOTHING = {"exp": None, "floor": 0.1, "add-k": 1.0, "none": None}
 _BLOCKS = 64
 
 
-def statistics(words, offsets, references, pool=None) -> np.ndarray:
+def statistics(
+    words: np.ndarray,
+    offsets: np.ndarray,
+    references: Sequence[tuple[np.ndarray, np.ndarray]],
+    pool: Pool | None = None,
+) -> np.ndarray:
     """Count what BLEU needs, sentence by sentence.
 
     Parameters
@@ -29,7 +35,7 @@ def statistics(words, offsets, references, pool=None) -> np.ndarray:
     words : np.ndarray [dtype=int32]
         The translations, joined.
     offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-    references : list of (np.ndarray, np.ndarray)
+    references : sequence of (np.ndarray, np.ndarray)
         Each a set of references: words and offsets, as many sentences, the same words' ids.
     pool : Pool, optional
 
@@ -81,7 +87,7 @@ def _interleaved(references):
     return np.concatenate([np.asarray(words, np.int32) for words, _ in references])[places], joined_offsets
 
 
-def precisions(counts, smoothing="exp", value=None) -> np.ndarray:
+def precisions(counts: npt.ArrayLike, smoothing: str = "exp", value: float | None = None) -> np.ndarray:
     """Return the smoothed precisions of order 1 to 4; 0 where there is none.
 
     Parameters
@@ -99,22 +105,27 @@ def precisions(counts, smoothing="exp", value=None) -> np.ndarray:
     """
     counts = np.asarray(counts, np.float64)
     matches, totals = counts[..., :ORDER].copy(), counts[..., ORDER : 2 * ORDER].copy()
-    value = SMOOTHING[smoothing] if value is None else value
+    amount = _amount(smoothing, value)
     some = np.any(matches > 0, axis=-1, keepdims=True)
     if smoothing == "add-k":
-        matches[..., 1:] += value
-        totals[..., 1:] += value
+        matches[..., 1:] += amount
+        totals[..., 1:] += amount
     # sacrebleu goes through the orders and stops at the first that has no n-grams
     reached = np.logical_and.accumulate(totals > 0, axis=-1) & some
     missing = reached & (matches == 0)
     if smoothing == "exp":
         matches = np.where(missing, 0.5 ** np.cumsum(missing, axis=-1), matches)
     elif smoothing == "floor":
-        matches = np.where(missing, value, matches)
+        matches = np.where(missing, amount, matches)
     return np.divide(matches, totals, out=np.zeros_like(matches), where=reached)
 
 
-def brevity(counts) -> np.ndarray:
+def _amount(smoothing, value):
+    """Return what is added, or taken for 0; 0 where the smoothing has no such value."""
+    return (SMOOTHING[smoothing] or 0.0) if value is None else value
+
+
+def brevity(counts: npt.ArrayLike) -> np.ndarray:
     """Return the penalty for translations shorter than their references [shape=(...)]."""
     counts = np.asarray(counts, np.float64)
     length, closest = counts[..., 2 * ORDER], counts[..., 2 * ORDER + 1]
@@ -129,7 +140,7 @@ def _bleu(counts, smoothing, value, effective):
     if effective:
         totals = counts[..., ORDER : 2 * ORDER].copy()
         if smoothing == "add-k":
-            totals[..., 1:] += SMOOTHING[smoothing] if value is None else value
+            totals[..., 1:] += _amount(smoothing, value)
         orders = np.maximum(np.logical_and.accumulate(totals > 0, axis=-1).sum(axis=-1), 1)
     used = np.arange(ORDER) < orders[..., None]
     with np.errstate(divide="ignore"):
@@ -137,7 +148,7 @@ def _bleu(counts, smoothing, value, effective):
     return brevity(counts) * np.exp(logs.sum(axis=-1) / orders)
 
 
-def corpus_bleu(counts, smoothing="exp", value=None):
+def corpus_bleu(counts: npt.ArrayLike, smoothing: str = "exp", value: float | None = None) -> np.ndarray:
     """Return the BLEU of a corpus from the sums of its statistics.
 
     Parameters
@@ -154,7 +165,7 @@ def corpus_bleu(counts, smoothing="exp", value=None):
     return _bleu(counts, smoothing, value, effective=False)
 
 
-def sentence_bleu(counts, smoothing="exp", value=None):
+def sentence_bleu(counts: npt.ArrayLike, smoothing: str = "exp", value: float | None = None) -> np.ndarray:
     """Return the BLEU of each sentence: up to the longest order that it has n-grams of.
 
     Parameters and result are those of `corpus_bleu`.

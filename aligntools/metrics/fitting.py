@@ -60,7 +60,8 @@ def check_words(
             place = f"{gold_name}:{_line(gold, s)}"
             raise DataError(name, _line(other, s), _difference(words, others, lengths[s], theirs[s], s, place))
     if len(lengths) != len(theirs):
-        problem = f"{len(theirs)} {what}, but the gold {gold_name} has {len(lengths)}"
+        named = "" if gold_name == "gold" else f" {gold_name}"
+        problem = f"{len(theirs)} {what}, but the gold{named} has {len(lengths)}"
         more = " (if they are the first ones, score those with --head)" if head and len(theirs) > len(lengths) else ""
         raise DataError(name, None, problem + more)
 

@@ -5,8 +5,8 @@ import numpy as np
 from aligntools.formats import files
 from aligntools.formats.arpa import write_arpa
 from aligntools.formats.bitext import read_bitext
-from aligntools.formats.disk_arrays import Store
-from aligntools.formats.grammar import read_grammar
+from aligntools.formats.disk_arrays import ArrayStore
+from aligntools.formats.grammar_files import read_grammar
 from aligntools.formats.grammar_text import write_text
 from aligntools.formats.pharaoh import Links
 from aligntools.metrics import bleu
@@ -15,8 +15,10 @@ from aligntools.translating.grammar import extraction, trie
 from aligntools.translating.lm import language_model
 from aligntools.translating.lm.counting import count
 from aligntools.translating.lm.kneser_ney import estimate
-from aligntools.translating.tuning import examples, tuning
+from aligntools.translating.text import Lines
+from aligntools.translating.tuning import tuning
 from aligntools.translating.tuning.imputation import impute
+from aligntools.translating.tuning.tuning_sets import tuning_set
 from aligntools.translating.tuning.weights import default_weights
 
 _SOURCE = ("x y z", "y z", "u x", "z y x u")
@@ -42,15 +44,15 @@ def warm(folder, pool):
     trie.build_trie(np.arange(3001, dtype=np.int64), np.arange(1, 3001, dtype=np.int32))  # large enough to grow
     system = System(grammar, model, default_weights(feature_names(grammar)))
     text = read_bitext(source, target)
-    source_text = examples.Text.of(text.source, text.source_vocabulary)
-    target_text = examples.Text.of(text.target, text.target_vocabulary)
+    source_text = Lines.of(text.source, text.source_vocabulary)
+    target_text = Lines.of(text.target, text.target_vocabulary)
     system.translate(system.encode(source_text.words, source_text.offsets), pool)
-    part = examples.part(system, source_text, [target_text], pool=pool)
+    part = tuning_set(system, source_text, [target_text], pool=pool)
     for how in (
         {"loss": "corpus"}, {"loss": "sentence"}, {"loss": "linear"}, {"forest": True, "temperature": 0.1},
         {"forest": True, "loss": "linear"}, {"method": "mert"}, {"method": "likelihood"},
     ):  # fmt: skip
-        settings = tuning.Settings(rounds=1, k=5, iterations=2, restarts=1, **how)
+        settings = tuning.TuningSettings(rounds=1, n_best=5, iterations=2, restarts=1, **how)
         tuning.tune([part], system.weights, settings, pool=pool)
     forest = part.decode(np.asarray(system.weights))
     for how in ("kbest", "samples"):
@@ -60,7 +62,7 @@ def warm(folder, pool):
 
 
 def _language_model(text, path, pool):
-    store = Store(1 << 20)
+    store = ArrayStore(1 << 20)
     counts = count([text], 3, store)
     model = estimate(counts, store, pool, (0,))
     write_arpa(path, model.vocabulary, model.counts, model.blocks())
@@ -75,7 +77,7 @@ def _grammar(source, target, path):
     lengths = text.source.lengths()
     places = np.concatenate([np.arange(n, dtype=np.int32) for n in lengths])
     links = Links(np.stack([places, places], 1), text.source.offsets)
-    rules = extraction.Extraction(text, links, extraction.Settings(), max_memory=1 << 20, threads=1)
+    rules = extraction.Extraction(text, links, extraction.ExtractionSettings(), max_memory=1 << 20, threads=1)
     for style in ("moses", "hiero"):
         write_text(path, rules.parts(), style)
         grammar = read_grammar(path, only_for=(text.source, text.source_vocabulary), span=10)

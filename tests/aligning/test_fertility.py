@@ -150,14 +150,14 @@ class Sampler:
         self.means = np.zeros_like(self.pairs), np.zeros_like(self.jumps), np.zeros_like(self.fertility)
         offsets = np.zeros(len(w.corpus) + 1, np.int64)  # no link matrices here
         self.text = Directed(0, given.tokens, given.offsets, observed.tokens, observed.offsets, offsets)
-        self.counts = kf.Counts(self.pairs, self.words, self.types, self.null, self.jumps, self.fertility)
+        self.counts = kf.LinkCounts(self.pairs, self.words, self.types, self.null, self.jumps, self.fertility)
 
     def add(self, sign=1.0):
         kf.add_chunk(0, len(self.w.corpus), self.text, self.found.arrays(), sign, self.counts)
 
     def sweep(self, sweeps=1, burn=0, frozen=False, seed=7, alpha=kf.LEXICAL_PRIOR, known=(10**6, 10**6), rows=None):
         kf.sweep(
-            *(rows or (0, len(self.w.corpus))), self.text, self.found.arrays(), self.counts, kf.Means(*self.means),
+            *(rows or (0, len(self.w.corpus))), self.text, self.found.arrays(), self.counts, kf.LinkMeans(*self.means),
             self.p_null, alpha, sweeps, burn, frozen, np.uint64(seed), np.array([seed], np.uint64), *known,
         )  # fmt: skip
 

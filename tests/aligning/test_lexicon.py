@@ -55,7 +55,7 @@ def naive_tables(rows, links):
 def test_tables_are_moses_tables(tmp_path_factory, corpus):
     counted = load(tmp_path_factory.mktemp("lexicon"), *corpus)
     for given_side, expected in zip(("source", "target"), naive_tables(*corpus), strict=True):
-        assert b"".join(translation_tables.table(counted, given_side)).decode().splitlines() == expected
+        assert b"".join(counted.lines(given_side)).decode().splitlines() == expected
 
 
 @given(corpora())
@@ -73,8 +73,8 @@ def test_shortlist_keeps_the_best_without_null(tmp_path):
     counted = load(tmp_path, rows, [[(0, 0), (1, 1), (2, 2), (3, 3)]])
     # x: twice b, once c and a, once NULL; y: NULL only
     expected = b"b x 0.40000000\na x 0.20000000\n"
-    assert b"".join(translation_tables.shortlist(counted, 2)) == expected
-    assert b"".join(translation_tables.shortlist(counted, 9)) == expected + b"c x 0.20000000\n"
+    assert b"".join(counted.shortlist(2).lines()) == expected
+    assert b"".join(counted.shortlist(9).lines()) == expected + b"c x 0.20000000\n"
 
 
 def test_links_out_of_range_are_found(tmp_path):

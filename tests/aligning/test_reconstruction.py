@@ -69,7 +69,7 @@ class Tiny:
         else:
             p = self.positions if model == "table" else DIAGONAL
             values, features = p.values.astype(np.float64), np.zeros(2)
-            table = kp.Table(p.shape_of, p.shapes, p.starts, values)
+            table = kp.PositionBlocks(p.shape_of, p.shapes, p.starts, values)
             kp.positioned_block(*place, self.tension, table, True, apart, outcome, features)
             gradients["tension"] = features[0]
             if model == "table":

@@ -23,7 +23,7 @@ def test_every_model_and_estimator(inside, tmp_path, model, estimator):
             done(
                 inside(
                     *TEXT,
-                    "--model",
+                    "--model-type",
                     model,
                     "--estimator",
                     estimator,
@@ -159,7 +159,7 @@ def test_extreme_settings_have_no_nan(inside, tmp_path, model):
                 tmp_path / "out",
                 "--views",
                 "0",
-                "--model",
+                "--model-type",
                 model,
                 "--scores",
                 tmp_path / "s",
@@ -225,3 +225,53 @@ def test_memory_that_is_too_little_is_said_before_the_start(inside, tmp_path):
     assert not list(tmp_path.iterdir())
     needed = re.search(rb"about (\d+M)", done.stderr)[1].decode()
     assert inside(*TEXT, "-o", tmp_path / "out", "--max-memory", needed, "--fast").returncode == 0
+
+
+def links_of(inside, *options):
+    found = inside(*TEXT, "-q", *options)
+    assert found.returncode == 0, found.stderr
+    return found.stdout
+
+
+@pytest.mark.parametrize("model", ["ibm1", "ibm2"])
+def test_viterbi_of_independent_words_is_the_best_link_of_each(inside, model):
+    options = ("--model-type", model, "--direction", "forward")
+    assert links_of(inside, *options, "--decode", "viterbi") == links_of(inside, *options, "--decode", "best")
+
+
+def test_p_null_reaches_the_sampler(inside, tmp_path):
+    few = links_of(inside, "--p-null", "0.5", "--views", "0", "--sweeps", "6")
+    many = links_of(inside, "--p-null", "0.01", "--views", "0", "--sweeps", "6")
+    assert few.count(b"-") < many.count(b"-")
+    from aligntools.aligning.settings import AlignerSettings
+
+    assert [AlignerSettings(p_null=p).resolved(1).sampler_p_null for p in (0.08, 0.5, 0.9)] == [0.1, 0.625, 0.99]
+
+
+def test_a_model_of_one_direction_does_not_write_the_other(inside, tmp_path):
+    model = tmp_path / "model"
+    options = ("--model-type", "hmm", "--direction", "forward", "--views", "0")
+    trained = links_of(inside, *options, "--save-model", model, "--scores", tmp_path / "scores")
+    assert links_of(inside, "-m", model) == trained == links_of(inside, "-m", model, "--forward-output", tmp_path / "f")
+    assert (tmp_path / "f").read_bytes() == trained
+    assert (tmp_path / "scores").read_text().split("\t")[1] == "nan"
+    done = inside(*TEXT, "-q", "-m", model, "--reverse-output", tmp_path / "r")
+    fails(done, "has the forward direction alone, and nothing for --reverse-output", status=2)
+
+
+def test_link_probabilities_go_with_every_symmetrization(inside):
+    with_p = links_of(inside, "--fast", "--symmetrize", "grow-diag-final-and", "--link-probabilities")
+    without = links_of(inside, "--fast", "--symmetrize", "grow-diag-final-and")
+    assert re.sub(rb":[0-9.e-]+", b"", with_p) == without
+    assert all(0 < float(p) <= 1 for p in re.findall(rb":([0-9.e-]+)", with_p))
+
+
+def test_old_spellings_work_and_are_told(inside, trained):
+    new = inside(*TEXT, "--model", trained / "model")
+    old = inside(*TEXT, "--load-model", trained / "model")
+    assert old.stdout == new.stdout
+    assert b"note: --load-model is called --model now\n" in old.stderr
+    assert b"note" not in new.stderr
+    old = inside(*TEXT, "--model", "ibm1", "-q")
+    assert old.stdout == links_of(inside, "--model-type", "ibm1")
+    assert b"--model-type" in old.stderr

@@ -83,7 +83,8 @@ def test_wrong_input_is_one_line(file):
     fails(run("eval-aer", gold, file("bad", "0-0 x\n0-0\n")), "bad:1: 'x' is not a link")
     fails(run("eval-aer", hypothesis, gold), "gold:1: '1?2' is not a link", "belong in gold files")
     fails(run("eval-aer", file("empty", ""), hypothesis), "empty: has no gold links")
-    fails(run("eval-aer", gold, hypothesis, "--paired"), status=2)
+    fails(run("eval-aer", gold, hypothesis, "--paired"), "two or more", status=2)
+    fails(run("eval-aer", gold, hypothesis, "--all-sure", "--ignore-possible"), "exclude each other", status=2)
     fails(run("eval-aer", gold, hypothesis, "-o", gold.with_name("no") / "out"), "cannot be written")
 
 
@@ -94,6 +95,27 @@ def test_another_index_base_is_suspected(file):
     assert done.stderr.decode().count("no link has an index 0") == 2
     assert b"--gold-base 1" in done.stderr
     assert run("eval-aer", file("gold", text), file("hyp", text), "-q").stderr == b""
+
+
+def test_verbose_adds_figures(file):
+    gold, hypothesis = file("gold", GOLD), file("hyp", HYPOTHESIS)
+    plain, verbose = (run("eval-aer", gold, hypothesis, *flags) for flags in ((), ("-v",)))
+    assert plain.stderr == b""
+    counts = "links 5, sure 4, possible 6, links in sure 3, links in possible 4"
+    assert verbose.stderr.decode() == f"{hypothesis}: {counts}\n"
+    added = set(verbose.stdout.splitlines()) - set(plain.stdout.splitlines())
+    assert [line[:2] for line in added] == [b"A:"]
+
+
+def test_numbered_gold(file):
+    naacl, links = file("naacl", "8 1 1\n9 0 1\n9 2 2\n"), file("links", "\n0-0\n1-1\n")
+    fails(run("eval-aer", naacl, links), "run from 8 to 9", "--first-sentence 8")
+    done = run("eval-aer", naacl, links, "--first-sentence", "7")
+    assert done.stdout.splitlines()[1].split()[1] == b"0.00"
+    assert b"|first:7|" in done.stdout
+    assert done.stderr.decode() == f"note: {naacl}: 1 links to NULL left out\n"
+    assert run("eval-aer", naacl, links, "--first-sentence", "7", "-q").stderr == b""
+    fails(run("eval-aer", naacl, links, "--gold-format", "pharaoh"), "naacl:1: '8' is not a gold link")
 
 
 def test_sample_scores_perfectly_and_numba_stays_out():

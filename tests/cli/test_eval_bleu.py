@@ -72,9 +72,36 @@ def test_intervals_and_differences(texts, command_inside):
     assert found[1]["difference"]["bleu"] == pytest.approx(found[1]["bleu"] - found[0]["bleu"])
 
 
+def test_verbose_adds_figures(texts, command_inside):
+    plain, verbose = (command_inside("eval-bleu", texts["r"], texts["a"], *flags) for flags in ((), ("-v",)))
+    assert plain.stderr == b""
+    assert verbose.stderr.decode().startswith(f"{texts['a']}: 1-gram matches ")
+    assert ", words 11, reference words 12\n" in verbose.stderr.decode()
+    added = set(verbose.stdout.splitlines()) - set(plain.stdout.splitlines())
+    assert [line[:12] for line in added] == [b"1- to 4-gram"]
+    single = command_inside("eval-bleu", texts["r"], texts["a"], "--sentence-level", "-v")
+    assert single.stderr == verbose.stderr
+    assert command_inside("eval-bleu", texts["r"], texts["a"], "-q", "--tokenize", "none").stdout == plain.stdout
+
+
+def test_seeds(file, command_inside):
+    rows = [[f"w{k % 5}" for k in range(n)] for n in range(4, 44)]
+    reference = file("r", "".join(" ".join(row) + "\n" for row in rows).encode())
+    text = file(
+        "t", "".join(" ".join(row[: len(row) - n % 5] + ["x"] * (n % 7)) + "\n" for n, row in enumerate(rows)).encode()
+    )
+    found = [scores(command_inside, "--seed", k, reference, text)["results"][0] for k in (1, 1, 2)]
+    assert found[0] == found[1]
+    assert found[0]["bleu_interval"] != found[2]["bleu_interval"]
+
+
 def test_texts_that_do_not_fit(texts, file, command_inside):
     short, wrong = file("s", FIRST[:30]), file("w", b"a\n\xff\n\n\n")
-    assert fails(command_inside("eval-bleu", texts["r"], short), "s: 3 lines, but the reference", "/r has 4")
+    assert fails(
+        command_inside("eval-bleu", texts["r"], short),
+        "s: 3 lines, but the reference",
+        "/r has 4; they must have the same number of lines",
+    )
     assert fails(command_inside("eval-bleu", texts["r"], texts["a"], "-r", short), "s: 3 lines, but the reference")
     assert fails(command_inside("eval-bleu", texts["r"], wrong), "w:2: bytes that are not UTF-8")
     assert fails(command_inside("eval-bleu", file("e", b""), texts["a"]), "e: is empty; give text")

@@ -54,7 +54,7 @@ def test_table(run, file):
     gold, hyp, induced = file("gold", GOLD), file("hyp", HYP), file("induced", INDUCED)
     done = run("eval-tags", gold, hyp, induced, gold, "--train", file("train", "a c f g"), "--paired", "--by-tag")
     assert done.stderr.decode() == (
-        f"note: {induced}: 6 of 6 words have labels that the gold does not (0 1 2); accuracy does not apply\n"
+        f"note: {induced}: 6 of 6 words have labels that the gold does not have (0 1 2); accuracy does not apply\n"
     )
     lines = done.stdout.decode().splitlines()
     assert lines[0].split() == words("tagging acc% 95% interval known unknown many-to-1 1-to-1 VI V hom com labels")
@@ -161,12 +161,55 @@ def test_files_without_words(run, file, text):
 def test_labels_that_the_gold_does_not_have(run, file):
     gold, hyp = file("gold", GOLD), file("hyp", GOLD.replace("d_D", "d_X"))
     done = run("eval-tags", gold, hyp, *QUICK)
-    assert done.stderr.decode() == f"note: {hyp}: 1 of 6 words have labels that the gold does not (X)\n"
+    assert done.stderr.decode() == f"note: {hyp}: 1 of 6 words have labels that the gold does not have (X)\n"
     assert results(done)[0]["accuracy"] == pytest.approx(5 / 6)
     assert run("eval-tags", gold, hyp, *QUICK, "-q").stderr == b""
-    done = run("eval-tags", hyp, gold, "--by-tag", "-v")  # a tag that nothing was labelled with
+    done = run("eval-tags", hyp, gold, "--by-tag", "-q")  # a tag that nothing was labelled with
     assert done.returncode == 0
     assert ["X", "1", "0", "0", "0.00", "0.00", "0.00"] in [x.split() for x in done.stdout.decode().splitlines()]
+
+
+def test_verbose_adds_figures(run, file):
+    gold, hyp = file("gold", GOLD), file("hyp", HYP)
+    plain, verbose = (run("eval-tags", gold, hyp, *flags) for flags in ((), ("-v",)))
+    assert plain.stderr == b""
+    counts = "right 4, words 6, labels that the gold does not have 0, H(G) 1.4591, H(P) 1.4591"
+    assert verbose.stderr.decode() == f"{hyp}: {counts}\n"
+    heads = [done.stdout.decode().splitlines()[0].split() for done in (plain, verbose)]
+    assert set(heads[1]) - set(heads[0]) == {"H(G|P)", "H(P|G)"}
+    row = dict(zip(heads[1], verbose.stdout.decode().splitlines()[1].split(), strict=False))
+    assert row["tagging"] == str(hyp)
+    assert verbose.stdout.count(b"G: gold tags") == 1
+
+
+def test_what_a_file_is_can_be_said(run, file):
+    """Formats, columns and separators change what is read, of the gold and of the other files apart."""
+    odd = file("odd", "a|b_N\n")
+    read = {"tagged": ("--separator", "_"), "other": ("--separator", "|")}
+    for flags in read.values():
+        assert results(run("eval-tags", odd, odd, *flags, "--by-tag", *QUICK))[0]["words"] == 1
+    shown = [results(run("eval-tags", odd, odd, *f, "--by-tag", *QUICK))[0]["by_tag"][0]["tag"] for f in read.values()]
+    assert shown == ["N", "b_N"]
+    columns = file("columns", "a\tN\tX\nb\tV\tY\n")
+    tagged = file("tagged", "a_X b_Y\n")
+    fails(run("eval-tags", columns, tagged, "--format", "columns"), "tagged:1: sentence 1 has 1 words where the gold")
+    for flags, accuracy in ((["--column", "3"], 1), ([], None)):
+        done = run("eval-tags", columns, tagged, "--format", "columns", "--hyp-format", "tagged", *flags, *QUICK)
+        assert results(done)[0]["accuracy"] == accuracy
+    done = run("eval-tags", tagged, columns, "--hyp-format", "columns", "--hyp-column", "3", *QUICK)
+    assert results(done)[0]["accuracy"] == 1
+
+
+def test_seeds_and_samples(run, file):
+    rows = [["a_N"] * n for n in range(1, 40)]
+    wrong = [["a_V"] * (3 * n % 7) + row[3 * n % 7 :] for n, row in enumerate(rows)]
+    wrong = [w[: len(r)] for w, r in zip(wrong, rows, strict=True)]
+    gold, hyp = (file(name, "".join(" ".join(r) + "\n" for r in x)) for name, x in (("gold", rows), ("hyp", wrong)))
+    found = [results(run("eval-tags", gold, hyp, "--json", *f))[0]["accuracy_interval"] for f in (
+        (), ("--seed", 1), ("--seed", 2), ("--bootstrap", 7),
+    )]  # fmt: skip
+    assert found[0] == found[1]
+    assert found[0] not in found[2:]
 
 
 def test_wrong_input_is_one_line(run, file):

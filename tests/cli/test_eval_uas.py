@@ -80,6 +80,24 @@ def test_groups_and_pairs(texts, command_inside):
     assert "gold: 8 words in 2 sentences count" in text
 
 
+def test_verbose_adds_figures(texts, command_inside):
+    plain, verbose = (command_inside("eval-uas", *texts, *flags) for flags in ((), ("-v",)))
+    assert plain.stderr == b""
+    counts = "words 8, heads 4, labels 2, sentences 2, trees 1, roots 2, roots right 1"
+    assert verbose.stderr.decode() == f"{texts[1]}: {counts}\n"
+    added = set(verbose.stdout.splitlines()) - set(plain.stdout.splitlines())
+    assert [line[:5] for line in added] == [b"LAS: "]
+
+
+def test_seeds_and_columns(texts, command_inside):
+    ud = "--punct", "ud", "--column"
+    ways = (), ("--seed", 2), ("--bootstrap", 3), (*ud, "4"), (*ud, "xpos")
+    found = [scores(command_inside, *flags, *texts) for flags in ways]
+    assert "|bootstrap:3|seed:1|" in found[2]["signature"]
+    assert "|bootstrap:1000|seed:2|" in found[1]["signature"]
+    assert [f["results"][0]["words"] for f in found] == [8, 8, 8, 6, 8]  # no word has the tag PUNCT in column 5
+
+
 def test_labels_only_where_both_have_them(file, texts, command_inside):
     bare = conll([[(w, t, h, "_") for w, t, h, _ in s] for s in PARSED])
     done = command_inside("eval-uas", texts[0], file("bare", bare))
@@ -94,16 +112,22 @@ def test_what_does_not_fit(file, texts, command_inside):
     fails(done, "other:6: sentence 2 has other words", "gold:6", "'Dogs' for 'Cats'", "--ignore-forms")
     assert scores(command_inside, "--ignore-forms", gold, file("other", conll(other)))["results"][0]["uas"] == 1
     short = [GOLD[0], GOLD[1][:3]]
-    fails(command_inside("eval-uas", gold, file("short", conll(short))), "sentence 2 has 3 words, not 4")
+    fails(
+        command_inside("eval-uas", gold, file("short", conll(short))),
+        "sentence 2 has 3 words where the gold at",
+        "gold:6 has 4",
+    )
     fails(command_inside("eval-uas", gold, file("one", conll(GOLD[:1]))), "1 sentences, but the gold", "has 2")
     missing = conll([[(w, t, "_", x) for w, t, _, x in s] for s in GOLD])
     fails(command_inside("eval-uas", gold, file("missing", missing)), "missing: no head", "parsed?")
     fails(command_inside("eval-uas", file("missing", missing), parsed), "missing: no head", "gold needs one")
     some = conll([GOLD[0], [(w, t, "_" if h else h, x) for w, t, h, x in GOLD[1]]])
-    assert b"note" in command_inside("eval-uas", gold, file("some", some)).stderr
+    note = f"note: {gold.with_name('some')}: 3 words have no head; they count as wrong\n"
+    assert command_inside("eval-uas", gold, file("some", some)).stderr.decode() == note
+    assert command_inside("eval-uas", gold, file("some", some), "-q").stderr == b""
     far = conll([GOLD[0], [(w, t, 9, x) for w, t, _, x in GOLD[1]]])
     fails(command_inside("eval-uas", gold, file("far", far)), "far:6: head 9 is past the sentence's last word")
-    fails(command_inside("eval-uas", "--paired", gold, parsed), "--paired", status=2)
+    fails(command_inside("eval-uas", "--paired", gold, parsed), "two or more", status=2)
     fails(command_inside("eval-uas", "-", "-"), "standard input", status=2)
 
 

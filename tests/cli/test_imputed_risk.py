@@ -26,11 +26,13 @@ def arpa(sentences):
 def systems(tmp_path_factory, samples, trained):
     """A folder with grammars and language models of both directions, and some of the text."""
     from aligntools.formats.bitext import read_bitext
-    from aligntools.formats.grammar import write_grammar
+    from aligntools.formats.grammar_files import write_grammar
     from aligntools.formats.pharaoh import Links, read_pharaoh
     from aligntools.translating.grammar.extraction import extract_grammar
+    from aligntools.translating.settings import ExtractionSettings
 
     folder = tmp_path_factory.mktemp("systems")
+    standard = ExtractionSettings(phrases="tight", features="standard")
     links = read_pharaoh(str(trained / "align"))
     sentence = np.repeat(np.arange(len(links)), np.diff(links.offsets))
     exchanged = links.pairs[np.lexsort((links.pairs[:, 0], links.pairs[:, 1], sentence))][:, ::-1]
@@ -40,7 +42,7 @@ def systems(tmp_path_factory, samples, trained):
         ("en-de.grammar", "en", "de", Links(np.ascontiguousarray(exchanged), links.offsets)),
     ):
         bitext = read_bitext(paths[source], paths[target], lowercase=False)
-        write_grammar(str(folder / name), extract_grammar(bitext, of))
+        write_grammar(str(folder / name), extract_grammar(bitext, of, standard))
     for side in paths:
         lines = (samples / f"de-en.{side}").read_text(encoding="utf-8").splitlines()
         (folder / f"{side}.arpa").write_text(arpa(lines))
@@ -183,18 +185,18 @@ def test_an_interrupted_run_goes_on(learn, supervised, tmp_path, monkeypatch):
     folder.mkdir()
     options = (*supervised, "--rounds", 3, "--patience", 9)
     _, whole = learn(*options, output="whole.json")
-    save = tuning.save_progress
+    save = tuning.save_state
 
     def interrupted(path, own, progress):
         save(path, own, progress)
         if len(progress.rounds) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(tuning, "save_progress", interrupted)
+    monkeypatch.setattr(tuning, "save_state", interrupted)
     stopped, path = learn(*options, "--checkpoint", folder)
     assert stopped.returncode == 130
     assert not path.exists()
-    monkeypatch.setattr(tuning, "save_progress", save)
+    monkeypatch.setattr(tuning, "save_state", save)
     done, path = learn(*options, "--checkpoint", folder)
     assert done.returncode == 0, done.stderr
     assert b"goes on after round 1" in done.stderr

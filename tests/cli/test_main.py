@@ -1,5 +1,7 @@
 import contextlib
 import errno
+import io
+import logging
 import os
 import re
 import signal
@@ -136,8 +138,52 @@ def test_closed_streams_are_no_traceback():
     assert (done.returncode, done.stderr) == (1, b"error: <stdout>: is closed\n")
 
 
-def test_warmup_says_where_the_code_is_kept(tmp_path):
-    done = run("warmup", timeout=900)
-    assert done.returncode == 0, done.stderr
+def test_warmup_says_what_it_did_and_where_the_code_is_kept(monkeypatch):
+    from aligntools.cli import warmup
+
+    monkeypatch.setattr(warmup, "_part", lambda name: (name, 1.25))  # what it does is tests/test_warming.py's
+    done = run("warmup", "--threads", 1)
+    assert (done.returncode, done.stdout) == (0, b"")
     assert re.fullmatch(rb"compiled in [\d.]+ s; kept in .*\n", done.stderr)
-    assert done.stdout == b""
+    assert run("warmup", "--threads", 1, "-q").stderr == b""
+    parts = run("warmup", "--threads", 1, "-v").stderr.decode().splitlines()[:-1]
+    assert parts == [f"{name}: 1.2 s" for name in warmup.PARTS]
+
+
+def test_what_the_library_logs_is_a_line_on_standard_error():
+    @click.command("speaking")
+    def speaking():
+        logging.getLogger("aligntools.somewhere").warning("two %s\nin one", "lines")
+        logging.getLogger("aligntools").info("nothing")
+
+    captured = io.StringIO()
+    with contextlib.redirect_stderr(captured):
+        for _ in range(2):  # no handler is left behind
+            assert run_program(speaking, []) == 0
+    assert captured.getvalue() == "warning: two lines in one\n" * 2
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("aligntools eval-a", "plain,eval-aer"),
+        ("aligntools align --symm", "plain,--symmetrize"),
+        ("aligntools align --flavor ", "plain,atools\nplain,symal"),
+        ("aligntools align -m mod", "file,mod"),
+        ("aligntools eval-aer gold", "file,gold"),
+        ("aligntools train-parser --checkpoint x", "dir,x"),
+    ],
+)
+def test_the_shell_is_told_what_may_come_next(words, offered, monkeypatch):
+    monkeypatch.setenv("_ALIGNTOOLS_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split(" ")) - 1))
+    done = run(process=True)
+    assert (done.returncode, done.stdout.decode().strip(), done.stderr) == (0, offered, b"")
+
+
+def test_the_shell_gets_a_script_for_completion(monkeypatch):
+    monkeypatch.setenv("_ALIGNTOOLS_COMPLETE", "bash_source")
+    done = run(process=True)
+    assert done.returncode == 0
+    assert b"complete -o nosort -F _aligntools_completion aligntools" in done.stdout

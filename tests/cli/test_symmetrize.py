@@ -41,7 +41,7 @@ def test_two_dashes_read_alternate_lines():
     assert done.stdout == (GOLDENS / "atools.grow-diag-final.align").read_bytes()
     done = run("symmetrize", "-c", "union", "-", "-", stdin=b"0-0\n1-1\n2-2\n")
     assert done.stdout == b"0-0 1-1\n"
-    assert fails(done, "<stdin>: 3 lines, where two are expected for each sentence pair")
+    assert fails(done, "<stdin>: 3 lines; there must be two for each sentence pair")
 
 
 def test_one_operand():
@@ -59,6 +59,14 @@ def test_f_measure(file):
     assert fails(run("symmetrize", "-c", "fmeasure", file("c", b"\n\n"), reference), "c: no links to compute")
 
 
+def test_order_and_quiet(file, command_inside):
+    links = file("a", b"0-1 1-0 2-0\n")
+    assert command_inside("symmetrize", "-c", "convert", links, "--order", "target").stdout == b"1-0 2-0 0-1\n"
+    assert command_inside("symmetrize", "-c", "convert", links).stdout == b"0-1 1-0 2-0\n"
+    done = command_inside("symmetrize", "-c", "union", FORWARD, REVERSE, "--order", "source", "--flavor", "symal")
+    assert done.stdout == (GOLDENS / "union.align").read_bytes()
+
+
 def test_giza_files_of_two_runs(file):
     forward = b"# Sentence pair (%d) source length 2 target length 1 alignment score : 1\nx\n"
     forward += b"NULL ({ }) a ({ }) b ({ 1 })\n"
@@ -68,12 +76,14 @@ def test_giza_files_of_two_runs(file):
     done = run("symmetrize", "-c", "union", "--format", "giza", *files)
     assert done.stdout == b"0-0 1-0\n1-0\n"
     assert done.stderr.decode() == f"note: {files[1]}: 1 of 2 sentence pairs are missing and have no links\n"
+    assert run("symmetrize", "-q", "-c", "union", "--format", "giza", *files).stderr == b""
 
 
 def test_links_are_checked_against_texts(file):
     source, target = file("s", b"a b\n\nc\n"), file("t", b"x y\r\n\nz\n")
     check = "symmetrize", "-c", "convert", "--check", source, target
-    assert run(*check, "-", stdin=b"0-0 1-1\n\n0-0\n").returncode == 0
+    done = run(*check, "-", stdin=b"1-1 0-0\n\n0-0\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"0-0 1-1\n\n0-0\n", b"")
     fails(run(*check, "-", stdin=b"0-0\n\n0-1\n"), "<stdin>:3: link 0-1 points past the target sentence")
     done = run(*check, "--index-base", "1", "-", stdin=b"1-1 3-2\n\n\n")
     fails(done, "<stdin>:1: link 3-2 points past the source sentence, which has 2 words")
@@ -95,15 +105,18 @@ def test_bad_input_leaves_no_output(file, tmp_path):
     fails(run("symmetrize", "-c", "invert", FORWARD, "-o", tmp_path / "no" / "out"), "cannot be written")
 
 
-def test_wrong_command_lines():
-    for arguments in (
-        ("-c", "union", FORWARD),
-        ("-c", "convert", FORWARD, REVERSE),
-        ("-c", "grow-final", FORWARD, REVERSE),
-        (FORWARD, "-i", FORWARD, "-j", REVERSE),
-        ("--format", "giza", "--index-base", "1", FORWARD, REVERSE),
+def test_wrong_command_lines(command_inside):
+    for arguments, message in (
+        (("-c", "union", FORWARD), "union takes two alignment files, A and B; 1 given"),
+        (("-c", "convert", FORWARD, REVERSE), "convert takes one alignment file; 2 given"),
+        (("-c", "grow-final", FORWARD, REVERSE), "'grow-final' is not one of"),
+        ((FORWARD, "-i", FORWARD, "-j", REVERSE), "either as arguments or with -i and -j"),
+        (("-c", "convert", "-j", REVERSE), "give the first with -i"),
+        (("--format", "giza", "--index-base", "1", FORWARD, REVERSE), "which always counts from 1"),
+        (("--format", "giza", "-", "-"), "not possible with --format giza"),
+        (("-c", "convert", "-", "--check", "-", FORWARD), "must be files where an alignment is standard input"),
     ):
-        fails(run("symmetrize", *arguments), status=2)
+        fails(command_inside("symmetrize", *arguments), message, status=2)
 
 
 def test_a_closed_pipe_is_quiet(file):

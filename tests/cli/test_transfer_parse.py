@@ -100,7 +100,11 @@ def test_the_direct_parser(folder, tmp_path):
     model = tmp_path / "direct"
     done = run("transfer-parse", "--method", "direct", "--source-model", folder / "en.parser", "-o", model)
     assert (done.returncode, done.stderr) == (0, b"")
-    assert run("parse", "-m", model, folder / "de").returncode == 0
+    done = run("parse", "-m", model, folder / "de")
+    rows = [line.split("\t") for line in done.stdout.decode().splitlines() if line]
+    words = [word.rsplit("_", 1)[0] for line in (folder / "de").read_text().splitlines() for word in line.split()]
+    assert [row[1] for row in rows] == words
+    assert sum(row[6] == "0" for row in rows) == ROWS  # one root a sentence
 
 
 def test_limits_threads_and_checkpoints(transfer, folder, tmp_path):

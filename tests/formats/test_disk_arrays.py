@@ -5,14 +5,14 @@ import gc
 import numpy as np
 import pytest
 
-from aligntools.formats.disk_arrays import Store
+from aligntools.formats.disk_arrays import ArrayStore
 from aligntools.formats.numbered_text import stream_numbered
 from aligntools.formats.vocabulary import CompiledLexicon
 from aligntools.ground.errors import DataError, ResourceError
 
 
 def test_arrays_over_the_bound_go_to_files_that_leave_nothing_behind(tmp_path):
-    store = Store(1000, str(tmp_path))
+    store = ArrayStore(1000, str(tmp_path))
     first = store.empty((10, 10))
     assert store.spilled == 0
     second = store.empty((200, 3))
@@ -26,7 +26,7 @@ def test_arrays_over_the_bound_go_to_files_that_leave_nothing_behind(tmp_path):
 
 
 def test_memory_is_given_back(tmp_path):
-    store = Store(1000, str(tmp_path))
+    store = ArrayStore(1000, str(tmp_path))
     part = store.empty((200,))[:3]
     store.empty((100,))  # 800 and 400 bytes do not fit
     assert store.spilled == 400
@@ -38,9 +38,9 @@ def test_memory_is_given_back(tmp_path):
 
 def test_a_folder_without_room(tmp_path):
     with pytest.raises(ResourceError, match="--tmpdir"):
-        Store(0, str(tmp_path / "none")).empty((10,))
+        ArrayStore(0, str(tmp_path / "none")).empty((10,))
     with pytest.raises(ResourceError, match="no room"):
-        Store(0, str(tmp_path)).empty((1 << 50,))
+        ArrayStore(0, str(tmp_path)).empty((1 << 50,))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -46,9 +46,9 @@ def test_numbers_need_not_start_at_1(gold):
     assert len(gold(text, sentences=3)) == 3
     assert len(gold(text, sentences=40)) == 40
     assert gold(text, first_sentence=37).sure.tolists()[:2] == [[], [(0, 0)]]
-    with pytest.raises(DataError, match="sentence numbers run from 38 to 40: say which"):
+    with pytest.raises(DataError, match="sentence numbers run from 38 to 40: give the number"):
         gold(text, sentences=100)
-    with pytest.raises(DataError, match="has a sentence 38, but 39 was said to be the first"):
+    with pytest.raises(DataError, match="has a sentence 38, which is before the first sentence, 39"):
         gold(text, first_sentence=39)
 
 
@@ -57,7 +57,7 @@ def test_numbers_need_not_start_at_1(gold):
     [
         ("", {}, "has no gold links"),
         ("\n\n", {}, "has no gold links"),
-        ("\nhello world\n", {}, "gold.wa:2: 'hello world' is no gold alignment"),
+        ("\nhello world\n", {}, "gold.wa:2: 'hello world' is not a gold alignment"),
         ("0-0\n1-1 2x2\n", {}, "gold.wa:2: '2x2' is not a gold link"),
         ("1 1 1 S\n1 1 S\n", {}, "gold.wa:2: '1 1 S' is not 'sentence source target"),
         ("1 1 1 S\n1 1 1 Q\n", {}, "gold.wa:2: "),

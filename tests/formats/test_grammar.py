@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from aligntools.formats import grammar as grammars
 from aligntools.formats import modelfile
 from aligntools.formats.bitext import Side
-from aligntools.formats.grammar import Grammar, read_grammar, write_grammar
+from aligntools.formats.grammar import GrammarRules
+from aligntools.formats.grammar_files import FORMATS, read_grammar, write_grammar
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.errors import DataError, ModelError
 from tests import naive_grammar
@@ -130,7 +131,7 @@ def build(rows):
     links = [link for value in rows.values() for link in value[0]]
     links_offsets = np.concatenate([[0], np.cumsum([len(value[0]) for value in rows.values()])]).astype(np.int64)
     features = np.array([value[1] for value in rows.values()], np.float32)
-    return Grammar(sv, tv, so, s, to, t, features, list(grammars.STANDARD), links_offsets,
+    return GrammarRules(sv, tv, so, s, to, t, features, list(grammars.STANDARD), links_offsets,
                    np.array(links, np.uint8).reshape(-1, 2)).canonical()  # fmt: skip
 
 
@@ -140,7 +141,7 @@ def test_every_format_gives_back_every_grammar(tmp_path, rows):
     g = build(rows)
     pairs = [tuple(map(tuple, g.rule(k))) for k in range(len(g))]
     assert len(pairs) == len(rows)
-    for format in grammars.FORMATS:
+    for format in FORMATS:
         write_grammar(tmp_path / format, g, format)
         same(read_grammar(tmp_path / format), g)
 

@@ -16,7 +16,7 @@ WAYS = [("exp", None), ("floor", None), ("floor", 0.3), ("add-k", None), ("add-k
 
 def text(sentences):
     words = np.array([w for s in sentences for w in s], np.int32)
-    return words, np.concatenate([[0], np.cumsum([len(s) for s in sentences])]).astype(np.int64)
+    return bleu.Segments(words, np.concatenate([[0], np.cumsum([len(s) for s in sentences])]).astype(np.int64))
 
 
 @st.composite
@@ -66,11 +66,13 @@ def test_figures_are_sacrebleus(corpus, way):
         )
 
     theirs = metric(False).corpus_score(lines, sets)
-    ours = bleu.score(found, smoothing, value)
+    ours = bleu.Bleu(smoothing, value).score([text(r) for r in references], text(translations))
     assert 100 * ours.bleu == pytest.approx(theirs.score, abs=1e-9)
     assert 100 * np.array(ours.precisions) == pytest.approx(np.array(theirs.precisions), abs=1e-9)
     assert ours.brevity_penalty == pytest.approx(theirs.bp, abs=1e-12)
-    single = 100 * bleu.sentence_bleu(found, smoothing, value)
+    assert ours.counts.tolist() == found.tolist()
+    single = 100 * ours.sentences()
+    assert single.tolist() == (100 * bleu.sentence_bleu(found, smoothing, value)).tolist()
     for k, line in enumerate(lines):
         expected = metric(True).sentence_score(line, [r[k] for r in sets]).score
         assert single[k] == pytest.approx(expected, abs=1e-9)
@@ -88,12 +90,14 @@ def test_threads_and_layout_of_references_change_nothing():
 
 def test_a_perfect_translation_and_an_empty_one():
     same = text([[1, 2, 3, 4, 5], [6, 7, 8, 9]])
-    assert bleu.score(bleu.statistics(*same, [same])).bleu == 1.0
+    assert bleu.Bleu().score([same], same).bleu == 1.0
     none = text([[], []])
     counts = bleu.statistics(*none, [same])
-    assert bleu.score(counts).bleu == 0.0
+    assert bleu.corpus_bleu(counts.sum(axis=0)) == 0.0
     assert bleu.sentence_bleu(counts).tolist() == [0.0, 0.0]
-    assert bleu.score(bleu.statistics(*text([]), [text([])])).bleu == 0.0
+    nothing = text([])
+    score = bleu.Bleu().score([nothing], nothing)
+    assert (score.bleu, score.ratio, score.interval()) == (0.0, 0.0, (0.0, 0.0))
 
 
 def test_references_of_another_length_are_refused():
@@ -101,16 +105,3 @@ def test_references_of_another_length_are_refused():
         bleu.statistics(*text([[1]]), [text([[1], [2]])])
     with pytest.raises(ValueError, match="as many sentences"):
         bleu.statistics(*text([[1]]), [])
-
-
-def test_intervals_and_comparison():
-    rng = np.random.default_rng(1)
-    reference = [rng.integers(1, 30, 12).tolist() for _ in range(60)]
-    good = [[w if rng.random() < 0.9 else 0 for w in s] for s in reference]
-    bad = [[w if rng.random() < 0.5 else 0 for w in s] for s in reference]
-    counts = [bleu.statistics(*text(s), [text(reference)]) for s in (good, bad)]
-    low, high = bleu.bootstrap(counts[0], 200)
-    assert low < bleu.score(counts[0]).bleu < high
-    difference = bleu.compare(counts[0], counts[1], 200)
-    assert difference.value == pytest.approx(bleu.score(counts[0]).bleu - bleu.score(counts[1]).bleu)
-    assert difference.p_value < 0.01

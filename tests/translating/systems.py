@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from aligntools.formats.grammar import Grammar
+from aligntools.formats.grammar import GrammarRules
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.translating.lm import language_model as language_models
 from tests.naive_translating import Rule
@@ -44,7 +44,7 @@ def as_grammar(rules, sparse=None):
 
     source_offsets, source = side([r.source for r in rules], source_vocabulary)
     target_offsets, target = side([r.target for r in rules], target_vocabulary)
-    grammar = Grammar(
+    grammar = GrammarRules(
         source_vocabulary, target_vocabulary, source_offsets, source, target_offsets, target,
         np.array([[r.features[n] for n in NAMES] for r in rules], np.float32).reshape(-1, len(NAMES)), NAMES,
     )  # fmt: skip

@@ -11,7 +11,8 @@ from aligntools.formats.pharaoh import Links
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.errors import UsageProblem
 from aligntools.translating.grammar import extraction
-from aligntools.translating.grammar.extraction import Extraction, Settings, extract_grammar
+from aligntools.translating.grammar.extraction import Extraction, extract_grammar
+from aligntools.translating.settings import ExtractionSettings
 from tests import naive_grammar
 
 CORPUS = [
@@ -27,6 +28,11 @@ CORPUS = [
     ),
     (["ne", "va", "pas", "plus"], ["goes", "not"], [(0, 1), (1, 0), (2, 1)]),
 ]
+
+
+def tight(phrases="tight", features="standard", **options):
+    """Return settings, tight phrases and the four standard features unless given."""
+    return ExtractionSettings(phrases=phrases, features=features, **options)
 
 
 def bitext(corpus):
@@ -53,7 +59,7 @@ def as_dict(grammar):
 
 
 def check(corpus, **options):
-    grammar = extract_grammar(*bitext(corpus), Settings(keep=1000, **options))
+    grammar = extract_grammar(*bitext(corpus), tight(keep=1000, **options))
     found, expected = as_dict(grammar), naive_grammar.scored(corpus, **options)
     assert set(found) == set(expected)
     for key, (features, counts, _) in found.items():
@@ -72,8 +78,8 @@ def check(corpus, **options):
         {"max_symbols": 2},
         {"max_symbols": 3, "phrases": "loose", "max_span": 4},
         {"min_hole": 2},
-        {"max_nonterminals": 1},
-        {"max_nonterminals": 0},
+        {"nonterminals": 1},
+        {"nonterminals": 0},
     ],
     ids=str,
 )
@@ -118,7 +124,7 @@ def test_a_rule_counts_what_its_phrase_shares_out():
 @given(st.lists(pairs, min_size=1, max_size=5))
 def test_probabilities_sum_to_one(corpus):
     """Those of all target sides of a source side, and of all source sides of an (unnumbered) target side."""
-    found = as_dict(extract_grammar(*bitext(corpus), Settings(keep=1000)))
+    found = as_dict(extract_grammar(*bitext(corpus), tight(keep=1000)))
     forward, backward = {}, {}
     for (left, right), (features, _, _) in found.items():
         forward[left] = forward.get(left, 0) + np.exp(features[0])
@@ -131,7 +137,7 @@ def test_probabilities_sum_to_one(corpus):
 def test_the_most_frequent_links_are_shown():
     one, two = [(0, 0), (1, 1)], [(0, 0), (0, 1), (1, 1)]
     corpus = [(["a", "b"], ["c", "d"], links) for links in (two, one, one)]
-    found = as_dict(extract_grammar(*bitext(corpus), Settings(max_nonterminals=0)))
+    found = as_dict(extract_grammar(*bitext(corpus), tight(nonterminals=0)))
     assert found[("a", "b"), ("c", "d")][2] == ((0, 0), (1, 1))
 
 
@@ -160,9 +166,9 @@ def test_neither_threads_nor_memory_change_a_byte(monkeypatch, tmp_path):
 
 
 def test_the_whole_grammar_is_what_its_text_reads(tmp_path):
-    from aligntools.formats.grammar import read_grammar, write_grammar
+    from aligntools.formats.grammar_files import read_grammar, write_grammar
 
-    grammar = extract_grammar(*bitext(CORPUS), Settings(features="full"))
+    grammar = extract_grammar(*bitext(CORPUS), tight(features="full"))
     write_grammar(tmp_path / "g", grammar)
     again = read_grammar(tmp_path / "g")
     for name in ("source", "target", "source_offsets", "target_offsets", "features", "links", "links_offsets"):
@@ -173,10 +179,10 @@ def test_the_whole_grammar_is_what_its_text_reads(tmp_path):
 
 def test_keep_and_min_count():
     corpus = [(["a"], [word], [(0, 0)]) for word in "xxxyyz"]
-    found = as_dict(extract_grammar(*bitext(corpus), Settings(keep=2)))
+    found = as_dict(extract_grammar(*bitext(corpus), tight(keep=2)))
     assert {right for _, right in found} == {("x",), ("y",)}
     assert found[("a",), ("x",)][1].tolist() == [3, 6, 3]  # probabilities are those of all rules
-    found = as_dict(extract_grammar(*bitext(corpus), Settings(min_count=2.5)))
+    found = as_dict(extract_grammar(*bitext(corpus), tight(min_count=2.5)))
     assert {right for _, right in found} == {("x",)}
 
 
@@ -187,7 +193,7 @@ def test_ties_go_to_the_higher_lexical_weight():
         (["a", "b"], ["d"], [(0, 0), (1, 0)]),
         *[(["a"], ["d"], [(0, 0)])] * 3,
     ]
-    found = as_dict(extract_grammar(*bitext(corpus), Settings(keep=1)))
+    found = as_dict(extract_grammar(*bitext(corpus), tight(keep=1)))
     assert [right for left, right in found if left == ("a", "b")] == [("d",)]
 
 
@@ -228,12 +234,12 @@ def test_long_and_blank_sentences():
 def test_many_unlinked_words_need_more_room():
     """Loose phrases of a sentence with one link: more than the work space has at first."""
     line = [f"w{k}" for k in range(21)]
-    grammar = extract_grammar(*bitext([(line, line, [(10, 10)])]), Settings(phrases="loose", max_symbols=10, keep=9999))
+    grammar = extract_grammar(*bitext([(line, line, [(10, 10)])]), tight(phrases="loose", max_symbols=10, keep=9999))
     # of each length up to 10 there are so many spans that hold the linked word
     assert len(grammar) == sum(range(1, 11)) ** 2
 
 
 def test_settings_that_cannot_be():
-    for wrong in ({"keep": 0}, {"max_span": 0}, {"max_nonterminals": 3}, {"phrases": "some"}, {"features": "none"}):
+    for wrong in ({"keep": 0}, {"max_span": 0}, {"nonterminals": 3}, {"phrases": "some"}, {"features": "none"}):
         with pytest.raises(UsageProblem):
-            extract_grammar(*bitext(CORPUS), Settings(**wrong))
+            extract_grammar(*bitext(CORPUS), tight(**wrong))

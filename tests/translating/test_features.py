@@ -4,10 +4,10 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given, settings
 
-from aligntools.translating.grammar.extraction import Settings, extract_grammar
+from aligntools.translating.grammar.extraction import extract_grammar
 from aligntools.translating.grammar.features import SETS, add_bigrams, dominant_tags
 from tests import naive_grammar
-from tests.translating.test_extraction import CORPUS, as_dict, bitext
+from tests.translating.test_extraction import CORPUS, as_dict, bitext, tight
 
 
 def test_dominant_tags():
@@ -70,9 +70,9 @@ def test_the_most_frequent_bigrams():
 
 
 def test_sets_of_features():
-    kept = Settings(keep=1000)
+    kept = tight(keep=1000)
     standard = as_dict(extract_grammar(*bitext(CORPUS), kept))
-    full = as_dict(extract_grammar(*bitext(CORPUS), Settings(keep=1000, features="full")))
+    full = as_dict(extract_grammar(*bitext(CORPUS), tight(keep=1000, features="full")))
     _, occurrences = naive_grammar.count_rules(CORPUS)
     times, source_times = {}, {}
     for (left, right, _), count in occurrences.items():
@@ -86,7 +86,7 @@ def test_sets_of_features():
 
 
 def test_features_of_cdec():
-    grammar = extract_grammar(*bitext(CORPUS), Settings(keep=1000, features="cdec"))
+    grammar = extract_grammar(*bitext(CORPUS), tight(keep=1000, features="cdec"))
     assert grammar.feature_names == list(SETS["cdec"])
     given_f, given_e = naive_grammar.word_probabilities(CORPUS)
     _, occurrences = naive_grammar.count_rules(CORPUS)

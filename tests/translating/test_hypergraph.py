@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
-from aligntools.translating.forest import hypergraph, semirings
+from aligntools.translating.forest import derivations, hypergraph, semirings
 from aligntools.translating.forest.union import united
 from tests import naive_hypergraph as naive
 from tests.translating.making import FEATURES, arrays, forest, scored
@@ -55,7 +55,7 @@ def same_features(found, derivation):
 @given(SEEDS)
 def test_the_best_derivation(seed):
     h, scores, lists = make(seed)
-    found = hypergraph.best(h, scores, FEATURES)
+    found = derivations.best(h, scores, FEATURES)
     for s, every in enumerate(lists):
         of = rows(found, s)
         assert len(of) == (len(every) > 0)
@@ -70,7 +70,7 @@ def test_the_best_derivation(seed):
 @given(SEEDS, st.sampled_from([1, 2, 5, 30, 10_000]))
 def test_k_best_derivations_are_the_first_of_all(seed, k):
     h, scores, lists = make(seed)
-    found = hypergraph.k_best(h, scores, FEATURES, k, distinct=False)
+    found = derivations.k_best(h, scores, FEATURES, k, distinct=False)
     for s, every in enumerate(lists):
         ranked = sorted(map(naive.score, every), reverse=True)[:k]
         of = rows(found, s)
@@ -85,7 +85,7 @@ def test_k_best_derivations_are_the_first_of_all(seed, k):
 @given(SEEDS, st.sampled_from([2, 3, 20, 10_000]))
 def test_k_best_strings_are_distinct_and_each_has_its_best_score(seed, k):
     h, scores, lists = make(seed)
-    found = hypergraph.k_best(h, scores, FEATURES, k)
+    found = derivations.k_best(h, scores, FEATURES, k)
     for s, every in enumerate(lists):
         by_words = {}
         for d in every:
@@ -100,20 +100,20 @@ def test_k_best_strings_are_distinct_and_each_has_its_best_score(seed, k):
 
 def test_a_search_that_runs_out_of_rows_begins_anew_with_more(monkeypatch):
     h, scores, _ = make(7)
-    wanted = hypergraph.k_best(h, scores, FEATURES, 50, distinct=False)
-    reserve = hypergraph._Search._reserve
+    wanted = derivations.k_best(h, scores, FEATURES, 50, distinct=False)
+    reserve = derivations._Search._reserve
     asked = []
 
     def little(self, rows):
         asked.append(rows)
         reserve(self, rows if self.room else int(np.diff(h.node_offsets).max()))
 
-    monkeypatch.setattr(hypergraph._Search, "_reserve", little)
-    found = hypergraph.k_best(h, scores, FEATURES, 50, distinct=False)
+    monkeypatch.setattr(derivations._Search, "_reserve", little)
+    found = derivations.k_best(h, scores, FEATURES, 50, distinct=False)
     assert len(asked) > len(h)
     assert all(np.array_equal(a, b) for a, b in zip(found.arrays().values(), wanted.arrays().values(), strict=True))
-    monkeypatch.setattr(hypergraph, "MOST_ROWS", 0)
-    cut = hypergraph.k_best(h, scores, FEATURES, 50, distinct=False)
+    monkeypatch.setattr(derivations, "MOST_ROWS", 0)
+    cut = derivations.k_best(h, scores, FEATURES, 50, distinct=False)
     assert 0 < cut.count < wanted.count
     for s in range(len(h)):
         assert rows(cut, s) == rows(wanted, s)[: len(rows(cut, s))]
@@ -122,7 +122,7 @@ def test_a_search_that_runs_out_of_rows_begins_anew_with_more(monkeypatch):
 def test_samples_come_as_often_as_their_probability_says():
     h, scores, lists = make(3, sentences=2)
     count = 4000
-    found = hypergraph.samples(h, scores, FEATURES, count, seed=5)
+    found = derivations.samples(h, scores, FEATURES, count, seed=5)
     for s, every in enumerate(lists):
         wanted = {}
         for p, d in zip(naive.probabilities(every) if every else [], every, strict=True):
@@ -133,9 +133,9 @@ def test_samples_come_as_often_as_their_probability_says():
         assert set(drawn) <= set(wanted)
         for words, p in wanted.items():
             assert abs(drawn.get(words, 0) / count - p) < 5 * np.sqrt(p * (1 - p) / count) + 1e-9
-    again = hypergraph.samples(h, scores, FEATURES, 10, seed=5)
-    assert np.array_equal(again.words, hypergraph.samples(h, scores, FEATURES, 10, seed=5).words)
-    assert not np.array_equal(again.words, hypergraph.samples(h, scores, FEATURES, 10, seed=6).words)
+    again = derivations.samples(h, scores, FEATURES, 10, seed=5)
+    assert np.array_equal(again.words, derivations.samples(h, scores, FEATURES, 10, seed=5).words)
+    assert not np.array_equal(again.words, derivations.samples(h, scores, FEATURES, 10, seed=6).words)
 
 
 def test_threads_change_nothing():
@@ -144,8 +144,8 @@ def test_threads_change_nothing():
     scores = rng.normal(size=h.edges)
     with Pool(3) as pool:
         for work in (
-            lambda pool: hypergraph.k_best(h, scores, FEATURES, 5, pool=pool),
-            lambda pool: hypergraph.samples(h, scores, FEATURES, 3, 1, pool),
+            lambda pool: derivations.k_best(h, scores, FEATURES, 5, pool=pool),
+            lambda pool: derivations.samples(h, scores, FEATURES, 3, 1, pool),
         ):
             one, three = work(None).arrays(), work(pool).arrays()
             assert all(one[name].tobytes() == three[name].tobytes() for name in one)
@@ -162,8 +162,8 @@ def test_parts_join_to_the_whole():
         assert getattr(joined, name).dtype == dtype
     assert len(hypergraph.join([])) == 0
     hypergraph.join([]).check()
-    first = hypergraph.best(h.part(2, 3), scores[h.edge_offsets[h.node_offsets[2]] :], FEATURES)
-    assert np.array_equal(first.words, hypergraph.best(h, scores, FEATURES).sentences([2]).words)
+    first = derivations.best(h.part(2, 3), scores[h.edge_offsets[h.node_offsets[2]] :], FEATURES)
+    assert np.array_equal(first.words, derivations.best(h, scores, FEATURES).sentences([2]).words)
 
 
 def test_united_hypergraphs_have_the_derivations_of_both():
@@ -174,7 +174,7 @@ def test_united_hypergraphs_have_the_derivations_of_both():
     both.check(FEATURES)
     weights = rng.normal(size=FEATURES)
     every = [
-        hypergraph.k_best(h, hypergraph.edge_scores(h, weights), FEATURES, 10_000, distinct=False)
+        derivations.k_best(h, hypergraph.edge_scores(h, weights), FEATURES, 10_000, distinct=False)
         for h in (one, two, both)
     ]
     for s in range(4):
@@ -190,8 +190,8 @@ def test_united_hypergraphs_have_the_derivations_of_both():
 
 def test_merged_lists_hold_each_candidate_once_by_sentence():
     h, scores, _ = make(5)
-    every = hypergraph.k_best(h, scores, FEATURES, 10_000, distinct=False)
-    few, others = (hypergraph.k_best(h, x, FEATURES, 3, distinct=False) for x in (scores, -scores))
+    every = derivations.k_best(h, scores, FEATURES, 10_000, distinct=False)
+    few, others = (derivations.k_best(h, x, FEATURES, 3, distinct=False) for x in (scores, -scores))
     merged = few.merged(others, few)
 
     def keys(c, s):
@@ -210,7 +210,7 @@ def test_merged_lists_hold_each_candidate_once_by_sentence():
 
 def test_candidates_as_a_hypergraph_have_the_same_sums():
     h, scores, _ = make(9)
-    every = hypergraph.k_best(h, scores, FEATURES, 10_000, distinct=False)
+    every = derivations.k_best(h, scores, FEATURES, 10_000, distinct=False)
     flat = every.hypergraph()
     flat.check(FEATURES)
     beta, _ = semirings.inside(flat, every.scores)

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.formats.bitext import Side
-from aligntools.formats.grammar import Grammar
+from aligntools.formats.grammar import GrammarRules
 from aligntools.formats.vocabulary import Vocabulary
-from aligntools.translating.tuning import examples, imputation
+from aligntools.translating.text import Lines, numbered
+from aligntools.translating.tuning import imputation
 from tests import naive_hypergraph as naive
 from tests.translating.making import FEATURES, arrays, forest, scored
 
@@ -111,7 +112,7 @@ def grammar(rng, source_words, target_words, count=25):
         )
 
     sparse = rng.integers(0, 3, len(sides))
-    return Grammar(
+    return GrammarRules(
         Vocabulary.from_words(source_words), Vocabulary.from_words(target_words), *flat(0), *flat(1),
         np.array([rules[r] for r in sides], np.float32), ["a", "b"],
         sparse_offsets=np.concatenate([[0], np.cumsum(sparse > 0)]).astype(np.int64),
@@ -192,9 +193,9 @@ def test_grammars_that_do_not_meet_compose_to_nothing():
 
 def test_texts_are_numbered_together():
     vocabulary = Vocabulary.from_words(["a", "b"])
-    one = examples.Text.of(Side(np.array([1, 2, 1], np.int32), np.array([0, 2, 2, 3])), vocabulary)
-    two = examples.Text([b"b", b"c"], np.array([0, 2]))
-    side, words = examples.numbered([one, two])
+    one = Lines.of(Side(np.array([1, 2, 1], np.int32), np.array([0, 2, 2, 3])), vocabulary)
+    two = Lines([b"b", b"c"], np.array([0, 2]))
+    side, words = numbered([one, two])
     assert [words.word(t) for t in side.tokens.tolist()] == ["a", "b", "a", "b", "c"]
     assert side.offsets.tolist() == [0, 2, 2, 3, 5]
     assert len(one) == 3

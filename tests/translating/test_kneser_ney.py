@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.formats.disk_arrays import Store
+from aligntools.formats.disk_arrays import ArrayStore
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import Pool
 from aligntools.translating.lm import counting, kneser_ney
@@ -23,7 +23,7 @@ texts = st.lists(st.lists(st.sampled_from("abcd"), max_size=7), min_size=1, max_
 def estimated(folder, sentences, order, thresholds=(0,), limit=1 << 26, threads=1):
     path = folder / "text"
     path.write_text("".join(" ".join(s) + "\n" for s in sentences))
-    store = Store(limit, str(folder))
+    store = ArrayStore(limit, str(folder))
     counts = counting.count([str(path)], order, store)
     with Pool(threads) as pool:
         return kneser_ney.estimate(counts, store, pool, thresholds)
@@ -101,7 +101,7 @@ def test_neither_memory_nor_threads_show(tmp_path, thresholds):
 def test_small_memory_does_spill(tmp_path):
     path = tmp_path / "text"
     path.write_text("".join(" ".join(s) + "\n" for s in zipfian(500)))
-    small, large = Store(10_000, str(tmp_path)), Store(1 << 26, str(tmp_path))
+    small, large = ArrayStore(10_000, str(tmp_path)), ArrayStore(1 << 26, str(tmp_path))
     tables = [counting.count([str(path)], 3, store).table for store in (small, large)]
     assert np.array_equal(*(t[:, :-1] for t in tables))
     assert small.spilled > 0
@@ -112,7 +112,10 @@ def test_small_memory_does_spill(tmp_path):
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1 << 20), st.integers(0, 2)), max_size=60),
        st.permutations(range(3)), st.integers(1, 7))  # fmt: skip
 def test_sorting_in_parts(rows, columns, step):
-    sorter, table = Sorter(Store(1 << 20), 3, columns), np.array([[*r, 1, 0] for r in rows], np.uint32).reshape(-1, 5)
+    sorter, table = (
+        Sorter(ArrayStore(1 << 20), 3, columns),
+        np.array([[*r, 1, 0] for r in rows], np.uint32).reshape(-1, 5),
+    )
     for begin in range(0, len(table), step):
         sorter.add(table[begin : begin + step].copy())
     expected = sorted({*rows}, key=lambda row: [row[c] for c in columns])
@@ -153,7 +156,7 @@ def test_thresholds_that_cannot_be(tmp_path):
 def test_texts_that_are_refused(tmp_path, data, line, problem):
     (tmp_path / "text").write_bytes(data)
     with pytest.raises(DataError, match=problem) as error:
-        counting.count([str(tmp_path / "text")], 2, Store(1 << 20))
+        counting.count([str(tmp_path / "text")], 2, ArrayStore(1 << 20))
     assert error.value.line == line
 
 
@@ -161,11 +164,11 @@ def test_reading_several_texts_lower_case_and_symbols(tmp_path):
     (tmp_path / "a").write_bytes("\ufeffÄ b\r\n\nC".encode())
     (tmp_path / "b").write_bytes(b"c <s> B <unk>\n<s>\n")
     paths = [str(tmp_path / name) for name in "ab"]
-    counts = counting.count(paths, 1, Store(1 << 20), lowercase=True, skip_symbols=True)
+    counts = counting.count(paths, 1, ArrayStore(1 << 20), lowercase=True, skip_symbols=True)
     assert (counts.sentences, counts.words, counts.blank) == (3, 5, 2)
     assert counts.vocabulary.words()[3:] == ["ä", "b", "c"]
     assert counts.table[:, :2].tolist() == [[2, 3], [3, 1], [4, 2], [5, 2]]
     (tmp_path / "a").write_bytes(b"a\nb\n\xc3\n")
     with pytest.raises(DataError, match="UTF-8") as error:
-        counting.count(paths[:1], 1, Store(1 << 20), lowercase=True)
+        counting.count(paths[:1], 1, ArrayStore(1 << 20), lowercase=True)
     assert error.value.line == 3

@@ -156,7 +156,7 @@ def test_scores_of_a_text(small, tmp_path):
     sums = [sum(expected[a:b]) for a, b in itertools.pairwise(edges)]
     assert scores.sentences() == pytest.approx(np.array(sums), abs=1e-5)
     assert language_model.score_sentence(model, ["a", "b"]) == pytest.approx(sums[0], abs=1e-5)
-    tally = language_model.Tally(model.order)
+    tally = language_model.PerplexityTally(model.order)
     tally.add(scores)
     tally.add(scores)
     found = tally.result()
@@ -169,7 +169,7 @@ def test_scores_of_a_text(small, tmp_path):
 
 
 def test_nothing_has_no_perplexity():
-    assert math.isnan(language_model.Tally(3).result().perplexity)
+    assert math.isnan(language_model.PerplexityTally(3).result().perplexity)
 
 
 def test_words_of_another_vocabulary(small):
@@ -199,7 +199,7 @@ def test_binary_files_that_are_refused(small, tmp_path):
         language_model.load(path)
     full = model.keys | np.uint64(1)
     for change in ({"keys": full}, {"keys": model.keys[:-1]}, {"order": 0}, {"counts": [1]}):
-        odd = language_model.LanguageModel(**{**vars(model), **change})
+        odd = language_model.NgramModel(**{**vars(model), **change})
         odd.save(path)
         with pytest.raises(ModelError, match="do not fit"):
             language_model.load(path)
@@ -217,12 +217,12 @@ def test_a_file_without_unknown_words(tmp_path):
 def test_scores_are_kenlms(tmp_path):
     kenlm = pytest.importorskip("kenlm")
     from aligntools.formats.arpa import write_arpa
-    from aligntools.formats.disk_arrays import Store
+    from aligntools.formats.disk_arrays import ArrayStore
     from aligntools.translating.lm.counting import count
     from aligntools.translating.lm.kneser_ney import estimate
 
     samples = ROOT / "data" / "samples"
-    store = Store(1 << 28)
+    store = ArrayStore(1 << 28)
     with Pool(1) as pool:
         found = estimate(count([str(samples / "de-en.en")], 4, store), store, pool)
     path = str(tmp_path / "en.arpa")
@@ -236,17 +236,17 @@ def test_scores_are_kenlms(tmp_path):
 def test_more_text_predicts_better(tmp_path):
     if not (DATA / "train.en.gz").exists():
         pytest.skip("no real text here")
-    from aligntools.formats.disk_arrays import Store
+    from aligntools.formats.disk_arrays import ArrayStore
     from aligntools.translating.lm.counting import count
     from aligntools.translating.lm.kneser_ney import estimate
 
     results = []
     for paths in (["train.en.gz"], ["train.en.gz", "mono.en.gz"]):
-        store = Store(1 << 30)
+        store = ArrayStore(1 << 30)
         with Pool(2) as pool:
             found = estimate(count([str(DATA / p) for p in paths], 5, store), store, pool)
             model = language_model.from_blocks(5, found.vocabulary, found.counts, found.blocks())
-            tally = language_model.Tally(5)
+            tally = language_model.PerplexityTally(5)
             for scores in language_model.score_text(model, str(DATA / "test2016.en.gz"), pool):
                 tally.add(scores)
         results.append(tally.result().perplexity)

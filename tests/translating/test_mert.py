@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
 from aligntools.metrics.bleu import corpus_bleu
-from aligntools.translating.forest import hypergraph
+from aligntools.translating.forest import derivations
 from aligntools.translating.tuning import linear_bleu, mert
 from tests.translating.making import FEATURES
 from tests.translating.test_risk import make
@@ -19,9 +19,9 @@ SEEDS = st.integers(0, 10_000)
 
 def corpus(seed):
     h, _, _, references = make(seed)
-    candidates = hypergraph.k_best(h, np.random.default_rng(seed).normal(size=h.edges), FEATURES, 15)
+    candidates = derivations.k_best(h, np.random.default_rng(seed).normal(size=h.edges), FEATURES, 15)
     statistics = linear_bleu.candidate_statistics(candidates, references) + np.float32(1)  # so that BLEU is not 0
-    return mert.Corpus(candidates, statistics)
+    return mert.MertCorpus(candidates, statistics)
 
 
 def naive_value(c, weights):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aligntools.formats.bitext import Side
 from aligntools.metrics.bleu import corpus_bleu
-from aligntools.translating.forest import hypergraph
+from aligntools.translating.forest import derivations, hypergraph
 from aligntools.translating.tuning import linear_bleu, risk
 from tests import naive_hypergraph as naive
 from tests.translating.making import FEATURES, WORDS, arrays, forest, scored
@@ -56,7 +56,7 @@ def test_ngrams_of_edges_add_up_to_those_of_the_words(seed):
 def test_statistics_of_candidates_are_bleus(seed):
     h, made, texts, references = make(seed)
     scores = hypergraph.edge_scores(h, np.ones(FEATURES))
-    candidates = hypergraph.k_best(h, scores, FEATURES, 10)
+    candidates = derivations.k_best(h, scores, FEATURES, 10)
     found = linear_bleu.candidate_statistics(candidates, references)
     for s, of in enumerate(texts):
         for c in range(*candidates.offsets[[s, s + 1]]):
@@ -73,7 +73,7 @@ def test_statistics_of_candidates_are_bleus(seed):
 def test_losses_of_sentences_are_sacrebleus():
     sacrebleu = pytest.importorskip("sacrebleu")
     h, _, texts, references = make(8)
-    candidates = hypergraph.k_best(h, hypergraph.edge_scores(h, np.ones(FEATURES)), FEATURES, 10)
+    candidates = derivations.k_best(h, hypergraph.edge_scores(h, np.ones(FEATURES)), FEATURES, 10)
     losses = linear_bleu.sentence_losses(linear_bleu.candidate_statistics(candidates, references))
 
     def joined(words):
@@ -168,7 +168,7 @@ def test_the_expected_loss_equals_enumeration(seed):
 def test_conditional_likelihood(seed):
     h, _, _, _ = make(seed)
     rng = np.random.default_rng(seed)
-    candidates = hypergraph.k_best(h, rng.normal(size=h.edges), FEATURES, 6)
+    candidates = derivations.k_best(h, rng.normal(size=h.edges), FEATURES, 6)
     flat, weights = candidates.hypergraph(), rng.normal(size=FEATURES)
     wrong = (rng.random(candidates.count) < 0.6).astype(float)
     objective = risk.Likelihood([risk.Examples(flat, np.ones(len(h)), wrong)], FEATURES, 0.8, 0.1)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.ground.parallel import Pool
-from aligntools.translating.forest import hypergraph, semirings
+from aligntools.translating.forest import derivations, hypergraph, semirings
 from tests import naive_hypergraph as naive
 from tests.translating.making import FEATURES, arrays, forest, scored
 
@@ -100,8 +100,8 @@ def test_nodes_that_cannot_be_derived_count_for_nothing():
     assert np.isfinite(values).all()
     assert np.isfinite(slopes).all()
     assert values[0] == 0
-    assert hypergraph.k_best(h, scores, FEATURES, 3).offsets[1] == 0
-    assert hypergraph.samples(h, scores, FEATURES, 3, 1).offsets[1] == 0
+    assert derivations.k_best(h, scores, FEATURES, 3).offsets[1] == 0
+    assert derivations.samples(h, scores, FEATURES, 3, 1).offsets[1] == 0
 
 
 def test_threads_change_nothing():

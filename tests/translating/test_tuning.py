@@ -6,7 +6,7 @@ import pytest
 from aligntools.formats.bitext import Side
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
-from aligntools.translating.forest import hypergraph
+from aligntools.translating.forest import derivations, hypergraph
 from aligntools.translating.tuning import linear_bleu, tuning
 from tests.translating.making import FEATURES, arrays, forest
 
@@ -20,12 +20,12 @@ def part():
     rng = np.random.default_rng(1)
     made = [None if k % 7 == 3 else forest(rng, levels=4, width=6, words=40) for k in range(40)]
     h = arrays(made)
-    best = hypergraph.best(h, hypergraph.edge_scores(h, HIDDEN), FEATURES)
+    best = derivations.best(h, hypergraph.edge_scores(h, HIDDEN), FEATURES)
     lengths = np.zeros(len(made), np.int64)
     lengths[np.diff(best.offsets) > 0] = np.diff(best.word_offsets)
     side = Side(best.words, np.concatenate([[0], np.cumsum(lengths)]))
     references = linear_bleu.References.of([side])
-    return tuning.Part(lambda weights: h, references, np.arange(len(made)), np.ones(len(made)))
+    return tuning.TuningSet(lambda weights: h, references, np.arange(len(made)), np.ones(len(made)))
 
 
 CASES = [
@@ -43,14 +43,14 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_every_way_finds_most_of_what_the_hidden_weights_say(part, case):
     rounds = []
-    settings = tuning.Settings(k=8, rounds=6, patience=6, **case)
+    settings = tuning.TuningSettings(n_best=8, rounds=6, patience=6, **case)
     found = tuning.tune([part], START, settings, report=rounds.append)
     assert found.done
     assert [r.number for r in rounds] == list(range(len(rounds)))
     assert rounds[0].score < 60
     assert max(r.score for r in rounds) > 88
     h = part.decode(None)
-    best = hypergraph.best(h, hypergraph.edge_scores(h, found.best), FEATURES)
+    best = derivations.best(h, hypergraph.edge_scores(h, found.best), FEATURES)
     counts = linear_bleu.corpus_statistics(best, part.references)
     again = 100 * tuning.bleu.corpus_bleu(counts)
     assert again == pytest.approx(found.best_round.score, abs=1e-9)
@@ -64,7 +64,7 @@ def same(a, b):
 
 @pytest.mark.parametrize("case", [{"method": "mert"}, {"loss": "corpus"}, {"loss": "linear", "forest": True}], ids=str)
 def test_an_interrupted_run_goes_on_to_the_same_weights(part, case, tmp_path):
-    settings = tuning.Settings(k=4, rounds=4, patience=9, restarts=2, **case)
+    settings = tuning.TuningSettings(n_best=4, rounds=4, patience=9, restarts=2, **case)
     whole = tuning.tune([part], START, settings)
     path = str(tmp_path / "state")
 
@@ -72,25 +72,25 @@ def test_an_interrupted_run_goes_on_to_the_same_weights(part, case, tmp_path):
         pass
 
     def keep(progress):
-        tuning.save_progress(path, "own", progress)
+        tuning.save_state(path, "own", progress)
         if len(progress.rounds) == 2:
             raise Interrupted
 
     with pytest.raises(Interrupted):
         tuning.tune([part], START, settings, keep=keep)
-    kept = tuning.load_progress(path, "own")
+    kept = tuning.load_state(path, "own")
     assert len(kept.rounds) == 2
-    same(tuning.tune([part], kept, settings, keep=lambda p: tuning.save_progress(path, "own", p)), whole)
-    ended = tuning.load_progress(path, "own")
+    same(tuning.tune([part], kept, settings, keep=lambda p: tuning.save_state(path, "own", p)), whole)
+    ended = tuning.load_state(path, "own")
     assert ended.done
     same(tuning.tune([part], ended, settings), whole)
     with pytest.raises(ModelError, match="other text, weights or options"):
-        tuning.load_progress(path, "another")
+        tuning.load_state(path, "another")
 
 
 def test_threads_change_nothing(part):
     for case in ({"loss": "sentence"}, {"loss": "corpus", "forest": True}):
-        settings = tuning.Settings(k=4, rounds=2, **case)
+        settings = tuning.TuningSettings(n_best=4, rounds=2, **case)
         with Pool(3) as pool:
             same(tuning.tune([part], START, settings, pool=pool), tuning.tune([part], START, settings))
 
@@ -103,8 +103,8 @@ def test_a_frozen_feature_keeps_its_weight_and_parts_count_by_theirs(part, case)
         asked.append(weights.copy())
         return part.decode(weights)
 
-    other = tuning.Part(decode, part.references, part.groups, part.weights, counted=False)
-    settings = tuning.Settings(k=4, rounds=3, gamma=2.0, restarts=1, **case)
+    other = tuning.TuningSet(decode, part.references, part.groups, part.weights, counted=False)
+    settings = tuning.TuningSettings(n_best=4, rounds=3, gamma=2.0, restarts=1, **case)
     found = tuning.tune([part, other], START, settings, frozen={1: -0.6})
     assert len(asked) > 2
     assert all(weights[1] == pytest.approx(-0.3) for weights in asked)
@@ -114,14 +114,16 @@ def test_a_frozen_feature_keeps_its_weight_and_parts_count_by_theirs(part, case)
 
 def test_a_strong_prior_holds_the_weights(part):
     for prior, held in (("start", START), ("zero", np.zeros(FEATURES))):
-        found = tuning.tune([part], START, tuning.Settings(rounds=2, l2=1e4, prior=prior))
+        found = tuning.tune([part], START, tuning.TuningSettings(rounds=2, l2=1e4, prior=prior))
         assert found.weights == pytest.approx(held, abs=1e-3)
 
 
 def test_patience_ends_it(part):
-    found = tuning.tune([part], HIDDEN, tuning.Settings(rounds=20, patience=1))
+    found = tuning.tune([part], HIDDEN, tuning.TuningSettings(rounds=20, patience=1))
     assert found.rounds[0].score == pytest.approx(100)
     assert len(found.rounds) == 2
     assert found.best.tolist() == HIDDEN.tolist()
-    assert tuning.fingerprint(tuning.Settings(), HIDDEN) != tuning.fingerprint(tuning.Settings(seed=2), HIDDEN)
-    assert tuning.fingerprint(tuning.Settings(), HIDDEN) != tuning.fingerprint(tuning.Settings(), START)
+    assert tuning.fingerprint(tuning.TuningSettings(), HIDDEN) != tuning.fingerprint(
+        tuning.TuningSettings(seed=2), HIDDEN
+    )
+    assert tuning.fingerprint(tuning.TuningSettings(), HIDDEN) != tuning.fingerprint(tuning.TuningSettings(), START)

@@ -67,7 +67,7 @@ def decided(applier: Applier, bitext, settings: DecisionSettings, pool, directio
 
 def _decide(posteriors, chosen, trained, settings, single, threshold, pool, directions) -> Decided:
     """Decide on the links of one run; ``chosen`` are the posteriors, or paths, that single directions follow."""
-    found: list = [None, None]
+    found: list[Links | None] = [None, None]
     joint = trained == 3 and settings.symmetrize == "joint"
     for d in (0, 1):
         if trained & (d + 1) and (directions or not joint):
@@ -78,12 +78,22 @@ def _decide(posteriors, chosen, trained, settings, single, threshold, pool, dire
         pairs, offsets, probabilities = decide(posteriors, kd.JOINT, threshold, pool)
         links = Links(pairs, offsets)
     else:
-        links = symmetrize(*found, settings.symmetrize, settings.flavor) if trained == 3 else found[trained - 1]
+        links = _combined(found, settings)
         probabilities = _probabilities(posteriors, links, trained)
     p = posteriors
     lengths = np.stack([np.diff(o[p.k0 : p.k1 + 1]) for o in (p.source_offsets, p.target_offsets)])
     forward, reverse = found if directions else (None, None)
     return Decided(links, probabilities, forward, reverse, p.log_likelihood, lengths)
+
+
+def _combined(found: list[Links | None], settings: DecisionSettings) -> Links:
+    """Return the links of both directions combined, or of the one that there is."""
+    forward, reverse = found
+    if forward is not None and reverse is not None:
+        return symmetrize(forward, reverse, settings.symmetrize, settings.flavor)
+    one = reverse if forward is None else forward
+    assert one is not None, "a model has a direction"
+    return one
 
 
 def _probabilities(p: Posteriors, links: Links, trained) -> np.ndarray:

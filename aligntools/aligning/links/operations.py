@@ -2,7 +2,7 @@
 
 import itertools
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
@@ -196,7 +196,7 @@ def _shown(path):
     return "<stdin>" if path == "-" else path
 
 
-def _blocks(paths, index_base) -> Iterator[list[Links]]:
+def _blocks(paths, index_base) -> Generator[list[Links], None, None]:
     """Yield blocks of links of the same sentence pairs, of one or two files; an error at the end if one is longer."""
     if list(paths) == ["-", "-"]:
         yield from _alternate_blocks(index_base)
@@ -232,7 +232,7 @@ def _alternate_blocks(index_base):
                 raise MismatchedLines("-", None, problem)
 
 
-def _giza_blocks(paths) -> Iterator[list[Links]]:
+def _giza_blocks(paths) -> Generator[list[Links], None, None]:
     """Yield the links of GIZA++ files, the second one's inverted, as one block."""
     sides = []
     found = [giza.read_giza_a3(path) for path in paths]

@@ -67,11 +67,11 @@ class Fertility(Hmm):
         s = self.sampler[0 if forward else 1]
         known = (len(self.words.s_words), len(self.words.t_words))
         place = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
-        counts = kf.Counts(s.pairs, s.words, s.types, s.null, s.jumps, s.fertility)
+        counts = kf.LinkCounts(s.pairs, s.words, s.types, s.null, s.jumps, s.fertility)
 
         def task(b):
             kf.sweep(
-                *b, place, f.arrays(), counts, kf.Means(s.pairs, s.jumps, s.fertility), settings.sampler_p_null,
+                *b, place, f.arrays(), counts, kf.LinkMeans(s.pairs, s.jumps, s.fertility), settings.sampler_p_null,
                 kf.LEXICAL_PRIOR, SWEEPS, BURN, True, np.uint64(settings.seed), np.zeros(1, np.uint64),
                 *(known if forward else known[::-1]),
             )  # fmt: skip

@@ -48,7 +48,7 @@ class Jumps(NamedTuple):
     back_taps: np.ndarray
 
 
-class Scratch(NamedTuple):
+class Rows(NamedTuple):
     """Rows that the recursions of one sentence write to: [>= width], those of ``a`` and ``b`` with padding.
 
     ``first`` and ``inverse`` are the distribution of the first position and ``1 / Z(i')``; ``beta`` and ``leaving``
@@ -73,16 +73,16 @@ def padded(length):
 
 
 @kernel(part=True)
-def scratch_for(width, cells):
-    """Return scratch rows of the type of ``cells`` for sentences up to ``width`` words."""
-    return Scratch(
+def rows_for(width, cells):
+    """Return rows of the type of ``cells`` for sentences up to ``width`` words."""
+    return Rows(
         np.empty(width, cells.dtype), np.empty(width, cells.dtype), np.empty(width, cells.dtype),
         np.empty(width, cells.dtype), np.empty(width, cells.dtype), np.empty(width, cells.dtype),
         np.empty(width + 2 * WINDOW + 2, cells.dtype), np.empty(width + 2 * WINDOW + 2, cells.dtype),
     )  # fmt: skip
 
 
-@kernel(inline=True)
+@kernel(inline=True, owning=False)
 def convolve(taps, padded, base, width, out):
     """Compute ``out[i] = base + sum_d taps[d + W] * padded[i - d]``.
 
@@ -112,7 +112,7 @@ def convolve(taps, padded, base, width, out):
         )  # fmt: skip
 
 
-@kernel(inline=True)
+@kernel(inline=True, owning=False)
 def normalizers(jumps, length, inverse):
     """Write ``1 / Z(i')``: one over the sum of ``g(i - i')`` over the positions ``i`` that exist."""
     tail = jumps[TAIL]
@@ -141,7 +141,7 @@ def first_positions(jumps, length, width, first, inverse):
 
 
 @kernel(part=True)
-def forward_pass(emissions, null_emissions, p_null, jumps, scratch, posterior, shifted, want_jumps):
+def forward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shifted, want_jumps):
     """Write ``A(i)``, the forward probability of each position, scaled to sum to 1 with the null twins'.
 
     Parameters
@@ -159,8 +159,8 @@ def forward_pass(emissions, null_emissions, p_null, jumps, scratch, posterior, s
     observed, width = emissions.shape
     tail = jumps.row[TAIL]
     p_real = np.float32(1.0) - p_null
-    first, inverse, beta, row, scale = scratch.first, scratch.inverse, scratch.beta, scratch.row, scratch.scale
-    a_pad = scratch.a[: width + 2 * WINDOW + 2]
+    first, inverse, beta, row, scale = rows.first, rows.inverse, rows.beta, rows.row, rows.scale
+    a_pad = rows.a[: width + 2 * WINDOW + 2]
     a_pad[:] = 0.0
     now = a_pad[WINDOW + 1 :][:width]  # A(i) / Z(i) of the position before
     loglik = 0.0
@@ -235,7 +235,7 @@ def count_step(before, ahead, row, mass, jumps, leaving, jump_counts):
 
 
 @kernel(part=True)
-def backward_pass(emissions, null_emissions, p_null, jumps, scratch, posterior, shifted, jump_counts, want_jumps):
+def backward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shifted, jump_counts, want_jumps):
     """Multiply ``A(i)`` by ``beta(i)``, the chance of what follows: the posteriors; count jumps where wanted.
 
     ``beta`` is scaled as ``A`` is, and the same for a position and its null twin.
@@ -243,8 +243,8 @@ def backward_pass(emissions, null_emissions, p_null, jumps, scratch, posterior, 
     observed, width = emissions.shape
     tail = jumps.row[TAIL]
     p_real = np.float32(1.0) - p_null
-    inverse, beta, row, leaving, scale = scratch.inverse, scratch.beta, scratch.row, scratch.leaving, scratch.scale
-    b_pad = scratch.b[: width + 2 * WINDOW + 2]
+    inverse, beta, row, leaving, scale = rows.inverse, rows.beta, rows.row, rows.leaving, rows.scale
+    b_pad = rows.b[: width + 2 * WINDOW + 2]
     b_pad[:] = 0.0
     for i in range(width):
         beta[i] = 1.0
@@ -271,30 +271,28 @@ def backward_pass(emissions, null_emissions, p_null, jumps, scratch, posterior, 
 
 
 @kernel(part=True)
-def count_exposures(null, length, first_total, scratch, posterior, jump_counts):
+def count_exposures(null, length, first_total, rows, posterior, jump_counts):
     """Count the first position, and how often every jump was possible.
 
     ``null`` is the first word's probability under NULL, scaled: a null twin begins somewhere too.
     """
     begun = 0.0
     for i in range(length):
-        x = posterior[0, i] + null * scratch.first[i] * scratch.beta[i]
+        x = posterior[0, i] + null * rows.first[i] * rows.beta[i]
         jump_counts[0, FIRST + i if i <= WINDOW else FIRST_TAIL] += x
         begun += x
     begun /= first_total
     for i in range(length):
         jump_counts[1, FIRST + i if i <= WINDOW else FIRST_TAIL] += begun
-        exposure = np.float64(scratch.leaving[i] * scratch.inverse[i])
+        exposure = np.float64(rows.leaving[i] * rows.inverse[i])
         low, high = max(-WINDOW, -i), min(WINDOW, length - 1 - i)
         for d in range(low, high + 1):
             jump_counts[1, d + WINDOW] += exposure
         jump_counts[1, TAIL] += exposure * (length - (high - low + 1))
 
 
-@kernel(inline=True)
-def hmm_sentence(
-    emissions, null_emissions, length, p_null, jumps, scratch, posterior, shifted, jump_counts, want_jumps
-):
+@kernel(inline=True, owning=False)
+def hmm_sentence(emissions, null_emissions, length, p_null, jumps, rows, posterior, shifted, jump_counts, want_jumps):
     """Posteriors of one sentence in one direction.
 
     Parameters
@@ -317,13 +315,13 @@ def hmm_sentence(
     float
         The natural logarithm of the sentence's likelihood.
     """
-    normalizers(jumps.row, length, scratch.inverse)
-    first_total = first_positions(jumps.row, length, emissions.shape[1], scratch.first, scratch.inverse)
-    loglik = forward_pass(emissions, null_emissions, p_null, jumps, scratch, posterior, shifted, want_jumps)
-    backward_pass(emissions, null_emissions, p_null, jumps, scratch, posterior, shifted, jump_counts, want_jumps)
+    normalizers(jumps.row, length, rows.inverse)
+    first_total = first_positions(jumps.row, length, emissions.shape[1], rows.first, rows.inverse)
+    loglik = forward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shifted, want_jumps)
+    backward_pass(emissions, null_emissions, p_null, jumps, rows, posterior, shifted, jump_counts, want_jumps)
     if want_jumps:
-        null = p_null * null_emissions[0] * scratch.scale[0]
-        count_exposures(null, length, first_total, scratch, posterior, jump_counts)
+        null = p_null * null_emissions[0] * rows.scale[0]
+        count_exposures(null, length, first_total, rows, posterior, jump_counts)
     return loglik
 
 
@@ -375,7 +373,7 @@ def hmm_block(
     """
     s_offsets, t_offsets = pairs.s_offsets, pairs.t_offsets
     width = padded(max(longest_sentence(k0, k1, s_offsets), longest_sentence(k0, k1, t_offsets)))
-    scratch, null_e = scratch_for(width, cells), np.empty(width, cells.dtype)
+    rows, null_e = rows_for(width, cells), np.empty(width, cells.dtype)
     capacity = 0
     store = np.empty((4, 1), cells.dtype)
     for k in range(k0, k1):
@@ -404,7 +402,7 @@ def hmm_block(
             emissions_of(found, d == 0, given, observed, inverse, null, emissions, null_e)
             of_direction = Jumps(jumps.row[d], jumps.taps[d], jumps.back_taps[d])
             loglik[d, k - pairs.base] = hmm_sentence(
-                emissions, null_e, len(given), p_null[d], of_direction, scratch, posterior, shifted, jump_counts[d],
+                emissions, null_e, len(given), p_null[d], of_direction, rows, posterior, shifted, jump_counts[d],
                 want,
             )  # fmt: skip
         w_i, w_j = padded(n_i), padded(n_j)

@@ -13,7 +13,7 @@ from aligntools.aligning.text.kernels_pairs import gather, scatter
 from aligntools.ground.compiling import kernel
 
 
-class Table(NamedTuple):
+class PositionBlocks(NamedTuple):
     """A table of positions.
 
     Attributes
@@ -157,7 +157,7 @@ def add_word(e, q, prior, one, two, squared, place, length, on_diagonal, used, f
     features[1] += links
 
 
-@kernel(part=True)
+@kernel(inline=True, owning=False)
 def sentence_posteriors(p, q, prior, words, null, p_null, squared, on_diagonal, used, nulls, features):
     """Turn one pair's emissions into posteriors, word by word.
 
@@ -211,7 +211,7 @@ def positioned_block(
     inverse : float [n_given_words]; null : float [n_observed_words]
     tension : float
         Of the diagonal, where the table has no shapes.
-    table : Table
+    table : PositionBlocks
     apart : float [cells of the chunk or 0], output
         Q - P, for the prior's gradient (equation 27).
     outcome : Outcome

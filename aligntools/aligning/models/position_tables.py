@@ -118,7 +118,7 @@ def positioned(
     """Run `kernels_positions.positioned_block`; return its features."""
     features = np.zeros(2)
     text = Directed(chunk.k0, given.tokens, given.offsets, observed.tokens, observed.offsets, chunk.cell_offsets)
-    table = kp.Table(positions.shape_of, positions.shapes, positions.starts, positions.values)
+    table = kp.PositionBlocks(positions.shape_of, positions.shapes, positions.starts, positions.values)
     outcome = kp.Outcome(scratch.uses, scratch.nulls, scratch.loglik, scratch.objective)
     kp.positioned_block(
         *block, text, cells, forward, inverse, null, np.float32(p_null), float(tension), table, squared, apart,

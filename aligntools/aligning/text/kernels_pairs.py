@@ -42,7 +42,7 @@ class Directed(NamedTuple):
     cell_offsets: np.ndarray
 
 
-@kernel(part=True)
+@kernel
 def longest_sentence(k0, k1, offsets):
     """Return the length of the longest of the sentences ``k0..k1`` of one side; at least 1."""
     longest = 1

@@ -8,7 +8,7 @@ Kernels that sum into arrays are compiled without ``fast``: else where the array
 
 import numpy as np
 
-from aligntools.aligning.models.kernels_hmm import emissions_of, hmm_sentence, padded, scratch_for
+from aligntools.aligning.models.kernels_hmm import emissions_of, hmm_sentence, padded, rows_for
 from aligntools.aligning.text.kernels_pairs import longest_sentence, scatter
 from aligntools.ground.compiling import kernel
 
@@ -76,7 +76,7 @@ def reconstruct_block(k0, k1, text, cells, forward, inverse, null, p_null, jumps
     """
     given_offsets, observed_offsets = text.given_offsets, text.observed_offsets
     width = padded(max(longest_sentence(k0, k1, given_offsets), longest_sentence(k0, k1, observed_offsets)))
-    scratch, null_e = scratch_for(width, cells), np.empty(width, cells.dtype)
+    rows, null_e = rows_for(width, cells), np.empty(width, cells.dtype)
     capacity = 0
     store = np.empty((4, 1), cells.dtype)
     for k in range(k0, k1):
@@ -104,7 +104,7 @@ def reconstruct_block(k0, k1, text, cells, forward, inverse, null, p_null, jumps
             out = p if which == 0 else q
             if which == 1:
                 square_emissions(e, null_e, n_g)
-            found = logs + hmm_sentence(e, null_e, n_g, p_null, jumps, scratch, out, shifted, jump_counts[which], True)
+            found = logs + hmm_sentence(e, null_e, n_g, p_null, jumps, rows, out, shifted, jump_counts[which], True)
             if which == 0:
                 outcome.loglik[k - text.base] = found
             else:

@@ -1,10 +1,9 @@
 """Maximum reconstruction estimation of alignment models (Cheng, Liu & Xu 2017), for IBM 2 and for the HMM.
 
 Training raises ``P(x | x, y) = sum_z P(z | x, y) P(x | z, y)``, how well the words can be made again from the links
-that the model itself finds for them, by exponentiated gradient with adaptive rates; the rules are those of
-`aligntools.ground.exponentiated`. What differs is memory: a table has tens of millions of entries, so they are float32,
-four numbers an entry and direction. The two directions are models of their own, each with its own rates and its own
-steps taken back, that share a pool of threads and the memory of a pass over the text.
+that the model itself finds for them, by exponentiated gradient with adaptive rates (`exponentiated_steps`). The two
+directions are models of their own, each with its own rates and its own steps taken back, that share a pool of threads
+and the memory of a pass over the text.
 
 Without a prior the objective is best served by rare words that stand for whatever stands beside them, as in EM and
 more so. So every word's distribution can be drawn to the text's own words by a few pretended uses, and what is climbed
@@ -18,7 +17,6 @@ import numpy as np
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_positions as kp
 from aligntools.aligning.models.base import LexicalModel
-from aligntools.aligning.models.diagonal import TENSION_RANGE
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.models.ibm import DiagonalIbm2, TableIbm2, tension_of
 from aligntools.aligning.models.jumps import jump_taps
@@ -28,97 +26,15 @@ from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
 from aligntools.aligning.text.cooccurrence import count_words
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import LinkMatrices
-from aligntools.aligning.text.views import view_text
+from aligntools.aligning.text.views import SideView, view_text
 from aligntools.aligning.training import kernels_reconstruction as km
-from aligntools.ground.exponentiated import GROWTH, HALVINGS, RATE_LIMIT, STEP
+from aligntools.aligning.training.exponentiated_steps import LEAST, DistributionFamily, Tension
+from aligntools.ground.exponentiated import HALVINGS
 
-#: Least probability of a pair of words, and that of a pair that the table does not have.
-LEAST, MISSING = 1e-12, 1e-9
-#: Limit of the tension's exponent in a step.
-TENSION_STEP = 0.2
+#: Probability of a pair of words that the table does not have.
+MISSING = 1e-9
 
 _NONE = np.zeros(0, np.float32)
-_NO_IDS = np.zeros(0, np.int32)
-
-
-class DistributionFamily:
-    """Distributions of one kind: where they stand, and where they are being tried.
-
-    Parameters
-    ----------
-    values : float32 [n]
-        The start.
-    ptr : int64
-        Distributions are rows ``ptr[v]..ptr[v + 1]``; or, with ``ids`` [n] given, what has the same id.
-    rate : float
-        Of every distribution at first; with 0 they stay as they are.
-    """
-
-    def __init__(self, values, ptr, rate, ids=None, n_groups=None):
-        self.p = np.array(values, np.float32, order="C")
-        self.place = ptr, _NO_IDS if ids is None else ids, ids is not None
-        n = len(ptr) - 1 if ids is None else n_groups
-        self.rates = np.full(n, float(rate))
-        self.moves = rate > 0
-        self.sums = np.zeros((2, n))
-        self.totals = np.zeros(n)
-        self.tried, self.ways = self.p, None
-        self.gradient = np.zeros_like(self.p) if self.moves else _NONE
-
-    def propose(self):
-        """Try a step."""
-        if self.moves:
-            if self.tried is self.p:
-                self.tried = self.p.copy()  # with what lies in no distribution
-            km.move(*self.place, self.p, self.ways, self.rates, STEP, LEAST, self.sums, self.tried)
-
-    def accept(self):
-        """Stand where the step led, with the gradient found there; rates grow where it agrees with the step."""
-        if not self.moves:
-            return
-        self.p, self.tried = self.tried, self.p
-        km.slopes(*self.place, self.p, self.gradient, self.totals, self.sums[0])
-        if self.ways is None:
-            self.ways = np.empty_like(self.p)
-        else:
-            agreement = self.sums[0]
-            km.agreement(*self.place, self.p, self.gradient, self.ways, self.rates, STEP, agreement)
-            self.rates = np.where(agreement > 0, np.minimum(self.rates * GROWTH, RATE_LIMIT), self.rates)
-            self.rates = np.where(agreement < 0, self.rates / 2, self.rates)
-        self.ways, self.gradient = self.gradient, self.ways
-
-    def halve(self):
-        """Take smaller steps from here."""
-        self.rates /= 2
-
-
-class Tension:
-    """The diagonal's tension, a single positive number, climbed by the same rules."""
-
-    def __init__(self, value, rate):
-        self.p = self.tried = float(value)
-        self.rate, self.way, self.slope, self.total = rate, 0.0, 0.0, 1.0
-
-    def _exponent(self):
-        return min(max(self.rate * self.way, -TENSION_STEP), TENSION_STEP)
-
-    def propose(self):
-        """Try a step."""
-        if self.p > 0 and self.rate > 0:
-            low, high = TENSION_RANGE
-            self.tried = min(max(self.p * float(np.exp(self._exponent())), low), high)
-
-    def accept(self):
-        """Stand there; rates grow where the slope agrees with the step."""
-        self.p = self.tried
-        way = self.slope * self.p / max(self.total, 1.0)
-        agreement = way * self._exponent()
-        self.rate = min(self.rate * GROWTH, RATE_LIMIT) if agreement > 0 else self.rate / (2 if agreement < 0 else 1)
-        self.way = way
-
-    def halve(self):
-        """Take smaller steps from here."""
-        self.rate /= 2
 
 
 @dataclass
@@ -126,13 +42,13 @@ class Direction:
     """One direction's model on its climb; ``objective`` is what is climbed, ``reconstruction`` ln P(x | x, y)."""
 
     forward: bool
-    given: object
-    observed: object
+    given: SideView
+    observed: SideView
     p_null: float
     lexicon: DistributionFamily
     null: DistributionFamily
     jumps: DistributionFamily | None = None
-    positions: PositionTable | None = None
+    positions: PositionTable = field(default_factory=lambda: DIAGONAL)
     position_values: DistributionFamily | None = None
     tension: Tension | None = None
     words: np.ndarray | None = None
@@ -142,7 +58,7 @@ class Direction:
     reconstruction: float = -np.inf
     log_likelihood: float = 0.0
     halvings: int = 0
-    families: list = field(default_factory=list)
+    families: list[DistributionFamily | Tension] = field(default_factory=list)
 
     def __post_init__(self):
         found = (self.lexicon, self.null, self.jumps, self.position_values, self.tension)
@@ -267,9 +183,10 @@ class Climb:
         uses = np.zeros(len(d.lexicon.totals))
         null_gradient, null_uses = np.zeros(len(d.null.p)), 0.0
         sums, extra = np.zeros(2), 0.0
-        moves = d.position_values is not None and d.position_values.moves
-        if d.position_values is not None:
-            d.positions.values = d.position_values.tried
+        values = d.position_values
+        moves = values is not None and values.moves
+        if values is not None:
+            d.positions.values = values.tried
         for chunk in self.matrices.chunks:
             cells = self.matrices.cells
             apart = self.matrices.second if moves else _NONE
@@ -278,9 +195,9 @@ class Climb:
             scratch = Scratch(chunk, d.given, d.observed)
             extra = extra + (self._hmm if self.hmm else self._ibm)(chunk, d, cells, scratch, apart)
             sums += scratch.objective.sum(), scratch.loglik.sum()
-            if moves:
+            if values is not None and values.moves:
                 place = chunk, d.given, d.observed, d.forward
-                d.positions.collect(*place, apart, d.position_values.gradient, self.pool)
+                d.positions.collect(*place, apart, values.gradient, self.pool)
             self.matrices.collect(chunk, d.lexicon.gradient, cells)
             a, b = d.given.offsets[chunk.k0], d.given.offsets[chunk.k1]
             uses += np.bincount(d.given.tokens[a:b], scratch.uses, len(uses))

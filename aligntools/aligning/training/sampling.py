@@ -117,8 +117,8 @@ def train_sampler(hmm, matrices, looks, settings, pool) -> list[FertilityCounts]
             c, o = (source, target) if d.forward else (target, source)
             links = found[0 if d.forward else 1].arrays()
             text = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
-            counts = kf.Counts(d.pairs, d.words, d.types, d.null, d.jumps, d.fertility)
-            means = kf.Means(d.mean_pairs, d.mean_jumps, d.mean_fertility)
+            counts = kf.LinkCounts(d.pairs, d.words, d.types, d.null, d.jumps, d.fertility)
+            means = kf.LinkMeans(d.mean_pairs, d.mean_jumps, d.mean_fertility)
             kf.add_chunk(chunk.k0, chunk.k1, text, links, 1.0, counts)
             kf.sweep(
                 chunk.k0, chunk.k1, text, links, counts, means, settings.sampler_p_null, kf.LEXICAL_PRIOR, sweeps,

@@ -49,7 +49,7 @@ def train(bitext, settings: AlignerSettings, pool, max_cells, report=None, start
         `Ibm1`, `DiagonalIbm2`, `TableIbm2`, `Hmm` or `Fertility`, as the settings say.
     """
     models = []
-    for number, length in enumerate(settings.views):
+    for number, length in enumerate(settings.views or ()):
         old = start[number] if start else None
         models.append(_Training(bitext, length, settings, pool, max_cells, report or (lambda _: None), old).run())
     return models

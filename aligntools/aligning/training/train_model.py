@@ -28,11 +28,12 @@ def settings_after(
 
 
 def count_steps(settings: AlignerSettings, reconstruction: ReconstructionSettings | None, starts: bool) -> int:
-    """Return how many steps training reports, but for the table's; ``starts``: from an older model on."""
-    iterations = settings.ibm_iterations + (settings.model_iterations if settings.model != "ibm1" else 0)
+    """Return how many steps training reports, the table's among them; ``starts``: from an older model on."""
+    iterations = settings.ibm_iterations + ((settings.model_iterations or 0) if settings.model != "ibm1" else 0)
+    iterations += settings.ibm_iterations == 0  # the table is a step of its own where it is no iteration of IBM 1
     if reconstruction is not None:
         iterations = reconstruction.iterations + 1 + (0 if starts else iterations)
-    return len(settings.views) * (iterations + (settings.model == "fertility"))
+    return len(settings.views or ()) * (iterations + (settings.model == "fertility"))
 
 
 def train_model(
@@ -64,8 +65,9 @@ def train_model(
         When ``max_memory`` is too little.
     """
     cells = cells_within(max_memory, needed_for_training(bitext, settings, reconstruction is not None))
-    if not keep_text and len(settings.views) == 1 and settings.views[0]:
-        collapse(bitext, settings.views[0])
+    views = settings.views or ()
+    if not keep_text and len(views) == 1 and views[0]:
+        collapse(bitext, views[0])
     if start and reconstruction:
         models = warm_start(bitext, start.views, settings, pool)
     else:

@@ -1,13 +1,17 @@
 """A translation system: a grammar, a language model and weights; sentences in, translations or hypergraphs out."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from aligntools.formats.grammar import GrammarRules
 from aligntools.ground.parallel import balanced_blocks
 from aligntools.translating.decoding import kernels_decoder as kernels
 from aligntools.translating.decoding import kernels_forest, kernels_state
-from aligntools.translating.decoding.tables import (
+from aligntools.translating.decoding.kernels_tables import (
     ForestArrays,
     ModelTables,
     Reached,
@@ -16,9 +20,11 @@ from aligntools.translating.decoding.tables import (
     empty_context,
 )
 from aligntools.translating.decoding.workspace import Workspace
-from aligntools.translating.forest.hypergraph import Hypergraph, join
+from aligntools.translating.forest.derivations import best
+from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, join
 from aligntools.translating.grammar.trie import Trie, build_trie
 from aligntools.translating.lm.kernels_lm import END
+from aligntools.translating.settings import DecoderSettings
 
 #: Features beside the grammar's own, in order; the sparse ones come last.
 COUNTS = (
@@ -29,32 +35,6 @@ PASSED, UNARY, BINARY, GOAL = -1, -2, -3, -4
 #: Words after which a sentence is cut for its best translation: memory grows with the length.
 LONGEST = 600
 _BLOCKS = 64
-
-
-@dataclass(frozen=True)
-class DecoderSettings:
-    """How translations are searched.
-
-    Attributes
-    ----------
-    pop_limit : int
-        Most items that a cell of the chart takes (cube pruning); 0 for all there are.
-    span_limit : int
-        Most words that a rule covers; more are put together by glue rules alone, from left to right.
-    full_states : bool
-        Whether the hypotheses of `System.forest` keep their first and last 4 words, so that their hyperedges decide
-        which n-grams up to 5 words a derivation has.
-    lazy : bool
-        Whether only a cube's first item is scored by the language model at once; the others wait until their
-        estimate is the highest of their cell: what they have without the junctions' language model, and as much more
-        or less as it made for the item that they were reached from. A third of the scoring is saved; what is lost
-        (measured: 0.01 to 0.03 of a sentence's score) costs less to win back by a higher ``pop_limit``.
-    """
-
-    pop_limit: int = 100
-    span_limit: int = 10
-    full_states: bool = True
-    lazy: bool = True
 
 
 @dataclass(eq=False)
@@ -105,14 +85,14 @@ class Translations:
     scores: np.ndarray
 
 
-def feature_names(grammar):
+def feature_names(grammar: GrammarRules) -> list[str]:
     """Return the names of a system's features, in order."""
     return ["lm", *grammar.feature_names, *COUNTS, *grammar.sparse_names]
 
 
 @dataclass(eq=False)
 class _Prepared:
-    """What does not depend on the weights; `tables.ordered` and `tables.scores` are yet to be made.
+    """What does not depend on the weights; `kernels_tables.ordered` and `kernels_tables.scores` are yet to be made.
 
     Attributes
     ----------
@@ -154,10 +134,10 @@ class System:
 
     Parameters
     ----------
-    grammar : Grammar
+    grammar : GrammarRules
         All rules rewrite X. S -> X and S -> S X come with the decoder, as does passing through a word that no rule
         has alone.
-    lm : LanguageModel or None
+    lm : NgramModel or None
     weights : sequence of float, or dict of str to float
         One for each of `features`.
     settings : DecoderSettings
@@ -170,7 +150,7 @@ class System:
     weights : float64 [features]
     """
 
-    def __init__(self, grammar, lm, weights, settings=None):
+    def __init__(self, grammar: GrammarRules, lm, weights, settings: DecoderSettings | None = None) -> None:
         self.grammar, self.lm, self.settings = grammar, lm, settings or DecoderSettings()
         self.features = feature_names(grammar)
         self._prepared = _prepare(grammar, lm)
@@ -219,9 +199,9 @@ class System:
             UTF-8.
         offsets : int64 [sentences + 1]
         """
-        types = {}
-        inverse = np.fromiter((types.setdefault(w, len(types)) for w in words), np.int64, len(words))
-        types = list(types)
+        numbers: dict[bytes, int] = {}
+        inverse = np.fromiter((numbers.setdefault(w, len(numbers)) for w in words), np.int64, len(words))
+        types = list(numbers)
         source = np.maximum(self.grammar.source_vocabulary.ids(types), 0).astype(np.int32)
         passed = self.grammar.target_vocabulary.ids(types).astype(np.int32)
         new = np.flatnonzero(passed < 0)
@@ -244,7 +224,7 @@ class System:
             ids[k] = beyond.setdefault(words[k], len(self.grammar.target_vocabulary) + len(beyond))
         return ids
 
-    def names(self, sentences):
+    def names(self, sentences) -> Callable[[Any], list[bytes]]:
         """Return a function that gives the words (bytes) of target ids of translations of ``sentences``."""
         vocabulary = self.grammar.target_vocabulary
         blob, starts, size = vocabulary.blob, vocabulary.starts, len(vocabulary)
@@ -307,6 +287,14 @@ class System:
             return self._forest(workspace, goal, sentences.passed[part], lm_ids)
 
         return join(self._each(hypergraph, sentences, pool))
+
+    def derivation_features(self, sentences, pool=None) -> list[list[tuple[int, float]]]:
+        """Return the features of each sentence's best derivation: numbers, ascending, and values that are not 0."""
+        forest = self.with_settings(full_states=False).forest(sentences, pool)
+        found = best(forest, edge_scores(forest, self.weights, pool=pool), len(self.features), pool)
+        starts = found.feature_offsets[found.offsets].tolist()
+        ids, values = found.feature_ids.tolist(), found.feature_values.tolist()
+        return [list(zip(ids[a:b], values[a:b], strict=True)) for a, b in pairwise(starts)]
 
     def _each(self, function, sentences, pool):
         """Return what ``function(workspace, begin, end)`` makes of each sentence's words."""

@@ -15,11 +15,11 @@ def read_best(goal, rows, n_rules, target_offsets, target, passed, stack, out):
     ----------
     goal : int
     rows : int32 [*, 3]
-        Of `tables.Hypotheses`.
+        Of `kernels_tables.Hypotheses`.
     n_rules : int
         Rules of the grammar; the pseudo-rules follow.
     target_offsets, target
-        As in `tables.RuleTables`.
+        As in `kernels_tables.RuleTables`.
     passed : int32 [words]
     stack : int64 [*, 2]
         Working memory.
@@ -59,7 +59,7 @@ def reach(goal, n_nodes, n_edges, edges, reached, target_offsets, n_features, sp
     ----------
     goal, n_nodes, n_edges : int
     edges : int32 [*, 4]
-        Of `tables.Hypotheses`.
+        Of `kernels_tables.Hypotheses`.
     reached : Reached
         Filled.
     target_offsets : int64 [rules + 5]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from aligntools.translating.decoding import kernels_decoder as kernels
-from aligntools.translating.decoding.tables import Chart, Hypotheses, Items, empty_context
+from aligntools.translating.decoding.kernels_tables import Chart, Hypotheses, Items, empty_context
 
 
 class Workspace:

@@ -14,7 +14,7 @@ import numpy as np
 
 from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import kernels_semirings as kernels
-from aligntools.translating.forest.hypergraph import Hypergraph, run
+from aligntools.translating.forest.hypergraph import Hypergraph, run_blocks
 
 
 def _spans(h):
@@ -44,7 +44,9 @@ def inside(hypergraph: Hypergraph, scores, pool: Pool | None = None):
     """
     h = hypergraph
     beta, conditional = np.empty(h.nodes), np.empty(h.edges)
-    run(pool, lambda span: kernels.inside(h.edge_offsets, h.tails, scores, *span[:2], beta, conditional), _spans(h))
+    run_blocks(
+        pool, lambda span: kernels.inside(h.edge_offsets, h.tails, scores, *span[:2], beta, conditional), _spans(h)
+    )
     return beta, conditional
 
 
@@ -62,7 +64,9 @@ def posteriors(hypergraph: Hypergraph, beta, conditional, weights=None, pool: Po
     posterior, mass = np.empty(h.edges), np.zeros(h.nodes)
     rooted = log_partition(h, beta) > -np.inf
     mass[h.roots[rooted]] = 1.0 if weights is None else np.asarray(weights, np.float64)[rooted]
-    run(pool, lambda s: kernels.posteriors(h.edge_offsets, h.tails, conditional, *s[:2], mass, posterior), _spans(h))
+    run_blocks(
+        pool, lambda s: kernels.posteriors(h.edge_offsets, h.tails, conditional, *s[:2], mass, posterior), _spans(h)
+    )
     return posterior
 
 
@@ -78,7 +82,7 @@ def expectations(hypergraph: Hypergraph, conditional, posterior, rewards, pool: 
     """
     h = hypergraph
     values, excess, slopes = np.empty(h.nodes), np.empty(h.nodes), np.empty(h.edges)
-    run(
+    run_blocks(
         pool,
         lambda s: kernels.expectations(
             h.edge_offsets, h.tails, conditional, posterior, rewards, *s[:2], values, excess, slopes
@@ -96,7 +100,7 @@ def surprisals(hypergraph: Hypergraph, conditional, weight=1.0, rewards=None, po
     Their expectation is the entropy of the derivations.
     """
     rewards = np.zeros(hypergraph.edges) if rewards is None else rewards
-    run(pool, lambda s: kernels.surprisals(conditional, *s[2:], float(weight), rewards), _spans(hypergraph))
+    run_blocks(pool, lambda s: kernels.surprisals(conditional, *s[2:], float(weight), rewards), _spans(hypergraph))
     return rewards
 
 
@@ -107,7 +111,7 @@ def feature_sums(hypergraph: Hypergraph, factors, features, pool: Pool | None = 
     """
     h, spans = hypergraph, _spans(hypergraph)
     out = np.zeros((len(spans), features))
-    run(
+    run_blocks(
         pool,
         lambda k: kernels.add_features(
             h.feature_offsets, h.feature_ids, h.feature_values, factors, *spans[k][2:], out[k]
@@ -121,14 +125,14 @@ def row_sums(hypergraph: Hypergraph, rows, factors, pool: Pool | None = None):
     """Return the sum of ``rows`` [edges, columns], each times its factor."""
     spans = _spans(hypergraph)
     out = np.zeros((len(spans), rows.shape[1]))
-    run(pool, lambda k: kernels.add_rows(rows, factors, *spans[k][2:], out[k]), range(len(spans)))
+    run_blocks(pool, lambda k: kernels.add_rows(rows, factors, *spans[k][2:], out[k]), range(len(spans)))
     return np.add.reduce(out, axis=0)
 
 
 def row_products(hypergraph: Hypergraph, rows, coefficients, pool: Pool | None = None):
     """Return ``rows @ coefficients`` [edges, float64], the same on any number of threads."""
     out, coefficients = np.empty(hypergraph.edges), np.asarray(coefficients, np.float64)
-    run(pool, lambda s: kernels.combine_rows(rows, coefficients, *s[2:], out), _spans(hypergraph))
+    run_blocks(pool, lambda s: kernels.combine_rows(rows, coefficients, *s[2:], out), _spans(hypergraph))
     return out
 
 

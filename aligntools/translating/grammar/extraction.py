@@ -14,13 +14,14 @@ import numpy as np
 
 from aligntools.formats import sorting
 from aligntools.formats.bitext import Bitext, Side
-from aligntools.formats.grammar import Grammar, TextFilter, concatenate, unwritable
+from aligntools.formats.grammar import GrammarRules, TextFilter, concatenate, unwritable
 from aligntools.formats.pharaoh import Links
 from aligntools.formats.vocabulary import Vocabulary
-from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.translating.grammar import features, kernels_extraction, kernels_grammar
+from aligntools.translating.grammar.kernels_records import AlignedText, PhraseTables, RuleRecords
 from aligntools.translating.grammar.lexical import WordTable, word_table
+from aligntools.translating.settings import ExtractionSettings
 
 _RECORD = 128  # bytes that a distinct rule takes up in a table, about
 _LEAST = 1 << 16  # records of the smallest table
@@ -32,56 +33,8 @@ _PHRASES = {
 _SENTENCES = 4096  # of a block that is worked at a time, at most
 
 
-@dataclass(frozen=True)
-class Settings:
-    """What rules are extracted, kept and how they are scored.
-
-    Attributes
-    ----------
-    max_span : int
-        Most words of an initial phrase, on either side.
-    max_symbols : int
-        Most words and nonterminals of a source side.
-    max_nonterminals : int
-        0, 1 or 2.
-    phrases : str
-        ``tight``: phrases begin and end with linked words on both sides; ``loose``: they need not; ``outer``: they
-        need not, but what a nonterminal stands for must.
-    min_hole : int
-        Fewest source words that a nonterminal may stand for.
-    keep : int
-        Rules that each source side keeps, the most frequent.
-    min_count : float
-        Least (fractional) count of a rule.
-    features : str
-        A name of `features.SETS`.
-    """
-
-    max_span: int = 10
-    max_symbols: int = 5
-    max_nonterminals: int = 2
-    phrases: str = "tight"
-    min_hole: int = 1
-    keep: int = 20
-    min_count: float = 0.0
-    features: str = "standard"
-
-    def check(self):
-        """Raise a `UsageProblem` where these settings cannot be met."""
-        if not 1 <= self.max_span <= 200 or not 1 <= self.max_symbols <= 200:
-            raise UsageProblem("--max-span and --max-symbols go from 1 to 200")
-        if not 0 <= self.max_nonterminals <= 2:
-            raise UsageProblem("a rule has at most two nonterminals")
-        if self.keep < 1 or self.min_hole < 1 or self.min_count < 0:
-            raise UsageProblem("what rules keep, and what nonterminals stand for, is at least 1")
-        if self.phrases not in _PHRASES:
-            raise UsageProblem(f"no phrases '{self.phrases}'; there are {', '.join(_PHRASES)}")
-        if self.features not in features.SETS:
-            raise UsageProblem(f"no features '{self.features}'; there are {', '.join(features.SETS)}")
-
-
 @dataclass
-class Figures:
+class ExtractionFigures:
     """What an extraction came to: distinct rules found, written, on disk; source and target sides seen."""
 
     found: int = 0
@@ -101,7 +54,7 @@ class Extraction:
     bitext : Bitext
     links : Links
         Of as many sentences, all within them.
-    settings : Settings
+    settings : ExtractionSettings
     text : (Side, Vocabulary) or None
         Give out only what may be used on this text; all rules enter the scores.
     threads : int
@@ -113,20 +66,22 @@ class Extraction:
 
     def __init__(self, bitext: Bitext, links: Links, settings=None, *, text=None, threads=1, max_memory=2 << 30,
                  folder=None):  # fmt: skip
-        self.settings = settings or Settings()
+        self.settings = settings or ExtractionSettings()
         self.settings.check()
         if len(links) != len(bitext):
             raise ValueError(f"links of {len(links)} sentences for {len(bitext)} sentence pairs")
         self.source, self.source_vocabulary = _by_bytes(bitext.source, bitext.source_vocabulary)
         self.target, self.target_vocabulary = _by_bytes(bitext.target, bitext.target_vocabulary)
         self.links = Links(np.ascontiguousarray(links.pairs, np.int32), np.ascontiguousarray(links.offsets, np.int64))
-        self._filter = TextFilter(*text, longest=self.settings.max_symbols) if text else None
-        self._mapping = self._filter.mapping(self.source_vocabulary) if text else None
+        self._filter = None
+        if text is not None:
+            self._filter = TextFilter(text[0], text[1], longest=self.settings.max_symbols)
+            self._mapping = self._filter.mapping(self.source_vocabulary)
         self._banned = unwritable(self.source_vocabulary), unwritable(self.target_vocabulary)
         self._threads, self._memory, self._folder = threads, max_memory, folder
-        self.figures = Figures()
+        self.figures = ExtractionFigures()
 
-    def parts(self) -> Iterator[Grammar]:
+    def parts(self) -> Iterator[GrammarRules]:
         """Yield the grammar in parts, in order; they share vocabularies."""
         words = word_table(self.source, self.target, self.links)
         quarter = self._memory // 4
@@ -146,7 +101,7 @@ class Extraction:
                 yield from pool.map(lambda k: self._finish(shards.get(k), totals.get(k)[0], words), some)
             totals.close()
 
-    def grammar(self) -> Grammar:
+    def grammar(self) -> GrammarRules:
         """Return the grammar whole, in canonical form."""
         return concatenate(self.parts()).canonical()
 
@@ -162,32 +117,34 @@ class Extraction:
         longest = int(
             max(self.source.lengths()[begin:end].max(initial=0), self.target.lengths()[begin:end].max(initial=0))
         )
-        settings = np.array([s.max_span, s.max_symbols, s.max_nonterminals, _PHRASES[s.phrases], s.min_hole], np.int64)
+        settings = np.array([s.max_span, s.max_symbols, s.nonterminals, _PHRASES[s.phrases], s.min_hole], np.int64)
         state = np.array([begin, 0], np.int64)
-        places, totals = np.empty((4, longest + 1), np.int32), np.empty(longest + 1, np.int64)
-        phrases = np.empty((max(64, longest * s.max_span), 5), np.int32)
-        firsts = np.empty(longest * s.max_span + 1, np.int64)
+        text = AlignedText(
+            self.source.tokens, self.source.offsets, self.target.tokens, self.target.offsets, self.links.pairs,
+            self.links.offsets,
+        )  # fmt: skip
+        work = PhraseTables(
+            np.empty((4, longest + 1), np.int32), np.empty(longest + 1, np.int64),
+            np.empty((max(64, longest * s.max_span), 5), np.int32), np.empty(longest * s.max_span + 1, np.int64),
+        )  # fmt: skip
         while True:
-            codes = room * 16
-            table = np.empty(codes + 1, np.int32), np.empty(room, np.int64), np.empty(room, np.uint64)
-            weights, slots = np.empty((room, 2), np.int64), np.zeros(1 << (2 * room - 1).bit_length(), np.int32)
-            used = np.zeros(2, np.int64)
+            records = RuleRecords(
+                np.empty(16 * room + 1, np.int32), np.empty(room, np.int64), np.empty(room, np.uint64),
+                np.empty((room, 2), np.int64), np.zeros(1 << (2 * room - 1).bit_length(), np.int32),
+                np.zeros(2, np.int64),
+            )  # fmt: skip
             while True:
-                status = kernels_extraction.extract_rules(
-                    self.source.tokens, self.source.offsets, self.target.tokens, self.target.offsets,
-                    self.links.pairs, self.links.offsets, end, settings, state,
-                    places, totals, phrases, firsts, *table, weights, slots, used,
-                )  # fmt: skip
+                status = kernels_extraction.extract_rules(text, end, settings, state, work, records)
                 if status != kernels_extraction.PHRASES_FULL:
                     break
-                phrases = np.empty((2 * len(phrases), 5), np.int32)
-            records, size = used.tolist()
-            if records:
-                table[0][size] = 0
-                runs.add(sorting.sorted_run(table[0], table[1][:records], weights[:records], size))
+                work = work._replace(phrases=np.empty((2 * len(work.phrases), 5), np.int32))
+            count, size = records.used.tolist()
+            if count:
+                records.pool[size] = 0
+                runs.add(sorting.sorted_run(records.pool, records.starts[:count], records.weights[:count], size))
             if status == kernels_extraction.DONE:
                 return
-            if not records:
+            if not count:
                 room *= 2
 
     def _merge(self, pool, runs, words, shards, targets):
@@ -262,13 +219,13 @@ class Extraction:
             self.settings.features, counts, joint[:, 1], totals[:, 1], lexical,
             (source_offsets, source, target_offsets, target), words,
         )  # fmt: skip
-        return Grammar(
+        return GrammarRules(
             self.source_vocabulary, self.target_vocabulary, source_offsets, source, target_offsets, target,
             values, names, links_offsets, links, features.rounded(counts),
         )  # fmt: skip
 
 
-def extract_grammar(bitext: Bitext, links: Links, settings=None, **how) -> Grammar:
+def extract_grammar(bitext: Bitext, links: Links, settings=None, **how) -> GrammarRules:
     """Extract a grammar whole; see `Extraction` for the parameters."""
     return Extraction(bitext, links, settings, **how).grammar()
 
@@ -283,7 +240,7 @@ def _by_bytes(side: Side, vocabulary):
 
 
 def _gather(pool, starts, records):
-    """Return the sides and links of records as in a `Grammar`."""
+    """Return the sides and links of records as in a `GrammarRules`."""
     sizes = np.empty((3, len(records)), np.int64)
     kernels_grammar.measure_rules(pool, starts, records, sizes)
     offsets = np.zeros((3, len(records) + 1), np.int64)

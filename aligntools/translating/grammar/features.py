@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from aligntools.formats.grammar import STANDARD, Grammar
+from aligntools.formats.grammar import STANDARD, GrammarRules
 from aligntools.translating.grammar import kernels_grammar
 
 #: Sets of features by name. ``standard``: the four of Chiang 2007, natural logs; ``full``: with the log of the rule's
@@ -45,7 +45,7 @@ def score(name, counts, occurrences, source_occurrences, lexical, sides, words):
     lexical : np.ndarray [shape=(rules, 2)]
         Lexical weights; see `kernels_grammar.weigh_links`.
     sides : tuple
-        Source offsets and symbols, target offsets and symbols; see `Grammar`.
+        Source offsets and symbols, target offsets and symbols; see `GrammarRules`.
     words : WordTable
 
     Returns
@@ -85,8 +85,8 @@ def dominant_tags(words: Sequence[bytes], tags: Sequence[bytes]) -> dict[bytes, 
 
 
 def add_bigrams(
-    grammar: Grammar, tags: dict[bytes, bytes], *, most: int | None = None, least: int = 1, names=None
-) -> Grammar:
+    grammar: GrammarRules, tags: dict[bytes, bytes], *, most: int | None = None, least: int = 1, names=None
+) -> GrammarRules:
     """Return the grammar with the bigrams of its target sides as sparse features (Li et al. 2011, 5.2.2).
 
     A target side is read with each word's dominant tag in its place (the word itself where it has none) and ``X``
@@ -95,7 +95,7 @@ def add_bigrams(
 
     Parameters
     ----------
-    grammar : Grammar
+    grammar : GrammarRules
     tags : dict of bytes to bytes
         By word; see `dominant_tags`.
     most : int or None

@@ -18,12 +18,14 @@ LOOSE = 0
 TIGHT = 1
 OUTER = 2  # phrases may be loose, what nonterminals stand for may not
 
+_NO_SHARE = np.int64(0)
+
 DONE = 0
 RECORDS_FULL = 1
 PHRASES_FULL = 2
 
 
-@kernel(fast=False)
+@kernel(fast=False, owning=False)
 def _find_spans(pairs, begin, end, low, high, side, other, length):
     """Fill ``low`` and ``high`` with the first and last linked position of each word; none: 2**30 and -1."""
     for k in range(length):
@@ -36,8 +38,8 @@ def _find_spans(pairs, begin, end, low, high, side, other, length):
         high[word] = max(high[word], mate)
 
 
-@kernel(fast=False)
-def find_phrases(source_length, target_length, max_span, tight, places, totals, phrases, firsts):
+@kernel(fast=False, owning=False)
+def find_phrases(source_length, target_length, max_span, tight, work):
     """List the initial phrase pairs of a sentence, ordered by where they begin and end in the source.
 
     Parameters
@@ -45,20 +47,15 @@ def find_phrases(source_length, target_length, max_span, tight, places, totals, 
     source_length, target_length, max_span : int
     tight : bool
         Only phrases whose first and last words, on both sides, have links.
-    places : np.ndarray [shape=(4, longest), dtype=int32]
-        First and last link of each source word, and of each target word.
-    totals : np.ndarray [shape=(longest + 1,), dtype=int64]
-        Links of all source words before each one.
-    phrases : np.ndarray [shape=(room, 5), dtype=int32]
-        Filled with first and last source word, first and last target word, links.
-    firsts : np.ndarray [shape=(longest * max_span + 1,), dtype=int64]
-        Filled with the number of the first phrase of each source span, ``begin * max_span + length - 1``.
+    work : PhraseTables
+        With ``places`` and ``totals``; ``phrases`` and ``firsts`` are filled.
 
     Returns
     -------
     int
         How many there are, or -1 when they do not fit.
     """
+    places, totals, phrases, firsts = work.places, work.totals, work.phrases, work.firsts
     count = 0
     for begin in range(source_length):
         top = 1 << 30
@@ -105,7 +102,7 @@ def find_phrases(source_length, target_length, max_span, tight, places, totals, 
     return count
 
 
-@kernel(fast=False)
+@kernel(fast=False, owning=False)
 def _is_tight(places, phrases, p):
     """Tell whether a phrase's first and last words have links."""
     return (
@@ -116,7 +113,7 @@ def _is_tight(places, phrases, p):
     )
 
 
-@kernel(fast=False, inline=True)
+@kernel(fast=False, inline=True, owning=False)
 def _write_side(pool, at, words, base, phrases, side, p, a, b):
     """Write one side of a key and a zero; return where it ends. ``side``: its first column of ``phrases``."""
     i = phrases[p, side]
@@ -135,11 +132,12 @@ def _write_side(pool, at, words, base, phrases, side, p, a, b):
     return at + 1
 
 
-@kernel(fast=False)
-def _write_key(pool, at, words, others, base, other_base, pairs, pair_base, totals, phrases, p, a, b):
+@kernel(fast=False, owning=False)
+def _write_key(pool, at, text, n, work, p, a, b):
     """Write the key of phrase ``p`` without the phrases ``a`` and ``b`` (-1: none); return where it ends."""
-    at = _write_side(pool, at, words, base, phrases, 0, p, a, b)
-    at = _write_side(pool, at, others, other_base, phrases, 2, p, a, b)
+    phrases, totals, pairs, pair_base = work.phrases, work.totals, text.pairs, text.pair_offsets[n]
+    at = _write_side(pool, at, text.source, text.source_offsets[n], phrases, 0, p, a, b)
+    at = _write_side(pool, at, text.target, text.target_offsets[n], phrases, 2, p, a, b)
     symbol = 0
     i = phrases[p, 0]
     while i <= phrases[p, 1]:
@@ -163,9 +161,11 @@ def _write_key(pool, at, words, others, base, other_base, pairs, pair_base, tota
     return at + 1
 
 
-@kernel(fast=False)
-def _enter(pool, begin, end, share, used, starts, hashes, weights, slots):
+@kernel(fast=False, owning=False)
+def _enter(begin, end, share, records):
     """Add a share to the record with the key that ends the pool; keep the key if it is new."""
+    pool, starts, hashes, weights = records.pool, records.starts, records.hashes, records.weights
+    slots, used = records.slots, records.used
     code = np.uint64(end - begin)
     for k in range(begin, end):
         code = (code ^ np.uint64(pool[k])) * _MIX
@@ -198,20 +198,78 @@ def _enter(pool, begin, end, share, used, starts, hashes, weights, slots):
         place = (place + np.uint64(1)) & mask
 
 
-@kernel(fast=False)
-def extract_rules(
-    words, offsets, others, other_offsets, pairs, pair_offsets, end, settings, state,
-    places, totals, phrases, firsts, pool, starts, hashes, weights, slots, used,
-):  # fmt: skip
+@kernel(fast=False, owning=False)
+def _add(share, text, n, work, p, a, b, records):
+    """Count one rule, and give it its share if it is known: phrase ``p`` without ``a`` and ``b`` (-1: none)."""
+    if share > 0:
+        begin = records.used[1]
+        _enter(begin, _write_key(records.pool, begin, text, n, work, p, a, b), share, records)
+    return 1
+
+
+@kernel(fast=False, owning=False)
+def _fits(p, a, outer, work):
+    """Tell whether a phrase within the source span of ``p`` may be a nonterminal of it."""
+    phrases = work.phrases
+    if phrases[a, 2] < phrases[p, 2] or phrases[a, 3] > phrases[p, 3]:
+        return False
+    return not outer or _is_tight(work.places, phrases, a)
+
+
+@kernel(fast=False, owning=False)
+def _two_holes(share, text, n, settings, work, p, a, records):
+    """Count the rules of a phrase with the nonterminal ``a`` and a second one to its right; see `_rules_of`."""
+    phrases, firsts, max_span = work.phrases, work.firsts, settings[0]
+    outer, last = settings[3] == OUTER, phrases[p, 1]
+    width, a_width = last - phrases[p, 0] + 1, phrases[a, 1] - phrases[a, 0] + 1
+    left = phrases[p, 4] - phrases[a, 4]
+    narrowest = max(max(settings[4], 1), width - a_width + 2 - settings[1])
+    count = 0
+    for b1 in range(phrases[a, 1] + 2, last + 1):
+        for b_width in range(narrowest, last - b1 + 2):
+            span = b1 * max_span + b_width - 1
+            for b in range(firsts[span], firsts[span + 1]):
+                if not _fits(p, b, outer, work):
+                    continue
+                if phrases[b, 2] <= phrases[a, 3] and phrases[a, 2] <= phrases[b, 3]:
+                    continue
+                if left - phrases[b, 4] >= 1:
+                    count += _add(share, text, n, work, p, a, b, records)
+    return count
+
+
+@kernel(fast=False, owning=False)
+def _rules_of(share, text, n, settings, work, p, records):
+    """Count the rules of an initial phrase pair; with a share, which each gets, enter them."""
+    phrases, firsts = work.phrases, work.firsts
+    max_span, max_symbols, most = settings[0], settings[1], settings[2]
+    outer, first, last = settings[3] == OUTER, phrases[p, 0], phrases[p, 1]
+    width = last - first + 1
+    count = 0
+    if width <= max_symbols:
+        count += _add(share, text, n, work, p, -1, -1, records)
+    if most < 1:
+        return count
+    for a1 in range(first, last + 1):
+        for a_width in range(max(settings[4], 1), last - a1 + 2):
+            span = a1 * max_span + a_width - 1
+            for a in range(firsts[span], firsts[span + 1]):
+                if not _fits(p, a, outer, work) or phrases[p, 4] - phrases[a, 4] < 1:
+                    continue
+                if width - a_width + 1 <= max_symbols:
+                    count += _add(share, text, n, work, p, a, -1, records)
+                if most > 1:
+                    count += _two_holes(share, text, n, settings, work, p, a, records)
+    return count
+
+
+@kernel(fast=False, owning=False)
+def extract_rules(text, end, settings, state, work, records):
     """Enter the rules of sentences into a table of distinct ones, until the sentences end or room does.
 
     Parameters
     ----------
-    words, others : np.ndarray [dtype=int32]
-        Source and target words of all sentences.
-    offsets, other_offsets, pair_offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
-    pairs : np.ndarray [shape=(links, 2), dtype=int32]
-        Sorted within each sentence.
+    text : AlignedText
     end : int
         The sentence to stop before.
     settings : np.ndarray [shape=(5,), dtype=int64]
@@ -219,115 +277,40 @@ def extract_rules(
         fewest source words of what a nonterminal stands for.
     state : np.ndarray [shape=(2,), dtype=int64]
         Sentence and phrase to go on with; brought up to date.
-    places, totals, phrases, firsts
-        Work space; see `find_phrases`.
-    pool : np.ndarray [dtype=int32]
-    starts : np.ndarray [shape=(room,), dtype=int64]
-    hashes : np.ndarray [shape=(room,), dtype=uint64]
-    weights : np.ndarray [shape=(room, 2), dtype=int64]
-        Sums of shares (1/`UNIT`) and of occurrences.
-    slots : np.ndarray [shape=(a power of two over room,), dtype=int32]
-        Record numbers, from 1 on; 0 is free.
-    used : np.ndarray [shape=(2,), dtype=int64]
-        Records and codes in use.
+    work : PhraseTables
+        Working memory.
+    records : RuleRecords
+        Brought up to date.
 
     Returns
     -------
     int
-        `DONE`, `RECORDS_FULL`, or `PHRASES_FULL` when a sentence has more phrases than the work space.
+        `DONE`, `RECORDS_FULL`, or `PHRASES_FULL` when a sentence has more phrases than the working memory.
     """
-    max_span = settings[0]
-    max_symbols = settings[1]
-    most = settings[2]
-    tight = settings[3] == TIGHT
-    outer = settings[3] == OUTER
-    min_hole = max(settings[4], 1)
+    max_span, max_symbols, used = settings[0], settings[1], records.used
     widest = max_symbols + max_span + max_symbols * max_span + 3
     while state[0] < end:
         n = state[0]
-        length = offsets[n + 1] - offsets[n]
-        other_length = other_offsets[n + 1] - other_offsets[n]
-        base = offsets[n]
-        other_base = other_offsets[n]
-        pair_base = pair_offsets[n]
-        _find_spans(pairs, pair_base, pair_offsets[n + 1], places[0], places[1], 0, 1, length)
-        _find_spans(pairs, pair_base, pair_offsets[n + 1], places[2], places[3], 1, 0, other_length)
+        length = text.source_offsets[n + 1] - text.source_offsets[n]
+        other_length = text.target_offsets[n + 1] - text.target_offsets[n]
+        begin, stop = text.pair_offsets[n], text.pair_offsets[n + 1]
+        _find_spans(text.pairs, begin, stop, work.places[0], work.places[1], 0, 1, length)
+        _find_spans(text.pairs, begin, stop, work.places[2], work.places[3], 1, 0, other_length)
         for i in range(length + 1):
-            totals[i] = 0
-        for k in range(pair_base, pair_offsets[n + 1]):
-            totals[pairs[k, 0] + 1] += 1
+            work.totals[i] = 0
+        for k in range(begin, stop):
+            work.totals[text.pairs[k, 0] + 1] += 1
         for i in range(length):
-            totals[i + 1] += totals[i]
-        count = find_phrases(length, other_length, max_span, tight, places, totals, phrases, firsts)
+            work.totals[i + 1] += work.totals[i]
+        count = find_phrases(length, other_length, max_span, settings[3] == TIGHT, work)
         if count < 0:
             return PHRASES_FULL
         while state[1] < count:
-            p = state[1]
-            i1 = phrases[p, 0]
-            i2 = phrases[p, 1]
-            width = i2 - i1 + 1
-            rules = 0
-            share = np.int64(0)
-            for writing in range(2):
-                if writing == 1:
-                    if rules == 0:
-                        break
-                    if used[0] + rules > starts.size or used[1] + rules * widest > pool.size - 1:
-                        return RECORDS_FULL
-                    share = (UNIT + rules // 2) // rules
-                if width <= max_symbols:
-                    if writing == 0:
-                        rules += 1
-                    else:
-                        stop = _write_key(
-                            pool, used[1], words, others, base, other_base, pairs, pair_base, totals, phrases, p, -1, -1
-                        )
-                        _enter(pool, used[1], stop, share, used, starts, hashes, weights, slots)
-                if most < 1:
-                    continue
-                for a1 in range(i1, i2 + 1):
-                    for a_width in range(min_hole, i2 - a1 + 2):
-                        span = a1 * max_span + a_width - 1
-                        for a in range(firsts[span], firsts[span + 1]):
-                            if phrases[a, 2] < phrases[p, 2] or phrases[a, 3] > phrases[p, 3]:
-                                continue
-                            if outer and not _is_tight(places, phrases, a):
-                                continue
-                            left = phrases[p, 4] - phrases[a, 4]
-                            if left < 1:
-                                continue
-                            if width - a_width + 1 <= max_symbols:
-                                if writing == 0:
-                                    rules += 1
-                                else:
-                                    stop = _write_key(
-                                        pool, used[1], words, others, base, other_base, pairs, pair_base, totals,
-                                        phrases, p, a, -1,
-                                    )  # fmt: skip
-                                    _enter(pool, used[1], stop, share, used, starts, hashes, weights, slots)
-                            if most < 2:
-                                continue
-                            for b1 in range(a1 + a_width + 1, i2 + 1):
-                                narrowest = max(min_hole, width - a_width + 2 - max_symbols)
-                                for b_width in range(narrowest, i2 - b1 + 2):
-                                    span_b = b1 * max_span + b_width - 1
-                                    for b in range(firsts[span_b], firsts[span_b + 1]):
-                                        if phrases[b, 2] < phrases[p, 2] or phrases[b, 3] > phrases[p, 3]:
-                                            continue
-                                        if outer and not _is_tight(places, phrases, b):
-                                            continue
-                                        if phrases[b, 2] <= phrases[a, 3] and phrases[a, 2] <= phrases[b, 3]:
-                                            continue
-                                        if left - phrases[b, 4] < 1:
-                                            continue
-                                        if writing == 0:
-                                            rules += 1
-                                        else:
-                                            stop = _write_key(
-                                                pool, used[1], words, others, base, other_base, pairs, pair_base,
-                                                totals, phrases, p, a, b,
-                                            )  # fmt: skip
-                                            _enter(pool, used[1], stop, share, used, starts, hashes, weights, slots)
+            rules = _rules_of(_NO_SHARE, text, n, settings, work, state[1], records)
+            if rules > 0:
+                if used[0] + rules > records.starts.size or used[1] + rules * widest > records.pool.size - 1:
+                    return RECORDS_FULL
+                _rules_of((UNIT + rules // 2) // rules, text, n, settings, work, state[1], records)
             state[1] += 1
         state[0] += 1
         state[1] = 0

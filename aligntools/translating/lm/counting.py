@@ -1,11 +1,12 @@
 """Counting n-grams of text of any size: parts are sorted as they come, and sorted parts merged."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.disk_arrays import Store
-from aligntools.formats.numbered_text import stream_numbered
+from aligntools.formats.disk_arrays import ArrayStore
+from aligntools.formats.numbered_text import LineSource, stream_numbered
 from aligntools.formats.vocabulary import CompiledLexicon, Vocabulary
 from aligntools.ground.errors import DataError
 
@@ -21,7 +22,7 @@ class Sorter:
 
     Parameters
     ----------
-    store : Store
+    store : ArrayStore
         Where sorted parts are kept; what is sorted at a time takes a sixth of its bound, twice.
     order : int
         Words in a row; two numbers follow.
@@ -90,14 +91,14 @@ def in_steps(store, function, *arguments) -> int:
 
 
 @dataclass(eq=False)
-class Counts:
+class NgramCounts:
     """What was counted.
 
     Attributes
     ----------
     order : int
     vocabulary : Vocabulary
-        Word ids as in `lm.LanguageModel`.
+        Word ids as in `language_model.NgramModel`.
     table : np.ndarray [shape=(n-grams, order + 2), dtype=uint32]
         In suffix order: words from the last to the first, how often, and a column of no meaning. Before a sentence
         there is its begin as often as it takes.
@@ -113,14 +114,17 @@ class Counts:
     blank: int
 
 
-def count(paths, order, store: Store, *, lowercase=False, skip_symbols=False) -> Counts:
+def count(
+    texts: Sequence[LineSource | str], order, store: ArrayStore, *, lowercase=False, skip_symbols=False
+) -> NgramCounts:
     """Count the n-grams of the texts, one sentence a line.
 
     Parameters
     ----------
-    paths : sequence of str
+    texts : sequence of LineSource or str
+        A str is a file's name.
     order : int
-    store : Store
+    store : ArrayStore
         Memory for tables.
     lowercase : bool
     skip_symbols : bool
@@ -138,14 +142,15 @@ def count(paths, order, store: Store, *, lowercase=False, skip_symbols=False) ->
     lexicon, sorter = CompiledLexicon(list(CONTROL)), Sorter(store, order, range(order))
     sentences = words = blank = 0
     block = int(np.clip(store.limit // 100, 1 << 12, 1 << 24))
-    for path in paths:
+    sources = [text if isinstance(text, LineSource) else LineSource(str(text)) for text in texts]
+    for source in sources:
         line = 0
-        for side in stream_numbered(path, lexicon, lowercase=lowercase, block=block):
+        for side in stream_numbered(source, lexicon, lowercase=lowercase, block=block):
             tokens, offsets = side.tokens, side.offsets
             special = tokens <= len(CONTROL)
             if special.any():
                 if not skip_symbols:
-                    _refuse(path, line, tokens, offsets, int(np.argmax(special)))
+                    _refuse(source.name, line, tokens, offsets, int(np.argmax(special)))
                 offsets = np.concatenate([[0], np.cumsum(~special)])[offsets]
                 tokens = tokens[~special]
             line += len(side)
@@ -157,14 +162,14 @@ def count(paths, order, store: Store, *, lowercase=False, skip_symbols=False) ->
             kernels.fill_ngrams(tokens, offsets, order, table)
             sorter.add(table)
     if not words:
-        problem = "has no words" if len(paths) == 1 else "and the other files have no words"
-        raise DataError(paths[0], None, f"{problem}; give text, one sentence a line")
+        problem = "has no words" if len(sources) == 1 else "and the other files have no words"
+        raise DataError(sources[0].name, None, f"{problem}; give text, one sentence per line")
     vocabulary = Vocabulary.from_bytes([*CONTROL[:2], *lexicon.words(len(CONTROL) + 1)])
-    return Counts(order, vocabulary, sorter.finish(), sentences, words, blank)
+    return NgramCounts(order, vocabulary, sorter.finish(), sentences, words, blank)
 
 
 def _refuse(path, line, tokens, offsets, place):
     line += int(np.searchsorted(offsets, place, "right"))
     word = CONTROL[tokens[place] - 1].decode()
-    raise DataError(path, line, f"the word {word}, which stands for something else in a language model"
-                    " (--skip-symbols passes over it)")  # fmt: skip
+    problem = f"the word {word}, which has a special meaning in a language model (--skip-symbols skips it)"
+    raise DataError(path, line, problem)

@@ -52,7 +52,7 @@ def score_and_state(unigrams, keys, values, order, context, n_context, word):
     Parameters
     ----------
     unigrams, keys, values
-        The model's arrays; see `lm.LanguageModel`.
+        The model's arrays; see `language_model.NgramModel`.
     order : int
     context : np.ndarray [dtype=int32]
         Words before it, the last one last.

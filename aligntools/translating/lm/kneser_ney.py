@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.disk_arrays import Store
+from aligntools.formats.disk_arrays import ArrayStore
 from aligntools.formats.vocabulary import Vocabulary
-from aligntools.translating.lm.counting import Counts, Sorter, in_steps
+from aligntools.translating.lm.counting import NgramCounts, Sorter, in_steps
 from aligntools.translating.lm.language_model import BEGIN
 
 #: Discounts of an order whose own cannot be computed, for adjusted counts 1, 2, and 3 and more (lmplz's).
@@ -31,12 +31,12 @@ class Discounts:
     Attributes
     ----------
     values : tuple of float
-        For adjusted counts 1, 2, and 3 and more.
+        Three, for adjusted counts 1, 2, and 3 and more.
     problem : str
         Why they are the fallback; empty if they are not.
     """
 
-    values: tuple[float, float, float]
+    values: tuple[float, ...]
     problem: str = ""
 
 
@@ -54,7 +54,7 @@ class Estimate:
     tables : list of np.ndarray [shape=(n-grams, order + 2), dtype=uint32]
         In suffix order: words from the last to the first, and as float32 the probability and the backoff weight; the
         highest order has none.
-    store : Store
+    store : ArrayStore
         What holds the tables.
     """
 
@@ -63,7 +63,7 @@ class Estimate:
     counts: list[int]
     discounts: list[Discounts]
     tables: list[np.ndarray]
-    store: Store
+    store: ArrayStore
 
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield n-grams and decimal logarithms as `arpa.ArpaReader.blocks` does."""
@@ -101,14 +101,14 @@ def discounts_of(counts_of_counts) -> Discounts:
     return Discounts(values)
 
 
-def estimate(counts: Counts, store, pool, thresholds=(0,)) -> Estimate:
+def estimate(counts: NgramCounts, store, pool, thresholds=(0,)) -> Estimate:
     """Estimate a model.
 
     Parameters
     ----------
-    counts : Counts
+    counts : NgramCounts
         Its table is given up.
-    store : Store
+    store : ArrayStore
         Memory for tables.
     pool : Pool
     thresholds : sequence of int

@@ -13,10 +13,10 @@ import numpy as np
 
 from aligntools.formats import files, modelfile
 from aligntools.formats.arpa import ArpaReader
-from aligntools.formats.numbered_text import stream_numbered
+from aligntools.formats.numbered_text import LineSource, stream_numbered
 from aligntools.formats.vocabulary import CompiledLexicon, Vocabulary
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.parallel import balanced_blocks
+from aligntools.ground.parallel import Pool, balanced_blocks
 
 UNKNOWN, BEGIN, END = 0, 1, 2
 _KIND = "lm"
@@ -26,8 +26,8 @@ _BLOCKS = 64
 MAX_ORDER = 20
 
 
-@dataclass(eq=False)
-class LanguageModel:
+@dataclass(frozen=True, eq=False)
+class NgramModel:
     """An n-gram model.
 
     Attributes
@@ -62,7 +62,7 @@ class LanguageModel:
         return self.unigrams, self.keys, self.values
 
     def __repr__(self):
-        return f"<LanguageModel of order {self.order}, {len(self.vocabulary)} words, {sum(self.counts)} n-grams>"
+        return f"<NgramModel of order {self.order}, {len(self.vocabulary)} words, {sum(self.counts)} n-grams>"
 
     def ids(self, vocabulary) -> np.ndarray:
         """Map another vocabulary's ids to the model's.
@@ -80,7 +80,7 @@ class LanguageModel:
         found[found <= END] = UNKNOWN
         return found
 
-    def save(self, path):
+    def save(self, path: str) -> None:
         """Write the model to a binary file, which loads faster than ARPA.
 
         Raises
@@ -94,7 +94,7 @@ class LanguageModel:
         modelfile.write_model(path, _KIND, header, arrays)
 
 
-def from_blocks(order, vocabulary, counts, blocks, has_unknown=True) -> LanguageModel:
+def from_blocks(order, vocabulary, counts, blocks, has_unknown=True) -> NgramModel:
     """Make a model of n-grams as `ArpaReader.blocks` yields them: unigrams in one part, orders ascending.
 
     Raises
@@ -123,7 +123,7 @@ def from_blocks(order, vocabulary, counts, blocks, has_unknown=True) -> Language
             old = keys, values
             keys, values = _table(len(keys))
             kernels.regrow(*old, keys, values)
-    return LanguageModel(order, vocabulary, unigrams, keys, values, [int(n) for n in counts], has_unknown)
+    return NgramModel(order, vocabulary, unigrams, keys, values, [int(n) for n in counts], has_unknown)
 
 
 def _table(above):
@@ -136,8 +136,8 @@ def _natural(logs):
     return (logs.astype(np.float64) * _LN10).astype(np.float32)
 
 
-def load(path) -> LanguageModel:
-    """Load a model: an ARPA file of any compression, or what `LanguageModel.save` wrote.
+def load(path) -> NgramModel:
+    """Load a model: an ARPA file of any compression, or what `NgramModel.save` wrote.
 
     Raises
     ------
@@ -172,11 +172,11 @@ def _load_binary(path):
             raise ValueError(f"{size} slots, order {order}")
         if np.count_nonzero(keys) == size:
             raise ValueError("the table is full")
-        return LanguageModel(order, vocabulary, unigrams, keys, values, counts, bool(header["has_unknown"]))
+        return NgramModel(order, vocabulary, unigrams, keys, values, counts, bool(header["has_unknown"]))
 
 
 @dataclass(eq=False)
-class Scores:
+class WordScores:
     """Log-probabilities of a text, word by word.
 
     Attributes
@@ -202,14 +202,14 @@ class Scores:
         )
 
 
-def score(model, tokens, offsets, pool) -> Scores:
+def score(model, tokens, offsets, pool) -> WordScores:
     """Score sentences, each with its end.
 
     Parameters
     ----------
-    model : LanguageModel
+    model : NgramModel
     tokens : np.ndarray [shape=(words,), dtype=int32]
-        The model's ids; see `LanguageModel.ids`.
+        The model's ids; see `NgramModel.ids`.
     offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
     pool : Pool
     """
@@ -227,10 +227,10 @@ def score(model, tokens, offsets, pool) -> Scores:
     words = np.ones(len(logs), bool)
     words[ends[1:] - 1] = False
     unknown[words] = tokens == UNKNOWN
-    return Scores(logs, matched, unknown, ends)
+    return WordScores(logs, matched, unknown, ends)
 
 
-def score_text(model, path, pool, *, lowercase=False) -> Iterator[Scores]:
+def score_text(model, text: LineSource | str, pool, *, lowercase=False) -> Iterator[WordScores]:
     """Read a text, a sentence a line, and score it part by part.
 
     Words that look like <s> or </s> are unknown ones.
@@ -242,7 +242,7 @@ def score_text(model, path, pool, *, lowercase=False) -> Iterator[Scores]:
     """
     size = len(model.vocabulary)
     lexicon = CompiledLexicon([word.encode() for word in model.vocabulary.words()[1:]])
-    for side in stream_numbered(path, lexicon, lowercase=lowercase):
+    for side in stream_numbered(text, lexicon, lowercase=lowercase):
         tokens = side.tokens
         tokens[(tokens <= END) | (tokens >= size)] = UNKNOWN
         yield score(model, tokens, side.offsets, pool)
@@ -255,8 +255,6 @@ def score_sentence(model, words) -> float:
     ----------
     words : sequence of str
     """
-    from aligntools.ground.parallel import Pool
-
     tokens = model.lookup([word.encode() for word in words])
     with Pool(1) as pool:
         return float(score(model, tokens, np.array([0, len(tokens)], np.int64), pool).sentences()[0])
@@ -288,8 +286,11 @@ class Perplexity:
     perplexity_known: float
     found: tuple[int, ...]
 
+    def __float__(self) -> float:
+        return self.perplexity
 
-class Tally:
+
+class PerplexityTally:
     """Sums up scores of parts of a text.
 
     Parameters
@@ -298,12 +299,12 @@ class Tally:
         The model's.
     """
 
-    def __init__(self, order):
+    def __init__(self, order: int) -> None:
         self._found = np.zeros(order + 1, np.int64)
         self._sentences = self._events = self._unknown = 0
         self._log = self._log_known = 0.0
 
-    def add(self, scores: Scores):
+    def add(self, scores: WordScores):
         """Add a part."""
         lengths = np.diff(scores.offsets)
         counted = np.repeat(lengths > 1, lengths)

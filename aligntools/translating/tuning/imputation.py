@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.grammar import Grammar
+from aligntools.formats.grammar import GrammarRules, pick
 from aligntools.ground.parallel import Pool
-from aligntools.translating.forest import hypergraph
-from aligntools.translating.forest.hypergraph import Candidates, Hypergraph
+from aligntools.translating.forest import derivations
+from aligntools.translating.forest.candidates import CandidateLists
+from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores
 
 #: The feature of composed rules that holds the reverse rule's score.
 IMPUTED = "imputed"
@@ -26,7 +27,7 @@ class Imputed:
 
     Attributes
     ----------
-    candidates : Candidates
+    candidates : CandidateLists
         One a sentence; their words are the reverse system's target ids.
     groups : int64 [sources]
         The sentence that each was imputed for.
@@ -34,7 +35,7 @@ class Imputed:
         p(x|y): they sum to 1 over a sentence's.
     """
 
-    candidates: Candidates
+    candidates: CandidateLists
     groups: np.ndarray
     weights: np.ndarray
 
@@ -61,9 +62,9 @@ def impute(
         Of the samples.
     """
     weights = np.asarray(weights, np.float64)
-    scores = hypergraph.edge_scores(forest, weights, gamma, pool=pool)
+    scores = edge_scores(forest, weights, gamma, pool=pool)
     if how == "samples":
-        found = hypergraph.samples(forest, scores, len(weights), k, seed, pool)
+        found = derivations.samples(forest, scores, len(weights), k, seed, pool)
         sentence = np.repeat(np.arange(len(found)), np.diff(found.offsets))
         plain = found.featureless()
         keys = plain.keys() ^ (sentence.astype(np.uint64) * _FACTOR)
@@ -71,7 +72,7 @@ def impute(
         order = np.argsort(first)
         rows, shares = first[order], count[order] / k
     else:
-        found = hypergraph.k_best(forest, scores, len(weights), k, pool=pool)
+        found = derivations.k_best(forest, scores, len(weights), k, pool=pool)
         sentence = np.repeat(np.arange(len(found)), np.diff(found.offsets))
         rows, shares = np.arange(found.count), _normalized(found.scores, found.offsets)
     return Imputed(found.take(rows, np.arange(len(rows) + 1)), sentence[rows], shares)
@@ -86,7 +87,7 @@ def _normalized(scores, offsets):
     return shares / np.repeat(np.add.reduceat(shares, first), sizes)
 
 
-def rule_scores(grammar: Grammar, weights: dict[str, float]) -> np.ndarray:
+def rule_scores(grammar: GrammarRules, weights: dict[str, float]) -> np.ndarray:
     """Return what each rule adds to the score, but for the language model [rules, float64]."""
     words = np.concatenate([[0], np.cumsum(grammar.target > 0)])
     words = words[grammar.target_offsets[1:]] - words[grammar.target_offsets[:-1]]
@@ -102,8 +103,8 @@ def rule_scores(grammar: Grammar, weights: dict[str, float]) -> np.ndarray:
 
 
 def compose(
-    reverse: Grammar, forward: Grammar, reverse_weights: dict, forward_weights: dict, keep=30, gamma=1.0
-) -> Grammar:
+    reverse: GrammarRules, forward: GrammarRules, reverse_weights: dict, forward_weights: dict, keep=30, gamma=1.0
+) -> GrammarRules:
     """Join reverse rules y -> x with forward rules x -> y' into rules y -> y' (rule-level composition).
 
     Under a system with the composed rules, the probability of a derivation is proportional to exp(gamma_r times the
@@ -112,7 +113,7 @@ def compose(
 
     Parameters
     ----------
-    reverse, forward : Grammar
+    reverse, forward : GrammarRules
     reverse_weights : dict of str to float
         For the new feature `IMPUTED`, ``gamma`` times the reverse rule's score.
     forward_weights : dict of str to float
@@ -124,7 +125,7 @@ def compose(
 
     Returns
     -------
-    Grammar
+    GrammarRules
         With the forward grammar's features and `IMPUTED` behind its dense ones.
     """
     scores, others = gamma * rule_scores(reverse, reverse_weights), rule_scores(forward, forward_weights)
@@ -194,15 +195,13 @@ def _prune(reverse, left, right, scores, keep):
 
 
 def _assemble(reverse, forward, left, right, swapped, scores):
-    from aligntools.formats.grammar import pick
-
     source_offsets, source = pick(reverse.source_offsets, left, reverse.source)
     target_offsets, target = pick(forward.target_offsets, right, forward.target)
     sparse_offsets, sparse_ids, sparse_values = pick(
         forward.sparse_offsets, right, forward.sparse_ids, forward.sparse_values
     )
     exchange = np.repeat(swapped[left], np.diff(target_offsets)) & (target < 0)
-    return Grammar(
+    return GrammarRules(
         reverse.source_vocabulary,
         forward.target_vocabulary,
         source_offsets,

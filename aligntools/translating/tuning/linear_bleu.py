@@ -12,7 +12,8 @@ import numpy as np
 
 from aligntools.ground.parallel import Pool
 from aligntools.metrics import bleu
-from aligntools.translating.forest.hypergraph import Candidates, Hypergraph, run
+from aligntools.translating.forest.candidates import CandidateLists
+from aligntools.translating.forest.hypergraph import Hypergraph, run_blocks
 from aligntools.translating.tuning import kernels_linear_bleu as kernels
 
 #: Columns of statistics (`bleu.statistics`): matches of 1 to 4 words, n-grams of 1 to 4 words, of which the first is
@@ -80,7 +81,7 @@ def edge_statistics(hypergraph: Hypergraph, references: References, groups=None,
         Which entry of ``references`` each sentence has; the one of its own number unless given.
     clip : bool
         Count an n-gram no more often within an edge than in a reference. Where an edge is a whole sentence
-        (`Candidates.hypergraph`) these are BLEU's own counts.
+        (`CandidateLists.hypergraph`) these are BLEU's own counts.
 
     Returns
     -------
@@ -99,11 +100,11 @@ def edge_statistics(hypergraph: Hypergraph, references: References, groups=None,
             np.empty((size, 4), np.uint64), out,
         )  # fmt: skip
 
-    run(pool, work, h.blocks())
+    run_blocks(pool, work, h.blocks())
     return out
 
 
-def candidate_statistics(candidates: Candidates, references: References, groups=None, pool: Pool | None = None):
+def candidate_statistics(candidates: CandidateLists, references: References, groups=None, pool: Pool | None = None):
     """Return the statistics of `bleu.statistics` for candidates [candidates, 10; float32]."""
     groups = np.arange(len(candidates)) if groups is None else np.asarray(groups, np.int64)
     out = np.empty((candidates.count, bleu.COLUMNS), np.float32)
@@ -115,7 +116,7 @@ def candidate_statistics(candidates: Candidates, references: References, groups=
 
 
 def corpus_statistics(
-    candidates: Candidates, references: References, groups=None, weights=None, pool: Pool | None = None
+    candidates: CandidateLists, references: References, groups=None, weights=None, pool: Pool | None = None
 ):
     """Return BLEU's statistics of the first candidate of each sentence, summed [10, float64].
 

@@ -4,7 +4,8 @@ import numpy as np
 
 from aligntools.ground.parallel import Pool
 from aligntools.metrics.bleu import corpus_bleu
-from aligntools.translating.forest.hypergraph import Candidates, edge_scores, run
+from aligntools.translating.forest.candidates import CandidateLists
+from aligntools.translating.forest.hypergraph import edge_scores, run_blocks
 from aligntools.translating.tuning import kernels_mert as kernels
 
 #: A point must have this much room to either side in its interval, or it is passed over.
@@ -13,18 +14,18 @@ ROOM = 1e-7
 DIRECTIONS, GAIN = 8, 1e-3
 
 
-class Corpus:
-    """Candidates with BLEU's statistics, as Och's line search needs them.
+class MertCorpus:
+    """CandidateLists with BLEU's statistics, as Och's line search needs them.
 
     Parameters
     ----------
-    candidates : Candidates
+    candidates : CandidateLists
     statistics : float32 [candidates, 10]
     weights : float64 [sentences], optional
         What each sentence's statistics count; 1 unless given.
     """
 
-    def __init__(self, candidates: Candidates, statistics, weights=None, pool: Pool | None = None):
+    def __init__(self, candidates: CandidateLists, statistics, weights=None, pool: Pool | None = None):
         weights = np.ones(len(candidates)) if weights is None else np.asarray(weights, np.float64)
         self.candidates, self.pool = candidates, pool
         self.offsets = candidates.offsets
@@ -45,7 +46,7 @@ class Corpus:
         offsets, sentences = self.offsets, len(self.candidates)
         points, best = np.empty(len(intercepts)), np.empty(len(intercepts), np.int64)
         counts = np.zeros(sentences, np.int64)
-        run(
+        run_blocks(
             self.pool,
             lambda b: kernels.envelopes(offsets, intercepts, slopes, *b, points, best, counts),
             self.flat.blocks(),
@@ -101,12 +102,12 @@ def _climb(corpus, weights, learned, rng, sweeps):
     return weights, value
 
 
-def maximize(corpus: Corpus, start, seed, restarts=8, sweeps=20, frozen=()):
+def maximize(corpus: MertCorpus, start, seed, restarts=8, sweeps=20, frozen=()):
     """Maximize BLEU of the best candidates over the weights.
 
     Parameters
     ----------
-    corpus : Corpus
+    corpus : MertCorpus
     start : float64 [features]
     seed : int
     restarts : int

@@ -43,6 +43,14 @@ class Examples:
     reference_length: float = 0.0
 
 
+def with_frozen(weights, frozen, gamma) -> np.ndarray:
+    """Return the weights with the frozen ones, given times gamma, as they are."""
+    out = np.array(weights, np.float64)
+    for feature, value in frozen.items():
+        out[feature] = value / gamma
+    return out
+
+
 def bleu_loss(totals):
     """Return 1 - BLEU of (expected) statistics [10] and its gradient [10].
 
@@ -91,13 +99,6 @@ class Risk:
         self.temperature, self.frozen, self.center, self.pool = temperature, dict(frozen or {}), center, pool
         self.total = sum(float(np.sum(p.weights[p.hypergraph.roots >= 0])) for p in self.parts) or 1.0
 
-    def full(self, weights):
-        """Return the weights with the frozen ones as they are."""
-        out = np.array(weights, np.float64)
-        for feature, value in self.frozen.items():
-            out[feature] = value / self.gamma
-        return out
-
     def _distribution(self, part, weights):
         h = part.hypergraph
         scores = edge_scores(h, weights, self.gamma, pool=self.pool)
@@ -106,7 +107,7 @@ class Risk:
 
     def __call__(self, weights) -> tuple[float, np.ndarray]:
         """Return the value and the gradient [features]."""
-        point = self.full(weights)
+        point = with_frozen(weights, self.frozen, self.gamma)
         made = [self._distribution(part, point) for part in self.parts]
         value, rewards = self._rewards(made)
         gradient = np.zeros(self.features)
@@ -174,11 +175,9 @@ class Likelihood:
             self.parts.append((h, part.weights * some, right))
         self.total = sum(float(np.sum(weights)) for _, weights, _ in self.parts) or 1.0
 
-    full = Risk.full
-
     def __call__(self, weights) -> tuple[float, np.ndarray]:
         """Return the value and the gradient [features]."""
-        point, value, gradient = self.full(weights), 0.0, np.zeros(self.features)
+        point, value, gradient = with_frozen(weights, self.frozen, self.gamma), 0.0, np.zeros(self.features)
         for h, shares, right in self.parts:
             scores = edge_scores(h, point, self.gamma, pool=self.pool)
             for sign, of in ((1.0, scores), (-1.0, np.where(right, scores, -np.inf))):

@@ -16,67 +16,20 @@ from aligntools.formats.modelfile import read_model, write_model
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
 from aligntools.metrics import bleu
-from aligntools.translating.forest import hypergraph
-from aligntools.translating.forest.hypergraph import Candidates, Hypergraph
+from aligntools.translating.forest import derivations
+from aligntools.translating.forest.candidates import CandidateLists
+from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores
 from aligntools.translating.forest.union import united
+from aligntools.translating.settings import TuningSettings
 from aligntools.translating.tuning import linear_bleu, mert, risk
 from aligntools.translating.tuning.linear_bleu import LENGTH, REFERENCE, LinearBleu, References
 
 KIND = "translation tuning"
-METHODS = ("risk", "mert", "likelihood")
-LOSSES = ("corpus", "sentence", "linear")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How weights are learned.
-
-    Attributes
-    ----------
-    method : str
-        ``risk`` (expected loss), ``mert`` (BLEU of the best candidates), ``likelihood`` (of the candidate nearest to
-        the references: equation 5 of Li et al. 2011, where the references themselves may be out of reach).
-    loss : str
-        Of risk: ``corpus``, 1 - BLEU of expected counts; ``sentence``, 1 - smoothed BLEU of each candidate;
-        ``linear``, Tromble et al. 2008's approximation, around the counts of the round's translations.
-    forest : bool
-        Risk over all derivations of all rounds, instead of over merged k-best lists.
-    k : int
-    rounds : int
-        Of decoding and optimizing, at most.
-    patience : int
-        Ends after so many rounds without a gain in BLEU.
-    gamma, quench : float
-        See `risk.schedule`; every round goes through it.
-    l2, temperature : float
-        See `risk.Risk`.
-    prior : str
-        Where the L2 term draws weights to: ``zero``, or ``start``, the weights that tuning began with.
-    iterations : int
-        L-BFGS steps for each gamma.
-    restarts : int
-        See `mert.maximize`.
-    seed : int
-    """
-
-    method: str = "risk"
-    loss: str = "corpus"
-    forest: bool = False
-    k: int = 100
-    rounds: int = 10
-    patience: int = 3
-    gamma: float = 1.0
-    quench: float | None = None
-    l2: float = 1e-4
-    temperature: float = 0.0
-    prior: str = "zero"
-    iterations: int = 200
-    restarts: int = 8
-    seed: int = 1
+DEFAULTS = TuningSettings()
 
 
 @dataclass(eq=False)
-class Part:
+class TuningSet:
     """Sentences to tune on.
 
     Attributes
@@ -128,7 +81,7 @@ class Round:
 
 
 @dataclass(eq=False)
-class Progress:
+class TuningState:
     """Where tuning is: enough to go on from.
 
     Attributes
@@ -140,7 +93,7 @@ class Progress:
     start : float64 [features]
         Of the first round.
     rounds : list of Round
-    lists : list of Candidates, Hypergraph or None
+    lists : list of CandidateLists, Hypergraph or None
         Of each part, merged.
     objective : float or None
         That ``weights`` reached.
@@ -162,22 +115,22 @@ class Progress:
 
 
 def tune(
-    parts: Sequence[Part],
+    parts: Sequence[TuningSet],
     start,
-    settings: Settings = Settings(),
+    settings: TuningSettings = DEFAULTS,
     frozen: dict[int, float] | None = None,
     pool: Pool | None = None,
     report: Callable[[Round], None] | None = None,
-    keep: Callable[[Progress], None] | None = None,
-) -> Progress:
+    keep: Callable[[TuningState], None] | None = None,
+) -> TuningState:
     """Learn weights.
 
     Parameters
     ----------
-    parts : sequence of Part
-    start : float64 [features] or Progress
-        A Progress goes on from where it was, to the same result as if it had not been interrupted.
-    settings : Settings
+    parts : sequence of TuningSet
+    start : float64 [features] or TuningState
+        A TuningState goes on from where it was, to the same result as if it had not been interrupted.
+    settings : TuningSettings
     frozen : dict of int to float
         Features whose weight, times gamma, stays.
     pool : Pool, optional
@@ -185,73 +138,66 @@ def tune(
     report : callable, optional
         Called with each Round.
     keep : callable, optional
-        Called with the Progress after each round; to be saved at once.
+        Called with the TuningState after each round; to be saved at once.
 
     Returns
     -------
-    Progress
+    TuningState
         Its ``best`` are the weights to take.
     """
     frozen = dict(frozen or {})
-    if isinstance(start, Progress):
-        progress = start
+    if isinstance(start, TuningState):
+        state = start
     else:
         weights = np.array(start, np.float64)
-        progress = Progress(weights, weights.copy(), weights.copy(), lists=[None] * len(parts))
-    while not progress.done:
-        found = _decode(parts, progress, settings, frozen, pool)
-        now = progress.rounds[-1]
-        if progress.best_round is now:
-            progress.best = progress.weights.copy()
+        state = TuningState(weights, weights.copy(), weights.copy(), lists=[None] * len(parts))
+    while not state.done:
+        found = _decode(parts, state, settings, frozen, pool)
+        now = state.rounds[-1]
+        if state.best_round is now:
+            state.best = state.weights.copy()
         if report is not None:
             report(now)
-        stale = now.number - progress.best_round.number >= settings.patience
+        stale = now.number - state.best_round.number >= settings.patience
         if now.number >= settings.rounds or stale or not found:
-            progress.done = True
+            state.done = True
         else:
-            _optimize(parts, found, progress, settings, frozen, pool)
+            _optimize(parts, found, state, settings, frozen, pool)
         if keep is not None:
-            keep(progress)
-    return progress
+            keep(state)
+    return state
 
 
-def _with_frozen(weights, frozen, gamma):
-    out = np.array(weights, np.float64)
-    for feature, value in frozen.items():
-        out[feature] = value / gamma
-    return out
-
-
-def _decode(parts, progress, settings, frozen, pool):
+def _decode(parts, state, settings, frozen, pool):
     """Translate all parts, note the round, and return what there is to optimize on; nothing if nothing is new."""
     gamma = risk.schedule(settings.gamma, settings.quench)[-1]
-    weights = _with_frozen(progress.weights, frozen, gamma)
+    weights = risk.with_frozen(state.weights, frozen, gamma)
     found, scores, ratios, total, size, new = [], [], [], 0.0, 0, False
     for number, part in enumerate(parts):
         h = part.decode(weights)
-        edges = hypergraph.edge_scores(h, weights, pool=pool)
+        edges = edge_scores(h, weights, pool=pool)
         on_forest = settings.forest and settings.method == "risk"
-        lists = hypergraph.k_best(h, edges, len(weights), 1 if on_forest else settings.k, pool=pool)
+        lists = derivations.k_best(h, edges, len(weights), 1 if on_forest else settings.n_best, pool=pool)
         counts = linear_bleu.corpus_statistics(lists, part.references, part.groups, part.weights, pool)
         scores.append(100 * float(bleu.corpus_bleu(counts)))
         ratios.append(float(counts[LENGTH] / max(counts[REFERENCE], 1e-9)))
         if part.counted:
             total = total + counts
-        before = progress.lists[number]
+        before = state.lists[number]
         if on_forest:
             merged = h if before is None else united(before, h)
             new, size = True, size + merged.edges
         else:
             merged = lists.merged() if before is None else before.merged(lists)
             new, size = new or before is None or merged.count > before.count, size + merged.count
-        progress.lists[number] = merged
+        state.lists[number] = merged
         found.append((merged, counts))
     score = 100 * float(bleu.corpus_bleu(total))
-    progress.rounds.append(Round(len(progress.rounds), scores, score, ratios, size, progress.objective))
+    state.rounds.append(Round(len(state.rounds), scores, score, ratios, size, state.objective))
     return found if new else []
 
 
-def _optimize(parts, found, progress, settings, frozen, pool):
+def _optimize(parts, found, state, settings, frozen, pool):
     """Find the weights of the next round."""
     if settings.method == "mert":
         lists = [candidates for candidates, _ in found]
@@ -262,30 +208,28 @@ def _optimize(parts, found, progress, settings, frozen, pool):
                 for candidates, part in zip(lists, parts, strict=True)
             ]
         )
-        corpus = mert.Corpus(joined, statistics, np.concatenate([part.weights for part in parts]), pool)
-        start = _with_frozen(progress.weights, frozen, 1.0)
-        seed = [settings.seed, len(progress.rounds)]
-        progress.weights, value = mert.maximize(corpus, start, seed, settings.restarts, frozen=tuple(frozen))
-        progress.objective = -value
+        corpus = mert.MertCorpus(joined, statistics, np.concatenate([part.weights for part in parts]), pool)
+        start = risk.with_frozen(state.weights, frozen, 1.0)
+        seed = [settings.seed, len(state.rounds)]
+        state.weights, value = mert.maximize(corpus, start, seed, settings.restarts, frozen=tuple(frozen))
+        state.objective = -value
         return
     examples = [_examples(part, *of, settings, pool) for part, of in zip(parts, found, strict=True)]
     how = {"l2": settings.l2, "frozen": frozen, "pool": pool}
     if settings.prior == "start":
-        how["center"] = progress.start
+        how["center"] = state.start
     if settings.method == "likelihood":
-        objective = risk.Likelihood(examples, len(progress.weights), **how)
+        objective = risk.Likelihood(examples, len(state.weights), **how)
     else:
-        objective = risk.Risk(examples, len(progress.weights), temperature=settings.temperature, **how)
+        objective = risk.Risk(examples, len(state.weights), temperature=settings.temperature, **how)
     gammas = risk.schedule(settings.gamma, settings.quench)
-    progress.weights, progress.objective = risk.minimize(
-        objective, progress.weights, gammas, settings.iterations, pool=pool
-    )
+    state.weights, state.objective = risk.minimize(objective, state.weights, gammas, settings.iterations, pool=pool)
 
 
 def _examples(part, made, counts, settings, pool):
     """Return what was decoded with its losses or statistics; ``counts`` are those of the round's translations."""
     weights = np.asarray(part.weights, np.float64)
-    if isinstance(made, Candidates):
+    if isinstance(made, CandidateLists):
         statistics = linear_bleu.candidate_statistics(made, part.references, part.groups, pool)
         h = made.hypergraph()
         if settings.method == "risk" and settings.loss == "corpus":
@@ -310,7 +254,7 @@ def _examples(part, made, counts, settings, pool):
 # Files of a run that may be interrupted
 
 
-def fingerprint(settings: Settings, *arrays, **others) -> str:
+def fingerprint(settings: TuningSettings, *arrays, **others) -> str:
     """Return what tells two runs apart: their settings, other values (JSON), and data."""
     digest = hashlib.sha256(json.dumps([asdict(settings), others], sort_keys=True).encode())
     for array in arrays:
@@ -319,24 +263,28 @@ def fingerprint(settings: Settings, *arrays, **others) -> str:
     return digest.hexdigest()
 
 
-def save_progress(path, own: str, progress: Progress):
-    """Write a progress; the file appears whole or not at all."""
-    arrays = {"weights": progress.weights, "best": progress.best, "start": progress.start}
-    for k, candidates in enumerate(progress.lists):
+#: What files call the kinds of lists.
+_LIST_KINDS: dict[type, str] = {CandidateLists: "Candidates", Hypergraph: "Hypergraph"}
+
+
+def save_state(path, own: str, state: TuningState):
+    """Write a state; the file appears whole or not at all."""
+    arrays = {"weights": state.weights, "best": state.best, "start": state.start}
+    for k, candidates in enumerate(state.lists):
         if candidates is not None:
             arrays |= {f"list{k}.{name}": values for name, values in candidates.arrays().items()}
     header = {
         "fingerprint": own,
-        "rounds": [asdict(r) for r in progress.rounds],
-        "lists": [type(c).__name__ if c is not None else None for c in progress.lists],
-        "objective": progress.objective,
-        "done": progress.done,
+        "rounds": [asdict(r) for r in state.rounds],
+        "lists": [_LIST_KINDS[type(c)] if c is not None else None for c in state.lists],
+        "objective": state.objective,
+        "done": state.done,
     }
     write_model(path, KIND, header, arrays)
 
 
-def load_progress(path, own: str) -> Progress:
-    """Read a progress.
+def load_state(path, own: str) -> TuningState:
+    """Read a state.
 
     Raises
     ------
@@ -347,13 +295,19 @@ def load_progress(path, own: str) -> Progress:
     if header.get("fingerprint") != own:
         raise ModelError(path, None, "is of other text, weights or options; remove it, or give another --checkpoint")
     try:
-        lists = [None] * len(header["lists"])
+        lists: list = [None] * len(header["lists"])
         for k, kind in enumerate(header["lists"]):
             if kind is not None:
-                of = {"Candidates": Candidates, "Hypergraph": Hypergraph}[kind]
+                of = {name: cls for cls, name in _LIST_KINDS.items()}[kind]
                 lists[k] = of(**{f.name: np.array(arrays[f"list{k}.{f.name}"]) for f in fields(of)})
-        rounds = [Round(**r) for r in header["rounds"]]
-        weights = [np.array(arrays[name]) for name in ("weights", "best", "start")]
-        return Progress(*weights, rounds, lists, header["objective"], header["done"])
+        return TuningState(
+            np.array(arrays["weights"]),
+            np.array(arrays["best"]),
+            np.array(arrays["start"]),
+            [Round(**r) for r in header["rounds"]],
+            lists,
+            header["objective"],
+            header["done"],
+        )
     except (KeyError, TypeError) as error:
         raise ModelError(path, None, f"is damaged ({error}); remove it") from None

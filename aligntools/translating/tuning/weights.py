@@ -2,6 +2,8 @@
 
 import json
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +21,7 @@ _DEFAULTS = {
 }  # fmt: skip
 
 
-def save_weights(path, names, values, about=None):
+def save_weights(path: str, names: Sequence[str], values: Any, about: dict[str, Any] | None = None) -> None:
     """Write weights; the file appears whole or not at all.
 
     Parameters
@@ -41,7 +43,7 @@ def save_weights(path, names, values, about=None):
         out.write((json.dumps(text, indent=1, ensure_ascii=False) + "\n").encode())
 
 
-def read_weights(path):
+def read_weights(path: str) -> tuple[dict[str, float], dict[str, Any]]:
     """Read a weights file, whatever its features are.
 
     Returns
@@ -52,7 +54,7 @@ def read_weights(path):
     Raises
     ------
     DataError
-        When it is none, or of another version, or a weight is no finite number.
+        When it is not such a file, or of another version, or a weight is not a finite number.
     """
     with files.reading(path) as file:
         data = file.read()
@@ -61,7 +63,7 @@ def read_weights(path):
     except (ValueError, UnicodeDecodeError):
         text = None
     if not isinstance(text, dict) or text.get("format") != FORMAT or text.get("kind") != KIND:
-        raise DataError(path, None, "is not a file of translation weights; imputed-risk -w writes one")
+        raise DataError(path, None, "is not a file of translation weights; imputed-risk -o writes one")
     if text.get("version") != VERSION:
         raise DataError(path, None, f"has version {text.get('version')}, this program reads {VERSION}; learn it again")
     features, about = text.get("features"), text.get("about", {})
@@ -73,14 +75,21 @@ def read_weights(path):
     return {name: float(value) for name, value in features.items()}, about if isinstance(about, dict) else {}
 
 
-def load_weights(path, names):
-    """Read the weights of a system.
+def load_weights(path: str, names: Sequence[str]) -> np.ndarray:
+    """Read the weights of a system from a file; see `read_weights` and `in_order`."""
+    return in_order(path, read_weights(path)[0], names)
+
+
+def in_order(path: str, features: Mapping[str, float], names: Sequence[str]) -> np.ndarray:
+    """Return weights in the order of a system's features.
 
     Parameters
     ----------
     path : str
+        What messages call the weights.
+    features : dict of str to float
     names : sequence of str
-        The system's features, in its order.
+        The system's features.
 
     Returns
     -------
@@ -89,27 +98,21 @@ def load_weights(path, names):
     Raises
     ------
     DataError
-        As `read_weights`, and when a feature has no weight there or a weight no feature here.
+        When a feature has no weight or a weight has no feature.
     """
-    features, _ = read_weights(path)
     missing = [name for name in names if name not in features]
     over = sorted(set(features) - set(names))
+    advice = "use the grammar that they were learned with"
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise DataError(
-            path, None, f"no weight for the feature '{missing[0]}'{more}; use the grammar that they were learned with"
-        )
+        raise DataError(path, None, f"no weight for the feature '{missing[0]}'{more}; {advice}")
     if over:
         more = f" and {len(over) - 1} more" if len(over) > 1 else ""
-        raise DataError(
-            path,
-            None,
-            f"a weight for '{over[0]}'{more}, which the system lacks; use the grammar they were learned with",
-        )
+        raise DataError(path, None, f"a weight for '{over[0]}'{more}, which the system lacks; {advice}")
     return np.array([features[name] for name in names], np.float64)
 
 
-def default_weights(names):
+def default_weights(names: Sequence[str]) -> np.ndarray:
     """Return weights to begin with: those of a system that nobody has tuned.
 
     Parameters

@@ -1,0 +1,99 @@
+"""Steps of exponentiated gradient with adaptive rates, for tables of millions of numbers and for one alone.
+
+The rules are those of `aligntools.ground.exponentiated`. What differs is memory: a table has tens of millions of
+entries, so they are float32, four numbers an entry and direction.
+"""
+
+import numpy as np
+
+from aligntools.aligning.models.diagonal import TENSION_RANGE
+from aligntools.aligning.training import kernels_reconstruction as km
+from aligntools.ground.exponentiated import GROWTH, RATE_LIMIT, STEP
+
+#: Least probability of a pair of words.
+LEAST = 1e-12
+#: Limit of the tension's exponent in a step.
+TENSION_STEP = 0.2
+
+_NONE = np.zeros(0, np.float32)
+_NO_IDS = np.zeros(0, np.int32)
+
+
+class DistributionFamily:
+    """Distributions of one kind: where they stand, and where they are being tried.
+
+    Parameters
+    ----------
+    values : float32 [n]
+        The start.
+    ptr : int64
+        Distributions are rows ``ptr[v]..ptr[v + 1]``; or, with ``ids`` [n] given, what has the same id.
+    rate : float
+        Of every distribution at first; with 0 they stay as they are.
+    """
+
+    def __init__(self, values, ptr, rate, ids=None, n_groups=None):
+        self.p = np.array(values, np.float32, order="C")
+        self.place = ptr, _NO_IDS if ids is None else ids, ids is not None
+        n = len(ptr) - 1 if ids is None else n_groups
+        self.rates = np.full(n, float(rate))
+        self.moves = rate > 0
+        self.sums = np.zeros((2, n))
+        self.totals = np.zeros(n)
+        self.tried, self.ways = self.p, None
+        self.gradient = np.zeros_like(self.p) if self.moves else _NONE
+
+    def propose(self):
+        """Try a step."""
+        if self.moves:
+            if self.tried is self.p:
+                self.tried = self.p.copy()  # with what lies in no distribution
+            km.move(*self.place, self.p, self.ways, self.rates, STEP, LEAST, self.sums, self.tried)
+
+    def accept(self):
+        """Stand where the step led, with the gradient found there; rates grow where it agrees with the step."""
+        if not self.moves:
+            return
+        self.p, self.tried = self.tried, self.p
+        km.slopes(*self.place, self.p, self.gradient, self.totals, self.sums[0])
+        if self.ways is None:
+            self.ways = np.empty_like(self.p)
+        else:
+            agreement = self.sums[0]
+            km.agreement(*self.place, self.p, self.gradient, self.ways, self.rates, STEP, agreement)
+            self.rates = np.where(agreement > 0, np.minimum(self.rates * GROWTH, RATE_LIMIT), self.rates)
+            self.rates = np.where(agreement < 0, self.rates / 2, self.rates)
+        self.ways, self.gradient = self.gradient, self.ways
+
+    def halve(self):
+        """Take smaller steps from here."""
+        self.rates /= 2
+
+
+class Tension:
+    """The diagonal's tension, a single positive number, climbed by the same rules."""
+
+    def __init__(self, value, rate):
+        self.p = self.tried = float(value)
+        self.rate, self.way, self.slope, self.total = rate, 0.0, 0.0, 1.0
+
+    def _exponent(self):
+        return min(max(self.rate * self.way, -TENSION_STEP), TENSION_STEP)
+
+    def propose(self):
+        """Try a step."""
+        if self.p > 0 and self.rate > 0:
+            low, high = TENSION_RANGE
+            self.tried = min(max(self.p * float(np.exp(self._exponent())), low), high)
+
+    def accept(self):
+        """Stand there; rates grow where the slope agrees with the step."""
+        self.p = self.tried
+        way = self.slope * self.p / max(self.total, 1.0)
+        agreement = way * self._exponent()
+        self.rate = min(self.rate * GROWTH, RATE_LIMIT) if agreement > 0 else self.rate / (2 if agreement < 0 else 1)
+        self.way = way
+
+    def halve(self):
+        """Take smaller steps from here."""
+        self.rate /= 2

@@ -1,0 +1,485 @@
+"""Grammars from Python: extracting Hiero rules from aligned text, filtering, reading and writing."""
+
+import logging
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union
+
+import numpy as np
+
+from aligntools.api.progress import Progress, Step, reporter
+from aligntools.api.sentences import PathLike, Text, lines_of, read_lines, side_of
+from aligntools.api.threads import available_cores
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.translating.settings import ExtractionSettings
+from aligntools.translating.text import Lines, numbered
+
+if TYPE_CHECKING:
+    from aligntools.formats.bitext import Bitext
+    from aligntools.formats.grammar import GrammarRules
+    from aligntools.formats.pharaoh import Links
+    from aligntools.translating.grammar.extraction import Extraction, ExtractionFigures
+
+GrammarFormat: TypeAlias = Literal["hiero", "moses", "binary"]
+Phrases: TypeAlias = Literal["tight", "outer", "loose"]
+FeatureSet: TypeAlias = Literal["standard", "full", "cdec"]
+#: Word alignments: a Pharaoh file, what its reader returned, or for each pair a line such as ``0-0 1-2``, positions, or
+#: an `Alignment`.
+AlignmentsInput: TypeAlias = Union[PathLike, "Links", Iterable[Any]]
+
+_ANY_LENGTH = 2**31 - 1
+_log = logging.getLogger("aligntools")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of a grammar; both sides are of category X.
+
+    Attributes
+    ----------
+    source, target : tuple of str
+        Words, and ``[X,1]`` and ``[X,2]`` for the nonterminals.
+    features : dict of str to float
+    links : tuple of (int, int)
+        Linked words, by their places on both sides.
+    """
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    features: dict[str, float]
+    links: tuple[tuple[int, int], ...]
+
+    def __str__(self) -> str:
+        features = " ".join(f"{name}={value:.5g}" for name, value in self.features.items())
+        return f"[X] ||| {' '.join(self.source)} ||| {' '.join(self.target)} ||| {features}"
+
+
+@dataclass(frozen=True)
+class FilterFigures:
+    """What filtering a grammar came to.
+
+    Attributes
+    ----------
+    kept : int
+        Rules written.
+    total : int or None
+        Rules of the grammar, where its lines are copied.
+    sentences, types : int
+        Sentences and different words of the text.
+    """
+
+    kept: int
+    total: int | None
+    sentences: int
+    types: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Grammar:
+    """A hierarchical (Hiero) grammar, sorted by source side.
+
+    It does not change, can be pickled, and may be used from several threads at once.
+
+    Attributes
+    ----------
+    rules : GrammarRules
+        The arrays: vocabularies, source and target sides, features, links, counts.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> grammar = at.extract_grammar(["das Haus"], ["the house"], ["0-0 1-1"])
+    >>> len(grammar)
+    5
+    >>> grammar[0].source, grammar[0].target
+    (('Haus',), ('house',))
+    """
+
+    rules: "GrammarRules"
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __repr__(self) -> str:
+        return f"<Grammar of {len(self)} rules, features {', '.join(self.feature_names)}>"
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the rules' features."""
+        return [*self.rules.feature_names, *self.rules.sparse_names]
+
+    def __getitem__(self, number: int) -> Rule:
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"no rule {number}; there are {len(self)}")
+        number %= len(self)
+        r = self.rules
+        source, target = r.rule(number)
+        features = dict(zip(r.feature_names, r.features[number].tolist(), strict=True))
+        begin, end = r.sparse_offsets[number : number + 2].tolist()
+        for k, value in zip(r.sparse_ids[begin:end].tolist(), r.sparse_values[begin:end].tolist(), strict=True):
+            features[r.sparse_names[k]] = value
+        begin, end = r.links_offsets[number : number + 2].tolist()
+        return Rule(tuple(source), tuple(target), features, tuple((i, j) for i, j in r.links[begin:end].tolist()))
+
+    @classmethod
+    def load(cls, path: PathLike, *, text: Text | None = None, span: int | None = None) -> "Grammar":
+        """Read a grammar: the text of cdec and Joshua, that of Moses, or a binary file.
+
+        Parameters
+        ----------
+        path : str or path
+        text : path or iterable of sentences, optional
+            Keep only the rules that this text can use: it has all words between a source side's nonterminals.
+        span : int, optional
+            Keep only those that match within so many words, the span limit of the decoder.
+
+        Raises
+        ------
+        DataError
+            When the file cannot be read, or for its first line that is not a rule.
+        """
+        from aligntools.formats.grammar_files import read_grammar
+
+        only_for = None if text is None else side_of(text)
+        return cls(read_grammar(os.fspath(path), only_for=only_for, span=span))
+
+    def save(self, path: PathLike, format: GrammarFormat = "hiero") -> None:
+        """Write the grammar; the file appears whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            May end in ``.gz``, ``.xz`` or ``.zst`` for text; ``-`` is standard output.
+        format : str
+            ``hiero`` (cdec, Joshua), ``moses``, or ``binary``, which loads faster.
+
+        Raises
+        ------
+        DataError
+            When the file cannot be written.
+        """
+        from aligntools.formats.grammar_files import FORMATS, write_grammar
+
+        if format not in FORMATS:
+            raise UsageProblem(f"no format '{format}' of grammars; choose one of {', '.join(FORMATS)}")
+        write_grammar(os.fspath(path), self.rules, format)
+
+
+def extract_grammar(
+    source: "Text | Bitext",
+    target: Text | None = None,
+    alignments: AlignmentsInput | None = None,
+    *,
+    max_span: int = ExtractionSettings.max_span,
+    max_symbols: int = ExtractionSettings.max_symbols,
+    nonterminals: int = ExtractionSettings.nonterminals,
+    min_hole: int = ExtractionSettings.min_hole,
+    phrases: Phrases = "outer",
+    features: FeatureSet = "full",
+    keep: int = ExtractionSettings.keep,
+    min_count: float = ExtractionSettings.min_count,
+    text: Text | None = None,
+    index_base: int = 0,
+    max_memory: int = ExtractionSettings.max_memory,
+    tmpdir: PathLike | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> Grammar:
+    """Extract a hierarchical grammar from aligned text (Chiang 2007, "Hierarchical phrase-based translation", 3).
+
+    Every stretch of words whose links stay within it is an initial phrase pair. Rules are these, and what is left of
+    them when one or two smaller ones are replaced by nonterminals. Each initial phrase pair counts 1, which its rules
+    share. Words are taken as they are, upper and lower case.
+
+    Parameters
+    ----------
+    source, target : path, or iterable of sentences
+        Or one `Bitext`, from `read_bitext`, as ``source``.
+    alignments : path, or iterable of alignments
+        One for each sentence pair: a line of Pharaoh, pairs of positions, or an `Alignment`.
+    max_span : int
+        Most words of an initial phrase, on either side.
+    max_symbols : int
+        Most words and nonterminals of a source side.
+    nonterminals : int
+        Most nonterminals, 0 to 2; 0 gives a phrase table.
+    min_hole : int
+        Fewest source words that a nonterminal replaces.
+    phrases : str
+        ``tight``: phrases begin and end with linked words; ``loose``: they need not; ``outer``: only those that
+        nonterminals replace do.
+    features : str
+        ``standard``: phrase and lexical probabilities, natural logs; ``full``: with counts; ``cdec``: cdec's.
+    keep : int
+        Rules kept for each source side, the most frequent ones.
+    min_count : float
+        Leave out rules with a lower (fractional) count.
+    text : path or iterable of sentences, optional
+        Keep only the rules that this text can use; all rules enter the scores.
+    index_base : int
+        What the first word is called in ``alignments``, 0 or 1.
+    max_memory : int
+        Bytes; what exceeds them goes to temporary files.
+    tmpdir : path, optional
+        Where temporary files go; the system's folder for them if not given.
+    threads : int, optional
+        All cores if not given; neither this nor ``max_memory`` changes the grammar.
+    progress : callable or bool, optional
+        Called with a `Step` at the end, with what the extraction found.
+
+    Raises
+    ------
+    DataError
+        When texts and alignments do not have the same number of lines, or a link points past a sentence.
+    UsageProblem
+        When a setting is not valid.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> grammar = at.extract_grammar(["das Haus", "ein Haus"], ["the house", "a house"], ["0-0 1-1", "0-0 1-1"])
+    >>> print(grammar[len(grammar) - 1])
+    [X] ||| ein [X,1] ||| a [X,1] ||| PhraseEgivenF=0 PhraseFgivenE=0 LexEgivenF=0 LexFgivenE=0 LogCount=0 \
+SingletonRule=1 SingletonSource=1
+    """
+    settings = ExtractionSettings(
+        max_span, max_symbols, nonterminals, phrases, min_hole, keep, min_count, features, max_memory
+    )
+    extraction = _extraction(source, target, alignments, settings, text, index_base, tmpdir, threads)
+    rules = extraction.grammar()
+    _report(extraction, progress)
+    return Grammar(rules)
+
+
+def extract_grammar_file(
+    path: PathLike,
+    source: "Text | Bitext",
+    target: Text | None = None,
+    alignments: AlignmentsInput | None = None,
+    *,
+    format: GrammarFormat = "hiero",
+    text: Text | None = None,
+    index_base: int = 0,
+    tmpdir: PathLike | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+    **settings: Any,
+) -> "ExtractionFigures":
+    """Extract a grammar and write it part by part, so that it is never in memory as a whole.
+
+    Parameters
+    ----------
+    path : str or path
+        The file, which appears whole or not at all; ``-`` is standard output.
+    format : str
+        ``hiero``, ``moses`` or ``binary``; the last one is made in memory.
+    source, target, alignments, text, index_base, tmpdir, threads, progress, **settings
+        See `extract_grammar`.
+
+    Returns
+    -------
+    ExtractionFigures
+        Rules found and written, source and target sides, sorted runs.
+    """
+    from aligntools.formats.grammar_files import write_grammar
+    from aligntools.formats.grammar_text import write_text
+
+    extraction = _extraction(
+        source, target, alignments, ExtractionSettings(**settings), text, index_base, tmpdir, threads
+    )
+    if format == "binary":
+        write_grammar(os.fspath(path), extraction.grammar(), "binary")
+    else:
+        write_text(os.fspath(path), extraction.parts(), format)
+    _report(extraction, progress)
+    return extraction.figures
+
+
+def _report(extraction: "Extraction", progress: Progress) -> None:
+    figures = extraction.figures
+    reporter(progress)(Step("extracting", 1, 1, vars(figures) | {"pairs": len(extraction.source)}))
+    if figures.kept == 0:
+        _log.info("no rules; do the alignments belong to these texts, or is min_count too high?")
+    if figures.unwritable:
+        words = "'|||', '[X]' or the like, which the format cannot express"
+        _log.info("%d rules left out with words such as %s", figures.unwritable, words)
+
+
+def _extraction(
+    source: "Text | Bitext",
+    target: Text | None,
+    alignments: AlignmentsInput | None,
+    settings: ExtractionSettings,
+    text: Text | None,
+    index_base: int,
+    tmpdir: PathLike | None,
+    threads: int | None,
+) -> "Extraction":
+    """Read what is given and prepare the extraction."""
+    settings.check()
+    if tmpdir is not None and not os.path.isdir(tmpdir):
+        raise UsageProblem(f"--tmpdir: {os.fspath(tmpdir)} is not a directory")
+    if alignments is None:
+        raise UsageProblem("a grammar needs alignments: one for each sentence pair")
+    from aligntools.formats import pharaoh
+    from aligntools.translating.grammar.extraction import Extraction
+
+    links, name = _links(alignments, index_base)
+    bitext = _bitext(source, target)
+    if len(links) != len(bitext):
+        found = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs; they must have the same number"
+        raise DataError(name, None, found)
+    lengths = bitext.source.lengths(), bitext.target.lengths()
+    pharaoh.check_range(links, *lengths, path=name, index_base=index_base)
+    return Extraction(
+        bitext, links, settings, text=None if text is None else side_of(text),
+        threads=available_cores() if threads is None else threads, max_memory=settings.max_memory,
+        folder=None if tmpdir is None else os.fspath(tmpdir),
+    )  # fmt: skip
+
+
+def _bitext(source: "Text | Bitext", target: Text | None) -> "Bitext":
+    """Return both texts as a bitext, in the case that they have."""
+    from aligntools.formats.bitext import Bitext, Skipped, read_bitext
+
+    if isinstance(source, Bitext):
+        return source
+    if target is None:
+        raise UsageProblem("a grammar needs two texts: source and target, or what read_bitext returns")
+    if isinstance(source, str | os.PathLike) and isinstance(target, str | os.PathLike):
+        return read_bitext(os.fspath(source), os.fspath(target), lowercase=False, max_length=_ANY_LENGTH)
+    sides = read_lines(source), read_lines(target)
+    if len(sides[0]) != len(sides[1]):
+        raise DataError(
+            sides[1].name, None, f"{len(sides[1])} sentences, but the source text has {len(sides[0])}; they must have"
+            " the same number",
+        )  # fmt: skip
+    lengths = [np.diff(side.offsets) for side in sides]
+    blank = (lengths[0] == 0) | (lengths[1] == 0)
+    (first, words), (second, others) = (numbered([_without(side, blank)]) for side in sides)
+    skipped = Skipped()
+    skipped.counts["blank"] = int(blank.sum())
+    if blank.any():
+        skipped.first["blank"] = int(np.argmax(blank)) + 1
+    return Bitext(first, second, words, others, skipped)
+
+
+def _without(side: Lines, blank: np.ndarray) -> Lines:
+    """Return a text with some sentences emptied."""
+    if not blank.any():
+        return side
+    ends = side.offsets.tolist()
+    rows = [[] if gone else side.words[a:b] for a, b, gone in zip(ends, ends[1:], blank.tolist(), strict=False)]
+    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    return Lines([word for row in rows for word in row], offsets, side.name)
+
+
+def _links(alignments: AlignmentsInput, index_base: int) -> "tuple[Links, str]":
+    """Return links, and what messages call them."""
+    from aligntools.formats.pharaoh import Links, parse_pharaoh, read_pharaoh
+
+    if isinstance(alignments, Links):
+        return alignments, "<alignments>"
+    if isinstance(alignments, str | os.PathLike):
+        return read_pharaoh(os.fspath(alignments), index_base=index_base), os.fspath(alignments)
+    rows: list[str] = []
+    for given in alignments:
+        if isinstance(given, str):
+            rows.append(given.strip())
+            continue
+        links: Any = getattr(given, "links", given)
+        pairs: Sequence[tuple[int, int]] = sorted({(int(i), int(j)) for i, j in links})
+        base = 0 if hasattr(given, "links") else index_base
+        rows.append(" ".join(f"{i - base + index_base}-{j - base + index_base}" for i, j in pairs))
+    data = "".join(row + "\n" for row in rows).encode()
+    return parse_pharaoh(data, path="<alignments>", index_base=index_base), "<alignments>"
+
+
+def filter_grammar(grammar: Grammar, text: Text, *, span: int | None = None) -> Grammar:
+    """Keep the rules of a grammar that a text can use: it has all words between a source side's nonterminals.
+
+    Parameters
+    ----------
+    grammar : Grammar
+    text : path, or iterable of sentences
+        What is to be translated.
+    span : int, optional
+        Keep only rules that match within so many words of a sentence, the span limit of the decoder: far fewer.
+
+    Returns
+    -------
+    Grammar
+        With the words that its rules have, and no others.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> grammar = at.extract_grammar(["das Haus", "ein Hund"], ["the house", "a dog"], ["0-0 1-1", "0-0 1-1"])
+    >>> len(grammar), len(at.filter_grammar(grammar, ["das Haus", "Haus"]))
+    (10, 5)
+    """
+    from aligntools.formats.grammar import TextFilter, filtered
+
+    side, vocabulary = side_of(text)
+    return Grammar(filtered(grammar.rules, TextFilter(side, vocabulary, span=span)))
+
+
+def filter_grammar_file(
+    grammar: PathLike,
+    text: Text,
+    path: PathLike,
+    *,
+    span: int | None = None,
+    format: Literal["same", "hiero", "moses", "binary"] = "same",
+) -> FilterFigures:
+    """Keep the rules of a grammar's file that a text can use; the lines of text files are copied as they are.
+
+    Parameters
+    ----------
+    grammar : str or path
+        Of any format.
+    text : path, or iterable of sentences
+    path : str or path
+        The file to write; it appears whole or not at all. ``-`` is standard output.
+    span : int, optional
+        See `filter_grammar`.
+    format : str
+        ``same`` as that of the grammar, or one of those of `Grammar.save`.
+
+    Returns
+    -------
+    FilterFigures
+    """
+    from aligntools.formats import files, modelfile
+    from aligntools.formats.grammar import TextFilter
+    from aligntools.formats.grammar_files import read_grammar
+    from aligntools.formats.grammar_text import filter_lines
+
+    name, only_for = os.fspath(grammar), side_of(text)
+    binary = modelfile.is_model(name)
+    if os.fspath(path) == "-" and (format == "binary" or (format == "same" and binary)):
+        raise UsageProblem("a binary grammar is written to a file: -o FILE")
+    if format != "same" or binary:
+        rules = Grammar(read_grammar(name, only_for=only_for, span=span))
+        rules.save(path, "binary" if format == "same" else format)
+        return FilterFigures(len(rules), None, len(only_for[0]), len(only_for[1]) - 1)
+    kept = total = 0
+    with files.writing(os.fspath(path)) as out:
+        for found, some, of in filter_lines(name, TextFilter(*only_for, span=span)):
+            out.write(found)
+            kept, total = kept + some, total + of
+    return FilterFigures(kept, total, len(only_for[0]), len(only_for[1]) - 1)
+
+
+def grammar_of(grammar: "Grammar | PathLike", text: Lines | None = None, span: int | None = None) -> Grammar:
+    """Return a grammar, read from its file as far as a text needs it; one in memory is taken as it is."""
+    return grammar if isinstance(grammar, Grammar) else Grammar.load(grammar, text=text, span=span)
+
+
+def joined(texts: Sequence[Lines]) -> Lines:
+    """Return texts one after another."""
+    if len(texts) == 1:
+        return texts[0]
+    sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(text.offsets) for text in texts)])
+    return Lines([word for text in texts for word in text.words], np.cumsum(sizes)) if texts else lines_of([])

@@ -1,0 +1,306 @@
+"""Language models from Python: estimating, loading, scoring text."""
+
+import logging
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from aligntools.api.progress import Progress, Step, reporter
+from aligntools.api.sentences import PathLike, Sentence, Text, sources_of, words_of
+from aligntools.api.threads import pool_of
+from aligntools.ground.errors import UsageProblem
+from aligntools.translating.settings import LanguageModelSettings
+
+if TYPE_CHECKING:
+    from aligntools.ground.parallel import Pool
+    from aligntools.translating.lm.kneser_ney import Discounts, Estimate
+    from aligntools.translating.lm.language_model import NgramModel, Perplexity
+
+_log = logging.getLogger("aligntools")
+
+
+@dataclass(frozen=True)
+class SentenceScore:
+    """What a language model says of one sentence.
+
+    Attributes
+    ----------
+    log_probability : float
+        Natural logarithm, the end of the sentence included; 0 for a blank line.
+    words, unknown : int
+        Words without the end of the sentence, and those of them that the model does not know.
+    """
+
+    log_probability: float
+    words: int
+    unknown: int
+
+    @property
+    def perplexity(self) -> float:
+        """Per word and end of sentence; NaN for a blank line."""
+        return math.exp(-self.log_probability / (self.words + 1)) if self.words else math.nan
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LanguageModel:
+    """An n-gram language model with backoff (Katz 1987), from `train_lm` or from a file.
+
+    It does not change, can be pickled, and may be used from several threads at once.
+
+    Attributes
+    ----------
+    ngrams : NgramModel
+        The arrays that words are scored with: ``unigrams``, ``keys``, ``values`` and the ``vocabulary``.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> model = at.train_lm(["the house is small", "the house is old", "a house"], order=2)
+    >>> model.score("the house") > model.score("house the")
+    True
+    """
+
+    _ngrams: "NgramModel | None" = None
+    _estimate: "Estimate | None" = None
+
+    @cached_property
+    def ngrams(self) -> "NgramModel":
+        """The arrays that words are scored with."""
+        from aligntools.translating.lm.language_model import from_blocks
+
+        if self._ngrams is not None:
+            return self._ngrams
+        assert self._estimate is not None
+        e = self._estimate
+        return from_blocks(e.order, e.vocabulary, e.counts, e.blocks())
+
+    @property
+    def order(self) -> int:
+        """Words in the longest n-gram."""
+        return (self._estimate or self.ngrams).order
+
+    @property
+    def counts(self) -> list[int]:
+        """N-grams of each order."""
+        return list((self._estimate or self.ngrams).counts)
+
+    @property
+    def discounts(self) -> "tuple[Discounts, ...]":
+        """The discounts of each order, where the model was estimated in this session."""
+        return () if self._estimate is None else tuple(self._estimate.discounts)
+
+    def __len__(self) -> int:
+        return len((self._estimate or self.ngrams).vocabulary)
+
+    def __repr__(self) -> str:
+        return f"<LanguageModel of order {self.order}, {len(self)} words, {sum(self.counts)} n-grams>"
+
+    @classmethod
+    def load(cls, path: PathLike) -> "LanguageModel":
+        """Load a model: an ARPA file of any compression, or a binary one.
+
+        Raises
+        ------
+        DataError
+            When the file cannot be read or is neither.
+        """
+        from aligntools.translating.lm.language_model import load
+
+        return cls(load(os.fspath(path)))
+
+    def save(self, path: PathLike, format: Literal["arpa", "binary"] = "binary") -> None:
+        """Write the model; the file appears whole or not at all.
+
+        Parameters
+        ----------
+        path : str or path
+            May end in ``.gz``, ``.xz`` or ``.zst`` for ARPA; ``-`` is standard output.
+        format : str
+            ``binary`` loads faster; ``arpa`` is what other programs read, and is available right after training.
+
+        Raises
+        ------
+        UsageProblem
+            When a model that was loaded is to be written as ARPA: in memory its n-grams are hashed.
+        DataError
+            When the file cannot be written.
+        """
+        from aligntools.formats.arpa import write_arpa
+
+        if format == "binary":
+            self.ngrams.save(os.fspath(path))
+        elif format != "arpa":
+            raise UsageProblem(f"no format '{format}' of language models; choose arpa or binary")
+        elif self._estimate is None:
+            raise UsageProblem("a loaded model has no n-grams to write as ARPA; train it again, or save it as binary")
+        else:
+            e = self._estimate
+            write_arpa(os.fspath(path), e.vocabulary, e.counts, e.blocks())
+
+    def score(self, sentence: Sentence) -> float:
+        """Return the log-probability of a sentence, natural, the end of the sentence included.
+
+        Parameters
+        ----------
+        sentence : str or list of str
+            A line of words between spaces, or its words.
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> model = at.train_lm(["a b", "a b", "b a"], order=2)
+        >>> model.score("a b") == model.score(["a", "b"])
+        True
+        """
+        from aligntools.translating.lm.language_model import score_sentence
+
+        return score_sentence(self.ngrams, [word.decode("utf-8", "surrogateescape") for word in words_of(sentence)])
+
+    def score_lines(
+        self, text: Text, *, lowercase: bool = False, threads: "int | Pool | None" = None
+    ) -> Iterator[SentenceScore]:
+        """Score a text of any length sentence by sentence.
+
+        Parameters
+        ----------
+        text : path, or iterable of sentences
+        lowercase : bool
+            Put the text in lower case.
+        threads : int, optional
+            All cores if not given; does not change the result.
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> model = at.train_lm(["a b", "a b", "b a"], order=2)
+        >>> [score.unknown for score in model.score_lines(["a b", "", "a z"])]
+        [0, 0, 1]
+        """
+        from aligntools.translating.lm.language_model import score_text
+
+        with pool_of(threads) as pool:
+            for source in sources_of(text):
+                for scores in score_text(self.ngrams, source, pool, lowercase=lowercase):
+                    ends = scores.offsets.tolist()
+                    for n, log in enumerate(scores.sentences().tolist()):
+                        begin, end = ends[n], ends[n + 1]
+                        words = end - begin - 1
+                        unknown = int(scores.unknown[begin:end].sum())
+                        yield SentenceScore(log if words else 0.0, words, unknown)
+
+    def perplexity(self, text: Text, *, lowercase: bool = False, threads: "int | Pool | None" = None) -> "Perplexity":
+        """Measure how well the model predicts a text; lines without words do not count.
+
+        Parameters
+        ----------
+        text : path, or iterable of sentences
+        lowercase : bool
+            Put the text in lower case.
+        threads : int, optional
+            All cores if not given; does not change the result.
+
+        Returns
+        -------
+        Perplexity
+            ``perplexity`` per word and end of sentence (also ``float(...)``), ``perplexity_known`` without unknown
+            words, ``log_probability`` (natural), ``sentences``, ``words``, ``unknown``, and ``found`` by order.
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> model = at.train_lm("data/samples/de-en.en", order=3)
+        >>> 20 < float(model.perplexity("data/samples/fr-en.en")) < 300
+        True
+        """
+        from aligntools.translating.lm.language_model import PerplexityTally, score_text
+
+        tally = PerplexityTally(self.order)
+        with pool_of(threads) as pool:
+            for source in sources_of(text):
+                for scores in score_text(self.ngrams, source, pool, lowercase=lowercase):
+                    tally.add(scores)
+        return tally.result()
+
+
+def train_lm(
+    text: Text | Iterable[os.PathLike[str]],
+    *,
+    order: int = LanguageModelSettings.order,
+    prune: Sequence[int] = LanguageModelSettings.prune,
+    lowercase: bool = LanguageModelSettings.lowercase,
+    skip_symbols: bool = LanguageModelSettings.skip_symbols,
+    max_memory: int = LanguageModelSettings.max_memory,
+    tmpdir: PathLike | None = None,
+    threads: "int | Pool | None" = None,
+    progress: Progress = None,
+) -> LanguageModel:
+    """Estimate an n-gram language model: interpolated modified Kneser-Ney smoothing, as KenLM's lmplz has it.
+
+    Kneser & Ney 1995 ("Improved backing-off for m-gram language modeling"); Chen & Goodman 1998 ("An empirical study
+    of smoothing techniques for language modeling"), with three discounts for each order.
+
+    Parameters
+    ----------
+    text : path, iterable of sentences, or list of paths
+        One sentence a line or an item; sentences without words do not count.
+    order : int
+        Words in the longest n-grams, 1 to 10.
+    prune : sequence of int
+        By order: n-grams that occur this often or less are left out; the last number is for all higher orders. The
+        first is 0: no word is left out.
+    lowercase : bool
+        Put the text in lower case.
+    skip_symbols : bool
+        Skip ``<s>``, ``</s>`` and ``<unk>`` in the text; otherwise they are an error.
+    max_memory : int
+        Bytes; larger tables go to temporary files.
+    tmpdir : path, optional
+        Where temporary files go; the system's folder for them if not given.
+    threads : int, optional
+        All cores if not given; neither this nor ``max_memory`` changes the model.
+    progress : callable or bool, optional
+        Called with a `Step` once the n-grams are counted, and once the model is estimated.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read, a line is not UTF-8 or has one of those symbols, or there are no words.
+    UsageProblem
+        When the order or the thresholds are not valid.
+    ResourceError
+        When temporary files do not fit on the disk.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> at.train_lm("data/samples/de-en.en", order=3)
+    <LanguageModel of order 3, 477 words, 4099 n-grams>
+    """
+    settings = LanguageModelSettings(order, tuple(prune), lowercase, skip_symbols, max_memory)
+    settings.check()
+    if tmpdir is not None and not os.path.isdir(tmpdir):
+        raise UsageProblem(f"--tmpdir: {os.fspath(tmpdir)} is not a directory")
+    from aligntools.formats.disk_arrays import ArrayStore
+    from aligntools.translating.lm.counting import count
+    from aligntools.translating.lm.kneser_ney import estimate
+
+    report = reporter(progress)
+    # the rest of the memory is for what is sorted at a time, and for text
+    store = ArrayStore(max_memory * 7 // 10, None if tmpdir is None else os.fspath(tmpdir))
+    counts = count(sources_of(text), order, store, lowercase=lowercase, skip_symbols=skip_symbols)
+    figures = {
+        "sentences": counts.sentences, "words": counts.words, "blank": counts.blank,
+        "types": len(counts.vocabulary) - 3,
+    }  # fmt: skip
+    report(Step("counting", 1, 2, figures))
+    with pool_of(threads) as pool:
+        found = estimate(counts, store, pool, settings.prune)
+    report(Step("estimating", 2, 2, {"ngrams": list(found.counts), "spilled": store.spilled}))
+    for n, discounts in enumerate(found.discounts, 1):
+        if discounts.problem:
+            shown = ", ".join(f"{value:.4g}" for value in discounts.values)
+            _log.info("%d-grams: %s; discounts %s are used (a small text?)", n, discounts.problem, shown)
+    return LanguageModel(_estimate=found)

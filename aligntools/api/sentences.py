@@ -1,0 +1,101 @@
+"""What the functions for language models and translation take as text: files, and sentences in memory.
+
+A single str or path is a file's name; an iterable has one sentence an item, a line of words between spaces or the
+list of its words.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from aligntools.formats.bitext import Side, read_side
+from aligntools.formats.numbered_text import LineSource
+from aligntools.formats.tagged import Tokens
+from aligntools.formats.vocabulary import Vocabulary
+from aligntools.translating.text import Lines, numbered
+
+#: A sentence: a line of words between spaces, or the list of its words.
+Sentence: TypeAlias = str | Sequence[str]
+#: A file, by its name; ``-`` is standard input.
+PathLike: TypeAlias = str | os.PathLike[str]
+#: Text: a file, sentences, or what the readers return.
+Text: TypeAlias = PathLike | Lines | Tokens | Iterable[Sentence]
+
+#: What messages call text that is not from a file.
+IN_MEMORY = "<sentences>"
+
+
+def is_path(text: object) -> bool:
+    """Tell whether text is given as a file's name."""
+    return isinstance(text, str | os.PathLike)
+
+
+def words_of(sentence: Sentence) -> list[bytes]:
+    """Return the words of a sentence in UTF-8."""
+    if isinstance(sentence, str):
+        return sentence.replace("\n", " ").encode("utf-8", "surrogateescape").split()
+    return [word.encode("utf-8", "surrogateescape") for word in sentence]
+
+
+def line_of(sentence: Sentence) -> bytes:
+    """Return a sentence as a line in UTF-8, without its end."""
+    return b" ".join(words_of(sentence))
+
+
+def lines_of(sentences: Iterable[Sentence], name: str = IN_MEMORY) -> Lines:
+    """Return sentences as flat lists of words."""
+    rows = [words_of(sentence) for sentence in sentences]
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(row) for row in rows], out=offsets[1:])
+    return Lines([word for row in rows for word in row], offsets, name)
+
+
+def read_lines(text: Text) -> Lines:
+    """Return the words of a text, whichever way it is given."""
+    if isinstance(text, Lines):
+        return text
+    if isinstance(text, Tokens):
+        return Lines(text.words, text.offsets)
+    if isinstance(text, str | os.PathLike):
+        side, vocabulary = read_side(os.fspath(text), lowercase=False)
+        return Lines.of(side, vocabulary, os.fspath(text))
+    return lines_of(text)
+
+
+def side_of(text: Text) -> tuple[Side, Vocabulary]:
+    """Return a text as word numbers and their vocabulary."""
+    if isinstance(text, str | os.PathLike):
+        side, vocabulary = read_side(os.fspath(text), lowercase=False)
+        return side, vocabulary
+    return numbered([read_lines(text)])
+
+
+def stream_lines(text: Text, sentences: int) -> Iterator[Lines]:
+    """Yield a text in parts of so many sentences."""
+    if isinstance(text, Lines | Tokens):
+        yield read_lines(text)
+        return
+    if isinstance(text, str | os.PathLike):
+        from aligntools.formats.tagged import stream_text
+
+        yield from (Lines(part.words, part.offsets, os.fspath(text)) for part in stream_text(text, sentences))
+        return
+    rows = iter(text)
+    while part := list(islice(rows, sentences)):
+        yield lines_of(part)
+
+
+def sources_of(text: Text | Iterable[os.PathLike[str]]) -> list[LineSource]:
+    """Return a text, or several files, to be read block by block."""
+    if isinstance(text, str | os.PathLike):
+        return [LineSource(os.fspath(text))]
+    if isinstance(text, Lines | Tokens):
+        ends = text.offsets.tolist()
+        rows = (b" ".join(text.words[a:b]) for a, b in pairwise(ends))
+        return [LineSource(IN_MEMORY, rows)]
+    if isinstance(text, Sequence) and text and all(isinstance(item, os.PathLike) for item in text):
+        return [LineSource(os.fspath(item)) for item in text if isinstance(item, os.PathLike)]
+    return [LineSource(IN_MEMORY, (line_of(item) for item in text if not isinstance(item, os.PathLike)))]

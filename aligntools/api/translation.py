@@ -1,0 +1,355 @@
+"""Translation from Python: systems of a grammar, a language model and weights."""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from aligntools.api.grammars import Grammar as Grammar
+from aligntools.api.grammars import extract_grammar as extract_grammar
+from aligntools.api.grammars import filter_grammar as filter_grammar
+from aligntools.api.language_models import LanguageModel as LanguageModel
+from aligntools.api.language_models import train_lm as train_lm
+from aligntools.api.sentences import PathLike, Sentence, Text, stream_lines
+from aligntools.api.threads import pool_of
+from aligntools.ground.errors import DataError
+from aligntools.translating.settings import DecoderSettings
+
+if TYPE_CHECKING:
+    from aligntools.formats.grammar import GrammarRules
+    from aligntools.ground.parallel import Pool
+    from aligntools.translating.decoding.decoder import Sentences, System
+    from aligntools.translating.forest.hypergraph import Hypergraph
+    from aligntools.translating.forest.nbest import Candidate
+
+#: Sentences worked at a time.
+PART = 500
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A translation of one sentence.
+
+    Attributes
+    ----------
+    words : tuple of str
+    score : float
+        Weights times features of the derivation.
+    features : dict of str to float
+        Of the derivation, those that are not 0; empty where they were not asked for.
+    """
+
+    words: tuple[str, ...]
+    score: float
+    features: Mapping[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return " ".join(self.words)
+
+
+@dataclass(frozen=True)
+class TranslationWeights:
+    """Weights of a translation system, by the names of its features.
+
+    Attributes
+    ----------
+    features : dict of str to float
+    about : dict
+        How they were learned.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> at.TranslationWeights({"lm": 1.0, "word-penalty": 0.5}).features["lm"]
+    1.0
+    """
+
+    features: Mapping[str, float]
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, path: PathLike) -> "TranslationWeights":
+        """Read weights from a file.
+
+        Raises
+        ------
+        DataError
+            When it is not a file of translation weights.
+        """
+        from aligntools.translating.tuning.weights import read_weights
+
+        return cls(*read_weights(os.fspath(path)))
+
+    def save(self, path: PathLike) -> None:
+        """Write the weights as JSON; the file appears whole or not at all."""
+        from aligntools.translating.tuning.weights import save_weights
+
+        save_weights(os.fspath(path), list(self.features), list(self.features.values()), dict(self.about))
+
+
+#: Weights: learned ones, their file, numbers by name, or None for untuned ones.
+WeightsInput = TranslationWeights | Mapping[str, float] | PathLike | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Hypergraphs:
+    """Packed derivations of some sentences: all that the search kept.
+
+    Attributes
+    ----------
+    arrays : Hypergraph
+        The flat arrays: nodes, edges, features, words.
+    features : list of str
+        Names of the features, by number.
+    """
+
+    arrays: "Hypergraph"
+    features: list[str]
+    _system: "System"
+    _sentences: "Sentences"
+    _first: int
+    _threads: "int | Pool | None"
+
+    def __len__(self) -> int:
+        return len(self.arrays)
+
+    def __repr__(self) -> str:
+        return f"<Hypergraphs of {len(self)} sentences, {self.arrays.edges} edges>"
+
+    def n_best(self, n: int) -> list[list[Translation]]:
+        """Return the n best distinct translations of each sentence, best first."""
+        from aligntools.translating.forest.nbest import best_lists
+
+        with pool_of(self._threads) as pool:
+            return self._named(best_lists(self._system, self.arrays, self._sentences, n, pool))
+
+    def samples(self, n: int, *, gamma: float = 1.0, seed: int = 1) -> list[list[Translation]]:
+        """Return n derivations of each sentence, drawn in proportion to ``exp(gamma * score)``."""
+        from aligntools.translating.forest.nbest import sample_lists
+
+        own = seed + (self._first << 32)  # other parts of the text, other samples
+        with pool_of(self._threads) as pool:
+            return self._named(sample_lists(self._system, self.arrays, self._sentences, n, gamma, own, pool))
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield a line of JSON for each sentence, as ``translate --hypergraphs`` writes it."""
+        from aligntools.formats.hypergraphs import format_lines
+
+        name = self._system.names(self._sentences)
+        return format_lines(self.arrays, self.features, lambda word: name([word])[0].decode("utf-8", "replace"))
+
+    def _named(self, lists: "list[list[Candidate]]") -> list[list[Translation]]:
+        names = self.features
+        return [
+            [
+                Translation(_decoded(words), score, {names[k]: x for k, x in zip(ids, values, strict=True)})
+                for words, ids, values, score in candidates
+            ]
+            for candidates in lists
+        ]
+
+
+def _decoded(words: list[bytes]) -> tuple[str, ...]:
+    return tuple(word.decode("utf-8", "surrogateescape") for word in words)
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class Translator:
+    """A translation system: a hierarchical grammar, a language model and weights.
+
+    Sentences are searched by CKY with cube pruning (Chiang 2007; Huang & Chiang 2007). Words that the grammar does not
+    know are passed through. A translator does not change, can be pickled, and may be used from several threads.
+
+    Parameters
+    ----------
+    grammar : Grammar or path
+    lm : LanguageModel, path or None
+        Of the target language; None translates without one.
+    weights : TranslationWeights, mapping of str to float, path, or None
+        One for each feature; None takes untuned weights.
+    tags : path, or mapping of str to str, optional
+        Tagged target text, or each word's tag: for weights with bigrams of target sides over tags.
+    pop_limit : int
+        Most items taken in a cell of the chart: more is slower and finds better scores; 0 takes all.
+    span_limit : int
+        Most words that a rule covers.
+    threads : int, optional
+        All cores if not given; does not change the translations.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read, or weights and features do not fit each other.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> grammar = at.extract_grammar(["das Haus", "ein Hund"], ["the house", "a dog"], ["0-0 1-1", "0-0 1-1"])
+    >>> translator = at.Translator(grammar, at.train_lm(["the house", "a dog", "the dog"], order=2))
+    >>> str(translator.translate("das Haus"))
+    'the house'
+    >>> [str(translation) for translation in translator.translate_batch(["das Hund", "", "Katze"])]
+    ['the dog', '', 'Katze']
+    """
+
+    threads: "int | Pool | None"
+    _system: "System"
+
+    def __init__(
+        self,
+        grammar: Grammar | PathLike,
+        lm: LanguageModel | PathLike | None = None,
+        weights: WeightsInput = None,
+        *,
+        tags: PathLike | Mapping[str, str] | None = None,
+        pop_limit: int = DecoderSettings.pop_limit,
+        span_limit: int = DecoderSettings.span_limit,
+        threads: "int | Pool | None" = None,
+    ) -> None:
+        from aligntools.translating.decoding.decoder import System, feature_names
+
+        given = weights_of(weights)  # first: wrong ones are soon found
+        rules = (grammar if isinstance(grammar, Grammar) else Grammar.load(grammar, span=span_limit)).rules
+        if tags is not None:
+            rules = with_bigrams(rules, tags, None if given is None else given.features)
+        values = ordered_weights(weights, given, feature_names(rules))
+        model = lm if isinstance(lm, LanguageModel) or lm is None else LanguageModel.load(lm)
+        settings = DecoderSettings(pop_limit, span_limit)
+        object.__setattr__(self, "threads", threads)
+        object.__setattr__(self, "_system", System(rules, model.ngrams if model else None, values, settings))
+
+    def __repr__(self) -> str:
+        return f"<Translator with {len(self._system.grammar)} rules, {len(self.features)} features>"
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the features, in order."""
+        return list(self._system.features)
+
+    @property
+    def weights(self) -> TranslationWeights:
+        """The weight of each feature."""
+        return TranslationWeights(dict(zip(self.features, self._system.weights.tolist(), strict=True)))
+
+    def translate(self, sentence: Sentence) -> Translation:
+        """Translate one sentence.
+
+        Parameters
+        ----------
+        sentence : str or list of str
+            A line of words between spaces, or its words.
+
+        Returns
+        -------
+        Translation
+            With the features of its derivation.
+        """
+        return next(self.translate_batch([sentence], features=True))
+
+    def translate_batch(self, text: Text, *, features: bool = False) -> Iterator[Translation]:
+        """Translate sentences one after another; text of any length, which is read as it is needed.
+
+        Parameters
+        ----------
+        text : path, or iterable of sentences
+        features : bool
+            Return the features of each derivation too, which takes longer.
+        """
+        for lines in stream_lines(text, PART):
+            sentences = self._system.encode(lines.words, lines.offsets)
+            name = self._system.names(sentences)
+            with pool_of(self.threads) as pool:
+                found = self._system.translate(sentences, pool)
+                vectors = self._system.derivation_features(sentences, pool) if features else None
+            scores = found.scores.tolist()
+            for k, (a, b) in enumerate(pairwise(found.offsets.tolist())):
+                own = {} if vectors is None else {self._system.features[f]: x for f, x in vectors[k]}
+                yield Translation(_decoded(name(found.tokens[a:b])), scores[k], own)
+
+    def hypergraphs(self, text: Text, *, first: int = 0) -> Iterator[Hypergraphs]:
+        """Return all derivations that the search keeps, in parts of some hundred sentences.
+
+        Parameters
+        ----------
+        text : path, or iterable of sentences
+        first : int
+            Number of the first sentence; samples depend on it.
+        """
+        for lines in stream_lines(text, PART):
+            sentences = self._system.encode(lines.words, lines.offsets)
+            with pool_of(self.threads) as pool:
+                forest = self._system.forest(sentences, pool)
+            yield Hypergraphs(forest, self.features, self._system, sentences, first, self.threads)
+            first += len(lines)
+
+    def n_best(self, text: Text, n: int) -> Iterator[list[Translation]]:
+        """Return the n best distinct translations of each sentence, best first, with their features.
+
+        Parameters
+        ----------
+        text : path, or iterable of sentences
+        n : int
+        """
+        for part in self.hypergraphs(text):
+            yield from part.n_best(n)
+
+    def samples(self, text: Text, n: int, *, gamma: float = 1.0, seed: int = 1) -> Iterator[list[Translation]]:
+        """Return n derivations of each sentence, drawn in proportion to ``exp(gamma * score)``, with their features.
+
+        Parameters
+        ----------
+        text : path, or iterable of sentences
+        n : int
+        gamma : float
+            Factor of the scores.
+        seed : int
+        """
+        for part in self.hypergraphs(text):
+            yield from part.samples(n, gamma=gamma, seed=seed)
+
+
+def weights_of(weights: WeightsInput) -> TranslationWeights | None:
+    """Return weights, read from their file if they are given by its name."""
+    if weights is None or isinstance(weights, TranslationWeights):
+        return weights
+    if isinstance(weights, str | os.PathLike):
+        return TranslationWeights.load(weights)
+    return TranslationWeights(dict(weights))
+
+
+def ordered_weights(given: WeightsInput, weights: TranslationWeights | None, names: list[str]) -> Any:
+    """Return a weight for each feature [float64], untuned ones if there are none."""
+    from aligntools.translating.tuning.weights import default_weights, in_order
+
+    if weights is None:
+        return default_weights(names)
+    path = os.fspath(given) if isinstance(given, str | os.PathLike) else "<weights>"
+    return in_order(path, weights.features, names)
+
+
+def with_bigrams(
+    rules: "GrammarRules",
+    tags: PathLike | Mapping[str, str],
+    known: Mapping[str, float] | None = None,
+    most: int | None = None,
+) -> "GrammarRules":
+    """Return a grammar with bigrams of target sides as features: those that weights know, or the most frequent."""
+    from aligntools.formats.tagged import read_tags
+    from aligntools.translating.decoding.decoder import feature_names
+    from aligntools.translating.grammar.features import add_bigrams, dominant_tags
+
+    if isinstance(tags, str | os.PathLike):
+        tagged = read_tags(os.fspath(tags))
+        if tagged.tags is None:
+            raise DataError(os.fspath(tags), None, "has no tags")
+        by_word = dominant_tags(tagged.words, tagged.tags)
+    else:
+        by_word = {word.encode(): tag.encode() for word, tag in tags.items()}
+    names = None
+    if known is not None:
+        plain = set(feature_names(rules))
+        names = [name for name in known if name not in plain]
+        if most is not None:
+            names = names or None  # weights learned without bigrams to begin with
+    return add_bigrams(rules, by_word, most=most, names=names)

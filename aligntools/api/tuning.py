@@ -1,0 +1,250 @@
+"""Learning the weights of a translation system from Python."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from aligntools.api.grammars import Grammar, grammar_of, joined
+from aligntools.api.progress import Progress, Step, reporter
+from aligntools.api.sentences import PathLike, Text, read_lines
+from aligntools.api.threads import pool_of
+from aligntools.api.translation import LanguageModel, TranslationWeights, WeightsInput, weights_of, with_bigrams
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.translating.settings import CHOICES, IMPUTATIONS, DecoderSettings, ImputationSettings, TuningSettings
+from aligntools.translating.text import Lines
+
+if TYPE_CHECKING:
+    from aligntools.formats.grammar import GrammarRules
+    from aligntools.translating.tuning.learning import ReverseSystem
+
+Method: TypeAlias = Literal["risk", "mert", "likelihood"]
+Loss: TypeAlias = Literal["corpus", "sentence", "linear"]
+Prior: TypeAlias = Literal["zero", "start"]
+Imputation: TypeAlias = Literal["kbest", "samples", "rules"]
+Choice: TypeAlias = Literal["supervised", "all", "last"]
+
+
+def tune(
+    grammar: Grammar | PathLike,
+    lm: LanguageModel | PathLike,
+    supervised: Text | None = None,
+    references: Sequence[Text] = (),
+    *,
+    monolingual: Sequence[Text] = (),
+    start: WeightsInput = None,
+    tags: PathLike | Mapping[str, str] | None = None,
+    bigrams: int = 500,
+    reverse_grammar: Grammar | PathLike | None = None,
+    reverse_lm: LanguageModel | PathLike | None = None,
+    reverse_weights: WeightsInput = None,
+    impute: Imputation = "kbest",
+    n_sources: int = ImputationSettings.n_sources,
+    reverse_gamma: float = ImputationSettings.reverse_gamma,
+    monolingual_weight: float = ImputationSettings.monolingual_weight,
+    method: Method = "risk",
+    loss: Loss = "corpus",
+    forest: bool = TuningSettings.forest,
+    n_best: int = TuningSettings.n_best,
+    rounds: int = TuningSettings.rounds,
+    patience: int = TuningSettings.patience,
+    gamma: float = TuningSettings.gamma,
+    quench: float | None = TuningSettings.quench,
+    l2: float = TuningSettings.l2,
+    prior: Prior = "zero",
+    choose: Choice = "all",
+    temperature: float = TuningSettings.temperature,
+    restarts: int = TuningSettings.restarts,
+    pop_limit: int = DecoderSettings.pop_limit,
+    span_limit: int = DecoderSettings.span_limit,
+    checkpoint: PathLike | None = None,
+    seed: int = TuningSettings.seed,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> TranslationWeights:
+    """Learn the weights of a translation system (Li, Wang, Eisner & Khudanpur 2011, "Minimum imputed risk").
+
+    Supervised, from a source text and its references: rounds of translating and of minimizing the expected loss. From
+    target text alone, or in addition: a reverse system imputes its sources, and the weights are such that translating
+    them leads back to the text. ``mert`` is Och 2003, ``likelihood`` equation 5 of Li et al.
+
+    Parameters
+    ----------
+    grammar : Grammar or path
+        The system's. From a file, only the rules that the texts can use are read.
+    lm : LanguageModel or path
+        The system's language model, of the target language.
+    supervised : path or iterable of sentences, optional
+        Source text with references.
+    references : sequence of texts
+        Its translations, one text for each set of references.
+    monolingual : sequence of texts
+        Target texts whose sources are imputed; several are translations of the same sentences.
+    start : TranslationWeights, mapping or path, optional
+        Weights to begin with; untuned ones if not given.
+    tags : path, or mapping of str to str, optional
+        Tagged target text, or each word's tag: adds bigrams of the rules' target sides over tags as features.
+    bigrams : int
+        How many of them, the most frequent.
+    reverse_grammar, reverse_lm, reverse_weights
+        The reverse system, from target to source; without a language model if ``reverse_lm`` is None.
+    impute : str
+        ``kbest``: the best sources, weighted by their probabilities; ``samples``; ``rules``: round trips rule by rule.
+    n_sources : int
+        Sources of each sentence.
+    reverse_gamma : float
+        Sharpness of the reverse model's probabilities.
+    monolingual_weight : float
+        Weight of an imputed sentence relative to a supervised one.
+    method : str
+        ``risk``: expected loss; ``mert``: minimum error rate training; ``likelihood``: of the best candidate.
+    loss : str
+        Of risk: ``corpus``: 1 - BLEU of expected counts; ``sentence``: of each sentence, smoothed; ``linear``: BLEU's
+        linear approximation (Tromble et al. 2008).
+    forest : bool
+        Risk over all derivations, not over n-best lists.
+    n_best : int
+        Candidates of each sentence that a round adds.
+    rounds : int
+        Most rounds of decoding and optimizing.
+    patience : int
+        Stop after so many rounds without a gain.
+    gamma : float
+        Sharpness of the distribution over translations.
+    quench : float, optional
+        Double gamma in every round, optimizing each time, until it reaches this.
+    l2 : float
+        Weight of half the squared distance of the weights from the prior.
+    prior : str
+        ``zero``, or ``start``: the weights to begin with.
+    choose : str
+        Return the weights of the round that is best on ``all`` text, on the ``supervised``, or of the ``last``.
+    temperature : float
+        Weight of the entropy, which is rewarded.
+    restarts : int
+        Random starting points of MERT in each round.
+    pop_limit, span_limit : int
+        See `Translator`.
+    checkpoint : path, optional
+        Folder that keeps the state of each round; the same call continues from it.
+    seed : int
+    threads : int, optional
+        All cores if not given; does not change the weights.
+    progress : callable or bool, optional
+        Called with a `Step` for each text imputed and each round, with its BLEU.
+
+    Returns
+    -------
+    TranslationWeights
+
+    Raises
+    ------
+    UsageProblem
+        When there is nothing to learn from, or settings contradict each other.
+    DataError
+        When texts do not have the same number of lines, or weights do not fit the grammar.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> source, target = ["das Haus", "der Hund"], ["the house", "the dog"]
+    >>> grammar = at.extract_grammar(source, target, ["0-0 1-1", "0-0 1-1"])
+    >>> weights = at.tune(grammar, at.train_lm(target, order=2), source, [target], rounds=1, n_best=5)
+    >>> weights.about["bleu"]
+    100.0
+    """
+    settings = TuningSettings(
+        method, loss, forest, n_best, rounds, patience, gamma, quench, l2, temperature, prior, restarts=restarts,
+        seed=seed,
+    )  # fmt: skip
+    imputation = ImputationSettings(impute, n_sources, reverse_gamma, monolingual_weight)
+    settings.check()
+    _check(supervised, references, monolingual, reverse_grammar, reverse_weights, impute, choose, checkpoint)
+    from aligntools.translating.tuning.learning import Learner, starting_weights
+
+    report = reporter(progress)
+
+    def tell(stage: str, figures: dict[str, Any]) -> None:
+        done = figures["round"] if stage == "round" else None
+        report(Step(stage, done, rounds if stage == "round" else None, figures))
+
+    text = None if supervised is None else read_lines(supervised)
+    targets = _same_length([read_lines(one) for one in references], None if text is None else text)
+    alone = _same_length([read_lines(one) for one in monolingual], None, words=True)
+    begin = weights_of(start)
+    with pool_of(threads) as pool:
+        learner = Learner(
+            settings, DecoderSettings(pop_limit, span_limit), imputation, choose,
+            None if checkpoint is None else os.fspath(checkpoint), tell, pool,
+        )  # fmt: skip
+        reverse = None
+        if alone and reverse_grammar is not None:
+            reverse = _reverse(reverse_grammar, reverse_lm, reverse_weights, span_limit)
+        by_rule = impute == "rules"
+        imputed = [learner.impute(reverse, one, k) for k, one in enumerate(alone)] if reverse and not by_rule else []
+        known = [*([] if text is None else [text]), *(one.sources for one in imputed)]
+        rules = grammar_of(grammar, None if by_rule and alone else joined(known), span_limit).rules
+        if tags is not None:
+            rules = with_bigrams(rules, tags, None if begin is None else begin.features, bigrams)
+        model = lm if isinstance(lm, LanguageModel) else LanguageModel.load(lm)
+        first = starting_weights(rules, None if begin is None else dict(begin.features), _name(start, "<weights>"))
+        found, about = learner.learn(rules, model.ngrams, first, text, targets, alone, imputed, reverse)
+    return TranslationWeights(found, about)
+
+
+def _check(
+    supervised: object, references: Sequence[object], monolingual: Sequence[object], reverse_grammar: object,
+    reverse_weights: object, impute: str, choose: str, checkpoint: PathLike | None,
+) -> None:  # fmt: skip
+    """Refuse what cannot be learned from."""
+    if isinstance(references, str | os.PathLike) or isinstance(monolingual, str | os.PathLike):
+        raise UsageProblem("references and monolingual text are lists of texts")
+    if supervised is None and not monolingual:
+        raise UsageProblem("nothing to learn from: give --supervised with --reference, or --monolingual")
+    if (supervised is None) != (not references):
+        raise UsageProblem("--supervised and --reference belong together")
+    if monolingual:
+        for name, given in (("reverse-grammar", reverse_grammar), ("reverse-weights", reverse_weights)):
+            if given is None:
+                raise UsageProblem(f"--monolingual needs --{name} to impute the source")
+    for name, value, known in (("impute", impute, IMPUTATIONS), ("choose", choose, CHOICES)):
+        if value not in known:
+            raise UsageProblem(f"--{name}: '{value}' is not one of {', '.join(known)}")
+    if checkpoint is not None and not os.path.isdir(checkpoint):
+        raise UsageProblem(f"--checkpoint: {os.fspath(checkpoint)} is not a directory")
+
+
+def _name(given: object, otherwise: str) -> str:
+    """Return what messages call a file or an argument."""
+    return os.fspath(given) if isinstance(given, str | os.PathLike) else otherwise
+
+
+def _same_length(texts: list[Lines], first: Lines | None, words: bool = False) -> list[Lines]:
+    """Check that texts have as many sentences as the first, and words."""
+    for text in texts:
+        if words and not text.words:
+            raise DataError(text.name, None, "has no words; give target text, one sentence per line")
+        other = texts[0] if first is None else first
+        if len(text) != len(other):
+            problem = (
+                f"has {len(text)} lines and {other.name} has {len(other)}; they must have the same number of lines"
+            )
+            raise DataError(text.name, None, problem)
+    return texts
+
+
+def _reverse(
+    grammar: Grammar | PathLike, lm: LanguageModel | PathLike | None, weights: WeightsInput, span: int
+) -> "ReverseSystem":
+    """Return the reverse system."""
+    from aligntools.translating.tuning.learning import ReverseSystem
+
+    def read(*texts: Lines) -> "GrammarRules":
+        return grammar_of(grammar, joined(texts), span).rules
+
+    model = lm if isinstance(lm, LanguageModel) or lm is None else LanguageModel.load(lm)
+    learned = weights_of(weights)
+    assert learned is not None
+    return ReverseSystem(
+        read, None if model is None else model.ngrams, dict(learned.features), _name(grammar, "<reverse grammar>"),
+        _name(weights, "<reverse weights>"),
+    )  # fmt: skip

@@ -1,0 +1,143 @@
+"""Lists of derivations: the k best of each sentence, samples, or those of several rounds merged.
+
+A list of candidates is a hypergraph too, of one node a sentence.
+"""
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from aligntools.translating.forest import kernels_hypergraph as kernels
+from aligntools.translating.forest.hypergraph import Hypergraph
+
+
+@dataclass(eq=False)
+class CandidateLists:
+    """Some derivations of each sentence: words, features and scores.
+
+    Attributes
+    ----------
+    offsets : int64 [sentences + 1]
+    word_offsets : int64 [candidates + 1], words : int32
+    feature_offsets : int64 [candidates + 1], feature_ids : int32, feature_values : float32
+        Summed over the derivation; ids ascending.
+    scores : float64 [candidates]
+        Under the weights that they were found with.
+    """
+
+    offsets: np.ndarray
+    word_offsets: np.ndarray
+    words: np.ndarray
+    feature_offsets: np.ndarray
+    feature_ids: np.ndarray
+    feature_values: np.ndarray
+    scores: np.ndarray
+
+    def __len__(self):
+        return len(self.offsets) - 1
+
+    @property
+    def count(self) -> int:
+        """Candidates of all sentences."""
+        return len(self.scores)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Return everything as arrays, for a file."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def dense(self, features) -> np.ndarray:
+        """Return the feature vectors [candidates, features; float64]."""
+        out = np.zeros((self.count, features))
+        out[np.repeat(np.arange(self.count), np.diff(self.feature_offsets)), self.feature_ids] = self.feature_values
+        return out
+
+    def take(self, rows, offsets) -> "CandidateLists":
+        """Return these candidates in this order, sentences beginning at ``offsets``."""
+        word_offsets, words = _rows(self.word_offsets, rows, self.words)
+        feature_offsets, ids, values = _rows(self.feature_offsets, rows, self.feature_ids, self.feature_values)
+        offsets = np.asarray(offsets, np.int64)
+        return CandidateLists(offsets, word_offsets, words, feature_offsets, ids, values, self.scores[rows])
+
+    def sentences(self, which) -> "CandidateLists":
+        """Return the candidates of these sentences, in this order."""
+        offsets, rows = _rows(self.offsets, np.asarray(which, np.int64), np.arange(self.count))
+        return self.take(rows, offsets)
+
+    def keys(self, grain=1e-4) -> np.ndarray:
+        """Return hashes [candidates, uint64] of words and features, the latter rounded to multiples of ``grain``."""
+        keys = np.zeros(self.count, np.uint64)
+        kernels.string_keys(
+            self.word_offsets, self.words, self.feature_offsets, self.feature_ids, self.feature_values, grain, keys
+        )
+        return keys
+
+    def merged(self, *others: "CandidateLists") -> "CandidateLists":
+        """Return the candidates of several lists, those with the same words and features once, the first of them."""
+        lists = [self, *others]
+        joined = self.followed(*others)
+        sentence = np.concatenate([np.repeat(np.arange(len(c)), np.diff(c.offsets)) for c in lists])
+        keys = joined.keys() ^ (sentence.astype(np.uint64) * np.uint64(kernels.MIX1))
+        _, first = np.unique(keys, return_index=True)
+        first = np.sort(first)
+        rows = first[np.argsort(sentence[first], kind="stable")]
+        return joined.take(rows, offsets_of(np.bincount(sentence[rows], minlength=len(self))))
+
+    def featureless(self) -> "CandidateLists":
+        """Return the same strings of words without their features."""
+        none = np.zeros(0, np.int32), np.zeros(0, np.float32)
+        return replace(
+            self, feature_offsets=np.zeros(self.count + 1, np.int64), feature_ids=none[0], feature_values=none[1]
+        )
+
+    def followed(self, *others: "CandidateLists") -> "CandidateLists":
+        """Return the sentences of several lists, one list's behind another's."""
+        lists = [self, *others]
+        columns = {}
+        for f in fields(self):
+            arrays = [getattr(c, f.name) for c in lists]
+            columns[f.name] = join_offsets(arrays) if f.name.endswith("offsets") else np.concatenate(arrays)
+        return CandidateLists(**columns)
+
+    def hypergraph(self) -> Hypergraph:
+        """Return the candidates as a hypergraph, of one node a sentence and one edge a candidate."""
+        sizes = np.diff(self.offsets)
+        full = sizes > 0
+        nodes = int(full.sum())
+        none = np.zeros((nodes, 4), np.int32)  # nothing is above
+        node_offsets = offsets_of(full)
+        return Hypergraph(
+            node_offsets,
+            np.where(full, node_offsets[:-1], -1),
+            offsets_of(sizes[full]),
+            np.full((self.count, 2), -1, np.int32),
+            np.zeros(self.count, np.int32),
+            self.feature_offsets,
+            self.feature_ids,
+            self.feature_values,
+            self.word_offsets,
+            self.words,
+            none,
+            none,
+            np.zeros(nodes, np.int32),
+        )
+
+
+def offsets_of(counts) -> np.ndarray:
+    """Return where each of several runs of these lengths begins, and where the last ends [lengths + 1, int64]."""
+    out = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=out[1:])
+    return out
+
+
+def join_offsets(parts) -> np.ndarray:
+    """Return the offsets of arrays that are put one behind another."""
+    return offsets_of(np.concatenate([np.diff(p) for p in parts]))
+
+
+def _rows(offsets, rows, *arrays):
+    """Return new offsets and, of each array, the entries of the rows."""
+    rows = np.asarray(rows, np.int64)
+    sizes = np.diff(offsets)[rows]
+    new = offsets_of(sizes)
+    places = np.arange(new[-1]) + np.repeat(offsets[:-1][rows] - new[:-1], sizes)
+    return new, *(a[places] for a in arrays)

@@ -1,0 +1,169 @@
+"""Single derivations of hypergraphs: the best, the k best, samples."""
+
+import numpy as np
+
+from aligntools.ground.parallel import Pool
+from aligntools.translating.forest import kernels_hypergraph as kernels
+from aligntools.translating.forest import kernels_kbest
+from aligntools.translating.forest.candidates import CandidateLists, join_offsets, offsets_of
+from aligntools.translating.forest.hypergraph import run_blocks
+from aligntools.translating.forest.kernels_kbest import ScoredForest, SearchTables
+from aligntools.translating.forest.semirings import inside
+
+#: Rows at most of a k-best search of one sentence; then the list stays shorter.
+MOST_ROWS = 1 << 23
+
+
+def best(hypergraph, scores, features, pool: Pool | None = None) -> CandidateLists:
+    """Find the best derivation of each sentence.
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph
+    scores : float64 [edges]
+    features : int
+        How many there are.
+    """
+    return _derivations(hypergraph, scores, features, lambda work, s: work.best(s), pool)
+
+
+def k_best(hypergraph, scores, features, k, distinct=True, pool: Pool | None = None) -> CandidateLists:
+    """Find the k best derivations of each sentence, best first (Huang & Chiang 2005, algorithm 3).
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph
+    scores : float64 [edges]
+    features : int
+        How many there are.
+    k : int
+    distinct : bool
+        Of derivations with the same words only the best.
+    """
+    return _derivations(hypergraph, scores, features, lambda work, s: work.k_best(s, k, distinct), pool)
+
+
+def samples(hypergraph, scores, features, count, seed, pool: Pool | None = None) -> CandidateLists:
+    """Draw derivations, each independently in proportion to the exponential of its score.
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph
+    scores : float64 [edges]
+        Log-potentials.
+    features : int
+        How many there are.
+    count : int
+        Of each sentence.
+    seed : int
+        A sentence's samples depend on it and on the sentence's place alone.
+    """
+    _, conditional = inside(hypergraph, scores, pool)
+    return _derivations(hypergraph, scores, features, lambda work, s: work.samples(s, conditional, count, seed), pool)
+
+
+def _derivations(hypergraph, scores, features, find, pool):
+    h = hypergraph
+    choice, value = np.empty(h.nodes, np.int64), np.empty(h.nodes)
+
+    def work(block):
+        a, b = h.node_offsets[list(block)]
+        kernels.viterbi(h.edge_offsets, h.tails, scores, a, b, value, choice)
+        search = _Search(h, scores, choice, features)
+        found = [find(search, s) if h.roots[s] >= 0 else [] for s in range(*block)]
+        counts = [len(of) for of in found]
+        return counts, search.candidates([edges for of in found for edges in of])
+
+    counts, parts = [], []
+    for of, part in run_blocks(pool, work, h.blocks()):
+        counts += of
+        parts.append(part)
+    offsets = offsets_of(np.array(counts, np.int64))
+    if not parts:
+        z, o = np.zeros(0, np.int32), np.zeros(1, np.int64)
+        return CandidateLists(offsets, o, z, o, z, np.zeros(0, np.float32), np.zeros(0))
+    columns = list(zip(*parts, strict=True))
+    return CandidateLists(
+        offsets,
+        join_offsets(columns[0]),
+        np.concatenate(columns[1]),
+        join_offsets(columns[2]),
+        *(np.concatenate(c) for c in columns[3:]),
+    )
+
+
+class _Search:
+    """Derivations of the sentences of one block, with the arrays that the work needs."""
+
+    def __init__(self, hypergraph, scores, choice, features):
+        self.h, self.scores, self.choice, self.features = hypergraph, scores, choice, features
+        self.room = 0
+
+    def _walk(self, s, kernel):
+        size = 64
+        while True:
+            out = np.empty(size, np.int64)
+            count = kernel(out)
+            if count >= 0:
+                return [out[:count].astype(np.int32)] if count else []
+            size *= 4
+
+    def best(self, s):
+        return self._walk(s, lambda out: kernels.chosen(self.h.tails, self.choice, self.h.roots[s], out))
+
+    def samples(self, s, conditional, count, seed):
+        h, found = self.h, []
+        for state in np.random.default_rng([seed, s]).integers(0, 2**63, count):
+            found += self._walk(
+                s, lambda out, n=state: kernels.sample(h.edge_offsets, h.tails, conditional, h.roots[s], n, out)
+            )
+        return found
+
+    def k_best(self, s, k, distinct):
+        h = self.h
+        if k == 1:
+            return self.best(s)
+        begin, end = h.node_offsets[[s, s + 1]]
+        size = int(end - begin)
+        nodes, stack, rows = np.empty((size, 4), np.int32), np.empty(size + 1, np.int32), np.empty(k, np.int32)
+        forest = ScoredForest(h.edge_offsets, h.tails, self.scores, h.word_offsets, h.words, self.choice)
+        self._reserve(size + 64 * k)
+        while True:
+            tables = SearchTables(self.table, self.values, self.hashes, nodes, self.seen, stack)
+            count = kernels_kbest.k_best(forest, tables, begin, end, h.roots[s], k, distinct, rows)
+            if count < 0 and self.room < MOST_ROWS:
+                self._reserve(2 * self.room)
+                continue
+            rows = rows[: count if count >= 0 else int(nodes[0, 0])]
+            sizes = self.table[rows, kernels_kbest.SIZE]
+            starts = offsets_of(sizes)
+            edges = np.empty(starts[-1], np.int32)
+            kernels_kbest.trace(self.table, rows, np.empty(sizes.max(initial=0), np.int32), starts, edges)
+            return np.split(edges, starts[1:-1]) if len(rows) else []
+
+    def _reserve(self, rows):
+        if rows > self.room:
+            self.room = 1 << int(rows - 1).bit_length()
+            self.table = np.empty((self.room, 8), np.int32)
+            self.values, self.hashes = np.empty(self.room), np.empty((self.room, 2), np.uint64)
+            self.seen = np.empty(2 * self.room, np.uint64)
+
+    def candidates(self, derivations):
+        """Return word offsets, words, feature offsets, ids, values and scores of derivations, given by edges."""
+        h, count = self.h, len(derivations)
+        starts = offsets_of([len(of) for of in derivations])
+        edges = np.concatenate([*derivations, np.zeros(0, np.int32)])
+        longest = int(np.diff(starts).max(initial=0))
+        word_offsets, feature_offsets = np.empty(count + 1, np.int64), np.empty(count + 1, np.int64)
+        kernels.measure_derivations(
+            h.word_offsets, h.words, h.feature_offsets, starts, edges, word_offsets, feature_offsets
+        )
+        words, scores = np.empty(word_offsets[-1], np.int32), np.empty(count)
+        ids, values = np.empty(feature_offsets[-1], np.int32), np.empty(feature_offsets[-1], np.float32)
+        kernels.fill_derivations(
+            h.tails, h.word_offsets, h.words, h.feature_offsets, h.feature_ids, h.feature_values, self.scores, starts,
+            edges, np.empty(longest, np.int64), np.empty(2 * longest + 2, np.int64), np.zeros(self.features),
+            np.empty(self.features, np.int32), word_offsets, words, feature_offsets, ids, values, scores,
+        )  # fmt: skip
+        used = feature_offsets[-1]
+        return word_offsets, words, feature_offsets, ids[:used].copy(), values[:used].copy(), scores

@@ -1,0 +1,215 @@
+"""Settings of language models, grammars, decoding and tuning; their defaults are those of the API and the commands."""
+
+from dataclasses import dataclass
+
+from aligntools.ground.errors import UsageProblem
+
+#: What initial phrases may begin and end with; see `ExtractionSettings`.
+PHRASES = ("tight", "outer", "loose")
+#: Sets of features of rules; see `grammar.features.SETS`.
+FEATURE_SETS = ("standard", "full", "cdec")
+METHODS = ("risk", "mert", "likelihood")
+LOSSES = ("corpus", "sentence", "linear")
+PRIORS = ("zero", "start")
+IMPUTATIONS = ("kbest", "samples", "rules")
+CHOICES = ("supervised", "all", "last")
+
+
+@dataclass(frozen=True)
+class LanguageModelSettings:
+    """How n-gram models are estimated.
+
+    Attributes
+    ----------
+    order : int
+        Words in the longest n-grams.
+    prune : tuple of int
+        By order: n-grams that occur this often or less are left out; the last number is for all higher orders. They
+        do not fall, and the first is 0.
+    lowercase : bool
+        Put the text in lower case.
+    skip_symbols : bool
+        Skip <s>, </s> and <unk> in the text; otherwise they are an error.
+    max_memory : int
+        Bytes; larger tables go to temporary files.
+    """
+
+    order: int = 5
+    prune: tuple[int, ...] = (0,)
+    lowercase: bool = False
+    skip_symbols: bool = False
+    max_memory: int = 2 << 30
+
+    def check(self) -> None:
+        """Raise a `UsageProblem` for settings that no model has."""
+        if not 1 <= self.order <= 10:
+            raise UsageProblem(f"the order of a language model is between 1 and 10, not {self.order}")
+        prune = list(self.prune)
+        if not prune or prune[0] != 0 or sorted(prune) != prune:
+            raise UsageProblem("--prune takes numbers that do not fall, the first of them 0: for instance 0,0,1")
+        if len(prune) > self.order:
+            raise UsageProblem(f"--prune has {len(prune)} numbers for a model of order {self.order}")
+
+
+@dataclass(frozen=True)
+class ExtractionSettings:
+    """What rules are extracted, kept and how they are scored.
+
+    Attributes
+    ----------
+    max_span : int
+        Most words of an initial phrase, on either side.
+    max_symbols : int
+        Most words and nonterminals of a source side.
+    nonterminals : int
+        Most nonterminals of a rule: 0, 1 or 2.
+    phrases : str
+        ``tight``: phrases begin and end with linked words on both sides; ``loose``: they need not; ``outer``: they
+        need not, but the phrases that nonterminals replace must.
+    min_hole : int
+        Fewest source words that a nonterminal replaces.
+    keep : int
+        Rules kept for each source side, the most frequent ones.
+    min_count : float
+        Least (fractional) count of a rule.
+    features : str
+        A name of `grammar.features.SETS`.
+    max_memory : int
+        Bytes; what exceeds them goes to temporary files.
+    """
+
+    max_span: int = 10
+    max_symbols: int = 5
+    nonterminals: int = 2
+    phrases: str = "outer"
+    min_hole: int = 1
+    keep: int = 20
+    min_count: float = 0.0
+    features: str = "full"
+    max_memory: int = 2 << 30
+
+    def check(self) -> None:
+        """Raise a `UsageProblem` for settings that no grammar can have."""
+        if not 1 <= self.max_span <= 200 or not 1 <= self.max_symbols <= 200:
+            raise UsageProblem("--max-span and --max-symbols are between 1 and 200")
+        if not 0 <= self.nonterminals <= 2:
+            raise UsageProblem("a rule has at most two nonterminals")
+        if self.keep < 1 or self.min_hole < 1:
+            raise UsageProblem("--keep and --min-hole are at least 1")
+        if self.min_count < 0:
+            raise UsageProblem("--min-count is at least 0")
+        if self.phrases not in PHRASES:
+            raise UsageProblem(f"no phrases '{self.phrases}'; choose one of {', '.join(PHRASES)}")
+        if self.features not in FEATURE_SETS:
+            raise UsageProblem(f"no features '{self.features}'; choose one of {', '.join(FEATURE_SETS)}")
+
+
+@dataclass(frozen=True)
+class DecoderSettings:
+    """How translations are searched.
+
+    Attributes
+    ----------
+    pop_limit : int
+        Most items taken in a cell of the chart (cube pruning); 0 for all.
+    span_limit : int
+        Most words that a rule covers; longer stretches are built by glue rules alone, from left to right.
+    full_states : bool
+        Whether the hypotheses of `System.forest` keep their first and last 4 words, so that their hyperedges decide
+        which n-grams up to 5 words a derivation has.
+    lazy : bool
+        Whether only a cube's first item is scored by the language model at once; the others wait until their
+        estimate is the highest of their cell: their score without the language model across junctions, corrected by
+        the difference that it made for the item from which they were reached. This saves a third of the scoring; the
+        loss (0.01 to 0.03 of a sentence's score, measured) is cheaper to win back by a higher ``pop_limit``.
+    """
+
+    pop_limit: int = 100
+    span_limit: int = 10
+    full_states: bool = True
+    lazy: bool = True
+
+
+@dataclass(frozen=True)
+class ImputationSettings:
+    """How missing source sentences are imputed.
+
+    Attributes
+    ----------
+    impute : str
+        ``kbest``: the best sources, their probabilities rescaled; ``samples``: independent samples of equal weight;
+        ``rules``: round trips rule by rule (`tuning.imputation.compose`).
+    n_sources : int
+        Sources of each sentence.
+    reverse_gamma : float
+        Sharpness of the reverse model's probabilities.
+    monolingual_weight : float
+        Weight of an imputed sentence relative to a supervised one.
+    """
+
+    impute: str = "kbest"
+    n_sources: int = 1
+    reverse_gamma: float = 1.0
+    monolingual_weight: float = 0.1
+
+
+@dataclass(frozen=True)
+class TuningSettings:
+    """How weights are learned.
+
+    Attributes
+    ----------
+    method : str
+        ``risk`` (expected loss), ``mert`` (BLEU of the best candidates), ``likelihood`` (of the candidate closest to
+        the references: equation 5 of Li et al. 2011, where the references themselves may be unreachable).
+    loss : str
+        Of risk: ``corpus``, 1 - BLEU of expected counts; ``sentence``, 1 - smoothed BLEU of each candidate;
+        ``linear``, Tromble et al. 2008's approximation, around the counts of the round's translations.
+    forest : bool
+        Risk over all derivations of all rounds, instead of over merged n-best lists.
+    n_best : int
+        Candidates of each sentence that a round adds.
+    rounds : int
+        Most rounds of decoding and optimizing.
+    patience : int
+        Rounds without a gain in BLEU after which tuning ends.
+    gamma, quench : float
+        See `risk.schedule`; every round goes through it.
+    l2, temperature : float
+        See `risk.Risk`.
+    prior : str
+        What the L2 term draws weights to: ``zero``, or ``start``, the weights that tuning began with.
+    iterations : int
+        L-BFGS steps for each gamma.
+    restarts : int
+        See `mert.maximize`.
+    seed : int
+    """
+
+    method: str = "risk"
+    loss: str = "corpus"
+    forest: bool = False
+    n_best: int = 100
+    rounds: int = 10
+    patience: int = 3
+    gamma: float = 1.0
+    quench: float | None = None
+    l2: float = 1e-4
+    temperature: float = 0.0
+    prior: str = "zero"
+    iterations: int = 200
+    restarts: int = 8
+    seed: int = 1
+
+    def check(self) -> None:
+        """Raise a `UsageProblem` for settings that contradict each other."""
+        for name, value, known in (("method", self.method, METHODS), ("loss", self.loss, LOSSES),
+                                   ("prior", self.prior, PRIORS)):  # fmt: skip
+            if value not in known:
+                raise UsageProblem(f"no {name} '{value}'; choose one of {', '.join(known)}")
+        if self.quench is not None and self.quench < self.gamma:
+            raise UsageProblem(f"--quench {self.quench:g} is below --gamma {self.gamma:g}")
+        if self.forest and self.method != "risk":
+            raise UsageProblem(f"--forest needs --method risk, not {self.method}")
+        if self.forest and self.loss == "sentence":
+            raise UsageProblem("--loss sentence needs n-best lists: omit --forest, or use --loss corpus or linear")

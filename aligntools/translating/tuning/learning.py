@@ -1,0 +1,213 @@
+"""From texts, grammars and language models to learned weights: what ``imputed-risk`` does, step by step."""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from aligntools.formats.grammar import GrammarRules
+from aligntools.ground.errors import DataError
+from aligntools.ground.parallel import Pool
+from aligntools.translating.decoding.decoder import System, feature_names
+from aligntools.translating.lm.language_model import NgramModel
+from aligntools.translating.settings import DecoderSettings, ImputationSettings, TuningSettings
+from aligntools.translating.text import Lines
+from aligntools.translating.tuning.imputation import IMPUTED, compose
+from aligntools.translating.tuning.tuning import Round, TuningState, fingerprint, load_state, save_state, tune
+from aligntools.translating.tuning.tuning_sets import impute_text, tuning_set
+from aligntools.translating.tuning.weights import default_weights, in_order
+
+#: Where the state of a run is kept in the folder for checkpoints.
+STATE = "tuning.state"
+Weights = dict[str, float]
+
+
+@dataclass(eq=False)
+class Learner:
+    """The steps of learning, and what they share.
+
+    Attributes
+    ----------
+    tuning : TuningSettings
+    decoding : DecoderSettings
+    imputation : ImputationSettings
+    choose : str
+        ``all``: the weights of the round that is best on all text; ``supervised``: on the supervised; ``last``.
+    checkpoint : str or None
+        Folder for the state of each round.
+    tell : callable
+        Called with what was done, and figures.
+    pool : Pool
+    """
+
+    tuning: TuningSettings
+    decoding: DecoderSettings
+    imputation: ImputationSettings
+    choose: str
+    checkpoint: str | None
+    tell: Callable[[str, dict[str, Any]], None]
+    pool: Pool
+
+    def system(self, rules: GrammarRules, lm: NgramModel | None, weights, full_states: bool = False) -> System:
+        """Return a system with the decoder's settings."""
+        how = DecoderSettings(self.decoding.pop_limit, self.decoding.span_limit, full_states)
+        return System(rules, lm, weights, how)
+
+    def impute(self, reverse: "ReverseSystem", text: Lines, number: int) -> "ImputedText":
+        """Impute the sources of target text number ``number``."""
+        rules = reverse.read(text)
+        names = feature_names(rules)
+        system = self.system(rules, reverse.lm, in_order(reverse.path, reverse.weights, names))
+        s = self.imputation
+        seed = self.tuning.seed + number
+        sources, found = impute_text(system, text, s.impute, s.n_sources, s.reverse_gamma, seed, self.pool)
+        self.tell("imputing", {"sources": len(sources), "sentences": len(text)})
+        return ImputedText(sources, found.groups, found.weights)
+
+    def learn(
+        self,
+        rules: GrammarRules,
+        lm: NgramModel,
+        start: np.ndarray,
+        supervised: Lines | None,
+        references: Sequence[Lines],
+        monolingual: Sequence[Lines],
+        imputed: "Sequence[ImputedText]",
+        reverse: "ReverseSystem | None",
+    ) -> tuple[Weights, dict[str, Any]]:
+        """Learn weights.
+
+        Parameters
+        ----------
+        rules, lm
+            The system's.
+        start : float64 [features]
+        supervised : Lines or None
+        references : sequence of Lines
+            Sets of references of the supervised text.
+        monolingual : sequence of Lines
+            Target texts, translations of the same sentences.
+        imputed : sequence of ImputedText
+            Sources of each of these, unless they are imputed rule by rule.
+        reverse : ReverseSystem or None
+            For imputation rule by rule.
+
+        Returns
+        -------
+        weights : dict of str to float
+        about : dict
+            How they were learned.
+        """
+        by_rule = bool(monolingual) and self.imputation.impute == "rules"
+        system = self.system(rules, lm, start, self.tuning.forest)
+        names = [*system.features, *([IMPUTED] if by_rule else [])]
+        frozen = {len(names) - 1: 1.0} if by_rule else {}
+        made = []
+        if supervised is not None:
+            made.append(tuning_set(system, supervised, references, names=names, pool=self.pool))
+        share, alone = self.imputation.monolingual_weight, supervised is None or self.choose != "supervised"
+        for one in imputed:
+            weights = share * one.weights
+            made.append(tuning_set(system, one.sources, monolingual, one.groups, weights, alone, names, self.pool))
+        if by_rule and reverse is not None:
+            composed = self._composed(reverse, monolingual, system, lm)
+            for text in monolingual:
+                equal = np.full(len(text), share)
+                made.append(tuning_set(composed, text, monolingual, None, equal, alone, names, self.pool))
+        state = self._rounds(made, names, [*system.weights, *([1.0] if by_rule else [])], frozen, rules, lm)
+        best, learned = state.best_round, state.best
+        self.tell("best", {"round": best.number, "bleu": best.score})
+        if self.choose == "last":
+            best, learned = state.rounds[-1], state.weights
+        about = {
+            "method": self.tuning.method, "bleu": round(best.score, 4), "round": best.number,
+            "seed": self.tuning.seed, "supervised": 0 if supervised is None else len(supervised),
+            "monolingual": sum(map(len, monolingual)),
+        }  # fmt: skip
+        if self.tuning.method == "risk":
+            about["loss"] = self.tuning.loss
+        return dict(zip(system.features, learned.tolist(), strict=False)), about
+
+    def _composed(self, reverse: "ReverseSystem", texts: Sequence[Lines], system: System, lm: NgramModel) -> System:
+        """Return a system of the round trips, rule by rule."""
+        rules = reverse.read(*texts)
+        names = feature_names(rules)
+        weights = dict(zip(names, in_order(reverse.path, reverse.weights, names).tolist(), strict=True))
+        own = dict(zip(system.features, system.weights.tolist(), strict=True))
+        found = compose(rules, system.grammar, weights, own, gamma=self.imputation.reverse_gamma)
+        if not len(found):
+            problem = "has no rule whose target side is a source side of --grammar"
+            raise DataError(reverse.grammar, None, problem)
+        self.tell("composing", {"rules": len(found)})
+        return self.system(found, lm, [0.0] * len(feature_names(found)), self.tuning.forest)
+
+    def _rounds(self, made, names, start, frozen, rules, lm) -> TuningState:
+        """Tune, from a checkpoint if there is one."""
+        path, own, begin = "", "", start
+        if self.checkpoint is not None:
+            path = os.path.join(self.checkpoint, STATE)
+            data = [start, rules.target, rules.features, lm.unigrams]
+            for part in made:
+                data += [part.groups, part.weights, part.references.keys, part.references.lengths]
+            others = {
+                "pop_limit": self.decoding.pop_limit, "span_limit": self.decoding.span_limit,
+                "impute": self.imputation.impute, "n_sources": self.imputation.n_sources,
+            }  # fmt: skip
+            own = fingerprint(self.tuning, *data, names=list(names), **others)
+            if os.path.exists(path):
+                begin = load_state(path, own)
+                self.tell("resuming", {"round": len(begin.rounds) - 1})
+
+        def report(found: Round) -> None:
+            what = "edges" if self.tuning.forest else "candidates"
+            self.tell("round", {
+                "round": found.number, "bleu": found.bleu, "ratio": found.ratio, what: found.candidates,
+                "objective": found.objective, "score": found.score,
+            })  # fmt: skip
+
+        keep = (lambda state: save_state(path, own, state)) if path else None
+        return tune(made, begin, self.tuning, frozen, self.pool, report, keep)
+
+
+@dataclass(eq=False)
+class ReverseSystem:
+    """What imputes sources of target text.
+
+    Attributes
+    ----------
+    read : callable
+        Takes texts and returns the rules that they can use.
+    lm : NgramModel or None
+        Of the source language.
+    weights : dict of str to float
+    grammar, path : str
+        What messages call the grammar and the weights.
+    """
+
+    read: Callable[..., GrammarRules]
+    lm: NgramModel | None
+    weights: Weights
+    grammar: str = "<reverse grammar>"
+    path: str = "<reverse weights>"
+
+
+@dataclass(eq=False)
+class ImputedText:
+    """Imputed sources, with the sentence and the probability of each."""
+
+    sources: Lines
+    groups: np.ndarray
+    weights: np.ndarray = field(default_factory=lambda: np.zeros(0))
+
+
+def starting_weights(rules: GrammarRules, start: Weights | None, path: str) -> np.ndarray:
+    """Return the weights to begin with: untuned ones, or given ones, 0 for bigrams that they do not know."""
+    names = feature_names(rules)
+    if start is None:
+        return default_weights(names)
+    if rules.sparse_names and not set(rules.sparse_names) & set(start):  # learned without bigrams
+        dense = names[: len(names) - len(rules.sparse_names)]
+        return np.concatenate([in_order(path, start, dense), np.zeros(len(rules.sparse_names))])
+    return in_order(path, start, names)

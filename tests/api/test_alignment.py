@@ -1,0 +1,200 @@
+"""Aligning from Python: the same links as the commands, whatever form the text has."""
+
+import math
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import aligntools as at
+from tests.cli.running import ROOT
+
+SAMPLES = ROOT / "data" / "samples"
+
+
+def lines(name):
+    return (SAMPLES / name).read_text(encoding="utf-8").splitlines()
+
+
+@pytest.fixture(scope="module")
+def model():
+    return at.train_aligner(lines("de-en.de"), lines("de-en.en"), fast=True)
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return lines("de-en.de"), lines("de-en.en")
+
+
+def pharaoh(found):
+    return [str(a) for a in found]
+
+
+def test_what_the_command_trains_and_writes(trained):
+    command = (trained / "align").read_text().splitlines()
+    aligner = at.train_aligner(lines("de-en.de"), lines("de-en.en"), threads=1)
+    assert pharaoh(aligner.align_batch(lines("de-en.de"), lines("de-en.en"))) == command
+    assert pharaoh(at.Aligner.load(trained / "model").align_batch(SAMPLES / "de-en.txt")) == command
+    scores = [[float(x) for x in line.split("\t")] for line in (trained / "scores").read_text().splitlines()]
+    blocks = list(aligner.align_blocks(lines("de-en.de"), lines("de-en.en")))
+    np.testing.assert_allclose(np.concatenate([b.scores for b in blocks]), scores, rtol=1e-5)
+
+
+def test_every_form_of_a_text_is_the_same_text(model, texts):
+    source, target = texts
+    wanted = pharaoh(model.align_batch(source, target))
+    words = [line.split(" ") for line in source], [line.split(" ") for line in target]
+    bitext = at.read_bitext(str(SAMPLES / "de-en.de"), str(SAMPLES / "de-en.en"))
+    for form in (
+        words, (iter(source), (line + "\n" for line in target)), (SAMPLES / "de-en.de", SAMPLES / "de-en.en"),
+        (SAMPLES / "de-en.txt",), (bitext,), ([f"{s} ||| {t}" for s, t in zip(source, target, strict=True)],),
+    ):  # fmt: skip
+        assert pharaoh(model.align_batch(*form)) == wanted
+    assert pharaoh(model.align(s, t) for s, t in zip(source[:20], target[:20], strict=True)) == wanted[:20]
+
+
+def test_a_text_of_another_vocabulary_is_looked_up(model, texts):
+    """A Bitext read by itself numbers words otherwise; unknown words stay unknown."""
+    source = ["Neuwort " + line for line in texts[0][100:110]]
+    bitext = at.read_bitext(source, texts[1][100:110], case_sensitive=True)
+    assert pharaoh(model.align_batch(bitext)) == pharaoh(model.align_batch(source, texts[1][100:110]))
+
+
+def test_an_alignment(model):
+    a = model.align("Der Zug fährt .", "The train leaves .")
+    assert a.links == list(a) == [(0, 0), (1, 1), (2, 2), (3, 3)]
+    assert all(type(x) is int for link in a.links for x in link)
+    assert len(a) == 4
+    assert str(a) == "0-0 1-1 2-2 3-3"
+    assert a.pairs.dtype == np.int32
+    assert a.probabilities.shape == (4,)
+    assert (a.probabilities > 0.5).all()
+    assert (a.probabilities <= 1).all()
+    assert a.forward
+    assert a.reverse
+    assert a.scores.forward_per_word == pytest.approx(a.scores.forward / 4)
+    assert a.scores._fields == ("forward", "reverse", "forward_per_word", "reverse_per_word")
+    for heuristic in ("union", "intersect"):
+        b = model.align("Der Zug fährt .", "The train leaves .", symmetrize=heuristic)
+        combined = set(a.forward) | set(a.reverse) if heuristic == "union" else set(a.forward) & set(a.reverse)
+        assert set(b.links) == combined
+
+
+def test_pairs_that_cannot_be_aligned_get_an_empty_alignment(model):
+    found = list(model.align_batch(["", "Haus", "a " * 30, "Haus"], ["house", "  ", "b", "house"], max_length=20))
+    assert [len(a) for a in found][:3] == [0, 0, 0]
+    assert found[3].links == [(0, 0)]
+    (block,) = model.align_blocks(["", "x \ud800"], ["house", "y"])
+    assert block.skipped.counts == {"blank": 1, "undecodable": 1, "over_long": 0}
+    with pytest.raises(at.DataError, match="blank"):
+        list(model.align_batch([""], ["house"], strict=True))
+
+
+def test_wrong_texts(model):
+    with pytest.raises(at.DataError, match="no counterpart"):
+        list(model.align_batch(["a", "b"], ["c"]))
+    with pytest.raises(at.UsageProblem, match="one sentence"):
+        next(model.align_batch("a b", "c d"))
+    for bad in (["two words"], [""], ["a\tb"]):
+        with pytest.raises(at.DataError, match=r"source>:1: the word"):
+            next(model.align_batch([bad], [["x"]]))
+    with pytest.raises(at.DataError, match="newline"):
+        next(model.align_batch(["a\nb"], ["x"]))
+    with pytest.raises(at.DataError, match="not int"):
+        next(model.align_batch([3], ["x"]))
+    for option in ({"symmetrize": "grow-final"}, {"flavor": "x"}, {"decode": "x"}, {"threshold": 2.0}):
+        with pytest.raises(at.UsageProblem):
+            next(model.align_batch(["a"], ["b"], **option))
+    with pytest.raises(at.ModelError):
+        at.Aligner.load(SAMPLES / "de-en.txt")
+
+
+def test_batches_stream(model, texts):
+    """Nothing is asked for before it is needed, and nothing is kept."""
+    asked = []
+
+    def source():
+        for n, line in enumerate(texts[0]):
+            asked.append(n)
+            yield line
+
+    found = model.align_batch(source(), iter(texts[1]), unbuffered=True)
+    assert asked == []
+    next(found)
+    assert asked == [0]
+    next(found)
+    assert asked == [0, 1]
+
+
+def test_a_copy_and_many_threads_align_alike(model, texts, tmp_path):
+    wanted = pharaoh(model.align_batch(*texts))
+    copy = pickle.loads(pickle.dumps(model))
+    model.save(tmp_path / "model")
+    loaded = at.load(tmp_path / "model")
+    assert isinstance(loaded, at.Aligner)
+    with ThreadPoolExecutor(4) as pool:
+        jobs = [pool.submit(lambda m: pharaoh(m.align_batch(*texts, threads=2)), m) for m in (model, copy, loaded) * 3]
+        assert all(job.result() == wanted for job in jobs)
+
+
+def test_one_direction(texts):
+    forward = at.train_aligner(*texts, model_type="hmm", direction="forward", views=(0,))
+    a = forward.align("Der Zug fährt .", "The train leaves .")
+    assert a.reverse is None
+    assert a.links == a.forward
+    assert math.isnan(a.scores.reverse)
+    assert a.scores.forward < 0
+
+
+def test_training_keeps_the_text_unless_told(texts):
+    bitext = at.read_bitext(*texts)
+    before = bitext.source.tokens.copy()
+    first = at.train_aligner(bitext, fast=True)
+    np.testing.assert_array_equal(bitext.source.tokens, before)
+    wanted = pharaoh(first.align_batch(bitext))
+    second = at.train_aligner(bitext, fast=True, keep_text=False)
+    assert (bitext.source.tokens != before).any()
+    assert pharaoh(second.align_batch(bitext)) == wanted
+    other = at.train_aligner(*texts, model_type="ibm1")
+    with pytest.raises(at.UsageProblem, match="read it again"):
+        next(other.align_batch(bitext))
+
+
+def test_at_once_and_from_an_older_model(texts, model):
+    found = at.align(*texts, fast=True)
+    assert pharaoh(found) == pharaoh(model.align_batch(*texts))
+    assert len(found) == len(texts[0])
+    assert pharaoh(found[3:5]) == pharaoh([found[3], found[4]])
+    assert str(found[-1]) == str(found[len(found) - 1])
+    with pytest.raises(IndexError):
+        found[len(found)]
+    assert found.table.pairs.shape[0] == sum(map(len, found))
+    further = at.train_aligner(["das haus"] * 3, ["the house"] * 3, init_model=model)
+    assert further.settings == model.settings
+    assert str(further.align("das Haus", "the house")) == "0-0 1-1"
+
+
+def test_progress(texts):
+    steps = []
+    at.train_aligner(*texts, model_type="hmm", views=(0, 4), progress=steps.append)
+    assert steps[-1].done == steps[-1].total == 2 * (4 + 5)
+    assert {step.stage for step in steps} == {"table", "ibm1", "hmm"}
+    assert all(math.isfinite(x) for s in steps if s.stage == "hmm" for x in s.figures["log_likelihood"])
+
+
+def test_the_library_is_silent(texts, capfd, caplog):
+    model = at.train_mre_aligner(*texts, mre_iterations=2)
+    list(model.align_batch(["", "a"], ["b", "c"]))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_options_mean_what_the_commands_options_mean():
+    """Every option of training that align has is a keyword argument with the same default."""
+    import inspect
+
+    from aligntools.cli.align import TRAINING, command
+
+    parameters = inspect.signature(at.train_aligner).parameters
+    options = command.make_context("align", ["-i", "-"]).params
+    assert {name: parameters[name].default for name in TRAINING} == {name: options[name] for name in TRAINING}

@@ -1,0 +1,123 @@
+"""Symmetrization and lexicons from Python."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import aligntools as at
+from aligntools.api.links import combine_files
+from aligntools.formats.pharaoh import Links, read_pharaoh
+from tests.places import ROOT, SAMPLES
+
+GOLDENS = ROOT / "tests" / "data" / "symmetrize"
+FORWARD, REVERSE = [(0, 0), (1, 1), (2, 2)], [(0, 0), (1, 1), (1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize("wrap", [
+    list, set, np.array, lambda links: SimpleNamespace(links=links),
+    lambda links: SimpleNamespace(pairs=np.array(links, np.int32)), lambda links: (link for link in links),
+    lambda links: " ".join(f"{i}-{j}" for i, j in links),
+])  # fmt: skip
+def test_one_pair_in_every_form(wrap):
+    assert at.symmetrize(wrap(FORWARD), wrap(REVERSE), "union") == REVERSE
+    assert at.symmetrize(wrap(FORWARD), wrap(REVERSE), "intersect") == FORWARD
+    assert at.symmetrize([wrap(FORWARD)], [wrap(REVERSE)], "union") == [REVERSE]
+
+
+def test_the_default_and_flavors_are_those_of_the_programs():
+    texts = [(GOLDENS / f"{name}.align").read_text().splitlines() for name in ("forward", "reverse")]
+
+    def golden(name):
+        return read_pharaoh(GOLDENS / name).tolists()
+
+    assert at.symmetrize(*texts) == golden("atools.grow-diag-final-and.align")
+    assert at.symmetrize(*texts, "grow-diag", flavor="symal") == golden("symal.grow-diag.align")
+    read = [read_pharaoh(GOLDENS / f"{name}.align") for name in ("forward", "reverse")]
+    assert at.symmetrize(*read, "union") == golden("union.align")
+    one = [at.symmetrize(f, r) for f, r in zip(*texts, strict=True)]
+    assert one == golden("atools.grow-diag-final-and.align")
+
+
+def test_no_links():
+    assert at.symmetrize([], []) == []
+    assert at.symmetrize("", "0-0", "union") == [(0, 0)]
+    assert at.symmetrize([], [(0, 0)], "union") == [(0, 0)]
+    assert at.symmetrize([[], []], [[], [(1, 0)]], "union") == [[], [(1, 0)]]
+    assert at.symmetrize(np.empty((0, 2), int), [(0, 1)], "union") == [(0, 1)]
+
+
+@pytest.mark.parametrize(("arguments", "error", "message"), [
+    (("0-0", "0-0", "grow-final"), at.UsageProblem, "no method 'grow-final'"),
+    (("0-0", "0_0"), at.DataError, "reverse:1: '0_0' is not a link"),
+    ((["0-0"], ["0-0", "0-0"]), at.DataError, "reverse: 2 alignments, but forward has 1"),
+    (("0-0", ["0-0"]), at.DataError, "one direction is an alignment"),
+    (([["a"]], [[]]), at.DataError, "forward:1: .* is not an alignment"),
+])  # fmt: skip
+def test_what_is_wrong(arguments, error, message):
+    with pytest.raises(error, match=message):
+        at.symmetrize(*arguments)
+    with pytest.raises(at.UsageProblem, match="no flavor 'giza'"):
+        at.symmetrize("0-0", "0-0", flavor="giza")
+
+
+def test_files(tmp_path):
+    out = tmp_path / "out"
+    tally = combine_files("union", [str(GOLDENS / "forward.align"), str(GOLDENS / "reverse.align")], str(out))
+    assert out.read_bytes() == (GOLDENS / "union.align").read_bytes()
+    assert tally.sentences == 12
+    with pytest.raises(at.UsageProblem, match="no operation 'joint'"):
+        combine_files("joint", [], str(out))
+
+
+SOURCES, TARGETS = ["das Haus", "", "das Buch"], [["the", "house"], [], ["the", "book", "."]]
+LINKS = [[(0, 0), (1, 1)], [], "0-0 1-1"]
+
+
+def test_a_lexicon(tmp_path):
+    tables = at.extract_lexicon(SOURCES, TARGETS, LINKS)
+    assert (len(tables), tables.links) == (4, 4)
+    assert str(tables) == "4 pairs of words, 3 source and 4 target words"
+    rows = zip(tables.source.tolist(), tables.target.tolist(), strict=True)
+    words = [(tables.source_words[i], tables.target_words[j]) for i, j in rows]
+    assert dict(zip(words, tables.given_source().tolist(), strict=True)) == {
+        ("NULL", "."): 1, ("das", "the"): 1, ("Haus", "house"): 1, ("Buch", "book"): 1,
+    }  # fmt: skip
+    tables.save(str(tmp_path / "lex"))
+    assert (tmp_path / "lex.f2e").read_text().splitlines()[0] == ". NULL 1.0000000"
+    short = tables.shortlist(1)
+    short.save(str(tmp_path / "short"))
+    assert list(short) == [("Buch", "book", 1.0), ("Haus", "house", 1.0), ("das", "the", 1.0)]
+    assert (tmp_path / "short").read_text().splitlines()[0] == "book Buch 1.00000000"
+    assert len(short) == 3
+
+
+def test_a_lexicon_of_a_bitext_and_of_files(tmp_path):
+    bitext = at.read_bitext(SOURCES, TARGETS, case_sensitive=True)
+    (tmp_path / "links").write_text("1-1 2-2\n\n1-1 2-2\n")
+    for links in (LINKS, Links.from_lists([[(0, 0), (1, 1)], [], [(0, 0), (1, 1)]])):
+        assert list(at.extract_lexicon(bitext, None, links).shortlist()) == [
+            ("Buch", "book", 1.0), ("Haus", "house", 1.0), ("das", "the", 1.0),
+        ]  # fmt: skip
+    found = at.extract_lexicon(bitext, None, tmp_path / "links", index_base=1)
+    assert list(found.shortlist()) == list(at.extract_lexicon(SOURCES, TARGETS, LINKS).shortlist())
+    gold = [line.replace("?", "-") for line in (SAMPLES / "de-en.wa").read_text().splitlines()]
+    joint = tmp_path / "joint"
+    joint.write_text("".join((SAMPLES / "de-en.txt").read_text().splitlines(True)[: len(gold)]))
+    assert at.extract_lexicon(joint, None, gold).links == sum(len(line.split()) for line in gold)
+
+
+def test_lexicons_that_cannot_be(caplog):
+    with pytest.raises(at.DataError, match="alignments: 2 lines, but the text has 3 sentence pairs"):
+        at.extract_lexicon(SOURCES, TARGETS, LINKS[:2])
+    bad = [[(0, 0), (2, 1)], [], [(0, 0)]]
+    with pytest.raises(at.DataError, match="alignments:1: link 2-1 points past the source sentence, which has 2"):
+        at.extract_lexicon(SOURCES, TARGETS, bad)
+    with caplog.at_level("INFO", "aligntools"):
+        assert at.extract_lexicon(SOURCES, TARGETS, bad, skip_bad_links=True).links == 2
+    assert [r.getMessage() for r in caplog.records] == [
+        "alignments: 1 links past the end of a sentence left out",
+        "pairs without words: 1 blank; first at line 2",
+    ]
+    with pytest.raises(at.AligntoolsError):
+        at.extract_lexicon(SOURCES, TARGETS[:2], LINKS)

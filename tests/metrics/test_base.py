@@ -1,0 +1,213 @@
+"""What all metrics have in common: signatures, intervals, paired tests, tables and JSON."""
+
+import dataclasses
+import hashlib
+import json
+
+import numpy as np
+import pytest
+
+from aligntools import __version__
+from aligntools.formats.goldlinks import Gold
+from aligntools.formats.pharaoh import Links
+from aligntools.formats.tagged import Tokens
+from aligntools.ground.errors import UsageProblem
+from aligntools.metrics import base, report
+from aligntools.metrics.aer import Aer
+from aligntools.metrics.attachment import Attachment, Trees
+from aligntools.metrics.bleu import Bleu, Segments
+from aligntools.metrics.tags import Tagging
+
+#: What the metrics said of the corpus of `everything` at each version: a digest of counts and figures. If this test
+#: fails, figures have changed: move the version, so that signatures tell, and add a line.
+RECORDED = {"0.2.0": "ea72e8fcf624dcbb"}
+
+
+def tagging(rng, n, words=None, quality=1.0):
+    """Return sentences of 1 to 20 words; tags differ from ``words``' in a share of them."""
+    if words is None:
+        offsets = np.concatenate([[0], np.cumsum(rng.integers(1, 20, n))])
+        tags = [b"NVDA"[k : k + 1] for k in rng.integers(0, 4, offsets[-1])]
+        return Tokens([b"w"] * len(tags), offsets, tags, np.arange(1, n + 1), "tagged")
+    right = rng.random(len(words.tags)) < quality
+    return dataclasses.replace(words, tags=[t if r else b"V" for t, r in zip(words.tags, right, strict=True)])
+
+
+@pytest.fixture
+def systems():
+    """Return a gold tagging, and a better and a worse one."""
+    rng = np.random.default_rng(4)
+    gold = tagging(rng, 300)
+    return gold, tagging(rng, 300, gold, 0.9), tagging(rng, 300, gold, 0.8)
+
+
+def test_the_interval_is_that_of_many_draws(systems):
+    score = Tagging().score(*systems[:2])
+    low, high = score.interval(2000)
+    assert score.interval(2000) == (low, high)
+    assert score.interval(2000, seed=2) != (low, high)
+    right, words = score.counts.T
+    residual = right - score.accuracy * words  # the delta method's standard error of a ratio
+    error = np.sqrt(np.sum(residual**2)) / words.sum()
+    assert low == pytest.approx(score.accuracy - 1.96 * error, abs=error / 4)
+    assert high == pytest.approx(score.accuracy + 1.96 * error, abs=error / 4)
+    inner = score.interval(2000, level=0.5)
+    assert low < inner[0] < score.accuracy < inner[1] < high
+
+
+def test_a_corpus_of_equal_sentences_has_no_spread():
+    links = Links.from_lists([[(0, 0), (1, 1)]] * 20)
+    gold = Gold(Links.from_lists([[(0, 0)]] * 20), Links.from_lists([[(0, 0)]] * 20), "pharaoh", 0)
+    score = Aer().score(gold, links)
+    assert score.interval(50) == pytest.approx((score.aer, score.aer))
+
+
+def test_comparison(systems):
+    gold, good, bad = systems
+    one, other = (Tagging().score(gold, text) for text in (good, bad))
+    better = one.minus(other, 500)
+    assert better.value == pytest.approx(one.accuracy - other.accuracy)
+    assert 0 < better.interval[0] < better.value < better.interval[1]
+    assert better.p_value == 1 / 501
+    back = other.minus(one, 500)
+    assert (back.value, back.p_value) == (-better.value, better.p_value)
+    assert back.interval == pytest.approx((-better.interval[1], -better.interval[0]))
+    same = one.minus(one, 100)
+    assert (same.value, same.interval, same.p_value) == (0, (0, 0), 1)
+    with pytest.raises(ValueError, match="300 sentences by tags and 10 sentences by tags"):
+        one.minus(Tagging().score(*[tagging(np.random.default_rng(1), 10)] * 2))
+
+
+@dataclasses.dataclass(frozen=True)
+class Share(base.Metric):
+    """A metric of given counts: gold and hypothesis are these."""
+
+    name = "share"
+    labels = ("right", "words")
+    headline = "share"
+    title = "share"
+    system = "system"
+
+    def count(self, gold, hypothesis):
+        return np.asarray(hypothesis)
+
+    def figures(self, totals):
+        return base.divide(totals[..., :1], totals[..., 1:])
+
+    def settings(self, gold, hypothesis, counts):
+        return {"nsent": len(counts)}
+
+    def score(self, gold, hypothesis):
+        counts = self.count(gold, hypothesis)
+        figure = float(self.headline_of(counts.sum(axis=0)))
+        return ShareScore(metric=self, counts=counts, signature=self.signature(gold, counts, counts), share=figure)
+
+
+@dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
+class ShareScore(base.Score):
+    share: float
+
+    def as_dict(self):
+        return {"share": self.share}
+
+    def cells(self, verbose=False):
+        return {"share": base.percent(self.share)}
+
+    def gold_line(self, by=()):
+        return ""
+
+
+def test_the_p_value_is_the_share_of_exchanges():
+    """Three sentences have eight exchanges; two of them, none and all, make as large a difference."""
+    one, other = (Share().score(None, c) for c in ([[3, 4], [3, 4], [4, 4]], [[1, 4], [2, 4], [3, 4]]))
+    assert one.minus(other, 20_000).p_value == pytest.approx(2 / 8, abs=0.01)
+
+
+def test_p_values_are_those_of_enumeration():
+    rng = np.random.default_rng(5)
+    words = rng.integers(5, 15, 8)
+    a, b = (np.stack([rng.binomial(words, 0.7), words], axis=1) for _ in range(2))
+    observed = abs(Share().score(None, a).share - Share().score(None, b).share)
+    extreme = 0
+    for mask in range(256):
+        swap = np.array([[mask >> k & 1] for k in range(8)])
+        x, y = (Share().score(None, np.where(s, b, a)) for s in (swap, 1 - swap))
+        extreme += abs(x.share - y.share) >= observed - 1e-12
+    found = Share().score(None, a).minus(Share().score(None, b), 4000)
+    assert found.p_value == pytest.approx(extreme / 256, abs=0.03)
+
+
+def test_a_new_metric_gets_table_and_json():
+    scores = [Share().score(None, [[k, 4], [2, 4]]) for k in (1, 4)]
+    shown = report.compare_scores(scores, ["a", "bb"], bootstrap=20)
+    lines = str(shown).splitlines()
+    assert lines[0].split() == ["system", "share", "95%", "interval"]
+    assert lines[1].split()[:2] == ["a", "37.50"]
+    assert lines[3].startswith("bb minus a: share +37.50 (95% +0.00 to ")
+    assert lines[4] == f"signature: metric:share|nsent:2|bootstrap:20|seed:1|version:{__version__}"
+    held = json.loads(shown.json())
+    assert held["settings"] == {"metric": "share", "nsent": 2, "bootstrap": 20, "seed": 1, "version": __version__}
+    assert held["results"][1]["share"] == 0.75
+    assert held["results"][1]["difference"]["share"] == 0.375
+    assert held["results"][0]["share_interval"] == list(shown.intervals[0])
+    assert shown.details() == "a: right 3, words 8\nbb: right 6, words 8\n"
+    bare = report.compare_scores(scores, paired=False, bootstrap=0)
+    assert (bare.names, bare.intervals, bare.differences) == (("1", "2"), (), ())
+    assert str(bare).splitlines()[0].split() == ["system", "share"]
+    assert str(bare.signature) == f"metric:share|nsent:2|version:{__version__}"
+    tested = report.compare_scores(scores, bootstrap=0, seed=3)
+    assert tested.differences[1] == scores[1].minus(scores[0], 1000, 3)
+    assert "bootstrap:0|seed:3" in str(tested)
+
+
+def test_what_cannot_be_compared(systems):
+    tags, share = Tagging().score(*systems[:2]), Share().score(None, [[1, 2]])
+    for scores in ([], [tags, share], [share, Share().score(None, [[1, 2]] * 2)]):
+        with pytest.raises(UsageProblem):
+            report.compare_scores(scores)
+    with pytest.raises(UsageProblem, match="1 names for 2 scores"):
+        report.compare_scores([share, share], ["a"])
+
+
+def test_signatures_join_what_differs():
+    scores = [Share().score(None, [[1, 2]]) for _ in range(2)]
+    other = dataclasses.replace(scores[1], signature=base.Signature({"metric": "share", "nsent": 1, "train": "3types"}))
+    assert str(report.compare_scores([scores[0], other], bootstrap=0, paired=False).signature) == (
+        f"metric:share|nsent:1|train:3types|version:{__version__}"
+    )
+    other = dataclasses.replace(scores[1], signature=base.Signature({"metric": "share", "nsent": 2}))
+    assert "nsent:1,2|" in str(report.compare_scores([scores[0], other]).signature)
+
+
+def everything():
+    """Yield the scores of a random corpus by every metric, in several ways."""
+    rng = np.random.default_rng(0)
+
+    def links():
+        return Links.from_lists([[(i, j) for i, j in rng.integers(0, 6, (n, 2))] for n in rng.integers(0, 9, 40)])
+
+    sure, other = links(), links()
+    both = [set(a) | set(b) for a, b in zip(sure.tolists(), other.tolists(), strict=True)]
+    for settings in ({}, {"all_sure": True}, {"ignore_possible": True}, {"reverse": True}):
+        yield Aer(**settings).score(Gold(sure, Links.from_lists(both), "pharaoh", 0), links())
+    gold = tagging(rng, 40)
+    predicted = tagging(rng, 40, gold, 0.7)
+    yield Tagging().score(gold, predicted)
+    yield Tagging().score(gold, dataclasses.replace(predicted, tags=[t + b"0" for t in predicted.tags]))
+    words = [b"a.,"[k : k + 1] for k in rng.integers(0, 3, len(gold.words))]
+    labels = [b"x:y" if k else b"x" for k in rng.integers(0, 2, len(words))]
+    heads = [rng.integers(0, 3, len(words)).astype(np.int32) for _ in range(2)]
+    trees = [Trees(h, gold.offsets, labels[::d], words, gold.tags) for h, d in zip(heads, (1, -1), strict=True)]
+    for settings in ({}, {"punct": "conll"}, {"punct": "ud"}, {"subtypes": False}, {"max_length": 8}):
+        yield Attachment(**settings).score(*trees)
+    texts = [Segments(rng.integers(0, 4, gold.offsets[-1]).astype(np.int32), gold.offsets) for _ in range(3)]
+    for smooth in ("exp", "floor", "add-k", "none"):
+        yield Bleu(smooth).score(texts[1:], texts[0])
+
+
+def test_the_version_moves_when_figures_do():
+    digest = hashlib.sha256()
+    for score in everything():
+        figures = json.loads(json.dumps(score.as_dict()), parse_float=lambda x: f"{float(x):.9g}")
+        digest.update(json.dumps([score.totals, figures], sort_keys=True).encode())
+    assert digest.hexdigest()[:16] == RECORDED.get(__version__)

@@ -1,0 +1,134 @@
+"""After ``aligntools warmup`` no command compiles anything."""
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from aligntools.cli.main import COMMANDS
+from tests.cli.running import program, run
+from tests.places import ROOT, SAMPLES
+
+#: Every command, with the options that choose other kernels; `>` takes the standard output, `<` gives the input.
+LINES = """
+align -i S/de-en.txt -o a --save-model a.atm --scores a.s --forward-output a.f --reverse-output a.r --ttable a.tt
+align -m a.atm -i S/de-en.txt --link-probabilities --scores a.s --unbuffered > a.p
+align -i S/de-en.txt --fast --symmetrize grow-diag-final-and --decode posterior --save-model fast.atm > fast
+align -i S/de-en.txt --fast --decode viterbi --symmetrize union > viterbi
+align -i S/de-en.txt --model ibm1 --estimator em --save-model one.atm --ttable one.tt > one
+align -i S/de-en.txt --model ibm2 --no-agreement --save-model two.atm > two
+align -i S/de-en.txt --model ibm2 --positions table --no-agreement --estimator em --save-model table.atm > table
+align -i S/de-en.txt --model ibm2 --decode viterbi --views 0 > two.v
+align -m table.atm -i S/de-en.txt > table.2
+align -i S/de-en.txt --model hmm --direction forward --views 0 --no-look-alike --scores hmm.s --save-model hmm.atm > hmm
+align -i S/de-en.txt --model hmm --estimator em --no-agreement --decode viterbi --symmetrize grow-diag > hmm.v
+align -i S/de-en.txt --direction reverse --sweeps 4 > reverse
+align -s S/fr-en.fr -t S/fr-en.en --init-model a.atm > going-on
+align -s S/fr-en.fr -t S/fr-en.en --init-model one.atm --case-sensitive > going-on.1
+train-hmm -s S/de-en.de -t S/de-en.en -o links.hmm
+train-hmm -s S/de-en.de -t S/de-en.en -o mre.hmm --estimator mre --mre-iterations 2
+mre-align -i S/de-en.txt --mre-iterations 2 --save-model mre.atm --forward-output mre.f > mre
+mre-align -i S/de-en.txt --model ibm2 --positions table --mre-positions --mre-iterations 2 > mre.2
+mre-align -i S/de-en.txt --model ibm2 --estimator em --mre-null --mre-iterations 2 > mre.3
+contrastive-align -i S/de-en.txt --save-model c.atm --save-weights c.json > c
+contrastive-align -m c.atm -w c.json -i S/de-en.txt --beam 4 > c.2
+contrastive-align -m a.atm -i S/de-en.txt --features paper --start paper --sentences 60 --constraint block-itg > c.3
+contrastive-align -m a.atm -i S/de-en.txt --gold S/de-en.wa --folds 2 --save-weights gold.json > c.4
+symmetrize -c grow-diag-final-and a.f a.r --check S/de-en.de S/de-en.en > s
+symmetrize -c grow-diag --flavor symal a.f a.r > s.2
+symmetrize -c fmeasure a.f a.r > s.3
+eval-aer --head S/de-en.wa a a.f --paired > aer
+lexicon -i S/de-en.txt -a a -o lex --shortlist lex.s2t --top 50
+train-hmm --tagged S/en.conllu -o en.tagger
+train-hmm --tagged S/en.conllu -o latent.tagger --latent 2 --members 2
+tag -m en.tagger S/en.conllu > tagged
+tag -m latent.tagger --viterbi S/en.txt > tagged.2
+eval-tags S/en.conllu tagged > tags
+train-hmm --text S/de-en.en --states 6 -o em.hmm --estimator em
+train-hmm --text S/de-en.en --states 6 -o vb.hmm --estimator vb
+train-hmm --text S/de-en.en --states 6 -o mre.tags --estimator mre
+tag -m mre.tags S/en.txt > induced
+train-parser --treebank S/en.conllu -o en.parser --iterations 4
+train-parser --treebank S/en.conllu -o free.parser --iterations 4 --non-projective
+parse -m en.parser tagged > trees
+parse -m free.parser tagged > trees.2
+eval-uas S/en.conllu trees trees.2 --paired --by distance > uas
+tag -m en.tagger S/de-en.en > en.tagged
+tag -m en.tagger S/de-en.de > de.tagged
+align -s S/de-en.en -t S/de-en.de -o ende
+transfer-parse --source-model en.parser --source en.tagged --target de.tagged -a ende -o de.parser
+transfer-parse --source-model en.parser --source en.tagged --target de.tagged -a ende -o de2.parser --method projected
+parse -m de.parser de.tagged > trees.3
+train-lm -n 4 S/de-en.en -o en.arpa
+train-lm -n 3 S/de-en.de --prune "0 0 1" -o de.arpa
+eval-lm -m en.arpa S/fr-en.en --lines > ppl
+extract-grammar -i S/de-en.txt -a a -o grammar
+extract-grammar -i S/de-en.txt -a a --phrases tight --features standard --format binary -o grammar.bin
+extract-grammar -i S/de-en.txt -a a --format moses -o grammar.gz
+filter-grammar --grammar grammar --text S/de-en.de -o filtered
+translate --grammar grammar --lm en.arpa S/few.de --n-best 5 --hypergraphs forests > t
+translate --grammar grammar.bin --no-lm S/few.de --samples 3 > t.2
+translate --grammar grammar.gz --lm en.arpa S/few.de > t.3
+eval-bleu S/few.en t.3 --sentence-level > bleu
+eval-bleu S/few.en t.3 t.3 --paired > bleu.2
+imputed-risk --supervised S/few.de --reference S/few.en --grammar grammar --lm en.arpa --rounds 2 -o w.json
+imputed-risk --supervised S/few.de --reference S/few.en --grammar grammar --lm en.arpa --rounds 1 --method mert -o w2
+imputed-risk --supervised S/few.de --reference S/few.en --grammar grammar --lm en.arpa --rounds 1 --forest -o w3.json
+"""
+
+
+def lines():
+    return [line for line in LINES.splitlines() if line]
+
+
+def test_the_lines_have_every_command():
+    assert {line.split()[0] for line in lines()} == set(COMMANDS) - {"warmup"}
+
+
+@pytest.mark.slow
+def test_nothing_is_compiled_after_warming_up(tmp_path):
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "ALIGNTOOLS_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run([*program(), "warmup", "-v"], env=environment, cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    shutil.copytree(SAMPLES, tmp_path / "S")
+    for side in ("de", "en"):
+        text = (SAMPLES / f"de-en.{side}").read_text(encoding="utf-8").splitlines(keepends=True)
+        (tmp_path / "S" / f"few.{side}").write_text("".join(text[:12]), encoding="utf-8")
+    code = "import sys; from tests.test_warming import report; report(sys.argv[1])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], env=environment, cwd=ROOT, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    assert json.loads(done.stdout) == {}
+
+
+def report(folder):
+    """Run all lines in this process; print which kernels each compiled."""
+    import numba.core.event
+
+    class Compiled(numba.core.event.Listener):
+        def on_start(self, event):
+            function = getattr(event.data["dispatcher"], "py_func", None)
+            if function is not None and function.__module__.startswith("aligntools"):
+                names.append(f"{function.__module__.rpartition('.')[2]}.{function.__name__} {event.data['args']}")
+
+        def on_end(self, event):
+            pass
+
+    numba.core.event.register("numba:compile", Compiled())
+    found = {}
+    for line in lines():
+        names = []
+        words, _, place = line.partition(" > ")
+        done = run(*shlex.split(words), cwd=folder)
+        assert done.returncode == 0, f"{line}\n{done.stderr.decode()}"
+        if place:
+            with open(os.path.join(folder, place), "wb") as file:
+                file.write(done.stdout)
+        if names:
+            found[line] = names
+    print(json.dumps(found))
