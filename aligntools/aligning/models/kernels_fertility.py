@@ -120,7 +120,7 @@ def insert_candidate(c, m, n, positions, masses):
     return min(n + 1, CANDIDATES)
 
 
-@kernel
+@kernel(owning=False)
 def candidates_block(k0, k1, pairs, posteriors, ptr, ids, forward, least, sure, sampled):
     """List each observed word's candidate positions, most probable first, and start the sampler's state.
 
@@ -234,7 +234,7 @@ def count_null(sign, word, before, after, counts):
     counts.words[-1] += sign
 
 
-@kernel(part=True)
+@kernel(inline=True, owning=False)
 def add_sentence(given, observed, here, sign, counts, fertility):
     """Add (or with ``sign`` -1 remove) one sentence's sampled links to the counts.
 
@@ -328,7 +328,7 @@ def draw(u, n, weights):
     return -1
 
 
-@kernel(part=True)
+@kernel(inline=True, owning=False)
 def resample_sentence(
     given, observed, here, counts, mean_pairs, p_null, alpha, frozen, generator, fertility, weights, own, round_, share
 ):  # fmt: skip

@@ -82,7 +82,7 @@ def rows_for(width, cells):
     )  # fmt: skip
 
 
-@kernel(inline=True)
+@kernel(inline=True, owning=False)
 def convolve(taps, padded, base, width, out):
     """Compute ``out[i] = base + sum_d taps[d + W] * padded[i - d]``.
 
@@ -112,7 +112,7 @@ def convolve(taps, padded, base, width, out):
         )  # fmt: skip
 
 
-@kernel(inline=True)
+@kernel(inline=True, owning=False)
 def normalizers(jumps, length, inverse):
     """Write ``1 / Z(i')``: one over the sum of ``g(i - i')`` over the positions ``i`` that exist."""
     tail = jumps[TAIL]
@@ -291,7 +291,7 @@ def count_exposures(null, length, first_total, rows, posterior, jump_counts):
         jump_counts[1, TAIL] += exposure * (length - (high - low + 1))
 
 
-@kernel(inline=True)
+@kernel(inline=True, owning=False)
 def hmm_sentence(emissions, null_emissions, length, p_null, jumps, rows, posterior, shifted, jump_counts, want_jumps):
     """Posteriors of one sentence in one direction.
 

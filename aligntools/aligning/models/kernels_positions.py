@@ -157,7 +157,7 @@ def add_word(e, q, prior, one, two, squared, place, length, on_diagonal, used, f
     features[1] += links
 
 
-@kernel(part=True)
+@kernel(inline=True, owning=False)
 def sentence_posteriors(p, q, prior, words, null, p_null, squared, on_diagonal, used, nulls, features):
     """Turn one pair's emissions into posteriors, word by word.
 
