@@ -115,7 +115,13 @@ def test_supervised(learn, supervised, options):
 
 @pytest.mark.parametrize(
     "options",
-    [("--n-sources", 2), ("--samples", 3), ("--impute", "rules"), ("--impute", "rules", "--method", "mert"), ("--quench", 4)],
+    [
+        ("--n-sources", 2),
+        ("--samples", 3),
+        ("--impute", "rules"),
+        ("--impute", "rules", "--method", "mert"),
+        ("--quench", 4),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("alone", [True, False])

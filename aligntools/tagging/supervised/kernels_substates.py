@@ -6,9 +6,9 @@ import numpy as np
 
 from aligntools.ground.compiling import kernel
 
-#: float64 left free before an array that a loop writes while it sums. Where such an array begins less than a few vectors
-#: behind another one that the loop reads, compiled code takes a slower way that sums in another order: where the
-#: allocator puts arrays must not show in the results.
+#: float64 left free before an array that a loop writes while it sums. Where such an array begins less than a few
+#: vectors behind another one that the loop reads, compiled code takes a slower way that sums in another order: where
+#: the allocator puts arrays must not show in the results.
 CLEAR = 64
 
 
