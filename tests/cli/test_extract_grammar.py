@@ -107,7 +107,7 @@ def test_what_is_wrong_is_said_in_one_line(folder, tmp_path):
     fails(run(*base, "short", cwd=tmp_path), "short: 1 lines, but the text has 240 sentence pairs")
     (tmp_path / "token").write_text("0-0\nx\n")
     fails(run(*base, "token", cwd=tmp_path), "token:2: 'x' is not a link")
-    fails(grammar(folder, "--tmpdir", "no/such"), "--tmpdir no/such is no folder", status=2)
+    fails(grammar(folder, "--tmpdir", "no/such"), "--tmpdir: no/such is not a directory", status=2)
     fails(grammar(folder, "--format", "binary"), status=2)
     fails(grammar(folder, "-o", "no/such/file"), "cannot be written")
     (tmp_path / "g").write_text("[X] ||| a ||| b ||| P=1\n[X] ||| a\n")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.running import fails
 
-FAST = ("--rounds", 1, "--pop-limit", 10, "--nbest", 10, "--threads", 2)
+FAST = ("--rounds", 1, "--pop-limit", 10, "--n-best", 10, "--threads", 2)
 
 
 def arpa(sentences):
@@ -57,7 +57,7 @@ def learn(command_inside, systems, tmp_path):
 
     def run(*args, output="w.json"):
         path = tmp_path / output
-        given = ("--grammar", systems / "de-en.grammar", "--lm", systems / "en.arpa", "-w", path)
+        given = ("--grammar", systems / "de-en.grammar", "--lm", systems / "en.arpa", "-o", path)
         return command_inside("imputed-risk", *given, *FAST, *args), path
 
     return run
@@ -75,7 +75,7 @@ def reverse(systems, command_inside):
     if not weights.exists():
         done = command_inside(
             "imputed-risk", "--supervised", systems / "dev.en", "--reference", systems / "dev.de",
-            "--grammar", systems / "en-de.grammar", "--lm", systems / "de.arpa", "-w", weights,
+            "--grammar", systems / "en-de.grammar", "--lm", systems / "de.arpa", "-o", weights,
             "--method", "likelihood", *FAST,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -115,7 +115,13 @@ def test_supervised(learn, supervised, options):
 
 @pytest.mark.parametrize(
     "options",
-    [("--k", 2), ("--samples", 3), ("--impute", "rules"), ("--impute", "rules", "--method", "mert"), ("--quench", 4)],
+    [
+        ("--n-sources", 2),
+        ("--samples", 3),
+        ("--impute", "rules"),
+        ("--impute", "rules", "--method", "mert"),
+        ("--quench", 4),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("alone", [True, False])
@@ -179,27 +185,27 @@ def test_bigrams_of_tags_are_features_too(learn, supervised, samples):
 
 
 def test_an_interrupted_run_goes_on(learn, supervised, tmp_path, monkeypatch):
-    from aligntools.translating.tuning import tuning
+    from aligntools.translating.tuning import learning
 
     folder = tmp_path / "kept"
     folder.mkdir()
     options = (*supervised, "--rounds", 3, "--patience", 9)
     _, whole = learn(*options, output="whole.json")
-    save = tuning.save_state
+    save = learning.save_state
 
     def interrupted(path, own, progress):
         save(path, own, progress)
         if len(progress.rounds) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(tuning, "save_state", interrupted)
+    monkeypatch.setattr(learning, "save_state", interrupted)
     stopped, path = learn(*options, "--checkpoint", folder)
     assert stopped.returncode == 130
     assert not path.exists()
-    monkeypatch.setattr(tuning, "save_state", save)
+    monkeypatch.setattr(learning, "save_state", save)
     done, path = learn(*options, "--checkpoint", folder)
     assert done.returncode == 0, done.stderr
-    assert b"goes on after round 1" in done.stderr
+    assert b"continues after round 1" in done.stderr
     assert path.read_bytes() == whole.read_bytes()
     other, _ = learn(*options, "--l2", 0.5, "--checkpoint", folder)
     assert fails(other, "tuning.state", "other text, weights or options")
@@ -235,9 +241,9 @@ def reverse_weights(reverse):
         (("--monolingual", "x", "--reverse-grammar", "g"), "--reverse-weights"),
         (("--monolingual", "x", "--reverse-grammar", "g", "--reverse-weights", "w"), "--no-reverse-lm"),
         (("--supervised", "x", "--reference", "y", "--gamma", 2, "--quench", 1), "is below"),
-        (("--supervised", "x", "--reference", "y", "--forest", "--method", "mert"), "--forest is for"),
-        (("--supervised", "x", "--reference", "y", "--forest", "--loss", "sentence"), "whole sentences"),
-        (("--supervised", "x", "--reference", "y", "--checkpoint", "no/such"), "no such folder"),
+        (("--supervised", "x", "--reference", "y", "--forest", "--method", "mert"), "--forest needs --method risk"),
+        (("--supervised", "x", "--reference", "y", "--forest", "--loss", "sentence"), "needs n-best lists"),
+        (("--supervised", "x", "--reference", "y", "--checkpoint", "no/such"), "is not a directory"),
     ],
 )
 def test_options_that_contradict_each_other(learn, args, problem):

@@ -88,7 +88,7 @@ def test_the_same_from_a_pipe_in_little_memory_and_as_binary(command_inside, tmp
 def test_pruning_and_notices(command_inside, file):
     done = command_inside("train-lm", "-n", 3, "--prune", "0,0,1", file("t", b"a b c\na b c\n\nc b a\n"))
     assert b"ngram 3=3\n" in done.stdout  # <s> a b, a b c, b c </s>
-    assert b"3 sentences (1 blank lines left out), 9 words, 3 different" in done.stderr
+    assert b"3 sentences (1 blank lines skipped), 9 words, 3 different" in done.stderr
     assert b"note: 1-grams: none has an adjusted count of 1; discounts 0.5, 1, 1.5 are used" in done.stderr
 
 
@@ -106,7 +106,7 @@ def test_what_is_refused(command_inside, file, tmp_path):
     assert fails(command_inside("train-lm", tmp_path / "none"), "none: cannot be opened")
     assert fails(command_inside("train-lm", text, "--prune", "1"), "--prune", status=2)
     assert fails(command_inside("train-lm", text, "-n", 2, "--prune", "0,0,0"), "3 numbers", status=2)
-    assert fails(command_inside("train-lm", text, "--tmpdir", tmp_path / "none"), "is no folder", status=2)
+    assert fails(command_inside("train-lm", text, "--tmpdir", tmp_path / "none"), "is not a directory", status=2)
     assert fails(command_inside("train-lm", "-", "-"), "only one", status=2)
     assert fails(command_inside("eval-lm", "-m", "-", "-"), "only one", status=2)
     assert fails(command_inside("eval-lm", "-m", text, text), "is no ARPA file")
