@@ -87,7 +87,7 @@ class ContrastiveAligner:
         from aligntools.aligning.contrastive.weights import load_weights
 
         found = load_weights(os.fspath(weights))
-        chosen = {name: value for name, value in (("beam", beam), ("constraint", constraint)) if value}
+        chosen: dict[str, Any] = {name: value for name, value in (("beam", beam), ("constraint", constraint)) if value}
         return cls(aligner, replace(found, search=replace(found.search, **chosen)))
 
     def save_weights(self, path: str | os.PathLike[str]) -> None:

@@ -10,7 +10,7 @@ from aligntools.aligning.applying.decisions import Decided, link_posteriors
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import supervised
-from aligntools.aligning.contrastive.evidence import concatenate, empty
+from aligntools.aligning.contrastive.evidence import Gatherer, concatenate, empty
 from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
 from aligntools.aligning.contrastive.search import SearchSettings, search
@@ -69,7 +69,7 @@ def draw(bitexts, sentences, seed):
     return [fit[chosen][fit[chosen][:, 0] == n, 1] for n in range(len(bitexts))]
 
 
-def learn_weights(gatherer, bitexts, plan, report=None):
+def learn_weights(gatherer: Gatherer, bitexts: list, plan: Plan, report=None) -> Weights:
     """Learn weights from texts without gold.
 
     Parameters
@@ -132,7 +132,7 @@ class Supervision:
     validated: float | None
 
 
-def supervise(gatherer, bitext, gold, plan, method="risk", folds=5, report=None):
+def supervise(gatherer: Gatherer, bitext, gold: Gold, plan: Plan, method="risk", folds=5, report=None) -> Supervision:
     """Learn weights from gold alignments of a text's sentence pairs; see `supervised.train_supervised`."""
     pool = gatherer.pool
     parts, links = [], []
