@@ -291,8 +291,6 @@ def test_modules_do_not_import_each_other_in_circles():
         for name, tree in MODULES.items()
         if name != "aligntools/__init__.py"
     }
-    for a, b in CIRCLES:
-        graph[a].discard(b)
     list(graphlib.TopologicalSorter(graph).static_order())  # raises CycleError, which names the circle
 
 
