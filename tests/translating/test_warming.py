@@ -1,4 +1,4 @@
-"""Warming up leaves nothing of translation to compile, but for what only large texts and foreign grammars need."""
+"""Warming up leaves nothing of translation to compile."""
 
 import importlib
 import re
@@ -14,8 +14,6 @@ MODULES = [
     path for folder, names in (("translating", "*"), ("formats", "arpa"), ("formats", "grammar*"), ("formats", "rules"))
     for path in sorted((PACKAGE / folder).glob(f"kernels_{names}.py")) if path.stem != "kernels_state"  # for others
 ]  # fmt: skip
-#: For tables that grow, for what was sorted in parts, and for rules without links.
-RARE = {"merge", "move_keys", "move_targets", "regrow", "rule_keys", "best_words"}
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +29,6 @@ def callers(tmp_path_factory):
 def test_every_kernel_that_python_calls_is_compiled(path, callers):
     module = importlib.import_module(".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts))
     own = {n: k for n, k in vars(module).items() if hasattr(k, "signatures") and k.__module__ == module.__name__}
-    called = {name for name in own if re.search(rf"\bk\w*\.{name}\b", callers)} - RARE
+    called = {name for name in own if re.search(rf"\bk\w*\.{name}\b", callers)}
     assert not {name for name in called if not own[name].signatures}
     assert called
