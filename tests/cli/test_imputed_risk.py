@@ -168,6 +168,36 @@ def test_the_round_that_is_written(learn, supervised, systems, reverse, file):
     assert found["all"]["bleu"] != found["supervised"]["bleu"]
 
 
+def test_the_prior_is_what_weights_are_drawn_to(learn, supervised, tmp_path):
+    _, zero = learn(*supervised, "--l2", 100, "--choose", "last", output="zero.json")
+    _, start = learn(*supervised, "--l2", 100, "--choose", "last", "--prior", "start", output="start.json")
+    _, begun = learn(*supervised, "--rounds", 0, output="begun.json")
+    zero, start, begun = (
+        np.array(list(json.loads(path.read_text())["features"].values())) for path in (zero, start, begun)
+    )
+    assert np.linalg.norm(zero) < 0.2 * np.linalg.norm(begun)
+    assert np.linalg.norm(start - begun) < 0.2 * np.linalg.norm(begun)
+
+
+def test_figures_on_standard_error(learn, supervised):
+    quiet, _ = learn(*supervised, "-q")
+    assert (quiet.returncode, quiet.stderr) == (0, b"")
+    assert b"; together " not in learn(*supervised)[0].stderr
+    assert b"; together " in learn(*supervised, "-v")[0].stderr
+
+
+def test_old_spellings_go_on_working(command_inside, systems, supervised, reverse, tmp_path):
+    given = "--grammar", systems / "de-en.grammar", "--lm", systems / "en.arpa"
+    options = *supervised, *reverse, "--rounds", 1, "--pop-limit", 10, "-q"
+    new = command_inside("imputed-risk", *given, *options, "--n-best", 9, "--n-sources", 2, "-o", tmp_path / "new")
+    old = command_inside("imputed-risk", *given, *options, "--nbest", 9, "--k", 2, "-w", tmp_path / "old")
+    assert (new.returncode, old.returncode, new.stderr) == (0, 0, b"")
+    assert (tmp_path / "old").read_bytes() == (tmp_path / "new").read_bytes()
+    notes = old.stderr.decode().splitlines()
+    assert notes == [f"note: {a} is called {b} now" for a, b in
+                     (("--nbest", "--n-best"), ("--k", "--n-sources"), ("-w", "-o"))]  # fmt: skip
+
+
 def test_bigrams_of_tags_are_features_too(learn, supervised, samples):
     done, path = learn(*supervised, "--tags", samples / "en.tagged", "--bigrams", 30)
     assert done.returncode == 0, done.stderr

@@ -92,6 +92,16 @@ def test_pruning_and_notices(command_inside, file):
     assert b"note: 1-grams: none has an adjusted count of 1; discounts 0.5, 1, 1.5 are used" in done.stderr
 
 
+def test_figures_on_standard_error(command_inside, tmp_path):
+    text, model = SAMPLES / "de-en.en", tmp_path / "m"
+    assert command_inside("train-lm", "-q", "-n", 2, text, "-o", model).stderr == b""
+    assert b"discounts of order 2" not in command_inside("train-lm", "-n", 2, text, "-o", model).stderr
+    assert b"discounts of order 2" in command_inside("train-lm", "-v", "-n", 2, text, "-o", model).stderr
+    assert fails(command_inside("train-lm", "--format", "binary", text), "needs a file", status=2)
+    assert b"by the order" in command_inside("eval-lm", "-v", "-m", model, text).stdout
+    assert b"by the order" not in command_inside("eval-lm", "-m", model, text).stdout
+
+
 def test_symbols_and_lower_case(command_inside, file):
     text = file("t", b"A <s> a\n")
     assert fails(command_inside("train-lm", text), "t:1: the word <s>", "--skip-symbols")

@@ -185,6 +185,14 @@ def test_bigrams_of_tags(folder, command_inside, tmp_path):
     assert fails(command_inside(*options, "-w", weights), "a weight for 'D_N' and 1 more, which the system lacks")
 
 
+def test_old_spellings_and_figures(translate, tmp_path):
+    new, old = translate("-q", "--n-best", 2), translate("-q", "--k-best", 2)
+    assert new.stdout == old.stdout
+    assert (new.stderr, old.stderr) == (b"", b"note: --k-best is called --n-best now\n")
+    assert b"4 sentences in " in translate("-v").stderr
+    assert translate("-v", "-q").stderr == b""
+
+
 def test_what_is_wrong_is_one_line(folder, command_inside, tmp_path):
     def said(*args, **how):
         return fails(command_inside("translate", folder / "text", *args), *how.pop("text"), **how)
