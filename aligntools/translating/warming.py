@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aligntools.formats import files
+from aligntools.formats import files, kernels_rules
 from aligntools.formats.arpa import write_arpa
 from aligntools.formats.bitext import read_bitext
 from aligntools.formats.disk_arrays import ArrayStore
@@ -11,8 +11,8 @@ from aligntools.formats.grammar_text import write_text
 from aligntools.formats.pharaoh import Links
 from aligntools.metrics import bleu
 from aligntools.translating.decoding.decoder import System, feature_names
-from aligntools.translating.grammar import extraction, trie
-from aligntools.translating.lm import language_model
+from aligntools.translating.grammar import extraction, kernels_grammar, trie
+from aligntools.translating.lm import kernels_lm, language_model
 from aligntools.translating.lm.counting import count
 from aligntools.translating.lm.kneser_ney import estimate
 from aligntools.translating.text import Lines
@@ -59,11 +59,21 @@ def warm(folder, pool):
         impute(forest, system.weights, how, 2, 1.0, 1, pool)
     target_side = text.target.tokens, text.target.offsets
     bleu.statistics(*target_side, [target_side])
+    grammar.subset(np.arange(len(grammar))[::-1]).canonical()
+    _grow()
+
+
+def _grow():
+    """Compile what moves tables that have become too small, which takes large texts."""
+    keys = np.zeros(2, np.uint64)
+    kernels_grammar.move_targets(keys, np.zeros((2, 2), np.int64), keys.copy(), np.zeros((2, 2), np.int64))
+    kernels_rules.move_keys(keys, keys.copy())
+    kernels_lm.regrow(keys, np.zeros((2, 2), np.float32), keys.copy(), np.zeros((2, 2), np.float32))
 
 
 def _language_model(text, path, pool):
     store = ArrayStore(1 << 20)
-    counts = count([text], 3, store)
+    counts = count([text, text], 3, store)  # two parts, to be merged
     model = estimate(counts, store, pool, (0,))
     write_arpa(path, model.vocabulary, model.counts, model.blocks())
     model = language_model.load(path)
