@@ -146,7 +146,7 @@ class Gatherer:
         See LEAST_POSTERIOR and MOST_LINKS.
     """
 
-    def __init__(self, model, pool, trees=None, least=LEAST_POSTERIOR, most=MOST_LINKS, cells=CELLS):
+    def __init__(self, model, pool, trees=None, least=LEAST_POSTERIOR, most=MOST_LINKS, cells=CELLS) -> None:
         self.model, self.pool, self.trees, self.least, self.most = model, pool, trees, least, most
         self.applier = Applier(model.views, model.settings, model.sizes, cells)
 

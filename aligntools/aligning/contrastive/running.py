@@ -1,18 +1,22 @@
 """The contrastive model's two tasks on texts: weights from sentence pairs, with gold or without, and alignments."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from aligntools.aligning.applying.applier import decide
+from aligntools.aligning.applying.decisions import Decided, link_posteriors
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import supervised
-from aligntools.aligning.contrastive.evidence import concatenate, empty
+from aligntools.aligning.contrastive.evidence import Gatherer, concatenate, empty
 from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
 from aligntools.aligning.contrastive.search import SearchSettings, search
+from aligntools.aligning.contrastive.settings import PULLS, RATES, ContrastiveSettings
 from aligntools.aligning.contrastive.weights import Weights
+from aligntools.aligning.settings import DIRECTIONS
 from aligntools.formats.goldlinks import Gold
 
 #: Pairs with a longer side are not learned from.
@@ -65,7 +69,7 @@ def draw(bitexts, sentences, seed):
     return [fit[chosen][fit[chosen][:, 0] == n, 1] for n in range(len(bitexts))]
 
 
-def learn_weights(gatherer, bitexts, plan, report=None):
+def learn_weights(gatherer: Gatherer, bitexts: list, plan: Plan, report=None) -> Weights:
     """Learn weights from texts without gold.
 
     Parameters
@@ -128,7 +132,7 @@ class Supervision:
     validated: float | None
 
 
-def supervise(gatherer, bitext, gold, plan, method="risk", folds=5, report=None):
+def supervise(gatherer: Gatherer, bitext, gold: Gold, plan: Plan, method="risk", folds=5, report=None) -> Supervision:
     """Learn weights from gold alignments of a text's sentence pairs; see `supervised.train_supervised`."""
     pool = gatherer.pool
     parts, links = [], []
@@ -198,7 +202,27 @@ def start_plan(features, paper_start=False, **others):
     return Plan(active, names.start_weights(active, paper_start), **others)
 
 
-def align(gatherer, bitext, weights, pool):
-    """Yield the `Links` of consecutive runs of sentences."""
-    for _, evidence in gatherer.gather(bitext):
-        yield search(evidence, weights.values, weights.active, weights.search, pool).links()
+def plan_of(settings: ContrastiveSettings, threshold=0.4):
+    """Return the `Plan` that settings mean; ``threshold`` is the base model's, for its own decision."""
+    paper = settings.begins == "paper"
+    learning = LearningSettings(
+        n_best=settings.n_best, rate=RATES[settings.begins] if settings.rate is None else settings.rate,
+        pull=PULLS[settings.begins] if settings.pull is None else settings.pull, passes=settings.passes,
+        seed=settings.seed,
+    )  # fmt: skip
+    return start_plan(
+        settings.features, paper, sentences=settings.sentences, noise=settings.noise, learning=learning,
+        density=settings.density or "base", threshold=threshold,
+        search=SearchSettings(beam=settings.beam, constraint=settings.constraint),
+    )  # fmt: skip
+
+
+def align(gatherer, bitext, weights, pool) -> Iterator[Decided]:
+    """Yield what is decided on consecutive runs of sentences; probabilities are the base model's."""
+    trained = DIRECTIONS[gatherer.model.settings.direction]
+    for posteriors, evidence in gatherer.gather(bitext):
+        links = search(evidence, weights.values, weights.active, weights.search, pool).links()
+        yield Decided(
+            links, link_posteriors(posteriors, links, trained), None, None, posteriors.log_likelihood,
+            posteriors.lengths(),
+        )  # fmt: skip
