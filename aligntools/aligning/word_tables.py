@@ -72,7 +72,8 @@ def model_from_tables(forward, reverse, tension: float = 4.0) -> AlignmentModel:
         np.concatenate([look_alike_keys(w), np.zeros((3, 1), np.int32)], axis=1) for w in (s_words, t_words)
     )  # fmt: skip
     model = DiagonalIbm2(
-        words=ViewWords(0, s_words, t_words, *maps, *look_alikes), table=table, lexicon=lexicon, counts=values, tiers=tiers,
+        words=ViewWords(0, s_words, t_words, *maps, *look_alikes), table=table, lexicon=lexicon, counts=values,
+        tiers=tiers,
         s_null=_null(reverse, sources), t_null=_null(forward, targets),
         p_null=np.full(2, settings.p_null, np.float32), tension=np.full(2, float(tension)),
     )  # fmt: skip

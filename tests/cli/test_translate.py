@@ -182,7 +182,9 @@ def test_bigrams_of_tags(folder, command_inside, tmp_path):
     assert done.returncode == 0, done.stderr
     assert b"D_X=1" in done.stdout
     assert b"D_N" not in done.stdout
-    assert fails(command_inside(*options, "-w", weights), "a weight for 'D_N' and 1 more, which the system lacks")
+    assert fails(
+        command_inside(*options, "-w", weights), "a weight for 'D_N' and 1 more, which the system does not have"
+    )
 
 
 def test_old_spellings_and_figures(translate, tmp_path):
@@ -206,7 +208,9 @@ def test_what_is_wrong_is_one_line(folder, command_inside, tmp_path):
     (tmp_path / "bad").write_text(GRAMMAR + "[X] ||| das\n")
     said("--grammar", tmp_path / "bad", *lm, text=["bad:11: "])
     said(*grammar, *lm, "-w", folder / "lm", text=["is not a file of translation weights"])
-    said(*grammar, *lm, "-w", write_weights(tmp_path / "w", other=1), text=["'other'", "which the system lacks"])
+    said(
+        *grammar, *lm, "-w", write_weights(tmp_path / "w", other=1), text=["'other'", "which the system does not have"]
+    )
     fails(command_inside("translate", *grammar, *lm, tmp_path / "absent"), "absent: cannot be opened")
     fails(command_inside("translate", *grammar, *lm, tmp_path), "is a directory")
     (tmp_path / "empty").write_bytes(b"")
