@@ -13,7 +13,7 @@ author = "the aligntools developers"
 release = version = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "mathml", "commands"]
 exclude_patterns = ["_build"]
-myst_enable_extensions = ["dollarmath", "deflist", "colon_fence", "smartquotes"]
+myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
 myst_heading_anchors = 3
 # Links to files beside docs/, such as the Makefiles, are for readers of the repository.
 suppress_warnings = ["myst.xref_missing"]
@@ -23,7 +23,7 @@ html_title = f"aligntools {release}"
 html_show_sourcelink = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # the docstrings name types and shapes
-autodoc_preserve_defaults = True
+smartquotes = False  # quotes in help texts are literal
 python_maximum_signature_line_length = 100
 napoleon_google_docstring = False
 napoleon_use_rtype = False

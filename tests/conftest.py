@@ -23,15 +23,16 @@ GROUPS = (
     (
         "translation",
         """translating metrics/test_bleu formats/test_arpa formats/test_grammar cli/test_imputed cli/test_extract
-        cli/test_translate cli/test_train_lm cli/test_eval_bleu""",
+        cli/test_translate cli/test_train_lm cli/test_eval_bleu api/test_trans""",
     ),
     (
         "alignment",
-        """aligning cli/test_align cli/test_contrastive cli/test_mre cli/test_fast_align cli/test_train_hmm""",
+        """aligning cli/test_align cli/test_contrastive cli/test_mre cli/test_fast_align cli/test_train_hmm
+        api/test_align api/test_contrast""",
     ),
-    ("parsing", "parsing cli/test_parse cli/test_transfer"),
-    ("tagging", "tagging cli/test_tag"),
-    ("formats", "formats ground metrics bench cli"),
+    ("parsing", "parsing cli/test_parse cli/test_transfer api/test_pars"),
+    ("tagging", "tagging cli/test_tag api/test_tag"),
+    ("formats", "formats ground metrics bench cli api"),
 )
 
 

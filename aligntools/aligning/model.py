@@ -50,7 +50,7 @@ class AlignmentModel:
         """Sizes of the vocabularies, NULL among the words; higher ids are words that the model does not know."""
         return len(self.source_vocabulary), len(self.target_vocabulary)
 
-    def save(self, path):
+    def save(self, path: str) -> None:
         """Write the model file."""
         header = {
             "settings": asdict(self.settings),

@@ -1,7 +1,7 @@
 """What can be chosen about a model and its training, with the defaults that measured best."""
 
 from dataclasses import asdict, dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 from aligntools.ground.errors import UsageProblem
 
@@ -89,7 +89,7 @@ class AlignerSettings:
     prune: float | None = None
     seed: int = 1
 
-    def resolved(self, n_tokens):
+    def resolved(self, n_tokens: int) -> "AlignerSettings":
         """Return the settings with everything chosen, for a corpus of so many source tokens.
 
         Raises
@@ -157,7 +157,7 @@ class ReconstructionSettings:
     null: bool | None = None
     rate: float = 1.0
 
-    def resolved(self, estimator):
+    def resolved(self, estimator: str) -> Self:
         """Return the same with everything chosen, for a start that ``estimator`` made."""
         smoothing = (20.0 if estimator == "em" else 0.0) if self.smoothing is None else self.smoothing
         null = estimator == "vb" if self.null is None else self.null
@@ -185,7 +185,7 @@ class DecisionSettings:
     decode: Decoder = "best"
     threshold: float | None = None
 
-    def checked(self):
+    def checked(self) -> Self:
         """Return the same settings.
 
         Raises

@@ -115,7 +115,7 @@ class Aligner:
         Parameters
         ----------
         sources, targets : iterables of str or of lists of str, or Path
-            As many of each. ``sources`` alone: a file with `` ||| `` between the sides, or a `Bitext`.
+            As many of each. ``sources`` alone: a file with ``' ||| '`` between the sides, or a `Bitext`.
         symmetrize : str
             ``joint`` links words by the mean posterior of the two directions; or a heuristic over their links.
         flavor : str

@@ -38,7 +38,7 @@ def read_bitext(
     Parameters
     ----------
     source, target : str or Path (files), or iterables of sentences
-        Two line-aligned files, or one with `` ||| `` between the sides; plain, .gz, .bz2, .xz, .zst; ``-`` is
+        Two line-aligned files, or one with ``' ||| '`` between the sides; plain, .gz, .bz2, .xz, .zst; ``-`` is
         standard input.
     case_sensitive : bool
         Keep upper and lower case apart.
@@ -117,7 +117,7 @@ def train_aligner(
     Parameters
     ----------
     sources, targets : iterables of str or of lists of str, or Path
-        As many sentences of each. ``sources`` alone: a file with `` ||| `` between the sides, or a `Bitext`.
+        As many sentences of each. ``sources`` alone: a file with ``' ||| '`` between the sides, or a `Bitext`.
     model_type : str
         ``fertility`` (the sampler, from the HMM on), ``hmm``, ``ibm2`` or ``ibm1``.
     fast : bool

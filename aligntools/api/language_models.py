@@ -277,7 +277,7 @@ def train_lm(
     --------
     >>> import aligntools as at
     >>> at.train_lm("data/samples/de-en.en", order=3)
-    <LanguageModel of order 3, 477 words, 4099 n-grams>
+    <LanguageModel of order 3, 477 words, 3771 n-grams>
     """
     settings = LanguageModelSettings(order, tuple(prune), lowercase, skip_symbols, max_memory)
     settings.check()

@@ -268,7 +268,7 @@ def extract_lexicon(
     ----------
     sources, targets : iterable of str or of lists of str, or Path
         Sentences as lines or lists of words. ``sources`` alone, with ``targets`` None: a `Bitext` (`read_bitext`), or a
-        file with `` ||| `` between the sides.
+        file with ``' ||| '`` between the sides.
     alignments : iterable of alignments, or Path
         One for each sentence pair; see `symmetrize`. A `Path` is a Pharaoh file.
     index_base : int

@@ -8,9 +8,10 @@ from aligntools.ground.errors import ModelError
 
 if TYPE_CHECKING:
     from aligntools.api.aligner import Aligner
+    from aligntools.api.grammars import Grammar
+    from aligntools.api.language_models import LanguageModel
     from aligntools.api.parsing import Parser
     from aligntools.api.tagging import Tagger
-    from aligntools.api.translation import Grammar, LanguageModel
 
 Model: TypeAlias = Union["Aligner", "Tagger", "Parser", "Grammar", "LanguageModel"]
 
@@ -19,8 +20,8 @@ CLASSES = {
     "alignment": ("aligner", "Aligner"),
     "tagger": ("tagging", "Tagger"),
     "parser": ("parsing", "Parser"),
-    "grammar": ("translation", "Grammar"),
-    "lm": ("translation", "LanguageModel"),
+    "grammar": ("grammars", "Grammar"),
+    "lm": ("language_models", "LanguageModel"),
 }
 
 

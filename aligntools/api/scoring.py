@@ -51,7 +51,7 @@ def aer(
     """Score alignments against gold links: alignment error rate, precision, recall, F1.
 
     With A the links of the alignment, S the sure and P the possible gold links (S is part of P), summed over the
-    corpus: precision is |A∩P| / |A|, recall |A∩S| / |S|, AER 1 - (|A∩S| + |A∩P|) / (|A| + |S|).
+    corpus: precision is ``|A∩P| / |A|``, recall ``|A∩S| / |S|``, AER ``1 - (|A∩S| + |A∩P|) / (|A| + |S|)``.
 
     Parameters
     ----------

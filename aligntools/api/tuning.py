@@ -25,54 +25,31 @@ Choice: TypeAlias = Literal["supervised", "all", "last"]
 
 
 def tune(
-    grammar: Grammar | PathLike,
-    lm: LanguageModel | PathLike,
-    supervised: Text | None = None,
-    references: Sequence[Text] = (),
-    *,
-    monolingual: Sequence[Text] = (),
-    start: WeightsInput = None,
-    tags: PathLike | Mapping[str, str] | None = None,
-    bigrams: int = 500,
-    reverse_grammar: Grammar | PathLike | None = None,
-    reverse_lm: LanguageModel | PathLike | None = None,
-    reverse_weights: WeightsInput = None,
-    impute: Imputation = "kbest",
-    n_sources: int = ImputationSettings.n_sources,
+    grammar: Grammar | PathLike, lm: LanguageModel | PathLike, supervised: Text | None = None,
+    references: Sequence[Text] = (), *, monolingual: Sequence[Text] = (), start: WeightsInput = None,
+    tags: PathLike | Mapping[str, str] | None = None, bigrams: int = 500,
+    reverse_grammar: Grammar | PathLike | None = None, reverse_lm: LanguageModel | PathLike | None = None,
+    reverse_weights: WeightsInput = None, impute: Imputation = "kbest", n_sources: int = ImputationSettings.n_sources,
     reverse_gamma: float = ImputationSettings.reverse_gamma,
-    monolingual_weight: float = ImputationSettings.monolingual_weight,
-    method: Method = "risk",
-    loss: Loss = "corpus",
-    forest: bool = TuningSettings.forest,
-    n_best: int = TuningSettings.n_best,
-    rounds: int = TuningSettings.rounds,
-    patience: int = TuningSettings.patience,
-    gamma: float = TuningSettings.gamma,
-    quench: float | None = TuningSettings.quench,
-    l2: float = TuningSettings.l2,
-    prior: Prior = "zero",
-    choose: Choice = "all",
-    temperature: float = TuningSettings.temperature,
-    restarts: int = TuningSettings.restarts,
-    pop_limit: int = DecoderSettings.pop_limit,
-    span_limit: int = DecoderSettings.span_limit,
-    checkpoint: PathLike | None = None,
-    seed: int = TuningSettings.seed,
-    threads: int | None = None,
+    monolingual_weight: float = ImputationSettings.monolingual_weight, method: Method = "risk", loss: Loss = "corpus",
+    forest: bool = TuningSettings.forest, n_best: int = TuningSettings.n_best, rounds: int = TuningSettings.rounds,
+    patience: int = TuningSettings.patience, gamma: float = TuningSettings.gamma,
+    quench: float | None = TuningSettings.quench, l2: float = TuningSettings.l2, prior: Prior = "zero",
+    choose: Choice = "all", temperature: float = TuningSettings.temperature, restarts: int = TuningSettings.restarts,
+    pop_limit: int = DecoderSettings.pop_limit, span_limit: int = DecoderSettings.span_limit,
+    checkpoint: PathLike | None = None, seed: int = TuningSettings.seed, threads: int | None = None,
     progress: Progress = None,
-) -> TranslationWeights:
+) -> TranslationWeights:  # fmt: skip
     """Learn the weights of a translation system (Li, Wang, Eisner & Khudanpur 2011, "Minimum imputed risk").
 
     Supervised, from a source text and its references: rounds of translating and of minimizing the expected loss. From
     target text alone, or in addition: a reverse system imputes its sources, and the weights are such that translating
-    them leads back to the text. ``mert`` is Och 2003, ``likelihood`` equation 5 of Li et al.
+    them leads back to the text.
 
     Parameters
     ----------
-    grammar : Grammar or path
+    grammar, lm : Grammar and LanguageModel, or paths
         The system's. From a file, only the rules that the texts can use are read.
-    lm : LanguageModel or path
-        The system's language model, of the target language.
     supervised : path or iterable of sentences, optional
         Source text with references.
     references : sequence of texts
@@ -82,59 +59,41 @@ def tune(
     start : TranslationWeights, mapping or path, optional
         Weights to begin with; untuned ones if not given.
     tags : path, or mapping of str to str, optional
-        Tagged target text, or each word's tag: adds bigrams of the rules' target sides over tags as features.
+        Tagged target text, or each word's tag: adds the most frequent bigrams of target sides over tags as features.
     bigrams : int
-        How many of them, the most frequent.
+        How many of them.
     reverse_grammar, reverse_lm, reverse_weights
         The reverse system, from target to source; without a language model if ``reverse_lm`` is None.
     impute : str
         ``kbest``: the best sources, weighted by their probabilities; ``samples``; ``rules``: round trips rule by rule.
-    n_sources : int
-        Sources of each sentence.
-    reverse_gamma : float
-        Sharpness of the reverse model's probabilities.
-    monolingual_weight : float
-        Weight of an imputed sentence relative to a supervised one.
+    n_sources, reverse_gamma, monolingual_weight : int, float, float
+        Sources of each sentence; sharpness of their probabilities; weight of an imputed sentence.
     method : str
-        ``risk``: expected loss; ``mert``: minimum error rate training; ``likelihood``: of the best candidate.
+        ``risk``: expected loss; ``mert``: Och 2003; ``likelihood``: of the best candidate (equation 5 of Li et al.).
     loss : str
         Of risk: ``corpus``: 1 - BLEU of expected counts; ``sentence``: of each sentence, smoothed; ``linear``: BLEU's
         linear approximation (Tromble et al. 2008).
     forest : bool
         Risk over all derivations, not over n-best lists.
-    n_best : int
-        Candidates of each sentence that a round adds.
-    rounds : int
-        Most rounds of decoding and optimizing.
-    patience : int
-        Stop after so many rounds without a gain.
-    gamma : float
-        Sharpness of the distribution over translations.
-    quench : float, optional
-        Double gamma in every round, optimizing each time, until it reaches this.
-    l2 : float
-        Weight of half the squared distance of the weights from the prior.
+    n_best, rounds, patience, restarts : int
+        Candidates of each sentence that a round adds; most rounds; rounds without a gain after which to stop; random
+        starting points of MERT in each round.
+    gamma, quench : float
+        Sharpness of the distribution over translations; double it in every round until it reaches ``quench``.
+    l2, temperature : float
+        Weight of half the squared distance of the weights from the prior; of the entropy, which is rewarded.
     prior : str
         ``zero``, or ``start``: the weights to begin with.
     choose : str
         Return the weights of the round that is best on ``all`` text, on the ``supervised``, or of the ``last``.
-    temperature : float
-        Weight of the entropy, which is rewarded.
-    restarts : int
-        Random starting points of MERT in each round.
     pop_limit, span_limit : int
         See `Translator`.
     checkpoint : path, optional
         Folder that keeps the state of each round; the same call continues from it.
-    seed : int
-    threads : int, optional
-        All cores if not given; does not change the weights.
+    seed, threads : int
+        Neither the number of threads (all cores if not given) nor an interruption changes the weights.
     progress : callable or bool, optional
         Called with a `Step` for each text imputed and each round, with its BLEU.
-
-    Returns
-    -------
-    TranslationWeights
 
     Raises
     ------
@@ -146,49 +105,70 @@ def tune(
     Examples
     --------
     >>> import aligntools as at
-    >>> source, target = ["das Haus", "der Hund"], ["the house", "the dog"]
-    >>> grammar = at.extract_grammar(source, target, ["0-0 1-1", "0-0 1-1"])
-    >>> weights = at.tune(grammar, at.train_lm(target, order=2), source, [target], rounds=1, n_best=5)
-    >>> weights.about["bleu"]
+    >>> source, target, links = ["das Haus ist klein"], ["the house is small"], ["0-0 1-1 2-2 3-3"]
+    >>> grammar = at.extract_grammar(source, target, links)
+    >>> at.tune(grammar, at.train_lm(target, order=2), source, [target], rounds=1, n_best=5).about["bleu"]
     100.0
     """
-    settings = TuningSettings(
-        method, loss, forest, n_best, rounds, patience, gamma, quench, l2, temperature, prior, restarts=restarts,
-        seed=seed,
-    )  # fmt: skip
-    imputation = ImputationSettings(impute, n_sources, reverse_gamma, monolingual_weight)
+    settings = TuningSettings(method, loss, forest, n_best, rounds, patience, gamma, quench, l2, temperature, prior,
+                              restarts=restarts, seed=seed)  # fmt: skip
     settings.check()
     _check(supervised, references, monolingual, reverse_grammar, reverse_weights, impute, choose, checkpoint)
+    imputation = ImputationSettings(impute, n_sources, reverse_gamma, monolingual_weight)
+    texts = _texts(supervised, references, monolingual)
+    reverse = _reverse(reverse_grammar, reverse_lm, reverse_weights, span_limit) if monolingual else None
+    folder = None if checkpoint is None else os.fspath(checkpoint)
+    how = settings, DecoderSettings(pop_limit, span_limit), imputation, choose, folder
+    return _learn(how, grammar, lm, texts, reverse, start, tags, bigrams, threads, progress)
+
+
+def _learn(
+    how: tuple[TuningSettings, DecoderSettings, ImputationSettings, str, str | None],
+    grammar: Grammar | PathLike,
+    lm: LanguageModel | PathLike,
+    texts: tuple[Lines | None, list[Lines], list[Lines]],
+    reverse: "ReverseSystem | None",
+    start: WeightsInput,
+    tags: PathLike | Mapping[str, str] | None,
+    bigrams: int,
+    threads: int | None,
+    progress: Progress,
+) -> TranslationWeights:
+    """Impute, read the grammar as far as the texts need it, and learn."""
     from aligntools.translating.tuning.learning import Learner, starting_weights
 
     report = reporter(progress)
 
     def tell(stage: str, figures: dict[str, Any]) -> None:
-        done = figures["round"] if stage == "round" else None
-        report(Step(stage, done, rounds if stage == "round" else None, figures))
+        in_rounds = stage == "round"
+        report(Step(stage, figures["round"] if in_rounds else None, how[0].rounds if in_rounds else None, figures))
 
-    text = None if supervised is None else read_lines(supervised)
-    targets = _same_length([read_lines(one) for one in references], None if text is None else text)
-    alone = _same_length([read_lines(one) for one in monolingual], None, words=True)
+    supervised, references, monolingual = texts
     begin = weights_of(start)
     with pool_of(threads) as pool:
-        learner = Learner(
-            settings, DecoderSettings(pop_limit, span_limit), imputation, choose,
-            None if checkpoint is None else os.fspath(checkpoint), tell, pool,
-        )  # fmt: skip
-        reverse = None
-        if alone and reverse_grammar is not None:
-            reverse = _reverse(reverse_grammar, reverse_lm, reverse_weights, span_limit)
-        by_rule = impute == "rules"
-        imputed = [learner.impute(reverse, one, k) for k, one in enumerate(alone)] if reverse and not by_rule else []
-        known = [*([] if text is None else [text]), *(one.sources for one in imputed)]
-        rules = grammar_of(grammar, None if by_rule and alone else joined(known), span_limit).rules
+        learner = Learner(*how, tell, pool)
+        by_rule = how[2].impute == "rules" and bool(monolingual)
+        imputed = []
+        if reverse is not None and not by_rule:
+            imputed = [learner.impute(reverse, one, k) for k, one in enumerate(monolingual)]
+        known = [*([] if supervised is None else [supervised]), *(one.sources for one in imputed)]
+        span = how[1].span_limit
+        rules = grammar_of(grammar, None if by_rule else joined(known), span).rules
         if tags is not None:
             rules = with_bigrams(rules, tags, None if begin is None else begin.features, bigrams)
         model = lm if isinstance(lm, LanguageModel) else LanguageModel.load(lm)
         first = starting_weights(rules, None if begin is None else dict(begin.features), _name(start, "<weights>"))
-        found, about = learner.learn(rules, model.ngrams, first, text, targets, alone, imputed, reverse)
-    return TranslationWeights(found, about)
+        found = learner.learn(rules, model.ngrams, first, supervised, references, monolingual, imputed, reverse)
+    return TranslationWeights(*found)
+
+
+def _texts(
+    supervised: Text | None, references: Sequence[Text], monolingual: Sequence[Text]
+) -> tuple[Lines | None, list[Lines], list[Lines]]:
+    """Read all texts and check that they have the same number of sentences."""
+    text = None if supervised is None else read_lines(supervised)
+    alone = [read_lines(one) for one in monolingual]
+    return text, _same_length([read_lines(one) for one in references], text), _same_length(alone, None, words=True)
 
 
 def _check(
@@ -233,9 +213,10 @@ def _same_length(texts: list[Lines], first: Lines | None, words: bool = False) -
 
 
 def _reverse(
-    grammar: Grammar | PathLike, lm: LanguageModel | PathLike | None, weights: WeightsInput, span: int
+    grammar: Grammar | PathLike | None, lm: LanguageModel | PathLike | None, weights: WeightsInput, span: int
 ) -> "ReverseSystem":
     """Return the reverse system."""
+    assert grammar is not None
     from aligntools.translating.tuning.learning import ReverseSystem
 
     def read(*texts: Lines) -> "GrammarRules":

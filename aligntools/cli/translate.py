@@ -80,17 +80,17 @@ def command(
     from aligntools.ground.parallel import Pool
 
     parts, known = _input(texts or ("-",))
-    read = weights_of(weights)  # first: a wrong file is soon found
+    weights_of(weights)  # first: a wrong file is soon found
     rules = Grammar.load(grammar, text=known, span=span_limit)
-    if not weights and not quiet:
-        sys.stderr.write("no weights given (-w): translating with untuned ones; imputed-risk learns them\n")
     began, line, total = time.perf_counter(), 0, 0.0
     with ExitStack() as stack:
         pool = stack.enter_context(Pool(threads))
         model = LanguageModel.load(lm) if lm else None
         translator = Translator(
-            rules, model, weights if read else None, tags=tags, pop_limit=pop_limit, span_limit=span_limit, threads=pool
+            rules, model, weights, tags=tags, pop_limit=pop_limit, span_limit=span_limit, threads=pool
         )
+        if not weights and not quiet:
+            sys.stderr.write("no weights given (-w): translating with untuned ones; imputed-risk learns them\n")
         out = stack.enter_context(files.writing(output))
         forests = stack.enter_context(files.writing(hypergraphs)) if hypergraphs else None
         if forests:

@@ -6,7 +6,7 @@ Words and numbers are separated by tabs or spaces, blank lines mean nothing.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 
 import numpy as np
@@ -223,7 +223,7 @@ class ArpaReader:
             raise DataError(self.path, None, f"has the 1-gram '{word}' twice")
 
 
-def write_arpa(path, vocabulary, counts, blocks):
+def write_arpa(path: str, vocabulary: Vocabulary, counts: Sequence[int], blocks: Iterable) -> None:
     """Write an ARPA file; it appears whole or not at all.
 
     Parameters

@@ -29,9 +29,10 @@ class ArrayStore:
         Bytes that went to files.
     """
 
-    def __init__(self, limit, folder=None):
+    def __init__(self, limit: int, folder: str | None = None) -> None:
         self.limit, self.folder, self.spilled = int(limit), folder, 0
-        self._held, self._lock, self._maps = 0, threading.Lock(), weakref.WeakSet()
+        self._held, self._lock = 0, threading.Lock()
+        self._maps: weakref.WeakSet = weakref.WeakSet()
 
     def __reduce__(self):  # arrays are pickled by themselves, as plain ones
         return ArrayStore, (self.limit, self.folder)

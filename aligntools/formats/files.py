@@ -9,6 +9,7 @@ import os
 import stat
 import sys
 import tempfile
+from collections.abc import Iterator
 
 from aligntools.ground.errors import DataError
 
@@ -144,7 +145,7 @@ def line_blocks(file, size):
         yield b"".join(rest)
 
 
-def lines(path):
+def lines(path: str) -> Iterator[bytes]:
     r"""Yield a text file's lines as bytes, without their ends (``\n`` or ``\r\n``)."""
     with reading(path) as file:
         for line in file:

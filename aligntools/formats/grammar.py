@@ -82,7 +82,7 @@ class GrammarRules:
     def __len__(self):
         return len(self.source_offsets) - 1
 
-    def rule(self, number):
+    def rule(self, number: int) -> tuple[list[str], list[str]]:
         """Return a rule for people: source and target as lists of str, the nonterminals ``[X,1]`` and ``[X,2]``."""
         sides = []
         for vocabulary, offsets, symbols in (
@@ -91,7 +91,7 @@ class GrammarRules:
         ):
             row = symbols[offsets[number] : offsets[number + 1]].tolist()
             sides.append([vocabulary.word(k) if k > 0 else f"[X,{-k}]" for k in row])
-        return tuple(sides)
+        return sides[0], sides[1]
 
     def arities(self) -> np.ndarray:
         """Return the number of nonterminals of each rule [shape=(rules,), dtype=int64]."""

@@ -12,13 +12,10 @@ MOSES = 1
 # what `scan_rules` finds wrong with a line
 FEW_FIELDS = 1
 LEFT_SIDE = 2
-NOT_TEXT = 3
 EMPTY_SIDE = 4
 # what `settle_symbols` finds wrong with a rule
 TWICE = 5
 UNPAIRED = 6
-# what `parse_links` finds wrong
-BAD_LINK = 7
 # what `parse_features` finds wrong
 BAD_NUMBER = 8
 NEW_NAME = 9

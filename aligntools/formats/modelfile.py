@@ -88,7 +88,7 @@ def hold(arrays, name, shape, kind):
     return array
 
 
-def is_model(path):
+def is_model(path: str) -> bool:
     """Tell whether a file begins as a model file does, which no text does; a file that cannot be opened does not."""
     try:
         if str(path) == "-" or not os.path.isfile(path):

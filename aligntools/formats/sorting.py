@@ -158,15 +158,6 @@ def _group(run, k):
     return codes[: codes.index(0)]
 
 
-def _first_from(run, count, bound):
-    """Return the first of a run's records whose first key part is not below ``bound``."""
-
-    def group(k):
-        return _group(run, k)
-
-    return bisect.bisect_left(range(count), bound, key=group)
-
-
 def cuts(runs, shards) -> np.ndarray:
     """Cut sorted runs into shards of about equal size, none of which parts records with the same first key part.
 
@@ -192,7 +183,7 @@ def cuts(runs, shards) -> np.ndarray:
     for shard in range(1, shards if samples else 1):
         bound = samples[int(np.searchsorted(reached, shard * reached[-1] / shards))][0]
         for r, run in enumerate(runs):
-            result[shard, r] = _first_from(run, counts[r], bound)
+            result[shard, r] = bisect.bisect_left(range(counts[r]), bound, key=functools.partial(_group, run))
     return result
 
 

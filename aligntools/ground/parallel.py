@@ -4,34 +4,39 @@ The partition never depends on the number of threads, every block owns what it w
 summed is summed in block order: so the number of threads never shows in the results.
 """
 
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Self, TypeVar
 
 import numpy as np
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 class Pool:
     """A pool of ``threads`` workers; with one thread everything runs in the caller."""
 
-    def __init__(self, threads):
+    def __init__(self, threads: int) -> None:
         self.threads = max(1, int(threads))
         self._executor = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
 
-    def map(self, function, items):
+    def map(self, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
         """Return ``[function(x) for x in items]``; the first exception raised is raised here."""
         items = list(items)
         if self._executor is None or len(items) < 2:
             return [function(x) for x in items]
         return list(self._executor.map(function, items))
 
-    def close(self):
+    def close(self) -> None:
         """End the workers."""
         if self._executor is not None:
             self._executor.shutdown(wait=True, cancel_futures=True)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
 

@@ -49,8 +49,11 @@ def page(name):
     if getattr(command, "renamed", None):
         out += ["## Old spellings", ""]
         out += [f"`{old}`\n: now `{new}`\n" for old, new in sorted(command.renamed.items())]
-    out += ["## Example", "", "```sh", *(f"$ {line.strip()}" if not line.startswith("      ") else f"    {line.strip()}"
-            for line in example.replace("\b", "").strip("\n").splitlines() if line.strip()), "```", ""]  # fmt: skip
+    out += ["## Example", "", "```sh"]
+    for line in example.replace("\b", "").splitlines():
+        if line.strip():
+            out.append(("    " if out[-1].endswith("\\") else "$ ") + line.strip())
+    out += ["```", ""]
     return "\n".join(out)
 
 

@@ -90,6 +90,29 @@ def test_input_from_elsewhere(folder):
     assert b"3 sentence pairs (without words: 2 blank" in done.stderr
 
 
+def test_old_spellings_and_figures(folder, tmp_path):
+    new = grammar(folder)
+    old = run("extract-grammar", "-q", "-s", SOURCE, "-t", TARGET, "--align", "align", cwd=folder)
+    assert (old.stdout, old.stderr) == (new.stdout, b"note: --align is called --alignments now\n")
+    (tmp_path / "g").write_bytes(new.stdout)
+    base = "filter-grammar", "--grammar", tmp_path / "g", "--text", SOURCE, "-o", tmp_path / "out"
+    assert run(*base, "-q").stderr == b""
+    assert b"the text has 240 sentences and" not in run(*base).stderr
+    assert b"the text has 240 sentences and" in run(*base, "-v").stderr
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--max-span", 3), ("--max-symbols", 3), ("--nonterminals", 1), ("--min-hole", 2), ("--phrases", "tight"),
+     ("--features", "cdec"), ("--keep", 1), ("--min-count", 1)],
+    ids=str,
+)  # fmt: skip
+def test_every_option_of_extraction_has_an_effect(folder, option):
+    done = grammar(folder, *option)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout != (folder / "g").read_bytes()
+
+
 def test_no_links_no_rules(tmp_path):
     (tmp_path / "a").write_text("\n")
     (tmp_path / "t").write_text("x y\n")
@@ -107,7 +130,7 @@ def test_what_is_wrong_is_said_in_one_line(folder, tmp_path):
     fails(run(*base, "short", cwd=tmp_path), "short: 1 lines, but the text has 240 sentence pairs")
     (tmp_path / "token").write_text("0-0\nx\n")
     fails(run(*base, "token", cwd=tmp_path), "token:2: 'x' is not a link")
-    fails(grammar(folder, "--tmpdir", "no/such"), "--tmpdir no/such is no folder", status=2)
+    fails(grammar(folder, "--tmpdir", "no/such"), "--tmpdir: no/such is not a directory", status=2)
     fails(grammar(folder, "--format", "binary"), status=2)
     fails(grammar(folder, "-o", "no/such/file"), "cannot be written")
     (tmp_path / "g").write_text("[X] ||| a ||| b ||| P=1\n[X] ||| a\n")

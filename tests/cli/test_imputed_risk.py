@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.running import fails
 
-FAST = ("--rounds", 1, "--pop-limit", 10, "--nbest", 10, "--threads", 2)
+FAST = ("--rounds", 1, "--pop-limit", 10, "--n-best", 10, "--threads", 2)
 
 
 def arpa(sentences):
@@ -57,7 +57,7 @@ def learn(command_inside, systems, tmp_path):
 
     def run(*args, output="w.json"):
         path = tmp_path / output
-        given = ("--grammar", systems / "de-en.grammar", "--lm", systems / "en.arpa", "-w", path)
+        given = ("--grammar", systems / "de-en.grammar", "--lm", systems / "en.arpa", "-o", path)
         return command_inside("imputed-risk", *given, *FAST, *args), path
 
     return run
@@ -75,7 +75,7 @@ def reverse(systems, command_inside):
     if not weights.exists():
         done = command_inside(
             "imputed-risk", "--supervised", systems / "dev.en", "--reference", systems / "dev.de",
-            "--grammar", systems / "en-de.grammar", "--lm", systems / "de.arpa", "-w", weights,
+            "--grammar", systems / "en-de.grammar", "--lm", systems / "de.arpa", "-o", weights,
             "--method", "likelihood", *FAST,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -115,7 +115,13 @@ def test_supervised(learn, supervised, options):
 
 @pytest.mark.parametrize(
     "options",
-    [("--k", 2), ("--samples", 3), ("--impute", "rules"), ("--impute", "rules", "--method", "mert"), ("--quench", 4)],
+    [
+        ("--n-sources", 2),
+        ("--samples", 3),
+        ("--impute", "rules"),
+        ("--impute", "rules", "--method", "mert"),
+        ("--quench", 4),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("alone", [True, False])
@@ -162,6 +168,36 @@ def test_the_round_that_is_written(learn, supervised, systems, reverse, file):
     assert found["all"]["bleu"] != found["supervised"]["bleu"]
 
 
+def test_the_prior_is_what_weights_are_drawn_to(learn, supervised, tmp_path):
+    _, zero = learn(*supervised, "--l2", 100, "--choose", "last", output="zero.json")
+    _, start = learn(*supervised, "--l2", 100, "--choose", "last", "--prior", "start", output="start.json")
+    _, begun = learn(*supervised, "--rounds", 0, output="begun.json")
+    zero, start, begun = (
+        np.array(list(json.loads(path.read_text())["features"].values())) for path in (zero, start, begun)
+    )
+    assert np.linalg.norm(zero) < 0.2 * np.linalg.norm(begun)
+    assert np.linalg.norm(start - begun) < 0.2 * np.linalg.norm(begun)
+
+
+def test_figures_on_standard_error(learn, supervised):
+    quiet, _ = learn(*supervised, "-q")
+    assert (quiet.returncode, quiet.stderr) == (0, b"")
+    assert b"; together " not in learn(*supervised)[0].stderr
+    assert b"; together " in learn(*supervised, "-v")[0].stderr
+
+
+def test_old_spellings_go_on_working(command_inside, systems, supervised, reverse, tmp_path):
+    given = "--grammar", systems / "de-en.grammar", "--lm", systems / "en.arpa"
+    options = *supervised, *reverse, "--rounds", 1, "--pop-limit", 10, "-q"
+    new = command_inside("imputed-risk", *given, *options, "--n-best", 9, "--n-sources", 2, "-o", tmp_path / "new")
+    old = command_inside("imputed-risk", *given, *options, "--nbest", 9, "--k", 2, "-w", tmp_path / "old")
+    assert (new.returncode, old.returncode, new.stderr) == (0, 0, b"")
+    assert (tmp_path / "old").read_bytes() == (tmp_path / "new").read_bytes()
+    notes = old.stderr.decode().splitlines()
+    assert notes == [f"note: {a} is called {b} now" for a, b in
+                     (("--nbest", "--n-best"), ("--k", "--n-sources"), ("-w", "-o"))]  # fmt: skip
+
+
 def test_bigrams_of_tags_are_features_too(learn, supervised, samples):
     done, path = learn(*supervised, "--tags", samples / "en.tagged", "--bigrams", 30)
     assert done.returncode == 0, done.stderr
@@ -179,27 +215,27 @@ def test_bigrams_of_tags_are_features_too(learn, supervised, samples):
 
 
 def test_an_interrupted_run_goes_on(learn, supervised, tmp_path, monkeypatch):
-    from aligntools.translating.tuning import tuning
+    from aligntools.translating.tuning import learning
 
     folder = tmp_path / "kept"
     folder.mkdir()
     options = (*supervised, "--rounds", 3, "--patience", 9)
     _, whole = learn(*options, output="whole.json")
-    save = tuning.save_state
+    save = learning.save_state
 
     def interrupted(path, own, progress):
         save(path, own, progress)
         if len(progress.rounds) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(tuning, "save_state", interrupted)
+    monkeypatch.setattr(learning, "save_state", interrupted)
     stopped, path = learn(*options, "--checkpoint", folder)
     assert stopped.returncode == 130
     assert not path.exists()
-    monkeypatch.setattr(tuning, "save_state", save)
+    monkeypatch.setattr(learning, "save_state", save)
     done, path = learn(*options, "--checkpoint", folder)
     assert done.returncode == 0, done.stderr
-    assert b"goes on after round 1" in done.stderr
+    assert b"continues after round 1" in done.stderr
     assert path.read_bytes() == whole.read_bytes()
     other, _ = learn(*options, "--l2", 0.5, "--checkpoint", folder)
     assert fails(other, "tuning.state", "other text, weights or options")
@@ -235,9 +271,9 @@ def reverse_weights(reverse):
         (("--monolingual", "x", "--reverse-grammar", "g"), "--reverse-weights"),
         (("--monolingual", "x", "--reverse-grammar", "g", "--reverse-weights", "w"), "--no-reverse-lm"),
         (("--supervised", "x", "--reference", "y", "--gamma", 2, "--quench", 1), "is below"),
-        (("--supervised", "x", "--reference", "y", "--forest", "--method", "mert"), "--forest is for"),
-        (("--supervised", "x", "--reference", "y", "--forest", "--loss", "sentence"), "whole sentences"),
-        (("--supervised", "x", "--reference", "y", "--checkpoint", "no/such"), "no such folder"),
+        (("--supervised", "x", "--reference", "y", "--forest", "--method", "mert"), "--forest needs --method risk"),
+        (("--supervised", "x", "--reference", "y", "--forest", "--loss", "sentence"), "needs n-best lists"),
+        (("--supervised", "x", "--reference", "y", "--checkpoint", "no/such"), "is not a directory"),
     ],
 )
 def test_options_that_contradict_each_other(learn, args, problem):

@@ -88,8 +88,18 @@ def test_the_same_from_a_pipe_in_little_memory_and_as_binary(command_inside, tmp
 def test_pruning_and_notices(command_inside, file):
     done = command_inside("train-lm", "-n", 3, "--prune", "0,0,1", file("t", b"a b c\na b c\n\nc b a\n"))
     assert b"ngram 3=3\n" in done.stdout  # <s> a b, a b c, b c </s>
-    assert b"3 sentences (1 blank lines left out), 9 words, 3 different" in done.stderr
+    assert b"3 sentences (1 blank lines skipped), 9 words, 3 different" in done.stderr
     assert b"note: 1-grams: none has an adjusted count of 1; discounts 0.5, 1, 1.5 are used" in done.stderr
+
+
+def test_figures_on_standard_error(command_inside, tmp_path):
+    text, model = SAMPLES / "de-en.en", tmp_path / "m"
+    assert command_inside("train-lm", "-q", "-n", 2, text, "-o", model).stderr == b""
+    assert b"discounts of order 2" not in command_inside("train-lm", "-n", 2, text, "-o", model).stderr
+    assert b"discounts of order 2" in command_inside("train-lm", "-v", "-n", 2, text, "-o", model).stderr
+    assert fails(command_inside("train-lm", "--format", "binary", text), "needs a file", status=2)
+    assert b"by the order" in command_inside("eval-lm", "-v", "-m", model, text).stdout
+    assert b"by the order" not in command_inside("eval-lm", "-m", model, text).stdout
 
 
 def test_symbols_and_lower_case(command_inside, file):
@@ -106,7 +116,7 @@ def test_what_is_refused(command_inside, file, tmp_path):
     assert fails(command_inside("train-lm", tmp_path / "none"), "none: cannot be opened")
     assert fails(command_inside("train-lm", text, "--prune", "1"), "--prune", status=2)
     assert fails(command_inside("train-lm", text, "-n", 2, "--prune", "0,0,0"), "3 numbers", status=2)
-    assert fails(command_inside("train-lm", text, "--tmpdir", tmp_path / "none"), "is no folder", status=2)
+    assert fails(command_inside("train-lm", text, "--tmpdir", tmp_path / "none"), "is not a directory", status=2)
     assert fails(command_inside("train-lm", "-", "-"), "only one", status=2)
     assert fails(command_inside("eval-lm", "-m", "-", "-"), "only one", status=2)
     assert fails(command_inside("eval-lm", "-m", text, text), "is no ARPA file")

@@ -101,7 +101,7 @@ def test_weights_change_the_translation(translate, tmp_path):
 
 def test_lists_have_distinct_strings_with_features_and_scores(translate, tmp_path):
     weights = names({})
-    done = translate("-w", write_weights(tmp_path / "w"), "--k-best", 50, "--pop-limit", 0)
+    done = translate("-w", write_weights(tmp_path / "w"), "--n-best", 50, "--pop-limit", 0)
     assert done.returncode == 0, done.stderr
     rows = [line.split(" ||| ") for line in done.stdout.decode().splitlines()]
     assert {row[0] for row in rows} == {"0", "1", "2", "3"}
@@ -168,7 +168,7 @@ def test_odd_sentences(folder, command_inside, tmp_path):
 
 
 def test_without_a_language_model(folder, command_inside, tmp_path):
-    options = ["translate", "--grammar", folder / "grammar", "--no-lm", folder / "text", "--k-best", 2]
+    options = ["translate", "--grammar", folder / "grammar", "--no-lm", folder / "text", "--n-best", 2]
     done = command_inside(*options, "-w", write_weights(tmp_path / "w", lm=100))
     assert b"lm=" not in done.stdout
     assert done.stdout.decode().splitlines()[0].split(" ||| ")[1] == OUT[0]
@@ -178,11 +178,19 @@ def test_bigrams_of_tags(folder, command_inside, tmp_path):
     (tmp_path / "tagged").write_text("the_D house_N is_V small_A\nthat_D building_N is_V little_A\n")
     options = ["translate", "--grammar", folder / "grammar", "--lm", folder / "lm", folder / "text"]
     weights = write_weights(tmp_path / "w", D_N=-9, D_X=0.5)
-    done = command_inside(*options, "-w", weights, "--tags", tmp_path / "tagged", "--k-best", 1)
+    done = command_inside(*options, "-w", weights, "--tags", tmp_path / "tagged", "--n-best", 1)
     assert done.returncode == 0, done.stderr
     assert b"D_X=1" in done.stdout
     assert b"D_N" not in done.stdout
     assert fails(command_inside(*options, "-w", weights), "a weight for 'D_N' and 1 more, which the system lacks")
+
+
+def test_old_spellings_and_figures(translate, tmp_path):
+    new, old = translate("-q", "--n-best", 2), translate("-q", "--k-best", 2)
+    assert new.stdout == old.stdout
+    assert (new.stderr, old.stderr) == (b"", b"note: --k-best is called --n-best now\n")
+    assert b"4 sentences in " in translate("-v").stderr
+    assert translate("-v", "-q").stderr == b""
 
 
 def test_what_is_wrong_is_one_line(folder, command_inside, tmp_path):
@@ -191,8 +199,8 @@ def test_what_is_wrong_is_one_line(folder, command_inside, tmp_path):
 
     grammar, lm = ["--grammar", folder / "grammar"], ["--lm", folder / "lm"]
     said(*grammar, status=2, text=["--lm FILE, or --no-lm"])
-    said(*grammar, *lm, "--no-lm", status=2, text=["--lm FILE, or --no-lm"])
-    said(*grammar, *lm, "--k-best", 2, "--samples", 2, status=2, text=["exclude each other"])
+    said(*grammar, *lm, "--no-lm", status=2, text=["--lm and --no-lm exclude each other"])
+    said(*grammar, *lm, "--n-best", 2, "--samples", 2, status=2, text=["exclude each other"])
     said("--grammar", folder / "none", *lm, text=["none: cannot be opened"])
     said(*grammar, "--lm", folder / "grammar", text=["grammar"])
     (tmp_path / "bad").write_text(GRAMMAR + "[X] ||| das\n")

@@ -1,6 +1,7 @@
 """Grammars as text and as model files: goldens, round trips, and lines that are not rules."""
 
 import gzip
+from dataclasses import replace
 
 import hypothesis.strategies as st
 import numpy as np
@@ -85,10 +86,13 @@ def test_text_comes_back_as_it_was(text, format, name, path, tmp_path):
 
 
 def test_binary_comes_back_as_it_was(path, tmp_path):
-    g = read_grammar(path(HIERO))
-    g.sparse_offsets = np.array([0, 1, 1, 3, 3])
-    g.sparse_ids, g.sparse_values = np.array([0, 0, 1], np.int32), np.array([1, 2, 1], np.float32)
-    g.sparse_names = ["a_b", "X_b"]
+    g = replace(
+        read_grammar(path(HIERO)),
+        sparse_offsets=np.array([0, 1, 1, 3, 3]),
+        sparse_ids=np.array([0, 0, 1], np.int32),
+        sparse_values=np.array([1, 2, 1], np.float32),
+        sparse_names=["a_b", "X_b"],
+    )
     write_grammar(tmp_path / "bin", g, "binary")
     same(read_grammar(tmp_path / "bin"), g)
     side = Side(np.array([1], np.int32), np.array([0, 1]))
@@ -232,10 +236,7 @@ def test_damaged_model_files(path, tmp_path):
         ("links", g.links[:2]),
         ("sparse_ids", np.zeros(1, np.int32)),
     ):
-        kept = getattr(g, name)
-        setattr(g, name, value)
-        write_grammar(tmp_path / "bad", g, "binary")
-        setattr(g, name, kept)
+        write_grammar(tmp_path / "bad", replace(g, **{name: value}), "binary")
         with pytest.raises(ModelError, match="damaged"):
             read_grammar(tmp_path / "bad")
     modelfile.write_model(tmp_path / "other", "tagger", {}, {"a": np.zeros(1)})

@@ -1,25 +1,38 @@
 """Warming up leaves nothing of parsing to compile."""
 
-import importlib
-import pkgutil
+import tempfile
 
-from aligntools import parsing
-from aligntools.ground.parallel import Pool
-from aligntools.parsing.warming import warm
+from aligntools.parsing.warming import warm as warm
+from tests.places import SAMPLES
+from tests.warmed import compiled_by
 
 
-def test_every_kernel_is_compiled():
-    with Pool(1) as pool:
-        warm(pool)
-    cold, count = [], 0
-    for module in pkgutil.walk_packages(parsing.__path__, "aligntools.parsing."):
-        if ".kernels_" not in module.name:
-            continue
-        found = importlib.import_module(module.name)
-        for name, value in vars(found).items():
-            if not name.startswith("_") and hasattr(value, "signatures") and value.__module__ == found.__name__:
-                count += 1
-                if not value.signatures and not value.targetoptions.get("inline"):
-                    cold.append(f"{module.name}.{name}")
-    assert count > 15
-    assert not cold
+def work():
+    """Do what the commands do: train, transfer by each method, save, load, parse, with each kind of trees."""
+    import aligntools as at
+    from aligntools.formats.tagged import read_tagged
+
+    tagged = read_tagged(str(SAMPLES / "en.tagged"))
+    pairs = ["the_DET dog_NOUN sleeps_VERB"], ["der_DET Hund_NOUN schläft_VERB"], ["0-0 1-1 2-2"]
+    with tempfile.TemporaryDirectory() as folder:
+        for projective in (True, False):
+            options = {"iterations": 2, "projective": projective, "threads": 2}
+            for any_root in (True, False):
+                parser = at.train_parser(SAMPLES / "en.conllu", any_root=any_root, checkpoint=folder + f"/{projective}"
+                                         f"{any_root}", **options)  # fmt: skip
+            parser.save(f"{folder}/model")
+            for one in (parser, at.Parser.load(f"{folder}/model")):
+                for only in (True, False):
+                    one.parse_text(tagged, projective=only)
+                one.parse("a_DET dog_NOUN")
+            for method in ("full", "projected"):
+                text = {"unlabeled": tagged} if method == "full" else {}
+                for entropy in ("shannon", "renyi"):
+                    at.transfer_parser(parser, *pairs, method=method, l2=1.0, entropy=entropy, **text, **options)
+            at.transfer_parser(parser, method="direct").parse_text(tagged)
+
+
+def test_nothing_is_left_to_compile():
+    found = compiled_by("tests.parsing.test_warming")
+    assert len(found["before"]) > 20
+    assert found["added"] == []

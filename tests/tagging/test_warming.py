@@ -1,11 +1,32 @@
-from aligntools.ground.parallel import Pool
-from aligntools.tagging import kernels_decoding, warming
-from aligntools.tagging.supervised import kernels_substates
+"""Warming up leaves nothing of tagging to compile."""
+
+import tempfile
+
+from aligntools.tagging.warming import warm as warm
+from tests.places import SAMPLES
+from tests.warmed import compiled_by
 
 
-def test_every_kernel_is_compiled():
-    warming.warm(Pool(1))
-    for module in (kernels_decoding, kernels_substates):
-        kernels = [f for name, f in vars(module).items() if name.endswith("_block")]
-        assert kernels
-        assert all(f.signatures for f in kernels)
+def work():
+    """Do what the commands do: train with tags and without, save, load, tag."""
+    import aligntools as at
+    from aligntools.formats.conll import read_conll
+
+    conll = read_conll(str(SAMPLES / "en.conllu"))
+    taggers = [at.train_tagger(conll, latent=latent, members=2, iterations=2, threads=2) for latent in (1, 4)]
+    for estimator in ("em", "vb", "mre"):
+        options = {"iterations": 2, "mre_iterations": 2, "restarts": 2, "stop": estimator != "em"}
+        taggers.append(at.induce_tags(SAMPLES / "en.txt", states=5, estimator=estimator, **options))
+    with tempfile.TemporaryDirectory() as folder:
+        for tagger in taggers:
+            tagger.save(f"{folder}/model")
+            for one in (tagger, at.Tagger.load(f"{folder}/model")):
+                for decoder in ("posterior", "viterbi"):
+                    one.tag_text(conll, decoder=decoder)
+                    list(one.tag_batch(["the wug sleeps", ""], decoder=decoder))
+
+
+def test_nothing_is_left_to_compile():
+    found = compiled_by("tests.tagging.test_warming")
+    assert len(found["before"]) > 10
+    assert found["added"] == []

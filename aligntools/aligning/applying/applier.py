@@ -63,7 +63,7 @@ class Applier:
         Link-matrix cells worked at a time, at most.
     """
 
-    def __init__(self, models, settings, sizes, max_cells=CHUNK_CELLS):
+    def __init__(self, models, settings, sizes, max_cells: int = CHUNK_CELLS) -> None:
         self.models = [replace(m, table=m.table.with_unknown()) for m in models]
         self.settings, self.sizes = settings, sizes
         self.directions = DIRECTIONS[settings.direction]

@@ -77,7 +77,12 @@ class LinkTrees:
         Raises
         ------
         ModelError
-            When it holds no trees, or trees over other features.
+            When it holds no trees, or trees over features that there are not.
+
+        Notes
+        -----
+        Nodes ask about features by their places among the names in the file, so trees go on asking about the same
+        features when others are added.
         """
         header, arrays = read_model(str(path), KIND)
         with fitting(path):
@@ -86,10 +91,14 @@ class LinkTrees:
             found = {name: hold(arrays, name, shapes[name], kind) for name, kind in _ARRAYS.items()}
             inner = np.flatnonzero(found["columns"] >= 0)
             children, parents = np.concatenate([found["lefts"][inner], found["rights"][inner]]), np.tile(inner, 2)
-            if header["features"] != list(NAMES) or header["surroundings"] != kl.SURROUNDINGS:
+            names = header["features"]
+            if not set(names) <= set(NAMES) or header["surroundings"] != kl.SURROUNDINGS:
                 raise ValueError("they ask about other features")
-            if (found["columns"] >= len(NAMES) + kl.SURROUNDINGS).any() or len(n) != 1:
+            if (found["columns"] >= len(names) + kl.SURROUNDINGS).any() or len(n) != 1:
                 raise ValueError("columns")
+            places = [*map(NAMES.index, names), *range(len(NAMES), len(NAMES) + kl.SURROUNDINGS)]
+            found["columns"] = found["columns"].copy()
+            found["columns"][inner] = np.array(places, np.int32)[found["columns"][inner]]
             if (children <= parents).any() or (children >= n[0]).any() or not _within(found["roots"], n[0]):
                 raise ValueError("nodes")
             return cls(**found, bias=float(header["bias"]))

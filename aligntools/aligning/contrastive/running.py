@@ -17,7 +17,6 @@ from aligntools.formats.goldlinks import Gold
 
 #: Pairs with a longer side are not learned from.
 LONGEST = 100
-DENSITIES = ("base", "expected", "learned")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import numpy as np
 from aligntools.aligning.contrastive import kernels_blocks as kb
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_search as ks
+from aligntools.aligning.contrastive.evidence import Evidence
 from aligntools.formats.pharaoh import Links
 
 CONSTRAINTS = {"none": kb.NONE, "itg": kb.ITG, "block-itg": kb.BLOCK_ITG}
@@ -56,7 +57,7 @@ class BestLists:
         The link sets, ceil(candidates / 64) words each.
     """
 
-    evidence: object
+    evidence: Evidence
     sizes: np.ndarray
     scores: np.ndarray
     bit_starts: np.ndarray

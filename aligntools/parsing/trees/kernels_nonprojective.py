@@ -141,6 +141,78 @@ def matrix_tree(scores, lengths, edges, begin, end, single, scratch, log_z, marg
                 out[a, b + 1] = max(first[m, h] * g[m, h], 0.0) if h != m else 0.0
 
 
+@kernel(part=True)
+def _eliminate_moving(squares, rows, n, single):
+    """Eliminate word after word; return ln Z, its derivative, and whether float64 holds all of it."""
+    w, d_w = squares[0], squares[3]
+    root, total, d_root, d_total = rows[0], rows[1], rows[4], rows[5]
+    logs, expected, ok = 0.0, 0.0, True
+    for k in range(n):
+        counted = k == n - 1 or not single
+        d, dd = (root[k], d_root[k]) if counted else (0.0, 0.0)
+        row, d_row = w[k], d_w[k]
+        for h in range(k + 1, n):
+            d += row[h]
+            dd += d_row[h]
+        total[k], d_total[k] = d, dd
+        if not (d > SMALLEST and d < math.inf):
+            ok = False
+            break
+        logs += math.log(d)
+        expected += dd / d
+        for m in range(k + 1, n):
+            c = w[m, k] / d
+            dc = (d_w[m, k] - c * dd) / d
+            other, d_other = w[m], d_w[m]
+            for h in range(k + 1, n):
+                other[h] += c * row[h]
+                d_other[h] += dc * row[h] + c * d_row[h]
+            other[m] = d_other[m] = 0.0
+            root[m] += c * root[k]
+            d_root[m] += dc * root[k] + c * d_root[k]
+    return logs, expected, ok
+
+
+@kernel(part=True)
+def _adjoint_moving(squares, rows, n, single):
+    """Run the elimination backwards: adjoints of the weights and their derivatives."""
+    w, g, d_w, d_g = squares[0], squares[1], squares[3], squares[4]
+    root, total, g_root = rows[0], rows[1], rows[2]
+    d_root, d_total, dg_root = rows[4], rows[5], rows[6]
+    for k in range(n - 1, -1, -1):
+        d, dd = total[k], d_total[k]
+        row, d_row, mine, d_mine = w[k], d_w[k], g[k], d_g[k]
+        for h in range(k, n):
+            mine[h] = d_mine[h] = 0.0
+        own, d_own, used, d_used = 0.0, 0.0, 0.0, 0.0
+        for m in range(k + 1, n):
+            other, d_other = g[m], d_g[m]
+            t = g_root[m] * root[k]
+            dt = dg_root[m] * root[k] + g_root[m] * d_root[k]
+            c = w[m, k] / d
+            dc = (d_w[m, k] - c * dd) / d
+            for h in range(k + 1, n):
+                t += other[h] * row[h]
+                dt += d_other[h] * row[h] + other[h] * d_row[h]
+                mine[h] += c * other[h]
+                d_mine[h] += dc * other[h] + c * d_other[h]
+            other[k] = t / d
+            d_other[k] = (dt - other[k] * dd) / d
+            used += c * t
+            d_used += dc * t + c * dt
+            own += c * g_root[m]
+            d_own += dc * g_root[m] + c * dg_root[m]
+        bar = (1.0 - used) / d
+        d_bar = -(d_used + bar * dd) / d
+        for h in range(k + 1, n):
+            mine[h] += bar
+            d_mine[h] += d_bar
+        if k == n - 1 or not single:
+            own += bar
+            d_own += d_bar
+        g_root[k], dg_root[k] = own, d_own
+
+
 @kernel
 def expectation(scores, direction, lengths, edges, begin, end, single, scratch, log_z, marginals, mean, slopes, unsafe):
     """Compute what `matrix_tree` does and its derivative as scores move in a direction.
@@ -156,8 +228,8 @@ def expectation(scores, direction, lengths, edges, begin, end, single, scratch, 
         squares = scratch[: TANGENT_SQUARES * n * n].reshape(TANGENT_SQUARES, n, n)
         rows = scratch[TANGENT_SQUARES * n * n :][: ROWS * n].reshape(ROWS, n)
         w, g, first, d_w, d_g, d_first = squares[0], squares[1], squares[2], squares[3], squares[4], squares[5]
-        root, total, g_root, first_root = rows[0], rows[1], rows[2], rows[3]
-        d_root, d_total, dg_root, d_first_root = rows[4], rows[5], rows[6], rows[7]
+        root, g_root, first_root = rows[0], rows[2], rows[3]
+        d_root, dg_root, d_first_root = rows[4], rows[6], rows[7]
         towards = direction[edges[s] : edges[s + 1]].reshape(n, n + 1)
         shift, last = _load(scores[edges[s] : edges[s + 1]], n, single, w, root)
         for m in range(n):
@@ -171,67 +243,13 @@ def expectation(scores, direction, lengths, edges, begin, end, single, scratch, 
         first_root[:] = root
         d_first[:] = d_w
         d_first_root[:] = d_root
-        logs, expected, ok = 0.0, 0.0, True
-        for k in range(n):
-            counted = k == n - 1 or not single
-            d, dd = (root[k], d_root[k]) if counted else (0.0, 0.0)
-            row, d_row = w[k], d_w[k]
-            for h in range(k + 1, n):
-                d += row[h]
-                dd += d_row[h]
-            total[k], d_total[k] = d, dd
-            if not (d > SMALLEST and d < math.inf):
-                ok = False
-                break
-            logs += math.log(d)
-            expected += dd / d
-            for m in range(k + 1, n):
-                c = w[m, k] / d
-                dc = (d_w[m, k] - c * dd) / d
-                other, d_other = w[m], d_w[m]
-                for h in range(k + 1, n):
-                    other[h] += c * row[h]
-                    d_other[h] += dc * row[h] + c * d_row[h]
-                other[m] = d_other[m] = 0.0
-                root[m] += c * root[k]
-                d_root[m] += dc * root[k] + c * d_root[k]
+        logs, expected, ok = _eliminate_moving(squares, rows, n, single)
         if not ok:
             unsafe[s] = 1
             continue
         log_z[s] = logs + shift
         mean[s] = expected
-        for k in range(n - 1, -1, -1):
-            d, dd = total[k], d_total[k]
-            row, d_row, mine, d_mine = w[k], d_w[k], g[k], d_g[k]
-            for h in range(k, n):
-                mine[h] = d_mine[h] = 0.0
-            own, d_own, used, d_used = 0.0, 0.0, 0.0, 0.0
-            for m in range(k + 1, n):
-                other, d_other = g[m], d_g[m]
-                t = g_root[m] * root[k]
-                dt = dg_root[m] * root[k] + g_root[m] * d_root[k]
-                c = w[m, k] / d
-                dc = (d_w[m, k] - c * dd) / d
-                for h in range(k + 1, n):
-                    t += other[h] * row[h]
-                    dt += d_other[h] * row[h] + other[h] * d_row[h]
-                    mine[h] += c * other[h]
-                    d_mine[h] += dc * other[h] + c * d_other[h]
-                other[k] = t / d
-                d_other[k] = (dt - other[k] * dd) / d
-                used += c * t
-                d_used += dc * t + c * dt
-                own += c * g_root[m]
-                d_own += dc * g_root[m] + c * dg_root[m]
-            bar = (1.0 - used) / d
-            d_bar = -(d_used + bar * dd) / d
-            for h in range(k + 1, n):
-                mine[h] += bar
-                d_mine[h] += d_bar
-            if k == n - 1 or not single:
-                own += bar
-                d_own += d_bar
-            g_root[k], dg_root[k] = own, d_own
+        _adjoint_moving(squares, rows, n, single)
         out = marginals[edges[s] : edges[s + 1]].reshape(n, n + 1)
         moved = slopes[edges[s] : edges[s + 1]].reshape(n, n + 1)
         for m in range(n):

@@ -17,47 +17,24 @@ def _add(a, b):
     return top if low == -math.inf else top + math.log1p(math.exp(low - top))
 
 
-@kernel(fast=False)
-def expectation_log(scores, direction, n, single, stages, d_stages, work, log_z, marginals, mean, slopes):
-    """Compute the log partition function, marginals, a direction's expected value and its covariances.
-
-    Parameters
-    ----------
-    scores, direction, marginals, slopes : float64 [n (n + 1)]
-        One sentence, ``[modifier - 1, head]``.
-    n : int
-        At least 1.
-    single : bool
-    stages, d_stages : float64 [>= sum of r (r + 1) for r = 1..n]
-        Scratch: the graph of the last r words, ``[modifier, head]`` with the root first.
-    work : float64 [>= 4 n (n + 1) + 2 n]
-        Scratch.
-    log_z, mean : float64 [1]
-        Written; without any possible tree -inf and 0, and zeros elsewhere.
-    """
+@kernel(fast=False, part=True)
+def _last_word(scores, n):
+    """Return the word that most needs the root: it is eliminated last, so that the others have heads left."""
     last, top = n - 1, -math.inf
-    if single:  # the word that most needs the root is eliminated last: others then have heads left
-        for m in range(n):
-            best = -math.inf
-            for h in range(1, n + 1):
-                if h != m + 1:
-                    best = max(best, scores[m * (n + 1) + h])
-            x = math.inf if best == -math.inf else scores[m * (n + 1)] - best
-            if x > top:
-                top, last = x, m
-    w = stages[: n * (n + 1)].reshape(n, n + 1)
-    d_w = d_stages[: n * (n + 1)].reshape(n, n + 1)
     for m in range(n):
-        a = n - 1 if m == last else (last if m == n - 1 else m)
-        for h in range(n + 1):
-            b = h if h == 0 else (n if h == last + 1 else (last + 1 if h == n else h))
-            w[a, b] = scores[m * (n + 1) + h]
-            d_w[a, b] = direction[m * (n + 1) + h]
-        w[a, a + 1], d_w[a, a + 1] = -math.inf, 0.0
-    totals, d_totals = work[: 2 * n].reshape(2, n)[0], work[: 2 * n].reshape(2, n)[1]
-    log_z[0] = mean[0] = 0.0
-    for i in range(n * (n + 1)):
-        marginals[i] = slopes[i] = 0.0
+        best = -math.inf
+        for h in range(1, n + 1):
+            if h != m + 1:
+                best = max(best, scores[m * (n + 1) + h])
+        x = math.inf if best == -math.inf else scores[m * (n + 1)] - best
+        if x > top:
+            top, last = x, m
+    return last
+
+
+@kernel(fast=False, part=True)
+def _eliminate(n, single, stages, d_stages, totals, d_totals, log_z, mean):
+    """Eliminate word after word, every stage kept; return where the stages end, or -1 where no tree is possible."""
     start = 0
     for k in range(n):
         r = n - k
@@ -71,7 +48,7 @@ def expectation_log(scores, direction, n, single, stages, d_stages, work, log_z,
                 top = max(top, w[0, h])
         if top == -math.inf:
             log_z[0], mean[0] = -math.inf, 0.0
-            return
+            return -1
         d, dd = 0.0, 0.0
         for h in range(counted, r + 1):
             if h != 1:
@@ -102,8 +79,13 @@ def expectation_log(scores, direction, n, single, stages, d_stages, work, log_z,
                     d_new[m - 1, to] = 0.0
                 else:
                     d_new[m - 1, to] = math.exp(w[m, h] - both) * d_w[m, h] + math.exp(v - both) * dv
+    return start
+
+
+@kernel(fast=False, part=True)
+def _probabilities(n, single, stages, d_stages, start, totals, d_totals, squares):
+    """Hand probabilities back through the stages; return which of the squares holds those of all edges."""
     # Backwards: p is the probability of the edges of the graph before a word went, q of those after.
-    squares = work[2 * n : 2 * n + 4 * n * (n + 1)].reshape(4, n * (n + 1))
     which = 0
     squares[0, 0], squares[1, 0], squares[0, 1], squares[1, 1] = 1.0, 0.0, 0.0, 0.0
     start -= 2
@@ -152,6 +134,46 @@ def expectation_log(scores, direction, n, single, stages, d_stages, work, log_z,
                 dx = x * (d_w[0, h] - d_totals[k])
                 p[0, h] += x * (1.0 - used)
                 dp[0, h] += dx * (1.0 - used) - x * d_used
+    return which
+
+
+@kernel(fast=False)
+def expectation_log(scores, direction, n, single, stages, d_stages, work, log_z, marginals, mean, slopes):
+    """Compute the log partition function, marginals, a direction's expected value and its covariances.
+
+    Parameters
+    ----------
+    scores, direction, marginals, slopes : float64 [n (n + 1)]
+        One sentence, ``[modifier - 1, head]``.
+    n : int
+        At least 1.
+    single : bool
+    stages, d_stages : float64 [>= sum of r (r + 1) for r = 1..n]
+        Scratch: the graph of the last r words, ``[modifier, head]`` with the root first.
+    work : float64 [>= 4 n (n + 1) + 2 n]
+        Scratch.
+    log_z, mean : float64 [1]
+        Written; without any possible tree -inf and 0, and zeros elsewhere.
+    """
+    last = _last_word(scores, n) if single else n - 1
+    w = stages[: n * (n + 1)].reshape(n, n + 1)
+    d_w = d_stages[: n * (n + 1)].reshape(n, n + 1)
+    for m in range(n):
+        a = n - 1 if m == last else (last if m == n - 1 else m)
+        for h in range(n + 1):
+            b = h if h == 0 else (n if h == last + 1 else (last + 1 if h == n else h))
+            w[a, b] = scores[m * (n + 1) + h]
+            d_w[a, b] = direction[m * (n + 1) + h]
+        w[a, a + 1], d_w[a, a + 1] = -math.inf, 0.0
+    totals, d_totals = work[: 2 * n].reshape(2, n)[0], work[: 2 * n].reshape(2, n)[1]
+    log_z[0] = mean[0] = 0.0
+    for i in range(n * (n + 1)):
+        marginals[i] = slopes[i] = 0.0
+    start = _eliminate(n, single, stages, d_stages, totals, d_totals, log_z, mean)
+    if start < 0:
+        return
+    squares = work[2 * n : 2 * n + 4 * n * (n + 1)].reshape(4, n * (n + 1))
+    which = _probabilities(n, single, stages, d_stages, start, totals, d_totals, squares)
     p = squares[which, : n * (n + 1)].reshape(n, n + 1)
     dp = squares[which + 1, : n * (n + 1)].reshape(n, n + 1)
     for m in range(n):

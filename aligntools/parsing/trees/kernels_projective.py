@@ -204,6 +204,102 @@ def _spread(g, dg, a, da, b, db, g_a, dg_a, g_b, dg_b, d):
         dg_b[k] += dg * a[k] + g * da[k]
 
 
+@kernel(part=True)
+def _inside_moving(sq, rows, n, single):
+    """Fill the chart and its derivatives; return Z and its derivative. Squares and rows are as in `expectation`."""
+    w, r, rt, lf, lt, ir, il = sq[0], sq[1], sq[2], sq[3], sq[4], sq[5], sq[6]
+    d_w, d_r, d_rt, d_lf, d_lt, d_ir, d_il = sq[7], sq[8], sq[9], sq[10], sq[11], sq[12], sq[13]
+    root, f, a, d_root, d_f, d_a = rows[0], rows[1], rows[2], rows[5], rows[6], rows[7]
+    for i in range(n):
+        r[i, i] = rt[i, i] = lf[i, i] = lt[i, i] = 1.0
+        d_r[i, i] = d_rt[i, i] = d_lf[i, i] = d_lt[i, i] = 0.0
+    for d in range(1, n):
+        for i in range(n - d):
+            j = i + d
+            t, dt = _dot(r[i, i:j], d_r[i, i:j], lt[j, i + 1 : j + 1], d_lt[j, i + 1 : j + 1], d)
+            ir[i, j], d_ir[i, j] = w[j, i] * t, d_w[j, i] * t + w[j, i] * dt
+            il[j, i], d_il[j, i] = w[i, j] * t, d_w[i, j] * t + w[i, j] * dt
+            t, dt = _dot(ir[i, i + 1 : j + 1], d_ir[i, i + 1 : j + 1], rt[j, i + 1 : j + 1], d_rt[j, i + 1 : j + 1], d)
+            r[i, j] = rt[j, i] = t
+            d_r[i, j] = d_rt[j, i] = dt
+            t, dt = _dot(lf[i, i:j], d_lf[i, i:j], il[j, i:j], d_il[j, i:j], d)
+            lf[i, j] = lt[j, i] = t
+            d_lf[i, j] = d_lt[j, i] = dt
+    z, dz = 0.0, 0.0
+    if single:
+        for j in range(n):
+            a[j], d_a[j] = root[j] * lt[j, 0], d_root[j] * lt[j, 0] + root[j] * d_lt[j, 0]
+            z += a[j] * r[j, n - 1]
+            dz += d_a[j] * r[j, n - 1] + a[j] * d_r[j, n - 1]
+    else:
+        f[0], d_f[0] = 1.0, 0.0
+        for j in range(n):
+            t, dt = _dot(f, d_f, lt[j], d_lt[j], j + 1)
+            a[j], d_a[j] = root[j] * t, d_root[j] * t + root[j] * dt
+            f[j + 1], d_f[j + 1] = _dot(a, d_a, rt[j], d_rt[j], j + 1)
+        z, dz = f[n], d_f[n]
+    return z, dz
+
+
+@kernel(part=True)
+def _outside_moving(sq, rows, n, single, z, dz, out, moved):
+    """Write marginals and covariances, by the adjoints of ln Z and their derivatives, from the largest spans down."""
+    w, r, rt, lf, lt, ir, il = sq[0], sq[1], sq[2], sq[3], sq[4], sq[5], sq[6]
+    d_w, d_r, d_rt, d_lf, d_lt, d_ir, d_il = sq[7], sq[8], sq[9], sq[10], sq[11], sq[12], sq[13]
+    root, f, a, d_root, d_f, d_a = rows[0], rows[1], rows[2], rows[5], rows[6], rows[7]
+    sq[14:26] = 0.0
+    rows[3:5] = 0.0
+    rows[8:10] = 0.0
+    g_r, g_rt, g_lf, g_lt, g_ir, g_il = sq[14], sq[15], sq[16], sq[17], sq[18], sq[19]
+    dg_r, dg_rt, dg_lf, dg_lt, dg_ir, dg_il = sq[20], sq[21], sq[22], sq[23], sq[24], sq[25]
+    g_f, g_a, dg_f, dg_a = rows[3], rows[4], rows[8], rows[9]
+    g, dg = 1.0 / z, -dz / z / z
+    if single:
+        for j in range(n):
+            x, dx = r[j, n - 1], d_r[j, n - 1]
+            out[j, 0] = a[j] * x * g
+            moved[j, 0] = (d_a[j] * x + a[j] * dx) * g + a[j] * x * dg
+            g_rt[n - 1, j], dg_rt[n - 1, j] = a[j] * g, d_a[j] * g + a[j] * dg
+            g_lt[j, 0] = root[j] * x * g
+            dg_lt[j, 0] = (d_root[j] * x + root[j] * dx) * g + root[j] * x * dg
+    else:
+        g_f[n], dg_f[n] = g, dg
+        for j in range(n - 1, -1, -1):
+            _spread(
+                g_f[j + 1], dg_f[j + 1], a, d_a, rt[j], d_rt[j], g_a, dg_a, g_rt[j], dg_rt[j], j + 1
+            )  # fmt: skip
+            out[j, 0] = g_a[j] * a[j]
+            moved[j, 0] = dg_a[j] * a[j] + g_a[j] * d_a[j]
+            g, dg = g_a[j] * root[j], dg_a[j] * root[j] + g_a[j] * d_root[j]
+            _spread(g, dg, f, d_f, lt[j], d_lt[j], g_f, dg_f, g_lt[j], dg_lt[j], j + 1)
+    for d in range(n - 1, 0, -1):
+        for i in range(n - d):
+            j = i + d
+            i1, j1 = i + 1, j + 1
+            _spread(
+                g_r[i, j] + g_rt[j, i], dg_r[i, j] + dg_rt[j, i],
+                ir[i, i1:j1], d_ir[i, i1:j1], rt[j, i1:j1], d_rt[j, i1:j1],
+                g_ir[i, i1:j1], dg_ir[i, i1:j1], g_rt[j, i1:j1], dg_rt[j, i1:j1], d,
+            )  # fmt: skip
+            _spread(
+                g_lf[i, j] + g_lt[j, i], dg_lf[i, j] + dg_lt[j, i],
+                lf[i, i:j], d_lf[i, i:j], il[j, i:j], d_il[j, i:j],
+                g_lf[i, i:j], dg_lf[i, i:j], g_il[j, i:j], dg_il[j, i:j], d,
+            )  # fmt: skip
+            out[j, i1] = g_ir[i, j] * ir[i, j]
+            out[i, j1] = g_il[j, i] * il[j, i]
+            moved[j, i1] = dg_ir[i, j] * ir[i, j] + g_ir[i, j] * d_ir[i, j]
+            moved[i, j1] = dg_il[j, i] * il[j, i] + g_il[j, i] * d_il[j, i]
+            _spread(
+                g_ir[i, j] * w[j, i] + g_il[j, i] * w[i, j],
+                dg_ir[i, j] * w[j, i] + g_ir[i, j] * d_w[j, i] + dg_il[j, i] * w[i, j] + g_il[j, i] * d_w[i, j],
+                r[i, i:j], d_r[i, i:j], lt[j, i1:j1], d_lt[j, i1:j1],
+                g_r[i, i:j], dg_r[i, i:j], g_lt[j, i1:j1], dg_lt[j, i1:j1], d,
+            )  # fmt: skip
+    for j in range(n):
+        out[j, j + 1] = moved[j, j + 1] = 0.0
+
+
 @kernel
 def expectation(scores, direction, lengths, edges, begin, end, single, chart, log_z, marginals, mean, slopes, unsafe):
     """Compute what `inside_outside` does, and the derivative of all of it as scores move in a direction.
@@ -232,9 +328,7 @@ def expectation(scores, direction, lengths, edges, begin, end, single, chart, lo
             continue
         sq = chart[: TANGENT_SQUARES * n * n].reshape(TANGENT_SQUARES, n, n)
         rows = chart[TANGENT_SQUARES * n * n :][: ROWS * (n + 1)].reshape(ROWS, n + 1)
-        w, r, rt, lf, lt, ir, il = sq[0], sq[1], sq[2], sq[3], sq[4], sq[5], sq[6]
-        d_w, d_r, d_rt, d_lf, d_lt, d_ir, d_il = sq[7], sq[8], sq[9], sq[10], sq[11], sq[12], sq[13]
-        root, f, a, d_root, d_f, d_a = rows[0], rows[1], rows[2], rows[5], rows[6], rows[7]
+        w, d_w, root, d_root = sq[0], sq[7], rows[0], rows[5]
         shift = _weights(scores[edges[s] : edges[s + 1]], n, w, root)
         towards = direction[edges[s] : edges[s + 1]].reshape(n, n + 1)
         for m in range(n):
@@ -243,36 +337,7 @@ def expectation(scores, direction, lengths, edges, begin, end, single, chart, lo
                 d_w[m, h] = w[m, h] * towards[m, h + 1]
         z, dz, safe = 0.0, 0.0, True
         for _ in range(2):
-            for i in range(n):
-                r[i, i] = rt[i, i] = lf[i, i] = lt[i, i] = 1.0
-                d_r[i, i] = d_rt[i, i] = d_lf[i, i] = d_lt[i, i] = 0.0
-            for d in range(1, n):
-                for i in range(n - d):
-                    j = i + d
-                    t, dt = _dot(r[i, i:j], d_r[i, i:j], lt[j, i + 1 : j + 1], d_lt[j, i + 1 : j + 1], d)
-                    ir[i, j], d_ir[i, j] = w[j, i] * t, d_w[j, i] * t + w[j, i] * dt
-                    il[j, i], d_il[j, i] = w[i, j] * t, d_w[i, j] * t + w[i, j] * dt
-                    t, dt = _dot(
-                        ir[i, i + 1 : j + 1], d_ir[i, i + 1 : j + 1], rt[j, i + 1 : j + 1], d_rt[j, i + 1 : j + 1], d
-                    )
-                    r[i, j] = rt[j, i] = t
-                    d_r[i, j] = d_rt[j, i] = dt
-                    t, dt = _dot(lf[i, i:j], d_lf[i, i:j], il[j, i:j], d_il[j, i:j], d)
-                    lf[i, j] = lt[j, i] = t
-                    d_lf[i, j] = d_lt[j, i] = dt
-            z, dz = 0.0, 0.0
-            if single:
-                for j in range(n):
-                    a[j], d_a[j] = root[j] * lt[j, 0], d_root[j] * lt[j, 0] + root[j] * d_lt[j, 0]
-                    z += a[j] * r[j, n - 1]
-                    dz += d_a[j] * r[j, n - 1] + a[j] * d_r[j, n - 1]
-            else:
-                f[0], d_f[0] = 1.0, 0.0
-                for j in range(n):
-                    t, dt = _dot(f, d_f, lt[j], d_lt[j], j + 1)
-                    a[j], d_a[j] = root[j] * t, d_root[j] * t + root[j] * dt
-                    f[j + 1], d_f[j + 1] = _dot(a, d_a, rt[j], d_rt[j], j + 1)
-                z, dz = f[n], d_f[n]
+            z, dz = _inside_moving(sq, rows, n, single)
             safe = z > 0.0 and z < math.inf and math.log(z) > GROWTH * n + FLOOR
             if not safe or abs(math.log(z)) < FAR:
                 break
@@ -290,59 +355,107 @@ def expectation(scores, direction, lengths, edges, begin, end, single, chart, lo
             continue
         log_z[s] = math.log(z) + shift
         mean[s] = dz / z
-        sq[14:26] = 0.0
-        rows[3:5] = 0.0
-        rows[8:10] = 0.0
-        g_r, g_rt, g_lf, g_lt, g_ir, g_il = sq[14], sq[15], sq[16], sq[17], sq[18], sq[19]
-        dg_r, dg_rt, dg_lf, dg_lt, dg_ir, dg_il = sq[20], sq[21], sq[22], sq[23], sq[24], sq[25]
-        g_f, g_a, dg_f, dg_a = rows[3], rows[4], rows[8], rows[9]
         out = marginals[edges[s] : edges[s + 1]].reshape(n, n + 1)
         moved = slopes[edges[s] : edges[s + 1]].reshape(n, n + 1)
-        g, dg = 1.0 / z, -dz / z / z
-        if single:
-            for j in range(n):
-                x, dx = r[j, n - 1], d_r[j, n - 1]
-                out[j, 0] = a[j] * x * g
-                moved[j, 0] = (d_a[j] * x + a[j] * dx) * g + a[j] * x * dg
-                g_rt[n - 1, j], dg_rt[n - 1, j] = a[j] * g, d_a[j] * g + a[j] * dg
-                g_lt[j, 0] = root[j] * x * g
-                dg_lt[j, 0] = (d_root[j] * x + root[j] * dx) * g + root[j] * x * dg
-        else:
-            g_f[n], dg_f[n] = g, dg
-            for j in range(n - 1, -1, -1):
-                _spread(
-                    g_f[j + 1], dg_f[j + 1], a, d_a, rt[j], d_rt[j], g_a, dg_a, g_rt[j], dg_rt[j], j + 1
-                )  # fmt: skip
-                out[j, 0] = g_a[j] * a[j]
-                moved[j, 0] = dg_a[j] * a[j] + g_a[j] * d_a[j]
-                g, dg = g_a[j] * root[j], dg_a[j] * root[j] + g_a[j] * d_root[j]
-                _spread(g, dg, f, d_f, lt[j], d_lt[j], g_f, dg_f, g_lt[j], dg_lt[j], j + 1)
-        for d in range(n - 1, 0, -1):
-            for i in range(n - d):
-                j = i + d
-                i1, j1 = i + 1, j + 1
-                _spread(
-                    g_r[i, j] + g_rt[j, i], dg_r[i, j] + dg_rt[j, i],
-                    ir[i, i1:j1], d_ir[i, i1:j1], rt[j, i1:j1], d_rt[j, i1:j1],
-                    g_ir[i, i1:j1], dg_ir[i, i1:j1], g_rt[j, i1:j1], dg_rt[j, i1:j1], d,
-                )  # fmt: skip
-                _spread(
-                    g_lf[i, j] + g_lt[j, i], dg_lf[i, j] + dg_lt[j, i],
-                    lf[i, i:j], d_lf[i, i:j], il[j, i:j], d_il[j, i:j],
-                    g_lf[i, i:j], dg_lf[i, i:j], g_il[j, i:j], dg_il[j, i:j], d,
-                )  # fmt: skip
-                out[j, i1] = g_ir[i, j] * ir[i, j]
-                out[i, j1] = g_il[j, i] * il[j, i]
-                moved[j, i1] = dg_ir[i, j] * ir[i, j] + g_ir[i, j] * d_ir[i, j]
-                moved[i, j1] = dg_il[j, i] * il[j, i] + g_il[j, i] * d_il[j, i]
-                _spread(
-                    g_ir[i, j] * w[j, i] + g_il[j, i] * w[i, j],
-                    dg_ir[i, j] * w[j, i] + g_ir[i, j] * d_w[j, i] + dg_il[j, i] * w[i, j] + g_il[j, i] * d_w[i, j],
-                    r[i, i:j], d_r[i, i:j], lt[j, i1:j1], d_lt[j, i1:j1],
-                    g_r[i, i:j], dg_r[i, i:j], g_lt[j, i1:j1], dg_lt[j, i1:j1], d,
-                )  # fmt: skip
-        for j in range(n):
-            out[j, j + 1] = moved[j, j + 1] = 0.0
+        _outside_moving(sq, rows, n, single, z, dz, out, moved)
+
+
+@kernel(fast=False, part=True)
+def _best_chart(sc, n, single, sq, f, cut, marks):
+    """Fill the chart of best spans and where each is split.
+
+    ``f[0, j]`` becomes the score of the best trees over the first j words. ``marks[0, j]`` is the root that ends
+    them, and ``marks[1, r]`` the number of words before the root r's span.
+    """
+    r, rt, lf, lt, ir, il = sq[0], sq[1], sq[2], sq[3], sq[4], sq[5]
+    cut_b, cut_r, cut_l = cut[0], cut[1], cut[2]
+    for i in range(n):
+        r[i, i] = rt[i, i] = lf[i, i] = lt[i, i] = 0.0
+    for d in range(1, n):
+        for i in range(n - d):
+            j = i + d
+            top, at = r[i, i] + lt[j, i + 1], i
+            for k in range(i + 1, j):
+                x = r[i, k] + lt[j, k + 1]
+                if x > top:
+                    top, at = x, k
+            cut_b[i, j] = at
+            ir[i, j] = sc[j, i + 1] + top
+            il[j, i] = sc[i, j + 1] + top
+            top, at = ir[i, i + 1] + rt[j, i + 1], i + 1
+            for k in range(i + 2, j + 1):
+                x = ir[i, k] + rt[j, k]
+                if x > top:
+                    top, at = x, k
+            cut_r[i, j] = at
+            r[i, j] = rt[j, i] = top
+            top, at = lf[i, i] + il[j, i], i
+            for k in range(i + 1, j):
+                x = lf[i, k] + il[j, k]
+                if x > top:
+                    top, at = x, k
+            cut_l[i, j] = at
+            lf[i, j] = lt[j, i] = top
+    f[0, 0] = 0.0
+    for j in range(n):
+        top, at = f[0, 0] + lt[j, 0], 0
+        if not single:
+            for i in range(1, j + 1):
+                x = f[0, i] + lt[j, i]
+                if x > top:
+                    top, at = x, i
+        f[1, j] = sc[j, 0] + top
+        marks[1, j] = at
+        if not single or j == n - 1:
+            top, at = f[1, 0] + rt[j, 0], 0
+            for i in range(1, j + 1):
+                x = f[1, i] + rt[j, i]
+                if x > top:
+                    top, at = x, i
+            f[0, j + 1] = top
+            marks[0, j + 1] = at
+
+
+@kernel(fast=False, part=True)
+def _read_tree(n, cut, marks, tree):
+    """Write the heads of the best tree that `_best_chart` found."""
+    cut_b, cut_r, cut_l = cut[0], cut[1], cut[2]
+    # Spans of two words and more that are still to be opened, as (first, last, whether complete from the left)
+    stack = marks[2:5]
+    left = n
+    while left > 0:
+        head, depth = marks[0, left], 0
+        tree[head] = 0
+        first = marks[1, head]
+        if first < head:
+            stack[0, 0], stack[1, 0], stack[2, 0] = first, head, 0
+            depth = 1
+        if head < left - 1:
+            stack[0, depth], stack[1, depth], stack[2, depth] = head, left - 1, 1
+            depth += 1
+        while depth > 0:
+            depth -= 1
+            i, j, kind = stack[0, depth], stack[1, depth], stack[2, depth]
+            if kind == 1:
+                k = cut_r[i, j]
+                tree[k] = i + 1
+                a, b, c, d = i, k, k, j
+            else:
+                k = cut_l[i, j]
+                tree[k] = j + 1
+                a, b, c, d = k, j, i, k
+            # c..d is complete the same way; the incomplete a..b opens into complete spans from either end
+            if c < d:
+                stack[0, depth], stack[1, depth], stack[2, depth] = c, d, kind
+                depth += 1
+            k = cut_b[a, b]
+            if a < k:
+                stack[0, depth], stack[1, depth], stack[2, depth] = a, k, 1
+                depth += 1
+            if k + 1 < b:
+                stack[0, depth], stack[1, depth], stack[2, depth] = k + 1, b, 0
+                depth += 1
+        left = first
 
 
 @kernel(fast=False)
@@ -372,57 +485,10 @@ def best_tree(scores, lengths, edges, words, begin, end, single, chart, splits, 
             continue
         sc = scores[edges[s] : edges[s + 1]].reshape(n, n + 1)
         sq = chart[: 6 * n * n].reshape(6, n, n)
-        r, rt, lf, lt, ir, il = sq[0], sq[1], sq[2], sq[3], sq[4], sq[5]
         f = chart[6 * n * n :][: 2 * (n + 1)].reshape(2, n + 1)
         cut = splits[: 3 * n * n].reshape(3, n, n)
         marks = splits[3 * n * n :][: 6 * (n + 1)].reshape(6, n + 1)
-        cut_b, cut_r, cut_l = cut[0], cut[1], cut[2]
-        for i in range(n):
-            r[i, i] = rt[i, i] = lf[i, i] = lt[i, i] = 0.0
-        for d in range(1, n):
-            for i in range(n - d):
-                j = i + d
-                top, at = r[i, i] + lt[j, i + 1], i
-                for k in range(i + 1, j):
-                    x = r[i, k] + lt[j, k + 1]
-                    if x > top:
-                        top, at = x, k
-                cut_b[i, j] = at
-                ir[i, j] = sc[j, i + 1] + top
-                il[j, i] = sc[i, j + 1] + top
-                top, at = ir[i, i + 1] + rt[j, i + 1], i + 1
-                for k in range(i + 2, j + 1):
-                    x = ir[i, k] + rt[j, k]
-                    if x > top:
-                        top, at = x, k
-                cut_r[i, j] = at
-                r[i, j] = rt[j, i] = top
-                top, at = lf[i, i] + il[j, i], i
-                for k in range(i + 1, j):
-                    x = lf[i, k] + il[j, k]
-                    if x > top:
-                        top, at = x, k
-                cut_l[i, j] = at
-                lf[i, j] = lt[j, i] = top
-        # f[0, j]: best of the first j words; marks[0, j], marks[1, r]: the root that ends it, the words before that
-        f[0, 0] = 0.0
-        for j in range(n):
-            top, at = f[0, 0] + lt[j, 0], 0
-            if not single:
-                for i in range(1, j + 1):
-                    x = f[0, i] + lt[j, i]
-                    if x > top:
-                        top, at = x, i
-            f[1, j] = sc[j, 0] + top
-            marks[1, j] = at
-            if not single or j == n - 1:
-                top, at = f[1, 0] + rt[j, 0], 0
-                for i in range(1, j + 1):
-                    x = f[1, i] + rt[j, i]
-                    if x > top:
-                        top, at = x, i
-                f[0, j + 1] = top
-                marks[0, j + 1] = at
+        _best_chart(sc, n, single, sq, f, cut, marks)
         best[s] = f[0, n]
         tree = heads[words[s] : words[s + 1]]
         if not f[0, n] > -math.inf:
@@ -430,39 +496,4 @@ def best_tree(scores, lengths, edges, words, begin, end, single, chart, splits, 
             tree[0] = 0
             best[s] = -math.inf
             continue
-        # Spans of two words and more that are still to be opened, as (first, last, whether complete from the left)
-        stack = marks[2:5]
-        left = n
-        while left > 0:
-            head, depth = marks[0, left], 0
-            tree[head] = 0
-            first = marks[1, head]
-            if first < head:
-                stack[0, 0], stack[1, 0], stack[2, 0] = first, head, 0
-                depth = 1
-            if head < left - 1:
-                stack[0, depth], stack[1, depth], stack[2, depth] = head, left - 1, 1
-                depth += 1
-            while depth > 0:
-                depth -= 1
-                i, j, kind = stack[0, depth], stack[1, depth], stack[2, depth]
-                if kind == 1:
-                    k = cut_r[i, j]
-                    tree[k] = i + 1
-                    a, b, c, d = i, k, k, j
-                else:
-                    k = cut_l[i, j]
-                    tree[k] = j + 1
-                    a, b, c, d = k, j, i, k
-                # c..d is complete the same way; the incomplete a..b opens into complete spans from either end
-                if c < d:
-                    stack[0, depth], stack[1, depth], stack[2, depth] = c, d, kind
-                    depth += 1
-                k = cut_b[a, b]
-                if a < k:
-                    stack[0, depth], stack[1, depth], stack[2, depth] = a, k, 1
-                    depth += 1
-                if k + 1 < b:
-                    stack[0, depth], stack[1, depth], stack[2, depth] = k + 1, b, 0
-                    depth += 1
-            left = first
+        _read_tree(n, cut, marks, tree)

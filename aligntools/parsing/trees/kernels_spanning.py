@@ -5,6 +5,30 @@ import math
 from aligntools.ground.compiling import kernel
 
 
+@kernel(fast=False, part=True)
+def _contract(path, first, depth, c, cost, source, target, alive, parent, pred):
+    """Make the cycle ``path[first:depth]`` one node ``c``: the best edges into it and out of it."""
+    for i in range(first, depth):
+        alive[path[i]] = 0
+        parent[path[i]] = c
+    for u in range(c):
+        if alive[u] == 0:
+            continue
+        top, at = -math.inf, path[first]
+        low, into = -math.inf, path[first]
+        for i in range(first, depth):
+            x = path[i]
+            gain = cost[x, u] - cost[x, pred[x]]
+            if gain > top:
+                top, at = gain, x
+            if u > 0 and cost[u, x] > low:
+                low, into = cost[u, x], x
+        cost[c, u], source[c, u], target[c, u] = top, source[at, u], target[at, u]
+        if u > 0:
+            cost[u, c], source[u, c], target[u, c] = low, source[u, into], target[u, into]
+    alive[c] = 1
+
+
 @kernel(fast=False)
 def best_tree(scores, lengths, edges, words, begin, end, single, costs, nodes, heads, best):
     """Find the highest-scoring tree.
@@ -81,25 +105,7 @@ def best_tree(scores, lengths, edges, words, begin, end, single, costs, nodes, h
                     first -= 1
                 c = count
                 count += 1
-                for i in range(first, depth):
-                    alive[path[i]] = 0
-                    parent[path[i]] = c
-                for u in range(c):
-                    if alive[u] == 0:
-                        continue
-                    top, at = -math.inf, path[first]
-                    low, into = -math.inf, path[first]
-                    for i in range(first, depth):
-                        x = path[i]
-                        gain = cost[x, u] - cost[x, pred[x]]
-                        if gain > top:
-                            top, at = gain, x
-                        if u > 0 and cost[u, x] > low:
-                            low, into = cost[u, x], x
-                    cost[c, u], source[c, u], target[c, u] = top, source[at, u], target[at, u]
-                    if u > 0:
-                        cost[u, c], source[u, c], target[u, c] = low, source[u, into], target[u, into]
-                alive[c] = 1
+                _contract(path, first, depth, c, cost, source, target, alive, parent, pred)
                 depth = first
                 v = c
         roots, total = 0, 0.0

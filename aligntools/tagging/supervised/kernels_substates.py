@@ -6,6 +6,56 @@ import numpy as np
 
 from aligntools.ground.compiling import kernel
 
+#: float64 left free before an array that a loop writes while it sums. Where such an array begins less than a few
+#: vectors behind another one that the loop reads, compiled code takes a slower way that sums in another order: where
+#: the allocator puts arrays must not show in the results.
+CLEAR = 64
+
+
+@kernel(part=True)
+def _forward(begin, end, pairs, tags, at, values, first, start, transitions, alpha):
+    """Write a sentence's scaled forward probabilities; return the scales' logarithm, -inf where all mass is lost."""
+    total = 0.0
+    for t in range(begin, end):
+        pair = pairs[t]
+        low, base = first[tags[pair]], at[pair]
+        wide = at[pair + 1] - base
+        now = alpha[t - begin]
+        if t == begin:
+            for j in range(wide):
+                now[j] = start[low + j]
+        else:
+            tag = tags[pairs[t - 1]]
+            for j in range(wide):
+                now[j] = 0.0
+            for i in range(first[tag + 1] - first[tag]):
+                weight = alpha[t - begin - 1, i]
+                for j in range(wide):
+                    now[j] += weight * transitions[first[tag] + i, low + j]
+        mass = 0.0
+        for j in range(wide):
+            now[j] *= values[base + j]
+            mass += now[j]
+        if not mass > 0.0:
+            return -math.inf
+        for j in range(wide):
+            now[j] /= mass
+        total += math.log(mass)
+    return total
+
+
+@kernel(part=True)
+def _add_merge_losses(t, low, base, wide, now, beta, scale, gamma, values, shares, losses):
+    """Add what the likelihood would lose at a token if neighbouring states were one; see `observed_block`."""
+    for i in range(0, wide - 1, 2):
+        one, two = values[base + i], values[base + i + 1]
+        reach = (now[i] / one if one > 0.0 else 0.0) + (now[i + 1] / two if two > 0.0 else 0.0)
+        share = shares[low + i] / (shares[low + i] + shares[low + i + 1])
+        merged = reach * (share * one + (1.0 - share) * two)
+        merged *= share * beta[i] + (1.0 - share) * beta[i + 1]
+        rest = 1.0 - gamma[t, i] - gamma[t, i + 1] + merged * scale
+        losses[low + i] -= math.log(max(rest, 1e-300))
+
 
 @kernel
 def observed_block(
@@ -41,41 +91,15 @@ def observed_block(
     longest, width = 1, gamma.shape[1]
     for k in range(k0, k1):
         longest = max(longest, offsets[k + 1] - offsets[k])
-    alpha = np.empty((longest, width))
-    beta = np.empty(width)
-    after = np.empty(width)
+    clear = CLEAR // width + 1
+    alpha = np.empty((clear + longest, width))[clear:]
+    beta = np.empty(CLEAR + width)[CLEAR:]
+    after = np.empty(CLEAR + width)[CLEAR:]
     for k in range(k0, k1):
         begin, end = offsets[k], offsets[k + 1]
-        total, dead = 0.0, False
-        for t in range(begin, end):
-            pair = pairs[t]
-            low, base = first[tags[pair]], at[pair]
-            wide = at[pair + 1] - base
-            now = alpha[t - begin]
-            if t == begin:
-                for j in range(wide):
-                    now[j] = start[low + j]
-            else:
-                tag = tags[pairs[t - 1]]
-                for j in range(wide):
-                    now[j] = 0.0
-                for i in range(first[tag + 1] - first[tag]):
-                    weight = alpha[t - begin - 1, i]
-                    for j in range(wide):
-                        now[j] += weight * transitions[first[tag] + i, low + j]
-            mass = 0.0
-            for j in range(wide):
-                now[j] *= values[base + j]
-                mass += now[j]
-            if not mass > 0.0:
-                dead = True
-                break
-            for j in range(wide):
-                now[j] /= mass
-            total += math.log(mass)
-        loglik[k] = 0.0
-        if dead:
-            loglik[k] = -math.inf
+        total = _forward(begin, end, pairs, tags, at, values, first, start, transitions, alpha)
+        loglik[k] = total
+        if total == -math.inf:
             for t in range(begin, end):
                 for j in range(width):
                     gamma[t, j] = 0.0
@@ -116,14 +140,7 @@ def observed_block(
                 for i in range(wide):
                     start_counts[low + i] += gamma[t, i]
             if merging:
-                for i in range(0, wide - 1, 2):
-                    one, two = values[base + i], values[base + i + 1]
-                    reach = (now[i] / one if one > 0.0 else 0.0) + (now[i + 1] / two if two > 0.0 else 0.0)
-                    share = shares[low + i] / (shares[low + i] + shares[low + i + 1])
-                    merged = reach * (share * one + (1.0 - share) * two)
-                    merged *= share * beta[i] + (1.0 - share) * beta[i + 1]
-                    rest = 1.0 - gamma[t, i] - gamma[t, i + 1] + merged * scale
-                    losses[low + i] -= math.log(max(rest, 1e-300))
+                _add_merge_losses(t, low, base, wide, now, beta, scale, gamma, values, shares, losses)
             for i in range(wide):
                 after[i] = beta[i] * values[base + i]
             if mass > 0.0:  # keep what is carried on near 1

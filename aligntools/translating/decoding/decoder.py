@@ -1,10 +1,13 @@
 """A translation system: a grammar, a language model and weights; sentences in, translations or hypergraphs out."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from aligntools.formats.grammar import GrammarRules
 from aligntools.ground.parallel import balanced_blocks
 from aligntools.translating.decoding import kernels_decoder as kernels
 from aligntools.translating.decoding import kernels_forest, kernels_state
@@ -82,7 +85,7 @@ class Translations:
     scores: np.ndarray
 
 
-def feature_names(grammar):
+def feature_names(grammar: GrammarRules) -> list[str]:
     """Return the names of a system's features, in order."""
     return ["lm", *grammar.feature_names, *COUNTS, *grammar.sparse_names]
 
@@ -147,7 +150,7 @@ class System:
     weights : float64 [features]
     """
 
-    def __init__(self, grammar, lm, weights, settings=None):
+    def __init__(self, grammar: GrammarRules, lm, weights, settings: DecoderSettings | None = None) -> None:
         self.grammar, self.lm, self.settings = grammar, lm, settings or DecoderSettings()
         self.features = feature_names(grammar)
         self._prepared = _prepare(grammar, lm)
@@ -221,7 +224,7 @@ class System:
             ids[k] = beyond.setdefault(words[k], len(self.grammar.target_vocabulary) + len(beyond))
         return ids
 
-    def names(self, sentences):
+    def names(self, sentences) -> Callable[[Any], list[bytes]]:
         """Return a function that gives the words (bytes) of target ids of translations of ``sentences``."""
         vocabulary = self.grammar.target_vocabulary
         blob, starts, size = vocabulary.blob, vocabulary.starts, len(vocabulary)

@@ -80,7 +80,7 @@ class NgramModel:
         found[found <= END] = UNKNOWN
         return found
 
-    def save(self, path):
+    def save(self, path: str) -> None:
         """Write the model to a binary file, which loads faster than ARPA.
 
         Raises
@@ -299,7 +299,7 @@ class PerplexityTally:
         The model's.
     """
 
-    def __init__(self, order):
+    def __init__(self, order: int) -> None:
         self._found = np.zeros(order + 1, np.int64)
         self._sentences = self._events = self._unknown = 0
         self._log = self._log_known = 0.0

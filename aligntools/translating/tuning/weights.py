@@ -2,6 +2,8 @@
 
 import json
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +21,7 @@ _DEFAULTS = {
 }  # fmt: skip
 
 
-def save_weights(path, names, values, about=None):
+def save_weights(path: str, names: Sequence[str], values: Any, about: dict[str, Any] | None = None) -> None:
     """Write weights; the file appears whole or not at all.
 
     Parameters
@@ -41,7 +43,7 @@ def save_weights(path, names, values, about=None):
         out.write((json.dumps(text, indent=1, ensure_ascii=False) + "\n").encode())
 
 
-def read_weights(path):
+def read_weights(path: str) -> tuple[dict[str, float], dict[str, Any]]:
     """Read a weights file, whatever its features are.
 
     Returns
@@ -73,12 +75,12 @@ def read_weights(path):
     return {name: float(value) for name, value in features.items()}, about if isinstance(about, dict) else {}
 
 
-def load_weights(path, names):
+def load_weights(path: str, names: Sequence[str]) -> np.ndarray:
     """Read the weights of a system from a file; see `read_weights` and `in_order`."""
     return in_order(path, read_weights(path)[0], names)
 
 
-def in_order(path, features, names):
+def in_order(path: str, features: Mapping[str, float], names: Sequence[str]) -> np.ndarray:
     """Return weights in the order of a system's features.
 
     Parameters
@@ -110,7 +112,7 @@ def in_order(path, features, names):
     return np.array([features[name] for name in names], np.float64)
 
 
-def default_weights(names):
+def default_weights(names: Sequence[str]) -> np.ndarray:
     """Return weights to begin with: those of a system that nobody has tuned.
 
     Parameters

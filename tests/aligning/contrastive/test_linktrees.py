@@ -5,6 +5,7 @@ import pytest
 
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_linktrees as kl
+from aligntools.aligning.contrastive import linktrees
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.linktrees import INPUTS, LinkTrees, inputs, shipped
 from aligntools.ground.errors import ModelError
@@ -99,4 +100,28 @@ def test_a_damaged_file_is_refused(tmp_path, name, value):
     path = tmp_path / "a.safetensors"
     broken.save(path)
     with pytest.raises(ModelError, match="damaged"):
+        LinkTrees.load(path)
+
+
+@pytest.mark.parametrize("at", [0, kf.POSTERIOR, len(NAMES)])
+def test_trees_ask_about_the_same_features_when_one_is_added(tmp_path, monkeypatch, at):
+    path = tmp_path / "a.safetensors"
+    trees().save(path)
+    e = evidence()
+    expected = trees().odds(e)
+    monkeypatch.setattr(linktrees, "NAMES", (*NAMES[:at], "new", *NAMES[at:]))
+    values = np.insert(e.values, at, np.float32(7), axis=1)
+    around = inputs(e)
+    loaded = LinkTrees.load(path)
+    out = np.empty(len(e.rows), np.float32)
+    nodes = (loaded.columns, loaded.thresholds, loaded.lefts, loaded.rights, loaded.leaves)
+    kl.tree_odds(0, len(out), values, around, loaded.roots, *nodes, loaded.bias, out)
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_trees_over_features_that_are_gone_are_refused(tmp_path, monkeypatch):
+    path = tmp_path / "a.safetensors"
+    trees().save(path)
+    monkeypatch.setattr(linktrees, "NAMES", NAMES[1:])
+    with pytest.raises(ModelError, match="other features"):
         LinkTrees.load(path)
