@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.models import kernels_fertility as kf
-from aligntools.aligning.models.fertility import LEAST, SURE, LinkCandidates
+from aligntools.aligning.models.fertility import LEAST, SURE, LinkCandidates, sampler_scratch
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import plan_chunks
 from aligntools.ground.parallel import Pool
@@ -153,12 +153,15 @@ class Sampler:
         self.counts = kf.LinkCounts(self.pairs, self.words, self.types, self.null, self.jumps, self.fertility)
 
     def add(self, sign=1.0):
-        kf.add_chunk(0, len(self.w.corpus), self.text, self.found.arrays(), sign, self.counts)
+        n = len(self.w.corpus)
+        fertility = sampler_scratch(self.text, 0, n).fertility
+        kf.add_chunk(0, n, self.text, self.found.arrays(), sign, self.counts, fertility)
 
     def sweep(self, sweeps=1, burn=0, frozen=False, seed=7, alpha=kf.LEXICAL_PRIOR, known=(10**6, 10**6), rows=None):
+        rows = rows or (0, len(self.w.corpus))
         kf.sweep(
-            *(rows or (0, len(self.w.corpus))), self.text, self.found.arrays(), self.counts, kf.LinkMeans(*self.means),
-            self.p_null, alpha, sweeps, burn, frozen, np.uint64(seed), np.array([seed], np.uint64), *known,
+            *rows, self.text, self.found.arrays(), self.counts, kf.LinkMeans(*self.means), self.p_null, alpha, sweeps,
+            burn, frozen, np.uint64(seed), np.array([seed], np.uint64), *known, sampler_scratch(self.text, *rows),
         )  # fmt: skip
 
     def prior(self):

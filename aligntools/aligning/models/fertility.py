@@ -73,11 +73,17 @@ class Fertility(Hmm):
             kf.sweep(
                 *b, place, f.arrays(), counts, kf.LinkMeans(s.pairs, s.jumps, s.fertility), settings.sampler_p_null,
                 kf.LEXICAL_PRIOR, SWEEPS, BURN, True, np.uint64(settings.seed), np.zeros(1, np.uint64),
-                *(known if forward else known[::-1]),
+                *(known if forward else known[::-1]), sampler_scratch(place, *b),
             )  # fmt: skip
 
         pool.map(task, chunk.sentence_blocks)
         return f.sizes, f.positions, f.masses
+
+
+def sampler_scratch(text, k0, k1):
+    """Return what `kernels_fertility.sweep` works with on the sentences ``k0..k1`` of a `Directed` text."""
+    given, observed = (int(np.diff(o[k0 : k1 + 1]).max(initial=1)) for o in (text.given_offsets, text.observed_offsets))
+    return kf.SamplerScratch(np.zeros(given, np.int64), np.empty(kf.CANDIDATES), np.empty((observed, kf.CANDIDATES)))
 
 
 class LinkCandidates:

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from aligntools.aligning.text.kernels_cooccurrence import find_entry
-from aligntools.aligning.text.kernels_pairs import longest_sentence
 from aligntools.ground.compiling import kernel
 
 #: Candidate positions kept a word.
@@ -81,6 +80,21 @@ class LinkMeans(NamedTuple):
     pairs: np.ndarray
     jumps: np.ndarray
     fertility: np.ndarray
+
+
+class SamplerScratch(NamedTuple):
+    """What `sweep` works with: a sentence's fertilities, a word's weights, and the words' own part of the counts.
+
+    Attributes
+    ----------
+    fertility : int64 [given words of the longest sentence]
+    weights : float64 [CANDIDATES]
+    own : float64 [observed words of the longest sentence, CANDIDATES]
+    """
+
+    fertility: np.ndarray
+    weights: np.ndarray
+    own: np.ndarray
 
 
 @kernel(inline=True)
@@ -234,7 +248,7 @@ def count_null(sign, word, before, after, counts):
     counts.words[-1] += sign
 
 
-@kernel(inline=True, owning=False)
+@kernel(part=True)
 def add_sentence(given, observed, here, sign, counts, fertility):
     """Add (or with ``sign`` -1 remove) one sentence's sampled links to the counts.
 
@@ -328,9 +342,9 @@ def draw(u, n, weights):
     return -1
 
 
-@kernel(inline=True, owning=False)
+@kernel(part=True)
 def resample_sentence(
-    given, observed, here, counts, mean_pairs, p_null, alpha, frozen, generator, fertility, weights, own, round_, share
+    given, observed, here, counts, mean_pairs, p_null, alpha, frozen, generator, scratch, round_, share
 ):  # fmt: skip
     """Resample the links of one sentence, word by word.
 
@@ -338,8 +352,8 @@ def resample_sentence(
     ----------
     mean_pairs : float32 [n_pairs]
         Added to while collecting, if not ``frozen``.
-    fertility : int64 [>= n_given]
-        Of the state; kept so.
+    scratch : SamplerScratch
+        Its fertilities are the state's, and kept so.
     round_ : int
         The sweep, from 0 on.
     share : float
@@ -348,6 +362,7 @@ def resample_sentence(
     Others are those of `sweep` and `conditional`.
     """
     n_obs, n_con = observed.shape[0], given.shape[0]
+    fertility, weights, own = scratch.fertility, scratch.weights, scratch.own
     before = -1
     after_at = -1
     after = n_con
@@ -373,8 +388,7 @@ def resample_sentence(
             else:
                 count_null(-1, observed[o], before, after, counts)
         total = conditional(
-            o, old, before, after, given, observed, here, counts, fertility, own[o if frozen else 0], p_null, alpha,
-            frozen, weights,
+            o, old, before, after, given, observed, here, counts, fertility, own[o], p_null, alpha, frozen, weights,
         )  # fmt: skip
         chosen = draw(random_unit(generator) * total, n, weights)
         if frozen:
@@ -435,10 +449,10 @@ def start_frozen(here, own):
             here.masses[o, x] = 0.0
 
 
-@kernel
+@kernel(owning=False)
 def sweep(
     k0, k1, text, sampled, counts, means, p_null, alpha, sweeps, burn, frozen, own_seed, generator, known_given,
-    known_observed,
+    known_observed, scratch,
 ):  # fmt: skip
     """Resample the links of sentences ``k0..k1``, ``sweeps`` times.
 
@@ -462,11 +476,10 @@ def sweep(
     generator : uint64 [1]
     known_given, known_observed : int
         Words from there on are not in the model; with ``frozen``.
+    scratch : SamplerScratch
     """
     given_offsets, observed_offsets = text.given_offsets, text.observed_offsets
-    fertility = np.zeros(longest_sentence(k0, k1, given_offsets), np.int64)
-    weights = np.empty(CANDIDATES + 1, np.float64)
-    own = np.empty((longest_sentence(k0, k1, observed_offsets) if frozen else 1, CANDIDATES), np.float64)
+    fertility = scratch.fertility
     share = 1.0 / max(sweeps - burn, 1)
     o_base = observed_offsets[text.base]
     if not frozen:
@@ -484,23 +497,22 @@ def sweep(
                 if here.state[o] >= 0:
                     fertility[here.state[o]] += 1
             if frozen:
-                start_frozen(here, own)
+                start_frozen(here, scratch.own)
                 generator[0] = sentence_seed(given, observed, known_given, known_observed) ^ own_seed
             for inner in range(sweeps if frozen else 1):
                 collecting = outer + inner >= burn
                 resample_sentence(
-                    given, observed, here, counts, means.pairs, p_null, alpha, frozen, generator, fertility, weights,
-                    own, inner, share if collecting else 0.0,
+                    given, observed, here, counts, means.pairs, p_null, alpha, frozen, generator, scratch, inner,
+                    share if collecting else 0.0,
                 )  # fmt: skip
                 if collecting and not frozen:
                     collect_state(given, here.state, fertility, share, means.jumps, means.fertility)
 
 
-@kernel
-def add_chunk(k0, k1, text, sampled, sign, counts):
+@kernel(owning=False)
+def add_chunk(k0, k1, text, sampled, sign, counts, fertility):
     """Add the sampled links of sentences ``k0..k1`` to the counts."""
     given_offsets, observed_offsets = text.given_offsets, text.observed_offsets
-    fertility = np.zeros(longest_sentence(k0, k1, given_offsets), np.int64)
     for k in range(k0, k1):
         n_obs = observed_offsets[k + 1] - observed_offsets[k]
         n_con = given_offsets[k + 1] - given_offsets[k]

@@ -9,7 +9,7 @@ import numpy as np
 
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
-from aligntools.aligning.models.fertility import FertilityCounts, LinkCandidates
+from aligntools.aligning.models.fertility import FertilityCounts, LinkCandidates, sampler_scratch
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import LinkMatrices
 
@@ -119,10 +119,11 @@ def train_sampler(hmm, matrices, looks, settings, pool) -> list[FertilityCounts]
             text = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
             counts = kf.LinkCounts(d.pairs, d.words, d.types, d.null, d.jumps, d.fertility)
             means = kf.LinkMeans(d.mean_pairs, d.mean_jumps, d.mean_fertility)
-            kf.add_chunk(chunk.k0, chunk.k1, text, links, 1.0, counts)
+            scratch = sampler_scratch(text, chunk.k0, chunk.k1)
+            kf.add_chunk(chunk.k0, chunk.k1, text, links, 1.0, counts, scratch.fertility)
             kf.sweep(
                 chunk.k0, chunk.k1, text, links, counts, means, settings.sampler_p_null, kf.LEXICAL_PRIOR, sweeps,
-                burn, False, np.uint64(0), d.generator, 0, 0,
+                burn, False, np.uint64(0), d.generator, 0, 0, scratch,
             )  # fmt: skip
 
         pool.map(task, directions)
