@@ -187,6 +187,19 @@ def test_bigrams_of_tags(folder, command_inside, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("option", "base"),
+    [(("--pop-limit", 1), ("--n-best", 50)), (("--span-limit", 1), ("--n-best", 50)), (("--n-best", 2), ()),
+     (("--samples", 2), ()), (("--gamma", 0), ("--samples", 20)), (("--seed", 5), ("--samples", 5))],
+    ids=str,
+)  # fmt: skip
+def test_every_option_has_an_effect(translate, tmp_path, option, base):
+    weights = write_weights(tmp_path / "w")
+    other = translate("-w", weights, *base, *option)
+    assert other.returncode == 0, other.stderr
+    assert other.stdout != translate("-w", weights, *base).stdout
+
+
 def test_old_spellings_and_figures(translate, tmp_path):
     new, old = translate("-q", "--n-best", 2), translate("-q", "--k-best", 2)
     assert new.stdout == old.stdout

@@ -25,7 +25,6 @@ numbers = st.integers(-3000, -1).map(lambda k: k / 1000)
 backoffs = st.one_of(st.none(), st.just(0.0), st.integers(-900, 900).map(lambda k: k / 1000))
 
 
-@st.composite
 def shrink(unigrams, keys, values, order, words, n):
     """Return how many of the last ``n`` of ``words``, at most order - 1, later scores depend on."""
     n, code = min(n, order - 1), np.uint64(0)
@@ -42,6 +41,7 @@ def shrink(unigrams, keys, values, order, words, n):
     return n
 
 
+@st.composite
 def models(draw):
     """Return entries of a model in which an n-gram's parts may be missing, and its order."""
     order = draw(st.integers(1, 4))
