@@ -69,7 +69,7 @@ def command(**o):
 
     On top of align's model, which it trains or takes (-m), it weighs how links go together: crossings, neighbours,
     fertilities, unlinked words, 37 features in all (Liu & Sun 2015 and more). The weights are learned from the text
-    itself, each pair against a spoiled copy, or from a few gold alignments (--gold), or taken (-w).
+    itself, each pair against a corrupted copy, or from a few gold alignments (--gold), or taken (-w).
 
     \b
     Example:
@@ -108,8 +108,8 @@ def _check(o):
 def _run(o, stack):
     from dataclasses import replace
 
-    from aligntools.aligning.contrastive import running
-    from aligntools.aligning.contrastive.evidence import Gatherer
+    from aligntools.aligning.contrastive import tasks
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.kernels_features import TREES
     from aligntools.aligning.contrastive.learning import LearningSettings
     from aligntools.aligning.contrastive.linktrees import shipped
@@ -130,7 +130,7 @@ def _run(o, stack):
         pull=(0.0 if paper else 0.5) if o["pull"] is None else o["pull"], passes=o["passes"], seed=o["seed"],
     )  # fmt: skip
     density = o["density"] or ("expected" if o["forward_table"] else "base")
-    plan = running.start_plan(
+    plan = tasks.learning_plan(
         o["features"], paper, sentences=o["sentences"], noise=o["noise"], density=density,
         learning=learning, search=search,
     )  # fmt: skip
@@ -138,11 +138,11 @@ def _run(o, stack):
     out = stack.enter_context(writing(o["output"]))
     pool = stack.enter_context(Pool(o["threads"]))
     model, blocks = _base(o, pool, progress)
-    gatherer = Gatherer(model, pool, shipped() if (plan if weights is None else weights).active[TREES] else None)
+    finder = CandidateFinder(model, pool, shipped() if (plan if weights is None else weights).active[TREES] else None)
     plan = replace(plan, threshold=0.4 if len(model.views) > 1 else 0.5)
     if weights is None:
         blocks = list(blocks)
-        weights = _learn(o, running, gatherer, blocks, plan, progress)
+        weights = _learn(o, tasks, finder, blocks, plan, progress)
         if o["save_weights"]:
             weights.save(o["save_weights"])
     elif o["beam"] or o["constraint"]:
@@ -150,7 +150,7 @@ def _run(o, stack):
         weights = replace(weights, search=replace(weights.search, **chosen))
     skipped, n, links = Skipped(), 0, 0
     for block in blocks:
-        for found in running.align(gatherer, block, weights, pool):
+        for found in tasks.align(finder, block, weights, pool):
             out.write(format_pharaoh(found))
             links += len(found.pairs)
         if o["unbuffered"]:
@@ -214,15 +214,15 @@ def _of_tables(o):
     return model
 
 
-def _learn(o, running, gatherer, blocks, plan, progress):
+def _learn(o, tasks, finder, blocks, plan, progress):
     if o["gold"]:
-        return _learn_from_gold(o, running, gatherer, blocks, plan, progress)
+        return _learn_from_gold(o, tasks, finder, blocks, plan, progress)
 
     def report(figures):
         if o["verbose"]:
             progress.say(f"pass {figures['pass']}: objective {figures['objective']:.4f} a pair")
 
-    weights = running.learn_weights(gatherer, blocks, plan, report)
+    weights = tasks.learn_weights(finder, blocks, plan, report)
     if not weights.about["pairs"]:
         progress.say("warning: no pair to learn weights from; the start weights are used")
     elif o["verbose"]:
@@ -230,7 +230,7 @@ def _learn(o, running, gatherer, blocks, plan, progress):
     return weights
 
 
-def _learn_from_gold(o, running, gatherer, blocks, plan, progress):
+def _learn_from_gold(o, tasks, finder, blocks, plan, progress):
     import numpy as np
 
     from aligntools.aligning.contrastive.noise import pick
@@ -251,7 +251,7 @@ def _learn_from_gold(o, running, gatherer, blocks, plan, progress):
         if o["verbose"]:
             progress.say(f"round {figures['round']}: AER {100 * figures['aer']:.2f} %")
 
-    found = running.supervise(gatherer, text, gold, plan, o["method"], o["folds"], report)
+    found = tasks.learn_from_gold(finder, text, gold, plan, o["method"], o["folds"], report)
     figures = f"base model {100 * found.base:.2f}, fitted {100 * found.fitted:.2f}"
     if found.validated is not None:
         figures += f", cross-validated {100 * found.validated:.2f} ({o['folds']} folds)"

@@ -8,7 +8,7 @@ from aligntools.aligning.applying.applier import decide
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import supervised
-from aligntools.aligning.contrastive.evidence import concatenate, empty
+from aligntools.aligning.contrastive.candidates import concatenate, empty
 from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
 from aligntools.aligning.contrastive.search import SearchSettings, search
@@ -20,7 +20,7 @@ LONGEST = 100
 
 
 @dataclass(frozen=True)
-class Plan:
+class LearningPlan:
     """What is learned, and from how much.
 
     Attributes
@@ -65,14 +65,14 @@ def draw(bitexts, sentences, seed):
     return [fit[chosen][fit[chosen][:, 0] == n, 1] for n in range(len(bitexts))]
 
 
-def learn_weights(gatherer, bitexts, plan, report=None):
+def learn_weights(finder, bitexts, plan, report=None):
     """Learn weights from texts without gold.
 
     Parameters
     ----------
-    gatherer : Gatherer
+    finder : CandidateFinder
     bitexts : list of Bitext
-    plan : Plan
+    plan : LearningPlan
     report : callable or None
         See `learning.learn`.
 
@@ -80,8 +80,8 @@ def learn_weights(gatherer, bitexts, plan, report=None):
     -------
     Weights
     """
-    pool = gatherer.pool
-    observed, spoiled, links, first = [], [], 0, 0
+    pool = finder.pool
+    observed, corrupted, links, first = [], [], 0, 0
     for bitext, chosen in zip(bitexts, draw(bitexts, plan.sentences, plan.learning.seed), strict=True):
         begin, first = first, first + len(bitext)
         if not len(chosen):
@@ -90,12 +90,12 @@ def learn_weights(gatherer, bitexts, plan, report=None):
         copy = noisy(part, plan.noise, plan.learning.seed, begin + chosen)
         changed = np.flatnonzero(has_changed(part, copy))
         part, copy = pick(part, changed), pick(copy, changed)
-        for posteriors, evidence in gatherer.gather(part):
-            observed.append(evidence)
+        for posteriors, candidates in finder.find(part):
+            observed.append(candidates)
             links += len(decide(posteriors, JOINT, plan.threshold, pool)[0])
-        spoiled.append(gatherer.all(copy))
-    observed, spoiled = (concatenate(parts) if parts else empty() for parts in (observed, spoiled))
-    values = learn(observed, spoiled, plan.start, plan.active, plan.learning, pool, report)
+        corrupted.append(finder.find_all(copy))
+    observed, corrupted = (concatenate(parts) if parts else empty() for parts in (observed, corrupted))
+    values = learn(observed, corrupted, plan.start, plan.active, plan.learning, pool, report)
     active = plan.active
     if plan.density != "learned":
         wanted = links if plan.density == "base" else observed.expected.sum()
@@ -108,7 +108,7 @@ def learn_weights(gatherer, bitexts, plan, report=None):
 
 
 @dataclass
-class Supervision:
+class GoldLearning:
     """What supervised learning gives: weights, and errors (fractions) of links decided in three ways.
 
     Attributes
@@ -128,15 +128,15 @@ class Supervision:
     validated: float | None
 
 
-def supervise(gatherer, bitext, gold, plan, method="risk", folds=5, report=None):
+def learn_from_gold(finder, bitext, gold, plan, method="risk", folds=5, report=None):
     """Learn weights from gold alignments of a text's sentence pairs; see `supervised.train_supervised`."""
-    pool = gatherer.pool
+    pool = finder.pool
     parts, links = [], []
-    for posteriors, evidence in gatherer.gather(bitext):
-        parts.append(evidence)
+    for posteriors, candidates in finder.find(bitext):
+        parts.append(candidates)
         pairs, offsets, _ = decide(posteriors, JOINT, plan.threshold, pool)
         links.append((pairs, offsets))
-    evidence = concatenate(parts) if parts else empty()
+    candidates = concatenate(parts) if parts else empty()
     totals, n_sure = np.zeros(3), float(len(gold.sure.pairs))
     at = 0
     for pairs, offsets in links:
@@ -147,17 +147,17 @@ def supervise(gatherer, bitext, gold, plan, method="risk", folds=5, report=None)
 
     def train(sentences, tell=None):
         return supervised.train_supervised(
-            _sentences(evidence, sentences), _part(gold, sentences), plan.start, plan.active, method, plan.search,
+            _sentences(candidates, sentences), _part(gold, sentences), plan.start, plan.active, method, plan.search,
             pool=pool, report=tell,
         )  # fmt: skip
 
     def counts(values, sentences):
-        found = search(_sentences(evidence, sentences), values, plan.active, plan.search, pool).links()
+        found = search(_sentences(candidates, sentences), values, plan.active, plan.search, pool).links()
         return _counts(found.pairs, found.offsets, _part(gold, sentences))
 
-    everything = np.arange(len(evidence))
+    everything = np.arange(len(candidates))
     validated = None
-    order = np.random.default_rng(plan.learning.seed).permutation(len(evidence))
+    order = np.random.default_rng(plan.learning.seed).permutation(len(candidates))
     if 1 < folds <= len(order):
         totals = np.zeros(3)
         for held in np.array_split(order, folds):
@@ -166,12 +166,12 @@ def supervise(gatherer, bitext, gold, plan, method="risk", folds=5, report=None)
         validated = float(supervised.aer(totals, n_sure))
     values = train(everything, report)
     fitted = float(supervised.aer(counts(values, everything), n_sure))
-    about = {"from": "gold", "method": method, "pairs": len(evidence)}
-    return Supervision(Weights(values, plan.active, plan.search, about), base, fitted, validated)
+    about = {"from": "gold", "method": method, "pairs": len(candidates)}
+    return GoldLearning(Weights(values, plan.active, plan.search, about), base, fitted, validated)
 
 
-def _sentences(evidence, sentences):
-    return concatenate([evidence.part(k, k + 1) for k in sentences.tolist()]) if len(sentences) else empty()
+def _sentences(candidates, sentences):
+    return concatenate([candidates.part(k, k + 1) for k in sentences.tolist()]) if len(sentences) else empty()
 
 
 def _part(gold, sentences):
@@ -192,13 +192,13 @@ def _counts(pairs, offsets, gold):
     return np.array([links, in_sure, in_possible], np.float64)
 
 
-def start_plan(features, paper_start=False, **others):
-    """Return a `Plan` for a selection of features, as `features.select` takes it."""
+def learning_plan(features, paper_start=False, **others):
+    """Return a `LearningPlan` for a selection of features, as `features.select` takes it."""
     active = names.select(features)
-    return Plan(active, names.start_weights(active, paper_start), **others)
+    return LearningPlan(active, names.start_weights(active, paper_start), **others)
 
 
-def align(gatherer, bitext, weights, pool):
+def align(finder, bitext, weights, pool):
     """Yield the `Links` of consecutive runs of sentences."""
-    for _, evidence in gatherer.gather(bitext):
-        yield search(evidence, weights.values, weights.active, weights.search, pool).links()
+    for _, candidates in finder.find(bitext):
+        yield search(candidates, weights.values, weights.active, weights.search, pool).links()
