@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from aligntools.api.alignments import Alignments as Alignments
     from aligntools.api.alignments import PairScores as PairScores
     from aligntools.api.contrastive import ContrastiveAligner as ContrastiveAligner
+    from aligntools.api.contrastive import aligner_from_tables as aligner_from_tables
     from aligntools.api.contrastive import train_contrastive_aligner as train_contrastive_aligner
     from aligntools.api.grammars import Grammar as Grammar
     from aligntools.api.grammars import extract_grammar as extract_grammar
@@ -57,7 +58,7 @@ _MODULES = {
     "api.aligner": ("Aligner",),
     "api.alignment": ("align", "read_bitext", "train_aligner", "train_mre_aligner"),
     "api.alignments": ("Alignment", "Alignments", "PairScores"),
-    "api.contrastive": ("ContrastiveAligner", "train_contrastive_aligner"),
+    "api.contrastive": ("ContrastiveAligner", "aligner_from_tables", "train_contrastive_aligner"),
     "api.grammars": ("Grammar", "extract_grammar", "filter_grammar"),
     "api.language_models": ("LanguageModel", "train_lm"),
     "api.links": ("extract_lexicon", "symmetrize"),

@@ -26,6 +26,7 @@ autodoc_typehints = "none"  # the docstrings name types and shapes
 smartquotes = False  # quotes in help texts are literal
 python_maximum_signature_line_length = 100
 napoleon_google_docstring = False
+napoleon_use_ivar = True  # attributes that are properties too are described once
 napoleon_use_rtype = False
 napoleon_preprocess_types = False
 

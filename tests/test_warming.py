@@ -13,27 +13,27 @@ from aligntools.cli.main import COMMANDS
 from tests.cli.running import program, run
 from tests.places import ROOT, SAMPLES
 
-#: Every command, with the options that choose other kernels; `>` takes the standard output, `<` gives the input.
+#: Every command, with the options that choose other kernels; `>` takes the standard output.
 LINES = """
 align -i S/de-en.txt -o a --save-model a.atm --scores a.s --forward-output a.f --reverse-output a.r --ttable a.tt
 align -m a.atm -i S/de-en.txt --link-probabilities --scores a.s --unbuffered > a.p
 align -i S/de-en.txt --fast --symmetrize grow-diag-final-and --decode posterior --save-model fast.atm > fast
 align -i S/de-en.txt --fast --decode viterbi --symmetrize union > viterbi
-align -i S/de-en.txt --model ibm1 --estimator em --save-model one.atm --ttable one.tt > one
-align -i S/de-en.txt --model ibm2 --no-agreement --save-model two.atm > two
-align -i S/de-en.txt --model ibm2 --positions table --no-agreement --estimator em --save-model table.atm > table
-align -i S/de-en.txt --model ibm2 --decode viterbi --views 0 > two.v
+align -i S/de-en.txt --model-type ibm1 --estimator em --save-model one.atm --ttable one.tt > one
+align -i S/de-en.txt --model-type ibm2 --no-agreement --save-model two.atm > two
+align -i S/de-en.txt --model-type ibm2 --positions table --no-agreement --estimator em --save-model table.atm > table
+align -i S/de-en.txt --model-type ibm2 --decode viterbi --symmetrize union --views 0 > two.v
 align -m table.atm -i S/de-en.txt > table.2
-align -i S/de-en.txt --model hmm --direction forward --views 0 --no-look-alike --scores hmm.s --save-model hmm.atm > hmm
-align -i S/de-en.txt --model hmm --estimator em --no-agreement --decode viterbi --symmetrize grow-diag > hmm.v
+align -i S/de-en.txt --model-type hmm --direction forward --views 0 --no-look-alike --scores hmm.s > hmm
+align -i S/de-en.txt --model-type hmm --estimator em --no-agreement --decode viterbi --symmetrize grow-diag > hmm.v
 align -i S/de-en.txt --direction reverse --sweeps 4 > reverse
 align -s S/fr-en.fr -t S/fr-en.en --init-model a.atm > going-on
-align -s S/fr-en.fr -t S/fr-en.en --init-model one.atm --case-sensitive > going-on.1
+align -s S/fr-en.fr -t S/fr-en.en --init-model one.atm > going-on.1
 train-hmm -s S/de-en.de -t S/de-en.en -o links.hmm
 train-hmm -s S/de-en.de -t S/de-en.en -o mre.hmm --estimator mre --mre-iterations 2
 mre-align -i S/de-en.txt --mre-iterations 2 --save-model mre.atm --forward-output mre.f > mre
-mre-align -i S/de-en.txt --model ibm2 --positions table --mre-positions --mre-iterations 2 > mre.2
-mre-align -i S/de-en.txt --model ibm2 --estimator em --mre-null --mre-iterations 2 > mre.3
+mre-align -i S/de-en.txt --model-type ibm2 --positions table --mre-positions --mre-iterations 2 > mre.2
+mre-align -i S/de-en.txt --model-type ibm2 --estimator em --mre-null --mre-iterations 2 > mre.3
 contrastive-align -i S/de-en.txt --save-model c.atm --save-weights c.json > c
 contrastive-align -m c.atm -w c.json -i S/de-en.txt --beam 4 > c.2
 contrastive-align -m a.atm -i S/de-en.txt --features paper --start paper --sentences 60 --constraint block-itg > c.3

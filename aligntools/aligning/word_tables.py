@@ -21,7 +21,7 @@ LEAST = 1e-7
 FEWEST = 0.02
 
 
-def model_from_tables(forward, reverse, tension=4.0):
+def model_from_tables(forward, reverse, tension: float = 4.0) -> AlignmentModel:
     """Return a model that aligns by two tables of word probabilities.
 
     Parameters
@@ -63,20 +63,21 @@ def model_from_tables(forward, reverse, tension=4.0):
     settings = AlignerSettings(model="ibm2", estimator="em", joint=False, look_alike=False, tension=tension).resolved(
         len(keys)
     )
-    vocabularies = [Vocabulary.from_bytes(words) for words in (sources, targets)]
-    s_words, t_words = (v.words() for v in vocabularies)
+    source, target = (Vocabulary.from_bytes(words) for words in (sources, targets))
+    s_words, t_words = source.words(), target.words()
     tiers = np.zeros(4)
-    lexicon = lexicon_from_counts(table, *values, tiers, settings.alpha, False)
+    lexicon = lexicon_from_counts(table, values[0], values[1], tiers, settings.alpha, False)
     maps = (np.append(np.arange(len(w)), len(w)).astype(np.int32) for w in (s_words, t_words))
-    keys = (
+    look_alikes = (
         np.concatenate([look_alike_keys(w), np.zeros((3, 1), np.int32)], axis=1) for w in (s_words, t_words)
     )  # fmt: skip
     model = DiagonalIbm2(
-        words=ViewWords(0, s_words, t_words, *maps, *keys), table=table, lexicon=lexicon, counts=values, tiers=tiers,
+        words=ViewWords(0, s_words, t_words, *maps, *look_alikes), table=table, lexicon=lexicon, counts=values,
+        tiers=tiers,
         s_null=_null(reverse, sources), t_null=_null(forward, targets),
         p_null=np.full(2, settings.p_null, np.float32), tension=np.full(2, float(tension)),
     )  # fmt: skip
-    return AlignmentModel(settings, *vocabularies, [model], lowercase=False)
+    return AlignmentModel(settings, source, target, [model], lowercase=False)
 
 
 def _by_pair(table, given, words):

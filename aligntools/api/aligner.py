@@ -26,15 +26,15 @@ class Aligner:
     """A trained aligner. It does not change, can be pickled, and may be used from several threads at once.
 
     `train_aligner` and `Aligner.load` make one.
-
-    Attributes
-    ----------
-    model : AlignmentModel
-        Its vocabularies, settings and arrays.
     """
 
     def __init__(self, model: "AlignmentModel"):
-        self.model = model
+        self._model = model
+
+    @property
+    def model(self) -> "AlignmentModel":
+        """The model's vocabularies, settings and arrays."""
+        return self._model
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Aligner, (self.model,)
@@ -181,7 +181,7 @@ class Aligner:
         decisions = DecisionSettings(symmetrize, flavor, decode, threshold).checked()
         applier = self._applier if max_memory is None else self.applier(cells_within(max_memory))
         with pool_of(threads) as pool:
-            for text in self._texts(sources, targets, max_length, strict, unbuffered):
+            for text in self.texts(sources, targets, max_length, strict, unbuffered):
                 skipped = text.skipped
                 for d in decided(applier, text, decisions, pool, directions):
                     yield Alignments(
@@ -189,10 +189,10 @@ class Aligner:
                     )
                     skipped = Skipped()
 
-    def _texts(
+    def texts(
         self, sources: "Sentences | Bitext", targets: Sentences | None, max_length: int, strict: bool, unbuffered: bool
     ) -> "Iterator[Bitext]":
-        """Yield the text in the model's ids, in parts."""
+        """Yield a text in the model's ids, in parts; the parameters are those of `align_batch`."""
         from aligntools.formats.bitext import stream_bitext
         from aligntools.formats.corpus import Bitext, Skipped, in_ids_of, parts_of
 

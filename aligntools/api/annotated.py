@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,11 +12,8 @@ from aligntools.formats.tagged import Tokens, parse_tagged, read_tags, read_word
 from aligntools.formats.vocabulary import split_words
 from aligntools.ground.errors import DataError
 
-if TYPE_CHECKING:
-    from aligntools.api.tagging import TaggedSentence
-
-#: A sentence with tags: a line of ``word_TAG``, pairs of word and tag, or what a tagger returns.
-Annotated: TypeAlias = Union[str, Sequence[tuple[str, str]], "TaggedSentence"]
+#: A sentence with tags: a line of ``word_TAG``, or pairs of word and tag (as a tagger returns them).
+Annotated: TypeAlias = str | Sequence[tuple[str, str]]
 #: A file, by its name.
 PathLike: TypeAlias = str | os.PathLike[str]
 #: What the readers of `formats` return.

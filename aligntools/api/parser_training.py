@@ -183,11 +183,11 @@ def train_parser(
     --------
     >>> import aligntools as at
     >>> parser = at.train_parser("data/samples/en.conllu", iterations=30)
-    >>> print(parser.parse("the_DET dog_NOUN sleeps_VERB"))
-    1	the	_	DET	_	_	2	det	_	_
-    2	dog	_	NOUN	_	_	3	nsubj	_	_
-    3	sleeps	_	VERB	_	_	0	root	_	_
-    <BLANKLINE>
+    >>> tree = parser.parse("the_DET dog_NOUN sleeps_VERB")
+    >>> tree.edges
+    [(2, 1), (3, 2), (0, 3)]
+    >>> tree.labels
+    ('det', 'nsubj', 'root')
     """
     from aligntools.parsing.learning.treebank import NoSentences, train
 

@@ -113,7 +113,7 @@ class AlignmentScorer(Scorer[AerScore]):
             base = self.gold_base if self.gold_base is not None or not self.index_base else self.index_base
             how: dict[str, Any] = {"format": self.gold_format, "index_base": base,
                                    "first_sentence": self.first_sentence, "sentences": sentences}  # fmt: skip
-            gold = _gold_of(self.gold, how)
+            gold = gold_of(self.gold, how)
             texts = (self.source, "source"), (self.target, "target")
             self._lengths = [_lengths_of(text, side, len(gold), _the("gold", self.gold)) for text, side in texts]
             pharaoh.check_range(gold.possible, *self._lengths, path=name, index_base=gold.index_base)
@@ -124,7 +124,7 @@ class AlignmentScorer(Scorer[AerScore]):
         return self._read
 
 
-def _gold_of(gold: Any, how: dict[str, Any]) -> Gold:
+def gold_of(gold: Any, how: dict[str, Any]) -> Gold:
     """Return gold links from a file, from Pharaoh lines, or from sure and possible links of each sentence pair."""
     if isinstance(gold, Gold):
         return gold

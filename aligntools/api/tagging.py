@@ -352,8 +352,8 @@ def train_tagger(
     --------
     >>> import aligntools as at
     >>> tagger = at.train_tagger("data/samples/en.tagged", latent=1)
-    >>> str(tagger.tag("the dog sleeps ."))
-    'the_DET dog_NOUN sleeps_VERB ._PUNCT'
+    >>> str(tagger.tag("My sister leaves ."))
+    'My_PRON sister_NOUN leaves_VERB ._PUNCT'
     """
     from dataclasses import replace
 

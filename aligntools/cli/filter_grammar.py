@@ -21,8 +21,8 @@ from aligntools.ground.errors import UsageProblem
     options.output,
     click.option("--format", type=click.Choice(["same", "hiero", "moses", "binary"]), default="same",
                  show_default=True, help="Format to write; same copies the lines as they are."),
-    options.verbosity,
 )  # fmt: skip
+@options.group("Messages", options.verbosity)
 def command(grammar, text, output, span, format, quiet, verbose):
     """Keep the rules of a grammar that a text can use: it has all words between a source side's nonterminals.
 

@@ -91,6 +91,10 @@ class Reporter:
 
 def describe(stage, figures):
     """Return a step of alignment training in words."""
+    if "pass" in figures:
+        return f"pass {figures['pass']}: objective {figures['objective']:.4f} a pair"
+    if "round" in figures:
+        return f"round {figures['round']}: AER {100 * figures['aer']:.2f} %"
     view = f"first {figures['view']} letters" if figures.get("view") else "whole words"
     text = f"{view}: {stage}"
     if "iteration" in figures:

@@ -42,7 +42,7 @@ class ArpaReader:
     Raises
     ------
     DataError
-        When the file cannot be read or is no ARPA file; `blocks` raises it for the first line that is malformed and
+        When the file cannot be read or is not an ARPA file; `blocks` raises it for the first line that is malformed and
         where there are more or fewer n-grams than the head says.
     """
 
@@ -72,7 +72,7 @@ class ArpaReader:
         Yields
         ------
         ids : np.ndarray [shape=(n, order), dtype=int32]
-            First word first. The unigrams' are ``0..words - 1``: <unk>, <s> and </s> are put in where they lack.
+            First word first. The unigrams' are ``0..words - 1``: <unk>, <s> and </s> are added where they are missing.
         logs : np.ndarray [shape=(n, 2), dtype=float32]
             Decimal logarithms: probability (-99 and less is -99), backoff weight.
         """
@@ -116,7 +116,7 @@ class ArpaReader:
         while line is not None and line.removeprefix(b"\xef\xbb\xbf") != rb"\data\ "[:-1]:
             line = self._next_line() if self._line < 1000 else None
         if line is None:
-            raise DataError(self.path, None, r"is no ARPA file: there is no line '\data\'")
+            raise DataError(self.path, None, r"is not an ARPA file: there is no line '\data\'")
         counts = []
         while (line := self._next_line()) is not None and not line.startswith(b"\\"):
             found = _COUNT.fullmatch(line)

@@ -21,7 +21,7 @@ class ArrayStore:
     limit : int
         Bytes of arrays in memory.
     folder : str, optional
-        Where the files go; the system's folder for temporary files unless given.
+        Where the files go; the system's folder for temporary files if not given.
 
     Attributes
     ----------

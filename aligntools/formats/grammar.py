@@ -83,7 +83,7 @@ class GrammarRules:
         return len(self.source_offsets) - 1
 
     def rule(self, number: int) -> tuple[list[str], list[str]]:
-        """Return a rule for people: source and target as lists of str, the nonterminals ``[X,1]`` and ``[X,2]``."""
+        """Return a rule in words: source and target as lists of str, the nonterminals ``[X,1]`` and ``[X,2]``."""
         sides = []
         for vocabulary, offsets, symbols in (
             (self.source_vocabulary, self.source_offsets, self.source),
@@ -232,7 +232,7 @@ class TextFilter:
             keys = new
 
     def mapping(self, vocabulary: Vocabulary) -> np.ndarray:
-        """Return the text's ids of the words of another vocabulary [dtype=int32], 0 for words that it lacks."""
+        """Return the text's ids of the words of another vocabulary [dtype=int32], 0 for words that it does not have."""
         data, starts = vocabulary.blob.tobytes(), vocabulary.starts.tolist()
         words = [data[a:b] for a, b in pairwise(starts[1:])]
         return np.concatenate([[0], np.maximum(self.vocabulary.ids(words), 0), [-2, -1]]).astype(np.int32)

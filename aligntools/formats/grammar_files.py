@@ -16,7 +16,7 @@ def read_grammar(path, *, only_for: tuple[Side, Vocabulary] | None = None, span:
     """Read a grammar: text as cdec and Joshua have it, text as Moses has it, or a model file.
 
     Features that a rule does not name are 0; of Moses' probabilities the logs are taken, to five decimals, and the
-    first four get the names of `STANDARD`. Blank lines are passed over.
+    first four get the names of `STANDARD`. Blank lines are skipped.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def _read_binary(path):
         for side, most in zip(("source", "target"), words, strict=True):
             symbols = arrays[side]
             if len(symbols) and not (symbols.min() >= -2 and symbols.max() < most and (symbols != 0).all()):
-                raise ValueError(f"{side} has words that the vocabulary lacks")
+                raise ValueError(f"{side} has words that are not in the vocabulary")
         if len(arrays["counts"]) not in (0, rules):
             raise ValueError("counts are not those of the rules")
         ids = arrays["sparse_ids"]

@@ -275,7 +275,7 @@ def format_text(grammar: GrammarRules, style: str) -> Iterator[bytes]:
 
 
 def write_text(path, grammars: Iterable[GrammarRules], style: str):
-    """Write grammars, one behind the other, as one text; it appears whole or not at all."""
+    """Write grammars, one after another, as one text; it appears whole or not at all."""
     with files.writing(path) as out:
         for grammar in grammars:
             out.writelines(format_text(grammar, style))

@@ -143,13 +143,15 @@ class _SentenceReader:
         begin = len(self.edge_counts)
         nodes, root = sentence["nodes"], sentence["root"]
         if root is not None and root not in range(len(nodes)):
-            raise _Fault(f"the root {root} is none of the {len(nodes)} nodes")
+            raise _Fault(f"the root {root} is not one of the {len(nodes)} nodes")
         for v, node in enumerate(nodes):
             for edge in node["edges"]:
                 self._edge(edge, begin, v)
             left, right = [self.id(w) for w in node["left"]], [self.id(w) for w in node["right"]]
             if len(left) != len(right) or len(left) > 4:
-                raise _Fault(f"node {v} has {len(left)} first and {len(right)} last words; as many, 4 at most, are due")
+                raise _Fault(
+                    f"node {v} has {len(left)} first and {len(right)} last words; there must be equally many, at most 4"
+                )
             self.left.append(left + [0] * (4 - len(left)))
             self.right.append([0] * (4 - len(right)) + right)
             self.lengths.append(len(left))

@@ -59,7 +59,7 @@ def index_words(blob, starts, slots):
 
 @kernel(fast=False, inline=True)
 def _number(text, begin, end):
-    """Return a number and 1, or 0 and 0 where there is none."""
+    """Return a number and 1, or 0 and 0 if there is none."""
     at = begin
     negative = False
     if at < end and (text[at] == 45 or text[at] == 43):
@@ -130,10 +130,10 @@ def parse_ngrams(text, at, blob, starts, slots, spans, ids, logs, lines):
     -------
     rows : int
     at : int
-        Where to go on: the line that is wrong or that is no n-gram.
+        Where to continue: the line that is wrong or that is not an n-gram.
     status : int
         ``END`` of the text, ``SECTION`` (a line that begins with a backslash), ``FULL``, or what is wrong with a
-        line: its number of ``FIELDS``, a ``NUMBER``, a ``WORD`` that is no unigram, a ``POSITIVE`` probability.
+        line: its number of ``FIELDS``, a ``NUMBER``, a ``WORD`` that is not a unigram, a ``POSITIVE`` probability.
     """
     size = text.size
     order = ids.shape[1]

@@ -342,7 +342,7 @@ def parse_features(text, table, keep, row, rule, logs, names, names_at, n_names,
     text, table, keep
         See `scan_rules` and `parse_links`.
     row, rule : int
-        Row to go on with, and how many rows before it are kept.
+        Row to continue with, and how many rows before it are kept.
     logs : bool
         Values are probabilities whose logs are taken, to five decimals; 0 becomes -100.
     names : np.ndarray [dtype=uint8]
@@ -356,7 +356,7 @@ def parse_features(text, table, keep, row, rule, logs, names, names_at, n_names,
     number : np.ndarray [shape=(1,), dtype=float64]
         Work space.
     found : np.ndarray [shape=(4,), dtype=int64]
-        Row and rule to go on with, and what stopped the reading there: begin and end of it.
+        Row and rule to continue with, and what stopped the reading there: begin and end of it.
 
     Returns
     -------

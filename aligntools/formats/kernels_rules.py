@@ -95,7 +95,7 @@ def count_ngrams(words, offsets, most, sentence, keys, used):
     Returns
     -------
     int
-        The sentence to go on with.
+        The sentence to continue with.
     """
     limit = keys.size * 2 // 3
     while sentence < offsets.size - 1:
@@ -175,7 +175,7 @@ def count_patterns(words, offsets, most, span, sentence, keys, used, stack, code
     Returns
     -------
     int
-        The sentence to go on with.
+        The sentence to continue with.
     """
     limit = keys.size * 2 // 3
     while sentence < offsets.size - 1:

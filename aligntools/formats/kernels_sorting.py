@@ -56,7 +56,7 @@ def sort_keys(pool, starts, order, cache, stack):
     Parameters
     ----------
     pool : np.ndarray [shape=(codes + 1,), dtype=int32]
-        The keys, with one more element behind the last.
+        The keys, with one more element after the last.
     starts : np.ndarray [shape=(keys,), dtype=int64]
     order : np.ndarray [shape=(keys,), dtype=int64]
         Filled with the numbers of the keys, in order.

@@ -30,7 +30,7 @@ class LineSource:
     lines: Iterable[bytes] | None = None
 
     def blocks(self, size: int) -> Iterator[bytes]:
-        """Yield whole lines in blocks of about so many bytes; the last may lack its newline."""
+        """Yield whole lines in blocks of about this many bytes; the last may have no newline at its end."""
         if self.lines is None:
             yield from files.blocks_of_lines(self.name, size)
             return

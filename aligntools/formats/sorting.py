@@ -1,4 +1,4 @@
-"""Sorting more records than fit in memory: sorted runs are put away, on disk where they exceed a bound, then merged.
+"""Sorting more records than fit in memory: sorted runs are stored, on disk beyond a bound, then merged.
 
 A record is a key (see `kernels_sorting`) that three zeros part and end, and two whole numbers, which are added where
 keys are equal; so the result does not depend on how the records came to be spread over runs.
@@ -42,7 +42,7 @@ class _Stored:
 
 
 class Spool:
-    """Groups of arrays, put away in memory until they exceed ``budget`` bytes, then in files of a temporary folder.
+    """Groups of arrays, kept in memory up to ``budget`` bytes, then in files of a temporary folder.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class Spool:
         return sum(isinstance(group, int) for group in self._groups)
 
     def add(self, arrays):
-        """Put a group of arrays away; return its number."""
+        """Store a group of arrays; return its number."""
         arrays = tuple(arrays)
         size = sum(array.nbytes for array in arrays)
         with self._lock:

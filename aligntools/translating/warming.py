@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aligntools.formats import files
+from aligntools.formats import files, kernels_rules, sorting
 from aligntools.formats.arpa import write_arpa
 from aligntools.formats.bitext import read_bitext
 from aligntools.formats.disk_arrays import ArrayStore
@@ -11,10 +11,11 @@ from aligntools.formats.grammar_text import write_text
 from aligntools.formats.pharaoh import Links
 from aligntools.metrics import bleu
 from aligntools.translating.decoding.decoder import System, feature_names
-from aligntools.translating.grammar import extraction, trie
-from aligntools.translating.lm import language_model
-from aligntools.translating.lm.counting import count
+from aligntools.translating.grammar import extraction, kernels_grammar, trie
+from aligntools.translating.lm import kernels_lm, language_model
+from aligntools.translating.lm.counting import Sorter, count
 from aligntools.translating.lm.kneser_ney import estimate
+from aligntools.translating.settings import ExtractionSettings, TuningSettings
 from aligntools.translating.text import Lines
 from aligntools.translating.tuning import tuning
 from aligntools.translating.tuning.imputation import impute
@@ -41,7 +42,7 @@ def warm(folder, pool):
     source, target = map(str, sides)
     model = _language_model(target, str(folder / "lm"), pool)
     grammar = _grammar(source, target, str(folder / "grammar"))
-    trie.build_trie(np.arange(3001, dtype=np.int64), np.arange(1, 3001, dtype=np.int32))  # large enough to grow
+    _what_large_texts_use(grammar)
     system = System(grammar, model, default_weights(feature_names(grammar)))
     text = read_bitext(source, target)
     source_text = Lines.of(text.source, text.source_vocabulary)
@@ -52,7 +53,7 @@ def warm(folder, pool):
         {"loss": "corpus"}, {"loss": "sentence"}, {"loss": "linear"}, {"forest": True, "temperature": 0.1},
         {"forest": True, "loss": "linear"}, {"method": "mert"}, {"method": "likelihood"},
     ):  # fmt: skip
-        settings = tuning.TuningSettings(rounds=1, n_best=5, iterations=2, restarts=1, **how)
+        settings = TuningSettings(rounds=1, n_best=5, iterations=2, restarts=1, **how)
         tuning.tune([part], system.weights, settings, pool=pool)
     forest = part.decode(np.asarray(system.weights))
     for how in ("kbest", "samples"):
@@ -77,8 +78,26 @@ def _grammar(source, target, path):
     lengths = text.source.lengths()
     places = np.concatenate([np.arange(n, dtype=np.int32) for n in lengths])
     links = Links(np.stack([places, places], 1), text.source.offsets)
-    rules = extraction.Extraction(text, links, extraction.ExtractionSettings(), max_memory=1 << 20, threads=1)
-    for style in ("moses", "hiero"):
+    for style, features in (("hiero", "cdec"), ("moses", "full"), ("hiero", "full")):
+        settings = ExtractionSettings(features=features)
+        rules = extraction.Extraction(text, links, settings, max_memory=1 << 20, threads=1)
         write_text(path, rules.parts(), style)
         grammar = read_grammar(path, only_for=(text.source, text.source_vocabulary), span=10)
     return grammar
+
+
+def _what_large_texts_use(grammar):
+    """Compile what is used where tables grow, and where what is sorted comes in several runs."""
+    trie.build_trie(np.arange(3001, dtype=np.int64), np.arange(1, 3001, dtype=np.int32))
+    grammar.subset(np.arange(len(grammar))[::-1]).canonical()
+    keys = np.array([3, 0, 3, 0, 0, 0], np.int32)
+    run = sorting.sorted_run(keys, np.zeros(1, np.int64), np.ones((1, 2), np.int64), 5)
+    sorting.merged([run, run], np.zeros(2, np.int64), np.ones(2, np.int64))
+    sorter = Sorter(ArrayStore(1 << 20), 2, range(2))
+    for _ in range(2):
+        sorter.add(np.ones((4, 4), np.uint32))
+    sorter.finish()
+    small, large = (np.zeros(size, np.uint64) for size in (4, 8))
+    kernels_rules.move_keys(small, large)
+    kernels_grammar.move_targets(small, np.zeros((4, 2), np.int64), large, np.zeros((8, 2), np.int64))
+    kernels_lm.regrow(small, np.zeros((4, 2), np.float32), large, np.zeros((8, 2), np.float32))

@@ -250,7 +250,7 @@ def test_gold_that_does_not_fit(trained, tmp_path):
     for text, fragment in (
         ("0-0\n" * 241, "241 sentence pairs, but the text has 240"),
         ("0-0 99-0\n", ":1: link 99-0 points past the source sentence"),
-        ("a b\n", ":1: 'a b' is no gold alignment"),
+        ("a b\n", ":1: 'a b' is not a gold alignment"),
     ):
         gold.write_text(text)
         done = run("contrastive-align", "-m", trained / "model", *TEXT, "--gold", gold)

@@ -168,6 +168,49 @@ def test_the_round_that_is_written(learn, supervised, systems, reverse, file):
     assert found["all"]["bleu"] != found["supervised"]["bleu"]
 
 
+@pytest.fixture
+def imperfect(systems, supervised, file):
+    """Options of a text whose references are partly those of other sentences."""
+    lines = (systems / "dev.en").read_bytes().splitlines(keepends=True)
+    return (*supervised[:3], file("turned.en", b"".join(lines[:8] + lines[:7:-1])), "--choose", "last")
+
+
+@pytest.mark.parametrize(
+    ("option", "base"),
+    [
+        (("--method", "mert"), ()), (("--method", "likelihood"), ()), (("--loss", "sentence"), ()),
+        (("--loss", "linear"), ()), (("--forest",), ()), (("--n-best", 4), ()), (("--gamma", 3), ()),
+        (("--quench", 4), ()), (("--l2", 1), ()), (("--temperature", 0.5), ()), (("--pop-limit", 2), ()),
+        (("--span-limit", 2), ()), (("--rounds", 2), ()), (("--patience", 1), ("--rounds", 4, "--l2", 10)),
+        (("--restarts", 0), ("--method", "mert")), (("--seed", 7), ("--method", "mert")),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_every_option_of_tuning_has_an_effect(learn, imperfect, option, base):
+    _, plain = learn(*imperfect, *base, output="plain")
+    done, other = learn(*imperfect, *base, *option, output="other")
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(path.read_text())["features"] for path in (plain, other)]
+    assert found[0] != found[1]
+
+
+@pytest.mark.parametrize(
+    ("option", "base"),
+    [
+        (("--n-sources", 3), ()), (("--impute", "samples"), ("--n-sources", 3)), (("--impute", "rules"), ()),
+        (("--reverse-gamma", 0.2), ("--n-sources", 3)), (("--monolingual-weight", 1), ()),
+        (("--seed", 7), ("--samples", 2)),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_every_option_of_imputation_has_an_effect(learn, imperfect, reverse, option, base):
+    _, plain = learn(*imperfect, *reverse, *base, output="plain")
+    done, other = learn(*imperfect, *reverse, *base, *option, output="other")
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(path.read_text())["features"] for path in (plain, other)]
+    assert found[0] != found[1]
+
+
 def test_the_prior_is_what_weights_are_drawn_to(learn, supervised, tmp_path):
     _, zero = learn(*supervised, "--l2", 100, "--choose", "last", output="zero.json")
     _, start = learn(*supervised, "--l2", 100, "--choose", "last", "--prior", "start", output="start.json")

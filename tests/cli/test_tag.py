@@ -83,3 +83,10 @@ def test_what_is_no_tagger(model, samples, trained, tmp_path):
     fails(run("tag", "-m", tmp_path / "cut", samples / "en.txt"), "cut: is damaged")
     fails(run("tag", "-m", model, "--column", "nonsense", samples / "en.conllu"), "column 'nonsense'", status=2)
     fails(run("tag", "-m", model, "--format", "conll", samples / "en.txt"), "en.txt:1")
+
+
+def test_quiet_and_verbose(model, samples):
+    for flags, lines in (((), 0), (("-v",), 1), (("-q",), 0), (("-q", "-v"), 0)):
+        done = run("tag", "-m", model, *flags, samples / "en.txt")
+        assert len(done.stderr.splitlines()) == lines
+    assert b"143 words in " in run("tag", "-m", model, "-v", samples / "en.txt").stderr

@@ -134,3 +134,70 @@ def test_a_single_state_and_sentences_of_one_word(folder):
     done = run("train-hmm", "-q", "--tagged", folder / "tagged", "-o", folder / "one")
     assert done.returncode == 0, done.stderr
     assert run("tag", "--viterbi", "-m", folder / "one", folder / "short").stdout == b"a_X\n\nb_X\na_X\n"
+
+
+def test_each_option_shows(samples, folder):
+    """Every option changes the model; what the options mean is tested with the API."""
+
+    def model(*arguments):
+        done = run("train-hmm", "-q", *arguments, "-o", folder / "model")
+        assert (done.returncode, done.stderr) == (0, b"")
+        return (folder / "model").read_bytes()
+
+    text = ("--text", samples / "en.txt", "--states", 3, "--iterations", 4)
+    found = [model(*text)]
+    for change in (
+        ("--states", 4), ("--iterations", 5), ("--seed", 2), ("--estimator", "vb"), ("--transition-prior", 2),
+        ("--emission-prior", 0.5), ("--no-stop",), ("--restarts", 4), ("--estimator", "mre", "--mre-iterations", 2),
+        ("--estimator", "mre", "--mre-iterations", 3), ("--format", "tagged", "--separator", "e"),
+    ):  # fmt: skip
+        if change[0] == "--format":  # words are cut at another separator
+            (folder / "e").write_text("doge1 runse2\ncate1 sleepse2\n")
+            text = ("--text", folder / "e", "--states", 2, "--iterations", 2)
+            found.append(model(*text))
+        found.append(model(*text, *change))
+    text = ("--text", samples / "en.txt", "--states", 3)
+    found += [model(*text), model(*text, "--tolerance", 0.5)]
+    tagged = ("--tagged", samples / "en.conllu", "--latent", 2, "--members", 2, "--iterations", 3)
+    found.append(model(*tagged))
+    for change in (("--latent", 4), ("--members", 1), ("--iterations", 4), ("--seed", 2), ("--column", "xpos")):
+        found.append(model(*tagged, *change))
+    assert [n for n, data in enumerate(found) if found.index(data) < n] == []
+
+
+def test_quiet_and_verbose(samples, folder):
+    tagged = ("train-hmm", "--tagged", samples / "en.tagged", "--latent", 2, "--members", 1, "--iterations", 2)
+    text = ("train-hmm", "--text", samples / "en.txt", "--states", 2, "--iterations", 2)
+    lines = {}
+    for name, command in (("tagged", tagged), ("text", text)):
+        for flags in ((), ("-v",), ("-q",), ("-q", "-v")):
+            lines[name, flags] = run(*command, *flags, "-o", folder / "x").stderr.decode().splitlines()
+        assert len(lines[name, ("-v",)]) > len(lines[name, ()]) > 0
+        assert lines[name, ("-q",)] == lines[name, ("-q", "-v")] == []
+    assert "log-likelihood" in lines["tagged", ("-v",)][0]
+    assert lines["text", ("-v",)][-1].startswith("143 words, ")
+
+
+def test_the_log_has_each_iteration(samples, folder):
+    run("train-hmm", "-q", "--tagged", samples / "en.tagged", "--latent", 2, "--members", 2, "--iterations", 3,
+        "-o", folder / "x", "--log-json", folder / "log")  # fmt: skip
+    steps = [json.loads(line) for line in (folder / "log").read_text().splitlines()]
+    assert [step["member"] for step in steps] == [0] * 4 + [1] * 4
+    assert all(step.keys() == {"stage", "member", "split", "iteration", "states", "log_likelihood"} for step in steps)
+
+
+def test_the_old_spelling_of_output_goes_on_working(samples, folder):
+    text = ("train-hmm", "-q", "--text", samples / "en.txt", "--states", 2, "--iterations", 1)
+    assert run(*text, "-o", folder / "new").stderr == b""
+    for old in (
+        ("-m", folder / "old"),
+        (f"-m{folder / 'old'}",),
+        ("--model", folder / "old"),
+        (f"--model={folder / 'old'}",),
+    ):
+        done = run(*text, *old)
+        assert done.returncode == 0
+        assert done.stderr.decode().startswith("note: -")
+        assert (folder / "old").read_bytes() == (folder / "new").read_bytes()
+        (folder / "old").unlink()
+    assert "--model" not in run("train-hmm", "--help").stdout.decode()

@@ -119,7 +119,7 @@ def test_what_is_refused(command_inside, file, tmp_path):
     assert fails(command_inside("train-lm", text, "--tmpdir", tmp_path / "none"), "is not a directory", status=2)
     assert fails(command_inside("train-lm", "-", "-"), "only one", status=2)
     assert fails(command_inside("eval-lm", "-m", "-", "-"), "only one", status=2)
-    assert fails(command_inside("eval-lm", "-m", text, text), "is no ARPA file")
+    assert fails(command_inside("eval-lm", "-m", text, text), "is not an ARPA file")
     assert fails(command_inside("eval-lm", "-m", file("x", b"\\data\\\nngram 1=1\n\n\\1-grams:\nx\n"), text), "x:5: ")
     done = command_inside("train-lm", text, "-o", tmp_path / "none" / "m")
     assert fails(command_inside("train-lm", "-q", text, "-o", tmp_path / "none" / "m"), "cannot be written")

@@ -154,3 +154,17 @@ def test_options_that_contradict(transfer, folder, samples):
     fails(transfer(source="-", target="-"), "standard input", status=2)
     done = run("transfer-parse", "--method", "direct", "--source-model", samples / "en.txt", "-o", folder / "x")
     fails(done, "en.txt")
+
+
+def test_quiet_and_verbose(transfer):
+    counts = {flags: len(transfer(*flags).stderr.splitlines()) for flags in ((), ("-v",), ("-q",), ("-q", "-v"))}
+    assert counts["-v",] > counts[()] > 0
+    assert counts["-q",] == counts["-q", "-v"] == 0
+
+
+def test_the_old_spelling_of_output_goes_on_working(folder, tmp_path):
+    direct = ("transfer-parse", "--method", "direct", "--source-model", folder / "en.parser")
+    assert run(*direct, "-o", tmp_path / "new").stderr == b""
+    done = run(*direct, "-m", tmp_path / "old")
+    assert done.stderr == b"note: -m is called -o now\n"
+    assert (tmp_path / "old").read_bytes() == (tmp_path / "new").read_bytes()

@@ -182,7 +182,22 @@ def test_bigrams_of_tags(folder, command_inside, tmp_path):
     assert done.returncode == 0, done.stderr
     assert b"D_X=1" in done.stdout
     assert b"D_N" not in done.stdout
-    assert fails(command_inside(*options, "-w", weights), "a weight for 'D_N' and 1 more, which the system lacks")
+    assert fails(
+        command_inside(*options, "-w", weights), "a weight for 'D_N' and 1 more, which the system does not have"
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "base"),
+    [(("--pop-limit", 1), ("--n-best", 50)), (("--span-limit", 1), ("--n-best", 50)), (("--n-best", 2), ()),
+     (("--samples", 2), ()), (("--gamma", 0), ("--samples", 20)), (("--seed", 5), ("--samples", 5))],
+    ids=str,
+)  # fmt: skip
+def test_every_option_has_an_effect(translate, tmp_path, option, base):
+    weights = write_weights(tmp_path / "w")
+    other = translate("-w", weights, *base, *option)
+    assert other.returncode == 0, other.stderr
+    assert other.stdout != translate("-w", weights, *base).stdout
 
 
 def test_old_spellings_and_figures(translate, tmp_path):
@@ -206,7 +221,9 @@ def test_what_is_wrong_is_one_line(folder, command_inside, tmp_path):
     (tmp_path / "bad").write_text(GRAMMAR + "[X] ||| das\n")
     said("--grammar", tmp_path / "bad", *lm, text=["bad:11: "])
     said(*grammar, *lm, "-w", folder / "lm", text=["is not a file of translation weights"])
-    said(*grammar, *lm, "-w", write_weights(tmp_path / "w", other=1), text=["'other'", "which the system lacks"])
+    said(
+        *grammar, *lm, "-w", write_weights(tmp_path / "w", other=1), text=["'other'", "which the system does not have"]
+    )
     fails(command_inside("translate", *grammar, *lm, tmp_path / "absent"), "absent: cannot be opened")
     fails(command_inside("translate", *grammar, *lm, tmp_path), "is a directory")
     (tmp_path / "empty").write_bytes(b"")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from aligntools.formats import modelfile
-from aligntools.formats.modelfile import read_model, write_model
+from aligntools.formats.modelfile import is_model, model_kind, read_model, write_model
 from aligntools.ground.errors import DataError, ModelError
 
 ARRAYS = {
@@ -78,6 +78,38 @@ def test_other_kinds_and_versions_are_refused(tmp_path):
     refused(written_with(path, {"other": "x"}), "not a model of this program")
     for text in ("{", "{}", "[]", "3"):
         refused(written_with(path, {"aligntools": text}), "damaged")
+
+
+def test_the_kind_is_read_from_the_file(tmp_path):
+    path = write(tmp_path / "model", kind="tagging")
+    assert model_kind(str(path)) == "tagging"
+    path = written_with(path, {"other": "x"})
+    with pytest.raises(ModelError, match=f"{path}: is not a model of this program"):
+        model_kind(str(path))
+    path.write_bytes(b"0-0 1-1\n")
+    with pytest.raises(ModelError, match=f"{path}: is damaged or not a model file"):
+        model_kind(str(path))
+    with pytest.raises(ModelError, match="nothing: cannot be opened"):
+        model_kind(str(tmp_path / "nothing"))
+
+
+def test_model_files_are_told_from_text(tmp_path):
+    path = write(tmp_path / "model")
+    data = path.read_bytes()
+    assert is_model(str(path))
+    for other in (
+        b"",
+        data[:8],
+        data[:8] + b"x" + data[9:],
+        b"\xff" * 8 + data[8:],
+        b'12345678{"a": 1}',
+        b"a b c\n" * 9,
+    ):
+        path.write_bytes(other)
+        assert not is_model(str(path)), other[:12]
+    assert not is_model(str(tmp_path))
+    assert not is_model("-")
+    assert not is_model(str(tmp_path / "nothing"))
 
 
 def test_damaged_files_are_refused(tmp_path):

@@ -24,6 +24,11 @@ def test_no_block_costs_much_more_than_its_share(costs, blocks):
         assert sum(costs[a:b]) <= sum(costs) / blocks + max(costs) + 1e-3
 
 
+def test_equal_costs_are_cut_into_equal_blocks():
+    assert balanced_blocks(np.ones(12), 4) == [(0, 3), (3, 6), (6, 9), (9, 12)]
+    assert balanced_blocks(np.ones(2), 2) == [(0, 1), (1, 2)]
+
+
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_pool_keeps_the_order_and_raises_what_was_raised(threads):
     with Pool(threads) as pool:

@@ -13,7 +13,7 @@ from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.errors import DataError, ModelError
 from aligntools.ground.parallel import Pool
 from aligntools.translating.lm import language_model
-from aligntools.translating.lm.kernels_lm import score_and_state, shrink, word_score
+from aligntools.translating.lm.kernels_lm import extend, find, score_and_state, word_score
 from tests.naive_lm import BEGIN, END, UNKNOWN, backed_off
 from tests.places import REALDATA, ROOT
 
@@ -23,6 +23,22 @@ DATA = REALDATA / "translation"
 
 numbers = st.integers(-3000, -1).map(lambda k: k / 1000)
 backoffs = st.one_of(st.none(), st.just(0.0), st.integers(-900, 900).map(lambda k: k / 1000))
+
+
+def shrink(unigrams, keys, values, order, words, n):
+    """Return how many of the last ``n`` of ``words``, at most order - 1, later scores depend on."""
+    n, code = min(n, order - 1), np.uint64(0)
+    for k in range(n):
+        word = words[len(words) - 1 - k]
+        code = extend(code, word)
+        if k == 0:
+            if unigrams[word, 1] == 0:
+                return 0
+            continue
+        place = find(keys, code)
+        if place < 0 or values[place, 1] == 0:
+            return k
+    return n
 
 
 @st.composite

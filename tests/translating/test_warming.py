@@ -1,36 +1,76 @@
-"""Warming up leaves nothing of translation to compile, but for what only large texts and foreign grammars need."""
+"""Warming up leaves nothing of translation to compile, whatever the commands are asked for."""
 
-import importlib
-import re
+import tempfile
+from pathlib import Path
 
-import pytest
-
-from aligntools.ground.parallel import Pool
 from aligntools.translating import warming
-from tests.test_architecture import PACKAGE
+from tests.cli.running import run
+from tests.places import SAMPLES
+from tests.warmed import compiled_by
 
-#: Compiled modules, by the folder of the package that they are in.
-MODULES = [
-    path for folder, names in (("translating", "*"), ("formats", "arpa"), ("formats", "grammar*"), ("formats", "rules"))
-    for path in sorted((PACKAGE / folder).glob(f"kernels_{names}.py")) if path.stem != "kernels_state"  # for others
-]  # fmt: skip
-#: For tables that grow, for what was sorted in parts, and for rules without links.
-RARE = {"merge", "move_keys", "move_targets", "regrow", "rule_keys", "best_words"}
+#: Commands, as in a folder with the samples' first lines (few), a diagonal alignment and its reverse.
+COMMANDS = """
+train-lm -n 4 all.en -o en.arpa
+train-lm -n 3 all.de --prune 0,0,1 --lowercase --max-memory 100K --format binary -o de.lm
+train-lm -n 3 all.en --format binary -o en.lm
+eval-lm -m en.arpa few.en
+eval-lm -m en.lm --lines few.en
+extract-grammar -s all.de -t all.en -a all.align -o grammar
+extract-grammar -s all.de -t all.en -a all.align -o tight --phrases tight --features standard --max-memory 1M
+extract-grammar -s all.de -t all.en -a all.align -o loose --phrases loose --nonterminals 1 --min-count 1
+extract-grammar -s all.de -t all.en -a all.align -o cdec --features cdec --text few.de
+extract-grammar -s all.de -t all.en -a all.align -o moses.gz --format moses
+extract-grammar -s all.de -t all.en -a all.align -o binary --format binary
+extract-grammar -s all.en -t all.de -a all.align -o reverse --format binary
+filter-grammar --grammar grammar --text few.de -o filtered
+filter-grammar --grammar grammar --text few.de --span 10 -o filtered
+filter-grammar --grammar moses.gz --text few.de --format binary -o filtered.bin
+filter-grammar --grammar binary --text few.de --format hiero -o filtered
+translate --grammar grammar --lm en.arpa few.de -o out
+translate --grammar moses.gz --lm en.lm few.de -o out --n-best 5 --hypergraphs forests
+translate --grammar cdec --no-lm few.de -o out --samples 3
+translate --grammar binary --lm en.lm few.de -o out --tags S/en.tagged --pop-limit 0 --span-limit 3
+imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o w
+imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --loss sentence --temperature 0.1
+imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --loss linear --quench 2
+imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --forest
+imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --forest --loss linear
+imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --method mert --restarts 1
+imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --method likelihood
+imputed-risk --supervised few.en --reference few.de --grammar reverse --lm de.lm -o r
+imputed-risk --monolingual few.en IMPUTE -o x
+imputed-risk --monolingual few.en IMPUTE -o x --samples 2
+imputed-risk --monolingual few.en IMPUTE -o x --impute rules
+""".replace("IMPUTE", "--grammar binary --lm en.lm --reverse-grammar reverse --reverse-lm de.lm --reverse-weights r")
 
 
-@pytest.fixture(scope="module")
-def callers(tmp_path_factory):
-    """Warm up; return the text of all modules that are not compiled."""
-    with Pool(1) as pool:
-        warming.warm(tmp_path_factory.mktemp("warm"), pool)
-    plain = [path for path in PACKAGE.rglob("*.py") if not path.stem.startswith("kernels")]
-    return "\n".join(path.read_text(encoding="utf-8") for path in plain)
+def warm(pool):
+    """Warm up, in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        warming.warm(Path(folder), pool)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
-def test_every_kernel_that_python_calls_is_compiled(path, callers):
-    module = importlib.import_module(".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts))
-    own = {n: k for n, k in vars(module).items() if hasattr(k, "signatures") and k.__module__ == module.__name__}
-    called = {name for name in own if re.search(rf"\bk\w*\.{name}\b", callers)} - RARE
-    assert not {name for name in called if not own[name].signatures}
-    assert called
+def work():
+    """Run the commands."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "S").symlink_to(SAMPLES)
+        sides = {side: (SAMPLES / f"de-en.{side}").read_text(encoding="utf-8").splitlines() for side in ("de", "en")}
+        for side, lines in sides.items():
+            (folder / f"all.{side}").write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+            (folder / f"few.{side}").write_text("".join(line + "\n" for line in lines[:6]), encoding="utf-8")
+        sizes = [min(len(s.split()), len(t.split())) for s, t in zip(*sides.values(), strict=True)]
+        links = [" ".join(f"{i}-{i}" for i in range(n)) for n in sizes]
+        (folder / "all.align").write_text("".join(line + "\n" for line in links), encoding="utf-8")
+        for line in COMMANDS.split("\n"):
+            if line:
+                more = ["--rounds", 1, "--pop-limit", 10, "--n-best", 5] if line.startswith("imputed-risk") else []
+                done = run(*line.split(), *more, cwd=folder)
+                assert done.returncode == 0, f"{line}\n{done.stderr.decode()}"
+
+
+def test_nothing_is_left_to_compile():
+    found = compiled_by("tests.translating.test_warming")
+    assert len(found["before"]) > 60
+    # files of links are read by what alignment warms up
+    assert [name for name in found["added"] if ".kernels_pharaoh." not in name] == []

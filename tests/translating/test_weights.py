@@ -32,7 +32,7 @@ def test_what_is_saved_is_loaded_by_name(tmp_path):
         (lambda t: t["features"].update(lm=float("inf")), ["the weight of 'lm' is Infinity"]),
         (lambda t: t["features"].pop("lm"), ["no weight for the feature 'lm';"]),
         (lambda t: [t["features"].pop(n) for n in NAMES[:3]], ["no weight for the feature 'lm' and 2 more;"]),
-        (lambda t: t["features"].update(b=1, a=2), ["a weight for 'a' and 1 more, which the system lacks"]),
+        (lambda t: t["features"].update(b=1, a=2), ["a weight for 'a' and 1 more, which the system does not have"]),
     ],
 )
 def test_what_does_not_fit_is_one_line(change, fragments, tmp_path):

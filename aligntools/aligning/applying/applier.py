@@ -48,6 +48,10 @@ class Posteriors:
     reverse: np.ndarray
     log_likelihood: np.ndarray
 
+    def lengths(self) -> np.ndarray:
+        """Return the words of the source and of the target sentences, int64 [2, k1 - k0]."""
+        return np.stack([np.diff(o[self.k0 : self.k1 + 1]) for o in (self.source_offsets, self.target_offsets)])
+
 
 class Applier:
     """Applies one model's views to texts; it can be used from several threads at once.

@@ -79,11 +79,9 @@ def _decide(posteriors, chosen, trained, settings, single, threshold, pool, dire
         links = Links(pairs, offsets)
     else:
         links = _combined(found, settings)
-        probabilities = _probabilities(posteriors, links, trained)
-    p = posteriors
-    lengths = np.stack([np.diff(o[p.k0 : p.k1 + 1]) for o in (p.source_offsets, p.target_offsets)])
+        probabilities = link_posteriors(posteriors, links, trained)
     forward, reverse = found if directions else (None, None)
-    return Decided(links, probabilities, forward, reverse, p.log_likelihood, lengths)
+    return Decided(links, probabilities, forward, reverse, posteriors.log_likelihood, posteriors.lengths())
 
 
 def _combined(found: list[Links | None], settings: DecisionSettings) -> Links:
@@ -96,7 +94,7 @@ def _combined(found: list[Links | None], settings: DecisionSettings) -> Links:
     return one
 
 
-def _probabilities(p: Posteriors, links: Links, trained) -> np.ndarray:
+def link_posteriors(p: Posteriors, links: Links, trained) -> np.ndarray:
     """Return the posterior of each link: the mean of the directions that were trained."""
     k = links.sentences()
     n_j = np.diff(p.target_offsets[p.k0 : p.k1 + 1])[k]

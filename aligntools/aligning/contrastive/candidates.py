@@ -159,7 +159,9 @@ class CandidateFinder:
         Of the model, where there is one already.
     """
 
-    def __init__(self, model, pool, trees=None, least=LEAST_POSTERIOR, most=MOST_LINKS, cells=CELLS, applier=None):
+    def __init__(
+        self, model, pool, trees=None, least=LEAST_POSTERIOR, most=MOST_LINKS, cells=CELLS, applier=None
+    ) -> None:
         self.model, self.pool, self.trees, self.least, self.most = model, pool, trees, least, most
         self.applier = applier or Applier(model.views, model.settings, model.sizes, cells)
 

@@ -36,7 +36,7 @@ class Feature:
         ``local`` and ``non-local`` are the paper's sixteen; ``base`` come from the base model's posteriors,
         ``words`` from how words are spelled and how frequent they are, ``ours`` from the links.
     start : float
-        Weight that learning starts from with all features: learned from gold alignments of seventeen languages with
+        Weight that learning starts from with all features: learned from gold alignments of eighteen languages with
         English (at most 120 pairs of each set), made the same for both directions.
     paper : float
         Weight that learning starts from in the program of the paper's authors; 1 for the posterior, 0 for others.

@@ -2,7 +2,7 @@
 
 They see what the features say of a link by itself, the posteriors of the eight cells around it and the size of the
 sentence pair, nothing of what words or languages these are: so what they learned on some languages holds on others.
-The ones that come with the program were learned from the gold links of seventeen languages with English, every pair
+The ones that come with the program were learned from the gold links of eighteen languages with English, every pair
 seen from both sides.
 """
 

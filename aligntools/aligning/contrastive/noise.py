@@ -4,11 +4,13 @@ import dataclasses
 
 import numpy as np
 
+from aligntools.formats.corpus import Bitext
+
 #: Ways to spoil a sentence pair, each on both sides: exchange all words, leave one out, add one, replace one.
 KINDS = ("shuffle", "delete", "insert", "replace")
 
 
-def pick(bitext, sentences):
+def pick(bitext: Bitext, sentences) -> Bitext:
     """Return the text of some sentences (int [n]) alone, in that order; vocabularies are shared."""
     sides = {}
     for name in ("source", "target"):

@@ -1,18 +1,22 @@
 """The contrastive model's two tasks on texts: weights from sentence pairs, with gold or without, and alignments."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from aligntools.aligning.applying.applier import decide
+from aligntools.aligning.applying.decisions import Decided, link_posteriors
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import supervised
-from aligntools.aligning.contrastive.candidates import concatenate, empty
+from aligntools.aligning.contrastive.candidates import CandidateFinder, concatenate, empty
 from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
 from aligntools.aligning.contrastive.search import SearchSettings, search
+from aligntools.aligning.contrastive.settings import PULLS, RATES, ContrastiveSettings
 from aligntools.aligning.contrastive.weights import Weights
+from aligntools.aligning.settings import DIRECTIONS
 from aligntools.formats.goldlinks import Gold
 
 #: Pairs with a longer side are not learned from.
@@ -65,7 +69,7 @@ def draw(bitexts, sentences, seed):
     return [fit[chosen][fit[chosen][:, 0] == n, 1] for n in range(len(bitexts))]
 
 
-def learn_weights(finder, bitexts, plan, report=None):
+def learn_weights(finder: CandidateFinder, bitexts: list, plan: LearningPlan, report=None) -> Weights:
     """Learn weights from texts without gold.
 
     Parameters
@@ -128,7 +132,7 @@ class GoldLearning:
     validated: float | None
 
 
-def learn_from_gold(finder, bitext, gold, plan, method="risk", folds=5, report=None):
+def learn_from_gold(finder: CandidateFinder, bitext, gold: Gold, plan: LearningPlan, method="risk", folds=5, report=None) -> GoldLearning:
     """Learn weights from gold alignments of a text's sentence pairs; see `supervised.train_supervised`."""
     pool = finder.pool
     parts, links = [], []
@@ -198,7 +202,27 @@ def learning_plan(features, paper_start=False, **others):
     return LearningPlan(active, names.start_weights(active, paper_start), **others)
 
 
-def align(finder, bitext, weights, pool):
-    """Yield the `Links` of consecutive runs of sentences."""
-    for _, candidates in finder.find(bitext):
-        yield search(candidates, weights.values, weights.active, weights.search, pool).links()
+def plan_of(settings: ContrastiveSettings, threshold=0.4):
+    """Return the `LearningPlan` that settings mean; ``threshold`` is the base model's, for its own decision."""
+    paper = settings.begins == "paper"
+    learning = LearningSettings(
+        n_best=settings.n_best, rate=RATES[settings.begins] if settings.rate is None else settings.rate,
+        pull=PULLS[settings.begins] if settings.pull is None else settings.pull, passes=settings.passes,
+        seed=settings.seed,
+    )  # fmt: skip
+    return learning_plan(
+        settings.features, paper, sentences=settings.sentences, noise=settings.noise, learning=learning,
+        density=settings.density or "base", threshold=threshold,
+        search=SearchSettings(beam=settings.beam, constraint=settings.constraint),
+    )  # fmt: skip
+
+
+def align(finder, bitext, weights, pool) -> Iterator[Decided]:
+    """Yield what is decided on consecutive runs of sentences; probabilities are the base model's."""
+    trained = DIRECTIONS[finder.model.settings.direction]
+    for posteriors, candidates in finder.find(bitext):
+        links = search(candidates, weights.values, weights.active, weights.search, pool).links()
+        yield Decided(
+            links, link_posteriors(posteriors, links, trained), None, None, posteriors.log_likelihood,
+            posteriors.lengths(),
+        )  # fmt: skip

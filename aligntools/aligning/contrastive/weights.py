@@ -35,7 +35,7 @@ class Weights:
     search: SearchSettings = field(default_factory=SearchSettings)
     about: dict = field(default_factory=dict)
 
-    def save(self, path):
+    def save(self, path) -> None:
         """Write the file; it appears whole or not at all."""
         chosen = [n for n, a in zip(NAMES, self.active, strict=True) if a]
         search = {k: v for k, v in asdict(self.search).items() if v != math.inf}
@@ -51,7 +51,7 @@ class Weights:
             out.write((json.dumps(text, indent=1, ensure_ascii=False) + "\n").encode())
 
 
-def load_weights(path):
+def load_weights(path) -> Weights:
     """Read a weights file.
 
     Raises

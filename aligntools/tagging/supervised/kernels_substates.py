@@ -6,11 +6,6 @@ import numpy as np
 
 from aligntools.ground.compiling import kernel
 
-#: float64 left free before an array that a loop writes while it sums. Where such an array begins less than a few
-#: vectors behind another one that the loop reads, compiled code takes a slower way that sums in another order: where
-#: the allocator puts arrays must not show in the results.
-CLEAR = 64
-
 
 @kernel(part=True)
 def _forward(begin, end, pairs, tags, at, values, first, start, transitions, alpha):
@@ -91,10 +86,9 @@ def observed_block(
     longest, width = 1, gamma.shape[1]
     for k in range(k0, k1):
         longest = max(longest, offsets[k + 1] - offsets[k])
-    clear = CLEAR // width + 1
-    alpha = np.empty((clear + longest, width))[clear:]
-    beta = np.empty(CLEAR + width)[CLEAR:]
-    after = np.empty(CLEAR + width)[CLEAR:]
+    alpha = np.empty((longest, width))
+    beta = np.empty(width)
+    after = np.empty(width)
     for k in range(k0, k1):
         begin, end = offsets[k], offsets[k + 1]
         total = _forward(begin, end, pairs, tags, at, values, first, start, transitions, alpha)

@@ -26,7 +26,7 @@ from aligntools.translating.grammar.trie import Trie, build_trie
 from aligntools.translating.lm.kernels_lm import END
 from aligntools.translating.settings import DecoderSettings
 
-#: Features beside the grammar's own, in order; the sparse ones come last.
+#: Features besides the grammar's own, in order; the sparse ones come last.
 COUNTS = (
     "word-penalty", "arity-0", "arity-1", "arity-2", "glue-unary", "glue-binary", "unknown", "lm-unknown",
 )  # fmt: skip
@@ -50,7 +50,7 @@ class Sentences:
         The target id that each word has when it is passed through: of the same word in the target vocabulary, or one
         past it, ``len(vocabulary) + k`` for ``extra[k]``.
     extra : list of bytes
-        Words that the target vocabulary lacks.
+        Words that are not in the target vocabulary.
     """
 
     tokens: np.ndarray

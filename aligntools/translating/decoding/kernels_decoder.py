@@ -346,7 +346,7 @@ def fill_cell(kind, n_cubes, base, passed, weights, settings, rules, model, cont
                     score += hypotheses.scores[tails[side]]
             items.scores[item], items.gains[item], rows[item, DONE] = score, gain, 1
             if kind == WHOLE:
-                items.states[item][:] = 0  # one goal, whatever the words
+                items.states[item][:] = 0  # one goal for all words
             counts[SCORED] += 1
             if pending > item or (size > 0 and heap_keys[0] > score):
                 size = push(heap_keys, heap_rows, size, score, np.int32(item))

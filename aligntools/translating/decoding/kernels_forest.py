@@ -110,7 +110,7 @@ def reach(goal, n_nodes, n_edges, edges, reached, target_offsets, n_features, sp
 
 @kernel(inline=True, owning=False)
 def _append(symbol, left, right, length):
-    """Put a word behind the first and last four of a node's; return the new length, 4 at most."""
+    """Append a word to the first and last four of a node's; return the new length, 4 at most."""
     if length < KEPT:
         left[length] = symbol
     for k in range(KEPT - 1):
@@ -159,7 +159,7 @@ def _add_feature(ids, values, count, feature, value):
 def write_features(rule, pseudo, gain, with_lm, unknown, features, ids, values, n_features):
     """Write the features of a hyperedge; return how many there are so far.
 
-    ``pseudo`` is the pseudo-rule, or below 0; ``unknown`` whether the language model lacks the word passed through.
+    ``pseudo`` is the pseudo-rule, or below 0; ``unknown`` whether the model does not know the word passed through.
     """
     n_dense = features.dense.shape[1]
     at = 1 + n_dense  # the counts begin

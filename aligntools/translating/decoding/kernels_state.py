@@ -1,14 +1,14 @@
-"""The language model's part of a hypothesis: what words that are yet to come on either side have to know.
+"""The language model's part of a hypothesis: what the words that are yet to come on either side need to know.
 
 A hypothesis covers some source words and has a translation, of which the words further left are not known yet. With a
 model of order ``n`` and ``m = n - 1`` its state is a row of integers
 
     0                  ``open``: number of left words, plus 256 once the left is closed
     1                  number of right words
-    2 .. 2 + m         left words (ids of the model), the first ones of the translation, 0 behind them
-    2 + m .. 2 + 2m    right words, in order, 0 behind them
+    2 .. 2 + m         left words (ids of the model), the first ones of the translation, then 0
+    2 + m .. 2 + 2m    right words, in order, then 0
     2 + 2m             (where whole states are kept) words of the translation, at most 4
-    3 + 2m .. 7 + 2m   its first 4 words (target ids), 0 behind them
+    3 + 2m .. 7 + 2m   its first 4 words (target ids), then 0
     7 + 2m .. 11 + 2m  its last 4 words, 0 before them
 
 and of floats: the left words' log-probabilities so far (each after those before it), and the backoffs of the contexts
@@ -78,7 +78,7 @@ def after_context(model, context, n_context, word):
 
 @kernel(inline=True, owning=False)
 def keep_ends(state, at, length, symbol, tail, states):
-    """Put a word, or what a tail yields, behind the first and last 4 words; return how many there are, at most 4."""
+    """Append a word, or what a tail yields, to the first and last 4 words; return how many there are, at most 4."""
     more = 1 if tail < 0 else np.int64(states[tail, at])
     last = more if tail < 0 or more < KEPT else KEPT
     for k in range(more):
@@ -176,7 +176,7 @@ def combine(
                 on = n_context > k + 1 or tail < 0
             if tail >= 0 and states[tail, 0] >= CLOSED:
                 closed = True
-                for k in range(inside, n_context):  # the word behind the left ones backs off from longer contexts
+                for k in range(inside, n_context):  # the word after the left ones backs off from longer contexts
                     gain += np.float64(backoffs[k])
         if tail >= 0 and (untouched or states[tail, 0] >= CLOSED or n_context <= inside):
             n_context = np.int64(states[tail, 1])

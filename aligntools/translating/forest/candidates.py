@@ -90,7 +90,7 @@ class CandidateLists:
         )
 
     def followed(self, *others: "CandidateLists") -> "CandidateLists":
-        """Return the sentences of several lists, one list's behind another's."""
+        """Return the sentences of several lists, one list after another."""
         lists = [self, *others]
         columns = {}
         for f in fields(self):
@@ -130,7 +130,7 @@ def offsets_of(counts) -> np.ndarray:
 
 
 def join_offsets(parts) -> np.ndarray:
-    """Return the offsets of arrays that are put one behind another."""
+    """Return the offsets of arrays that are joined."""
     return offsets_of(np.concatenate([np.diff(p) for p in parts]))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.translating.forest import kernels_semirings
 
-#: Parts that the sentences are worked in, whatever the number of threads.
+#: Blocks that the sentences are divided into, for any number of threads.
 BLOCKS = 32
 
 
@@ -109,7 +109,7 @@ class Hypergraph:
         )
 
 
-#: Of each attribute: dtype, and what its numbers count, if they begin anew in another hypergraph.
+#: The dtype of each attribute.
 _TYPES = {
     "node_offsets": np.int64, "roots": np.int64, "edge_offsets": np.int64, "tails": np.int32, "rules": np.int32,
     "feature_offsets": np.int64, "feature_ids": np.int32, "feature_values": np.float32, "word_offsets": np.int64,

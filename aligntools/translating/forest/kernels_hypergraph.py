@@ -47,7 +47,7 @@ def _next_node(tails, e, count, top, out):
     """Return the node that comes after edge ``e``, in the derivation's pre-order, and where the stack begins then.
 
     The stack of nodes ends ``out``, whose first ``count`` places are taken. The node is `_DONE` where the derivation
-    ends, `_FULL` where there is no room.
+    ends, `_FULL` if there is no room.
     """
     v = np.int64(_DONE)
     if tails[e, 0] >= 0:
@@ -125,7 +125,7 @@ def count_words(word_offsets, words, edges):
 
 @kernel
 def yield_words(tails, word_offsets, words, edges, sizes, stack, out):
-    """Write the words of a derivation to ``out``; ``sizes`` [edges] and ``stack`` [2 * edges + 2] are for work."""
+    """Write the words of a derivation to ``out``; ``sizes`` [edges], ``stack`` [2 * edges + 2] are working memory."""
     for i in range(len(edges) - 1, -1, -1):
         size = 1
         if tails[edges[i], 0] >= 0:
@@ -158,7 +158,7 @@ def yield_words(tails, word_offsets, words, edges, sizes, stack, out):
 def sum_features(feature_offsets, feature_ids, feature_values, edges, dense, touched, ids, values):
     """Add up the features of a derivation's edges; write the ids, ascending, and values; return how many.
 
-    ``dense`` float64 [features] is zero before and after; ``touched`` int32 [features] is for work.
+    ``dense`` float64 [features] is zero before and after; ``touched`` int32 [features] is working memory.
     """
     count = 0
     for i in range(len(edges)):
@@ -206,7 +206,7 @@ def fill_derivations(
     sizes, stack, dense, touched
         See `yield_words` and `sum_features`; for the longest derivation.
     begin_words, begin_features : int64 [derivations + 1]
-        Of `measure_derivations`; the latter then say where the features begin indeed.
+        Of `measure_derivations`; the latter then say where the features really begin.
     out_words : int32, ids : int32, values : float32, scores : float64 [derivations]
         Out.
     """

@@ -321,7 +321,7 @@ def k_best(forest, search, begin, end, root, k, distinct, found):
 
 @kernel(owning=False)
 def trace(table, rows, stack, starts, edges):
-    """Write the edges of the derivations in some rows of the table, one derivation behind the other.
+    """Write the edges of the derivations in some rows of the table, one derivation after another.
 
     ``starts`` [rows + 1] says where each begins; ``stack`` has as many entries as the longest has edges.
     """

@@ -94,7 +94,7 @@ def expectations(edge_offsets, tails, conditional, posterior, rewards, begin, en
     values : float64 [nodes]
         Out: the expectation over the derivations of each node.
     excess : float64 [nodes]
-        Out: mass of the node times what derivations with it have above all derivations' expectation.
+        Out: mass of the node times by how much derivations with it exceed the expectation over all derivations.
     slopes : float64 [edges]
         Out: the same of the edge: the derivative of the sum over roots, each weighing what the posteriors say.
     """

@@ -1,7 +1,7 @@
 """Sums over the derivations of hypergraphs: partition functions, posteriors, expectations, their gradients.
 
 With p(d) the exponential of a derivation's score, normalized, and r(d) and f(d) sums over its edges, the first-order
-expectation semiring gives E[r], the second-order one E[r f] besides, and with it the gradient of E[r]: the covariance
+expectation semiring gives E[r], the second-order one also E[r f], and with it the gradient of E[r]: the covariance
 of r and f (Li & Eisner 2009, sections 3 and 4). The recursions here are these semirings' with every element divided
 by the sum of its node: then they need no logarithms below the partition functions, and E[r f] is never built; the
 covariance comes as one slope an edge, posterior times (E[r given the edge] - E[r]), times its features (the

@@ -2,7 +2,7 @@
 
 An initial phrase pair is a stretch of words on either side whose links do not leave it. It counts 1, shared equally
 by all rules that it gives: itself, and what remains when one or two initial phrase pairs within it are replaced by
-nonterminals. Rules are entered in tables of distinct ones, whose contents are put away as sorted runs, merged, scored
+nonterminals. Rules are entered in tables of distinct ones, whose contents are stored as sorted runs, merged, scored
 and pruned shard by shard; what is added up are whole numbers, so that neither the number of threads nor the bound on
 memory shows in the result.
 """
@@ -47,7 +47,7 @@ class ExtractionFigures:
 
 
 class Extraction:
-    """The extraction of one grammar, which is given out in parts.
+    """The extraction of one grammar, which comes in parts.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ class Extraction:
         Of as many sentences, all within them.
     settings : ExtractionSettings
     text : (Side, Vocabulary) or None
-        Give out only what may be used on this text; all rules enter the scores.
+        Keep only rules that this text can use; all rules enter the scores.
     threads : int
     max_memory : int
         Bytes for tables, runs and shards; a bound on what grows with the text, kept approximately.
     folder : str or None
-        Where runs go that do not fit; None: the system's place for temporary files.
+        Folder for runs that do not fit in memory; None: the system's folder for temporary files.
     """
 
     def __init__(self, bitext: Bitext, links: Links, settings=None, *, text=None, threads=1, max_memory=2 << 30,
@@ -106,7 +106,7 @@ class Extraction:
         return concatenate(self.parts()).canonical()
 
     def _extract(self, pool, runs):
-        """Fill tables with distinct rules and put them away as sorted runs."""
+        """Fill tables with distinct rules and store them as sorted runs."""
         room = max(_LEAST, self._memory // 4 // self._threads // _RECORD)
         costs = np.minimum(self.source.lengths(), self.target.lengths())
         count = max(4 * self._threads, -(-len(costs) // _SENTENCES)) if len(costs) > 256 else 1
@@ -148,7 +148,7 @@ class Extraction:
                 room *= 2
 
     def _merge(self, pool, runs, words, shards, targets):
-        """Merge the runs shard by shard; put away the rules that stay, and the counts of all target sides."""
+        """Merge the runs shard by shard; store the rules that stay, and the counts of all target sides."""
         opened = [runs.get(k, lazily=True) for k in range(len(runs))]
         size = sum(array.nbytes for run in opened for array in run)
         count = max(1, 2 * self._threads if size > 1 << 22 else 1, -(-6 * size * self._threads // self._memory))

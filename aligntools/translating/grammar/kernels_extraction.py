@@ -276,11 +276,11 @@ def extract_rules(text, end, settings, state, work, records):
         Longest phrase, most symbols of a source side, most nonterminals, which phrases (`LOOSE`, `TIGHT`, `OUTER`),
         fewest source words of what a nonterminal stands for.
     state : np.ndarray [shape=(2,), dtype=int64]
-        Sentence and phrase to go on with; brought up to date.
+        Sentence and phrase to continue with; updated.
     work : PhraseTables
         Working memory.
     records : RuleRecords
-        Brought up to date.
+        Updated.
 
     Returns
     -------

@@ -21,7 +21,7 @@ def group_rules(pool, starts, rule_at, source_at):
     pool : np.ndarray [dtype=int32]
     starts : np.ndarray [shape=(records,), dtype=int64]
     rule_at, source_at : np.ndarray [shape=(records + 1,), dtype=int64]
-        Filled with the first record of each rule and the first rule of each source side, ends behind them.
+        Filled with the first record of each rule and the first rule of each source side, with the ends last.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def weigh_links(pool, starts, weights, rule_at, rules, keys, values, joint, lexi
 def best_words(source_offsets, source, target_offsets, target, keys, values, out):
     """Fill ``out`` [shape=(rules, 2), dtype=float64] with the lexical scores that cdec has, as natural logs.
 
-    Each word is scored by the best word of the whole other side, or NULL, whatever the links are:
+    Each word is scored by the best word of the whole other side, or NULL, without regard to the links:
     ``sum_e log max_f p(e | f)``, and the same with the sides exchanged. A word that none explains counts as 1e-99.
     """
     none = -99.0 * math.log(10.0)
@@ -214,12 +214,12 @@ def add_targets(hashes, joint, row, part, parts, keys, sums, used):
     keys : np.ndarray [shape=(a power of two,), dtype=uint64]
     sums : np.ndarray [shape=(a power of two, 2), dtype=int64]
     used : np.ndarray [shape=(1,), dtype=int64]
-        Keys in the table; brought up to date.
+        Keys in the table; updated.
 
     Returns
     -------
     int
-        The rule to go on with.
+        The rule to continue with.
     """
     limit = keys.size * 2 // 3
     while row < hashes.size:
@@ -271,7 +271,7 @@ def select_rules(joint, lexical, source_at, sources, usable, keep, min_count, ch
     min_count : int
         Least count, in the first column of ``joint``.
     chosen : np.ndarray [shape=(keep,), dtype=int64]
-        Work space.
+        Working memory.
     kept : np.ndarray [shape=(rules,), dtype=uint8]
         Filled with 1 for the rules that stay.
     """

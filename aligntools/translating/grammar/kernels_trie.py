@@ -76,7 +76,7 @@ def enter_rules(rule, source_offsets, source, used, keys, children, by_gap, ends
     Returns
     -------
     int
-        The rule to go on with once the arrays have grown; the number of rules when done.
+        The rule to continue with once the arrays have grown; the number of rules when done.
     """
     rules = source_offsets.shape[0] - 1
     while rule < rules:

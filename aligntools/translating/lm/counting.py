@@ -23,13 +23,13 @@ class Sorter:
     Parameters
     ----------
     store : ArrayStore
-        Where sorted parts are kept; what is sorted at a time takes a sixth of its bound, twice.
+        Where sorted parts are kept; what is sorted at a time takes two sixths of its bound.
     order : int
         Words in a row; two numbers follow.
     columns : sequence of int
         The order of the result, the most important column first.
     passes : sequence of int, optional
-        The columns that a part has to be sorted by, if the order in which it comes sees to the others.
+        The columns that a part has to be sorted by, if it comes sorted by the others.
     sharing : int
         How many sort at the same time.
     """
@@ -42,7 +42,7 @@ class Sorter:
         self._most = max(rows_at_a_time(store, order) // sharing, 1 << 10)
 
     def add(self, table):
-        """Sort rows in and forget them; the array may be changed."""
+        """Add rows; the array may be changed."""
         from aligntools.translating.lm import kernels_counting as kernels
 
         for begin in range(0, len(table), self._most):
@@ -100,8 +100,8 @@ class NgramCounts:
     vocabulary : Vocabulary
         Word ids as in `language_model.NgramModel`.
     table : np.ndarray [shape=(n-grams, order + 2), dtype=uint32]
-        In suffix order: words from the last to the first, how often, and a column of no meaning. Before a sentence
-        there is its begin as often as it takes.
+        In suffix order: words from the last to the first, how often, and an unused column. A sentence is
+        preceded by as many <s> as are needed.
     sentences, words, blank : int
         Read: sentences with words, their words, and lines without any, which do not count.
     """

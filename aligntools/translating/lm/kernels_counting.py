@@ -4,7 +4,7 @@ A table has a row for each n-gram: its words from the last to the first, then tw
 in suffix order: n-grams with the same last words stand together, so that every (n - 1)-gram that n-grams end in is one
 run of rows. Sorted by the second to the last word and then the first column it is in context order.
 
-Passes over whole tables go on from ``state``, their cursors, zeros at first, for about ``step`` rows, and tell whether
+Passes over whole tables continue from ``state``, their cursors, at first 0, for about ``step`` rows, and tell whether
 rows are left: between two calls the caller can let go of memory.
 """
 
@@ -255,7 +255,7 @@ def weigh(table, floats, order, threshold, discounts, contexts, context_floats, 
         The same memory. The numbers become (a - D(a)) / sum of a, and what that leaves over (Chen & Goodman 1998,
         equations 22 to 24, with adjusted counts a).
     threshold : int
-        N-grams that come so often or less are taken out; what they had goes to the backoff weight.
+        N-grams that occur this often or less are removed; their mass goes to the backoff weight.
     discounts : np.ndarray [shape=(4,), dtype=float64]
         For adjusted counts 1, 2, and 3 and more; the first is 0.
     contexts, context_floats : np.ndarray [shape=(runs of contexts, order + 1)]
@@ -327,7 +327,7 @@ def interpolate(lower, lower_floats, table, floats, order, state, step):
 
 @kernel
 def attach(table, floats, order, contexts, context_floats, state, step):
-    """Put each n-gram's own backoff weight in place of its context's: 1 where it is no context.
+    """Put each n-gram's own backoff weight in place of its context's: 1 if it is not a context.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 The hash of an n-gram is built from its last word to its first, so that the n-grams that end in the same word share
 their beginnings, and looking up ever longer ones costs one step each. A table holds every n-gram's suffixes and
-prefixes (`insert` sees to it), so that a look-up may stop at the first that is missing. A context that some n-gram
+prefixes (`insert` ensures this), so that a look-up may stop at the first that is missing. A context that some n-gram
 continues has a backoff other than 0 (`TINY` for a weight of 1), and so have its suffixes: where it is 0 the words need
 not be remembered.
 """
@@ -65,7 +65,7 @@ def score_and_state(unigrams, keys, values, order, context, n_context, word):
     score : np.float32
         Natural logarithm.
     remembered : int
-        Words of ``context`` with ``word`` behind it, from its end, that later scores depend on: as `shrink` finds.
+        Words of ``context`` with ``word`` behind it, from its end, that later scores depend on.
     matched : int
         Order of the longest n-gram in the model, 1 or more.
     """
@@ -106,24 +106,6 @@ def word_score(unigrams, keys, values, order, context, n_context, word):
     """Return a word's log-probability after the last ``n_context`` words of ``context``; see `score_and_state`."""
     score, _, _ = score_and_state(unigrams, keys, values, order, context, n_context, word)
     return score
-
-
-@kernel(inline=True)
-def shrink(unigrams, keys, values, order, words, n):
-    """Return how many of the last ``n`` of ``words``, at most order - 1, later scores depend on."""
-    n = min(n, order - 1)
-    last = words.size - 1
-    code = np.uint64(0)
-    for k in range(n):
-        code = extend(code, words[last - k])
-        if k == 0:
-            if unigrams[words[last], 1] == 0:
-                return 0
-        else:
-            place = find(keys, code)
-            if place < 0 or values[place, 1] == 0:
-                return k
-    return n
 
 
 @kernel
@@ -201,7 +183,7 @@ def _mark(unigrams, keys, values, ids, row, begin, end):
 def insert(unigrams, keys, values, order, ids, logs, row, used):
     """Enter n-grams of one order, all lower ones being in; stop where the table has to grow.
 
-    What an n-gram's own parts lack is filled in with the probabilities that backing off gives them.
+    Missing parts of an n-gram are added with the probabilities that backing off gives them.
 
     Parameters
     ----------
@@ -216,12 +198,12 @@ def insert(unigrams, keys, values, order, ids, logs, row, used):
     row : int
         First row to enter.
     used : np.ndarray [shape=(1,), dtype=int64]
-        N-grams in the table; brought up to date.
+        N-grams in the table; updated.
 
     Returns
     -------
     int
-        The row to go on with; ``len(ids)`` when done.
+        The row to continue with; ``len(ids)`` when done.
     """
     k = ids.shape[1]
     context = np.empty(order + 1, np.int32)

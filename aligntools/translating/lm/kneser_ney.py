@@ -1,10 +1,10 @@
 """Interpolated modified Kneser-Ney smoothing (Kneser & Ney 1995; Chen & Goodman 1998), as KenLM's lmplz does it.
 
 The probability of an n-gram is ``(a - D(a)) / sum of a + gamma * p(shorter n-gram)``. Its adjusted count ``a`` is how
-often it comes, if it has the model's order or begins a sentence, and before how many different words it comes
-otherwise; the sum is over all words after the same context, and gamma what the discounts leave over. Unigrams go on to
-the uniform distribution over all words, <unk> and </s>. Each order has three discounts, from how many n-grams have an
-adjusted count of 1, 2, 3 and 4 (Chen & Goodman, equation 26).
+often it occurs, if it has the model's order or begins a sentence, and otherwise after how many different words it
+occurs; the sum is over all words after the same context, and gamma is the mass that the discounts free. Unigrams are
+interpolated with the uniform distribution over all words, <unk> and </s>. Each order has three discounts, from how
+many n-grams have an adjusted count of 1, 2, 3 and 4 (Chen & Goodman, equation 26).
 
 Everything is a pass over sorted tables (Heafield et al. 2013), which need not be in memory.
 """
@@ -87,7 +87,7 @@ def discounts_of(counts_of_counts) -> Discounts:
     Parameters
     ----------
     counts_of_counts : sequence of int
-        For adjusted counts 0 (of no meaning) to 4.
+        For adjusted counts 0 (unused) to 4.
     """
     n = [int(x) for x in counts_of_counts]
     for count in (1, 2, 3):
@@ -112,13 +112,13 @@ def estimate(counts: NgramCounts, store, pool, thresholds=(0,)) -> Estimate:
         Memory for tables.
     pool : Pool
     thresholds : sequence of int
-        By order: n-grams of this order that come so often or less are not in the model; the last one goes for all
+        By order: n-grams of this order that occur this often or less are not in the model; the last number is for all
         higher orders. They do not fall, and the first is 0: no word is left out.
 
     Raises
     ------
     ValueError
-        When the thresholds are none.
+        When the thresholds are not valid.
     """
     thresholds = [*thresholds, *[thresholds[-1]] * counts.order][: counts.order]
     if thresholds[0] or sorted(thresholds) != thresholds:

@@ -23,7 +23,7 @@ _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 @dataclass(eq=False)
 class Imputed:
-    """Imputed sources, those of one sentence behind each other.
+    """Imputed sources, those of one sentence together.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ def impute(
     Parameters
     ----------
     forest : Hypergraph
-        Derivations of the sources; a sentence without any is left out.
+        Derivations of the sources; a sentence without any is skipped.
     weights : float64 [features]
         The reverse system's.
     how : str
@@ -109,7 +109,7 @@ def compose(
 
     Under a system with the composed rules, the probability of a derivation is proportional to exp(gamma_r times the
     reverse score + gamma_f times the forward score): x and y' are drawn together, where equation 8 draws x first.
-    Since x is no string here, the reverse language model has no part in it.
+    Since x is not a string here, the reverse language model has no part in it.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def compose(
     Returns
     -------
     GrammarRules
-        With the forward grammar's features and `IMPUTED` behind its dense ones.
+        With the forward grammar's features and `IMPUTED` after its dense ones.
     """
     scores, others = gamma * rule_scores(reverse, reverse_weights), rule_scores(forward, forward_weights)
     to_forward = np.concatenate(
@@ -166,7 +166,7 @@ def _in_order(offsets, symbols):
 
 
 def _padded(offsets, symbols):
-    """Return sides as rows, 0 behind them, and whether all words of each are known."""
+    """Return sides as rows padded with 0, and whether all words of each are known."""
     sizes = np.diff(offsets)
     rows = np.zeros((len(sizes), int(sizes.max(initial=1))), np.int32)
     rule = np.repeat(np.arange(len(sizes)), sizes)

@@ -62,9 +62,9 @@ def edge_statistics(
     groups : int64 [sentences]
         The references of each sentence.
     clip : bool
-        Count an n-gram within an edge no more often than a reference has it; else as often as it comes.
+        Count an n-gram within an edge no more often than a reference has it; otherwise as often as it occurs.
     buffer, origin : int32 [n], hashes : uint64 [n, 4]
-        For work; n is the longest target side plus 16.
+        Working memory; n is the longest target side plus 16.
     out : float32 [edges, 8]
         Matches of 1 to 4 words, n-grams of 1 to 4 words.
     """

@@ -78,7 +78,7 @@ def edge_statistics(hypergraph: Hypergraph, references: References, groups=None,
     hypergraph : Hypergraph
     references : References
     groups : int64 [sentences], optional
-        Which entry of ``references`` each sentence has; the one of its own number unless given.
+        Which entry of ``references`` each sentence has; the one of its own number if not given.
     clip : bool
         Count an n-gram no more often within an edge than in a reference. Where an edge is a whole sentence
         (`CandidateLists.hypergraph`) these are BLEU's own counts.

@@ -8,9 +8,9 @@ from aligntools.translating.forest.candidates import CandidateLists
 from aligntools.translating.forest.hypergraph import edge_scores, run_blocks
 from aligntools.translating.tuning import kernels_mert as kernels
 
-#: A point must have this much room to either side in its interval, or it is passed over.
+#: A point with less than this to either side in its interval is skipped.
 ROOM = 1e-7
-#: Random directions a sweep, and what BLEU must gain in a sweep for another.
+#: Random directions in a sweep; a sweep that gains less BLEU than this is the last.
 DIRECTIONS, GAIN = 8, 1e-3
 
 
@@ -22,7 +22,7 @@ class MertCorpus:
     candidates : CandidateLists
     statistics : float32 [candidates, 10]
     weights : float64 [sentences], optional
-        What each sentence's statistics count; 1 unless given.
+        Weight of each sentence's statistics; 1 if not given.
     """
 
     def __init__(self, candidates: CandidateLists, statistics, weights=None, pool: Pool | None = None):
@@ -111,7 +111,7 @@ def maximize(corpus: MertCorpus, start, seed, restarts=8, sweeps=20, frozen=()):
     start : float64 [features]
     seed : int
     restarts : int
-        Beginnings at random, besides ``start``.
+        Random starting points besides ``start``.
     sweeps : int
         At most; a sweep is a line along each feature that some candidate has, and some at random.
     frozen : sequence of int

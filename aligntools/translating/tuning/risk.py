@@ -84,11 +84,11 @@ class Risk:
     l2 : float
         1 / sigma^2.
     temperature : float
-        The mean entropy, times this, is taken off (deterministic annealing: Smith & Eisner 2006).
+        The mean entropy, times this, is subtracted (deterministic annealing: Smith & Eisner 2006).
     frozen : dict of int to float
         Features that are part of the score but not learned, and gamma times their weight.
     center : float64 [features], optional
-        The L2 term is of the distance from it; from 0 unless given, as the paper has it.
+        The L2 term is of the distance from it; from 0 if not given, as in the paper.
     """
 
     def __init__(

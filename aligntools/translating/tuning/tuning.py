@@ -82,7 +82,7 @@ class Round:
 
 @dataclass(eq=False)
 class TuningState:
-    """Where tuning is: enough to go on from.
+    """The state of tuning: enough to continue from.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ def tune(
     ----------
     parts : sequence of TuningSet
     start : float64 [features] or TuningState
-        A TuningState goes on from where it was, to the same result as if it had not been interrupted.
+        A TuningState is continued, to the same result as if it had not been interrupted.
     settings : TuningSettings
     frozen : dict of int to float
         Features whose weight, times gamma, stays.

@@ -26,7 +26,7 @@ def tuning_set(
     references : sequence of Lines
         Sets of references, of equally many sentences.
     groups, weights, counted
-        See `tuning.TuningSet`; each sentence has the reference of its own number, and the weight 1, unless given.
+        See `tuning.TuningSet`; if not given, each sentence has the reference of its own number, and the weight 1.
     names : sequence of str, optional
         The features that are tuned, in order, where they are not the system's; all of the system's are among them.
     """

@@ -108,7 +108,7 @@ def in_order(path: str, features: Mapping[str, float], names: Sequence[str]) -> 
         raise DataError(path, None, f"no weight for the feature '{missing[0]}'{more}; {advice}")
     if over:
         more = f" and {len(over) - 1} more" if len(over) > 1 else ""
-        raise DataError(path, None, f"a weight for '{over[0]}'{more}, which the system lacks; {advice}")
+        raise DataError(path, None, f"a weight for '{over[0]}'{more}, which the system does not have; {advice}")
     return np.array([features[name] for name in names], np.float64)
 
 

@@ -1,0 +1,322 @@
+"""The contrastive aligner from Python: learning how links go together, and aligning with it (Liu & Sun 2015)."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aligntools.aligning.contrastive.settings import Constraint, ContrastiveSettings, Density, Method, Noise, Start
+from aligntools.aligning.settings import THRESHOLDS
+from aligntools.api.aligner import Aligner
+from aligntools.api.alignment import read_bitext, train_aligner
+from aligntools.api.alignments import Alignment, Alignments
+from aligntools.api.progress import Progress, Step, reporter
+from aligntools.api.texts import Sentence, Sentences
+from aligntools.api.threads import pool_of
+from aligntools.ground.errors import DataError, UsageProblem
+
+if TYPE_CHECKING:
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
+    from aligntools.aligning.contrastive.tasks import GoldLearning
+    from aligntools.aligning.contrastive.weights import Weights
+    from aligntools.formats.corpus import Bitext
+    from aligntools.formats.goldlinks import Gold
+    from aligntools.ground.parallel import Pool
+
+_SETTINGS = ContrastiveSettings()
+
+
+class ContrastiveAligner:
+    """A base aligner and the weights of features of whole alignments over it.
+
+    It does not change, can be pickled, and may be used from several threads at once. `train_contrastive_aligner` and
+    `load` make one.
+
+    Parameters
+    ----------
+    aligner : Aligner
+        The base model, of both directions.
+    weights : Weights
+    report : GoldLearning or None
+        Errors on the gold links that the weights were learned from.
+    """
+
+    def __init__(self, aligner: Aligner, weights: "Weights", report: "GoldLearning | None" = None):
+        _check_base(aligner)
+        self._aligner, self._weights, self._report = aligner, weights, report
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ContrastiveAligner, (self._aligner, self._weights, self._report)
+
+    @property
+    def aligner(self) -> Aligner:
+        """The base model."""
+        return self._aligner
+
+    @property
+    def weights(self) -> "Weights":
+        """The features' weights, and how alignments are searched with them."""
+        return self._weights
+
+    @property
+    def report(self) -> "GoldLearning | None":
+        """Errors on gold links: ``base``, ``fitted`` and ``validated`` are AER as fractions of 1."""
+        return self._report
+
+    @classmethod
+    def load(
+        cls, weights: str | os.PathLike[str], aligner: Aligner, *, beam: int | None = None,
+        constraint: Constraint | None = None,
+    ) -> "ContrastiveAligner":  # fmt: skip
+        """Read a weights file, as ``contrastive-align --save-weights`` or `save_weights` wrote it.
+
+        Parameters
+        ----------
+        weights : path
+        aligner : Aligner
+            The base model.
+        beam, constraint
+            In place of the file's own.
+
+        Raises
+        ------
+        DataError
+            When it is no weights file, or names features that there are not.
+        """
+        from aligntools.aligning.contrastive.weights import load_weights
+
+        found = load_weights(os.fspath(weights))
+        chosen: dict[str, Any] = {name: value for name, value in (("beam", beam), ("constraint", constraint)) if value}
+        return cls(aligner, replace(found, search=replace(found.search, **chosen)))
+
+    def save_weights(self, path: str | os.PathLike[str]) -> None:
+        """Write the weights as JSON; the base model is saved by itself.
+
+        Raises
+        ------
+        DataError
+            When the file cannot be written.
+        """
+        self.weights.save(os.fspath(path))
+
+    def align(self, source: Sentence, target: Sentence, *, max_length: int = 2000) -> Alignment:
+        """Align one sentence pair."""
+        (found,) = self.align_batch([source], [target], max_length=max_length, unbuffered=True, threads=1)
+        return found
+
+    def align_batch(
+        self, sources: "Sentences | Bitext", targets: Sentences | None = None, *, max_length: int = 2000,
+        strict: bool = False, unbuffered: bool = False, threads: "int | Pool | None" = None,
+    ) -> Iterator[Alignment]:  # fmt: skip
+        """Align sentence pairs as they come: one `Alignment` for each pair; see `Aligner.align_batch`.
+
+        Probabilities and scores are those of the base model.
+
+        Yields
+        ------
+        Alignment
+
+        Raises
+        ------
+        DataError
+            When one side is shorter than the other, or ``strict`` is not met.
+        """
+        for block in self.align_blocks(
+            sources, targets, max_length=max_length, strict=strict, unbuffered=unbuffered, threads=threads
+        ):
+            yield from block
+
+    def align_blocks(
+        self, sources: "Sentences | Bitext", targets: Sentences | None = None, *, max_length: int = 2000,
+        strict: bool = False, unbuffered: bool = False, threads: "int | Pool | None" = None,
+    ) -> Iterator[Alignments]:  # fmt: skip
+        """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed."""
+        from aligntools.aligning.contrastive import tasks
+        from aligntools.formats.corpus import Skipped
+
+        with pool_of(threads) as pool:
+            finder = _candidate_finder(self.aligner, self.weights, pool)
+            for text in self.aligner.texts(sources, targets, max_length, strict, unbuffered):
+                skipped = text.skipped
+                for d in tasks.align(finder, text, self.weights, pool):
+                    yield Alignments(d.links, d.probabilities, None, None, d.log_likelihood, d.lengths, skipped)
+                    skipped = Skipped()
+
+
+def _check_base(aligner: Aligner) -> None:
+    if aligner.settings.direction != "both":
+        raise UsageProblem("the base model has one direction alone; this needs one with both")
+
+
+def _candidate_finder(aligner: Aligner, chosen: Any, pool: "Pool") -> "CandidateFinder":
+    """Return what finds the features' values; ``chosen`` says which are active."""
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
+    from aligntools.aligning.contrastive.features import NAMES
+    from aligntools.aligning.contrastive.linktrees import shipped
+
+    trees = shipped() if chosen.active[NAMES.index("trees")] else None
+    return CandidateFinder(aligner.model, pool, trees)
+
+
+def aligner_from_tables(
+    forward_table: str | os.PathLike[str], reverse_table: str | os.PathLike[str], *,
+    source_vcb: str | os.PathLike[str] | None = None, target_vcb: str | os.PathLike[str] | None = None,
+) -> Aligner:  # fmt: skip
+    """Make a base aligner of the word probabilities that another aligner wrote: IBM 2 with the diagonal prior.
+
+    Parameters
+    ----------
+    forward_table, reverse_table : path
+        ``p(target | source)`` and ``p(source | target)``, from ``fast_align -p`` or GIZA++ t-tables.
+    source_vcb, target_vcb : path or None
+        The words behind the numbers of t-tables.
+
+    Raises
+    ------
+    DataError
+        When a table cannot be read, or the two do not belong together.
+    """
+    from aligntools.aligning.word_tables import model_from_tables
+    from aligntools.formats.ttable import read_ttable, read_vocabulary
+
+    names = [read_vocabulary(os.fspath(path)) if path else None for path in (source_vcb, target_vcb)]
+    forward = read_ttable(os.fspath(forward_table), *names)
+    reverse = read_ttable(os.fspath(reverse_table), *names[::-1])
+    try:
+        return Aligner(model_from_tables(forward, reverse))
+    except ValueError as error:
+        raise DataError(os.fspath(reverse_table), None, str(error)) from None
+
+
+def train_contrastive_aligner(
+    sources: "Sentences | Bitext", targets: Sentences | None = None, *, aligner: Aligner | None = None,
+    gold: "Gold | Path | str | list[Any] | None" = None, features: str = _SETTINGS.features,
+    start: Start | None = _SETTINGS.start, sentences: int = _SETTINGS.sentences, noise: Noise = _SETTINGS.noise,
+    n_best: int = _SETTINGS.n_best, passes: int = _SETTINGS.passes, rate: float | None = _SETTINGS.rate,
+    pull: float | None = _SETTINGS.pull, density: Density | None = _SETTINGS.density, beam: int = _SETTINGS.beam,
+    constraint: Constraint = _SETTINGS.constraint, method: Method = _SETTINGS.method, folds: int = _SETTINGS.folds,
+    fast: bool = False, case_sensitive: bool = False, max_length: int = 2000, strict: bool = False,
+    seed: int = _SETTINGS.seed, threads: "int | Pool | None" = None, progress: Progress = None,
+) -> ContrastiveAligner:  # fmt: skip
+    """Learn the weights of features of whole alignments, from the text itself or from gold links.
+
+    A log-linear model over a base aligner's posteriors and word probabilities weighs how links go together (Liu &
+    Sun 2015). Without gold links each observed pair is held against a corrupted copy; with them the error itself is
+    minimized.
+
+    Parameters
+    ----------
+    sources, targets : iterables of str or of lists of str, or Path
+        As for `train_aligner`.
+    aligner : Aligner or None
+        The base model; None trains one on this text.
+    gold : path, Gold, or list
+        Gold links of the text's first pairs, as `aer` takes them.
+    features : str
+        ``local``, ``paper``, ``all``, or names, with commas; ``-name`` leaves one out.
+    start : str or None
+        Start weights: learned on other ``languages``, or the ``paper``'s. None: ``languages`` with all features.
+    sentences : int
+        Pairs to learn from, chosen at random.
+    noise : str
+        How the corrupted copies (negative examples) are made: ``shuffle``, ``delete``, ``insert`` or ``replace``.
+    n_best : int
+        Alignments of each pair that stand for all.
+    passes : int
+        Most passes over the pairs; 0 keeps the start.
+    rate, pull : float or None
+        Size of the first steps; share of the start in what is learned. None: as the start suggests.
+    density : str or None
+        How many links: as the ``base`` model decides, as it expects (``expected``), or as the weights say
+        (``learned``). None: ``base``. With other aligners' tables, ``expected`` is better: their posteriors decide
+        on few links.
+    beam : int
+        Beam width.
+    constraint : str
+        Allow all alignments (``none``), or only those that an ITG over words (``itg``) or blocks (``block-itg``)
+        can build.
+    method : str
+        With gold links: minimum ``risk``, or minimum error rate training (``mert``).
+    folds : int
+        With gold links: parts of the cross-validation; 0 for none.
+    fast, case_sensitive, max_length, strict, seed, threads, progress
+        As for `train_aligner`.
+
+    Returns
+    -------
+    ContrastiveAligner
+
+    Raises
+    ------
+    DataError
+        When gold links do not fit the text.
+    UsageProblem
+        When an option or a feature does not exist, or the base model has one direction alone.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> text = at.read_bitext("data/samples/de-en.txt")
+    >>> model = at.train_contrastive_aligner(text, fast=True, sentences=100)
+    >>> str(model.align("Der Zug fährt .", "The train leaves ."))
+    '0-0 1-1 2-2 3-3'
+    """
+    from aligntools.aligning.contrastive import tasks
+    from aligntools.formats.corpus import Bitext
+
+    settings = ContrastiveSettings(
+        features, start, sentences, noise, n_best, passes, rate, pull, density, beam, constraint, method, folds, seed
+    ).checked()
+    tell = reporter(progress)
+    tasks.plan_of(settings)  # what is wrong with the features is said before anything is trained
+    with pool_of(threads) as pool:
+        if aligner is None:
+            if not isinstance(sources, Bitext):
+                sources = read_bitext(
+                    sources, targets, case_sensitive=case_sensitive, max_length=max_length, strict=strict
+                )
+            aligner = train_aligner(
+                sources, fast=fast, case_sensitive=case_sensitive, seed=seed, threads=pool, progress=progress
+            )
+        _check_base(aligner)
+        threshold = THRESHOLDS[0] if len(aligner.model.views) > 1 else THRESHOLDS[1]
+        plan = tasks.plan_of(settings, threshold)
+        finder = _candidate_finder(aligner, plan, pool)
+        texts = list(aligner.texts(sources, targets, max_length, strict, False))
+        if gold is not None:
+            found = _learn_from_gold(finder, texts, gold, plan, settings, tell)
+            return ContrastiveAligner(aligner, found.weights, found)
+
+        def learned(figures: dict[str, Any]) -> None:
+            tell(Step("learning", figures["pass"], None, figures))
+
+        return ContrastiveAligner(aligner, tasks.learn_weights(finder, texts, plan, learned))
+
+
+def _learn_from_gold(
+    finder: "CandidateFinder", texts: "list[Bitext]", given: Any, plan: Any, settings: ContrastiveSettings, tell: Any
+) -> "GoldLearning":
+    """Learn weights from the gold links of the text's first pairs."""
+    import numpy as np
+
+    from aligntools.aligning.contrastive import tasks
+    from aligntools.aligning.contrastive.noise import pick
+    from aligntools.api.scorers import gold_of
+    from aligntools.formats.pharaoh import check_range
+
+    name = str(given) if isinstance(given, str | Path) else "gold"
+    n = sum(map(len, texts))
+    gold = gold_of(given, {"sentences": n})
+    if len(gold) > n:
+        raise DataError(name, None, f"{len(gold)} sentence pairs, but the text has {n}")
+    if len(gold) > len(texts[0]):
+        raise DataError(name, None, f"{len(gold)} sentence pairs; the first {len(texts[0])} are enough")
+    text = pick(texts[0], np.arange(len(gold)))
+    lengths = text.source.lengths(), text.target.lengths()
+    check_range(gold.possible, *lengths, path=name, index_base=gold.index_base)
+
+    def learned(figures: dict[str, Any]) -> None:
+        tell(Step("learning", figures["round"], None, figures))
+
+    return tasks.learn_from_gold(finder, text, gold, plan, settings.method, settings.folds, learned)
