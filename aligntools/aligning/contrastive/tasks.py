@@ -34,7 +34,7 @@ class LearningPlan:
     sentences : int
         Pairs drawn at random.
     noise : str
-        See `noise.KINDS`.
+        One of `settings.NOISE`.
     density : str
         How many links there shall be: as many as the base model decides on, as many as it expects, or what comes
         of the learned weights.
@@ -132,7 +132,9 @@ class GoldLearning:
     validated: float | None
 
 
-def learn_from_gold(finder: CandidateFinder, bitext, gold: Gold, plan: LearningPlan, method="risk", folds=5, report=None) -> GoldLearning:
+def learn_from_gold(
+    finder: CandidateFinder, bitext, gold: Gold, plan: LearningPlan, method="risk", folds=5, report=None
+) -> GoldLearning:
     """Learn weights from gold alignments of a text's sentence pairs; see `supervised.train_supervised`."""
     pool = finder.pool
     parts, links = [], []
