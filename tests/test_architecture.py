@@ -220,6 +220,9 @@ def test_kernels_are_total():
 
 # What can be read at a glance
 
+#: Those that are still too long or take too much. Nothing is to be added; what is mended goes from the lists.
+LONG: set[str] = set()
+WIDE: set[str] = set()
 REACHING: set[str] = set()
 CIRCLES: set[tuple[str, str]] = set()
 
@@ -244,7 +247,7 @@ def test_functions_have_at_most_100_lines():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     assert len(functions) > 500
-    assert {name: lines for name, lines in functions if lines > 100} == {}
+    assert {name: lines for name, lines in functions if lines > 100 and name not in LONG} == {}
 
 
 def test_kernels_have_at_most_20_parameters():
@@ -255,7 +258,7 @@ def test_kernels_have_at_most_20_parameters():
         for node in kernels(tree)
     }
     assert len(counts) > 100
-    assert {name: count for name, count in counts.items() if count > 20} == {}
+    assert {name: count for name, count in counts.items() if count > 20 and name not in WIDE} == {}
 
 
 def test_no_module_uses_what_is_private_to_another():

@@ -26,8 +26,8 @@ def noisy(bitext, kind, seed, numbers=None):
     ----------
     bitext : Bitext
     kind : str
-        One of `settings.NOISE`. A new word is drawn from the words of the vocabulary, each as likely as the next, as the
-        authors' program does. The last word of a side is never left out.
+        One of `settings.NOISE`. A new word is drawn from the words of the vocabulary, each as likely as the next, as
+        the authors' program does. The last word of a side is never left out.
     seed : int
     numbers : int [sentences] or None
         Numbers of the sentence pairs in the whole text, so that each is corrupted alike in whatever part it comes;
