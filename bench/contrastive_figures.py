@@ -70,9 +70,10 @@ class Pairs:
 
 
 def draw(model, pool, bitext, lengths, count, seed):
-    """Draw pairs and spoil them, each way a quarter of them, so that the copies are within ``lengths`` too."""
+    """Draw pairs and corrupt them, each way a quarter of them, so that the copies are within ``lengths`` too."""
     from aligntools.aligning.contrastive.candidates import CandidateFinder, concatenate
-    from aligntools.aligning.contrastive.noise import KINDS, has_changed, noisy, pick
+    from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
+    from aligntools.aligning.contrastive.settings import NOISE
 
     least, most = lengths
     sides = np.stack([bitext.source.lengths(), bitext.target.lengths()])
@@ -80,11 +81,11 @@ def draw(model, pool, bitext, lengths, count, seed):
     order = rng.permutation(np.flatnonzero((sides.min(0) >= least) & (sides.max(0) <= most)))
     finder = CandidateFinder(model, pool, least=-1.0, most=1 << 30)
     observed, corrupted, used = [], [], np.zeros(0, np.int64)
-    for number, kind in enumerate(KINDS):
+    for number, kind in enumerate(NOISE):
         fit = np.setdiff1d(order, used, assume_unique=True)
         fit = fit[sides[:, fit].max(0) < most] if kind == "insert" else fit
         fit = fit[sides[:, fit].min(0) > least] if kind == "delete" and least > 1 else fit
-        wanted = count // len(KINDS) + (number < count % len(KINDS))
+        wanted = count // len(NOISE) + (number < count % len(NOISE))
         part = pick(bitext, fit[: 2 * wanted])  # twice as many: a copy may be what it is a copy of
         copy = noisy(part, kind, seed + number)
         changed = np.flatnonzero(has_changed(part, copy))[:wanted]

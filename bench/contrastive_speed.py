@@ -43,8 +43,8 @@ def run(o):
         "Aligning pairs of about 25 words with learned weights, pairs per second, without start-up: "
         + ", ".join(f"beam {b}: {r:,.0f}" for b, r in zip(BEAMS, rates, strict=True))
         + f" ({o.threads} threads).",
-        "Microseconds per pair on one thread; candidates is what the features need to know about each candidate link:",
-        report.table(["source words", "candidates", "candidates", *(f"search, beam {b}" for b in BEAMS)], rows),
+        "Microseconds per pair on one thread; finding is for candidate links and their local features:",
+        report.table(["source words", "candidates", "finding", *(f"search, beam {b}" for b in BEAMS)], rows),
         report.circumstances(o.threads),
     ]
     return "Contrastive alignment: cost", "\n\n".join(body)

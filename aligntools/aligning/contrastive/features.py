@@ -4,17 +4,20 @@ A feature is a function of a whole alignment, but all that is ever computed is w
 added, from two sources: what the link adds by itself, whatever the other links are (a column of
 `CandidateLinks.local`), and what depends on the links that are there (a function of `kernels_features`).
 
-**To add a feature**, say ``short-links``:
+**To add a feature**, say ``ends``:
 
-1. give it a number in `kernels_features` (at the end of the list; FEATURES is one more), and a row of `ALL` below:
-   its name, its group, the weight that learning starts from, what it counts;
-2. if it depends on the link alone, fill its column in `kernels_local_features`, next to `position_values`; a new kernel
-   is called from `candidates`. If it depends on the other links, write a function that returns the change, next to
-   `lonely`, and one line in `structural_changes`. It may do both, as the translation product does;
-3. write the slow definition, of a whole alignment, in `tests/naive_contrastive.py`: a test then holds the sum of
-   changes over links in random order against it, and says which feature differs.
+1. Number it: ``ENDS`` at the end of the list in `kernels_features`, and ``FEATURES`` one more. Describe it: a row at
+   the end of `ALL` below, with its name, its group, the weights that learning starts from (0 where nothing is known)
+   and what it counts.
+2. If it depends on the link alone, fill its column in `kernels_local_features`: in `position_features` what depends on
+   the link's place, in `word_features` what depends on the words, in `posterior_features` what depends on the base
+   model. If it depends on the other links, write a function that returns the change next to `lonely` in
+   `kernels_features`, and one line in `structural_changes`. It may do both, as the translation product does.
+3. To keep it, write its slow definition, of a whole alignment, in ``tests/naive_contrastive.py``: a test then adds
+   links in random order, compares the sum of the changes with the definition and says which feature differs.
 
-Nothing else knows the features one by one: search, learning, weight files and ``--features`` go by this list.
+Nothing else knows the features one by one: search, learning, weight files and ``--features`` go by this list, and
+weight files and link trees name the features that they use, so older ones go on meaning the same.
 """
 
 from dataclasses import dataclass

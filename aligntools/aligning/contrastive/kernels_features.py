@@ -12,15 +12,15 @@ import numpy as np
 
 from aligntools.ground.compiling import kernel
 
+#: Features there are, and their numbers; the first sixteen are the paper's.
+FEATURES = 37
 (
     TRANSLATION, LINKS, POSITION, CROSSES, MONOTONE, SWAP, SOURCE_LINKED, TARGET_LINKED, SOURCE_MOST, TARGET_MOST,
     SOURCE_GAPS, TARGET_GAPS, ONE_ONE, ONE_MANY, MANY_ONE, MANY_MANY,
     POSTERIOR, AGREEMENT, RIVALS, HARDEST_RIVAL, OTHERS, BEST, DIAGONAL_SUPPORT, SIDE_SUPPORT, WIDE_SUPPORT, COVERAGE,
     FORWARD_USE, REVERSE_USE, SIMILARITY, SAME_WORD, SYMBOLS, MISMATCH, FREQUENCY_GAP, RARITY, TOUCHING, LONELY,
     TREES,
-) = range(37)  # fmt: skip
-#: Features there are; the first sixteen are the paper's.
-FEATURES = 37
+) = range(FEATURES)  # fmt: skip
 #: A word's columns in ``source`` and ``target``.
 FERTILITY, FIRST, LAST = range(3)
 #: Links, the longest and the shortest row of each side, and the lengths of the two sentences.

@@ -66,9 +66,13 @@ class LinkTrees:
         return out
 
     def save(self, path):
-        """Write a file; it appears whole or not at all."""
-        header = {"bias": float(self.bias), "features": list(NAMES), "surroundings": kl.SURROUNDINGS}
-        write_model(str(path), KIND, header, {name: getattr(self, name) for name in _ARRAYS})
+        """Write a file, with the names of the features that the trees ask about; it appears whole or not at all."""
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        asked = sorted({c for c in self.columns.tolist() if 0 <= c < len(NAMES)})
+        places = {c: n for n, c in enumerate([*asked, *range(len(NAMES), len(NAMES) + kl.SURROUNDINGS)])}
+        arrays["columns"] = np.array([places.get(c, c) for c in self.columns.tolist()], np.int32)
+        header = {"bias": float(self.bias), "features": [NAMES[c] for c in asked], "surroundings": kl.SURROUNDINGS}
+        write_model(str(path), KIND, header, arrays)
 
     @classmethod
     def load(cls, path):
@@ -77,12 +81,12 @@ class LinkTrees:
         Raises
         ------
         ModelError
-            When it holds no trees, or trees over features that there are not.
+            When it holds no trees, or trees that ask about features that there are not.
 
         Notes
         -----
         Nodes ask about features by their places among the names in the file, so trees go on asking about the same
-        features when others are added.
+        features when others are added or removed.
         """
         header, arrays = read_model(str(path), KIND)
         with fitting(path):
@@ -92,11 +96,13 @@ class LinkTrees:
             inner = np.flatnonzero(found["columns"] >= 0)
             children, parents = np.concatenate([found["lefts"][inner], found["rights"][inner]]), np.tile(inner, 2)
             names = header["features"]
-            if not set(names) <= set(NAMES) or header["surroundings"] != kl.SURROUNDINGS:
+            asked = {names[c] for c in found["columns"][inner].tolist() if c < len(names)}
+            if not asked <= set(NAMES) or header["surroundings"] != kl.SURROUNDINGS:
                 raise ValueError("they ask about other features")
             if (found["columns"] >= len(names) + kl.SURROUNDINGS).any() or len(n) != 1:
                 raise ValueError("columns")
-            places = [*map(NAMES.index, names), *range(len(NAMES), len(NAMES) + kl.SURROUNDINGS)]
+            places = [NAMES.index(name) if name in asked else -1 for name in names]
+            places += range(len(NAMES), len(NAMES) + kl.SURROUNDINGS)
             found["columns"] = found["columns"].copy()
             found["columns"][inner] = np.array(places, np.int32)[found["columns"][inner]]
             if (children <= parents).any() or (children >= n[0]).any() or not _within(found["roots"], n[0]):

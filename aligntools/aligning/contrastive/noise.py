@@ -1,13 +1,10 @@
-"""Noisy copies of sentence pairs, which the model must prefer the observed ones to (section 3 of the paper)."""
+"""Corrupted copies of sentence pairs (negative examples): noise, as section 3 of Liu & Sun (2015) has it."""
 
 import dataclasses
 
 import numpy as np
 
 from aligntools.formats.corpus import Bitext
-
-#: Ways to spoil a sentence pair, each on both sides: exchange all words, leave one out, add one, replace one.
-KINDS = ("shuffle", "delete", "insert", "replace")
 
 
 def pick(bitext: Bitext, sentences) -> Bitext:
@@ -29,8 +26,8 @@ def noisy(bitext, kind, seed, numbers=None):
     ----------
     bitext : Bitext
     kind : str
-        One of KINDS. A new word is drawn from the words of the vocabulary, each as likely as the next, as the
-        authors' program does. The last word of a side is never left out.
+        One of `settings.NOISE`. A new word is drawn from the words of the vocabulary, each as likely as the next, as
+        the authors' program does. The last word of a side is never left out.
     seed : int
     numbers : int [sentences] or None
         Numbers of the sentence pairs in the whole text, so that each is corrupted alike in whatever part it comes;

@@ -15,7 +15,6 @@ from aligntools.aligning.contrastive.search import GREEDY, search
 
 #: Columns of the counts.
 N_ALL, IN_SURE, IN_POSSIBLE = range(3)
-METHODS = ("risk", "mert")
 
 
 def gold_marks(candidates, gold):
@@ -198,7 +197,7 @@ def train_supervised(
     start : float64 [FEATURES]
     active : bool [FEATURES]
     method : str
-        One of METHODS.
+        One of `settings.METHODS`.
     settings : SearchSettings
         Beam and list are made wide for training.
     report : callable or None

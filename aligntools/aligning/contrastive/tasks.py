@@ -34,7 +34,7 @@ class LearningPlan:
     sentences : int
         Pairs drawn at random.
     noise : str
-        See `noise.KINDS`.
+        One of `settings.NOISE`.
     density : str
         How many links there shall be: as many as the base model decides on, as many as it expects, or what comes
         of the learned weights.

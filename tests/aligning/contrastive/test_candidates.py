@@ -84,7 +84,7 @@ def expected_cell(mean, forward, reverse, i, j, s, t):
     }
 
 
-def test_evidence_is_what_it_says(model, sample_bitext):
+def test_local_features_are_what_they_say(model, sample_bitext):
     text = pick(sample_bitext, np.arange(25))
     with Pool(2) as pool:
         candidates = CandidateFinder(model, pool, least=0.05, most=3).find_all(text)

@@ -15,6 +15,7 @@ from aligntools.aligning.contrastive.learning import (
     objective,
 )
 from aligntools.aligning.contrastive.search import SearchSettings, search
+from aligntools.aligning.contrastive.settings import NOISE
 from aligntools.formats.bitext import Bitext, Side, Skipped
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.parallel import Pool
@@ -38,8 +39,8 @@ sentences = st.lists(st.tuples(*[st.lists(st.integers(1, 8), max_size=7)] * 2), 
 
 
 @settings(max_examples=80, deadline=None)
-@given(sentences, st.sampled_from(noise.KINDS), st.integers(0, 99))
-def test_noise_spoils_as_it_says(pairs, kind, seed):
+@given(sentences, st.sampled_from(NOISE), st.integers(0, 99))
+def test_noise_corrupts_as_it_says(pairs, kind, seed):
     observed = bitext(pairs)
     corrupted = noise.noisy(observed, kind, seed)
     again = noise.noisy(observed, kind, seed)
@@ -182,7 +183,7 @@ def test_calibration_without_candidates_changes_nothing():
     np.testing.assert_array_equal(found, weights)
 
 
-def test_joining_and_cutting_evidence():
+def test_joining_and_cutting_candidates():
     _, pairs, candidates = some(4, 7)
     joined = concatenate([candidates.part(0, 3), candidates.part(3, 3), candidates.part(3, 7)])
     for name, value in vars(candidates).items():

@@ -8,6 +8,7 @@ from aligntools.aligning.contrastive import kernels_linktrees as kl
 from aligntools.aligning.contrastive import linktrees
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.linktrees import INPUTS, LinkTrees, inputs, shipped
+from aligntools.formats.modelfile import read_model
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
 from tests.aligning.contrastive.making import candidates_of, random_pair
@@ -119,9 +120,15 @@ def test_trees_ask_about_the_same_features_when_one_is_added(tmp_path, monkeypat
     np.testing.assert_array_equal(out, expected)
 
 
-def test_trees_over_features_that_are_gone_are_refused(tmp_path, monkeypatch):
+def test_only_features_that_trees_ask_about_have_to_be_there(tmp_path, monkeypatch):
     path = tmp_path / "a.safetensors"
     trees().save(path)
+    header, _ = read_model(str(path), linktrees.KIND)
+    assert header["features"] == ["posterior"]
     monkeypatch.setattr(linktrees, "NAMES", NAMES[1:])
+    assert LinkTrees.load(path).columns[0] == kf.POSTERIOR - 1
+    monkeypatch.setattr(linktrees, "NAMES", tuple(n for n in NAMES if n != "lonely"))
+    assert len(LinkTrees.load(linktrees.SHIPPED).roots) == len(shipped().roots)
+    monkeypatch.setattr(linktrees, "NAMES", tuple(n for n in NAMES if n != "posterior"))
     with pytest.raises(ModelError, match="other features"):
         LinkTrees.load(path)

@@ -1,0 +1,74 @@
+"""Adding a feature as `aligntools.aligning.contrastive.features` says: done on a copy of the package."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from aligntools.aligning.contrastive.features import NAMES
+from tests.cli.running import ROOT
+
+PATCH = ROOT / "examples" / "feature" / "ends.patch"
+#: Trains, learns and aligns a few pairs, without compiling, and prints what comes out.
+SCRIPT = """
+import json, sys
+import aligntools as at
+from aligntools.aligning.contrastive.features import NAMES
+from aligntools.aligning.contrastive.linktrees import shipped
+
+sides = [open(f"{sys.argv[1]}.{side}").read().splitlines()[:6] for side in ("de", "en")]
+model = at.train_contrastive_aligner(*sides, fast=True, sentences=2, passes=1, features=sys.argv[2], threads=1)
+asked = {NAMES[c] for c in shipped().columns if 0 <= c < len(NAMES)}
+print(json.dumps({
+    "package": at.__file__, "names": NAMES, "asked": sorted(asked),
+    "weights": dict(zip(NAMES, model.weights.values.tolist())), "links": [str(a) for a in model.align_batch(*sides)],
+}))
+"""
+
+
+def run(folder, features):
+    environment = os.environ | {"PYTHONPATH": str(folder), "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
+    command = [sys.executable, "-c", SCRIPT, str(ROOT / "data" / "samples" / "de-en"), features]
+    return json.loads(subprocess.run(command, env=environment, capture_output=True, check=True, cwd=folder).stdout)
+
+
+def apply(patch, folder):
+    """Apply a unified diff whose lines stand once in the files."""
+    for part in re.split(r"^--- a/", patch, flags=re.M)[1:]:
+        path = folder / part.split("\n")[0]
+        text = path.read_text()
+        for hunk in re.split(r"^@@.*@@.*\n", part, flags=re.M)[1:]:
+            old = "".join(line[1:] for line in hunk.splitlines(True) if line[0] in " -")
+            assert text.count(old) == 1, (path, old)
+            text = text.replace(old, "".join(line[1:] for line in hunk.splitlines(True) if line[0] in " +"))
+        path.write_text(text)
+
+
+@pytest.fixture(scope="module")
+def patched(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("package")
+    shutil.copytree(ROOT / "aligntools", folder / "aligntools", ignore=shutil.ignore_patterns("__pycache__"))
+    apply(PATCH.read_text(), folder)
+    return folder
+
+
+def test_a_new_feature_is_used_and_changes_nothing_else(patched):
+    before = run(ROOT, "all")
+    without = run(patched, "all,-ends")
+    assert without["package"].startswith(str(patched))
+    assert before["names"] == list(NAMES)
+    assert without["names"] == [*NAMES, "ends"]
+    assert without["asked"] == before["asked"]  # the shipped trees
+    assert without["weights"].pop("ends") == 0
+    learned = run(patched, "all")
+    assert learned["weights"]["ends"] != 0
+    assert learned["links"] == before["links"]
+    # the start of all features is that of other languages, of chosen ones the paper's: choose the same ones
+    chosen = ",".join(NAMES)
+    here, there = run(ROOT, chosen), run(patched, chosen)
+    assert there["links"] == here["links"]
+    assert {n: there["weights"][n] for n in NAMES} == here["weights"]
