@@ -134,13 +134,13 @@ PAIRS = st.tuples(WORDS.map(str.encode), TAGS.map(str.encode))
 
 @given(st.lists(st.lists(PAIRS, max_size=4), max_size=4), st.sampled_from(SEPARATORS))
 def test_what_is_written_is_read_back(text, separator):
-    from aligntools.formats.tagged import _tagged
+    from aligntools.formats.tagged import parse_tagged
 
     words, tags = ([pair[n] for sentence in text for pair in sentence] for n in (0, 1))
     offsets = np.cumsum([0, *map(len, text)])
     raw = format_tagged(words, offsets, tags, separator)
     lines = [line + b"\n" for line in raw.split(b"\n")[:-1]]
-    found = _tagged("x", lines, 1, separator)
+    found = parse_tagged("x", lines, 1, separator)
     assert (found.words, found.tags, found.offsets.tolist()) == (words, tags, offsets.tolist())
     if any(b"_" not in w and b"/" not in w for w in words):  # else the words alone could be tagged text, too
         assert sniff(lines, ("conll", "tagged", "columns")) == ("tagged", separator)
