@@ -54,7 +54,7 @@ def tokens_of(sentences: Iterable[Sentence]) -> Tokens:
 
 
 def tagged_tokens_of(sentences: Iterable[Annotated], separator: bytes | None = None) -> Tokens:
-    """Return sentences with tags as flat lists of words and of tags; the separator is found out unless given."""
+    """Return sentences with tags as flat lists of words and of tags; None looks for the separator."""
     rows = list(sentences)
     lines = [encoded(row) for row in rows if isinstance(row, str)]
     if lines and separator is None:

@@ -309,7 +309,7 @@ def transfer_parser(
     alpha : float
         Order of Rényi's entropy.
     rounds : int
-        How often ``projected`` chooses its trees anew.
+        How often ``projected`` chooses its trees again.
     reward : float
         What ``projected`` adds to the score of an edge that the source tree has too.
     min_length, max_length : int

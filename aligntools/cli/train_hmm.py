@@ -11,7 +11,7 @@ from aligntools.cli.alignment_options import given, look_alike, views
 from aligntools.ground.errors import UsageProblem
 from aligntools.tagging.settings import InductionSettings, TaggerSettings
 
-#: What each use of the command takes beside the options that all do.
+#: The options of each use of the command, apart from those that all uses have.
 USES = {
     "parallel text": {"source", "target", "joint_file", "estimator", "iterations", "mre_iterations", "agreement",
                       "look_alike", "views", "case_sensitive"},

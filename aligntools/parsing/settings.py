@@ -164,7 +164,7 @@ class TransferSettings(LearningSettings):
     l2 : float
         Half of it times the squared weights is added to the objective.
     rounds : int
-        How often projected transfer chooses its trees anew.
+        How often projected transfer chooses its trees again.
     reward : float
         What projected transfer adds to the score of an edge that the source tree has too.
     """

@@ -17,7 +17,7 @@ from aligntools.tagging.forms.wordclasses import WordClasses
 from aligntools.tagging.settings import DECODERS
 
 KIND = "tagger"
-#: A word's tags with less than this share of the probability of its likeliest tag are no candidates.
+#: A word's tags with less than this share of the probability of its likeliest tag are not candidates.
 THRESHOLD = 1e-3
 #: Largest number of unknown words that are remembered between calls.
 REMEMBER = 1 << 17
@@ -135,7 +135,7 @@ class TaggerModel:
         Raises
         ------
         UsageProblem
-            When there is no such decoder.
+            When the decoder is not one of these.
         """
         if decoder not in DECODERS:
             raise UsageProblem(f"no decoder '{decoder}'; choose one of {', '.join(DECODERS)}")

@@ -148,10 +148,10 @@ def test_distances_fall_into_their_bins():
 @pytest.mark.parametrize(
     ("templates", "bits", "bins", "match"),
     [
-        (("q | p",), [9], (1,), "no atom"),
-        (("p+3 | p",), [9], (1,), "no atom"),
-        (("p p",), [9], (1,), "no template"),
-        (("p [ p",), [9], (1,), "no template"),
+        (("q | p",), [9], (1,), "not an atom"),
+        (("p+3 | p",), [9], (1,), "not an atom"),
+        (("p p",), [9], (1,), "not a template"),
+        (("p [ p",), [9], (1,), "not a template"),
         (("w p x w+1 p+1 |",), [9], (1,), "more than 4"),
         (("p |",), [2], (1,), "bits"),
         (("p |",), [9, 9], (1,), "bits"),

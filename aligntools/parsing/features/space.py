@@ -48,7 +48,7 @@ def _side(text):
     for part in text.split():
         match = _ATOM.fullmatch(part)
         if not match:
-            raise ValueError(f"'{part}' is no atom of a template; an atom is one of {', '.join(LAYERS)}, with +1 or so")
+            raise ValueError(f"'{part}' is not an atom: one of {', '.join(LAYERS)}, perhaps with +1, -1, +2 or -2")
         atoms.append(kernels.ATOM * LAYERS.index(match[1]) + int(match[2] or 0) + kernels.ORIGIN)
     if len(atoms) > _ATOMS:
         raise ValueError(f"'{text}' has more than {_ATOMS} atoms")
@@ -74,7 +74,7 @@ def compile_templates(templates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     for template in templates:
         match = re.fullmatch(rf"([^|[\]]*)(?:\||\[([{LAYERS}])\])([^|[\]]*)", template)
         if not match:
-            raise ValueError(f"'{template}' is no template; it has a head's side, | or [p], and a modifier's side")
+            raise ValueError(f"'{template}' is not a template: head's side, then | or [p], then modifier's side")
         sides.append((_side(match[1]), _side(match[3])))
         between.append(LAYERS.index(match[2]) if match[2] else -1)
         digest = hashlib.blake2b(" ".join(template.split()).encode(), digest_size=24).digest()
@@ -165,7 +165,7 @@ class FeatureSpace:
         if len(self.bits) != len(self.templates) or any(not 4 <= b <= 30 for b in self.bits):
             raise ValueError(f"{self.bits} are not bits of {len(self.templates)} templates, 4 to 30 each")
         if not 1 <= len(self.bins) < kernels.LINE or self.bins[0] != 1 or sorted(set(self.bins)) != list(self.bins):
-            raise ValueError(f"{self.bins} are no bins of distances: 1, then up to 6 larger ones")
+            raise ValueError(f"{self.bins} are not bins of distances: 1, then up to 6 larger ones")
         ends = np.cumsum([1 << b for b in self.bits], dtype=np.int64)
         self.regions = np.stack([ends - [1 << b for b in self.bits], ends], axis=1)
         if self.size >= 1 << 31:

@@ -1,7 +1,7 @@
 """Learning weights by L-BFGS: an objective is a sum of losses over sentences' edge scores, and L2.
 
-What differs between supervised and transferred parsers is only what a sentence's scores are held against: a tree,
-expected edges of another distribution, or their own entropy. Each of these is a `Loss`: scores in, one value a
+Supervised and transferred parsers differ only in what a sentence's scores are compared with: a tree, expected edges
+of another distribution, or their own entropy. Each of these is a `Loss`: scores in, one value a
 sentence and the derivative for every edge out. The objective scores all edges from the weights, asks the losses, and
 sends the derivatives back through the features, a chunk of sentences at a time.
 """

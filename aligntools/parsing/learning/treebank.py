@@ -75,7 +75,7 @@ def train(
     checkpoint : Checkpoint, optional
         Keeps the state, and continues from the one that it has.
     about : dict, optional
-        Kept in the model beside the settings.
+        Kept in the model with the settings.
 
     Raises
     ------

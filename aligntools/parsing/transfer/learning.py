@@ -1,4 +1,4 @@
-"""Training parsers of target languages: by transferred distributions, and two simpler ways to compare with."""
+"""Training parsers of target languages: by transferred distributions, or by two simpler methods."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -79,7 +79,7 @@ def train(
     checkpoint : Checkpoint, optional
         Keeps the state, and continues from the one that it has.
     about : dict, optional
-        Kept in the model beside the settings and what the source parser says about its tags.
+        Kept in the model with the settings and with what the source parser says about its tags.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 A batch is a flat array of scores over the edges of sentences with ``offsets`` into their words; `edge_offsets` says
 where each sentence's edges begin. The edges of a sentence of n words are n rows, one a modifier, of n + 1 heads, the
-root first; a word as its own head is no edge: never read, written as 0. A score of -inf forbids an edge.
+root first; the entry of a word as its own head is never read, and written as 0. A score of -inf excludes an edge.
 
 A sentence without words has one tree, the empty one. One that has no tree at all (every one needs a forbidden edge)
 has ``log_z = -inf``, marginals of 0, and a flat best tree with a score of -inf.

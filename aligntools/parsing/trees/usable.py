@@ -90,17 +90,17 @@ def usable(heads, offsets, trees: TreeConstraints, crossing="skip", roots="skip"
     keep = np.ones(len(lengths), bool)
     skipped: dict[str, int] = {}
     changed: dict[str, int] = {}
-    for bit, mend in reasons:
+    for bit, change in reasons:
         here = np.flatnonzero(keep & (found & bit > 0))
         if not len(here):
             continue
-        (changed if mend else skipped)[NAMES[bit]] = len(here)
-        for s in here if mend else ():
+        (changed if change else skipped)[NAMES[bit]] = len(here)
+        for s in here if change else ():
             if bit == kernels.ROOTS:
                 kernels.join_roots(heads, words, s)
             else:
                 kernels.lift(heads, words, lengths, s)
-        if not mend:
+        if not change:
             keep[here] = False
     first = np.flatnonzero(~keep)
     return UsableTrees(heads, keep, skipped, changed, int(first[0]) if len(first) else None)

@@ -113,7 +113,7 @@ class _Variational:
     """Variational Bayes (Beal 2003, chapter 3): a Dirichlet posterior for every distribution.
 
     Its weights are ``exp E[log p]``. The bound is the logarithm of the text's sum over paths under them, less the
-    divergence of the posteriors from the priors. The random start is no such posterior: it has no bound.
+    divergence of the posteriors from the priors. The random start is not such a posterior, so it has no bound.
     """
 
     def __init__(self, chain, alphas, stop):

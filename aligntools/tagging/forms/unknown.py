@@ -58,7 +58,7 @@ def shape(word: str) -> str:
 
 
 def text_of(word: bytes) -> str:
-    """Decode a word; bytes that are not UTF-8 stand for themselves."""
+    """Decode a word; bytes that are not UTF-8 survive as surrogates."""
     return word.decode("utf-8", "surrogateescape")
 
 

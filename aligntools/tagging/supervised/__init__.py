@@ -1,1 +1,1 @@
-"""Training a tagger on tagged text: counts, and substates of tags that nobody annotated."""
+"""Training a tagger on tagged text: counts, and unobserved substates of the tags."""
