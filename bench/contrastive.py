@@ -46,9 +46,9 @@ class Work:
             for old in self.o.work.glob(f"contrastive.{study.name}.{self.o.pairs}.*.gold"):
                 old.unlink()
             study.base()
-            measuring.note(f"{study.name}: evidence")
+            measuring.note(f"{study.name}: candidates")
             with open(path, "wb") as out:
-                pickle.dump((study.gold_evidence, study.gold), out)
+                pickle.dump((study.gold_candidates, study.gold), out)
         return starting.GoldSet(*pickle.loads(path.read_bytes()))
 
     def start(self, group, sets, pool):
@@ -112,21 +112,21 @@ def _measure(study, trees, start):
     """Return column -> AER in percent."""
     from dataclasses import replace
 
-    from aligntools.aligning.contrastive import running
-    from aligntools.aligning.contrastive.evidence import Gatherer
+    from aligntools.aligning.contrastive import tasks
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.linktrees import shipped
 
     measuring.note(f"{study.name}: contrastive")
     best = min((evaluate(path, study.text)[0], way) for way, path in _base(study).items())
     found = {"pairs": study.text.n_pairs, "gold": study.text.n_gold, "best": best[0], "way": best[1]}
     found["joint"] = evaluate(study.base()["joint"], study.text)[0]
-    plan = replace(running.start_plan("all"), threshold=study.threshold)
-    ours, theirs = (Gatherer(study.model, study.pool, t) for t in (trees, shipped()))
+    plan = replace(tasks.learning_plan("all"), threshold=study.threshold)
+    ours, theirs = (CandidateFinder(study.model, study.pool, t) for t in (trees, shipped()))
     learned = replace(plan.learning, rate=1e-4)
     held = replace(plan, start=start, learning=learned)
-    found["ours"] = _aer(study, ours, running.learn_weights(ours, [study.bitext], held))
+    found["ours"] = _aer(study, ours, tasks.learn_weights(ours, [study.bitext], held))
     shipped_plan = replace(plan, learning=learned)
-    found["shipped"] = _aer(study, theirs, running.learn_weights(theirs, [study.bitext], shipped_plan))
+    found["shipped"] = _aer(study, theirs, tasks.learn_weights(theirs, [study.bitext], shipped_plan))
     return found
 
 
@@ -136,16 +136,16 @@ def _supervised(study, trees, start):
 
     import numpy as np
 
-    from aligntools.aligning.contrastive import running
-    from aligntools.aligning.contrastive.evidence import Gatherer
+    from aligntools.aligning.contrastive import tasks
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.noise import pick
 
     measuring.note(f"{study.name}: supervised")
     n = min(SUPERVISED, study.text.n_gold)
     gold = replace(study.gold, sure=study.gold.sure[:n], possible=study.gold.possible[:n])
-    plan = replace(running.start_plan("all"), threshold=study.threshold, start=start)
+    plan = replace(tasks.learning_plan("all"), threshold=study.threshold, start=start)
     part = pick(study.gold_text, np.arange(n))
-    found = running.supervise(Gatherer(study.model, study.pool, trees), part, gold, plan)
+    found = tasks.learn_from_gold(CandidateFinder(study.model, study.pool, trees), part, gold, plan)
     joint = evaluate(study.base()["joint"], study.text)[0]
     return {"supervised": joint * found.validated / found.base}  # as if on all of the set
 
@@ -161,12 +161,12 @@ def _base(study):
     return {way: ways[way] for way in WAYS}
 
 
-def _aer(study, gatherer, weights):
-    from aligntools.aligning.contrastive.running import align
+def _aer(study, finder, weights):
+    from aligntools.aligning.contrastive.tasks import align
     from aligntools.formats.pharaoh import concatenate
     from aligntools.metrics.aer import Aer
 
-    links = concatenate(list(align(gatherer, study.gold_text, weights, study.pool)))
+    links = concatenate(list(align(finder, study.gold_text, weights, study.pool)))
     return 100 * Aer().score(study.gold, links).aer
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from bench import report
 
-#: Lists up to this length are looked at in the figures.
+#: TrainingLists up to this length are looked at in the figures.
 LONGEST_LIST = 15
 #: List lengths, and numbers of samples, of Table 1.
 SAMPLES = (1, 5, 10, 50, 100, 500)
@@ -37,7 +37,7 @@ class Pairs:
 
     Attributes
     ----------
-    both : Evidence
+    both : CandidateLinks
         The observed pairs, then their copies.
     words : float
         Mean length of an observed side.
@@ -53,13 +53,13 @@ class Pairs:
 
     def first(self, n):
         """Return the first ``n`` pairs alone."""
-        from aligntools.aligning.contrastive.evidence import concatenate
+        from aligntools.aligning.contrastive.candidates import concatenate
 
         n, m = min(n, self.count), self.count
         return replace(self, both=concatenate([self.both.part(0, n), self.both.part(m, m + n)]))
 
     def parts(self):
-        """Return the evidence of each pair, the observed ones first."""
+        """Return the candidates of each pair, the observed ones first."""
         return [self.both.part(k, k + 1) for k in range(len(self.both))]
 
     def error(self, exact, approximate):
@@ -71,15 +71,15 @@ class Pairs:
 
 def draw(model, pool, bitext, lengths, count, seed):
     """Draw pairs and spoil them, each way a quarter of them, so that the copies are within ``lengths`` too."""
-    from aligntools.aligning.contrastive.evidence import Gatherer, concatenate
+    from aligntools.aligning.contrastive.candidates import CandidateFinder, concatenate
     from aligntools.aligning.contrastive.noise import KINDS, has_changed, noisy, pick
 
     least, most = lengths
     sides = np.stack([bitext.source.lengths(), bitext.target.lengths()])
     rng = np.random.default_rng(seed)
     order = rng.permutation(np.flatnonzero((sides.min(0) >= least) & (sides.max(0) <= most)))
-    gatherer = Gatherer(model, pool, least=-1.0, most=1 << 30)
-    observed, spoiled, used = [], [], np.zeros(0, np.int64)
+    finder = CandidateFinder(model, pool, least=-1.0, most=1 << 30)
+    observed, corrupted, used = [], [], np.zeros(0, np.int64)
     for number, kind in enumerate(KINDS):
         fit = np.setdiff1d(order, used, assume_unique=True)
         fit = fit[sides[:, fit].max(0) < most] if kind == "insert" else fit
@@ -90,12 +90,12 @@ def draw(model, pool, bitext, lengths, count, seed):
         changed = np.flatnonzero(has_changed(part, copy))[:wanted]
         used = np.concatenate([used, fit[changed]])
         if len(changed):
-            observed.append(gatherer.all(pick(part, changed)))
-            spoiled.append(gatherer.all(pick(copy, changed)))
+            observed.append(finder.find_all(pick(part, changed)))
+            corrupted.append(finder.find_all(pick(copy, changed)))
     if not observed:
         raise SystemExit(f"no sentence pair has from {least} to {most} words on each side")
     mixed = rng.permutation(len(used))  # so that the first few are of all kinds
-    parts = [e.part(k, k + 1) for e in map(concatenate, (observed, spoiled)) for k in mixed.tolist()]
+    parts = [e.part(k, k + 1) for e in map(concatenate, (observed, corrupted)) for k in mixed.tolist()]
     return Pairs(concatenate(parts), float(sides[:, used].mean()))
 
 
@@ -105,14 +105,14 @@ def random_weights(count, active, reach, seed):
     return np.where(active, drawn, 0.0)
 
 
-def list_expectations(evidence, weights, active, settings):
+def list_expectations(candidates, weights, active, settings):
     """Return expected features over the 1, 2, ... ``n_best`` best of each list, float64 [sentences, n_best, active].
 
     A list of ``n`` is the beginning of a longer one: the search goes by its beam alone.
     """
     from aligntools.aligning.contrastive.search import search
 
-    best = search(evidence, weights, active, settings)
+    best = search(candidates, weights, active, settings)
     p = np.exp(best.scores - best.scores[:, :1])
     sums = np.cumsum(p[:, :, None] * best.features(active)[:, :, active], axis=1)
     return sums / np.cumsum(p, axis=1)[:, :, None]
@@ -173,10 +173,10 @@ def _enumerated(pairs, weights, active, pool):
         Exact expected features; share of the mass in the best alignments of the observed pairs; error of expectations
         over the best, each pair's part of equation 19.
     """
-    from aligntools.aligning.contrastive.exact import enumerate_features
+    from bench.contrastive_exact import enumerate_features
 
-    def top(evidence):
-        features = np.ascontiguousarray(enumerate_features(evidence, active)[:, active])
+    def top(candidates):
+        features = np.ascontiguousarray(enumerate_features(candidates, active)[:, active])
         return _top(features, weights[:, active], LONGEST_LIST)
 
     def task(k):
@@ -226,9 +226,9 @@ def _chain(pairs):
 
 def long(pairs, o, pool):
     """Figure 4: the five local features on long pairs, each target word linked at most once, by dynamic programming."""
-    from aligntools.aligning.contrastive.exact import chain_expectations
     from aligntools.aligning.contrastive.features import select
     from aligntools.aligning.contrastive.search import SearchSettings
+    from bench.contrastive_exact import chain_expectations
 
     active = select("local")
     pairs = _chain(pairs)
@@ -254,14 +254,14 @@ def gibbs(long_pairs, short_pairs, o, pool):
     forbids them. It samples every link in turn given all others, from random alignments on.
     """
     from aligntools.aligning.contrastive import kernels_features as kf
-    from aligntools.aligning.contrastive.exact import (
+    from aligntools.aligning.contrastive.features import select
+    from aligntools.aligning.contrastive.search import SearchSettings
+    from bench.contrastive_exact import (
         chain_expectations,
         enumerate_features,
         expectations,
         gibbs_features,
     )
-    from aligntools.aligning.contrastive.features import select
-    from aligntools.aligning.contrastive.search import SearchSettings
 
     def compare(pairs, active, exact_of, forbid, limits):
         settings = SearchSettings(beam=o.beam, n_best=SAMPLES[-1], **limits)

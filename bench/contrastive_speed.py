@@ -43,8 +43,8 @@ def run(o):
         "Aligning pairs of about 25 words with learned weights, pairs per second, without start-up: "
         + ", ".join(f"beam {b}: {r:,.0f}" for b, r in zip(BEAMS, rates, strict=True))
         + f" ({o.threads} threads).",
-        "Microseconds per pair on one thread; evidence is what the features need to know about each candidate link:",
-        report.table(["source words", "candidates", "evidence", *(f"search, beam {b}" for b in BEAMS)], rows),
+        "Microseconds per pair on one thread; candidates is what the features need to know about each candidate link:",
+        report.table(["source words", "candidates", "candidates", *(f"search, beam {b}" for b in BEAMS)], rows),
         report.circumstances(o.threads),
     ]
     return "Contrastive alignment: cost", "\n\n".join(body)
@@ -80,7 +80,7 @@ def _rates(o, folder, base, weights, pairs):
 
 
 def _by_length(o, folder, base, weights, pairs):
-    from aligntools.aligning.contrastive.evidence import Gatherer
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.linktrees import shipped
     from aligntools.aligning.contrastive.noise import pick
     from aligntools.aligning.contrastive.search import search
@@ -91,7 +91,7 @@ def _by_length(o, folder, base, weights, pairs):
 
     with Pool(1) as pool:
         model, learned = AlignmentModel.load(base, pool), load_weights(weights)
-        gatherer = Gatherer(model, pool, shipped())
+        finder = CandidateFinder(model, pool, shipped())
         rows = []
         for words in LENGTHS:
             files = _write(folder / "length", [p for p in pairs if _near(p, words)][: o.each])
@@ -103,13 +103,13 @@ def _by_length(o, folder, base, weights, pairs):
                     )
                 )
             )  # fmt: skip
-            gatherer.all(pick(text, np.arange(5)))  # compiles
-            evidence, seconds = _timed(lambda text=text: gatherer.all(text))
-            row = [words, f"{len(evidence.rows) / len(text):.0f}", f"{1e6 * seconds / len(text):,.0f}"]
+            finder.find_all(pick(text, np.arange(5)))  # compiles
+            candidates, seconds = _timed(lambda text=text: finder.find_all(text))
+            row = [words, f"{len(candidates.rows) / len(text):.0f}", f"{1e6 * seconds / len(text):,.0f}"]
             for beam in BEAMS:
                 how = replace(learned.search, beam=beam)
-                search(evidence.part(0, 2), learned.values, learned.active, how, pool)
-                _, seconds = _timed(lambda how=how, e=evidence: search(e, learned.values, learned.active, how, pool))
+                search(candidates.part(0, 2), learned.values, learned.active, how, pool)
+                _, seconds = _timed(lambda how=how, e=candidates: search(e, learned.values, learned.active, how, pool))
                 row.append(f"{1e6 * seconds / len(text):,.0f}")
             rows.append(row)
     return rows

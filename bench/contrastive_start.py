@@ -26,17 +26,17 @@ def groups(names, folds=FOLDS):
 
 
 class GoldSet:
-    """A gold set's evidence and links: the first PAIRS to learn from, all to be judged by."""
+    """A gold set's candidates and links: the first PAIRS to learn from, all to be judged by."""
 
-    def __init__(self, evidence, gold):
+    def __init__(self, candidates, gold):
         from aligntools.aligning.contrastive.linktrees import inputs
         from aligntools.aligning.contrastive.supervised import gold_marks
 
-        self.evidence, self.gold = evidence, gold
-        n = min(len(evidence), PAIRS)
-        self.part, self.part_gold = evidence.part(0, n), _head(gold, n)
+        self.candidates, self.gold = candidates, gold
+        n = min(len(candidates), PAIRS)
+        self.part, self.part_gold = candidates.part(0, n), _head(gold, n)
         self.sure, self.possible = (m.astype(bool) for m in gold_marks(self.part, self.part_gold))
-        self.table = np.concatenate([_inputs(self.part.values), inputs(self.part)], axis=1)
+        self.table = np.concatenate([_inputs(self.part.local), inputs(self.part)], axis=1)
 
 
 def _head(gold, n):
@@ -101,7 +101,7 @@ def fit(sets, pool=None):
     LinkTrees, float64 [FEATURES]
     """
     from aligntools.aligning.contrastive import kernels_features as kf
-    from aligntools.aligning.contrastive.evidence import concatenate
+    from aligntools.aligning.contrastive.candidates import concatenate
     from aligntools.aligning.contrastive.features import select, start_weights
     from aligntools.aligning.contrastive.supervised import train_supervised
     from aligntools.formats.goldlinks import Gold
@@ -112,15 +112,15 @@ def fit(sets, pool=None):
             trees = fit_trees([s for name, s in sets.items() if name not in group])
             for name in group:
                 part = sets[name].part
-                part.values[:, kf.TREES] = trees.odds(part, pool)
+                part.local[:, kf.TREES] = trees.odds(part, pool)
     active = select("all")
     start = 0.3 * start_weights(active, paper=True)  # small, so that the risk is not flat around it
     start[kf.TREES] = 3.0
     parts = list(sets.values())
     sure, possible = (join([getattr(s.part_gold, side) for s in parts]) for side in ("sure", "possible"))
-    evidence = concatenate([s.part for s in parts])
+    candidates = concatenate([s.part for s in parts])
     weights = train_supervised(
-        evidence, Gold(sure, possible, "pharaoh", 0), start, active, rounds=3, penalty=PENALTY, pool=pool
+        candidates, Gold(sure, possible, "pharaoh", 0), start, active, rounds=3, penalty=PENALTY, pool=pool
     )
     return fit_trees(parts), both_sides(weights)
 

@@ -155,11 +155,11 @@ class Study:
         return 0.4 if len(self.model.views) > 1 else 0.5
 
     @cached_property
-    def gatherer(self):
-        """Return what gathers evidence of candidates."""
-        from aligntools.aligning.contrastive.evidence import Gatherer
+    def finder(self):
+        """Return what finds candidates."""
+        from aligntools.aligning.contrastive.candidates import CandidateFinder
 
-        return Gatherer(self.model, self.pool)
+        return CandidateFinder(self.model, self.pool)
 
     @cached_property
     def bitext(self):
@@ -186,9 +186,9 @@ class Study:
         return read_gold(str(self.text.gold), format="pharaoh")
 
     @cached_property
-    def gold_evidence(self):
-        """Return the evidence of the pairs with gold links."""
-        return self.gatherer.all(self.gold_text)
+    def gold_candidates(self):
+        """Return the candidates of the pairs with gold links."""
+        return self.finder.find_all(self.gold_text)
 
     @cached_property
     def short(self):
@@ -201,28 +201,28 @@ class Study:
         return figures.draw(self.model, self.pool, self.bitext, figures.LONG, self.o.long_pairs, self.o.seed)
 
     def samples(self, noise, seed):
-        """Return evidence of pairs drawn at random, of their noisy copies, and the base model's number of links."""
+        """Return candidates of pairs drawn at random, of their noisy copies, and the base model's number of links."""
         from aligntools.aligning.applying.applier import decide
         from aligntools.aligning.applying.kernels_decoding import JOINT
-        from aligntools.aligning.contrastive.evidence import concatenate
+        from aligntools.aligning.contrastive.candidates import concatenate
         from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
-        from aligntools.aligning.contrastive.running import draw
+        from aligntools.aligning.contrastive.tasks import draw
 
         part = pick(self.bitext, draw([self.bitext], self.o.sentences, seed)[0])
         copy = noisy(part, noise, seed)
         changed = np.flatnonzero(has_changed(part, copy))
         observed, links = [], 0
-        for posteriors, evidence in self.gatherer.gather(pick(part, changed)):
-            observed.append(evidence)
+        for posteriors, candidates in self.finder.find(pick(part, changed)):
+            observed.append(candidates)
             links += len(decide(posteriors, JOINT, self.threshold, self.pool)[0])
-        return concatenate(observed), self.gatherer.all(pick(copy, changed)), links
+        return concatenate(observed), self.finder.find_all(pick(copy, changed)), links
 
     def aer(self, weights, active):
         """Return the AER in percent of what a greedy search finds."""
         from aligntools.aligning.contrastive.search import search
         from aligntools.metrics.aer import Aer
 
-        return 100 * Aer().score(self.gold, search(self.gold_evidence, weights, active).links()).aer
+        return 100 * Aer().score(self.gold, search(self.gold_candidates, weights, active).links()).aer
 
     def learned(self, samples, features, n_best=5, seed=1):
         """Learn weights as contrastive-align does; return AER with the base model's number of links, and without.
@@ -238,19 +238,19 @@ class Study:
         from aligntools.aligning.contrastive.features import select, start_weights
         from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
 
-        observed, spoiled, links = samples
+        observed, corrupted, links = samples
         active = select(features)
         settings = LearningSettings(
             n_best=max(n_best, 1), passes=5 if n_best else 0, seed=seed, rate=0.05, pull=0.0
         )  # fmt: skip
-        weights = learn(observed, spoiled, start_weights(active, paper=True), active, settings)
+        weights = learn(observed, corrupted, start_weights(active, paper=True), active, settings)
         return self.aer(*calibrate(observed, weights, active, links)), self.aer(weights, active)
 
     def table(self, variants):
         """Learn once a seed for each (noise, features, n-best); return variant -> [[AER, AER as learned], ...]."""
         seeds = range(1, self.o.seeds + 1)
         samples = {(noise, s): self.samples(noise, s) for noise in {v[0] for v in variants.values()} for s in seeds}
-        self.gold_evidence, self.gold  # noqa: B018 - gathered with all threads, before they are busy
+        self.gold_candidates, self.gold  # noqa: B018 - gathered with all threads, before they are busy
         jobs = [(*variant, s) for variant in variants.values() for s in seeds]
         found = iter(self.pool.map(lambda j: self.learned(samples[j[0], j[3]], j[1], n_best=j[2], seed=j[3]), jobs))
         return {name: [next(found) for _ in seeds] for name in variants}
@@ -270,7 +270,7 @@ class Study:
     def table5(self):
         """Return row -> AER."""
         from aligntools.aligning.contrastive.features import select, start_weights
-        from aligntools.aligning.contrastive.running import Plan, supervise
+        from aligntools.aligning.contrastive.tasks import LearningPlan, learn_from_gold
 
         ways = self.base()
         rows = {"base": evaluate(ways[HEURISTIC], self.text)[0], "base joint": evaluate(ways["joint"], self.text)[0]}
@@ -280,8 +280,8 @@ class Study:
             rows[name] = statistics.mean(aers)
         active = select("paper")
         for method in ("risk", "mert"):
-            plan = Plan(active, start_weights(active, paper=True), threshold=self.threshold)
-            found = supervise(self.gatherer, self.gold_text, self.gold, plan, method)
+            plan = LearningPlan(active, start_weights(active, paper=True), threshold=self.threshold)
+            found = learn_from_gold(self.finder, self.gold_text, self.gold, plan, method)
             rows[f"supervised 16 {method}"] = 100 * found.validated
         return rows
 

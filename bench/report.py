@@ -12,8 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "RESULTS.md"
 ORDER = (
-    "quality", "speed", "speed_again", "memory", "startup", "threads", "settings", "chains", "induction", "taggers",
-    "mre", "contrastive", "contrastive_study", "contrastive_speed", "parsing", "transfer", "transfer_pud",
+    "quality", "speed", "speed_again", "against", "memory", "startup", "threads", "settings", "chains", "induction",
+    "taggers", "mre", "contrastive", "contrastive_study", "contrastive_speed", "parsing", "transfer", "transfer_pud",
     "translation", "translation_studies", "translation_speed",
 )  # fmt: skip
 HEAD = """# Results

@@ -41,6 +41,7 @@ from bench import report
 COMMANDS = {
     "quality": "AER on every gold set, beside the other aligners' best",
     "speed": "wall time of whole runs, interleaved with the other aligners",
+    "against": "time and memory beside an older checkout of this project",
     "memory": "peak memory for four sizes of a corpus",
     "startup": "the first run on a new machine, later runs, --help",
     "threads": "the same bytes for any number of threads",

@@ -221,8 +221,8 @@ def test_kernels_are_total():
 # What can be read at a glance
 
 #: Those that are still too long or take too much. Nothing is to be added; what is mended goes from the lists.
-LONG = {"contrastive/kernels_search.search_block"}
-WIDE = {"contrastive/kernels_evidence.translation_values", "contrastive/kernels_search.search_block"}
+LONG: set[str] = set()
+WIDE: set[str] = set()
 REACHING: set[str] = set()
 CIRCLES: set[tuple[str, str]] = set()
 

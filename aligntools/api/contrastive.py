@@ -17,8 +17,8 @@ from aligntools.api.threads import pool_of
 from aligntools.ground.errors import DataError, UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.aligning.contrastive.evidence import Gatherer
-    from aligntools.aligning.contrastive.running import Supervision
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
+    from aligntools.aligning.contrastive.tasks import GoldLearning
     from aligntools.aligning.contrastive.weights import Weights
     from aligntools.formats.corpus import Bitext
     from aligntools.formats.goldlinks import Gold
@@ -38,11 +38,11 @@ class ContrastiveAligner:
     aligner : Aligner
         The base model, of both directions.
     weights : Weights
-    report : Supervision or None
+    report : GoldLearning or None
         Errors on the gold links that the weights were learned from.
     """
 
-    def __init__(self, aligner: Aligner, weights: "Weights", report: "Supervision | None" = None):
+    def __init__(self, aligner: Aligner, weights: "Weights", report: "GoldLearning | None" = None):
         _check_base(aligner)
         self._aligner, self._weights, self._report = aligner, weights, report
 
@@ -60,7 +60,7 @@ class ContrastiveAligner:
         return self._weights
 
     @property
-    def report(self) -> "Supervision | None":
+    def report(self) -> "GoldLearning | None":
         """Errors on gold links: ``base``, ``fitted`` and ``validated`` are AER as fractions of 1."""
         return self._report
 
@@ -132,14 +132,14 @@ class ContrastiveAligner:
         strict: bool = False, unbuffered: bool = False, threads: "int | Pool | None" = None,
     ) -> Iterator[Alignments]:  # fmt: skip
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed."""
-        from aligntools.aligning.contrastive import running
+        from aligntools.aligning.contrastive import tasks
         from aligntools.formats.corpus import Skipped
 
         with pool_of(threads) as pool:
-            gatherer = _gatherer(self.aligner, self.weights, pool)
+            finder = _candidate_finder(self.aligner, self.weights, pool)
             for text in self.aligner.texts(sources, targets, max_length, strict, unbuffered):
                 skipped = text.skipped
-                for d in running.align(gatherer, text, self.weights, pool):
+                for d in tasks.align(finder, text, self.weights, pool):
                     yield Alignments(d.links, d.probabilities, None, None, d.log_likelihood, d.lengths, skipped)
                     skipped = Skipped()
 
@@ -149,14 +149,14 @@ def _check_base(aligner: Aligner) -> None:
         raise UsageProblem("the base model has one direction alone; this needs one with both")
 
 
-def _gatherer(aligner: Aligner, chosen: Any, pool: "Pool") -> "Gatherer":
+def _candidate_finder(aligner: Aligner, chosen: Any, pool: "Pool") -> "CandidateFinder":
     """Return what finds the features' values; ``chosen`` says which are active."""
-    from aligntools.aligning.contrastive.evidence import Gatherer
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.features import NAMES
     from aligntools.aligning.contrastive.linktrees import shipped
 
     trees = shipped() if chosen.active[NAMES.index("trees")] else None
-    return Gatherer(aligner.model, pool, trees)
+    return CandidateFinder(aligner.model, pool, trees)
 
 
 def aligner_from_tables(
@@ -262,14 +262,14 @@ def train_contrastive_aligner(
     >>> str(model.align("Der Zug fährt .", "The train leaves ."))
     '0-0 1-1 2-2 3-3'
     """
-    from aligntools.aligning.contrastive import running
+    from aligntools.aligning.contrastive import tasks
     from aligntools.formats.corpus import Bitext
 
     settings = ContrastiveSettings(
         features, start, sentences, noise, n_best, passes, rate, pull, density, beam, constraint, method, folds, seed
     ).checked()
     tell = reporter(progress)
-    running.plan_of(settings)  # what is wrong with the features is said before anything is trained
+    tasks.plan_of(settings)  # what is wrong with the features is said before anything is trained
     with pool_of(threads) as pool:
         if aligner is None:
             if not isinstance(sources, Bitext):
@@ -281,26 +281,26 @@ def train_contrastive_aligner(
             )
         _check_base(aligner)
         threshold = THRESHOLDS[0] if len(aligner.model.views) > 1 else THRESHOLDS[1]
-        plan = running.plan_of(settings, threshold)
-        gatherer = _gatherer(aligner, plan, pool)
+        plan = tasks.plan_of(settings, threshold)
+        finder = _candidate_finder(aligner, plan, pool)
         texts = list(aligner.texts(sources, targets, max_length, strict, False))
         if gold is not None:
-            found = _learn_from_gold(gatherer, texts, gold, plan, settings, tell)
+            found = _learn_from_gold(finder, texts, gold, plan, settings, tell)
             return ContrastiveAligner(aligner, found.weights, found)
 
         def learned(figures: dict[str, Any]) -> None:
             tell(Step("learning", figures["pass"], None, figures))
 
-        return ContrastiveAligner(aligner, running.learn_weights(gatherer, texts, plan, learned))
+        return ContrastiveAligner(aligner, tasks.learn_weights(finder, texts, plan, learned))
 
 
 def _learn_from_gold(
-    gatherer: "Gatherer", texts: "list[Bitext]", given: Any, plan: Any, settings: ContrastiveSettings, tell: Any
-) -> "Supervision":
+    finder: "CandidateFinder", texts: "list[Bitext]", given: Any, plan: Any, settings: ContrastiveSettings, tell: Any
+) -> "GoldLearning":
     """Learn weights from the gold links of the text's first pairs."""
     import numpy as np
 
-    from aligntools.aligning.contrastive import running
+    from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.noise import pick
     from aligntools.api.scorers import gold_of
     from aligntools.formats.pharaoh import check_range
@@ -319,4 +319,4 @@ def _learn_from_gold(
     def learned(figures: dict[str, Any]) -> None:
         tell(Step("learning", figures["round"], None, figures))
 
-    return running.supervise(gatherer, text, gold, plan, settings.method, settings.folds, learned)
+    return tasks.learn_from_gold(finder, text, gold, plan, settings.method, settings.folds, learned)

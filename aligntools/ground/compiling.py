@@ -53,6 +53,7 @@ def _cache_folder() -> Path | None:
     return None
 
 
+_real = functools.cache(os.path.realpath)
 CACHE_FOLDER = _cache_folder()
 if CACHE_FOLDER is None:
     logging.getLogger("aligntools").warning(
@@ -100,6 +101,8 @@ def kernel(
         options["inline"] = "always"
     if not owning:
         options["_nrt"] = False
+    # Numba keeps compiled code by the path of the source: links to a package share its compiled code.
+    function.__code__ = function.__code__.replace(co_filename=_real(function.__code__.co_filename))
     before = numba.config.CACHE_DIR
     if CACHE_FOLDER is not None:
         numba.config.CACHE_DIR = str(CACHE_FOLDER)

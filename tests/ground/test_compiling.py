@@ -83,3 +83,13 @@ def test_a_change_of_any_kernel_is_a_new_folder(tmp_path, monkeypatch):
     assert len(seen) == len(kernels) + 2
     (package / "ground" / "errors.py").write_text("")
     assert compiling._source_hash() in seen
+
+
+def test_a_link_to_the_package_uses_its_compiled_code(tmp_path):
+    (tmp_path / "aligntools").symlink_to(ROOT / "aligntools")
+    code = "from aligntools.ground import kernels_vectors as k; print(k.inner_products._cache.cache_path)"
+    paths = {
+        python(code, ALIGNTOOLS_CACHE_DIR=str(tmp_path / "cache"), PYTHONPATH=str(path)).stdout
+        for path in (ROOT, tmp_path)
+    }
+    assert len(paths) == 1

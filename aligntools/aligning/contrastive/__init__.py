@@ -1,1 +1,1 @@
-"""Contrastive alignment with non-local features (Liu & Sun 2015): evidence, features, search, learning."""
+"""Contrastive alignment with non-local features (Liu & Sun 2015): candidates, features, search, learning."""

@@ -2,15 +2,15 @@
 
 A feature is a function of a whole alignment, but all that is ever computed is what it changes by when one link is
 added, from two sources: what the link adds by itself, whatever the other links are (a column of
-`Evidence.values`), and what depends on the links that are there (a function of `kernels_features`).
+`CandidateLinks.local`), and what depends on the links that are there (a function of `kernels_features`).
 
 **To add a feature**, say ``short-links``:
 
 1. give it a number in `kernels_features` (at the end of the list; FEATURES is one more), and a row of `ALL` below:
    its name, its group, the weight that learning starts from, what it counts;
-2. if it depends on the link alone, fill its column in `kernels_evidence`, next to `position_values`, and call that
-   from `evidence`; if it depends on the other links, write a function that returns the change, next to `lonely`,
-   and one line in `structural_changes`; it may do both, as the translation product does;
+2. if it depends on the link alone, fill its column in `kernels_local_features`, next to `position_values`; a new kernel
+   is called from `candidates`. If it depends on the other links, write a function that returns the change, next to
+   `lonely`, and one line in `structural_changes`. It may do both, as the translation product does;
 3. write the slow definition, of a whole alignment, in `tests/naive_contrastive.py`: a test then holds the sum of
    changes over links in random order against it, and says which feature differs.
 

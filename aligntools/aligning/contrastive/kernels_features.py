@@ -1,18 +1,12 @@
 """Compiled: what each feature of an alignment changes by when one link is added.
 
 An alignment of one sentence pair is a set of links, all of them *candidates*: cells ``(i, j)`` of the link matrix,
-numbered by row and column. Its state is a handful of arrays, which every feature may read:
-
-``bits`` : uint64 [ceil(candidates / 64)], which candidates are linked;
-``source``, ``target`` : int32 [I, 3] and [J, 3], each word's FERTILITY, FIRST and LAST position it is linked to;
-``totals`` : int32 [TOTALS], of the whole pair;
-``crossings`` : int32 [candidates], how many links each candidate crosses.
-
-And what does not change: ``rows``, ``columns`` : int32 [candidates]; ``neighbours`` : int32 [candidates, 8], the
-numbers of the eight cells around a candidate by row and column, -1 where there is none; ``s_words``, ``t_words`` :
-float32 [I, WORD_COSTS] and [J, WORD_COSTS]. Definitions are those of Liu & Sun (2015), section 2, as their program
-computes them; `aligntools.aligning.contrastive.features` lists them and says how one is added.
+numbered by row and column. `Pair` is what does not change while it is put together, `State` what does; every feature
+may read both. Definitions are those of Liu & Sun (2015), section 2, as their program computes them;
+`aligntools.aligning.contrastive.features` lists them and says how one is added.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,7 +33,86 @@ WORD_COSTS = 2
 UP_LEFT, UP, UP_RIGHT, LEFT, RIGHT, DOWN_LEFT, DOWN, DOWN_RIGHT = range(8)
 
 
-@kernel(inline=True)
+class Candidates(NamedTuple):
+    """The candidates of consecutive sentence pairs; see `candidates.CandidateLinks`."""
+
+    s_offsets: np.ndarray
+    t_offsets: np.ndarray
+    starts: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
+    neighbours: np.ndarray
+    local: np.ndarray
+    s_words: np.ndarray
+    t_words: np.ndarray
+
+
+class Pair(NamedTuple):
+    """One sentence pair.
+
+    Attributes
+    ----------
+    rows, columns : int32 [candidates]
+    neighbours : int32 [candidates, 8]
+        The numbers of the eight cells around a candidate by row and column, -1 where there is none.
+    local : float32 [candidates, FEATURES]
+        What a candidate itself adds to each feature.
+    s_words, t_words : float32 [I, WORD_COSTS], [J, WORD_COSTS]
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    neighbours: np.ndarray
+    local: np.ndarray
+    s_words: np.ndarray
+    t_words: np.ndarray
+
+
+class State(NamedTuple):
+    """An alignment of a pair, and what follows from it.
+
+    Attributes
+    ----------
+    bits : uint64 [ceil(candidates / 64)]
+        Which candidates are linked.
+    source, target : int32 [I, 3], [J, 3]
+        Each word's FERTILITY, FIRST and LAST position it is linked to.
+    totals : int32 [TOTALS]
+        Of the whole pair.
+    crossings : int32 [candidates]
+        How many links each candidate crosses.
+    """
+
+    bits: np.ndarray
+    source: np.ndarray
+    target: np.ndarray
+    totals: np.ndarray
+    crossings: np.ndarray
+
+
+@kernel(part=True)
+def pair_of(candidates, k):
+    """Return sentence pair ``k``."""
+    a, b = candidates.starts[k], candidates.starts[k + 1]
+    return Pair(
+        candidates.rows[a:b], candidates.columns[a:b], candidates.neighbours[a:b], candidates.local[a:b],
+        candidates.s_words[candidates.s_offsets[k] : candidates.s_offsets[k + 1]],
+        candidates.t_words[candidates.t_offsets[k] : candidates.t_offsets[k + 1]],
+    )  # fmt: skip
+
+
+@kernel
+def largest_pair(k0, k1, candidates):
+    """Return the most candidates and the most words of either side of the sentences ``k0..k1``, each at least 1."""
+    most, longest_s, longest_t = 1, 1, 1
+    for k in range(k0, k1):
+        most = max(most, candidates.starts[k + 1] - candidates.starts[k])
+        longest_s = max(longest_s, candidates.s_offsets[k + 1] - candidates.s_offsets[k])
+        longest_t = max(longest_t, candidates.t_offsets[k + 1] - candidates.t_offsets[k])
+    return most, longest_s, longest_t
+
+
+@kernel(inline=True, owning=False)
 def is_linked(bits, c):
     """Return 1 if candidate ``c`` is linked; none (-1) never is."""
     if c < 0:
@@ -47,7 +120,7 @@ def is_linked(bits, c):
     return np.int64((bits[c >> 6] >> np.uint64(c & 63)) & np.uint64(1))
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def null_relief(s_words, t_words, source, target, i, j):
     """Translation product, the part of NULL: what words that are linked for the first time no longer pay.
 
@@ -68,37 +141,37 @@ def relative_position(i, j, n_i, n_j):
     return abs((i + 1) / n_i - (j + 1) / n_j)
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def cross_count(crossings, c):
     """Cross count: unordered pairs of links with ``(i - i')(j - j') < 0``; new are those with this link."""
     return np.float64(crossings[c])
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def monotone_neighbours(bits, neighbours, c):
     """Monotone neighbour count: pairs of links ``(i, j)``, ``(i + 1, j + 1)``."""
     return np.float64(is_linked(bits, neighbours[c, UP_LEFT]) + is_linked(bits, neighbours[c, DOWN_RIGHT]))
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def swap_neighbours(bits, neighbours, c):
     """Swap neighbour count: pairs of links ``(i, j)``, ``(i + 1, j - 1)``."""
     return np.float64(is_linked(bits, neighbours[c, UP_RIGHT]) + is_linked(bits, neighbours[c, DOWN_LEFT]))
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def linked_words(words, p):
     """Source (target) linked word count: words of that side with at least one link."""
     return 1.0 if words[p, FERTILITY] == 0 else 0.0
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def most_links(words, p, most):
     """Source (target) maximal fertility: the links of the word of that side that has most of them."""
     return 1.0 if words[p, FERTILITY] + 1 > most else 0.0
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def sibling_distance(words, p, q):
     """Source (target) sibling distance: holes between the positions that one word is linked to, summed.
 
@@ -113,7 +186,7 @@ def sibling_distance(words, p, q):
     return -1.0
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def link_type(source, target, i, j, kind):
     """One-to-one (0), one-to-many (1), many-to-one (2) or many-to-many (3) link count.
 
@@ -133,7 +206,7 @@ def link_type(source, target, i, j, kind):
     return np.float64(change)
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def coverage(s_words, t_words, source, target, i, j):
     """Coverage (ours): over words with a link, the base model's log-odds that they have one.
 
@@ -147,7 +220,7 @@ def coverage(s_words, t_words, source, target, i, j):
     return change
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def touching(bits, neighbours, c):
     """Touching links (ours): pairs of links side by side or one above the other, as phrases have them."""
     return np.float64(
@@ -156,7 +229,7 @@ def touching(bits, neighbours, c):
     )  # fmt: skip
 
 
-@kernel(inline=True)
+@kernel(part=True)
 def lonely(bits, neighbours, c):
     """Lonely links (ours): links with none among the eight cells around them."""
     found = 0
@@ -173,23 +246,25 @@ def lonely(bits, neighbours, c):
     return np.float64((1 if found == 0 else 0) - met)
 
 
-@kernel(inline=True)
-def structural_changes(
-    active, s_words, t_words, neighbours, bits, source, target, totals, crossings, c, i, j, out
-):  # fmt: skip
+@kernel(inline=True, owning=False)
+def structural_changes(active, pair, state, c, out):
     """Write into ``out`` (float64 [FEATURES]) what features beyond the candidate's own values change by.
 
     Parameters
     ----------
     active : bool [FEATURES]
         Features that are asked for; the others' places are left as they are.
-    c, i, j : int
-        The candidate that would be linked, its row and its column.
+    pair : Pair; state : State
+    c : int
+        The candidate that would be linked.
     """
+    i, j = pair.rows[c], pair.columns[c]
+    s_words, t_words, neighbours = pair.s_words, pair.t_words, pair.neighbours
+    bits, source, target, totals = state.bits, state.source, state.target, state.totals
     if active[TRANSLATION]:
         out[TRANSLATION] = null_relief(s_words, t_words, source, target, i, j)
     if active[CROSSES]:
-        out[CROSSES] = cross_count(crossings, c)
+        out[CROSSES] = cross_count(state.crossings, c)
     if active[MONOTONE]:
         out[MONOTONE] = monotone_neighbours(bits, neighbours, c)
     if active[SWAP]:
@@ -222,39 +297,40 @@ def structural_changes(
         out[LONELY] = lonely(bits, neighbours, c)
 
 
-@kernel(inline=True)
-def empty_features(active, s_words, t_words, out):
+@kernel(part=True)
+def empty_features(active, pair, out):
     """Write the features of the alignment without links: words pay for NULL, all else is 0."""
     for k in range(FEATURES):
         out[k] = 0.0
     if active[TRANSLATION]:
         total = 0.0
-        for i in range(s_words.shape[0]):
-            total += s_words[i, NULL_COST]
-        for j in range(t_words.shape[0]):
-            total += t_words[j, NULL_COST]
+        for i in range(pair.s_words.shape[0]):
+            total += pair.s_words[i, NULL_COST]
+        for j in range(pair.t_words.shape[0]):
+            total += pair.t_words[j, NULL_COST]
         out[TRANSLATION] = total
 
 
-@kernel
-def clear(bits, source, target, totals, crossings):
+@kernel(owning=False)
+def clear(state):
     """Make the state that of the alignment without links."""
-    bits[:] = np.uint64(0)
-    source[:] = 0
-    target[:] = 0
-    crossings[:] = 0
-    totals[N_LINKS] = 0
-    totals[MOST_SOURCE] = 0
-    totals[MOST_TARGET] = 0
-    totals[N_SOURCE] = source.shape[0]
-    totals[N_TARGET] = target.shape[0]
+    state.bits[:] = np.uint64(0)
+    state.source[:] = 0
+    state.target[:] = 0
+    state.crossings[:] = 0
+    state.totals[N_LINKS] = 0
+    state.totals[MOST_SOURCE] = 0
+    state.totals[MOST_TARGET] = 0
+    state.totals[N_SOURCE] = state.source.shape[0]
+    state.totals[N_TARGET] = state.target.shape[0]
 
 
-@kernel
-def add_link(rows, columns, bits, source, target, totals, crossings, c):
+@kernel(owning=False)
+def add_link(rows, columns, state, c):
     """Bring the state up to date for the new link ``c``."""
     i, j = rows[c], columns[c]
-    bits[c >> 6] |= np.uint64(1) << np.uint64(c & 63)
+    source, target, totals = state.source, state.target, state.totals
+    state.bits[c >> 6] |= np.uint64(1) << np.uint64(c & 63)
     if source[i, FERTILITY] == 0:
         source[i, FIRST] = j
         source[i, LAST] = j
@@ -273,39 +349,7 @@ def add_link(rows, columns, bits, source, target, totals, crossings, c):
     totals[MOST_SOURCE] = max(totals[MOST_SOURCE], source[i, FERTILITY])
     totals[MOST_TARGET] = max(totals[MOST_TARGET], target[j, FERTILITY])
     for x in range(rows.shape[0]):
-        crossings[x] += 1 if (rows[x] - i) * (columns[x] - j) < 0 else 0
-
-
-@kernel
-def remove_link(rows, columns, bits, source, target, totals, crossings, c):
-    """Bring the state up to date when link ``c`` is taken away (only samplers do that)."""
-    bits[c >> 6] &= ~(np.uint64(1) << np.uint64(c & 63))
-    n = rows.shape[0]
-    i, j = rows[c], columns[c]
-    for x in range(n):
-        crossings[x] -= 1 if (rows[x] - i) * (columns[x] - j) < 0 else 0
-    totals[N_LINKS] -= 1
-    source[i, FERTILITY] = 0
-    target[j, FERTILITY] = 0
-    for x in range(n):
-        if is_linked(bits, x) == 0:
-            continue
-        if rows[x] == i:
-            if source[i, FERTILITY] == 0:
-                source[i, FIRST] = columns[x]
-            source[i, LAST] = columns[x]
-            source[i, FERTILITY] += 1
-        if columns[x] == j:
-            if target[j, FERTILITY] == 0:
-                target[j, FIRST] = rows[x]
-            target[j, LAST] = rows[x]
-            target[j, FERTILITY] += 1
-    totals[MOST_SOURCE] = 0
-    for x in range(source.shape[0]):
-        totals[MOST_SOURCE] = max(totals[MOST_SOURCE], source[x, FERTILITY])
-    totals[MOST_TARGET] = 0
-    for x in range(target.shape[0]):
-        totals[MOST_TARGET] = max(totals[MOST_TARGET], target[x, FERTILITY])
+        state.crossings[x] += 1 if (rows[x] - i) * (columns[x] - j) < 0 else 0
 
 
 @kernel
@@ -338,43 +382,24 @@ def find_neighbours(starts, rows, columns, neighbours):
                 low += 1
 
 
-@kernel(inline=True)
-def replay(
-    active, s_words, t_words, rows, columns, neighbours, values, order, change,
-    bits, source, target, totals, crossings, out,
-):  # fmt: skip
+@kernel(inline=True, owning=False)
+def replay(active, pair, order, change, state, out):
     """Write the features of an alignment (float64 [FEATURES]) by adding its links one by one.
 
     Parameters
     ----------
-    values : float32 [candidates, FEATURES]
-        What a candidate itself adds to each feature.
+    pair : Pair
     order : int32 [links]
         The links, in any order.
     change : float64 [FEATURES], scratch, of zeros
-    bits, source, target, totals, crossings
-        Scratch; on return the alignment's state.
+    state : State, output
     """
-    clear(bits, source, target, totals, crossings)
-    empty_features(active, s_words, t_words, out)
+    clear(state)
+    empty_features(active, pair, out)
     for x in range(order.shape[0]):
         c = order[x]
-        structural_changes(
-            active,
-            s_words,
-            t_words,
-            neighbours,
-            bits,
-            source,
-            target,
-            totals,
-            crossings,
-            c,
-            rows[c],
-            columns[c],
-            change,
-        )
+        structural_changes(active, pair, state, c, change)
         for k in range(FEATURES):
             if active[k]:
-                out[k] += values[c, k] + change[k]
-        add_link(rows, columns, bits, source, target, totals, crossings, c)
+                out[k] += pair.local[c, k] + change[k]
+        add_link(pair.rows, pair.columns, state, c)

@@ -15,21 +15,23 @@ SURROUNDINGS = 10
 
 
 @kernel
-def surroundings(k0, k1, s_offsets, t_offsets, starts, neighbours, values, out):
+def surroundings(k0, k1, candidates, out):
     """Fill what the trees know of candidates beside their features.
 
     Parameters
     ----------
     out : float32 [candidates, SURROUNDINGS], output
     """
+    starts, neighbours, local = candidates.starts, candidates.neighbours, candidates.local
     for k in range(k0, k1):
-        n_i, n_j = s_offsets[k + 1] - s_offsets[k], t_offsets[k + 1] - t_offsets[k]
+        n_i = candidates.s_offsets[k + 1] - candidates.s_offsets[k]
+        n_j = candidates.t_offsets[k + 1] - candidates.t_offsets[k]
         first = starts[k]  # neighbours are numbered within the sentence
         for c in range(first, starts[k + 1]):
             at = 0
             for a, b in OPPOSITE:
-                x = values[first + neighbours[c, a], POSTERIOR] if neighbours[c, a] >= 0 else ABSENT
-                y = values[first + neighbours[c, b], POSTERIOR] if neighbours[c, b] >= 0 else ABSENT
+                x = local[first + neighbours[c, a], POSTERIOR] if neighbours[c, a] >= 0 else ABSENT
+                y = local[first + neighbours[c, b], POSTERIOR] if neighbours[c, b] >= 0 else ABSENT
                 out[c, at] = min(x, y)
                 out[c, at + 1] = max(x, y)
                 at += 2
@@ -38,15 +40,15 @@ def surroundings(k0, k1, s_offsets, t_offsets, starts, neighbours, values, out):
 
 
 @kernel
-def tree_odds(c0, c1, values, around, roots, columns, thresholds, lefts, rights, leaves, bias, out):
+def tree_odds(c0, c1, local, around, roots, columns, thresholds, lefts, rights, leaves, bias, out):
     """Sum the leaves that each candidate falls into.
 
     Parameters
     ----------
-    values, around : float32 [candidates, FEATURES], [candidates, SURROUNDINGS]
+    local, around : float32 [candidates, FEATURES], [candidates, SURROUNDINGS]
     roots : int32 [trees]
     columns : int32 [nodes]
-        What a node asks about: a column of ``values``, or beyond them of ``around``; -1 in leaves.
+        What a node asks about: a column of ``local``, or beyond them of ``around``; -1 in leaves.
     thresholds : float32 [nodes]
         Values up to it go to the left.
     lefts, rights : int32 [nodes]
@@ -54,14 +56,14 @@ def tree_odds(c0, c1, values, around, roots, columns, thresholds, lefts, rights,
     bias : float
     out : float32 [candidates], output
     """
-    width = values.shape[1]
+    width = local.shape[1]
     for c in range(c0, c1):
         total = np.float64(bias)
         for r in range(roots.shape[0]):
             node = roots[r]
             while columns[node] >= 0:
                 column = columns[node]
-                x = values[c, column] if column < width else around[c, column - width]
+                x = local[c, column] if column < width else around[c, column - width]
                 node = lefts[node] if x <= thresholds[node] else rights[node]
             total += leaves[node]
         out[c] = total

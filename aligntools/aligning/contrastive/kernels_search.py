@@ -1,5 +1,7 @@
 """Compiled: beam search for the best alignments, one link at a time (Liu, Liu & Lin 2010, section 4)."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from aligntools.aligning.contrastive.kernels_blocks import nests
@@ -8,14 +10,89 @@ from aligntools.aligning.contrastive.kernels_features import (
     FERTILITY,
     N_LINKS,
     TOTALS,
+    State,
     add_link,
     clear,
     empty_features,
     is_linked,
+    largest_pair,
+    pair_of,
     replay,
     structural_changes,
 )
 from aligntools.ground.compiling import kernel
+
+
+class Options(NamedTuple):
+    """How alignments are searched.
+
+    Attributes
+    ----------
+    beam, n_best : int
+        Alignments kept at each step, and in the list of the best.
+    slack : float
+        By how much a link may lower the score for the alignment to be kept; infinity: all are.
+    constraint : int
+        NONE, ITG or BLOCK_ITG.
+    s_limit, t_limit : int
+        Most links of a source word and of a target word.
+    """
+
+    beam: int
+    n_best: int
+    slack: float
+    constraint: int
+    s_limit: int
+    t_limit: int
+
+
+class LinkSets(NamedTuple):
+    """The best alignments of consecutive sentence pairs, from best to worst.
+
+    Attributes
+    ----------
+    bit_starts : int64 [sentences]
+        Where each sentence's ``n_best`` link sets begin in ``bits``, ceil(candidates / 64) words each.
+    bits : uint64
+    scores : float64 [sentences, n_best]
+    sizes : int32 [sentences]
+        How many there are.
+    """
+
+    bit_starts: np.ndarray
+    bits: np.ndarray
+    scores: np.ndarray
+    sizes: np.ndarray
+
+
+class Beams(NamedTuple):
+    """The beam and the beam to come: each array of `State` for both and every place in them; scores and hashes."""
+
+    bits: np.ndarray
+    source: np.ndarray
+    target: np.ndarray
+    totals: np.ndarray
+    crossings: np.ndarray
+    scores: np.ndarray
+    hashes: np.ndarray
+
+
+class Additions(NamedTuple):
+    """The best additions of one link so far, from best to worst: [beam] each."""
+
+    scores: np.ndarray
+    hashes: np.ndarray
+    parents: np.ndarray
+    links: np.ndarray
+
+
+class Best(NamedTuple):
+    """The list of the best alignments: ``ranks`` point to places in the other arrays; [n_best] each."""
+
+    ranks: np.ndarray
+    scores: np.ndarray
+    hashes: np.ndarray
+    bits: np.ndarray
 
 
 @kernel
@@ -27,7 +104,7 @@ def zobrist(c):
     return z ^ (z >> np.uint64(31))
 
 
-@kernel
+@kernel(owning=False)
 def same_links(a, extra_a, b, extra_b):
     """Return whether two sets of links (uint64 words), each with one more candidate (or -1), are the same."""
     for w in range(a.shape[0]):
@@ -41,201 +118,224 @@ def same_links(a, extra_a, b, extra_b):
     return True
 
 
-@kernel
-def search_block(
-    k0, k1, base, s_offsets, t_offsets, starts, rows, columns, neighbours, values, s_words, t_words,
-    weights, active, beam, slack, constraint, s_limit, t_limit, n_best, bit_starts, bits_out, scores, sizes,
+@kernel(part=True)
+def state_of(beams, which, x, words, n_i, n_j, n):
+    """Return the state of place ``x`` of one of the two beams, cut to a pair's size."""
+    return State(
+        beams.bits[which, x, :words], beams.source[which, x, :n_i], beams.target[which, x, :n_j],
+        beams.totals[which, x], beams.crossings[which, x, :n],
+    )  # fmt: skip
+
+
+@kernel(part=True)
+def start(pair, weights, active, gains, change, beams, best):
+    """Write what each candidate adds by itself to the score; put the alignment without links into beam and list."""
+    n = pair.rows.shape[0]
+    words = (n + 63) // 64
+    for c in range(n):
+        total = 0.0
+        for f in range(FEATURES):
+            total += weights[f] * pair.local[c, f]
+        gains[c] = total
+    empty_features(active, pair, change)
+    score = 0.0
+    for f in range(FEATURES):
+        score += weights[f] * change[f]
+        change[f] = 0.0
+    clear(state_of(beams, 0, 0, words, pair.s_words.shape[0], pair.t_words.shape[0], n))
+    beams.scores[0] = score
+    beams.hashes[0] = np.uint64(0)
+    best.ranks[0] = 0
+    best.scores[0] = score
+    best.hashes[0] = np.uint64(0)
+    best.bits[0, :words] = np.uint64(0)
+
+
+@kernel(part=True)
+def keep(s, h, x, c, bits, parents_bits, additions, kept, beam):
+    """Put the addition of ``c`` to parent ``x`` among the best ones, once; return how many there are.
+
+    Parameters
+    ----------
+    s : float64; h : uint64
+        Score and hash of the alignment.
+    bits : uint64 [words]
+        The parent's links; ``parents_bits`` [beam, words] those of all.
+    """
+    for y in range(kept):
+        if additions.hashes[y] == h and same_links(bits, c, parents_bits[additions.parents[y]], additions.links[y]):
+            return kept
+    y = kept if kept < beam else kept - 1
+    kept = y + 1
+    while y > 0 and additions.scores[y - 1] < s:
+        additions.scores[y] = additions.scores[y - 1]
+        additions.hashes[y] = additions.hashes[y - 1]
+        additions.parents[y] = additions.parents[y - 1]
+        additions.links[y] = additions.links[y - 1]
+        y -= 1
+    additions.scores[y] = s
+    additions.hashes[y] = h
+    additions.parents[y] = x
+    additions.links[y] = c
+    return kept
+
+
+@kernel(part=True)
+def enlist(s, h, c, bits, best, listed, n_best):
+    """Put an alignment, the links ``bits`` with ``c``, into the list of the best, once; return how many there are."""
+    words = bits.shape[0]
+    for y in range(listed):
+        if best.hashes[best.ranks[y]] == h and same_links(bits, c, best.bits[best.ranks[y], :words], -1):
+            return listed
+    if listed < n_best:
+        slot = listed
+        y = listed
+        listed += 1
+    else:
+        slot = np.int64(best.ranks[listed - 1])
+        y = listed - 1
+    while y > 0 and best.scores[best.ranks[y - 1]] < s:
+        best.ranks[y] = best.ranks[y - 1]
+        y -= 1
+    best.ranks[y] = slot
+    best.scores[slot] = s
+    best.hashes[slot] = h
+    for w in range(words):
+        best.bits[slot, w] = bits[w]
+    best.bits[slot, c >> 6] |= np.uint64(1) << np.uint64(c & 63)
+    return listed
+
+
+@kernel(inline=True, owning=False)
+def try_links(
+    now, x, pair, weights, active, options, gains, change, beams, additions, kept, best, listed, scratch
 ):  # fmt: skip
+    """Try every addition of one link to place ``x`` of the beam ``now``.
+
+    Returns
+    -------
+    kept, listed : int
+        How many alignments are in the beam to come, and in the list.
+    """
+    n = pair.rows.shape[0]
+    words = (n + 63) // 64
+    state = state_of(beams, now, x, words, pair.s_words.shape[0], pair.t_words.shape[0], n)
+    if state.totals[N_LINKS] >= n:
+        return kept, listed
+    for c in range(n):
+        if (
+            is_linked(state.bits, c) == 1
+            or state.source[pair.rows[c], FERTILITY] >= options.s_limit
+            or state.target[pair.columns[c], FERTILITY] >= options.t_limit
+        ):
+            continue
+        structural_changes(active, pair, state, c, change)
+        gain = gains[c]
+        for f in range(FEATURES):
+            gain += weights[f] * change[f]
+        s = beams.scores[x] + gain
+        to_beam = gain > -options.slack and (kept < options.beam or s > additions.scores[kept - 1])
+        to_list = listed < options.n_best or s > best.scores[best.ranks[listed - 1]]
+        if not to_beam and not to_list:
+            continue
+        if options.constraint > 0 and not nests(
+            options.constraint, pair.rows, pair.columns, state.bits, state.source, state.target, c, scratch
+        ):
+            continue
+        h = beams.hashes[x] ^ zobrist(c)
+        if to_beam:
+            kept = keep(s, h, x, c, state.bits, beams.bits[now, :, :words], additions, kept, options.beam)
+        if to_list:
+            listed = enlist(s, h, c, state.bits, best, listed, options.n_best)
+    return kept, listed
+
+
+@kernel(part=True)
+def advance(now, pair, beams, additions, kept):
+    """Make the beam to come of the best additions."""
+    n = pair.rows.shape[0]
+    words, n_i, n_j = (n + 63) // 64, pair.s_words.shape[0], pair.t_words.shape[0]
+    for y in range(kept):
+        x = additions.parents[y]
+        beams.bits[1 - now, y, :words] = beams.bits[now, x, :words]
+        beams.source[1 - now, y, :n_i] = beams.source[now, x, :n_i]
+        beams.target[1 - now, y, :n_j] = beams.target[now, x, :n_j]
+        beams.totals[1 - now, y] = beams.totals[now, x]
+        beams.crossings[1 - now, y, :n] = beams.crossings[now, x, :n]
+        add_link(pair.rows, pair.columns, state_of(beams, 1 - now, y, words, n_i, n_j, n), additions.links[y])
+    for y in range(kept):
+        beams.scores[y] = additions.scores[y]
+        beams.hashes[y] = additions.hashes[y]
+
+
+@kernel(part=True)
+def search_pair(pair, weights, active, options, gains, change, beams, additions, best, scratch):
+    """Search one sentence pair; return how many alignments are in the list."""
+    start(pair, weights, active, gains, change, beams, best)
+    listed = 1
+    alive = 1
+    now = 0
+    while alive > 0:
+        kept = 0
+        for x in range(alive):
+            kept, listed = try_links(
+                now, x, pair, weights, active, options, gains, change, beams, additions, kept, best, listed, scratch
+            )
+        advance(now, pair, beams, additions, kept)
+        alive = kept
+        now = 1 - now
+    return listed
+
+
+@kernel
+def search_block(k0, k1, candidates, weights, active, options, found):
     """Find the best alignments of sentences ``k0..k1``.
 
     From the alignment without links all additions of one link are tried; the ``beam`` best of them that raise
-    their parent's score are gone on from, until there is none. Every alignment that was tried may enter the list of
+    their parent's score are kept, until there is none. Every alignment that was tried may enter the list of
     the best. An alignment met twice counts once. Of equal scores the one met first is kept: parents are tried from
     best to worst, candidates by row and column.
 
     Parameters
     ----------
-    base : int
-        First sentence of the run that ``starts``, ``s_words`` and all outputs begin with.
-    starts : int64 [sentences + 1]
-        Where each sentence's candidates begin in ``rows``, ``columns``, ``neighbours`` and ``values``.
+    candidates : Candidates
     weights : float64 [FEATURES]; active : bool [FEATURES]
-    slack : float
-        By how much a link may lower the score and still be gone on from; infinity: all are.
-    constraint : int
-        NONE, ITG or BLOCK_ITG.
-    s_limit, t_limit : int
-        Most links a source word and a target word may have.
-    n_best : int
-    bit_starts : int64 [sentences]
-        Where each sentence's ``n_best`` link sets begin in ``bits_out``, ceil(candidates / 64) words each.
-    bits_out : uint64; scores : float64 [sentences, n_best]; sizes : int32 [sentences], outputs
-        Link sets from best to worst, their scores, and how many there are.
+    options : Options
+    found : LinkSets, output
     """
-    most = 1
-    longest_s = 1
-    longest_t = 1
-    for k in range(k0, k1):
-        most = max(most, starts[k - base + 1] - starts[k - base])
-        longest_s = max(longest_s, s_offsets[k + 1] - s_offsets[k])
-        longest_t = max(longest_t, t_offsets[k + 1] - t_offsets[k])
-    most_w = (most + 63) // 64
+    most, longest_s, longest_t = largest_pair(k0, k1, candidates)
+    most_words, beam, n_best = (most + 63) // 64, options.beam, options.n_best
     gains = np.empty(most)
     change = np.zeros(FEATURES)
-    # the beam and the beam to come
-    all_bits = np.empty((2, beam, most_w), np.uint64)
-    all_source = np.empty((2, beam, longest_s, 3), np.int32)
-    all_target = np.empty((2, beam, longest_t, 3), np.int32)
-    all_totals = np.empty((2, beam, TOTALS), np.int32)
-    all_crossings = np.empty((2, beam, most), np.int32)
-    score = np.empty(beam)
-    hashes = np.empty(beam, np.uint64)
-    kept_score = np.empty(beam)
-    kept_hash = np.empty(beam, np.uint64)
-    kept_parent = np.empty(beam, np.int32)
-    kept_link = np.empty(beam, np.int32)
-    # the list: ranks point to slots
-    ranks = np.empty(n_best, np.int32)
-    list_score = np.empty(n_best)
-    list_hash = np.empty(n_best, np.uint64)
-    list_bits = np.empty((n_best, most_w), np.uint64)
+    beams = Beams(
+        np.empty((2, beam, most_words), np.uint64), np.empty((2, beam, longest_s, 3), np.int32),
+        np.empty((2, beam, longest_t, 3), np.int32), np.empty((2, beam, TOTALS), np.int32),
+        np.empty((2, beam, most), np.int32), np.empty(beam), np.empty(beam, np.uint64),
+    )  # fmt: skip
+    additions = Additions(np.empty(beam), np.empty(beam, np.uint64), np.empty(beam, np.int32), np.empty(beam, np.int32))
+    best = Best(
+        np.empty(n_best, np.int32), np.empty(n_best), np.empty(n_best, np.uint64),
+        np.empty((n_best, most_words), np.uint64),
+    )  # fmt: skip
     scratch = np.empty((9, longest_s + longest_t), np.int32)
     for k in range(k0, k1):
-        a, b = starts[k - base], starts[k - base + 1]
-        n = b - a
-        w = (n + 63) // 64
-        n_i, n_j = s_offsets[k + 1] - s_offsets[k], t_offsets[k + 1] - t_offsets[k]
-        row, column, around = rows[a:b], columns[a:b], neighbours[a:b]
-        sw = s_words[s_offsets[k] - s_offsets[base] :][:n_i]
-        tw = t_words[t_offsets[k] - t_offsets[base] :][:n_j]
-        for c in range(n):
-            total = 0.0
-            for f in range(FEATURES):
-                total += weights[f] * values[a + c, f]
-            gains[c] = total
-        empty_features(active, sw, tw, change)
-        score[0] = 0.0
-        for f in range(FEATURES):
-            score[0] += weights[f] * change[f]
-            change[f] = 0.0
-        hashes[0] = np.uint64(0)
-        now = 0
-        clear(
-            all_bits[0, 0, :w],
-            all_source[0, 0, :n_i],
-            all_target[0, 0, :n_j],
-            all_totals[0, 0],
-            all_crossings[0, 0, :n],
-        )
-        alive = 1
-        ranks[0] = 0
-        list_score[0] = score[0]
-        list_hash[0] = np.uint64(0)
-        list_bits[0, :w] = np.uint64(0)
-        listed = 1
-        while alive > 0:
-            kept = 0
-            for x in range(alive):
-                bits, totals = all_bits[now, x, :w], all_totals[now, x]
-                source, target = all_source[now, x, :n_i], all_target[now, x, :n_j]
-                crossings = all_crossings[now, x, :n]
-                if totals[N_LINKS] >= n:
-                    continue
-                for c in range(n):
-                    i, j = row[c], column[c]
-                    if is_linked(bits, c) == 1 or source[i, FERTILITY] >= s_limit or target[j, FERTILITY] >= t_limit:
-                        continue
-                    structural_changes(active, sw, tw, around, bits, source, target, totals, crossings, c, i, j, change)
-                    gain = gains[c]
-                    for f in range(FEATURES):
-                        gain += weights[f] * change[f]
-                    s = score[x] + gain
-                    to_beam = gain > -slack and (kept < beam or s > kept_score[kept - 1])
-                    to_list = listed < n_best or s > list_score[ranks[listed - 1]]
-                    if not to_beam and not to_list:
-                        continue
-                    if constraint > 0 and not nests(constraint, row, column, bits, source, target, c, scratch):
-                        continue
-                    h = hashes[x] ^ zobrist(c)
-                    if to_beam:
-                        for y in range(kept):
-                            if kept_hash[y] == h and same_links(
-                                bits, c, all_bits[now, kept_parent[y], :w], kept_link[y]
-                            ):
-                                to_beam = False
-                    if to_beam:
-                        y = kept if kept < beam else kept - 1
-                        kept = y + 1
-                        while y > 0 and kept_score[y - 1] < s:
-                            kept_score[y] = kept_score[y - 1]
-                            kept_hash[y] = kept_hash[y - 1]
-                            kept_parent[y] = kept_parent[y - 1]
-                            kept_link[y] = kept_link[y - 1]
-                            y -= 1
-                        kept_score[y] = s
-                        kept_hash[y] = h
-                        kept_parent[y] = x
-                        kept_link[y] = c
-                    if to_list:
-                        for y in range(listed):
-                            if list_hash[ranks[y]] == h and same_links(bits, c, list_bits[ranks[y], :w], -1):
-                                to_list = False
-                    if to_list:
-                        if listed < n_best:
-                            slot = listed
-                            y = listed
-                            listed += 1
-                        else:
-                            slot = ranks[listed - 1]
-                            y = listed - 1
-                        while y > 0 and list_score[ranks[y - 1]] < s:
-                            ranks[y] = ranks[y - 1]
-                            y -= 1
-                        ranks[y] = slot
-                        list_score[slot] = s
-                        list_hash[slot] = h
-                        list_bits[slot, :w] = bits
-                        list_bits[slot, c >> 6] |= np.uint64(1) << np.uint64(c & 63)
-            for y in range(kept):
-                x, c = kept_parent[y], kept_link[y]
-                after = 1 - now
-                all_bits[after, y, :w] = all_bits[now, x, :w]
-                all_source[after, y, :n_i] = all_source[now, x, :n_i]
-                all_target[after, y, :n_j] = all_target[now, x, :n_j]
-                all_totals[after, y] = all_totals[now, x]
-                all_crossings[after, y, :n] = all_crossings[now, x, :n]
-                add_link(
-                    row, column, all_bits[after, y, :w], all_source[after, y, :n_i], all_target[after, y, :n_j],
-                    all_totals[after, y], all_crossings[after, y, :n], c,
-                )  # fmt: skip
-            for y in range(kept):
-                score[y] = kept_score[y]
-                hashes[y] = kept_hash[y]
-            alive = kept
-            now = 1 - now
-        sizes[k - base] = listed
-        at = bit_starts[k - base]
+        pair = pair_of(candidates, k)
+        words = (pair.rows.shape[0] + 63) // 64
+        listed = search_pair(pair, weights, active, options, gains, change, beams, additions, best, scratch)
+        found.sizes[k] = listed
+        at = found.bit_starts[k]
         for y in range(listed):
-            scores[k - base, y] = list_score[ranks[y]]
-            bits_out[at + y * w : at + (y + 1) * w] = list_bits[ranks[y], :w]
+            found.scores[k, y] = best.scores[best.ranks[y]]
+            found.bits[at + y * words : at + (y + 1) * words] = best.bits[best.ranks[y], :words]
 
 
 @kernel
-def list_features(
-    k0, k1, base, s_offsets, t_offsets, starts, rows, columns, neighbours, values, s_words, t_words,
-    active, n_best, bit_starts, bits_in, sizes, out,
-):  # fmt: skip
+def list_features(k0, k1, candidates, active, found, out):
     """Write the features (float64 [sentences, n_best, FEATURES]) of the alignments that `search_block` found.
 
     Links are added by row and column, whatever the order in which they were found.
     """
-    most = 1
-    longest_s = 1
-    longest_t = 1
-    for k in range(k0, k1):
-        most = max(most, starts[k - base + 1] - starts[k - base])
-        longest_s = max(longest_s, s_offsets[k + 1] - s_offsets[k])
-        longest_t = max(longest_t, t_offsets[k + 1] - t_offsets[k])
+    most, longest_s, longest_t = largest_pair(k0, k1, candidates)
     change = np.zeros(FEATURES)
     order = np.empty(most, np.int32)
     all_bits = np.empty((most + 63) // 64, np.uint64)
@@ -244,28 +344,25 @@ def list_features(
     totals = np.empty(TOTALS, np.int32)
     all_crossings = np.empty(most, np.int32)
     for k in range(k0, k1):
-        a, b = starts[k - base], starts[k - base + 1]
-        n = b - a
-        w = (n + 63) // 64
-        n_i, n_j = s_offsets[k + 1] - s_offsets[k], t_offsets[k + 1] - t_offsets[k]
-        row, column, around = rows[a:b], columns[a:b], neighbours[a:b]
-        sw = s_words[s_offsets[k] - s_offsets[base] :][:n_i]
-        tw = t_words[t_offsets[k] - t_offsets[base] :][:n_j]
-        for y in range(sizes[k - base]):
-            at = bit_starts[k - base] + y * w
+        pair = pair_of(candidates, k)
+        n = pair.rows.shape[0]
+        words = (n + 63) // 64
+        state = State(
+            all_bits[:words], all_source[: pair.s_words.shape[0]], all_target[: pair.t_words.shape[0]], totals,
+            all_crossings[:n],
+        )  # fmt: skip
+        for y in range(found.sizes[k]):
+            at = found.bit_starts[k] + y * words
             size = 0
             for c in range(n):
-                if is_linked(bits_in[at : at + w], c) == 1:
+                if is_linked(found.bits[at : at + words], c) == 1:
                     order[size] = c
                     size += 1
-            replay(
-                active, sw, tw, row, column, around, values[a:b], order[:size], change, all_bits[:w],
-                all_source[:n_i], all_target[:n_j], totals, all_crossings[:n], out[k - base, y],
-            )  # fmt: skip
+            replay(active, pair, order[:size], change, state, out[k, y])
 
 
 @kernel
-def collect_links(starts, n_best, bit_starts, bits, sizes, rows, columns, rank, counts, pairs):
+def collect_links(starts, found, rows, columns, rank, counts, pairs):
     """Write the links of each sentence's alignment of a rank (0 the best); return how many there are in all.
 
     ``pairs`` (int32 [n, 2]) may be empty, to count: ``counts`` (int64 [sentences]) is written either way.
@@ -275,12 +372,12 @@ def collect_links(starts, n_best, bit_starts, bits, sizes, rows, columns, rank, 
     for k in range(starts.shape[0] - 1):
         a = starts[k]
         n = starts[k + 1] - a
-        w = (n + 63) // 64
+        words = (n + 63) // 64
         begun = total
-        if rank < sizes[k]:
-            at = bit_starts[k] + rank * w
+        if rank < found.sizes[k]:
+            at = found.bit_starts[k] + rank * words
             for c in range(n):
-                if is_linked(bits[at : at + w], c) == 1:
+                if is_linked(found.bits[at : at + words], c) == 1:
                     if writing:
                         pairs[total, 0] = rows[a + c]
                         pairs[total, 1] = columns[a + c]
@@ -290,7 +387,7 @@ def collect_links(starts, n_best, bit_starts, bits, sizes, rows, columns, rank, 
 
 
 @kernel
-def list_counts(starts, n_best, bit_starts, bits, sizes, sure, possible, counts):
+def list_counts(starts, found, sure, possible, counts):
     """Count each listed alignment's links, sure links and possible links (int32 [sentences, n_best, 3]).
 
     ``sure`` and ``possible`` (uint8 [candidates]) say which candidates the gold has.
@@ -298,12 +395,12 @@ def list_counts(starts, n_best, bit_starts, bits, sizes, sure, possible, counts)
     for k in range(starts.shape[0] - 1):
         a = starts[k]
         n = starts[k + 1] - a
-        w = (n + 63) // 64
-        for y in range(sizes[k]):
-            at = bit_starts[k] + y * w
+        words = (n + 63) // 64
+        for y in range(found.sizes[k]):
+            at = found.bit_starts[k] + y * words
             links, in_sure, in_possible = 0, 0, 0
             for c in range(n):
-                if is_linked(bits[at : at + w], c) == 1:
+                if is_linked(found.bits[at : at + words], c) == 1:
                     links += 1
                     in_sure += sure[a + c]
                     in_possible += possible[a + c]

@@ -68,29 +68,29 @@ def list_expectations(best, active):
     return top[:, 0] + np.log(z), np.einsum("kn,knf->kf", p / z[:, None], best.features(active))
 
 
-def objective(observed, spoiled, weights, active, settings, pool=None):
+def objective(observed, corrupted, weights, active, settings, pool=None):
     """Return the mean difference of ``ln Z``, and its gradient, float64 [FEATURES].
 
     Parameters
     ----------
-    observed, spoiled : Evidence
+    observed, corrupted : CandidateLinks
         Of as many sentences.
     settings : SearchSettings
     """
-    (z, phi), (z_spoiled, phi_spoiled) = (
-        list_expectations(search(e, weights, active, settings, pool), active) for e in (observed, spoiled)
+    (z, phi), (z_corrupted, phi_corrupted) = (
+        list_expectations(search(e, weights, active, settings, pool), active) for e in (observed, corrupted)
     )
     if not len(z):
         return 0.0, np.zeros(kf.FEATURES)
-    return float(np.mean(z - z_spoiled)), np.mean(phi - phi_spoiled, axis=0)
+    return float(np.mean(z - z_corrupted)), np.mean(phi - phi_corrupted, axis=0)
 
 
-def learn(observed, spoiled, start, active, settings=LearningSettings(), pool=None, report=None):
+def learn(observed, corrupted, start, active, settings=LearningSettings(), pool=None, report=None):
     """Learn weights.
 
     Parameters
     ----------
-    observed, spoiled : Evidence
+    observed, corrupted : CandidateLinks
         Sentence pairs, and a noisy copy of each.
     start : float64 [FEATURES]
     active : bool [FEATURES]
@@ -106,7 +106,7 @@ def learn(observed, spoiled, start, active, settings=LearningSettings(), pool=No
     start = np.where(active, start, 0.0)
     tell = report or (lambda _: None)
     n = len(observed)
-    value, _ = objective(observed, spoiled, start, active, lists, pool)
+    value, _ = objective(observed, corrupted, start, active, lists, pool)
     tell({"pass": 0, "objective": value})
     if not n:
         return start
@@ -117,7 +117,7 @@ def learn(observed, spoiled, start, active, settings=LearningSettings(), pool=No
         return weights * (size / max(np.linalg.norm(weights * spread), 1e-12))
 
     rng = np.random.default_rng(settings.seed)
-    parts = [(observed.part(k, k + 1), spoiled.part(k, k + 1)) for k in range(n)]
+    parts = [(observed.part(k, k + 1), corrupted.part(k, k + 1)) for k in range(n)]
     weights, best, t = start.copy(), start, 0
     for number in range(1, settings.passes + 1):
         mean = np.zeros_like(weights)
@@ -127,7 +127,7 @@ def learn(observed, spoiled, start, active, settings=LearningSettings(), pool=No
             mean += weights / n
             t += 1
         mean = sized(settings.pull * start + (1 - settings.pull) * mean)
-        reached, _ = objective(observed, spoiled, mean, active, lists, pool)
+        reached, _ = objective(observed, corrupted, mean, active, lists, pool)
         tell({"pass": number, "objective": reached})
         if reached <= value:
             break
@@ -137,27 +137,27 @@ def learn(observed, spoiled, start, active, settings=LearningSettings(), pool=No
     return best
 
 
-def _spread(evidence, weights, active, settings, pool):
+def _spread(candidates, weights, active, settings, pool):
     """Return the root mean square of each feature a sentence, over the best alignments; 1 where it is always 0."""
-    best = search(evidence, weights, active, replace(settings, n_best=1), pool)
+    best = search(candidates, weights, active, replace(settings, n_best=1), pool)
     phi = best.features(active)[:, 0]
     spread = np.sqrt(np.mean(phi**2, axis=0))
     return np.where(spread > 0, spread, 1.0)
 
 
-def count_links(evidence, weights, active, settings, pool=None):
+def count_links(candidates, weights, active, settings, pool=None):
     """Return how many links the best alignments have."""
-    return len(search(evidence, weights, active, settings, pool).links().pairs)
+    return len(search(candidates, weights, active, settings, pool).links().pairs)
 
 
-def calibrate(evidence, weights, active, wanted, settings=GREEDY, pool=None, rounds=18):
+def calibrate(candidates, weights, active, wanted, settings=GREEDY, pool=None, rounds=18):
     """Set the weight of the link count so that the best alignments have about ``wanted`` links.
 
     The number of links grows with that weight, nearly always; halving finds it.
 
     Parameters
     ----------
-    evidence : Evidence
+    candidates : CandidateLinks
     wanted : float
 
     Returns
@@ -168,13 +168,13 @@ def calibrate(evidence, weights, active, wanted, settings=GREEDY, pool=None, rou
     active = active.copy()
     active[kf.LINKS] = True
     weights = weights.copy()
-    if not len(evidence.rows):
+    if not len(candidates.rows):
         return weights, active
-    wanted = min(round(wanted), len(evidence.rows))
+    wanted = min(round(wanted), len(candidates.rows))
 
     def excess(weight):
         weights[kf.LINKS] = weight
-        return count_links(evidence, weights, active, settings, pool) - wanted
+        return count_links(candidates, weights, active, settings, pool) - wanted
 
     at, step = weights[kf.LINKS], max(np.abs(weights).max(), 1.0)
     over = excess(at)

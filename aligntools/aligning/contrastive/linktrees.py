@@ -52,15 +52,15 @@ class LinkTrees:
     leaves: np.ndarray
     bias: float
 
-    def odds(self, evidence, pool=None):
+    def odds(self, candidates, pool=None):
         """Return the natural log-odds that candidates are links, float32 [candidates]."""
-        e, out = evidence, np.empty(len(evidence.rows), np.float32)
+        e, out = candidates, np.empty(len(candidates.rows), np.float32)
         around = inputs(e, pool)
 
         def judge(block):
             c0, c1 = e.starts[block[0]], e.starts[block[1]]
             nodes = (self.columns, self.thresholds, self.lefts, self.rights, self.leaves)
-            kl.tree_odds(c0, c1, e.values, around, self.roots, *nodes, self.bias, out)
+            kl.tree_odds(c0, c1, e.local, around, self.roots, *nodes, self.bias, out)
 
         _over_blocks(judge, e, pool)
         return out
@@ -108,19 +108,19 @@ def _within(places, n):
     return places.ndim == 1 and bool(((places >= 0) & (places < n)).all())
 
 
-def inputs(evidence, pool=None):
+def inputs(candidates, pool=None):
     """Return what the trees see beside the features, float32 [candidates, SURROUNDINGS]."""
-    e, out = evidence, np.empty((len(evidence.rows), kl.SURROUNDINGS), np.float32)
+    e, out = candidates, np.empty((len(candidates.rows), kl.SURROUNDINGS), np.float32)
 
     def fill(block):
-        kl.surroundings(*block, e.s_offsets, e.t_offsets, e.starts, e.neighbours, e.values, out)
+        kl.surroundings(*block, e.arrays(), out)
 
     _over_blocks(fill, e, pool)
     return out
 
 
-def _over_blocks(function, evidence, pool):
-    blocks = evidence.blocks()
+def _over_blocks(function, candidates, pool):
+    blocks = candidates.blocks()
     if pool is None:
         for block in blocks:
             function(block)

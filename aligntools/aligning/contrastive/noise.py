@@ -23,7 +23,7 @@ def pick(bitext: Bitext, sentences) -> Bitext:
 
 
 def noisy(bitext, kind, seed, numbers=None):
-    """Return a text with every sentence pair spoiled.
+    """Return a text with every sentence pair corrupted.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def noisy(bitext, kind, seed, numbers=None):
         authors' program does. The last word of a side is never left out.
     seed : int
     numbers : int [sentences] or None
-        Numbers of the sentence pairs in the whole text, so that each is spoiled alike in whatever part it comes;
+        Numbers of the sentence pairs in the whole text, so that each is corrupted alike in whatever part it comes;
         None: from 0 on.
 
     Returns
@@ -47,7 +47,7 @@ def noisy(bitext, kind, seed, numbers=None):
         side, vocabulary = getattr(bitext, name), getattr(bitext, f"{name}_vocabulary")
         rows = [side.tokens[a:b] for a, b in zip(side.offsets[:-1], side.offsets[1:], strict=True)]
         rows = [
-            _spoil(row, kind, len(vocabulary), np.random.default_rng([seed, int(n), number]))
+            _corrupt(row, kind, len(vocabulary), np.random.default_rng([seed, int(n), number]))
             for row, n in zip(rows, numbers, strict=True)
         ]
         offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
@@ -56,7 +56,7 @@ def noisy(bitext, kind, seed, numbers=None):
     return dataclasses.replace(bitext, **sides)
 
 
-def _spoil(row, kind, words, rng):
+def _corrupt(row, kind, words, rng):
     n = len(row)
     if n == 0:
         return row
@@ -74,14 +74,14 @@ def _spoil(row, kind, words, rng):
     raise ValueError(f"no such noise: {kind}")
 
 
-def has_changed(observed, spoiled):
+def has_changed(observed, corrupted):
     """Return which sentence pairs differ from their noisy copies, bool [sentences].
 
     A pair of one word a side cannot be shuffled, nor can one of equal words: such a pair teaches nothing.
     """
     changed = np.zeros(len(observed), bool)
     for name in ("source", "target"):
-        a, b = getattr(observed, name), getattr(spoiled, name)
+        a, b = getattr(observed, name), getattr(corrupted, name)
         same = a.lengths() == b.lengths()
         changed |= ~same
         for k in np.flatnonzero(same):

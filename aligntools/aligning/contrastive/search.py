@@ -7,7 +7,7 @@ import numpy as np
 from aligntools.aligning.contrastive import kernels_blocks as kb
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_search as ks
-from aligntools.aligning.contrastive.evidence import Evidence
+from aligntools.aligning.contrastive.candidates import CandidateLinks
 from aligntools.formats.pharaoh import Links
 
 CONSTRAINTS = {"none": kb.NONE, "itg": kb.ITG, "block-itg": kb.BLOCK_ITG}
@@ -48,7 +48,7 @@ class BestLists:
 
     Attributes
     ----------
-    evidence : Evidence
+    candidates : CandidateLinks
     sizes : int32 [sentences]
         Alignments found of each.
     scores : float64 [sentences, n_best]
@@ -57,27 +57,21 @@ class BestLists:
         The link sets, ceil(candidates / 64) words each.
     """
 
-    evidence: Evidence
+    candidates: CandidateLinks
     sizes: np.ndarray
     scores: np.ndarray
     bit_starts: np.ndarray
     bits: np.ndarray
 
+    def arrays(self):
+        """Return what kernels take."""
+        return ks.LinkSets(self.bit_starts, self.bits, self.scores, self.sizes)
+
     def links(self, rank=0) -> Links:
         """Return each sentence's links in its alignment of a rank; none where there are fewer alignments."""
-        e = self.evidence
+        e = self.candidates
         counts = np.zeros(len(e), np.int64)
-        given = (
-            e.starts,
-            self.scores.shape[1],
-            self.bit_starts,
-            self.bits,
-            self.sizes,
-            e.rows,
-            e.columns,
-            rank,
-            counts,
-        )
+        given = e.starts, self.arrays(), e.rows, e.columns, rank, counts
         size = ks.collect_links(*given, np.empty((0, 2), np.int32))
         pairs = np.empty((size, 2), np.int32)
         if size:
@@ -86,33 +80,30 @@ class BestLists:
 
     def features(self, active, pool=None):
         """Return the alignments' features, float64 [sentences, n_best, FEATURES]; zeros beyond ``sizes``."""
-        e = self.evidence
+        e = self.candidates
         out = np.zeros((*self.scores.shape, kf.FEATURES))
 
         def task(block):
-            ks.list_features(
-                *block, 0, e.s_offsets, e.t_offsets, e.starts, e.rows, e.columns, e.neighbours, e.values, e.s_words,
-                e.t_words, active, self.scores.shape[1], self.bit_starts, self.bits, self.sizes, out,
-            )  # fmt: skip
+            ks.list_features(*block, e.arrays(), active, self.arrays(), out)
 
         _run(task, e, pool)
         return out
 
 
-def _run(task, evidence, pool):
-    if pool is None or len(evidence) < 2:
-        if len(evidence):
-            task((0, len(evidence)))
+def _run(task, candidates, pool):
+    if pool is None or len(candidates) < 2:
+        if len(candidates):
+            task((0, len(candidates)))
     else:
-        pool.map(task, evidence.blocks())
+        pool.map(task, candidates.blocks())
 
 
-def search(evidence, weights, active, settings=GREEDY, pool=None):
+def search(candidates, weights, active, settings=GREEDY, pool=None):
     """Find the best alignments of every sentence.
 
     Parameters
     ----------
-    evidence : Evidence
+    candidates : CandidateLinks
     weights : float64 [FEATURES]
     active : bool [FEATURES]
     settings : SearchSettings
@@ -121,7 +112,7 @@ def search(evidence, weights, active, settings=GREEDY, pool=None):
     -------
     BestLists
     """
-    e, n, s = evidence, len(evidence), settings
+    e, n, s = candidates, len(candidates), settings
     words = (np.diff(e.starts) + 63) // 64 * s.n_best
     bit_starts = np.concatenate([[0], np.cumsum(words)])
     best = BestLists(
@@ -132,13 +123,13 @@ def search(evidence, weights, active, settings=GREEDY, pool=None):
         np.zeros(int(bit_starts[-1]), np.uint64),
     )
     weights = np.where(active, weights, 0.0)
+    given, found = e.arrays(), best.arrays()
+    options = ks.Options(
+        s.beam, s.n_best, float(s.slack), CONSTRAINTS[s.constraint], s.source_limit, s.target_limit
+    )  # fmt: skip
 
     def task(block):
-        ks.search_block(
-            *block, 0, e.s_offsets, e.t_offsets, e.starts, e.rows, e.columns, e.neighbours, e.values, e.s_words,
-            e.t_words, weights, active, s.beam, float(s.slack), CONSTRAINTS[s.constraint], s.source_limit,
-            s.target_limit, s.n_best, bit_starts, best.bits, best.scores, best.sizes,
-        )  # fmt: skip
+        ks.search_block(*block, given, weights, active, options, found)
 
     _run(task, e, pool)
     return best

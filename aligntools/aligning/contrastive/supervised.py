@@ -18,10 +18,10 @@ N_ALL, IN_SURE, IN_POSSIBLE = range(3)
 METHODS = ("risk", "mert")
 
 
-def gold_marks(evidence, gold):
+def gold_marks(candidates, gold):
     """Return which candidates the gold has as sure and as possible, uint8 [candidates] each."""
-    sentence = np.repeat(np.arange(len(evidence)), np.diff(evidence.starts))
-    keys = (sentence << 32) | (evidence.rows.astype(np.int64) << 16) | evidence.columns
+    sentence = np.repeat(np.arange(len(candidates)), np.diff(candidates.starts))
+    keys = (sentence << 32) | (candidates.rows.astype(np.int64) << 16) | candidates.columns
     marks = []
     for links in (gold.sure, gold.possible):
         wanted = (links.sentences() << 32) | (links.pairs[:, 0].astype(np.int64) << 16) | links.pairs[:, 1]
@@ -30,7 +30,7 @@ def gold_marks(evidence, gold):
 
 
 @dataclass
-class Lists:
+class TrainingLists:
     """Alignments of each sentence that training has met: features [m, active features] and counts [m, 3]."""
 
     features: list
@@ -39,7 +39,9 @@ class Lists:
 
     def part(self, sentences):
         """Return some of the sentences."""
-        return Lists([self.features[k] for k in sentences], [self.counts[k] for k in sentences], self.n_sure[sentences])
+        return TrainingLists(
+            [self.features[k] for k in sentences], [self.counts[k] for k in sentences], self.n_sure[sentences]
+        )
 
 
 def aer(counts, n_sure):
@@ -51,13 +53,13 @@ def aer(counts, n_sure):
 
 def meet(lists, best, marks, active, gold):
     """Add the alignments of a search to the lists; return the lists, and the error of the best ones."""
-    e = best.evidence
+    e = best.candidates
     counts = np.zeros((*best.scores.shape, 3), np.int32)
-    ks.list_counts(e.starts, best.scores.shape[1], best.bit_starts, best.bits, best.sizes, *marks, counts)
+    ks.list_counts(e.starts, best.arrays(), *marks, counts)
     features = best.features(active)[:, :, active]
     n_sure = gold.sure.counts().astype(np.float64)
     if lists is None:
-        lists = Lists([None] * len(e), [None] * len(e), n_sure)
+        lists = TrainingLists([None] * len(e), [None] * len(e), n_sure)
     for k in range(len(e)):
         f, c = features[k, : best.sizes[k]], counts[k, : best.sizes[k]].astype(np.float64)
         if lists.features[k] is not None:
@@ -71,7 +73,7 @@ def meet(lists, best, marks, active, gold):
 
 @dataclass
 class Packed:
-    """`Lists` as arrays: features [n, active features], counts [n, 3], and where each sentence's begin."""
+    """`TrainingLists` as arrays: features [n, active features], counts [n, 3], and where each sentence's begin."""
 
     features: np.ndarray
     counts: np.ndarray
@@ -80,7 +82,7 @@ class Packed:
 
 
 def pack(lists):
-    """Return `Lists` as arrays."""
+    """Return `TrainingLists` as arrays."""
     sizes = [len(f) for f in lists.features]
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
     return Packed(np.concatenate(lists.features), np.concatenate(lists.counts), starts, float(lists.n_sure.sum()))
@@ -183,14 +185,14 @@ def minimum_error(lists, start, seed=1, rounds=20, random_directions=8):
 
 
 def train_supervised(
-    evidence, gold, start, active, method="risk", settings=GREEDY, rounds=5, penalty=1e-3, seed=1, pool=None,
+    candidates, gold, start, active, method="risk", settings=GREEDY, rounds=5, penalty=1e-3, seed=1, pool=None,
     report=None,
 ):  # fmt: skip
     """Learn weights from gold alignments.
 
     Parameters
     ----------
-    evidence : Evidence
+    candidates : CandidateLinks
     gold : Gold
         Of as many sentences.
     start : float64 [FEATURES]
@@ -210,10 +212,10 @@ def train_supervised(
     wide = replace(
         settings, beam=max(settings.beam, 4), n_best=max(settings.n_best, 40), slack=max(settings.slack, 1.0)
     )
-    marks = gold_marks(evidence, gold)
+    marks = gold_marks(candidates, gold)
     weights, lists, best = np.where(active, start, 0.0), None, (np.inf, None)
     for number in range(rounds + 1):
-        own = search(evidence, weights, active, settings, pool)
+        own = search(candidates, weights, active, settings, pool)
         _, error = meet(None, own, marks, active, gold)
         if report:
             report({"round": number, "aer": error})
@@ -221,7 +223,7 @@ def train_supervised(
             best = error, weights.copy()
         if number == rounds:
             break
-        lists, _ = meet(lists, search(evidence, weights, active, wide, pool), marks, active, gold)
+        lists, _ = meet(lists, search(candidates, weights, active, wide, pool), marks, active, gold)
         if method == "risk":
             moved = minimum_risk(lists, start[active], penalty, weights[active])
         else:

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from aligntools.aligning.contrastive import running
-from aligntools.aligning.contrastive.evidence import Gatherer
+from aligntools.aligning.contrastive import tasks
+from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.learning import LearningSettings
 from aligntools.aligning.contrastive.linktrees import shipped
 from aligntools.aligning.model import AlignmentModel
@@ -17,12 +17,12 @@ def warm(bitext, settings, members, pool):
     ``settings`` and ``members`` are those of a base model of the text, which must be small.
     """
     model = AlignmentModel(settings, bitext.source_vocabulary, bitext.target_vocabulary, members)
-    gatherer = Gatherer(model, pool, shipped())
-    plan = running.start_plan("all", sentences=10, learning=LearningSettings(passes=1))
-    weights = running.learn_weights(gatherer, [bitext], plan)
+    finder = CandidateFinder(model, pool, shipped())
+    plan = tasks.learning_plan("all", sentences=10, learning=LearningSettings(passes=1))
+    weights = tasks.learn_weights(finder, [bitext], plan)
     links = Links.from_lists([[(0, 0)] for _ in range(len(bitext))])
-    running.supervise(gatherer, bitext, Gold(links, links, "pharaoh", 0), plan, folds=0)
+    tasks.learn_from_gold(finder, bitext, Gold(links, links, "pharaoh", 0), plan, folds=0)
     for constraint in ("none", "block-itg"):
         chosen = replace(weights, search=replace(weights.search, constraint=constraint))
-        for _ in running.align(gatherer, bitext, chosen, pool):
+        for _ in tasks.align(finder, bitext, chosen, pool):
             pass

@@ -3,7 +3,7 @@
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive.evidence import from_candidates
+from aligntools.aligning.contrastive.candidates import bare_candidates
 from tests.naive_contrastive import NAMES, Pair
 
 #: Features to which a cell adds a value of its own.
@@ -26,19 +26,19 @@ def random_pair(rng, n_i, n_j, density=1.0):
     return Pair(n_i, n_j, values, number(n_i), number(n_j), number(n_i), number(n_j), chosen)
 
 
-def evidence_of(pairs):
-    """Return the `Evidence` of pairs."""
+def candidates_of(pairs):
+    """Return the `CandidateLinks` of pairs."""
 
     def offsets(lengths):
         return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
     links = np.array([c for p in pairs for c in p.candidates], np.int32).reshape(-1, 2)
-    e = from_candidates(
+    e = bare_candidates(
         offsets([p.n_i for p in pairs]), offsets([p.n_j for p in pairs]), offsets([len(p.candidates) for p in pairs]),
         np.ascontiguousarray(links[:, 0]), np.ascontiguousarray(links[:, 1]),
     )  # fmt: skip
     for name in LOCAL:
-        e.values[:, NAMES.index(name)] = [p.cells[name][c] for p in pairs for c in p.candidates]
+        e.local[:, NAMES.index(name)] = [p.cells[name][c] for p in pairs for c in p.candidates]
     e.s_words[:, kf.NULL_COST] = [x for p in pairs for x in p.s_null]
     e.t_words[:, kf.NULL_COST] = [x for p in pairs for x in p.t_null]
     e.s_words[:, kf.LINKED_ODDS] = [x for p in pairs for x in p.s_odds]

@@ -6,17 +6,18 @@ from hypothesis import strategies as st
 from aligntools.aligning.contrastive import features
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.ground.errors import UsageProblem
+from bench import kernels_contrastive_exact
 from tests import naive_contrastive as naive
-from tests.aligning.contrastive.making import ALL, evidence_of, random_pair
+from tests.aligning.contrastive.making import ALL, candidates_of, random_pair
 
 
 class State:
     """An alignment's state, and what changes it."""
 
-    def __init__(self, evidence):
-        self.e = e = evidence
+    def __init__(self, candidates):
+        self.e = e = candidates
         n = len(e.rows)
-        self.arrays = (
+        self.arrays = kf.State(
             np.zeros((n + 63) // 64, np.uint64), np.zeros((len(e.s_words), 3), np.int32),
             np.zeros((len(e.t_words), 3), np.int32), np.zeros(kf.TOTALS, np.int32), np.zeros(n, np.int32),
         )  # fmt: skip
@@ -24,14 +25,12 @@ class State:
     def features(self, order):
         out = np.zeros(kf.FEATURES)
         e = self.e
-        kf.replay(
-            ALL, e.s_words, e.t_words, e.rows, e.columns, e.neighbours, e.values, np.array(order, np.int32),
-            np.zeros(kf.FEATURES), *self.arrays, out,
-        )  # fmt: skip
+        pair = kf.Pair(e.rows, e.columns, e.neighbours, e.local, e.s_words, e.t_words)
+        kf.replay(ALL, pair, np.array(order, np.int32), np.zeros(kf.FEATURES), self.arrays, out)
         return out
 
     def change(self, add, c):
-        add(self.e.rows, self.e.columns, *self.arrays, c)
+        add(self.e.rows, self.e.columns, self.arrays, c)
 
     def copy(self):
         return [a.copy() for a in self.arrays]
@@ -51,7 +50,7 @@ def test_changes_over_links_in_any_order_sum_to_the_definition(seed, n_i, n_j, d
     pair = random_pair(rng, n_i, n_j, density)
     n = len(pair.candidates)
     order = rng.permutation(n)[: rng.integers(0, n + 1)]
-    found = dict(zip(naive.NAMES, State(evidence_of([pair])).features(order).tolist(), strict=True))
+    found = dict(zip(naive.NAMES, State(candidates_of([pair])).features(order).tolist(), strict=True))
     expected = pair.features([pair.candidates[c] for c in order])
     assert found == pytest.approx(expected, abs=1e-6)
 
@@ -60,11 +59,11 @@ def test_changes_over_links_in_any_order_sum_to_the_definition(seed, n_i, n_j, d
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 6))
 def test_a_link_that_is_taken_away_leaves_no_trace(seed, n_i, n_j):
     rng = np.random.default_rng(seed)
-    state = State(evidence_of([random_pair(rng, n_i, n_j)]))
+    state = State(candidates_of([random_pair(rng, n_i, n_j)]))
     order = rng.permutation(n_i * n_j)[: rng.integers(1, n_i * n_j + 1)]
     away = int(rng.integers(len(order)))
     state.features(order)
-    state.change(kf.remove_link, order[away])
+    state.change(kernels_contrastive_exact.remove_link, order[away])
     removed = state.copy()
     state.features(np.delete(order, away))
     for name, a, b in zip(("bits", "source", "target", "totals", "crossings"), removed, state.copy(), strict=True):
@@ -79,7 +78,7 @@ def test_a_link_that_is_taken_away_leaves_no_trace(seed, n_i, n_j):
 def test_neighbours_are_the_cells_around(seed, density):
     rng = np.random.default_rng(seed)
     pairs = [random_pair(rng, *rng.integers(1, 6, 2), density) for _ in range(3)]
-    e = evidence_of(pairs)
+    e = candidates_of(pairs)
     at = 0
     for pair in pairs:
         for c, (i, j) in enumerate(pair.candidates):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import noise
-from aligntools.aligning.contrastive.evidence import concatenate
+from aligntools.aligning.contrastive.candidates import concatenate
 from aligntools.aligning.contrastive.learning import (
     LearningSettings,
     calibrate,
@@ -18,7 +18,7 @@ from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.formats.bitext import Bitext, Side, Skipped
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.parallel import Pool
-from tests.aligning.contrastive.making import ALL, evidence_of, random_pair, random_weights
+from tests.aligning.contrastive.making import ALL, candidates_of, random_pair, random_weights
 
 
 def bitext(pairs, words=9):
@@ -41,12 +41,12 @@ sentences = st.lists(st.tuples(*[st.lists(st.integers(1, 8), max_size=7)] * 2), 
 @given(sentences, st.sampled_from(noise.KINDS), st.integers(0, 99))
 def test_noise_spoils_as_it_says(pairs, kind, seed):
     observed = bitext(pairs)
-    spoiled = noise.noisy(observed, kind, seed)
+    corrupted = noise.noisy(observed, kind, seed)
     again = noise.noisy(observed, kind, seed)
-    changed = noise.has_changed(observed, spoiled).tolist()
+    changed = noise.has_changed(observed, corrupted).tolist()
     for name in ("source", "target"):
-        assert rows(getattr(spoiled, name)) == rows(getattr(again, name))
-        for a, b in zip(rows(getattr(observed, name)), rows(getattr(spoiled, name)), strict=True):
+        assert rows(getattr(corrupted, name)) == rows(getattr(again, name))
+        for a, b in zip(rows(getattr(observed, name)), rows(getattr(corrupted, name)), strict=True):
             if not a:
                 assert b == []
                 continue
@@ -61,7 +61,7 @@ def test_noise_spoils_as_it_says(pairs, kind, seed):
             else:
                 assert len(a) == len(b)
                 assert sum(x != y for x, y in zip(a, b, strict=True)) <= 1
-    before, after = (list(zip(rows(b.source), rows(b.target), strict=True)) for b in (observed, spoiled))
+    before, after = (list(zip(rows(b.source), rows(b.target), strict=True)) for b in (observed, corrupted))
     same = [x == y for x, y in zip(before, after, strict=True)]
     assert changed == [not s for s in same]
 
@@ -83,7 +83,7 @@ def test_picking_sentences():
 def some(seed, n=20, largest=6):
     rng = np.random.default_rng(seed)
     pairs = [random_pair(rng, *rng.integers(2, largest, 2), 0.8) for _ in range(n)]
-    return rng, pairs, evidence_of(pairs)
+    return rng, pairs, candidates_of(pairs)
 
 
 def test_expectations_over_lists_of_all_alignments_are_exact():
@@ -91,7 +91,7 @@ def test_expectations_over_lists_of_all_alignments_are_exact():
     pairs = [random_pair(rng, 2, 3), random_pair(rng, 3, 2, 0.8)]
     weights, named = random_weights(rng, 0.5)
     everything = SearchSettings(beam=64, n_best=64, slack=np.inf)
-    log_z, expected = list_expectations(search(evidence_of(pairs), weights, ALL, everything), ALL)
+    log_z, expected = list_expectations(search(candidates_of(pairs), weights, ALL, everything), ALL)
     for k, pair in enumerate(pairs):
         z, features = pair.expectations(named)
         assert log_z[k] == pytest.approx(z, abs=1e-5)
@@ -101,76 +101,76 @@ def test_expectations_over_lists_of_all_alignments_are_exact():
 def test_the_gradient_is_that_of_the_objective():
     """With every alignment listed ``ln Z`` is smooth, and expectations are its derivatives."""
     rng = np.random.default_rng(5)
-    observed, spoiled = (evidence_of([random_pair(rng, 2, 3), random_pair(rng, 3, 2)]) for _ in range(2))
+    observed, corrupted = (candidates_of([random_pair(rng, 2, 3), random_pair(rng, 3, 2)]) for _ in range(2))
     weights, _ = random_weights(rng, 0.5)
     everything = SearchSettings(beam=64, n_best=64, slack=np.inf)
-    _, gradient = objective(observed, spoiled, weights, ALL, everything)
+    _, gradient = objective(observed, corrupted, weights, ALL, everything)
     for k in range(kf.FEATURES):
         step = np.zeros(kf.FEATURES)
         step[k] = 1e-4
-        up, down = (objective(observed, spoiled, weights + s * step, ALL, everything)[0] for s in (1, -1))
+        up, down = (objective(observed, corrupted, weights + s * step, ALL, everything)[0] for s in (1, -1))
         assert (up - down) / 2e-4 == pytest.approx(gradient[k], rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize("scaled", [False, True])
 def test_learning_raises_the_objective_and_keeps_the_size(scaled):
     _, _, observed = some(1)
-    rng, _, spoiled = some(2)
+    rng, _, corrupted = some(2)
     weights, _ = random_weights(rng, 0.3)
     told = []
     settings = LearningSettings(pull=0.0, passes=6, tolerance=0.0, scaled=scaled)
-    learned = learn(observed, spoiled, weights, ALL, settings, report=told.append)
+    learned = learn(observed, corrupted, weights, ALL, settings, report=told.append)
     values = [figures["objective"] for figures in told]
     lists = SearchSettings(beam=settings.beam, n_best=settings.n_best)
-    reached, _ = objective(observed, spoiled, learned, ALL, lists)
+    reached, _ = objective(observed, corrupted, learned, ALL, lists)
     assert reached == max(values) > values[0] + 1
     best = search(observed, weights, ALL, SearchSettings(beam=settings.beam))
     spread = np.sqrt(np.mean(best.features(ALL)[:, 0] ** 2, axis=0))
     spread[(spread == 0) | (not scaled)] = 1
     assert np.linalg.norm(learned * spread) == pytest.approx(np.linalg.norm(weights * spread))
-    again = learn(observed, spoiled, weights, ALL, settings, Pool(2))
+    again = learn(observed, corrupted, weights, ALL, settings, Pool(2))
     np.testing.assert_array_equal(learned, again)
-    other = learn(observed, spoiled, weights, ALL, LearningSettings(pull=0.0, passes=1, seed=3))
+    other = learn(observed, corrupted, weights, ALL, LearningSettings(pull=0.0, passes=1, seed=3))
     assert not np.array_equal(learned, other)
 
 
 def test_learning_with_lists_of_one_does_not_run_off():
     _, _, observed = some(1)
-    rng, _, spoiled = some(2)
+    rng, _, corrupted = some(2)
     weights, _ = random_weights(rng, 0.3)
     settings = LearningSettings(n_best=1, beam=1, pull=0.0, passes=50, tolerance=0.0, rate=5.0)
-    learned = learn(observed, spoiled, weights, ALL, settings)
+    learned = learn(observed, corrupted, weights, ALL, settings)
     assert np.abs(learned).max() < 100 * np.abs(weights).max()
 
 
 def test_nothing_to_learn_from_leaves_the_start():
     weights, _ = random_weights(np.random.default_rng(1))
-    none = evidence_of([])
+    none = candidates_of([])
     np.testing.assert_array_equal(learn(none, none, weights, ALL), weights)
     _, _, same = some(1, 5)
-    np.testing.assert_array_equal(learn(same, same, weights, ALL), weights)  # a copy that is not spoiled: no gain
+    np.testing.assert_array_equal(learn(same, same, weights, ALL), weights)  # a copy that is not corrupted: no gain
 
 
 def test_features_that_are_not_active_learn_nothing():
     active = np.random.default_rng(3).random(kf.FEATURES) < 0.5
     _, _, observed = some(1)
-    rng, _, spoiled = some(2)
+    rng, _, corrupted = some(2)
     weights, _ = random_weights(rng)
-    learned = learn(observed, spoiled, weights, active, LearningSettings(passes=2))
+    learned = learn(observed, corrupted, weights, active, LearningSettings(passes=2))
     assert not learned[~active].any()
 
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1))
 def test_calibration_finds_the_number_of_links(seed):
-    rng, _, evidence = some(seed, 30, 7)
+    rng, _, candidates = some(seed, 30, 7)
     weights, _ = random_weights(rng, 0.3)
     active = np.ones(kf.FEATURES, bool)
     active[[kf.LINKS, kf.SOURCE_MOST, kf.TARGET_MOST]] = False
-    wanted = 0.6 * len(evidence.rows)
-    found, now = calibrate(evidence, weights, active, wanted)
+    wanted = 0.6 * len(candidates.rows)
+    found, now = calibrate(candidates, weights, active, wanted)
     assert now[kf.LINKS]
-    n = count_links(evidence, found, now, SearchSettings())
+    n = count_links(candidates, found, now, SearchSettings())
     # interactions make greedy search's number of links jump
     assert abs(n - wanted) < 0.15 * wanted
     np.testing.assert_array_equal(np.delete(found, kf.LINKS), np.delete(weights, kf.LINKS))
@@ -178,14 +178,14 @@ def test_calibration_finds_the_number_of_links(seed):
 
 def test_calibration_without_candidates_changes_nothing():
     weights, _ = random_weights(np.random.default_rng(1))
-    found, _ = calibrate(evidence_of([]), weights, ALL, 10)
+    found, _ = calibrate(candidates_of([]), weights, ALL, 10)
     np.testing.assert_array_equal(found, weights)
 
 
 def test_joining_and_cutting_evidence():
-    _, pairs, evidence = some(4, 7)
-    joined = concatenate([evidence.part(0, 3), evidence.part(3, 3), evidence.part(3, 7)])
-    for name, value in vars(evidence).items():
+    _, pairs, candidates = some(4, 7)
+    joined = concatenate([candidates.part(0, 3), candidates.part(3, 3), candidates.part(3, 7)])
+    for name, value in vars(candidates).items():
         np.testing.assert_array_equal(getattr(joined, name), value, name)
-    assert len(evidence.part(2, 5)) == 3
-    assert len(pairs) == len(evidence)
+    assert len(candidates.part(2, 5)) == 3
+    assert len(pairs) == len(candidates)

@@ -10,7 +10,7 @@ from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.linktrees import INPUTS, LinkTrees, inputs, shipped
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
-from tests.aligning.contrastive.making import evidence_of, random_pair
+from tests.aligning.contrastive.making import candidates_of, random_pair
 
 
 def trees():
@@ -23,28 +23,28 @@ def trees():
     )  # fmt: skip
 
 
-def evidence(seed=1):
+def candidates(seed=1):
     rng = np.random.default_rng(seed)
-    return evidence_of([random_pair(rng, 4, 5, 0.7), random_pair(rng, 5, 6, 0.5), random_pair(rng, 1, 1)])
+    return candidates_of([random_pair(rng, 4, 5, 0.7), random_pair(rng, 5, 6, 0.5), random_pair(rng, 1, 1)])
 
 
 def test_odds_are_the_sum_of_leaves():
-    e = evidence()
+    e = candidates()
     expected = []
     for k, (n_i, n_j) in enumerate([(4, 5), (5, 6), (1, 1)]):
         cells = range(e.starts[k], e.starts[k + 1])
-        at = {(e.rows[c], e.columns[c]): e.values[c, kf.POSTERIOR] for c in cells}
+        at = {(e.rows[c], e.columns[c]): e.local[c, kf.POSTERIOR] for c in cells}
         for c in cells:
             i, j = e.rows[c], e.columns[c]
             diagonal = max(at.get((i - 1, j - 1), -6.0), at.get((i + 1, j + 1), -6.0))
-            first = 1 if e.values[c, kf.POSTERIOR] <= 0.5 else 2 if diagonal <= -1 else 4
+            first = 1 if e.local[c, kf.POSTERIOR] <= 0.5 else 2 if diagonal <= -1 else 4
             expected.append(0.25 + first + (8 if n_i * n_j <= 20 else 16))
     assert {1, 2, 4} <= {int(x) & 7 for x in expected}
     np.testing.assert_allclose(trees().odds(e), expected)
 
 
 def test_odds_do_not_depend_on_threads_or_sides():
-    e = evidence()
+    e = candidates()
     for threads in (1, 3):
         with Pool(threads) as pool:
             np.testing.assert_array_equal(shipped().odds(e, pool), shipped().odds(e))
@@ -53,12 +53,12 @@ def test_odds_do_not_depend_on_threads_or_sides():
 def test_surroundings_are_the_same_from_both_sides():
     rng = np.random.default_rng(3)
     pair = random_pair(rng, 4, 6, 0.6)
-    e = evidence_of([pair])
+    e = candidates_of([pair])
     turned = type(pair)(
         6, 4, {n: {(j, i): x for (i, j), x in v.items()} for n, v in pair.cells.items()}, pair.t_null, pair.s_null,
         pair.t_odds, pair.s_odds, sorted((j, i) for i, j in pair.candidates),
     )  # fmt: skip
-    other = evidence_of([turned])
+    other = candidates_of([turned])
     places = {(j, i): c for c, (i, j) in enumerate(zip(other.rows.tolist(), other.columns.tolist(), strict=True))}
     same = [places[c] for c in zip(e.rows.tolist(), e.columns.tolist(), strict=True)]
     # the first two and the last two pairs: on the diagonal and across it; above and below becomes beside
@@ -74,11 +74,11 @@ def test_shipped_trees_ask_only_what_a_link_has_by_itself():
 
 
 def test_shipped_trees_think_more_of_probable_links():
-    e = evidence()
-    e.values[:] = 0
+    e = candidates()
+    e.local[:] = 0
     odds = []
     for x in (-4, 0, 4):
-        e.values[:, [kf.POSTERIOR, kf.AGREEMENT]] = x
+        e.local[:, [kf.POSTERIOR, kf.AGREEMENT]] = x
         odds.append(shipped().odds(e).mean())
     assert odds[0] < odds[1] < odds[2]
 
@@ -86,7 +86,7 @@ def test_shipped_trees_think_more_of_probable_links():
 def test_files_round_trip(tmp_path):
     path = tmp_path / "a.safetensors"
     trees().save(path)
-    e = evidence()
+    e = candidates()
     np.testing.assert_array_equal(LinkTrees.load(path).odds(e), trees().odds(e))
 
 
@@ -107,10 +107,10 @@ def test_a_damaged_file_is_refused(tmp_path, name, value):
 def test_trees_ask_about_the_same_features_when_one_is_added(tmp_path, monkeypatch, at):
     path = tmp_path / "a.safetensors"
     trees().save(path)
-    e = evidence()
+    e = candidates()
     expected = trees().odds(e)
     monkeypatch.setattr(linktrees, "NAMES", (*NAMES[:at], "new", *NAMES[at:]))
-    values = np.insert(e.values, at, np.float32(7), axis=1)
+    values = np.insert(e.local, at, np.float32(7), axis=1)
     around = inputs(e)
     loaded = LinkTrees.load(path)
     out = np.empty(len(e.rows), np.float32)

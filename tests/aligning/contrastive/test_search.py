@@ -9,7 +9,7 @@ from aligntools.aligning.contrastive.kernels_features import FEATURES
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.ground.parallel import Pool
 from tests import naive_contrastive as naive
-from tests.aligning.contrastive.making import ALL, evidence_of, random_pair, random_weights
+from tests.aligning.contrastive.making import ALL, candidates_of, random_pair, random_weights
 
 EVERYTHING = {"beam": 512, "n_best": 512, "slack": math.inf, "source_limit": 9, "target_limit": 9}
 
@@ -32,7 +32,7 @@ def test_an_unbounded_beam_is_enumeration(seed, shape):
     rng = np.random.default_rng(seed)
     pair = random_pair(rng, *shape, rng.choice([0.6, 1.0]))
     weights, named = random_weights(rng)
-    best = search(evidence_of([pair]), weights, ALL, SearchSettings(**EVERYTHING))
+    best = search(candidates_of([pair]), weights, ALL, SearchSettings(**EVERYTHING))
     expected = pair.best(named, 512)
     found = lists(best, 0)
     assert same_lists(found, expected)
@@ -50,7 +50,7 @@ def test_constraints_allow_what_nests(constraint):
     }[constraint]
     pair = random_pair(rng, 3, 3)
     weights, named = random_weights(rng)
-    best = search(evidence_of([pair]), weights, ALL, SearchSettings(constraint=constraint, **EVERYTHING))
+    best = search(candidates_of([pair]), weights, ALL, SearchSettings(constraint=constraint, **EVERYTHING))
     # every alignment that nests is reached through others that do
     assert same_lists(lists(best, 0), pair.best(named, 512, allowed))
 
@@ -63,7 +63,7 @@ def test_constraints_refuse_the_forbidden_permutations():
         weights = np.zeros(FEATURES)
         weights[1] = 1.0  # link count alone
         for constraint in ("itg", "block-itg"):
-            best = search(evidence_of([pair]), weights, ALL, SearchSettings(constraint=constraint))
+            best = search(candidates_of([pair]), weights, ALL, SearchSettings(constraint=constraint))
             four = order not in ((1, 3, 0, 2), (2, 0, 3, 1))
             assert len(best.links().pairs) == (4 if four else 3), (order, constraint)
             assert naive.nests(set(pair.candidates)) == four
@@ -78,7 +78,7 @@ def test_blocks_in_the_slow_version_and_in_search(seed):
     weights, _ = random_weights(rng)
     weights[1] += 6
     best = search(
-        evidence_of([pair]), weights, ALL, SearchSettings(beam=3, n_best=20, constraint="block-itg", slack=3.0)
+        candidates_of([pair]), weights, ALL, SearchSettings(beam=3, n_best=20, constraint="block-itg", slack=3.0)
     )
     for _, links in lists(best, 0):
         assert naive.nests(links)
@@ -102,7 +102,7 @@ def test_a_beam_of_one_is_greedy(seed):
     rng = np.random.default_rng(seed)
     pair = random_pair(rng, *rng.integers(1, 6, 2), 0.8)
     weights, named = random_weights(rng)
-    best = search(evidence_of([pair]), weights, ALL)
+    best = search(candidates_of([pair]), weights, ALL)
     links, score = greedy(pair, named)
     assert lists(best, 0) == [(pytest.approx(score, abs=1e-5), links)]
 
@@ -112,7 +112,7 @@ def test_limits_of_links_a_word():
     weights = np.zeros(FEATURES)
     weights[1] = 1.0
     for s, t, links in ((1, 4, 3), (4, 1, 4), (2, 2, 6), (9, 9, 12)):
-        best = search(evidence_of([pair]), weights, ALL, SearchSettings(beam=4, source_limit=s, target_limit=t))
+        best = search(candidates_of([pair]), weights, ALL, SearchSettings(beam=4, source_limit=s, target_limit=t))
         assert len(best.links().pairs) == links
 
 
@@ -122,11 +122,11 @@ def test_ties_go_to_the_first_and_threads_do_not_show():
     weights = np.zeros(FEATURES)
     weights[[1, 2]] = 1.0, 0.0
     weights[6:8] = -1.0, 0.5  # one link is worth a half, wherever; a second one in its column costs
-    best = search(evidence_of([pair]), weights, ALL)
+    best = search(candidates_of([pair]), weights, ALL)
     assert best.links().tolists() == [[(0, 0), (0, 1)]]
     pairs = [random_pair(rng, *rng.integers(1, 9, 2), 0.7) for _ in range(70)]
     weights, _ = random_weights(rng)
-    e = evidence_of(pairs)
+    e = candidates_of(pairs)
     found = []
     for threads in (1, 2, 3):
         with Pool(threads) as pool:
@@ -142,7 +142,7 @@ def test_features_of_lists_give_their_scores():
     pairs = [random_pair(rng, *rng.integers(1, 6, 2), 0.7) for _ in range(12)]
     weights, _ = random_weights(rng)
     active = rng.random(FEATURES) < 0.6
-    best = search(evidence_of(pairs), weights, active, SearchSettings(beam=3, n_best=4))
+    best = search(candidates_of(pairs), weights, active, SearchSettings(beam=3, n_best=4))
     features = best.features(active)
     assert not features[:, :, ~active].any()
     there = np.arange(4) < best.sizes[:, None]
@@ -153,6 +153,6 @@ def test_features_of_lists_give_their_scores():
 
 def test_no_sentences_and_no_candidates():
     weights = np.ones(FEATURES)
-    assert search(evidence_of([]), weights, ALL).links().tolists() == []
+    assert search(candidates_of([]), weights, ALL).links().tolists() == []
     pair = random_pair(np.random.default_rng(1), 3, 2, 0)
-    assert search(evidence_of([pair, pair]), weights, ALL).links().tolists() == [[], []]
+    assert search(candidates_of([pair, pair]), weights, ALL).links().tolists() == [[], []]

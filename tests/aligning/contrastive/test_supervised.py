@@ -11,13 +11,13 @@ from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.formats.goldlinks import Gold
 from aligntools.formats.pharaoh import Links
 from aligntools.metrics import aer
-from tests.aligning.contrastive.making import ALL, evidence_of, random_pair, random_weights
+from tests.aligning.contrastive.making import ALL, candidates_of, random_pair, random_weights
 from tests.naive_contrastive import NAMES
 
 
 def random_lists(rng, sentences=4, most=6, active=3):
     sizes = rng.integers(1, most + 1, sentences)
-    return supervised.Lists(
+    return supervised.TrainingLists(
         [rng.normal(size=(n, active)) for n in sizes],
         [rng.integers(0, 5, (n, 3)).astype(float) for n in sizes],
         rng.integers(1, 6, sentences).astype(float),
@@ -82,16 +82,16 @@ def random_gold(rng, pairs):
 def test_counts_of_lists_are_those_of_the_metric():
     rng = np.random.default_rng(1)
     pairs = [random_pair(rng, *rng.integers(1, 6, 2), 0.7) for _ in range(15)]
-    evidence, gold = evidence_of(pairs), random_gold(rng, pairs)
+    candidates, gold = candidates_of(pairs), random_gold(rng, pairs)
     weights, _ = random_weights(rng)
-    best = search(evidence, weights, ALL, SearchSettings(beam=3, n_best=3))
-    lists, error = supervised.meet(None, best, supervised.gold_marks(evidence, gold), ALL, gold)
+    best = search(candidates, weights, ALL, SearchSettings(beam=3, n_best=3))
+    lists, error = supervised.meet(None, best, supervised.gold_marks(candidates, gold), ALL, gold)
     for rank in range(3):
         links, _, _, in_sure, in_possible = aer.count(best.links(rank), gold).T
         for k in np.flatnonzero(best.sizes > rank):
             assert lists.counts[k][rank].tolist() == [links[k], in_sure[k], in_possible[k]]
     assert error == pytest.approx(aer.Aer().score(gold, best.links()).aer)
-    again, _ = supervised.meet(lists, best, supervised.gold_marks(evidence, gold), ALL, gold)
+    again, _ = supervised.meet(lists, best, supervised.gold_marks(candidates, gold), ALL, gold)
     assert [len(f) for f in again.features] == best.sizes.tolist()  # nothing new is met
 
 
@@ -104,10 +104,10 @@ def test_weights_that_made_the_gold_are_found_again(method):
     gold = Gold(Links.from_lists(sure), Links.from_lists(sure), "pharaoh", 0)
     active = features.select("link-count,posterior,similarity,cross-count")
     start = features.start_weights(active)
-    evidence = evidence_of(pairs)
+    candidates = candidates_of(pairs)
     told = []
-    weights = supervised.train_supervised(evidence, gold, start, active, method, report=told.append)
-    found = search(evidence, weights, active).links()
+    weights = supervised.train_supervised(candidates, gold, start, active, method, report=told.append)
+    found = search(candidates, weights, active).links()
     error = aer.Aer().score(gold, found).aer
     assert error == pytest.approx(min(t["aer"] for t in told))
     assert error < 0.1 < told[0]["aer"]

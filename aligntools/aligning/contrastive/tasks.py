@@ -10,7 +10,7 @@ from aligntools.aligning.applying.decisions import Decided, link_posteriors
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import supervised
-from aligntools.aligning.contrastive.evidence import Gatherer, concatenate, empty
+from aligntools.aligning.contrastive.candidates import CandidateFinder, concatenate, empty
 from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
 from aligntools.aligning.contrastive.search import SearchSettings, search
@@ -24,7 +24,7 @@ LONGEST = 100
 
 
 @dataclass(frozen=True)
-class Plan:
+class LearningPlan:
     """What is learned, and from how much.
 
     Attributes
@@ -69,14 +69,14 @@ def draw(bitexts, sentences, seed):
     return [fit[chosen][fit[chosen][:, 0] == n, 1] for n in range(len(bitexts))]
 
 
-def learn_weights(gatherer: Gatherer, bitexts: list, plan: Plan, report=None) -> Weights:
+def learn_weights(finder: CandidateFinder, bitexts: list, plan: LearningPlan, report=None) -> Weights:
     """Learn weights from texts without gold.
 
     Parameters
     ----------
-    gatherer : Gatherer
+    finder : CandidateFinder
     bitexts : list of Bitext
-    plan : Plan
+    plan : LearningPlan
     report : callable or None
         See `learning.learn`.
 
@@ -84,8 +84,8 @@ def learn_weights(gatherer: Gatherer, bitexts: list, plan: Plan, report=None) ->
     -------
     Weights
     """
-    pool = gatherer.pool
-    observed, spoiled, links, first = [], [], 0, 0
+    pool = finder.pool
+    observed, corrupted, links, first = [], [], 0, 0
     for bitext, chosen in zip(bitexts, draw(bitexts, plan.sentences, plan.learning.seed), strict=True):
         begin, first = first, first + len(bitext)
         if not len(chosen):
@@ -94,12 +94,12 @@ def learn_weights(gatherer: Gatherer, bitexts: list, plan: Plan, report=None) ->
         copy = noisy(part, plan.noise, plan.learning.seed, begin + chosen)
         changed = np.flatnonzero(has_changed(part, copy))
         part, copy = pick(part, changed), pick(copy, changed)
-        for posteriors, evidence in gatherer.gather(part):
-            observed.append(evidence)
+        for posteriors, candidates in finder.find(part):
+            observed.append(candidates)
             links += len(decide(posteriors, JOINT, plan.threshold, pool)[0])
-        spoiled.append(gatherer.all(copy))
-    observed, spoiled = (concatenate(parts) if parts else empty() for parts in (observed, spoiled))
-    values = learn(observed, spoiled, plan.start, plan.active, plan.learning, pool, report)
+        corrupted.append(finder.find_all(copy))
+    observed, corrupted = (concatenate(parts) if parts else empty() for parts in (observed, corrupted))
+    values = learn(observed, corrupted, plan.start, plan.active, plan.learning, pool, report)
     active = plan.active
     if plan.density != "learned":
         wanted = links if plan.density == "base" else observed.expected.sum()
@@ -112,7 +112,7 @@ def learn_weights(gatherer: Gatherer, bitexts: list, plan: Plan, report=None) ->
 
 
 @dataclass
-class Supervision:
+class GoldLearning:
     """What supervised learning gives: weights, and errors (fractions) of links decided in three ways.
 
     Attributes
@@ -132,15 +132,17 @@ class Supervision:
     validated: float | None
 
 
-def supervise(gatherer: Gatherer, bitext, gold: Gold, plan: Plan, method="risk", folds=5, report=None) -> Supervision:
+def learn_from_gold(
+    finder: CandidateFinder, bitext, gold: Gold, plan: LearningPlan, method="risk", folds=5, report=None
+) -> GoldLearning:
     """Learn weights from gold alignments of a text's sentence pairs; see `supervised.train_supervised`."""
-    pool = gatherer.pool
+    pool = finder.pool
     parts, links = [], []
-    for posteriors, evidence in gatherer.gather(bitext):
-        parts.append(evidence)
+    for posteriors, candidates in finder.find(bitext):
+        parts.append(candidates)
         pairs, offsets, _ = decide(posteriors, JOINT, plan.threshold, pool)
         links.append((pairs, offsets))
-    evidence = concatenate(parts) if parts else empty()
+    candidates = concatenate(parts) if parts else empty()
     totals, n_sure = np.zeros(3), float(len(gold.sure.pairs))
     at = 0
     for pairs, offsets in links:
@@ -151,17 +153,17 @@ def supervise(gatherer: Gatherer, bitext, gold: Gold, plan: Plan, method="risk",
 
     def train(sentences, tell=None):
         return supervised.train_supervised(
-            _sentences(evidence, sentences), _part(gold, sentences), plan.start, plan.active, method, plan.search,
+            _sentences(candidates, sentences), _part(gold, sentences), plan.start, plan.active, method, plan.search,
             pool=pool, report=tell,
         )  # fmt: skip
 
     def counts(values, sentences):
-        found = search(_sentences(evidence, sentences), values, plan.active, plan.search, pool).links()
+        found = search(_sentences(candidates, sentences), values, plan.active, plan.search, pool).links()
         return _counts(found.pairs, found.offsets, _part(gold, sentences))
 
-    everything = np.arange(len(evidence))
+    everything = np.arange(len(candidates))
     validated = None
-    order = np.random.default_rng(plan.learning.seed).permutation(len(evidence))
+    order = np.random.default_rng(plan.learning.seed).permutation(len(candidates))
     if 1 < folds <= len(order):
         totals = np.zeros(3)
         for held in np.array_split(order, folds):
@@ -170,12 +172,12 @@ def supervise(gatherer: Gatherer, bitext, gold: Gold, plan: Plan, method="risk",
         validated = float(supervised.aer(totals, n_sure))
     values = train(everything, report)
     fitted = float(supervised.aer(counts(values, everything), n_sure))
-    about = {"from": "gold", "method": method, "pairs": len(evidence)}
-    return Supervision(Weights(values, plan.active, plan.search, about), base, fitted, validated)
+    about = {"from": "gold", "method": method, "pairs": len(candidates)}
+    return GoldLearning(Weights(values, plan.active, plan.search, about), base, fitted, validated)
 
 
-def _sentences(evidence, sentences):
-    return concatenate([evidence.part(k, k + 1) for k in sentences.tolist()]) if len(sentences) else empty()
+def _sentences(candidates, sentences):
+    return concatenate([candidates.part(k, k + 1) for k in sentences.tolist()]) if len(sentences) else empty()
 
 
 def _part(gold, sentences):
@@ -196,32 +198,32 @@ def _counts(pairs, offsets, gold):
     return np.array([links, in_sure, in_possible], np.float64)
 
 
-def start_plan(features, paper_start=False, **others):
-    """Return a `Plan` for a selection of features, as `features.select` takes it."""
+def learning_plan(features, paper_start=False, **others):
+    """Return a `LearningPlan` for a selection of features, as `features.select` takes it."""
     active = names.select(features)
-    return Plan(active, names.start_weights(active, paper_start), **others)
+    return LearningPlan(active, names.start_weights(active, paper_start), **others)
 
 
 def plan_of(settings: ContrastiveSettings, threshold=0.4):
-    """Return the `Plan` that settings mean; ``threshold`` is the base model's, for its own decision."""
+    """Return the `LearningPlan` that settings mean; ``threshold`` is the base model's, for its own decision."""
     paper = settings.begins == "paper"
     learning = LearningSettings(
         n_best=settings.n_best, rate=RATES[settings.begins] if settings.rate is None else settings.rate,
         pull=PULLS[settings.begins] if settings.pull is None else settings.pull, passes=settings.passes,
         seed=settings.seed,
     )  # fmt: skip
-    return start_plan(
+    return learning_plan(
         settings.features, paper, sentences=settings.sentences, noise=settings.noise, learning=learning,
         density=settings.density or "base", threshold=threshold,
         search=SearchSettings(beam=settings.beam, constraint=settings.constraint),
     )  # fmt: skip
 
 
-def align(gatherer, bitext, weights, pool) -> Iterator[Decided]:
+def align(finder, bitext, weights, pool) -> Iterator[Decided]:
     """Yield what is decided on consecutive runs of sentences; probabilities are the base model's."""
-    trained = DIRECTIONS[gatherer.model.settings.direction]
-    for posteriors, evidence in gatherer.gather(bitext):
-        links = search(evidence, weights.values, weights.active, weights.search, pool).links()
+    trained = DIRECTIONS[finder.model.settings.direction]
+    for posteriors, candidates in finder.find(bitext):
+        links = search(candidates, weights.values, weights.active, weights.search, pool).links()
         yield Decided(
             links, link_posteriors(posteriors, links, trained), None, None, posteriors.log_likelihood,
             posteriors.lengths(),

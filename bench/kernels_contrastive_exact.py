@@ -4,19 +4,25 @@ import numpy as np
 
 from aligntools.aligning.contrastive.kernels_features import (
     FEATURES,
+    FERTILITY,
+    FIRST,
+    LAST,
+    MOST_SOURCE,
+    MOST_TARGET,
+    N_LINKS,
     TOTALS,
+    State,
     add_link,
     clear,
     empty_features,
     is_linked,
-    remove_link,
     structural_changes,
 )
 from aligntools.ground.compiling import kernel
 
 
 @kernel
-def enumerate_alignments(rows, columns, neighbours, values, s_words, t_words, active, one_source, out):
+def enumerate_alignments(pair, active, one_source, out):
     """Write the features of all ``2 ** candidates`` sets of links, by their bits as a number (float64 [n, FEATURES]).
 
     The features of a set are those of the set without its highest link, and what that link adds: so each is
@@ -27,8 +33,8 @@ def enumerate_alignments(rows, columns, neighbours, values, s_words, t_words, ac
     int
         How many were written; with ``one_source`` they stand one after another.
     """
-    n = rows.shape[0]
-    n_i, n_j = s_words.shape[0], t_words.shape[0]
+    n = pair.rows.shape[0]
+    n_i, n_j = pair.s_words.shape[0], pair.t_words.shape[0]
     change = np.zeros(FEATURES)
     bits = np.empty((n + 1, (n + 63) // 64), np.uint64)
     source = np.empty((n + 1, n_i, 3), np.int32)
@@ -37,8 +43,9 @@ def enumerate_alignments(rows, columns, neighbours, values, s_words, t_words, ac
     crossings = np.empty((n + 1, n), np.int32)
     phi = np.empty((n + 1, FEATURES))
     chosen = np.empty(n + 1, np.int32)
-    clear(bits[0], source[0], target[0], totals[0], crossings[0])
-    empty_features(active, s_words, t_words, phi[0])
+    state = State(bits[0], source[0], target[0], totals[0], crossings[0])
+    clear(state)
+    empty_features(active, pair, phi[0])
     out[0] = phi[0]
     written = 1
     depth, c = 0, 0  # a walk over all sets: at each depth one more link, with a higher number than the last
@@ -49,24 +56,20 @@ def enumerate_alignments(rows, columns, neighbours, values, s_words, t_words, ac
             depth -= 1
             c = chosen[depth] + 1
             continue
-        if one_source and target[depth, columns[c], 0] > 0:
+        if one_source and target[depth, pair.columns[c], FERTILITY] > 0:
             c += 1
             continue
-        structural_changes(
-            active, s_words, t_words, neighbours, bits[depth], source[depth], target[depth], totals[depth],
-            crossings[depth], c, rows[c], columns[c], change,
-        )  # fmt: skip
+        state = State(bits[depth], source[depth], target[depth], totals[depth], crossings[depth])
+        structural_changes(active, pair, state, c, change)
         for f in range(FEATURES):
-            phi[depth + 1, f] = phi[depth, f] + (values[c, f] + change[f] if active[f] else 0.0)
+            phi[depth + 1, f] = phi[depth, f] + (pair.local[c, f] + change[f] if active[f] else 0.0)
         bits[depth + 1] = bits[depth]
         source[depth + 1] = source[depth]
         target[depth + 1] = target[depth]
         totals[depth + 1] = totals[depth]
         crossings[depth + 1] = crossings[depth]
-        add_link(
-            rows, columns, bits[depth + 1], source[depth + 1], target[depth + 1], totals[depth + 1],
-            crossings[depth + 1], c,
-        )  # fmt: skip
+        state = State(bits[depth + 1], source[depth + 1], target[depth + 1], totals[depth + 1], crossings[depth + 1])
+        add_link(pair.rows, pair.columns, state, c)
         chosen[depth] = c
         depth += 1
         out[written] = phi[depth]
@@ -183,47 +186,76 @@ def uniform(state):
 
 
 @kernel
-def gibbs(rows, columns, neighbours, values, s_words, t_words, weights, active, state, samples):
+def remove_link(rows, columns, state, c):
+    """Bring the state up to date when link ``c`` is taken away."""
+    bits, source, target, totals = state.bits, state.source, state.target, state.totals
+    bits[c >> 6] &= ~(np.uint64(1) << np.uint64(c & 63))
+    n = rows.shape[0]
+    i, j = rows[c], columns[c]
+    for x in range(n):
+        state.crossings[x] -= 1 if (rows[x] - i) * (columns[x] - j) < 0 else 0
+    totals[N_LINKS] -= 1
+    source[i, FERTILITY] = 0
+    target[j, FERTILITY] = 0
+    for x in range(n):
+        if is_linked(bits, x) == 0:
+            continue
+        if rows[x] == i:
+            if source[i, FERTILITY] == 0:
+                source[i, FIRST] = columns[x]
+            source[i, LAST] = columns[x]
+            source[i, FERTILITY] += 1
+        if columns[x] == j:
+            if target[j, FERTILITY] == 0:
+                target[j, FIRST] = rows[x]
+            target[j, LAST] = rows[x]
+            target[j, FERTILITY] += 1
+    totals[MOST_SOURCE] = 0
+    for x in range(source.shape[0]):
+        totals[MOST_SOURCE] = max(totals[MOST_SOURCE], source[x, FERTILITY])
+    totals[MOST_TARGET] = 0
+    for x in range(target.shape[0]):
+        totals[MOST_TARGET] = max(totals[MOST_TARGET], target[x, FERTILITY])
+
+
+@kernel
+def gibbs(pair, weights, active, generator, samples):
     """Sample alignments (Table 1 of the paper): every candidate in turn is linked or not, given all the others.
 
     Parameters
     ----------
-    state : uint64 [1]
-        The random generator's; the first alignment is random, each candidate linked with probability 1/2.
+    generator : uint64 [1]
+        The first alignment is random, each candidate linked with probability 1/2.
     samples : float64 [n, FEATURES], output
         The features after each sweep over all candidates.
     """
-    n = rows.shape[0]
-    bits = np.empty((n + 63) // 64, np.uint64)
-    source = np.empty((s_words.shape[0], 3), np.int32)
-    target = np.empty((t_words.shape[0], 3), np.int32)
-    totals = np.empty(TOTALS, np.int32)
-    crossings = np.empty(n, np.int32)
+    n = pair.rows.shape[0]
+    state = State(
+        np.empty((n + 63) // 64, np.uint64), np.empty((pair.s_words.shape[0], 3), np.int32),
+        np.empty((pair.t_words.shape[0], 3), np.int32), np.empty(TOTALS, np.int32), np.empty(n, np.int32),
+    )  # fmt: skip
     change = np.zeros(FEATURES)
     phi = np.empty(FEATURES)
-    clear(bits, source, target, totals, crossings)
-    empty_features(active, s_words, t_words, phi)
+    clear(state)
+    empty_features(active, pair, phi)
     for sweep in range(-1, samples.shape[0]):
         for c in range(n):
-            i, j = rows[c], columns[c]
-            linked = is_linked(bits, c) == 1
+            linked = is_linked(state.bits, c) == 1
             if linked:
-                remove_link(rows, columns, bits, source, target, totals, crossings, c)
-            structural_changes(
-                active, s_words, t_words, neighbours, bits, source, target, totals, crossings, c, i, j, change
-            )
+                remove_link(pair.rows, pair.columns, state, c)
+            structural_changes(active, pair, state, c, change)
             score = 0.0
             for f in range(FEATURES):
                 if active[f]:
-                    difference = values[c, f] + change[f]
+                    difference = pair.local[c, f] + change[f]
                     score += weights[f] * difference
                     if linked:
                         phi[f] -= difference
             p = 0.5 if sweep < 0 else 1.0 / (1.0 + np.exp(-score))
-            if uniform(state) < p:
-                add_link(rows, columns, bits, source, target, totals, crossings, c)
+            if uniform(generator) < p:
+                add_link(pair.rows, pair.columns, state, c)
                 for f in range(FEATURES):
                     if active[f]:
-                        phi[f] += values[c, f] + change[f]
+                        phi[f] += pair.local[c, f] + change[f]
         if sweep >= 0:
             samples[sweep] = phi

@@ -1,4 +1,4 @@
-"""What is known of every candidate link before the search: the base model's posteriors and word probabilities."""
+"""The candidate links of sentence pairs, and their local features: what each adds to a score by itself."""
 
 from dataclasses import dataclass
 
@@ -6,9 +6,10 @@ import numpy as np
 
 from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.applying.model_text import ModelText
-from aligntools.aligning.contrastive import kernels_evidence as ke
 from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.aligning.contrastive import kernels_local_features as kl
 from aligntools.aligning.models.fertility import Fertility
+from aligntools.aligning.text.kernels_pairs import Pairs
 from aligntools.aligning.text.views import simplify
 from aligntools.ground.parallel import balanced_blocks
 
@@ -23,8 +24,8 @@ CELLS = 2_000_000
 
 
 @dataclass
-class Evidence:
-    """The candidates of consecutive sentence pairs, and what each adds to every feature by itself.
+class CandidateLinks:
+    """The candidates of consecutive sentence pairs, and their local features.
 
     Attributes
     ----------
@@ -34,7 +35,7 @@ class Evidence:
         Sentence ``k`` has the candidates ``starts[k]..starts[k + 1]``, by row and column.
     rows, columns : int32 [candidates]
     neighbours : int32 [candidates, 8], numbered from the sentence's first candidate on
-    values : float32 [candidates, FEATURES]
+    local : float32 [candidates, FEATURES]
         What a candidate itself adds to each feature; 0 for those that depend on the other links alone.
     s_words, t_words : float32 [words, WORD_COSTS]
         Natural logarithms: of each word's probability under NULL; of the odds that it has a link.
@@ -48,13 +49,20 @@ class Evidence:
     rows: np.ndarray
     columns: np.ndarray
     neighbours: np.ndarray
-    values: np.ndarray
+    local: np.ndarray
     s_words: np.ndarray
     t_words: np.ndarray
     expected: np.ndarray
 
     def __len__(self):
         return len(self.starts) - 1
+
+    def arrays(self):
+        """Return what kernels take."""
+        return kf.Candidates(
+            self.s_offsets, self.t_offsets, self.starts, self.rows, self.columns, self.neighbours, self.local,
+            self.s_words, self.t_words,
+        )  # fmt: skip
 
     def blocks(self, count=BLOCKS):
         """Cut the sentences into runs of about equal work, whatever the number of threads."""
@@ -66,29 +74,30 @@ class Evidence:
         """Return the sentences ``a..b`` alone."""
         c0, c1 = self.starts[a], self.starts[b]
         s0, s1, t0, t1 = self.s_offsets[a], self.s_offsets[b], self.t_offsets[a], self.t_offsets[b]
-        return Evidence(
+        return CandidateLinks(
             self.s_offsets[a : b + 1] - s0, self.t_offsets[a : b + 1] - t0, self.starts[a : b + 1] - c0,
-            self.rows[c0:c1], self.columns[c0:c1], self.neighbours[c0:c1], self.values[c0:c1],
+            self.rows[c0:c1], self.columns[c0:c1], self.neighbours[c0:c1], self.local[c0:c1],
             self.s_words[s0:s1], self.t_words[t0:t1], self.expected[a:b],
         )  # fmt: skip
 
 
-def from_candidates(s_offsets, t_offsets, starts, rows, columns):
-    """Return evidence of candidates that nothing is known about but where they are.
+def bare_candidates(s_offsets, t_offsets, starts, rows, columns):
+    """Return candidates of which nothing is known but where they are.
 
-    Parameters are those of `Evidence`; candidates are sorted by row, then column.
+    Parameters are those of `CandidateLinks`; candidates are sorted by row, then column.
     """
     n, k = len(rows), len(starts) - 1
     neighbours = np.empty((n, 8), np.int32)
     kf.find_neighbours(starts, rows, columns, neighbours)
-    values = np.zeros((n, kf.FEATURES), np.float32)
-    ke.position_values(0, k, 0, s_offsets, t_offsets, starts, rows, columns, values)
+    local = np.zeros((n, kf.FEATURES), np.float32)
     words = [np.zeros((int(o[-1]), kf.WORD_COSTS), np.float32) for o in (s_offsets, t_offsets)]
-    return Evidence(s_offsets, t_offsets, starts, rows, columns, neighbours, values, *words, np.zeros(k))
+    found = CandidateLinks(s_offsets, t_offsets, starts, rows, columns, neighbours, local, *words, np.zeros(k))
+    kl.position_features(found.arrays())
+    return found
 
 
 def concatenate(parts):
-    """Join the evidence of consecutive runs of sentences."""
+    """Join the candidates of consecutive runs of sentences."""
     parts = list(parts)
     if len(parts) == 1:
         return parts[0]
@@ -99,30 +108,32 @@ def concatenate(parts):
         return np.concatenate([*pieces, last[-1:]])
 
     offsets = [joined(name) for name in ("s_offsets", "t_offsets", "starts")]
-    names = ("rows", "columns", "neighbours", "values", "s_words", "t_words", "expected")
-    return Evidence(*offsets, *(np.concatenate([getattr(p, name) for p in parts]) for name in names))
+    names = ("rows", "columns", "neighbours", "local", "s_words", "t_words", "expected")
+    return CandidateLinks(*offsets, *(np.concatenate([getattr(p, name) for p in parts]) for name in names))
 
 
 def _uses(model):
     """Return a view's expected links of pairs and of words, forward and reverse; the sampler's if it has them."""
     if isinstance(model, Fertility):
         forward, reverse = model.sampler
-        return forward.pairs, forward.words[:-2], reverse.pairs, reverse.words[:-2]
+        return kl.Uses(forward.pairs, forward.words[:-2], reverse.pairs, reverse.words[:-2])
     lexicon = model.lexicon
     totals = [1.0 / x[:-1].astype(np.float64) for x in (lexicon.s_inverse, lexicon.t_inverse)]
-    return lexicon.forward, totals[0], lexicon.reverse, totals[1]
+    return kl.Uses(lexicon.forward, totals[0], lexicon.reverse, totals[1])
+
+
+def _word_table(text):
+    """Return the word probabilities of one view, with the keys of a text's words."""
+    m, lexicon = text.model, text.model.lexicon
+    return kl.WordTable(
+        m.table.ptr, m.table.ids, lexicon.forward, lexicon.reverse, np.float32(lexicon.default), lexicon.floors,
+        lexicon.s_inverse, lexicon.t_inverse, m.s_null, m.t_null, text.s_keys, text.t_keys, text.source_tokens,
+        text.target_tokens,
+    )  # fmt: skip
 
 
 def spelling(tokens, vocabulary):
-    """Return how the words of a text are spelled, without accents.
-
-    Returns
-    -------
-    letters : int32; begins : int64 [n_words + 1]
-        Code points: word ``v`` has ``letters[begins[v]:begins[v + 1]]``; words that do not occur have none.
-    kinds : uint8 [n_words]
-        1 for words with a letter.
-    """
+    """Return the `Spelling` of a text's words; words that do not occur have no letters."""
     used = np.unique(tokens)
     words = [simplify(vocabulary.word(int(v))) for v in used]
     n = int(used[-1]) + 1 if len(used) else 1
@@ -130,11 +141,11 @@ def spelling(tokens, vocabulary):
     lengths[used + 1] = [len(w) for w in words]
     kinds[used] = [any(map(str.isalpha, w)) for w in words]
     letters = np.array(list(map(ord, "".join(words))), np.int32)
-    return letters, np.cumsum(lengths), kinds
+    return kl.Spelling(letters, np.cumsum(lengths), kinds)
 
 
-class Gatherer:
-    """Gathers the evidence that a base model gives of any text.
+class CandidateFinder:
+    """Finds the candidates that a base model gives of any text.
 
     Parameters
     ----------
@@ -144,14 +155,18 @@ class Gatherer:
         For the feature of that name, which is 0 without.
     least, most
         See LEAST_POSTERIOR and MOST_LINKS.
+    applier : Applier or None
+        Of the model, where there is one already.
     """
 
-    def __init__(self, model, pool, trees=None, least=LEAST_POSTERIOR, most=MOST_LINKS, cells=CELLS) -> None:
+    def __init__(
+        self, model, pool, trees=None, least=LEAST_POSTERIOR, most=MOST_LINKS, cells=CELLS, applier=None
+    ) -> None:
         self.model, self.pool, self.trees, self.least, self.most = model, pool, trees, least, most
-        self.applier = Applier(model.views, model.settings, model.sizes, cells)
+        self.applier = applier or Applier(model.views, model.settings, model.sizes, cells)
 
-    def gather(self, bitext):
-        """Yield (`Posteriors`, `Evidence`) of consecutive runs of sentences; the next pair overwrites the former."""
+    def find(self, bitext):
+        """Yield (`Posteriors`, `CandidateLinks`) of runs of sentences; the next `Posteriors` overwrite the former."""
         texts = [ModelText(m, bitext, self.model.sizes) for m in self.applier.models]
         spellings = [
             spelling(side.tokens, vocabulary)
@@ -162,26 +177,33 @@ class Gatherer:
         for posteriors in self.applier.posteriors(bitext, self.pool):
             yield posteriors, self._of(posteriors, bitext, texts, spellings)
 
-    def all(self, bitext):
-        """Return the `Evidence` of a whole text, which must be small."""
-        parts = [evidence for _, evidence in self.gather(bitext)]
+    def find_all(self, bitext):
+        """Return the `CandidateLinks` of a whole text, which must be small."""
+        parts = [candidates for _, candidates in self.find(bitext)]
         return concatenate(parts) if parts else empty()
+
+    @staticmethod
+    def _pairs(p, text):
+        """Return the sentence pairs of posteriors in the ids of a text."""
+        tokens = text.source.tokens, text.target.tokens
+        return Pairs(p.k0, tokens[0], p.source_offsets, tokens[1], p.target_offsets, p.cell_offsets)
 
     def _of(self, p, bitext, texts, spellings):
         n = p.k1 - p.k0
         cells = np.empty(int(p.cell_offsets[-1]), np.float32)
         counts = np.zeros(n, np.int64)
         place = (p.source_offsets, p.target_offsets)
+        pairs = self._pairs(p, bitext)
 
         def find(block):
             a, b = block
-            ke.mean_cells(p.cell_offsets[a - p.k0], p.cell_offsets[b - p.k0], p.forward, p.reverse, cells)
+            kl.mean_cells(p.cell_offsets[a - p.k0], p.cell_offsets[b - p.k0], p.forward, p.reverse, cells)
             none = np.empty(0, np.int32)
-            given = (*block, p.k0, *place, p.cell_offsets, cells, np.float32(self.least), self.most)
-            size = ke.find_candidates(*given, counts, none, none)
+            given = (*block, pairs, cells, np.float32(self.least), self.most, counts)
+            size = kl.find_candidates(*given, none, none)
             rows, columns = np.empty(size, np.int32), np.empty(size, np.int32)
             if size:
-                ke.find_candidates(*given, counts, rows, columns)
+                kl.find_candidates(*given, rows, columns)
             return rows, columns
 
         parts = self.pool.map(find, p.sentence_blocks)
@@ -189,39 +211,27 @@ class Gatherer:
         np.cumsum(counts, out=starts[1:])
         rows, columns = (np.concatenate([x[d] for x in parts] or [np.empty(0, np.int32)]) for d in (0, 1))
         offsets = [o[p.k0 : p.k1 + 1] - o[p.k0] for o in place]
-        evidence = from_candidates(*offsets, starts, rows, columns)
+        candidates = bare_candidates(*offsets, starts, rows, columns)
         sums = np.concatenate([[0.0], np.cumsum(cells, dtype=np.float64)])
-        evidence.expected = sums[p.cell_offsets[1:]] - sums[p.cell_offsets[:-1]]
+        candidates.expected = sums[p.cell_offsets[1:]] - sums[p.cell_offsets[:-1]]
+
+        found, share = candidates.arrays(), 1.0 / len(texts)
+        views = [(self._pairs(p, text), _word_table(text), _uses(text.model)) for text in texts]
 
         def fill(block):
-            found = (evidence.starts, evidence.rows, evidence.columns)
-            into = (evidence.values, evidence.s_words, evidence.t_words)
-            ke.posterior_values(*block, p.k0, *place, p.cell_offsets, p.forward, p.reverse, cells, *found, *into)
-            for text in texts:
-                m, lexicon = text.model, text.model.lexicon
-                words = (*block, p.k0, text.source.tokens, place[0], text.target.tokens, place[1])
-                ke.translation_values(
-                    *words, *found, m.table.ptr, m.table.ids,
-                    lexicon.forward, lexicon.reverse, np.float32(lexicon.default), lexicon.floors, lexicon.s_inverse,
-                    lexicon.t_inverse, text.s_keys, text.t_keys, text.source_tokens, text.target_tokens, m.s_null,
-                    m.t_null, 1.0 / len(texts), *into,
-                )  # fmt: skip
-                ke.use_values(
-                    *words, *found, m.table.ptr, m.table.ids,
-                    *_uses(m), 1.0 / len(texts), evidence.values,
-                )  # fmt: skip
-            ke.word_values(
-                *block, p.k0, bitext.source.tokens, place[0], bitext.target.tokens, place[1], *found, *spellings[0],
-                *spellings[1], *into,
-            )  # fmt: skip
+            kl.posterior_features(*block, pairs, p.forward, p.reverse, cells, found)
+            for own, words, uses in views:
+                kl.translation_features(*block, own, words, share, found)
+                kl.use_features(*block, own, words, uses, share, found)
+            kl.word_features(*block, pairs, *spellings, found)
 
         self.pool.map(fill, p.sentence_blocks)
         if self.trees is not None:
-            evidence.values[:, kf.TREES] = self.trees.odds(evidence, self.pool)
-        return evidence
+            candidates.local[:, kf.TREES] = self.trees.odds(candidates, self.pool)
+        return candidates
 
 
 def empty():
-    """Return the evidence of no sentences."""
+    """Return the candidates of no sentences."""
     zero = np.zeros(1, np.int64)
-    return from_candidates(zero, zero, zero, np.empty(0, np.int32), np.empty(0, np.int32))
+    return bare_candidates(zero, zero, zero, np.empty(0, np.int32), np.empty(0, np.int32))

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.aligning.contrastive import exact
 from aligntools.aligning.contrastive import kernels_features as kf
+from bench import contrastive_exact as exact
 from tests import naive_contrastive as naive
-from tests.aligning.contrastive.making import ALL, evidence_of, random_pair, random_weights
+from tests.aligning.contrastive.making import ALL, candidates_of, random_pair, random_weights
 
 
 @settings(max_examples=25, deadline=None)
@@ -15,7 +15,7 @@ def test_enumeration_gives_the_expectations(seed, shape):
     rng = np.random.default_rng(seed)
     pair = random_pair(rng, *shape, rng.choice([0.7, 1.0]))
     weights, named = random_weights(rng, 0.5)
-    features = exact.enumerate_features(evidence_of([pair]), ALL)
+    features = exact.enumerate_features(candidates_of([pair]), ALL)
     assert len(features) == 2 ** len(pair.candidates)
     log_z, expected = exact.expectations(features, weights)
     wanted_z, wanted = pair.expectations(named)
@@ -39,12 +39,12 @@ def test_dynamic_programming_gives_the_expectations_of_local_features(seed, shap
     pair = random_pair(rng, *shape, rng.choice([0.7, 1.0]))
     pair.s_null = [0.0] * pair.n_i
     weights, named = chain_weights(rng)
-    log_z, expected = exact.chain_expectations(evidence_of([pair]), weights)
+    log_z, expected = exact.chain_expectations(candidates_of([pair]), weights)
     wanted_z, wanted = pair.expectations(named, naive.one_source_each)
     assert log_z == pytest.approx(wanted_z, abs=1e-5)
     for k in exact.CHAIN:
         assert expected[k] == pytest.approx(wanted[naive.NAMES[k]], abs=1e-5)
-    all_z, _ = exact.expectations(exact.enumerate_features(evidence_of([pair]), ALL, one_source=True), weights)
+    all_z, _ = exact.expectations(exact.enumerate_features(candidates_of([pair]), ALL, one_source=True), weights)
     assert all_z == pytest.approx(wanted_z, abs=1e-5)
 
 
@@ -53,7 +53,7 @@ def test_the_chain_holds_on_long_pairs():
     rng = np.random.default_rng(3)
     pair = random_pair(rng, 60, 80)
     pair.s_null = [0.0] * 60
-    e = evidence_of([pair])
+    e = candidates_of([pair])
     weights, _ = chain_weights(rng)
     weights *= 20
     log_z, expected = exact.chain_expectations(e, weights)
@@ -70,20 +70,20 @@ def test_chains_refuse_what_is_not_local():
     pair = random_pair(np.random.default_rng(1), 2, 2)
     weights = np.zeros(kf.FEATURES)
     with pytest.raises(ValueError, match="local"):
-        exact.chain_expectations(evidence_of([pair]), weights)  # source words pay for NULL
+        exact.chain_expectations(candidates_of([pair]), weights)  # source words pay for NULL
     pair.s_null = [0.0, 0.0]
     weights[kf.CROSSES] = 1
     with pytest.raises(ValueError, match="local"):
-        exact.chain_expectations(evidence_of([pair]), weights)
+        exact.chain_expectations(candidates_of([pair]), weights)
     with pytest.raises(ValueError, match="too many"):
-        exact.enumerate_features(evidence_of([random_pair(np.random.default_rng(1), 5, 5)]), ALL)
+        exact.enumerate_features(candidates_of([random_pair(np.random.default_rng(1), 5, 5)]), ALL)
 
 
 def test_gibbs_samples_have_the_distribution():
     rng = np.random.default_rng(6)
     pair = random_pair(rng, 3, 2)
     weights, _ = random_weights(rng, 0.15)
-    e = evidence_of([pair])
+    e = candidates_of([pair])
     _, expected = exact.expectations(exact.enumerate_features(e, ALL), weights)
     samples = exact.gibbs_features(e, weights, ALL, 40_000)
     error = samples.std(0) / np.sqrt(len(samples) / 8)  # samples that follow each other are alike

@@ -1,4 +1,4 @@
-"""Evidence against what the paper's and our definitions say, word by word, from a small model."""
+"""CandidateLinks against what the paper's and our definitions say, word by word, from a small model."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ import pytest
 
 from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive.evidence import Gatherer, concatenate
+from aligntools.aligning.contrastive.candidates import CandidateFinder, concatenate
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.fertility import Fertility
@@ -87,19 +87,19 @@ def expected_cell(mean, forward, reverse, i, j, s, t):
 def test_evidence_is_what_it_says(model, sample_bitext):
     text = pick(sample_bitext, np.arange(25))
     with Pool(2) as pool:
-        evidence = Gatherer(model, pool, least=0.05, most=3).all(text)
+        candidates = CandidateFinder(model, pool, least=0.05, most=3).find_all(text)
     for k, (forward, reverse) in enumerate(posteriors(model, text)):
         mean = (forward + reverse) / 2
-        a, b = evidence.starts[k], evidence.starts[k + 1]
+        a, b = candidates.starts[k], candidates.starts[k + 1]
         s0, t0 = text.source.offsets[k], text.target.offsets[k]
-        found = list(zip(evidence.rows[a:b].tolist(), evidence.columns[a:b].tolist(), strict=True))
+        found = list(zip(candidates.rows[a:b].tolist(), candidates.columns[a:b].tolist(), strict=True))
         ranks = [np.argsort(np.argsort(-mean, axis=d, kind="stable"), axis=d, kind="stable") for d in (0, 1)]
         assert found == [tuple(x) for x in np.argwhere((mean > 0.05) & (np.minimum(*ranks) < 3)).tolist()]
-        assert evidence.expected[k] == pytest.approx(mean.sum(), rel=1e-5)
+        assert candidates.expected[k] == pytest.approx(mean.sum(), rel=1e-5)
         for i in range(mean.shape[0]):
-            assert evidence.s_words[s0 + i, kf.LINKED_ODDS] == pytest.approx(log_odds(reverse[i].sum()), abs=1e-3)
+            assert candidates.s_words[s0 + i, kf.LINKED_ODDS] == pytest.approx(log_odds(reverse[i].sum()), abs=1e-3)
         for j in range(mean.shape[1]):
-            assert evidence.t_words[t0 + j, kf.LINKED_ODDS] == pytest.approx(log_odds(forward[:, j].sum()), abs=1e-3)
+            assert candidates.t_words[t0 + j, kf.LINKED_ODDS] == pytest.approx(log_odds(forward[:, j].sum()), abs=1e-3)
         for c, (i, j) in enumerate(found, a):
             s, t = (
                 side_vocabulary.word(int(side.tokens[at]))
@@ -107,13 +107,13 @@ def test_evidence_is_what_it_says(model, sample_bitext):
                     (text.source, text.source_vocabulary, s0 + i), (text.target, text.target_vocabulary, t0 + j),
                 )
             )  # fmt: skip
-            values = dict(zip(NAMES, evidence.values[c].tolist(), strict=True))
+            values = dict(zip(NAMES, candidates.local[c].tolist(), strict=True))
             wanted = expected_cell(mean, forward, reverse, i, j, s, t)
             if len(set(itertools.pairwise(plain(s)))) < len(s) - 1:
                 values.pop("similarity")  # pairs of letters that come twice count twice
                 wanted.pop("similarity")
             assert {n: values[n] for n in wanted} == pytest.approx(wanted, abs=2e-4), (s, t)
-            null = evidence.s_words[s0 + i, kf.NULL_COST], evidence.t_words[t0 + j, kf.NULL_COST]
+            null = candidates.s_words[s0 + i, kf.NULL_COST], candidates.t_words[t0 + j, kf.NULL_COST]
             assert values["frequency-gap"] == pytest.approx(abs(null[0] - null[1]), abs=1e-5)
             assert values["rarity"] == pytest.approx(-sum(null), abs=1e-5)
             structural = (
@@ -131,9 +131,9 @@ def test_words_probabilities(model, sample_bitext):
     """Translation product, NULL costs and uses: the mean over the members, in logarithms."""
     text = pick(sample_bitext, np.arange(10))
     with Pool(1) as pool:
-        evidence = Gatherer(model, pool).all(text)
-    sentence = np.repeat(np.arange(10), np.diff(evidence.starts))
-    for c, (k, i, j) in enumerate(zip(sentence, evidence.rows, evidence.columns, strict=True)):
+        candidates = CandidateFinder(model, pool).find_all(text)
+    sentence = np.repeat(np.arange(10), np.diff(candidates.starts))
+    for c, (k, i, j) in enumerate(zip(sentence, candidates.rows, candidates.columns, strict=True)):
         p, q = text.source.offsets[k] + i, text.target.offsets[k] + j
         logs, uses, nulls = [], [], []
         for m in model.views:
@@ -151,11 +151,11 @@ def test_words_probabilities(model, sample_bitext):
                         math.log((b.pairs[x] + 0.001) / (b.words[t] + 1)),
                     )
                 )
-        assert evidence.values[c, kf.TRANSLATION] == pytest.approx(np.mean(logs), abs=1e-3)
-        assert evidence.s_words[p, kf.NULL_COST] == pytest.approx(np.mean(nulls, axis=0)[0], abs=1e-4)
-        assert evidence.t_words[q, kf.NULL_COST] == pytest.approx(np.mean(nulls, axis=0)[1], abs=1e-4)
+        assert candidates.local[c, kf.TRANSLATION] == pytest.approx(np.mean(logs), abs=1e-3)
+        assert candidates.s_words[p, kf.NULL_COST] == pytest.approx(np.mean(nulls, axis=0)[0], abs=1e-4)
+        assert candidates.t_words[q, kf.NULL_COST] == pytest.approx(np.mean(nulls, axis=0)[1], abs=1e-4)
         if uses:
-            found = evidence.values[c, [kf.FORWARD_USE, kf.REVERSE_USE]]
+            found = candidates.local[c, [kf.FORWARD_USE, kf.REVERSE_USE]]
             np.testing.assert_allclose(found, np.mean(uses, axis=0), atol=1e-3)
 
 
@@ -164,7 +164,7 @@ def test_chunks_and_threads_do_not_show(model, sample_bitext):
     found = []
     for threads, cells in ((1, 10**6), (2, 10**6), (2, 900)):
         with Pool(threads) as pool:
-            found.append(Gatherer(model, pool, cells=cells).all(text))
+            found.append(CandidateFinder(model, pool, cells=cells).find_all(text))
     for other in found[1:]:
         for name, value in vars(found[0]).items():
             if name == "expected":
@@ -180,16 +180,16 @@ def test_unknown_words_and_blank_sides(model, tmp_path):
         lines = [" ".join(line[n]), "", "qqq ." if n == 0 else "xxx .", " ".join(line[n])]
         (tmp_path / name).write_text("\n".join(lines) + "\n")
     with Pool(1) as pool:
-        gatherer = Gatherer(model, pool)
+        finder = CandidateFinder(model, pool)
         (text,) = stream_bitext(
             str(tmp_path / "s"), str(tmp_path / "t"), source_vocabulary=model.source_vocabulary,
             target_vocabulary=model.target_vocabulary,
         )  # fmt: skip
-        evidence = gatherer.all(text)
-        alone = [gatherer.all(pick(text, np.array([k]))) for k in range(4)]
-    assert np.isfinite(evidence.values).all()
-    assert np.isfinite(evidence.s_words).all()
+        candidates = finder.find_all(text)
+        alone = [finder.find_all(pick(text, np.array([k]))) for k in range(4)]
+    assert np.isfinite(candidates.local).all()
+    assert np.isfinite(candidates.s_words).all()
     joined = concatenate(alone)
-    np.testing.assert_array_equal(joined.rows, evidence.rows)
-    np.testing.assert_array_equal(joined.values, evidence.values)
-    assert evidence.starts[2] - evidence.starts[1] == 0
+    np.testing.assert_array_equal(joined.rows, candidates.rows)
+    np.testing.assert_array_equal(joined.local, candidates.local)
+    assert candidates.starts[2] - candidates.starts[1] == 0
