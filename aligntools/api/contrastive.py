@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from aligntools.api.threads import pool_of
 from aligntools.ground.errors import DataError, UsageProblem
 
 if TYPE_CHECKING:
+    from aligntools.aligning.applying.applier import Applier
     from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.tasks import GoldLearning
     from aligntools.aligning.contrastive.weights import Weights
@@ -90,6 +92,12 @@ class ContrastiveAligner:
         chosen: dict[str, Any] = {name: value for name, value in (("beam", beam), ("constraint", constraint)) if value}
         return cls(aligner, replace(found, search=replace(found.search, **chosen)))
 
+    @cached_property
+    def _applier(self) -> "Applier":
+        from aligntools.aligning.contrastive.candidates import CELLS
+
+        return self.aligner.applier(CELLS)
+
     def save_weights(self, path: str | os.PathLike[str]) -> None:
         """Write the weights as JSON; the base model is saved by itself.
 
@@ -136,7 +144,7 @@ class ContrastiveAligner:
         from aligntools.formats.corpus import Skipped
 
         with pool_of(threads) as pool:
-            finder = _candidate_finder(self.aligner, self.weights, pool)
+            finder = _candidate_finder(self.aligner, self.weights, pool, self._applier)
             for text in self.aligner.texts(sources, targets, max_length, strict, unbuffered):
                 skipped = text.skipped
                 for d in tasks.align(finder, text, self.weights, pool):
@@ -149,14 +157,16 @@ def _check_base(aligner: Aligner) -> None:
         raise UsageProblem("the base model has one direction alone; this needs one with both")
 
 
-def _candidate_finder(aligner: Aligner, chosen: Any, pool: "Pool") -> "CandidateFinder":
+def _candidate_finder(
+    aligner: Aligner, chosen: Any, pool: "Pool", applier: "Applier | None" = None
+) -> "CandidateFinder":
     """Return what finds the features' values; ``chosen`` says which are active."""
     from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.features import NAMES
     from aligntools.aligning.contrastive.linktrees import shipped
 
     trees = shipped() if chosen.active[NAMES.index("trees")] else None
-    return CandidateFinder(aligner.model, pool, trees)
+    return CandidateFinder(aligner.model, pool, trees, applier=applier)
 
 
 def aligner_from_tables(

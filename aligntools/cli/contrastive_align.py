@@ -206,8 +206,5 @@ def _tell(o, aligner, reporter):
     elif not weights.about["pairs"]:
         reporter.say("warning: no pair to learn weights from; the start weights are used")
     if reporter.verbose:
-        from aligntools.aligning.contrastive.features import NAMES
-
-        chosen = zip(NAMES, weights.values, weights.active, strict=True)
-        shown = ", ".join(f"{name} {value:.3g}" for name, value, active in chosen if active)
+        shown = ", ".join(f"{name} {value:.3g}" for name, value in weights.by_name.items())
         reporter.say(f"weights from {weights.about['pairs']} pairs: {shown}")

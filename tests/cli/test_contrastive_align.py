@@ -172,16 +172,81 @@ def test_tables_that_do_not_fit(tables, tmp_path):
     assert b"--reverse-table" in done.stderr
 
 
-@pytest.mark.parametrize("options", [
-    ["--features", "paper", "--noise", "delete"], ["--features", "local", "--noise", "insert", "--density", "learned"],
-    ["--noise", "replace", "--density", "expected", "--beam", "3", "--constraint", "block-itg"],
-    ["--sentences", "0"], ["--passes", "0"],
-])  # fmt: skip
-def test_options(trained, options):
-    done = run("contrastive-align", "-m", trained / "model", *TEXT, "--sentences", "20", "--passes", "1", *options)
+def outcome(trained, weights, *options):
+    """Return the weights and the links of twenty pairs and one pass."""
+    done = run(
+        "contrastive-align", "-m", trained / "model", *TEXT, "--sentences", "20", "--passes", "1",
+        "--save-weights", weights, *options,
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 240
-    assert ("no pair to learn weights from" in done.stderr.decode()) == ("--sentences" in options)
+    assert ("no pair to learn weights from" in done.stderr.decode()) == (options == ("--sentences", "0"))
+    return json.loads(weights.read_text())["weights"], done.stdout
+
+
+@pytest.fixture(scope="module")
+def usual(trained, tmp_path_factory):
+    """What options are compared with."""
+    return outcome(trained, tmp_path_factory.mktemp("usual") / "w")
+
+
+@pytest.mark.parametrize("options", [
+    ["--features", "paper"], ["--features", "all,-lonely", "--start", "languages"], ["--start", "paper"],
+    ["--noise", "delete"], ["--noise", "insert"], ["--noise", "replace"], ["--n-best", "2"], ["--rate", "0.01"],
+    ["--pull", "0.1"], ["--density", "expected"], ["--density", "learned"], ["--sentences", "0"], ["--passes", "0"],
+    ["--seed", "5"], ["--gold", SAMPLES / "de-en.wa"], ["--gold", SAMPLES / "de-en.wa", "--method", "mert"],
+])  # fmt: skip
+def test_options_of_learning_change_the_weights(trained, usual, tmp_path, options):
+    weights, _ = outcome(trained, tmp_path / "w", *options)
+    assert weights != usual[0]
+
+
+@pytest.mark.parametrize("options", [["--beam", "8"], ["--constraint", "itg"], ["--max-length", "8"]])
+def test_options_of_aligning_change_the_links(trained, tmp_path, options):
+    """With weights by which the first link that seems best is not always in the best alignment."""
+    weights = {"posterior": 0.2, "swap-neighbours": 2.0, "one-to-one": 1.0}
+    text = {"format": "aligntools contrastive weights", "version": 1, "features": list(weights), "weights": weights}
+    (tmp_path / "w").write_text(json.dumps(text))
+    command = ["contrastive-align", "-q", "-m", trained / "model", "-w", tmp_path / "w", *TEXT]
+    done = run(*command)
+    assert done.returncode == 0, done.stderr
+    assert run(*command, *options).stdout != done.stdout
+
+
+def test_folds_are_those_of_the_cross_validation(trained):
+    command = [
+        "contrastive-align", "-m", trained / "model", *TEXT, "--gold", SAMPLES / "de-en.wa", "--features", "posterior",
+    ]  # fmt: skip
+    for folds in ("0", "3"):
+        errors = run(*command, "--folds", folds).stderr.decode()
+        assert ("(3 folds)" in errors) == ("cross-validated" in errors) == (folds == "3")
+
+
+def test_strict_stops_at_a_blank_side(trained, learned, tmp_path):
+    (tmp_path / "text").write_text("haus ||| house\n ||| a\n")
+    command = ["contrastive-align", "-m", trained / "model", "-w", learned / "weights", "-i", tmp_path / "text"]
+    assert run(*command).stdout == b"0-0\n\n"
+    fails(run(*command, "--strict"), "blank")
+
+
+def test_case_sensitive_keeps_words_apart(tmp_path):
+    (tmp_path / "text").write_text("Haus Maus ||| House Mouse\nhaus maus ||| house mouse\n" * 10)
+    sizes = []
+    for options in ([], ["--case-sensitive"]):
+        done = run(
+            "contrastive-align", "-q", "--fast", "-i", tmp_path / "text", "--sentences", "2", *options, "--save-model",
+            tmp_path / "m", "-o", tmp_path / "a",
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        sizes.append((tmp_path / "m").stat().st_size)
+    assert sizes[0] < sizes[1]
+
+
+def test_the_old_spelling_of_model(trained, learned):
+    command = ["contrastive-align", "-q", "-w", learned / "weights", *TEXT]
+    old = run(*command, "--load-model", trained / "model")
+    assert old.stdout == run(*command, "--model", trained / "model").stdout
+    assert old.stderr.splitlines() == [b"note: --load-model is called --model now"]
 
 
 def test_sentences_that_are_hard(trained, learned, tmp_path):

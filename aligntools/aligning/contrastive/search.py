@@ -122,7 +122,7 @@ def search(candidates, weights, active, settings=GREEDY, pool=None):
         bit_starts[:-1],
         np.zeros(int(bit_starts[-1]), np.uint64),
     )
-    weights = np.where(active, weights, 0.0)
+    weights, active = np.where(active, weights, 0.0), np.array(active)  # kernels are compiled for arrays to write to
     given, found = e.arrays(), best.arrays()
     options = ks.Options(
         s.beam, s.n_best, float(s.slack), CONSTRAINTS[s.constraint], s.source_limit, s.target_limit

@@ -111,7 +111,7 @@ def learn_weights(finder: CandidateFinder, bitexts: list, plan: LearningPlan, re
     return Weights(values, active, plan.search, about)
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class GoldLearning:
     """What supervised learning gives: weights, and errors (fractions) of links decided in three ways.
 

@@ -15,9 +15,9 @@ FORMAT = "aligntools contrastive weights"
 VERSION = 1
 
 
-@dataclass
+@dataclass(frozen=True, eq=False)
 class Weights:
-    """Weights and what belongs to them.
+    """Weights and what belongs to them; arrays are copied and cannot be written to.
 
     Attributes
     ----------
@@ -35,15 +35,25 @@ class Weights:
     search: SearchSettings = field(default_factory=SearchSettings)
     about: dict = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name in ("values", "active"):
+            own = np.array(getattr(self, name))
+            own.setflags(write=False)
+            object.__setattr__(self, name, own)
+
+    @property
+    def by_name(self) -> dict[str, float]:
+        """The weights of the active features."""
+        return {n: float(v) for n, v, a in zip(NAMES, self.values, self.active, strict=True) if a}
+
     def save(self, path) -> None:
         """Write the file; it appears whole or not at all."""
-        chosen = [n for n, a in zip(NAMES, self.active, strict=True) if a]
         search = {k: v for k, v in asdict(self.search).items() if v != math.inf}
         text = {
             "format": FORMAT,
             "version": VERSION,
-            "features": chosen,
-            "weights": {n: float(self.values[NAMES.index(n)]) for n in chosen},
+            "features": list(self.by_name),
+            "weights": self.by_name,
             "search": search,
             "learned": self.about,
         }

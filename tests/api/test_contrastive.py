@@ -1,0 +1,175 @@
+"""The contrastive aligner from Python: the same weights and links as the command, immutable, shared by threads."""
+
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import aligntools as at
+from aligntools.aligning.contrastive.features import NAMES
+from aligntools.api.contrastive import aligner_from_tables
+from tests.cli.running import run
+from tests.conftest import SAMPLES
+
+
+def lines(name):
+    return (SAMPLES / name).read_text(encoding="utf-8").splitlines()
+
+
+def pharaoh(found):
+    return [str(a) for a in found]
+
+
+@pytest.fixture(scope="module")
+def text():
+    return lines("de-en.de"), lines("de-en.en")
+
+
+@pytest.fixture(scope="module")
+def base(text):
+    return at.train_aligner(*text, fast=True)
+
+
+@pytest.fixture(scope="module")
+def model(base, text):
+    return at.train_contrastive_aligner(*text, aligner=base, sentences=40, passes=1)
+
+
+def test_what_the_command_learns_and_writes(base, model, text, tmp_path):
+    base.save(tmp_path / "model")
+    done = run(
+        "contrastive-align", "-q", "-m", tmp_path / "model", "-i", SAMPLES / "de-en.txt", "--sentences", "40",
+        "--passes", "1", "--save-weights", tmp_path / "weights",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    model.save_weights(tmp_path / "own")
+    assert (tmp_path / "own").read_bytes() == (tmp_path / "weights").read_bytes()
+    assert pharaoh(model.align_batch(*text)) == done.stdout.decode().splitlines()
+    read = at.ContrastiveAligner.load(tmp_path / "weights", at.Aligner.load(tmp_path / "model"))
+    assert pharaoh(read.align_batch(SAMPLES / "de-en.txt")) == done.stdout.decode().splitlines()
+    assert read.weights.by_name == model.weights.by_name
+
+
+def test_one_pair_is_aligned_as_many_are(model, text):
+    found = list(model.align_batch(*text))
+    assert len(found) == 240
+    assert [str(model.align(s, t)) for s, t in zip(*(side[:10] for side in text), strict=True)] == pharaoh(found[:10])
+    a = found[0]
+    assert a.links == list(a)
+    assert len(a.probabilities) == len(a.links)
+    assert ((a.probabilities >= 0) & (a.probabilities <= 1)).all()
+    assert a.forward is None
+    assert a.scores.forward < 0
+
+
+def test_it_trains_a_base_model_of_its_own(text):
+    steps = []
+    model = at.train_contrastive_aligner(
+        *text, fast=True, case_sensitive=True, sentences=10, passes=1, seed=3, progress=steps.append
+    )
+    assert model.aligner.settings.views == (5,)
+    assert model.aligner.settings.seed == 3
+    assert not model.aligner.model.lowercase
+    assert {"hmm", "learning"} <= {step.stage for step in steps}
+    assert model.weights.about["pairs"] == 10
+    assert model.report is None
+
+
+def test_weights_from_gold_links(base, text):
+    options = {"aligner": base, "features": "posterior,link-count,mismatch", "folds": 2}
+    by_file = at.train_contrastive_aligner(*text, gold=SAMPLES / "de-en.wa", **options)
+    assert list(by_file.weights.by_name) == ["link-count", "posterior", "mismatch"]
+    assert 0 < by_file.report.fitted <= by_file.report.validated < 0.2
+    assert by_file.report.base < 0.2
+    gold = [[(i, i) for i in range(3)]] * 5
+    found = at.train_contrastive_aligner(*text, gold=gold, **options).weights
+    assert found.about["pairs"] == 5
+    assert found.by_name != by_file.weights.by_name
+    with pytest.raises(at.DataError, match="241 sentence pairs, but the text has 240"):
+        at.train_contrastive_aligner(*text, gold=[[]] * 241, **options)
+    with pytest.raises(at.DataError, match="past the source sentence"):
+        at.train_contrastive_aligner(*text, gold=[[(99, 0)]], **options)
+
+
+def test_it_does_not_change(model):
+    for name in ("aligner", "weights", "report"):
+        with pytest.raises(AttributeError):
+            setattr(model, name, None)
+    with pytest.raises(AttributeError):
+        model.weights.search = None
+    with pytest.raises(ValueError, match="read-only"):
+        model.weights.values[0] = 1.0
+
+
+def test_pickles_give_the_same_links(model, text):
+    again = pickle.loads(pickle.dumps(model))
+    part = [side[:30] for side in text]
+    assert pharaoh(again.align_batch(*part)) == pharaoh(model.align_batch(*part))
+    assert again.weights.search == model.weights.search
+
+
+def test_threads_share_one_model(base, model, text):
+    wanted = pharaoh(model.align_batch(*text, threads=1))
+    fresh = at.ContrastiveAligner(base, model.weights)
+    with ThreadPoolExecutor(4) as pool:
+        runs = list(pool.map(lambda n: pharaoh(fresh.align_batch(*text, threads=1 + n % 2)), range(4)))
+    assert runs == [wanted] * 4
+
+
+def test_search_of_saved_weights_can_be_changed(base, model, text, tmp_path):
+    model.save_weights(tmp_path / "weights")
+    wide = at.ContrastiveAligner.load(tmp_path / "weights", base, beam=8, constraint="itg")
+    assert (wide.weights.search.beam, wide.weights.search.constraint) == (8, "itg")
+    np.testing.assert_array_equal(wide.weights.values, model.weights.values)
+    for a in wide.align_batch(*text):  # one-to-one
+        assert len({i for i, _ in a}) == len({j for _, j in a}) == len(a)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"features": "crosses"}, "no feature 'crosses'"), ({"noise": "none"}, "noise is one of shuffle"),
+        ({"start": "zero"}, "start is one of"), ({"density": "high"}, "density is one of"),
+        ({"method": "sgd"}, "method is one of"), ({"constraint": "tree"}, "constraint is one of"),
+    ],
+)  # fmt: skip
+def test_what_does_not_exist_is_refused_before_anything_is_trained(options, message):
+    steps = []
+    with pytest.raises(at.UsageProblem, match=message):
+        at.train_contrastive_aligner(["a b"], ["c d"], progress=steps.append, **options)
+    assert not steps
+
+
+def test_a_base_of_one_direction_is_refused(text):
+    one = at.train_aligner(*text, fast=True, direction="forward")
+    with pytest.raises(at.UsageProblem, match="one direction alone"):
+        at.train_contrastive_aligner(*text, aligner=one)
+
+
+def test_options_change_what_is_learned(base, text):
+    def learned(**options):
+        options = {"aligner": base, "sentences": 20, "passes": 1} | options
+        return at.train_contrastive_aligner(*text, **options).weights.by_name
+
+    usual = learned()
+    assert list(usual) == list(NAMES)
+    for options in (
+        {"sentences": 30}, {"noise": "delete"}, {"rate": 0.01}, {"pull": 0.9, "rate": 0.01}, {"seed": 2},
+        {"density": "learned"}, {"start": "paper"}, {"features": "paper"}, {"n_best": 2, "rate": 0.01}, {"passes": 0},
+    ):  # fmt: skip
+        assert learned(**options) != usual, options
+
+
+def test_word_tables_make_a_base_model(text, tmp_path):
+    (tmp_path / "text").write_text("".join(f"{s} ||| {t}\n" for s, t in zip(*text, strict=True)).lower())
+    for name, way in (("forward", []), ("reverse", ["-r"])):
+        done = run("-i", tmp_path / "text", "-d", "-o", "-v", *way, "-p", tmp_path / name, script="fast_align")
+        assert done.returncode == 0, done.stderr
+    base = aligner_from_tables(tmp_path / "forward", tmp_path / "reverse")
+    lowered = [[line.lower() for line in side] for side in text]
+    model = at.train_contrastive_aligner(*lowered, aligner=base, sentences=20, passes=1, density="expected")
+    links = list(model.align_batch(*lowered))
+    assert sum(map(len, links)) > 1000
+    with pytest.raises(at.DataError, match="pairs of words in common"):
+        aligner_from_tables(tmp_path / "forward", tmp_path / "forward")
