@@ -5,9 +5,12 @@ need is imported when they are first used, so that ``import aligntools`` costs n
 """
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # programs choose where warnings go
 
 if TYPE_CHECKING:
     from aligntools.api.aligner import Aligner as Aligner

@@ -59,7 +59,7 @@ def to_run(text):
 def _programs(folder):
     """Write programs that stand for what a user has on the path, ``aligntools`` being this checkout's."""
     folder.mkdir()
-    for name, what in (("aligntools", "-m aligntools"), ("python", ""), ("python3", "")):
+    for name, what in (("aligntools", "-P -m aligntools"), ("python", ""), ("python3", "")):
         path = folder / name
         path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {what} "$@"\n')
         path.chmod(0o755)
@@ -87,7 +87,10 @@ def shell(commands, folder, scratch):
     for n, command in enumerate(commands):
         place = shlex.quote(str(scratch / str(n)))
         lines.append(f"{{ {command}\n}} > {place}.out 2> {place}.err; echo $? > {place}.status")
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PATH": f"{programs}:{os.environ['PATH']}"}
+    # no copy of the package, nor a link to it, may be in the way: compiled code is kept by the place of its source
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT), "PATH": f"{programs}:{os.environ['PATH']}", "PACKAGE": str(ROOT / "aligntools"),
+    }  # fmt: skip
     subprocess.run(
         ["bash", "-c", "\n".join(lines)], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=600, check=True
     )

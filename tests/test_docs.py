@@ -41,8 +41,7 @@ def checkout(tmp_path):
     folder = tmp_path / "checkout"
     shutil.copytree(ROOT / "data", folder / "data")
     shutil.copytree(EXAMPLES, folder / "examples", ignore=shutil.ignore_patterns("work"))
-    for name in ("bin", "aligntools"):
-        (folder / name).symlink_to(ROOT / name)
+    (folder / "bin").symlink_to(ROOT / "bin")
     return folder
 
 

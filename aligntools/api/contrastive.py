@@ -84,7 +84,7 @@ class ContrastiveAligner:
         Raises
         ------
         DataError
-            When it is no weights file, or names features that there are not.
+            When it is not a weights file, or names features that do not exist.
         """
         from aligntools.aligning.contrastive.weights import load_weights
 
@@ -212,7 +212,7 @@ def train_contrastive_aligner(
     """Learn the weights of features of whole alignments, from the text itself or from gold links.
 
     A log-linear model over a base aligner's posteriors and word probabilities weighs how links go together (Liu &
-    Sun 2015). Without gold links each observed pair is held against a corrupted copy; with them the error itself is
+    Sun 2015). Without gold links each observed pair is compared with a corrupted copy; with them the error itself is
     minimized.
 
     Parameters

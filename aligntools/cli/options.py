@@ -223,7 +223,7 @@ def size(_ctx, _option, value):
     try:
         return int(float(number) * {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}[unit])
     except (ValueError, KeyError):
-        raise click.BadParameter(f"'{value}' is no size; write for instance 800M or 4G") from None
+        raise click.BadParameter(f"'{value}' is not a size; write for instance 800M or 4G") from None
 
 
 def difference_as(name, difference):

@@ -1,7 +1,7 @@
 """Parallel text on disk to arrays of word ids, whole or block by block, and one-sided text.
 
 Lines are read in blocks of bytes. Each line is first described by a row of numbers: where its sides begin
-and end, how many words they have, whether they are UTF-8. Lines that face each other are then judged as a
+and end, how many words they have, whether they are UTF-8. Lines of the same number are then judged as a
 pair, and only the words of pairs that stay are numbered. Both steps exist twice: compiled, for speed, and
 in plain Python, which defines what is right and spares small inputs the compiler.
 """
@@ -362,7 +362,7 @@ class _Builder:
         ends += before
 
     def side(self):
-        """Return what was read, with the lexicon's numbers, and start anew with the same lexicon."""
+        """Return what was read, with the lexicon's numbers, and start again with the same lexicon."""
         side = Side(self._tokens.finish(), self._offsets.finish())
         self._start()
         return side

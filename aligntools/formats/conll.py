@@ -312,7 +312,7 @@ def _check_ids(path, first_line, ids, places, offsets):
 
 
 def _what_is_wrong(line):
-    """Describe a line that is no line of CoNLL."""
+    """Describe a line that is not a line of CoNLL."""
     columns = line.count(b"\t") + 1
     if columns == 1:
         if len(line.split()) > 1:

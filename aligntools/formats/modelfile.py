@@ -135,7 +135,7 @@ def read_model(path, kind):
     Raises
     ------
     ModelError
-        When it is no model file, is damaged, or is of another kind or version.
+        When it is not a model file, is damaged, or is of another kind or version.
     """
     from safetensors import SafetensorError, safe_open
 

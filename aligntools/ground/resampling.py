@@ -1,7 +1,7 @@
 """How sure a corpus figure is: bootstrap intervals over sentences, and paired tests between two systems.
 
 A figure is computed from sums of counts over sentences; resampling draws sentences, or exchanges two systems' outputs,
-and computes it anew.
+and computes it again.
 """
 
 from collections.abc import Callable

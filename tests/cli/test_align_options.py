@@ -208,7 +208,7 @@ def test_wrong_command_lines(trained, inside, tmp_path):
         ((*TEXT, "--views", "3,3"), "--views"),
         ((*TEXT, "--views", "-1"), "--views"),
         ((*TEXT, "--views", "a"), "--views"),
-        ((*TEXT, "--max-memory", "lots"), "no size"),
+        ((*TEXT, "--max-memory", "lots"), "is not a size"),
         ((*TEXT, "--threshold", "1.5"), "--threshold"),
         ((*TEXT, "--alpha", "0"), "--alpha"),
         ((*TEXT, "--threads", "0"), "--threads"),

@@ -182,7 +182,7 @@ def imperfect(systems, supervised, file):
         (("--loss", "linear"), ()), (("--forest",), ()), (("--n-best", 4), ()), (("--gamma", 3), ()),
         (("--quench", 4), ()), (("--l2", 1), ()), (("--temperature", 0.5), ()), (("--pop-limit", 2), ()),
         (("--span-limit", 2), ()), (("--rounds", 2), ()), (("--patience", 1), ("--rounds", 4, "--l2", 10)),
-        (("--restarts", 0), ("--method", "mert")), (("--seed", 7), ("--method", "mert")),
+        (("--restarts", 0), ("--method", "mert", "--rounds", 3, "--n-best", 40)), (("--seed", 7), ("--method", "mert")),
     ],
     ids=str,
 )  # fmt: skip
@@ -199,7 +199,7 @@ def test_every_option_of_tuning_has_an_effect(learn, imperfect, option, base):
     [
         (("--n-sources", 3), ()), (("--impute", "samples"), ("--n-sources", 3)), (("--impute", "rules"), ()),
         (("--reverse-gamma", 0.2), ("--n-sources", 3)), (("--monolingual-weight", 1), ()),
-        (("--seed", 7), ("--samples", 2)),
+        (("--seed", 7), ("--samples", 4, "--reverse-gamma", 0.05)),
     ],
     ids=str,
 )  # fmt: skip

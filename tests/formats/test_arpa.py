@@ -79,7 +79,7 @@ def test_compressed_and_from_standard_input_and_without_unknown_words(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "line", "problem"),
     [
-        (b"\\data\\", b"data", None, "no ARPA file"),
+        (b"\\data\\", b"data", None, "is not an ARPA file"),
         (b"ngram 2=2", b"ngram 3=2", 6, "'ngram 2=COUNT' was expected"),
         (b"ngram 1=5\nngram 2=2\n", b"", 6, "no 'ngram 1"),
         (b"\\1-grams:", b"\\2-grams:", 8, "'\\\\1-grams:' was expected"),

@@ -58,7 +58,7 @@ NODE = {"left": ["a"], "right": ["a"], "edges": [EDGE]}
         ("{", "is not JSON"),
         ("[]", "is not a sentence"),
         ("{}", "is not a sentence"),
-        (json.dumps({"root": 1, "nodes": [NODE]}), "the root 1 is none of the 1 nodes"),
+        (json.dumps({"root": 1, "nodes": [NODE]}), "the root 1 is not one of the 1 nodes"),
         (json.dumps({"root": 0, "nodes": [NODE | {"left": []}]}), "0 first and 1 last"),
         (json.dumps({"root": 0, "nodes": [NODE | {"edges": [EDGE | {"tails": [0]}]}]}), "the tails [0]"),
         (json.dumps({"root": 0, "nodes": [NODE | {"edges": [EDGE | {"target": [-1]}]}]}), "each of its 0 tails"),

@@ -30,7 +30,7 @@ def shrink(unigrams, keys, values, order, words, n):
     n, code = min(n, order - 1), np.uint64(0)
     for k in range(n):
         word = words[len(words) - 1 - k]
-        code = extend(code, word)
+        code = np.uint64(extend(code, word))
         if k == 0:
             if unigrams[word, 1] == 0:
                 return 0

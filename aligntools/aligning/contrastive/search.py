@@ -20,7 +20,7 @@ class SearchSettings:
     Attributes
     ----------
     beam : int
-        Alignments that are gone on from at each step.
+        Beam width: alignments that are extended at each step.
     n_best : int
         Alignments kept.
     constraint : str
@@ -28,7 +28,7 @@ class SearchSettings:
     source_limit, target_limit : int
         Most links of a source and of a target word.
     slack : float
-        By how much a link may lower the score and still be gone on from; the paper's 0, infinity to try all.
+        By how much a link may lower the score and still be extended; the paper's 0, infinity to try all.
     """
 
     beam: int = 1
