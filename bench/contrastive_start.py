@@ -12,6 +12,12 @@ FOLDS = 5
 #: Candidates that a set counts for in learning trees, whatever its size.
 SHARE = 8000.0
 PENALTY = 1e-3
+#: Features that link trees may ask about: those that a link has by itself.
+INPUTS = (
+    "translation", "relative-position", "posterior", "agreement", "rivals", "hardest-rival", "others", "best",
+    "diagonal-support", "side-support", "wide-support", "forward-use", "reverse-use", "similarity", "same-word",
+    "symbols", "mismatch", "frequency-gap", "rarity",
+)  # fmt: skip
 
 
 def language(name):
@@ -48,7 +54,6 @@ def _head(gold, n):
 def _inputs(values):
     """Return what trees may ask of features; the others are 0."""
     from aligntools.aligning.contrastive.features import NAMES
-    from aligntools.aligning.contrastive.linktrees import INPUTS
 
     return np.where(np.isin(NAMES, INPUTS), values, np.float32(0))
 

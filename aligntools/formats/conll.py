@@ -170,11 +170,6 @@ class Conll:
             self.first_line + a,
         )
 
-    def with_column(self, n: int, values: Sequence[bytes]) -> "Conll":
-        """Return the same text with other values in a column; see `format`."""
-        lines = self._replaced({n: values})
-        return Conll(self.path, lines, self.places, self.offsets, self.starts, self.first_line)
-
     def format(self, replacing: dict[int, Sequence[bytes]] | None = None) -> bytes:
         """Return the text, some columns of the word lines replaced.
 

@@ -6,7 +6,7 @@ are done sooner than the compiler is loaded, and define what is right.
 
 import itertools
 import re
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -361,18 +361,6 @@ class LinkReader:
     def close(self) -> None:
         """Close the file."""
         self.lines.close()
-
-
-def stream_pharaoh(
-    path: object, *, index_base: int = 0, block_lines: int = _BLOCK_LINES, compiled: bool | None = None
-) -> Iterator[Links]:
-    """Yield the links of a file in blocks of ``block_lines`` sentences, the last maybe fewer.
-
-    Parameters and errors are those of `read_pharaoh`.
-    """
-    with closing(LinkReader(path, index_base=index_base, compiled=compiled)) as reader:
-        while len(block := reader.read(block_lines)):
-            yield block
 
 
 def read_pharaoh(path: object, *, index_base: int = 0, head: int | None = None, compiled: bool | None = None) -> Links:

@@ -1,4 +1,5 @@
 import gzip
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -115,7 +116,10 @@ def test_files_are_read_whole_in_part_and_in_blocks(file):
     whole = pharaoh.read_pharaoh(path)
     assert whole.tolists() == [[(0, 0)]] * 5 + [[(1, 1), (2, 2)], [], [(3, 3)]]
     assert pharaoh.read_pharaoh(path, head=6).tolists() == whole[:6].tolists()
-    blocks = list(pharaoh.stream_pharaoh(path, block_lines=3))
+    blocks = []
+    with closing(pharaoh.LinkReader(path)) as reader:
+        while len(block := reader.read(3)):
+            blocks.append(block)
     assert [len(block) for block in blocks] == [3, 3, 2]
     assert pharaoh.concatenate(blocks).tolists() == whole.tolists()
     packed = file(gzip.compress(b"0-0\n"), "corpus.align.gz")
@@ -124,9 +128,11 @@ def test_files_are_read_whole_in_part_and_in_blocks(file):
 
 
 def test_line_numbers_count_over_blocks(file):
-    path = file(b"0-0\n" * 7 + b"x\n")
-    with pytest.raises(DataError, match=r"corpus\.align:8: 'x'"):
-        list(pharaoh.stream_pharaoh(path, block_lines=3))
+    reader = pharaoh.LinkReader(file(b"0-0\n" * 7 + b"x\n"))
+    with closing(reader):
+        assert [len(reader.read(3)), len(reader.read(3))] == [3, 3]
+        with pytest.raises(DataError, match=r"corpus\.align:8: 'x'"):
+            reader.read(3)
 
 
 @given(st.lists(st.integers(1, 5), max_size=10), st.integers(0, 12), st.booleans())

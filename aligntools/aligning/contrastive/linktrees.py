@@ -19,12 +19,6 @@ from aligntools.formats.modelfile import fitting, hold, read_model, write_model
 KIND = "link-trees"
 #: What the trees that come with the program are kept in.
 SHIPPED = Path(__file__).with_name("linktrees.safetensors")
-#: Features that the trees ask about: those that a link has by itself.
-INPUTS = (
-    "translation", "relative-position", "posterior", "agreement", "rivals", "hardest-rival", "others", "best",
-    "diagonal-support", "side-support", "wide-support", "forward-use", "reverse-use", "similarity", "same-word",
-    "symbols", "mismatch", "frequency-gap", "rarity",
-)  # fmt: skip
 _ARRAYS = {
     "roots": np.int32, "columns": np.int32, "thresholds": np.float32, "lefts": np.int32, "rights": np.int32,
     "leaves": np.float32,

@@ -7,10 +7,11 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_linktrees as kl
 from aligntools.aligning.contrastive import linktrees
 from aligntools.aligning.contrastive.features import NAMES
-from aligntools.aligning.contrastive.linktrees import INPUTS, LinkTrees, inputs, shipped
+from aligntools.aligning.contrastive.linktrees import LinkTrees, inputs, shipped
 from aligntools.formats.modelfile import read_model
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
+from bench.contrastive_start import INPUTS
 from tests.aligning.contrastive.making import candidates_of, random_pair
 
 
