@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from aligntools.aligning.contrastive import features, supervised
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.search import SearchSettings, search
+from aligntools.aligning.contrastive.settings import METHODS
 from aligntools.formats.goldlinks import Gold
 from aligntools.formats.pharaoh import Links
 from aligntools.metrics import aer
@@ -95,7 +96,7 @@ def test_counts_of_lists_are_those_of_the_metric():
     assert [len(f) for f in again.features] == best.sizes.tolist()  # nothing new is met
 
 
-@pytest.mark.parametrize("method", supervised.METHODS)
+@pytest.mark.parametrize("method", METHODS)
 def test_weights_that_made_the_gold_are_found_again(method):
     """Gold that one feature decides is learned from a start that knows nothing of it."""
     rng = np.random.default_rng(8)
