@@ -114,7 +114,7 @@ class Aligner:
 
         Parameters
         ----------
-        sources, targets : iterables of str or of lists of str, or Path
+        sources, targets : iterables of str or of lists of str, or files (str or path)
             As many of each. ``sources`` alone: a file with ``' ||| '`` between the sides, or a `Bitext`.
         symmetrize : str
             ``joint`` links words by the mean posterior of the two directions; or a heuristic over their links.
@@ -190,9 +190,10 @@ class Aligner:
                     skipped = Skipped()
 
     def texts(
-        self, sources: "Sentences | Bitext", targets: Sentences | None, max_length: int, strict: bool, unbuffered: bool
-    ) -> "Iterator[Bitext]":
-        """Yield a text in the model's ids, in parts; the parameters are those of `align_batch`."""
+        self, sources: "Sentences | Bitext", targets: Sentences | None, max_length: int, strict: bool,
+        unbuffered: bool, part: int = PART,
+    ) -> "Iterator[Bitext]":  # fmt: skip
+        """Yield a text in the model's ids, ``part`` pairs at a time; the other parameters are `align_batch`'s."""
         from aligntools.formats.bitext import stream_bitext
         from aligntools.formats.corpus import Bitext, Skipped, in_ids_of, parts_of
 
@@ -204,9 +205,9 @@ class Aligner:
             if not cut:
                 sources = in_ids_of(sources, model.source_vocabulary, model.target_vocabulary, model.lowercase)
             skipped = sources.skipped
-            for part in parts_of(sources, PART):
-                part.skipped, skipped = skipped, Skipped()
-                yield part
+            for text in parts_of(sources, part):
+                text.skipped, skipped = skipped, Skipped()
+                yield text
             return
         yield from stream_bitext(
             **paths_of(sources, targets), source_vocabulary=model.source_vocabulary,

@@ -1,7 +1,6 @@
 """Word alignment from Python: reading parallel text, training aligners, aligning a text at once."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -30,14 +29,14 @@ _SETTINGS, _DECISIONS, _RECONSTRUCTION = AlignerSettings(), DecisionSettings(), 
 
 
 def read_bitext(
-    source: "Sentences | str", target: "Sentences | str | None" = None, *, case_sensitive: bool = False,
+    source: Sentences, target: Sentences | None = None, *, case_sensitive: bool = False,
     max_length: int = 2000, strict: bool = False, tab_separates: bool = False,
 ) -> "Bitext":  # fmt: skip
     """Read parallel text.
 
     Parameters
     ----------
-    source, target : str or Path (files), or iterables of sentences
+    source, target : str or path (files), or iterables of sentences
         Two line-aligned files, or one with ``' ||| '`` between the sides; plain, .gz, .bz2, .xz, .zst; ``-`` is
         standard input.
     case_sensitive : bool
@@ -68,10 +67,12 @@ def read_bitext(
     """
     from aligntools.formats import bitext
 
-    as_file = [Path(x) if isinstance(x, str) else x for x in (source, target) if x is not None]
-    paths = paths_of(as_file[0], as_file[1] if target is not None else None)
     return bitext.read_bitext(
-        **paths, lowercase=not case_sensitive, max_length=max_length, strict=strict, tab_separates=tab_separates
+        **paths_of(source, target),
+        lowercase=not case_sensitive,
+        max_length=max_length,
+        strict=strict,
+        tab_separates=tab_separates,
     )
 
 
@@ -116,7 +117,7 @@ def train_aligner(
 
     Parameters
     ----------
-    sources, targets : iterables of str or of lists of str, or Path
+    sources, targets : iterables of str or of lists of str, or files (str or path)
         As many sentences of each. ``sources`` alone: a file with ``' ||| '`` between the sides, or a `Bitext`.
     model_type : str
         ``fertility`` (the sampler, from the HMM on), ``hmm``, ``ibm2`` or ``ibm1``.

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from aligntools.formats.goldlinks import Gold
     from aligntools.ground.parallel import Pool
 
+#: Sentence pairs searched at a time: their candidate links take far more memory than the pairs.
+PART = 10_000
 _SETTINGS = ContrastiveSettings()
 
 
@@ -145,7 +147,7 @@ class ContrastiveAligner:
 
         with pool_of(threads) as pool:
             finder = _candidate_finder(self.aligner, self.weights, pool, self._applier)
-            for text in self.aligner.texts(sources, targets, max_length, strict, unbuffered):
+            for text in self.aligner.texts(sources, targets, max_length, strict, unbuffered, PART):
                 skipped = text.skipped
                 for d in tasks.align(finder, text, self.weights, pool):
                     yield Alignments(d.links, d.probabilities, None, None, d.log_likelihood, d.lengths, skipped)
@@ -217,7 +219,7 @@ def train_contrastive_aligner(
 
     Parameters
     ----------
-    sources, targets : iterables of str or of lists of str, or Path
+    sources, targets : iterables of str or of lists of str, or files (str or path)
         As for `train_aligner`.
     aligner : Aligner or None
         The base model; None trains one on this text.

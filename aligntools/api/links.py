@@ -1,6 +1,7 @@
 """Alignments of two directions made one, alignment files combined, and translation tables of aligned text."""
 
 import logging
+import os
 from collections.abc import Iterable, Sequence
 from numbers import Integral
 from pathlib import Path
@@ -253,7 +254,7 @@ def combine_files(
 def extract_lexicon(
     sources: "Sentences | Bitext",
     targets: Sentences | None,
-    alignments: "ManyAlignments | Path",
+    alignments: "ManyAlignments | str | os.PathLike[str]",
     *,
     index_base: int = 0,
     skip_bad_links: bool = False,
@@ -266,11 +267,11 @@ def extract_lexicon(
 
     Parameters
     ----------
-    sources, targets : iterable of str or of lists of str, or Path
+    sources, targets : iterables of str or of lists of str, or files (str or path)
         Sentences as lines or lists of words. ``sources`` alone, with ``targets`` None: a `Bitext` (`read_bitext`), or a
         file with ``' ||| '`` between the sides.
-    alignments : iterable of alignments, or Path
-        One for each sentence pair; see `symmetrize`. A `Path` is a Pharaoh file.
+    alignments : iterable of alignments, or a Pharaoh file (str or path)
+        One for each sentence pair; see `symmetrize`.
     index_base : int
         What the first word is called in Pharaoh text, 0 or 1.
     skip_bad_links : bool
@@ -306,7 +307,9 @@ def extract_lexicon(
     from aligntools.formats.corpus import Bitext
     from aligntools.formats.pharaoh import Links
 
-    name = str(alignments) if isinstance(alignments, Path) else "alignments"
+    name = "alignments"
+    if isinstance(alignments, str | os.PathLike):
+        alignments, name = Path(alignments), os.fspath(alignments)
     links = links_of(alignments, name=name, index_base=index_base)
     bitext = sources if isinstance(sources, Bitext) else read_bitext(
         sources, targets, case_sensitive=True, max_length=_ANY_LENGTH

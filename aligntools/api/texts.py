@@ -1,24 +1,23 @@
 """Text as the public functions take it: sentences in memory, or a file."""
 
+import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, TypeAlias
-
-from aligntools.ground.errors import UsageProblem
 
 #: A sentence: a line of words between spaces, or the list of its words.
 Sentence: TypeAlias = str | Sequence[str]
-#: One side of a text: sentences, or a file of lines (a `Path`).
-Sentences: TypeAlias = Iterable[Sentence] | Path
+#: One side of a text: sentences, or a file of lines. Where a whole text is expected, a str names a file.
+Sentences: TypeAlias = Iterable[Sentence] | str | os.PathLike[str]
 
 
 def paths_of(sources: Sentences, targets: Sentences | None) -> dict[str, Any]:
     """Return a text's sides as the readers of files take them."""
+    if targets is None:
+        return {"joint": _file_or_lines(sources, "<text>")}
+    return {"source": _file_or_lines(sources, "<source>"), "target": _file_or_lines(targets, "<target>")}
+
+
+def _file_or_lines(text: Sentences, name: str) -> Any:
     from aligntools.formats.memory_text import TextLines
 
-    if isinstance(sources, str | bytes) or isinstance(targets, str | bytes):
-        raise UsageProblem("a text is an iterable of sentences, or a pathlib.Path for a file; a str is one sentence")
-    if targets is None:
-        return {"joint": sources if isinstance(sources, Path) else TextLines(sources, "<text>")}
-    sides = {"source": sources, "target": targets}
-    return {k: v if isinstance(v, Path) else TextLines(v, f"<{k}>") for k, v in sides.items()}
+    return os.fspath(text) if isinstance(text, str | os.PathLike) else TextLines(text, name)
