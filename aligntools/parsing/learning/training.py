@@ -249,9 +249,7 @@ def minimize(
     values: list[float] = []
     if isinstance(start, lbfgs.State) and len(start.x) != len(active):
         raise ValueError(f"a state of {len(start.x)} weights for an objective of {len(active)}")
-    unused = weights.copy()
-    unused[active] = 0
-    idle = 0.5 * objective.l2 * float(np.add.reduce(np.square(unused)))
+    idle = _idle_penalty(weights, active, objective.l2)
 
     def value(x):
         weights[active] = x
@@ -274,3 +272,10 @@ def minimize(
     found = lbfgs.minimize(value, begin, iterations, tolerance, memory=memory, pool=objective.pool, progress=note)
     weights[active] = found.state.x
     return Fit(weights, values, objective.evaluations, found.converged, found.message)
+
+
+def _idle_penalty(weights: np.ndarray, active: np.ndarray, l2: float) -> float:
+    """Return the penalty of the weights that do not change; a function, so that the copy is freed before training."""
+    unused = weights.copy()
+    unused[active] = 0
+    return 0.5 * l2 * float(np.add.reduce(np.square(unused)))
