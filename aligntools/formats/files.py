@@ -8,9 +8,9 @@ import lzma
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Iterator
 
+from aligntools.formats import appearing
 from aligntools.ground.errors import DataError
 
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
@@ -152,61 +152,74 @@ def lines(path: str) -> Iterator[bytes]:
             yield line.rstrip(b"\n").removesuffix(b"\r")
 
 
+class _Output:
+    """A file that is being written; what fails is its own `DataError`, unlike what else fails meanwhile."""
+
+    def __init__(self, path, file):
+        self._path, self._file = path, file
+
+    def write(self, data):
+        try:
+            return self._file.write(data)
+        except OSError as error:
+            raise _cannot_write(self._path, error) from None
+
+    def writelines(self, lines):
+        for line in lines:  # which may be read or made only now
+            self.write(line)
+
+    def flush(self):
+        try:
+            self._file.flush()
+        except OSError as error:
+            raise _cannot_write(self._path, error) from None
+
+
 @contextlib.contextmanager
 def writing(path):
     """Open ``path`` for writing bytes so that it appears whole or not at all.
 
-    The bytes go to a file beside ``path`` that is renamed when the block ends well and removed when it
-    does not. ``-`` is standard output, which cannot be taken back. Compression is by suffix.
+    The bytes go to a file beside ``path`` that is renamed when the block ends well and removed when it does not; see
+    `appearing` for files that wait for others. ``-`` is standard output, which cannot be taken back. Compression is by
+    suffix. What is yielded has ``write``, ``writelines`` and ``flush``.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be written.
     """
     path = str(path)
     if path in ("-", "/dev/stdout"):  # the latter must not be renamed over where it leads to a file
         if sys.stdout is None:
             raise DataError("<stdout>", None, "is closed")
-        try:
-            yield sys.stdout.buffer
-            sys.stdout.buffer.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise _cannot_write("<stdout>", error) from None
+        out = _Output("<stdout>", sys.stdout.buffer)
+        yield out
+        out.flush()
         return
-    if os.path.exists(path) and not os.path.isfile(path):  # a device or a named pipe: nothing to rename
-        try:
-            with open(path, "wb") as raw, _compressor(path, raw) as out:
-                yield out
-                out.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise _cannot_write(path, error) from None
-        return
-    folder, name = os.path.split(os.path.realpath(path))
+    foreign = None  # what else fails meanwhile is not this file's
+    # a device or a named pipe has nothing to rename
+    appears = not os.path.exists(path) or os.path.isfile(path)
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", suffix=".part", dir=folder or ".")
+        with (
+            appearing.appearing(path) if appears else contextlib.nullcontext(path) as name,
+            open(name, "r+b" if appears else "wb") as raw,
+            _compressor(path, raw) as out,
+        ):
+            try:
+                yield _Output(path, out)
+            except OSError as error:
+                foreign = error
+                raise
+            out.flush()
     except OSError as error:
-        raise _cannot_write(path, error) from None
-    try:
-        raw = os.fdopen(handle, "wb")
-        try:
-            with raw, _compressor(path, raw) as out:
-                yield out
-                out.flush()
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(temporary, 0o666 & ~umask)
-            os.replace(temporary, os.path.join(folder, name))
-        except BrokenPipeError:
+        if error is foreign:
             raise
-        except OSError as error:
-            raise _cannot_write(path, error) from None
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+        raise _cannot_write(path, error) from None
 
 
 def _cannot_write(path, error):
+    if isinstance(error, BrokenPipeError):
+        return error
     return DataError(path, None, f"cannot be written: {error.strerror or error}")
 
 

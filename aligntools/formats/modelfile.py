@@ -3,11 +3,10 @@
 import contextlib
 import json
 import os
-import tempfile
 
 import numpy as np
 
-from aligntools.formats import files
+from aligntools.formats import appearing, files
 from aligntools.ground.errors import DataError, ModelError
 
 #: Raised with every change of what a model file holds.
@@ -48,19 +47,9 @@ def write_model(path, kind, header, arrays):
         with files.writing(path) as out:
             out.write(save({name: np.ascontiguousarray(a) for name, a in arrays.items()}, text))
         return
-    folder = os.path.dirname(os.path.realpath(path))
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(path)[:100]}.", suffix=".part", dir=folder)
-        os.close(handle)
-        try:
-            save_file({name: np.ascontiguousarray(a) for name, a in arrays.items()}, temporary, text)
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(temporary, 0o666 & ~umask)
-            os.replace(temporary, os.path.realpath(path))
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        with appearing.appearing(path) as part:
+            save_file({name: np.ascontiguousarray(a) for name, a in arrays.items()}, part, text)
     except OSError as error:
         raise DataError(path, None, f"cannot be written: {error.strerror or error}") from None
     except Exception as error:

@@ -1,0 +1,225 @@
+"""Files that appear whole or not at all, one by one or several together, and what killed runs have left of them."""
+
+import contextlib
+import errno
+import fcntl
+import os
+import re
+import secrets
+import stat
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+#: Whether a file is put on the disk before it takes its name. Without, a power cut may leave an empty one.
+SYNC = True
+#: What file systems without such calls say.
+_UNKNOWN = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EACCES, errno.EPERM, errno.ENOLCK)
+_together: ContextVar["_Group | None"] = ContextVar("_together", default=None)
+
+
+def _stem(name):
+    """Return the beginning of the names that a file has until it is whole: at most 100 bytes of its own."""
+    return "." + os.fsdecode(os.fsencode(name)[:100])
+
+
+def _host():
+    return re.sub(r"[^\w.-]", "", os.uname().nodename)[:64]
+
+
+def _lock(handle, kind=fcntl.LOCK_EX):
+    """Lock a file; tell whether that worked. The lock ends with the process, however that ends."""
+    try:
+        fcntl.flock(handle, kind)
+    except OSError as error:
+        if error.errno not in (*_UNKNOWN, errno.EWOULDBLOCK):
+            raise
+        return False
+    return True
+
+
+class _Part:
+    """A file that is not whole yet, beside its place and locked."""
+
+    def __init__(self, place):
+        self.place = place
+        folder, name = os.path.split(place)
+        while True:
+            token = f"{os.getpid()}@{_host()}.{secrets.token_hex(4)}"
+            self.name = os.path.join(folder, f"{_stem(name)}.{token}.part")
+            with contextlib.suppress(FileExistsError):
+                self._handle = os.open(self.name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+                break
+        _lock(self._handle)
+
+    def finish(self):
+        """Put what was written on the disk."""
+        if os.stat(self.name).st_ino != os.fstat(self._handle).st_ino:  # a library wrote it, in a way of its own
+            mode = stat.S_IMODE(os.fstat(self._handle).st_mode)
+            self._close()
+            self._handle = os.open(self.name, os.O_RDWR | os.O_CLOEXEC)
+            os.fchmod(self._handle, mode)
+            _lock(self._handle)
+        if SYNC:
+            _sync(self._handle)
+
+    def appear(self):
+        """Give the file its name."""
+        os.replace(self.name, self.place)
+        self._close()
+
+    def remove(self):
+        """Take the file away."""
+        with contextlib.suppress(OSError):
+            os.unlink(self.name)
+        self._close()
+
+    def _close(self):
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            os.close(handle)
+
+
+def _sync(handle):
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in _UNKNOWN:
+            raise
+
+
+def _appear(parts):
+    """Give files their names, one right after the other, and put the names on the disk."""
+    for part in parts:
+        part.appear()
+    if not SYNC:
+        return
+    for folder in dict.fromkeys(os.path.dirname(part.place) for part in parts):
+        with contextlib.suppress(PermissionError):  # of a folder that may be written but not read
+            handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                _sync(handle)
+            finally:
+                os.close(handle)
+
+
+class _Group:
+    """Files that wait for each other."""
+
+    def __init__(self, paths):
+        self._order = [os.path.realpath(path) for path in paths]
+        self._parts = {}
+
+    def takes(self, part):
+        """Take a finished file if it belongs here."""
+        if part.place not in self._order:
+            return False
+        if part.place in self._parts:  # written twice: the later one counts
+            self._parts[part.place].remove()
+        self._parts[part.place] = part
+        return True
+
+    def appear(self):
+        """Give all their names."""
+        _appear([self._parts[place] for place in self._order if place in self._parts])
+
+    def remove(self):
+        """Take away what has not appeared."""
+        for part in self._parts.values():
+            part.remove()
+
+
+@contextlib.contextmanager
+def appearing(path) -> Iterator[str]:
+    """Yield the name of an empty file beside ``path``; it takes the place of ``path`` when the block ends well.
+
+    Otherwise it is removed. Where a link leads elsewhere, the file it leads to is replaced. Before the file takes its
+    name, its contents are put on the disk (`SYNC`).
+
+    Raises
+    ------
+    OSError
+    """
+    part = _Part(os.path.realpath(path))
+    try:
+        yield part.name
+        part.finish()
+        group = _together.get()
+        if group is None or not group.takes(part):
+            _appear([part])
+    except BaseException:
+        part.remove()
+        raise
+
+
+@contextlib.contextmanager
+def together(paths: Iterable[str]) -> Iterator[None]:
+    """Hold back those of these files that are written in the block until it ends well, then name one after the other.
+
+    When the block does not end well, none appears. What is written in other threads does not wait.
+
+    Parameters
+    ----------
+    paths : iterable of str
+        In the order in which they appear.
+
+    Raises
+    ------
+    OSError
+        When one cannot take its name, at the end; those before it have theirs by then.
+    """
+    group = _Group(paths)
+    token = _together.set(group)
+    try:
+        yield
+        group.appear()
+    except BaseException:
+        group.remove()
+        raise
+    finally:
+        _together.reset(token)
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """What a killed run has left of a file.
+
+    Attributes
+    ----------
+    name : str
+        The file.
+    process, host : int, str
+        Who wrote it.
+    size : int
+        Its bytes.
+    changed : float
+        When it was last written, in seconds since 1970.
+    """
+
+    name: str
+    process: int
+    host: str
+    size: int
+    changed: float
+
+
+def leftovers(path: str) -> list[Leftover]:
+    """Return what runs that are no more have left beside the place of a file.
+
+    A run that still writes holds a lock on its file; where locks are unknown, nothing is found.
+    """
+    folder, name = os.path.split(os.path.realpath(path))
+    pattern = re.compile(re.escape(_stem(name)) + r"\.(\d+)@([\w.-]*)\.[0-9a-f]{8}\.part", re.DOTALL)
+    found = []
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if match := pattern.fullmatch(entry.name):
+                with contextlib.suppress(OSError):
+                    handle = os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+                    try:
+                        if _lock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB):
+                            info = os.fstat(handle)
+                            found.append(Leftover(entry.path, int(match[1]), match[2], info.st_size, info.st_mtime))
+                    finally:
+                        os.close(handle)
+    return sorted(found, key=lambda leftover: leftover.changed)
