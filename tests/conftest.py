@@ -13,6 +13,7 @@ from tests.places import SAMPLES
 
 _CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
 os.environ.setdefault("ALIGNTOOLS_CACHE_DIR", os.path.join(_CACHE, "aligntools"))  # for all, whatever they set
+os.environ.setdefault("ALIGNTOOLS_NO_FSYNC", "1")  # the commands; what tests write need not survive a power cut
 
 hypothesis.settings.register_profile("suite", deadline=None)  # the first example may wait for the compiler
 hypothesis.settings.load_profile("suite")

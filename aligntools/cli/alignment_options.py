@@ -45,7 +45,7 @@ text = options.group(
 models = options.group(
     "Models",
     click.option("-m", "--model", metavar="FILE", help="Apply a saved model; reads and writes line by line."),
-    click.option("--save-model", metavar="FILE", help="Save the trained model."),
+    click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the trained model."),
     click.option("--init-model", metavar="FILE", help="Continue training from a saved model, on this text."),
 )
 #: How links are decided on.
@@ -64,14 +64,17 @@ decisions = options.group(
 #: What else is written.
 outputs = options.group(
     "More output",
-    click.option("--forward-output", metavar="FILE", help="Also write the forward direction (target words choose)."),
-    click.option("--reverse-output", metavar="FILE", help="Also write the reverse direction (source words choose)."),
-    click.option("--scores", metavar="FILE",
+    click.option("--forward-output", metavar="FILE", type=options.WRITTEN,
+                 help="Also write the forward direction (target words choose)."),
+    click.option("--reverse-output", metavar="FILE", type=options.WRITTEN,
+                 help="Also write the reverse direction (source words choose)."),
+    click.option("--scores", metavar="FILE", type=options.WRITTEN,
                  help="Also write ln p(t|s), ln p(s|t), and both per word, separated by tabs."),
     click.option("--link-probabilities", is_flag=True, help="Write links as i-j:p, with their posteriors."),
-    click.option("--ttable", metavar="FILE",
+    click.option("--ttable", metavar="FILE", type=options.WRITTEN,
                  help="Also write ln p(target|source) as 'source TAB target TAB ln p'."),
-    click.option("--log-json", metavar="FILE", help="Also write the figures of each training step as JSON lines."),
+    click.option("--log-json", metavar="FILE", type=options.WRITTEN,
+                 help="Also write the figures of each training step as JSON lines."),
 )  # fmt: skip
 views = click.option("--views", callback=_views, metavar="N,N..",
                      help="Views to average: 0 whole words, n their first n letters.  [default: by size]")  # fmt: skip
@@ -155,13 +158,6 @@ def check_text(o):
         raise UsageProblem("give the text as -s FILE -t FILE, or as one file with -i")
 
 
-def check_names(o, *names):
-    """Refuse two outputs of the same name."""
-    files = [o[n] for n in names if o.get(n)]
-    if len(set(files)) < len(files):
-        raise UsageProblem("two outputs have the same name")
-
-
 def check(o, chosen, reconstructs=False):
     """Refuse options of the aligning commands that exclude each other; ``chosen`` are those that were given."""
     check_text(o)
@@ -185,4 +181,3 @@ def check(o, chosen, reconstructs=False):
         )
     if o["unbuffered"] and not o["model"]:
         raise UsageProblem("--unbuffered goes with -m: training needs the whole text")
-    check_names(o, "output", "forward_output", "reverse_output", "scores", "save_model", "ttable", "log_json")

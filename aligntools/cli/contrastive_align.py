@@ -20,8 +20,9 @@ _models = options.group(
     click.option("-m", "--model", metavar="FILE",
                  help="Base model, from align --save-model.  [default: train one]"),
     click.option("-w", "--weights", metavar="FILE", help="Use these weights and learn nothing; with -m, streams."),
-    click.option("--save-model", metavar="FILE", help="Save the base model that was trained here or made of tables."),
-    click.option("--save-weights", metavar="FILE", help="Save the weights, as JSON."),
+    click.option("--save-model", metavar="FILE", type=options.WRITTEN,
+                 help="Save the base model that was trained here or made of tables."),
+    click.option("--save-weights", metavar="FILE", type=options.WRITTEN, help="Save the weights, as JSON."),
     click.option("--fast", is_flag=True, help="Train the quickest base model: the HMM, one view of the text."),
 )  # fmt: skip
 _tables = options.group(
@@ -119,7 +120,6 @@ def _check(o):
         raise UsageProblem("-w takes weights as they are; --gold and --save-weights are for learning them")
     if o["unbuffered"] and not ((o["model"] or o["forward_table"]) and o["weights"]):
         raise UsageProblem("--unbuffered goes with -m and -w: learning needs the text first")
-    aligning.check_names(o, "output", "save_model", "save_weights")
 
 
 def _run(o, stack):

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import click
 
+from aligntools.cli import placing
+
 USAGE = """Usage: fast_align -i file.fr-en
  Standard options ([USE] = strongly recommended):
   -i: [REQ] Input parallel corpus, 'source ||| target'; '-' is standard input
@@ -303,4 +305,7 @@ def command(args):
     if flags.help:
         print(USAGE, end="")
         return
-    (force if flags.force_align else train)(flags, _say)
+    read = [placing.Named("-i", flags.input), placing.Named("-f", flags.force_align)]
+    written = [placing.Named("-p", flags.conditional_probabilities), placing.Named("", "-")]
+    with placing.placed([named for named in read if named.path], [named for named in written if named.path]):
+        (force if flags.force_align else train)(flags, _say)

@@ -39,7 +39,8 @@ def _choice(name, kinds, default, help):
                  help="Its translation; once for each set of references."),
     click.option("--grammar", metavar="FILE", required=True, help="Grammar of the system, from extract-grammar."),
     click.option("--lm", metavar="FILE", required=True, help="Language model: ARPA, or binary from train-lm."),
-    click.option("-o", "--output", metavar="FILE", required=True, help="Write the weights to this file."),
+    click.option("-o", "--output", metavar="FILE", type=options.WRITTEN, required=True,
+                 help="Write the weights to this file."),
 )  # fmt: skip
 @options.group(
     "Target text alone",

@@ -25,6 +25,7 @@ from aligntools.ground.errors import UsageProblem
         "--output",
         "prefix",
         metavar="PREFIX",
+        type=options.Place(written=True, endings=(".f2e", ".e2f")),
         show_default="lex; no tables with --shortlist alone",
         help="Write PREFIX.f2e and PREFIX.e2f.",
     ),
@@ -33,7 +34,9 @@ from aligntools.ground.errors import UsageProblem
     "Input and output",
     click.option("-s", "--source", metavar="FILE", help="Source text, one sentence per line."),
     click.option("-t", "--target", metavar="FILE", help="Target text."),
-    click.option("--shortlist", metavar="FILE", help="Write the best translations of each source word."),
+    click.option(
+        "--shortlist", metavar="FILE", type=options.WRITTEN, help="Write the best translations of each source word."
+    ),
     click.option(
         "--top",
         type=click.IntRange(min=1),

@@ -1,5 +1,6 @@
 """The ``aligntools`` command: finds subcommands, turns errors into one line and an exit status."""
 
+import contextlib
 import importlib
 import logging
 import os
@@ -9,6 +10,7 @@ import sys
 import click
 
 from aligntools import __version__
+from aligntools.formats import appearing
 from aligntools.ground.errors import AligntoolsError
 
 #: Every subcommand, with its one line in ``aligntools --help``. The module has the command's name with
@@ -39,6 +41,8 @@ COMMANDS = {
 
 #: Set by the shell when it asks for completions (click's protocol).
 COMPLETION = "_ALIGNTOOLS_COMPLETE"
+#: Set where what is written need not survive a power cut, as in tests.
+NO_FSYNC = "ALIGNTOOLS_NO_FSYNC"
 
 
 class _Lazy(click.Group):
@@ -72,6 +76,65 @@ class _Warnings(logging.Handler):
         sys.stderr.write("warning: " + " ".join(record.getMessage().splitlines()) + "\n")
 
 
+class _Unfailing:
+    """Standard error as it is, but that nobody reads it ends no run."""
+
+    def __init__(self, file):
+        self._file = file
+
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+
+    def write(self, text):
+        """Write, or lose the text."""
+        with contextlib.suppress(OSError, ValueError):
+            return self._file.write(text)
+        return len(text)
+
+    def flush(self):
+        """Flush, if that is possible."""
+        with contextlib.suppress(OSError, ValueError):
+            self._file.flush()
+
+
+def _occupy_closed_streams():
+    """Open the null device where a standard stream is closed, lest the next file that is opened takes its number."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
+
+
+def _end(number, _frame):
+    signal.signal(number, signal.SIG_IGN)  # a terminal that closes sends it more than once
+    sys.exit(128 + number)
+
+
+def _end_on_signals():
+    """End on signals by an exception, so that unfinished files are removed."""
+    signal.signal(signal.SIGTERM, _end)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup ignores it
+        signal.signal(signal.SIGHUP, _end)
+
+
+@contextlib.contextmanager
+def _surroundings():
+    """What a command may rely on: signals, standard streams, warnings shown."""
+    _occupy_closed_streams()
+    _end_on_signals()
+    stderr = sys.stderr
+    sys.stderr = _Unfailing(stderr if stderr is not None else open(2, "w", closefd=False))  # noqa: SIM115
+    logging.getLogger("aligntools").addHandler(warnings := _Warnings(logging.WARNING))
+    appearing.SYNC = not os.environ.get(NO_FSYNC)
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        sys.stderr = stderr
+        logging.getLogger("aligntools").removeHandler(warnings)
+
+
 def run(command, args=None, prog_name=None):
     """Run a click command as a program: exit status 0 done, 1 wrong input, 2 wrong command line.
 
@@ -79,13 +142,17 @@ def run(command, args=None, prog_name=None):
     """
     args = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in args
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are removed
-    logging.getLogger("aligntools").addHandler(warnings := _Warnings(logging.WARNING))
+    with _surroundings():
+        return _run(command, args, prog_name, debug)
+
+
+def _run(command, args, prog_name, debug):
     try:
         # not command.main(), which turns a closed pipe into exit status 1
         with command.make_context(prog_name or command.name, args) as context:
             status = command.invoke(context)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return status if isinstance(status, int) else 0
     except click.exceptions.Exit as end:
         return end.exit_code
@@ -95,7 +162,8 @@ def run(command, args=None, prog_name=None):
         error.show()
         return 2
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
         return 130
@@ -110,8 +178,6 @@ def run(command, args=None, prog_name=None):
             message = str(error)
         sys.stderr.write("error: " + " ".join(message.splitlines()) + "\n")
         return getattr(error, "exit_code", 1)
-    finally:
-        logging.getLogger("aligntools").removeHandler(warnings)
 
 
 def main():

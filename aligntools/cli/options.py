@@ -11,6 +11,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from aligntools.api.threads import available_cores
+from aligntools.cli import placing
 from aligntools.formats import files
 
 #: Given to every command: ``-h`` beside ``--help``, and defaults shown.
@@ -19,15 +20,29 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 OTHERS = "Other options"
 
 
-class _Path(click.types.StringParamType):
-    """A str that names a file or a folder, which the shell completes."""
+class Place(click.types.StringParamType):
+    """A str that names a file or a folder, which the shell completes.
 
-    def __init__(self, kind):
-        self.kind = kind
+    Parameters
+    ----------
+    kind : str
+        ``file`` or ``dir``.
+    written : bool
+        Whether the command writes there.
+    endings : sequence of str
+        What is appended to the name, for each file.
+    """
+
+    def __init__(self, kind="file", written=False, endings=("",)):
+        self.kind, self.written, self.endings = kind, written, endings
 
     def shell_complete(self, ctx, param, incomplete):
         """Leave it to the shell."""
         return [CompletionItem(incomplete, type=self.kind)]
+
+
+#: The type of an option that names a file to be written. All others with the metavar FILE are read.
+WRITTEN = Place(written=True)
 
 
 class Command(click.Command):
@@ -46,14 +61,32 @@ class Command(click.Command):
         self.renamed = renamed or {}
         for parameter in self.params:
             named = parameter.metavar or ""
-            if isinstance(parameter.type, click.types.StringParamType) and (
-                isinstance(parameter, click.Argument) or named in ("FILE", "DIR", "PREFIX", "A", "B")
+            if type(parameter.type) is click.types.StringParamType and (
+                isinstance(parameter, click.Argument) or named in ("FILE", "DIR", "A", "B")
             ):
-                parameter.type = _Path("dir" if named == "DIR" else "file")
+                parameter.type = Place("dir" if named == "DIR" else "file")
 
     def parse_args(self, ctx, args):
         """Parse the arguments, old spellings replaced."""
         return super().parse_args(ctx, self._modern(args))
+
+    def invoke(self, ctx):
+        """Run the command between the files that it was given; see `placing.placed`."""
+        read, written = self._named(ctx, False), self._named(ctx, True)
+        with placing.placed(read, written, ctx.params.get("quiet", False)):
+            return super().invoke(ctx)
+
+    def _named(self, ctx, written):
+        """Return the files that a command line names, those to be written or those to be read."""
+        found = []
+        for parameter in self.params:
+            kind = parameter.type
+            if isinstance(kind, Place) and kind.kind == "file" and kind.written == written:
+                value = ctx.params.get(parameter.name)
+                flag = parameter.opts[0] if isinstance(parameter, click.Option) else parameter.metavar or parameter.name
+                for path in [value] if isinstance(value, str) else value or ():
+                    found += [placing.Named(flag, path + ending) for ending in kind.endings]
+        return found
 
     def _modern(self, args):
         args, out = list(args), []
@@ -136,7 +169,7 @@ def output(function=None, *, help="Write here instead of standard output; appear
     """Add ``-o/--output FILE``, passed as ``output`` (str; ``-``, the default, is standard output)."""
     if function is None:
         return lambda function: output(function, help=help)
-    return click.option("-o", "--output", metavar="FILE", default="-", help=help)(function)
+    return click.option("-o", "--output", metavar="FILE", type=WRITTEN, default="-", help=help)(function)
 
 
 def seed(function):

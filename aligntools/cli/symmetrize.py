@@ -56,9 +56,11 @@ Example:
         "--check",
         nargs=2,
         metavar="SRC TGT",
+        type=options.Place(),
         help="Refuse links that point past the sentences of these texts (many programs crash on them).",
     ),
     options.output,
+    click.option("--in-place", is_flag=True, help="Replace A by the result."),
 )
 @options.group(
     "Input and output",
@@ -90,12 +92,18 @@ Example:
     ),
 )
 @options.group("Messages", options.verbosity)  # fmt: skip
-def command(operands, name, first, second, flavor, order, format, index_base, check, output, quiet, verbose):
+def command(operands, name, first, second, flavor, order, format, index_base, check, output, in_place, quiet, verbose):
     if operands and (first or second):
         raise UsageProblem("give the files either as arguments or with -i and -j")
     if second and not first:
         raise UsageProblem("-j gives the second file; give the first with -i")
     paths = list(operands) or [path for path in (first, second) if path]
+    if in_place:
+        if output != "-" or format != FORMATS[0] or not paths or paths[0] == "-" or OPERATIONS[name].yields != "links":
+            raise UsageProblem(
+                "--in-place replaces the file A, of links, by links: no -o, --format giza or standard input"
+            )
+        output = paths[0]
     with notices.shown(quiet):
         tally = combine_files(
             name, paths, output, flavor=flavor, order=order, index_base=index_base, format=format, check=check

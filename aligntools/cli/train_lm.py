@@ -24,13 +24,13 @@ def _thresholds(_ctx, _option, value):
 @click.argument("texts", metavar="TEXT...", nargs=-1, required=True)
 @options.group(
     "Common options",
-    click.option("-o", "--output", metavar="FILE",
+    click.option("-o", "--output", metavar="FILE", type=options.WRITTEN,
                  help="Write the model to this file; ARPA may end in .gz, .xz, .zst.  [default: standard output]"),
     click.option("-n", "--order", type=click.IntRange(1, 10), default=LanguageModelSettings.order, show_default=True,
                  metavar="N", help="Words in the longest n-grams."),
     click.option("--format", type=click.Choice(["arpa", "binary"]), default="arpa", show_default=True,
                  help="Write ARPA, which KenLM and SRILM read, or a binary file, which loads faster."),
-    click.option("--binary", metavar="FILE", hidden=True),
+    click.option("--binary", metavar="FILE", type=options.WRITTEN, hidden=True),
 )  # fmt: skip
 @options.group(
     "Training",

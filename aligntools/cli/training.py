@@ -10,9 +10,14 @@ from aligntools.parsing.settings import FEATURES, MAPS, LearningSettings
 
 #: Old spellings of where a model is written.
 RENAMED = {"-m": "-o", "--model": "--output"}
-output = click.option("-o", "--output", required=True, metavar="FILE", help="Write the model to this file.")
+output = click.option(
+    "-o", "--output", required=True, metavar="FILE", type=options.WRITTEN, help="Write the model to this file."
+)
 log_json = click.option(
-    "--log-json", metavar="FILE", help="Also write the figures of each step to this file, one JSON line per step."
+    "--log-json",
+    metavar="FILE",
+    type=options.WRITTEN,
+    help="Also write the figures of each step to this file, one JSON line per step.",
 )
 separator = click.option(
     "--separator", callback=options.tag_separator, metavar="TEXT",

@@ -37,7 +37,7 @@ FILTERED = 1 << 28
                  help="Write N derivations of each sentence, drawn by their probability, in the same format."),
     click.option("--gamma", type=click.FloatRange(min=0), default=1.0, show_default=True, metavar="X",
                  help="Factor of the scores for --samples."),
-    click.option("--hypergraphs", metavar="FILE",
+    click.option("--hypergraphs", metavar="FILE", type=options.WRITTEN,
                  help="Also write the packed derivations to this file, as JSON lines."),
 )  # fmt: skip
 @options.group(

@@ -5,11 +5,12 @@ import errno
 import fcntl
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
+
+from aligntools.ground.errors import DataError
 
 #: Whether a file is put on the disk before it takes its name. Without, a power cut may leave an empty one.
 SYNC = True
@@ -45,7 +46,7 @@ class _Part:
         self.place = place
         folder, name = os.path.split(place)
         while True:
-            token = f"{os.getpid()}@{_host()}.{secrets.token_hex(4)}"
+            token = f"{os.getpid()}@{_host()}.{os.urandom(4).hex()}"
             self.name = os.path.join(folder, f"{_stem(name)}.{token}.part")
             with contextlib.suppress(FileExistsError):
                 self._handle = os.open(self.name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
@@ -91,7 +92,10 @@ def _sync(handle):
 def _appear(parts):
     """Give files their names, one right after the other, and put the names on the disk."""
     for part in parts:
-        part.appear()
+        try:
+            part.appear()
+        except OSError as error:
+            raise DataError(part.place, None, f"cannot be written: {error.strerror or error}") from None
     if not SYNC:
         return
     for folder in dict.fromkeys(os.path.dirname(part.place) for part in parts):
@@ -138,7 +142,8 @@ def appearing(path) -> Iterator[str]:
 
     Raises
     ------
-    OSError
+    OSError, DataError
+        When it cannot be written.
     """
     part = _Part(os.path.realpath(path))
     try:
@@ -165,7 +170,7 @@ def together(paths: Iterable[str]) -> Iterator[None]:
 
     Raises
     ------
-    OSError
+    DataError
         When one cannot take its name, at the end; those before it have theirs by then.
     """
     group = _Group(paths)

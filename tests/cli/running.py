@@ -58,7 +58,7 @@ def _command(script):
 def _run_inside(args, stdin, cwd, script):
     from aligntools.cli.main import run as run_program
 
-    before, handler = os.getcwd(), signal.getsignal(signal.SIGTERM)
+    before, handlers = os.getcwd(), {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     with _standard_files(stdin) as files:
         os.chdir(cwd)
         try:
@@ -69,7 +69,8 @@ def _run_inside(args, stdin, cwd, script):
             traceback.print_exc()
             status = 1
         finally:
-            signal.signal(signal.SIGTERM, handler)
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
             os.chdir(before)
     return subprocess.CompletedProcess(args, status or 0, *files)
 

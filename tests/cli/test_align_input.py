@@ -1,5 +1,6 @@
 import gzip
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.cli.aligning import JOINT, done, proper
-from tests.cli.running import ROOT, fails, through_head
+from tests.cli.running import ROOT, fails, run, through_head
 
 # Bad input: a blank line for a pair, or one line of error
 
@@ -167,7 +168,8 @@ def waiting(tmp_path, *args):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=ROOT,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
+        # a shell's background jobs ignore the one, nohup the other
+        preexec_fn=lambda: [signal.signal(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGHUP)],
     )
     process.stdin.write(JOINT.read_bytes())
     process.stdin.flush()
@@ -179,7 +181,7 @@ def waiting(tmp_path, *args):
     return process
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)])
 def test_a_run_that_is_stopped_leaves_nothing(tmp_path, number, status):
     (tmp_path / "scores").write_text("what was there before\n")
     process = waiting(tmp_path, "--save-model", tmp_path / "model")
@@ -197,6 +199,11 @@ def test_a_run_that_is_killed_leaves_nothing_under_the_final_name(tmp_path):
     process.kill()
     process.communicate(timeout=60)
     assert all(p.name.endswith(".part") for p in tmp_path.iterdir())
+    (tmp_path / "links").write_bytes(b"0-0\n")
+    again = done(run("symmetrize", "-c", "convert", tmp_path / "links", "-o", tmp_path / "out"))
+    left = f"out\\.{process.pid}@.*\\.part was left by a killed run \\(process {process.pid} on .*last written .* ago"
+    assert re.search(left, again.stderr.decode())
+    assert again.stderr.count(b"\n") == 1
 
 
 def test_an_output_replaces_a_file_but_not_a_link(trained, inside, tmp_path):

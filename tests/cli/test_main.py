@@ -20,9 +20,10 @@ from tests.cli.running import ROOT, fails, run
 
 @pytest.fixture(autouse=True)
 def _signals():
-    handler = signal.getsignal(signal.SIGTERM)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     yield
-    signal.signal(signal.SIGTERM, handler)
+    for number, handler in handlers.items():
+        signal.signal(number, handler)
 
 
 def raising(error):
@@ -136,6 +137,17 @@ def test_closed_streams_are_no_traceback():
     command = f'exec "{sys.executable}" -c "{code}" >&- '
     done = subprocess.run(["sh", "-c", command], capture_output=True, cwd=ROOT, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (1, b"error: <stdout>: is closed\n")
+
+
+def test_good_runs_do_without_standard_error(tmp_path):
+    """It may be closed, as a daemon's is, or nobody may read it: the result is the same, and its own file's alone."""
+    (tmp_path / "links").write_bytes(b"1-1 0-0\n")
+    code = "import sys; from aligntools.cli.main import main; sys.argv[1:1] = ['symmetrize', '-c', 'convert']; main()"
+    command = f'exec "{sys.executable}" -c "{code}" -v "{tmp_path}/links" -o "{tmp_path}/out" '
+    for streams in ("2>&-", "2>&- >&- <&-", "2> /dev/full"):
+        done = subprocess.run(["sh", "-c", command + streams], capture_output=True, cwd=ROOT, timeout=60, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), streams
+        assert (tmp_path / "out").read_bytes() == b"0-0 1-1\n"
 
 
 def test_warmup_says_what_it_did_and_where_the_code_is_kept(monkeypatch):

@@ -1,0 +1,134 @@
+"""Files that appear whole, alone or together, and what killed runs leave."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from aligntools.formats import appearing, files
+from aligntools.formats.modelfile import write_model
+from aligntools.ground.errors import DataError
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Note the order in which files are put on the disk and named."""
+    seen = []
+
+    def note(name):
+        real = getattr(os, name)
+        monkeypatch.setattr(
+            os, name, lambda first, *rest: (seen.append((name, os.stat(first).st_ino)), real(first, *rest))[1]
+        )
+
+    monkeypatch.setattr(appearing, "SYNC", True)
+    note("fsync")
+    note("replace")
+    return seen
+
+
+def write(path, text=b"x"):
+    with files.writing(path) as out:
+        out.write(text)
+
+
+@pytest.mark.parametrize("kind", ["text", "text.gz", "model"])
+def test_a_file_is_on_the_disk_before_it_takes_its_name_and_then_the_name_is(tmp_path, calls, kind):
+    path = tmp_path / kind
+    write_model(path, "tagger", {}, {}) if kind == "model" else write(path)
+    file, folder = path.stat().st_ino, tmp_path.stat().st_ino
+    assert calls == [("fsync", file), ("replace", file), ("fsync", folder)]
+
+
+def test_without_care_for_power_cuts(tmp_path, calls, monkeypatch):
+    monkeypatch.setattr(appearing, "SYNC", False)
+    write(tmp_path / "x")
+    assert [name for name, _ in calls] == ["replace"]
+
+
+def test_files_that_belong_together_appear_at_the_end_in_their_order(tmp_path, calls):
+    names = [tmp_path / name for name in ("log", "model", "out")]
+    with appearing.together(names):
+        for path in reversed(names):
+            write(path)
+        write(tmp_path / "other")
+        write(tmp_path / "log", b"written again")
+        assert [p.name for p in tmp_path.iterdir() if not p.name.startswith(".")] == ["other"]
+    numbers = [path.stat().st_ino for path in names]
+    assert [number for name, number in calls if name == "replace"][1:] == numbers
+    assert (tmp_path / "log").read_bytes() == b"written again"
+    assert len(os.listdir(tmp_path)) == 4
+
+
+def test_files_that_belong_together_do_not_appear_when_one_fails(tmp_path):
+    names = [tmp_path / name for name in ("log", "out")]
+    names[0].write_bytes(b"old")
+
+    def fail():
+        with appearing.together(names):
+            write(names[0])
+            write(names[1])
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert (os.listdir(tmp_path), names[0].read_bytes()) == (["log"], b"old")
+    write(names[1])  # nothing waits any more
+    assert names[1].exists()
+
+
+def test_a_name_that_was_taken_meanwhile_is_one_error(tmp_path):
+    def fail():
+        with appearing.together([tmp_path / "x"]):
+            write(tmp_path / "x")
+            (tmp_path / "x").mkdir()
+
+    with pytest.raises(DataError, match="x: cannot be written: Is a directory"):
+        fail()
+    assert os.listdir(tmp_path) == ["x"]
+
+
+def test_what_else_fails_is_not_blamed_on_the_output(tmp_path):
+    def fail():
+        with files.writing(tmp_path / "x"):
+            raise OSError(28, "No space left on device", "elsewhere")
+
+    with pytest.raises(OSError, match="elsewhere"):
+        fail()
+    assert os.listdir(tmp_path) == []
+
+
+def test_long_names_of_any_script(tmp_path):
+    write(tmp_path / ("語" * 85))
+    assert os.listdir(tmp_path) == ["語" * 85]
+
+
+def test_only_what_dead_runs_left_is_a_leftover(tmp_path):
+    script = "import sys, time; from aligntools.formats import files\nwith files.writing(sys.argv[1]) as out:\n"
+    script += "  out.write(b'half'); out.flush(); print('ready', flush=True); time.sleep(60)"
+    command = [sys.executable, "-c", script, tmp_path / "out"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        assert len(os.listdir(tmp_path)) == 1
+        assert appearing.leftovers(tmp_path / "out") == []  # it lives
+        process.send_signal(signal.SIGKILL)
+    (left,) = appearing.leftovers(tmp_path / "out")
+    assert (left.process, left.size, left.host) == (process.pid, 4, os.uname().nodename)
+    assert os.path.basename(left.name) == os.listdir(tmp_path)[0]
+    (tmp_path / ".out.scores.1@h.12345678.part").touch()  # another output's
+    assert len(appearing.leftovers(tmp_path / "out")) == 1
+    assert appearing.leftovers(tmp_path / "missing" / "out") == []
+
+
+def test_file_systems_without_locks(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(95, "Operation not supported")
+
+    (tmp_path / ".x.1@h.12345678.part").touch()
+    assert len(appearing.leftovers(tmp_path / "x")) == 1
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    write(tmp_path / "x")
+    assert appearing.leftovers(tmp_path / "x") == []
