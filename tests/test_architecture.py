@@ -152,6 +152,7 @@ WHERE = {"files": {"formats", "cli"}, "output": {"cli"}, "clock": {"cli"}, "envi
 #: The policy must know the user's cache folder before anything is compiled, and say where there is none. Warming up
 #: makes its own little text, and training times its steps for the report.
 EXCEPT = {
+    ("aligntools/ground/memory.py", "files"),  # the kernel's own, which say how much there is
     (POLICY, "files"), (POLICY, "output"), (POLICY, "environment"),
     ("aligntools/aligning/warming.py", "files"), ("aligntools/aligning/training/stages.py", "clock"),
 }  # fmt: skip

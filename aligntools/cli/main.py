@@ -11,6 +11,7 @@ import click
 
 from aligntools import __version__
 from aligntools.formats import appearing
+from aligntools.ground import memory
 from aligntools.ground.errors import AligntoolsError
 
 #: Every subcommand, with its one line in ``aligntools --help``. The module has the command's name with
@@ -149,7 +150,8 @@ def run(command, args=None, prog_name=None):
 def _run(command, args, prog_name, debug):
     try:
         # not command.main(), which turns a closed pipe into exit status 1
-        with command.make_context(prog_name or command.name, args) as context:
+        share = int(memory.SHARE * memory.available())
+        with memory.bounded(share, asked=False), command.make_context(prog_name or command.name, args) as context:
             status = command.invoke(context)
         if sys.stdout is not None:
             sys.stdout.flush()

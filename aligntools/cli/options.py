@@ -8,11 +8,13 @@ its docstring gives. `Command` is the class of every command: it groups options 
 import sys
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from aligntools.api.threads import available_cores
 from aligntools.cli import placing
 from aligntools.formats import files
+from aligntools.ground import memory
 
 #: Given to every command: ``-h`` beside ``--help``, and defaults shown.
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -246,17 +248,20 @@ def tag_separator(_ctx, _option, value):
     return None if value is None else value.encode()
 
 
-def size(_ctx, _option, value):
-    """Read an amount of memory, such as 800M or 4G, as bytes."""
+def size(ctx, option, value):
+    """Read an amount of memory, such as 800M or 4G, as bytes; one that the command line gives bounds the process."""
     if value is None:
         return None
     number, unit = value.rstrip("bB")[:-1], value.rstrip("bB")[-1:].upper()
     if unit.isdigit():
         number, unit = value, ""
     try:
-        return int(float(number) * {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}[unit])
+        found = int(float(number) * {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}[unit])
     except (ValueError, KeyError):
         raise click.BadParameter(f"'{value}' is not a size; write for instance 800M or 4G") from None
+    if ctx.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+        memory.set_limit(found)
+    return found
 
 
 def difference_as(name, difference):

@@ -14,6 +14,7 @@ from itertools import repeat
 import numpy as np
 
 from aligntools.formats import files
+from aligntools.formats.metering import FOR_OBJECTS
 from aligntools.ground.errors import DataError, UsageProblem
 
 #: Columns by name, counted from 0. CoNLL-X calls ``upos`` CPOSTAG and ``xpos`` POSTAG.
@@ -212,7 +213,7 @@ def read_conll(path) -> Conll:
     DataError
         When the file cannot be read or is not CoNLL: a line without ten columns, ids that are not 1, 2, 3 ...
     """
-    with files.reading(path) as file:
+    with files.reading(path, FOR_OBJECTS) as file:
         return parse_conll(path, list(file))
 
 

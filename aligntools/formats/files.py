@@ -6,11 +6,11 @@ import gzip
 import io
 import lzma
 import os
-import stat
 import sys
 from collections.abc import Iterator
 
 from aligntools.formats import appearing
+from aligntools.formats.metering import metered
 from aligntools.ground.errors import DataError
 
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
@@ -103,9 +103,13 @@ def open_input(path):
 
 
 @contextlib.contextmanager
-def reading(path):
-    """Open ``path`` with `open_input`; what goes wrong while reading becomes a `DataError`."""
-    with open_input(path) as file:
+def reading(path, share=1.0):
+    """Open ``path`` with `open_input`; what goes wrong while reading becomes a `DataError`.
+
+    So does what cannot fit: a line over `metering.LONGEST_LINE`, and text with which the process would have more than
+    this ``share`` of the memory that it may use.
+    """
+    with metered(open_input(path), path, share) as file:
         try:
             yield file
         except (EOFError, lzma.LZMAError, gzip.BadGzipFile, OSError) as error:
@@ -130,9 +134,7 @@ def line_blocks(file, size):
     From a pipe a block is what is there: waiting for more could wait for ever, where one program feeds two
     pipes and is held up by the other.
     """
-    read = file.read
-    if isinstance(getattr(file, "raw", None), io.FileIO) and not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-        read = file.read1
+    read = file.read1 if getattr(getattr(file, "raw", None), "live", False) else file.read
     rest = []
     while block := read(size):
         cut = block.rfind(b"\n") + 1

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.formats import files
+from aligntools.formats.metering import FOR_OBJECTS
 from aligntools.formats.pharaoh import Links, check_base, tokenize_links
 from aligntools.ground.errors import DataError, UsageProblem
 
@@ -90,7 +91,7 @@ def read_gold(
     UsageProblem
         When ``index_base`` is 0 for ``naacl``, where 0 is NULL.
     """
-    with files.reading(path) as file:
+    with files.reading(path, FOR_OBJECTS) as file:
         data = file.read()
     return parse_gold(
         data, path=path, format=format, index_base=index_base, first_sentence=first_sentence, sentences=sentences

@@ -13,6 +13,7 @@ import numpy as np
 
 from aligntools.formats import files
 from aligntools.formats.conll import COLUMNS, Conll, column_place, parse_conll, parse_parts
+from aligntools.formats.metering import FOR_OBJECTS
 from aligntools.formats.vocabulary import split_words
 from aligntools.ground.errors import DataError, UsageProblem
 
@@ -69,7 +70,7 @@ def stream_text(path, lines=10_000) -> Iterator[Tokens]:
 
 def read_text(path) -> Tokens:
     """Read plain text whole; see `stream_text`."""
-    with files.reading(path) as file:
+    with files.reading(path, FOR_OBJECTS) as file:
         return _text(list(file), 1)
 
 
@@ -88,7 +89,7 @@ def stream_tagged(path, separator: bytes = b"_", lines=10_000) -> Iterator[Token
 
 def read_tagged(path, separator: bytes = b"_") -> Tokens:
     """Read ``word_TAG word_TAG`` lines whole; see `stream_tagged`."""
-    with files.reading(path) as file:
+    with files.reading(path, FOR_OBJECTS) as file:
         return parse_tagged(path, list(file), 1, separator)
 
 
@@ -187,7 +188,7 @@ def _read(path, format, separator, column, among):
         column_place(column)
     if isinstance(column, int) and column < 1:
         raise UsageProblem(f"column {column}: columns are counted from 1")
-    with files.reading(path) as file:
+    with files.reading(path, FOR_OBJECTS) as file:
         lines = list(file)
     if format == "auto" or (format == "tagged" and separator is None):
         kinds = among if format == "auto" else ("tagged",)

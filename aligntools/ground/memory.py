@@ -1,0 +1,130 @@
+"""How much memory there is, how much of it this process has, and the bound that it keeps.
+
+The bound is one for the process, as memory is: a command sets it, from ``--max-memory`` or from what the machine or the
+container has, and what reads or allocates by the size of its input asks whether it is kept. In a program that uses the
+library without a command there is no bound unless it sets one.
+"""
+
+import contextlib
+import os
+import resource
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from aligntools.ground.errors import ResourceError
+
+#: What a command uses of the machine's or the container's memory, at most, where it is not told.
+SHARE = 0.75
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_WAY_OUT = "give a part of the text, a machine with more, or a higher --max-memory"
+
+
+class _Bound:
+    """The bound in force, and whether it was asked for."""
+
+    bytes: int | None = None
+    asked = False
+
+
+def available(root: str = "/") -> int:
+    """Return the bytes that this process may use: the machine's, its container's or its own limit, the smallest.
+
+    Parameters
+    ----------
+    root : str
+        Where ``proc`` and ``sys`` are.
+    """
+    found = [os.sysconf("SC_PHYS_PAGES") * _PAGE, *_cgroup_limits(Path(root))]
+    found += [soft for soft, _ in map(resource.getrlimit, (resource.RLIMIT_AS, resource.RLIMIT_DATA)) if soft > 0]
+    return min(found)
+
+
+def _cgroup_limits(root):
+    """Yield the limits of the control groups that this process is in, version 1 and 2, up to their roots."""
+    mounted = root / "sys/fs/cgroup"
+    for line in _read(root / "proc/self/cgroup").splitlines():
+        _, controllers, path = (*line.split(":", 2), "", "")[:3]
+        if controllers and "memory" not in controllers.split(","):
+            continue
+        top, name = (mounted / "memory", "memory.limit_in_bytes") if controllers else (mounted, "memory.max")
+        own = top / path.strip("/")
+        for folder in (own, *own.parents):  # in a container the path may be one of the host; its root is there
+            limit = _read(folder / name).strip()
+            if limit.isdigit():
+                yield int(limit)
+            if folder == top:
+                break
+
+
+def _read(path):
+    try:
+        return path.read_text()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def used() -> int:
+    """Return the bytes of memory that this process has now; where that is not known, the most it has had."""
+    pages = _read(Path("/proc/self/statm")).split()
+    if len(pages) > 1:
+        return int(pages[1]) * _PAGE
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+def limit() -> int | None:
+    """Return the bound in force, in bytes."""
+    return _Bound.bytes
+
+
+def set_limit(size: int | None, *, asked: bool = True) -> None:
+    """Bound this process's memory; `bounded` puts the old bound back.
+
+    Parameters
+    ----------
+    size : int or None
+        Bytes; None is no bound.
+    asked : bool
+        The user gave it, with ``--max-memory``.
+    """
+    _Bound.bytes, _Bound.asked = size, asked
+
+
+@contextlib.contextmanager
+def bounded(size: int | None, *, asked: bool = True) -> Iterator[None]:
+    """Bound this process's memory as long as the block runs."""
+    before = _Bound.bytes, _Bound.asked
+    set_limit(size, asked=asked)
+    try:
+        yield
+    finally:
+        _Bound.bytes, _Bound.asked = before
+
+
+def excess(more: int = 0, share: float = 1.0) -> str | None:
+    """Tell in words what is wrong if so many bytes more pass a share of the bound; None if they do not."""
+    bound = _Bound.bytes
+    if bound is None:
+        return None
+    needed = used() + more
+    if needed <= bound * share:
+        return None
+    whose = "--max-memory is" if _Bound.asked else f"{SHARE:.0%} of this machine's or container's memory is"
+    part = "" if share == 1 else f", of which reading may take {share:.0%}"
+    return f"{shown(needed)} of memory needed, and {whose} {shown(bound)}{part} ({_WAY_OUT})"
+
+
+def ask(more: int, what: str) -> None:
+    """Raise an error before so many bytes more would pass the bound.
+
+    Raises
+    ------
+    ResourceError
+    """
+    if problem := excess(more):
+        raise ResourceError(f"{what}: {problem}")
+
+
+def shown(size: float) -> str:
+    """Return a number of bytes in words that ``--max-memory`` takes."""
+    return f"{size / 2**30:.1f}G" if size >= 10 << 30 else f"{-(-int(size) >> 20)}M"

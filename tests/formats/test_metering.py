@@ -1,0 +1,50 @@
+"""What cannot fit in memory is refused while it is read, with the file and the line that was reached."""
+
+import gzip
+import io
+
+import pytest
+
+from aligntools.formats import files, metering
+from aligntools.formats.bitext import read_bitext
+from aligntools.formats.tagged import read_text, stream_text
+from aligntools.ground import memory
+from aligntools.ground.errors import DataError
+
+
+def refused(read, *fragments):
+    with pytest.raises(DataError) as error:
+        read()
+    for fragment in fragments:
+        assert fragment in str(error.value)
+
+
+def test_a_line_without_an_end_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(metering, "LONGEST_LINE", 1 << 20)
+    path = tmp_path / "text"
+    path.write_bytes(b"a ||| b\n" * 3 + b"x" * (3 << 20))
+    refused(lambda: read_bitext(joint=str(path)), f"{path}:4: a line of more than 1 MiB", "split it")
+    refused(lambda: list(stream_text(str(path))), f"{path}:4: a line of more than 1 MiB")
+    path.write_bytes(b"a ||| b\n" * 3 + b"x" * (1 << 20) + b"\ny\n")
+    assert len(read_text(str(path))) == 5
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_text_that_does_not_fit_is_refused(tmp_path, monkeypatch, suffix):
+    path = tmp_path / f"text{suffix}"
+    with (gzip.open if suffix else open)(path, "wb") as out:
+        out.write(b"\n" * (6 << 20))
+    with memory.bounded(memory.used() + (24 << 20)):
+        refused(lambda: read_bitext(joint=str(path)), f"{path}:", "does not fit in memory", "--max-memory is")
+    with memory.bounded(memory.used() * 3 + (12 << 20)):  # readers that keep objects stop earlier
+        refused(lambda: read_text(str(path)), f"{path}:", "of which reading may take 30%")
+
+
+def test_what_is_read_is_what_is_there(tmp_path):
+    data = bytes(range(256)) * 5000
+    (tmp_path / "data").write_bytes(data)
+    with files.reading(tmp_path / "data") as file:
+        assert file.read() == data
+    with files.reading(tmp_path / "data") as file:
+        assert list(file) == io.BytesIO(data).readlines()
+    assert b"".join(files.blocks_of_lines(str(tmp_path / "data"), 1000)) == data
