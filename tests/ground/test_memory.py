@@ -37,7 +37,7 @@ def test_a_group_without_a_limit_has_what_the_machine_has(tmp_path):
 
 def test_used_memory_grows_with_what_is_held():
     before = memory.used()
-    held = np.ones(1 << 25, np.uint8)
+    held = np.ones(1 << 27, np.uint8)
     assert memory.used() - before > len(held) // 2
 
 
