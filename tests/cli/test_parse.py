@@ -199,3 +199,27 @@ def test_each_option_of_training_shows(samples, tmp_path):
         assert (done.returncode, done.stderr) == (0, b"")
         found.append((tmp_path / "m").read_bytes())
     assert len(set(found)) == len(found)
+
+
+def test_each_option_of_parsing_shows(model, samples):
+    """Every option changes what is written, or refuses the text."""
+    text = samples / "en.conllu"
+    usual = run("parse", "-q", "-m", model, text).stdout
+    for change in (("--no-labels",), ("--column", "xpos"), ("--max-length", 4), ("--map", "penn")):
+        done = run("parse", "-q", "-m", model, *change, text)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout != usual
+    tagged = (samples / "en.tagged").read_bytes()
+    parsed = run("parse", "-m", model, stdin=tagged).stdout
+    assert run("parse", "-m", model, "--separator", "/", stdin=tagged.replace(b"_", b"/")).stdout == parsed
+    fails(run("parse", "-m", model, "--separator", "|", stdin=tagged), "|")
+    fails(run("parse", "-m", model, "--format", "conll", stdin=tagged), ":1: ")
+
+
+def test_kinds_of_trees_show(samples, tmp_path):
+    """A parser that knows little is unsure enough for each kind of tree to be found."""
+    bank, little = samples / "en.conllu", tmp_path / "little.parser"
+    kinds = ("--non-projective", "--any-root")
+    assert run("train-parser", "-q", "--treebank", bank, "--iterations", 1, *kinds, "-o", little).returncode == 0
+    outputs = {run("parse", "-m", little, *f, bank).stdout for f in ((), ("--projective",), ("--single-root",))}
+    assert len(outputs) == 3

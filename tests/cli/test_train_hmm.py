@@ -82,6 +82,11 @@ def test_an_alignment_hmm_is_for_align(samples, folder):
     applied = run("align", "-q", "-m", folder / "de-en.hmm", *text)
     assert applied.returncode == 0, applied.stderr
     assert applied.stdout == run("align", "-q", "--model-type", "hmm", *text).stdout
+    for flags in (("-i", samples / "de-en.txt"), (*text, "--case-sensitive")):  # the same text, and its words apart
+        done = run("train-hmm", "-q", *flags, "-o", folder / "other.hmm")
+        assert (done.returncode, done.stderr) == (0, b"")
+        same = (folder / "other.hmm").read_bytes() == (folder / "de-en.hmm").read_bytes()
+        assert same == ("-i" in flags)
     fails(run("tag", "-m", folder / "de-en.hmm", samples / "en.txt"), "alignment", "aligntools align -m")
 
 

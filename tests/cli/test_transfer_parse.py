@@ -168,3 +168,40 @@ def test_the_old_spelling_of_output_goes_on_working(folder, tmp_path):
     done = run(*direct, "-m", tmp_path / "old")
     assert done.stderr == b"note: -m is called -o now\n"
     assert (tmp_path / "old").read_bytes() == (tmp_path / "new").read_bytes()
+
+
+def test_each_option_shows(transfer, folder, tmp_path):
+    """Every option changes the model; what the options mean is tested with the API."""
+    links = (folder / "links").read_text().split("\n")
+    (tmp_path / "from-1").write_text("\n".join(re.sub(r"\d+", lambda n: str(int(n[0]) + 1), line) for line in links))
+    found = {}
+    for change in (
+        (), ("--unlabeled", folder / "en"), ("--head", 30), ("--min-length", 8), ("--max-length", 7),
+        ("--min-aligned", 0.9), ("--map", "upos"), ("--weights", "score"), ("--method", "projected"),
+        ("--method", "projected", "--rounds", 0), ("--method", "projected", "--reward", 20), ("--l2", 1),
+        ("--features", "delexicalized"), ("--non-projective",), ("--any-root",), ("--min-count", 1), ("--bits", 6),
+        ("--iterations", 4), ("--tolerance", 0.5), ("--unlabeled", folder / "en", "--gamma", 9),
+        ("--unlabeled", folder / "en", "--entropy", "renyi"),
+        ("--unlabeled", folder / "en", "--entropy", "renyi", "--alpha", 1.5),
+    ):  # fmt: skip
+        done = transfer("-q", "--iterations", 3, *change)
+        assert (done.returncode, done.stderr) == (0, b"")
+        found[change] = (tmp_path / "de.parser").read_bytes()
+    assert len(set(found.values())) == len(found)
+    done = transfer("-q", "--iterations", 3, "--index-base", 1, alignments=tmp_path / "from-1")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "de.parser").read_bytes() == found[()]
+    assert b"/" in transfer("--separator", "/").stderr
+
+
+def test_the_column_of_the_tags(transfer, folder, samples, tmp_path):
+    """With CoNLL on both sides, parsing is learned from the column that is named."""
+    models = set()
+    for column in ((), ("--column", "xpos")):
+        bank, links = samples / "en.conllu", tmp_path / "links"
+        words = [part.count("\n") for part in bank.read_text().strip().split("\n\n")]
+        links.write_text("".join(" ".join(f"{k}-{k}" for k in range(min(n, 3))) + "\n" for n in words))
+        done = transfer("-q", "--min-aligned", 0, *column, "-a", links, source=bank, target=bank, alignments=None)
+        assert (done.returncode, done.stderr) == (0, b"")
+        models.add((tmp_path / "de.parser").read_bytes())
+    assert len(models) == 2
