@@ -6,7 +6,7 @@ import math
 
 import click
 
-from aligntools.cli import options, tables
+from aligntools.cli import options
 from aligntools.ground.errors import UsageProblem
 
 _BITS = math.log(2)
@@ -83,6 +83,8 @@ def _as_json(results, _verbose):
 
 
 def _as_table(results, verbose):
+    from aligntools.metrics.base import aligned
+
     rows = [["text", "perplexity", "without unknown", "bits", "log10", "sentences", "words", "unknown"]]
     for path, result in results:
         f = _figures(path, result)
@@ -91,7 +93,7 @@ def _as_table(results, verbose):
             [path, *("-" if x is None else f"{x:.3f}" for x in numbers), f"{f['log10']:.2f}",
              *(str(f[name]) for name in ("sentences", "words", "unknown"))]
         )  # fmt: skip
-    text = tables.aligned(rows)
+    text = aligned(rows)
     if verbose:
         for path, result in results:
             found = ", ".join(f"{order}: {n}" for order, n in enumerate(result.found, 1))
