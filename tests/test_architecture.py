@@ -23,6 +23,7 @@ BELOW = {"ground": set(), "formats": {"ground"}, "metrics": {"ground", "formats"
 TASKS = {p.parent.name for p in PACKAGE.glob("*/__init__.py")} - {"cli", "api", *BELOW}
 BELOW |= {task: {"ground", "formats", "metrics"} for task in TASKS} | {"api": TASKS | set(BELOW)}
 POLICY = "aligntools/ground/compiling.py"
+CODE_FILES, CODE_FOLDERS = "aligntools/ground/code_cache.py", "aligntools/ground/code_folders.py"
 
 
 def package_of(name):
@@ -99,7 +100,7 @@ def test_kernels_import_kernels_and_numpy():
     [
         ("click", lambda name: package_of(name) == "cli"),
         ("tqdm", lambda name: package_of(name) in ("cli", "api")),
-        ("numba", lambda name: name == POLICY),
+        ("numba", lambda name: name in (POLICY, CODE_FILES)),
         ("safetensors", lambda name: package_of(name) == "formats"),
         ("zstandard", lambda name: package_of(name) == "formats"),
     ],
@@ -153,7 +154,7 @@ WHERE = {"files": {"formats", "cli"}, "output": {"cli"}, "clock": {"cli"}, "envi
 #: makes its own little text, and training times its steps for the report.
 EXCEPT = {
     ("aligntools/ground/memory.py", "files"),  # the kernel's own, which say how much there is
-    (POLICY, "files"), (POLICY, "output"), (POLICY, "environment"),
+    (POLICY, "files"), (CODE_FILES, "files"), (CODE_FOLDERS, "environment"),
     ("aligntools/aligning/warming.py", "files"), ("aligntools/aligning/training/stages.py", "clock"),
 }  # fmt: skip
 

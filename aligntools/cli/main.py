@@ -74,7 +74,8 @@ class _Warnings(logging.Handler):
     """Writes what the library logs to standard error, as one line each."""
 
     def emit(self, record):
-        sys.stderr.write("warning: " + " ".join(record.getMessage().splitlines()) + "\n")
+        kind = "warning: " if record.levelno >= logging.WARNING else ""
+        sys.stderr.write(kind + " ".join(record.getMessage().splitlines()) + "\n")
 
 
 class _Unfailing:
@@ -126,7 +127,8 @@ def _surroundings():
     _end_on_signals()
     stderr = sys.stderr
     sys.stderr = _Unfailing(stderr if stderr is not None else open(2, "w", closefd=False))  # noqa: SIM115
-    logging.getLogger("aligntools").addHandler(warnings := _Warnings(logging.WARNING))
+    logging.getLogger("aligntools").addHandler(warnings := _Warnings())
+    logging.getLogger("aligntools.compiling").setLevel(logging.INFO)  # `options.verbosity` takes it back
     appearing.SYNC = not os.environ.get(NO_FSYNC)
     try:
         yield

@@ -5,6 +5,7 @@ its docstring gives. `Command` is the class of every command: it groups options 
 ``--debug`` after the command's name too, and goes on taking the old spellings of options that were renamed.
 """
 
+import logging
 import sys
 
 import click
@@ -157,11 +158,17 @@ def threads(function):
     )(function)
 
 
+def _quiet(_context, _parameter, value):
+    if value:
+        logging.getLogger("aligntools.compiling").setLevel(logging.WARNING)
+    return value
+
+
 def verbosity(function):
     """Add ``-q/--quiet`` and ``-v/--verbose``, passed as ``quiet`` and ``verbose`` (bool)."""
     for option in (
         click.option("-v", "--verbose", is_flag=True, help="More figures on standard error."),
-        click.option("-q", "--quiet", is_flag=True, help="Nothing but errors on standard error."),
+        click.option("-q", "--quiet", is_flag=True, callback=_quiet, help="Nothing but errors on standard error."),
     ):
         function = option(function)
     return function

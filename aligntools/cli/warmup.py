@@ -31,7 +31,8 @@ def command(threads, quiet, verbose):
         if verbose and not quiet:
             click.echo(f"{part}: {seconds:.1f} s", err=True)
     if not quiet:
-        where = f"kept in {compiling.CACHE_FOLDER}" if compiling.CACHE_FOLDER else "not kept: no writable folder"
+        folder = compiling.cache_folder()
+        where = f"kept in {folder}" if folder else "not kept: no writable folder"
         click.echo(f"compiled in {time.perf_counter() - began:.1f} s; {where}", err=True)
 
 

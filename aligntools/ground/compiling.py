@@ -1,25 +1,32 @@
 """How kernels are compiled and where the compiled code is kept: the one place that knows Numba's decorators.
 
-Two traps of Numba's own cache are avoided. A kernel that calls a kernel of another file is not recompiled
-when that other file changes, so the cache folder is named after a hash of *all* kernel sources. And a
-read-only installation without a usable home fails at import, so where no folder can be made the kernels
-are compiled again in each process, with a logged warning.
+Compiled code is kept by what it was made of and for, not by where the package is installed: a hash of *all* kernel
+sources (a kernel that calls a kernel of another file must be compiled again when that one changes, which Numba's own
+cache does not see), the versions of Numba, LLVM, NumPy and Python, the CPU, and Numba's settings. So a ``warmup``
+serves every environment and checkout with the same sources.
 """
 
 import functools
 import hashlib
-import logging
-import os
 import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
+from numba.core import codegen, config
+
+from aligntools.ground.code_cache import CodeCache, log
+from aligntools.ground.code_folders import CodeFolders
 
 #: Floating-point freedoms that let loops vectorise and keep NaN and infinity as they are.
 _FAST = {"contract", "reassoc", "nsz", "arcp"}
+#: Settings of Numba's that change the code that it compiles.
+_SETTINGS = (
+    "OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX", "USING_SVML",
+    "LLVM_REFPRUNE_PASS", "LLVM_REFPRUNE_FLAGS", "EXTEND_VARIABLE_LIFETIMES",
+)  # fmt: skip
 
 
 def _source_hash() -> str:
@@ -31,35 +38,24 @@ def _source_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-def _cache_folder() -> Path | None:
-    """Return a writable per-user folder for this version's compiled code, or None."""
-    name = f"numba-{numba.__version__}-py{sys.version_info[0]}{sys.version_info[1]}-{_source_hash()}"
-    bases = []
-    if os.environ.get("ALIGNTOOLS_CACHE_DIR"):
-        bases.append(Path(os.environ["ALIGNTOOLS_CACHE_DIR"]))
-    elif os.environ.get("XDG_CACHE_HOME"):
-        bases.append(Path(os.environ["XDG_CACHE_HOME"]) / "aligntools")
-    home = os.path.expanduser("~")
-    if os.path.isabs(home):
-        bases.append(Path(home) / ".cache" / "aligntools")
-    for base in bases:
-        folder = base / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                return folder
-        except OSError:
-            continue
-    return None
+def _folder_name() -> str:
+    """Name what is compiled, by what, for what: wherever that is the same, compiled code is the same."""
+    cpu = config.CPU_NAME or codegen.ll.get_host_cpu_name()
+    features = codegen.get_host_cpu_features() if config.CPU_FEATURES is None else config.CPU_FEATURES
+    settings = [
+        codegen.ll.llvm_version_info, np.__version__.split(".")[:2], sys.implementation.cache_tag, cpu, features,
+        *(getattr(config, name, None) for name in _SETTINGS), _source_hash(),
+    ]  # fmt: skip
+    digest = hashlib.sha256(repr(settings).encode()).hexdigest()[:16]
+    return f"numba-{numba.__version__}-py{sys.version_info[0]}{sys.version_info[1]}-{cpu}-{digest}"
 
 
-_real = functools.cache(os.path.realpath)
-CACHE_FOLDER = _cache_folder()
-if CACHE_FOLDER is None:
-    logging.getLogger("aligntools").warning(
-        "no folder for compiled code can be written; compiling again in this run"
-        " (set ALIGNTOOLS_CACHE_DIR to a writable folder)"
-    )
+_FOLDERS = CodeFolders(_folder_name(), log.warning)
+
+
+def cache_folder() -> Path | None:
+    """Return the folder that compiled code is written to; None, and a warning logged once, where there is none."""
+    return _FOLDERS.writable()
 
 
 def kernel(
@@ -91,7 +87,7 @@ def kernel(
     """
     if function is None:
         return functools.partial(kernel, fast=fast, inline=inline, part=part, owning=owning)
-    options: dict[str, Any] = {"nogil": True, "cache": CACHE_FOLDER is not None, "error_model": "numpy"}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     options["no_cfunc_wrapper"] = True  # kernels are called from Python and from kernels: a tenth less to compile
     if fast:
         options["fastmath"] = _FAST
@@ -101,12 +97,7 @@ def kernel(
         options["inline"] = "always"
     if not owning:
         options["_nrt"] = False
-    # Numba keeps compiled code by the path of the source: links to a package share its compiled code.
-    function.__code__ = function.__code__.replace(co_filename=_real(function.__code__.co_filename))
-    before = numba.config.CACHE_DIR
-    if CACHE_FOLDER is not None:
-        numba.config.CACHE_DIR = str(CACHE_FOLDER)
-    try:
-        return numba.njit(function, **options)
-    finally:
-        numba.config.CACHE_DIR = before  # a caller's own compiled functions keep their place
+    compiled = numba.njit(function, **options)
+    if not config.DISABLE_JIT:
+        compiled._cache = CodeCache(function, _FOLDERS)  # what ``cache=True`` does, with files of our own
+    return compiled

@@ -27,7 +27,7 @@ def run(*args, stdin=b"", cwd=None, script=None, timeout=120, process=False):
     args = list(map(str, args))
     if not process:
         return _run_inside(args, stdin, cwd or ROOT, script)
-    return subprocess.run(
+    done = subprocess.run(
         [*program(script), *args],
         input=stdin,
         capture_output=True,
@@ -35,6 +35,14 @@ def run(*args, stdin=b"", cwd=None, script=None, timeout=120, process=False):
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         timeout=timeout,
     )
+    done.stderr = without_compiling(done.stderr)
+    return done
+
+
+def without_compiling(errors):
+    """Leave out what a command says because the tests' folder for compiled code was empty."""
+    lines = errors.splitlines(keepends=True)
+    return b"".join(line for line in lines if not line.endswith((b"machine (up to 20 s)\n", b"on this machine\n")))
 
 
 def program(script=None):
@@ -99,6 +107,7 @@ def _standard_files(data):
             for file in (out, err):
                 file.seek(0)
                 written.append(file.read())
+            written[1] = without_compiling(written[1])
 
 
 @contextlib.contextmanager
@@ -140,6 +149,6 @@ def through_head(*args):
     )
     line = process.stdout.readline()
     process.stdout.close()
-    errors = process.stderr.read()
+    errors = without_compiling(process.stderr.read())
     process.stderr.close()
     return line, process.wait(), errors

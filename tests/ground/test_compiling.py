@@ -1,11 +1,12 @@
 import math
 import os
+import shutil
 import subprocess
 import sys
 
 from tests.cli.running import ROOT
 
-LOOK = "from aligntools.ground import compiling; print(compiling.CACHE_FOLDER)"
+LOOK = "from aligntools.ground import compiling; print(compiling.cache_folder())"
 
 
 def python(code, **variables):
@@ -48,8 +49,8 @@ def test_the_command_line_prints_the_warning_as_one_line(tmp_path):
     nowhere = str(tmp_path / "file" / "below")
     code = (
         "import click, importlib; from aligntools.cli.main import run;"
-        "load = lambda: importlib.import_module('aligntools.ground.compiling');"
-        "run(click.Command('x', callback=load), [])"
+        "look = lambda: importlib.import_module('aligntools.ground.compiling').cache_folder();"
+        "run(click.Command('x', callback=look), [])"
     )
     done = python(code, HOME=nowhere, ALIGNTOOLS_CACHE_DIR=nowhere)
     assert done.stderr.startswith(b"warning: no folder for compiled code")
@@ -66,8 +67,6 @@ def test_what_a_user_of_the_library_compiles_goes_where_it_went_before(tmp_path)
 
 def test_a_change_of_any_kernel_is_a_new_folder(tmp_path, monkeypatch):
     """Numba itself would go on using a caller that was compiled with the old callee."""
-    import shutil
-
     from aligntools.ground import compiling
 
     package = tmp_path / "aligntools"
@@ -86,11 +85,30 @@ def test_a_change_of_any_kernel_is_a_new_folder(tmp_path, monkeypatch):
     assert compiling._source_hash() in seen
 
 
-def test_a_link_to_the_package_uses_its_compiled_code(tmp_path):
-    (tmp_path / "aligntools").symlink_to(ROOT / "aligntools")
-    code = "from aligntools.ground import kernels_vectors as k; print(k.inner_products._cache.cache_path)"
-    paths = {
-        python(code, ALIGNTOOLS_CACHE_DIR=str(tmp_path / "cache"), PYTHONPATH=str(path)).stdout
+def test_where_the_package_is_does_not_matter(tmp_path):
+    """Code compiled in one environment serves all others, links and checkouts with the same sources."""
+    shutil.copytree(ROOT / "aligntools", tmp_path / "aligntools", ignore=shutil.ignore_patterns("__pycache__"))
+    for path in (tmp_path / "aligntools").rglob("*.py"):
+        os.utime(path, (0, 0))
+    code = (
+        "from aligntools.aligning.text.kernels_cooccurrence import exp_digamma as k; import aligntools, sys;"
+        "k(1.0); print(aligntools.__file__, sum(k.stats.cache_misses.values()))"
+    )
+    compiled = [
+        python(code, ALIGNTOOLS_CACHE_DIR=str(tmp_path / "cache"), PYTHONPATH=str(path)).stdout.decode().split()
         for path in (ROOT, tmp_path)
-    }
-    assert len(paths) == 1
+    ]
+    assert compiled[0][0] != compiled[1][0]
+    assert [count for _, count in compiled] == ["1", "0"]
+
+
+def test_settings_that_change_the_code_have_folders_of_their_own(tmp_path):
+    variables = (
+        {},
+        {"NUMBA_BOUNDSCHECK": "1"},
+        {"NUMBA_OPT": "0"},
+        {"NUMBA_CPU_NAME": "x86-64"},
+        {"NUMBA_ENABLE_AVX": "0"},
+    )
+    places = {python(LOOK, ALIGNTOOLS_CACHE_DIR=str(tmp_path), **more).stdout for more in variables}
+    assert len(places) == len(variables)

@@ -1,0 +1,242 @@
+"""Compiled code on disk: a file for each kernel and signature, checked when read, compiled by one process at a time.
+
+In place of Numba's own files, whose index is lost with one bad byte, which end a run when they cannot be read or
+written (its issue 10434), and which several processes that start together all compile for themselves.
+"""
+
+import contextlib
+import functools
+import hashlib
+import logging
+import os
+import pickle
+import time
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from numba.core import event
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.serialize import dumps
+
+from aligntools.ground.code_folders import CodeFolders, objection
+
+try:
+    import fcntl
+except ImportError:  # not on this system: then each process compiles for itself
+    fcntl = None  # type: ignore[assignment]
+
+#: What a file begins with; the SHA-256 of the rest follows, then the pickled key and code.
+HEAD = b"aligntools compiled code 1\n"
+#: Seconds between two looks at another process's lock, and how many looks before going on without it.
+PAUSE, LOOKS = 0.05, 12_000
+#: Says what is compiled and waited for; programs that show it set its level to INFO.
+log = logging.getLogger("aligntools.compiling")
+
+
+class CodeFiles:
+    """The files of one kernel in some folders: takes the place of Numba's ``IndexDataCacheFile``."""
+
+    def __init__(self, kernel: str, folders: CodeFolders) -> None:
+        self._kernel, self._folders = kernel, folders
+
+    def name(self, key: object) -> str:
+        """Return the name of the file for a key: the signature, the machine, and the kernel's bytecode."""
+        return f"{self._kernel}-{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
+
+    def load(self, key: object) -> Any:
+        """Return what was saved, or None: what is not there, damaged or not to be trusted is compiled again."""
+        for folder in self._folders.readable:
+            path = folder / self.name(key)
+            try:
+                found, data = pickle.loads(_read(path))
+                if found == key:
+                    return data
+            except OSError:
+                continue
+            except Exception as error:  # unpickling can raise anything
+                _complain(path, str(error))
+        return None
+
+    def save(self, key: object, data: Any) -> None:
+        """Write a file, whole or not at all; where that cannot be, warn and write nothing more in this run."""
+        folder = self._folders.writable()
+        if folder is None:
+            return
+        payload = dumps((key, data))
+        path = folder / self.name(key)
+        unfinished = path.with_suffix(f".{uuid.uuid4().hex[:12]}.part")
+        try:
+            try:
+                with os.fdopen(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "wb") as file:
+                    file.write(HEAD + hashlib.sha256(payload).digest() + payload)
+                os.replace(unfinished, path)
+            finally:
+                with contextlib.suppress(OSError):
+                    os.unlink(unfinished)
+        except OSError as error:
+            self._folders.stop_writing()
+            log.warning(f"compiled code cannot be kept in {folder}: {error.strerror}; going on without")
+
+    def flush(self) -> None:
+        """Forget nothing: a recompiled kernel replaces its file."""
+
+
+def _read(path: Path) -> bytes:
+    """Return what follows a file's head. Raises OSError where nothing is to be had, ValueError where it is damaged."""
+    with open(path, "rb") as file:
+        if problem := objection(os.fstat(file.fileno())):
+            raise PermissionError(problem)
+        data = file.read()
+    start = len(HEAD) + 32
+    if not data.startswith(HEAD) or hashlib.sha256(data[start:]).digest() != data[len(HEAD) : start]:
+        raise ValueError("its checksum is wrong")
+    return data[start:]
+
+
+@functools.cache
+def _complain(path: Path, error: str) -> None:
+    log.info(f"{path} is damaged ({error}); compiling it again")
+
+
+class _Turns:
+    """Lets one process at a time compile a kernel; others wait, then load what it compiled.
+
+    The lock is the operating system's on an open file, and gone with the process that held it. Kernels that are
+    compiled for another one are locked within its lock; as no kernel calls itself, nobody waits in a circle. Numba
+    compiles in one thread at a time, so this needs no lock of its own.
+    """
+
+    def __init__(self) -> None:
+        self._held: list[tuple[int, Path] | None] = []
+        self._said = False
+
+    def say(self, text: str) -> None:
+        """Log the first thing that happens; a line is enough."""
+        if not self._said:
+            log.info(text)
+        self._said = True
+
+    def enter(self, path: Path | None) -> None:
+        """Wait for the turn to compile what a lock file is for."""
+        held = None
+        if path is not None and fcntl is not None:
+            with contextlib.suppress(OSError):
+                held = os.open(path, os.O_RDWR | os.O_CREAT, 0o644), path
+        if held is not None:
+            try:
+                self._wait(held[0])
+            except BaseException as error:
+                os.close(held[0])
+                if not isinstance(error, OSError):
+                    raise
+                held = None  # the file system has no locks, or the holder does not get on
+        self._held.append(held)
+
+    def _wait(self, descriptor: int) -> None:
+        for _ in range(LOOKS):
+            with contextlib.suppress(BlockingIOError):
+                return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.say("waiting for another process that compiles, once on this machine")
+            time.sleep(PAUSE)
+        raise TimeoutError
+
+    def leave(self) -> None:
+        """End the turn. Who waits for the file without its name, or makes a new one, finds what was compiled."""
+        held = self._held.pop()
+        if held is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(held[1])
+            os.close(held[0])
+
+
+turns = _Turns()
+
+
+class _Failures(event.Listener):
+    """Ends the turn of what could not be compiled, which is not saved."""
+
+    def on_start(self, event: Any) -> None:
+        """Do nothing."""
+
+    def on_end(self, event: Any) -> None:
+        """Take note of a failure; ``is_failed`` is wrong in some versions of Numba."""
+        failed = any(event._exc_details or ())
+        if failed and isinstance(event.data["dispatcher"]._cache, CodeCache):
+            turns.leave()
+
+
+class _Nowhere(_CacheLocator):
+    """Numba asks a locator for folders; `CodeFolders` knows them."""
+
+    def __init__(self, py_file: str) -> None:
+        self._py_file = py_file
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> "_Nowhere":
+        return cls(py_file)
+
+    def get_cache_path(self) -> str:
+        return ""
+
+    def get_source_stamp(self) -> str:
+        return ""
+
+    def get_disambiguator(self) -> str:
+        return ""
+
+
+class _Results(CompileResultCacheImpl):
+    _locator_classes = [_Nowhere]  # noqa: RUF012 - as in the class above
+
+
+class CodeCache(FunctionCache):
+    """What Numba asks for compiled code of one kernel before it compiles, and hands it to afterwards."""
+
+    _impl_class = _Results
+
+    def __init__(self, function: Callable[..., Any], folders: CodeFolders) -> None:
+        super().__init__(function)
+        self._folders = folders
+        self._cache_file = CodeFiles(f"{function.__module__}.{function.__qualname__}", folders)
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder that is written to."""
+        return str(self._folders.writable() or "") or None
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the code for a signature, or None and the turn to compile it."""
+        target_context.refresh()
+        found = self._found(sig, target_context)
+        if found is not None:
+            return found
+        folder = self._folders.writable()
+        if folder is None:
+            turns.enter(None)
+            turns.say("compiling (up to 20 s)")
+            return None
+        name = self._cache_file.name(self._index_key(sig, target_context.codegen()))
+        turns.enter((folder / name).with_suffix(".lock"))
+        if (found := self._found(sig, target_context)) is not None:  # another process has compiled it meanwhile
+            turns.leave()
+            return found
+        turns.say("compiling, once on this machine (up to 20 s)")
+        return None
+
+    def _found(self, sig: Any, target_context: Any) -> Any:
+        with contextlib.suppress(Exception):  # whatever is wrong with it: it is compiled again
+            return self._load_overload(sig, target_context)
+        return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the code for a signature, and end the turn."""
+        try:
+            if self._folders.writable() is not None and self._impl.check_cachable(data):
+                self._cache_file.save(self._index_key(sig, data.codegen), self._impl.reduce(data))
+        finally:
+            turns.leave()
+
+
+event.register("numba:compile", _Failures())

@@ -1,0 +1,109 @@
+"""Which folders compiled code is read from and written to: only such as nobody else can put code into."""
+
+import contextlib
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+#: Read where it is there: for the code that an image's or a cluster's ``warmup`` compiled for every user.
+SYSTEM = Path("/var/cache/aligntools")
+#: Of all folders that are made. The umask may take from it and cannot add to it.
+MODE = 0o755
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def objection(status: os.stat_result, *, parent: bool = False) -> str | None:
+    """Say why code under a file or folder of this status is not to be run; None where it may be.
+
+    Parameters
+    ----------
+    parent : bool
+        It only holds the folder with the code: then others may write to it where each can remove only what is
+        theirs, as in ``/tmp``.
+    """
+    if status.st_uid not in (0, os.geteuid()):
+        return "it belongs to another user"
+    if status.st_mode & OTHERS_WRITE and not (parent and status.st_mode & stat.S_ISVTX):
+        return "others may write to it (chmod go-w)"
+    return None
+
+
+def bases() -> Iterator[tuple[Path, bool]]:
+    """Yield the user's folders for compiled code, the first choice first, and whether the user named it."""
+    if os.environ.get("ALIGNTOOLS_CACHE_DIR"):
+        yield Path(os.environ["ALIGNTOOLS_CACHE_DIR"]).absolute(), True
+    elif os.environ.get("XDG_CACHE_HOME"):
+        yield Path(os.environ["XDG_CACHE_HOME"]).absolute() / "aligntools", False
+    home = os.path.expanduser("~")  # from the user database where HOME is not set; as it is where that is silent
+    if os.path.isabs(home):
+        yield Path(home) / ".cache" / "aligntools", False
+
+
+class CodeFolders:
+    """The folders of one kind of compiled code.
+
+    Parameters
+    ----------
+    name : str
+        Of the folder in each of the users' folders: says what is compiled, and for what.
+    warn : callable
+        Told in a line of what is not as it should be.
+    """
+
+    def __init__(self, name: str, warn: Callable[[str], None]) -> None:
+        self._name, self._warn = name, warn
+        self._refused: set[Path] = set()
+        self._written: Path | None = None
+        self._asked = False
+        places = [*bases(), (SYSTEM, True)]
+        self.readable = [base / name for base, named in places if self._usable(base, named)]
+
+    def _usable(self, base: Path, named: bool) -> bool:
+        """Return whether the folder is there, and nobody else can put code into it; warn where somebody can."""
+        for path in (base, base / self._name):
+            try:
+                status = path.stat()
+                if not named and status.st_uid == os.geteuid() and status.st_mode & OTHERS_WRITE:
+                    path.chmod(stat.S_IMODE(status.st_mode) & ~OTHERS_WRITE)  # made under a generous umask
+                    status = path.stat()
+            except OSError:
+                return False
+            if problem := objection(status, parent=path is base):
+                if path not in self._refused:
+                    self._warn(f"{path} is not used for compiled code: {problem}")
+                self._refused.add(path)
+                return False
+        return True
+
+    def writable(self) -> Path | None:
+        """Return the folder that is written to, made where need be; None, with a warning, where there is none."""
+        if not self._asked:
+            self._asked = True
+            self._written = next((f for f in map(self._made, bases()) if f), None)
+            if self._written is None:
+                self._warn(
+                    "no folder for compiled code can be written; compiling again in this run"
+                    " (set ALIGNTOOLS_CACHE_DIR to a writable folder)"
+                )
+        return self._written
+
+    def _made(self, place: tuple[Path, bool]) -> Path | None:
+        base, named = place
+        folder = base / self._name
+        try:
+            for path in (*reversed(base.parents), base, folder):
+                if not path.is_dir():
+                    with contextlib.suppress(FileExistsError):  # another process was quicker
+                        path.mkdir(MODE)
+        except OSError:
+            return None
+        if not (self._usable(base, named) and os.access(folder, os.W_OK | os.X_OK)):
+            return None
+        if folder not in self.readable:
+            self.readable.insert(0, folder)
+        return folder
+
+    def stop_writing(self) -> None:
+        """Write nothing from now on."""
+        self._asked, self._written = True, None

@@ -1,0 +1,266 @@
+"""Compiled code on disk, with a kernel that takes no time to compile."""
+
+import errno
+import fcntl
+import logging
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numba
+import pytest
+
+from aligntools.ground import code_cache
+from aligntools.ground.code_cache import CodeCache
+from aligntools.ground.code_folders import CodeFolders
+from tests.places import ROOT
+
+
+def double(x):
+    return 2 * x
+
+
+class Place:
+    """A folder for compiled code, and new kernels as a process that starts there would have them."""
+
+    def __init__(self, path):
+        self.path, self.warnings = path, []
+
+    def kernel(self):
+        compiled = numba.njit(double)
+        compiled._cache = CodeCache(double, CodeFolders("some", self.warnings.append))
+        return compiled
+
+    def compiles(self):
+        """Call a new kernel; return whether it was compiled and not loaded."""
+        compiled = self.kernel()
+        assert compiled(21) == 42
+        assert not code_cache.turns._held
+        return bool(compiled.stats.cache_misses)
+
+    @property
+    def files(self):
+        return sorted((self.path / "some").iterdir())
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.setenv("ALIGNTOOLS_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(code_cache.turns, "_said", False)
+    return Place(tmp_path / "cache")
+
+
+@pytest.fixture
+def said(caplog):
+    caplog.set_level(logging.INFO, "aligntools.compiling")
+    return lambda: [record.getMessage() for record in caplog.records]
+
+
+def test_what_was_compiled_is_loaded(place, said):
+    assert place.compiles()
+    assert not place.compiles()
+    assert [p.suffix for p in place.files] == [".nbc"]  # no lock is left
+    assert said() == ["compiling, once on this machine (up to 20 s)"]
+    assert not place.warnings
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: b"",
+        lambda data: data[:100],
+        lambda data: data[:-1],
+        lambda data: b"\0" * len(data),
+        lambda data: data[:-40] + bytes([data[-40] ^ 1]) + data[-39:],
+        lambda data: pickle.dumps((1, 2)),
+    ],
+    ids=["emptied", "cut to its head", "cut", "zeros", "a bit", "another pickle"],
+)
+def test_what_is_damaged_is_compiled_again_and_replaced(place, damage):
+    assert place.compiles()
+    (file,) = place.files
+    whole = file.read_bytes()
+    file.write_bytes(damage(whole))
+    assert place.compiles()
+    assert file.read_bytes()[: len(code_cache.HEAD)] == code_cache.HEAD
+    assert not place.compiles()
+
+
+def test_code_that_cannot_be_made_from_a_whole_file_is_compiled_again(place):
+    compiled = place.kernel()
+    compiled(1)
+    key = compiled._cache._index_key((numba.int64,), compiled.targetctx.codegen())
+    compiled._cache._cache_file.save(key, ("nonsense",))
+    assert place.compiles()
+    assert not place.compiles()
+
+
+def test_a_full_disk_is_done_without(place, monkeypatch, said):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        compiled = place.kernel()
+        assert [compiled(21), compiled(1.5)] == [42, 3.0]
+    assert said()[1:] == [
+        f"compiled code cannot be kept in {place.path / 'some'}: No space left on device; going on without"
+    ]
+    assert not place.files
+
+
+def test_a_kernel_that_cannot_be_compiled_keeps_nobody_waiting(place):
+    with pytest.raises(numba.TypingError):
+        place.kernel()(None)
+    assert not code_cache.turns._held
+    assert not place.files
+
+
+# One at a time
+
+STORY = f"""
+import sys, time
+sys.path.insert(0, {str(ROOT)!r})
+from tests.ground.test_code_cache import Place
+from pathlib import Path
+place = Place(Path(sys.argv[1]))
+print("ready", flush=True)
+sys.stdin.readline()
+print(place.compiles())
+"""
+
+
+def test_of_processes_that_start_together_one_compiles(place):
+    processes = [
+        subprocess.Popen([sys.executable, "-c", STORY, place.path], stdin=-1, stdout=-1, text=True) for _ in range(3)
+    ]
+    for process in processes:
+        assert process.stdout.readline() == "ready\n"
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    assert sorted(process.communicate()[0] for process in processes) == ["False\n", "False\n", "True\n"]
+
+
+def lock_of(place):
+    """Return where the lock of the kernel's only signature is, by compiling it; nothing else is left."""
+    assert place.compiles()
+    (file,) = place.files
+    file.unlink()
+    return file.with_suffix(".lock")
+
+
+def test_it_waits_for_who_compiles_and_says_so(place, said, monkeypatch):
+    lock = lock_of(place)
+    monkeypatch.setattr(code_cache.turns, "_said", False)
+    done = []
+    with open(lock, "w") as holder:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        waiting = threading.Thread(target=lambda: done.append(place.compiles()))
+        waiting.start()
+        time.sleep(0.3)
+        assert not done
+    waiting.join()
+    assert done == [True]
+    assert said()[1:] == ["waiting for another process that compiles, once on this machine"]
+
+
+def test_the_lock_of_a_process_that_died_is_free(place):
+    lock = lock_of(place)
+    code = "import fcntl, sys, time; file = open(sys.argv[1], 'w'); fcntl.flock(file, fcntl.LOCK_EX);"
+    code += "print('held', flush=True); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", code, lock], stdout=-1) as holder:
+        assert holder.stdout.readline() == b"held\n"
+        holder.send_signal(signal.SIGKILL)
+    assert lock.exists()
+    assert place.compiles()
+    assert not place.compiles()
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_will_do(place, monkeypatch, number):
+    def refuse(*_):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    assert place.compiles()
+    assert not place.compiles()
+
+
+def test_who_waits_in_vain_compiles(place, monkeypatch):
+    lock = lock_of(place)
+    monkeypatch.setattr(code_cache, "LOOKS", 2)
+    with open(lock, "w") as holder:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        assert place.compiles()
+
+
+# Whose code it is
+
+
+def test_a_folder_that_may_only_be_read_serves(place, tmp_path, monkeypatch):
+    """As an image's ``warmup`` leaves one: others have their own for what is not in it."""
+    assert place.compiles()
+    monkeypatch.setattr(os, "access", lambda path, _: place.path not in path.parents)
+    assert not place.compiles()
+    assert place.kernel()(1.5) == 3.0
+    assert len(place.files) == 1
+    assert len(list((tmp_path / "home" / ".cache" / "aligntools" / "some").iterdir())) == 1
+    assert not place.warnings
+
+
+@pytest.mark.parametrize("which", ["", "some"])
+@pytest.mark.parametrize("mode", [0o775, 0o757, 0o777])
+def test_a_folder_that_others_may_write_to_is_not_used(place, which, mode):
+    assert place.compiles()
+    (place.path / which).chmod(mode)
+    assert place.compiles()
+    assert place.warnings[-1] == (
+        f"{place.path / which} is not used for compiled code: others may write to it (chmod go-w)"
+    )
+    assert not place.compiles()  # from the folder in the home
+
+
+def test_nor_is_one_of_another_user(place, monkeypatch):
+    assert place.compiles()
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    if os.getuid() == 0:  # what root made serves all
+        assert not place.compiles()
+        monkeypatch.undo()
+        os.environ["ALIGNTOOLS_CACHE_DIR"] = str(place.path)
+        os.chown(place.path / "some", 12345, 12345)
+    try:
+        folders = CodeFolders("some", place.warnings.append)
+        assert not folders.readable
+        assert folders.writable() != place.path / "some"
+    finally:
+        os.environ.pop("ALIGNTOOLS_CACHE_DIR", None)
+    assert "is not used for compiled code: it belongs to another user" in place.warnings[0]
+
+
+def test_nor_a_file_that_others_may_write_to(place):
+    assert place.compiles()
+    place.files[0].chmod(0o666)
+    assert place.compiles()
+    assert place.files[0].stat().st_mode & 0o777 == 0o644
+
+
+def test_a_generous_umask_lets_nobody_write(tmp_path, monkeypatch, place):
+    monkeypatch.delenv("ALIGNTOOLS_CACHE_DIR")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    before = os.umask(0)
+    try:
+        old = tmp_path / "home" / ".cache" / "aligntools"
+        old.mkdir(parents=True)  # by an older version
+        assert place.compiles()
+        assert not place.compiles()
+    finally:
+        os.umask(before)
+    for path in (old, old / "some", *(old / "some").iterdir()):
+        assert not path.stat().st_mode & 0o022, path
+    assert not place.warnings
