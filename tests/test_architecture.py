@@ -154,7 +154,8 @@ WHERE = {"files": {"formats", "cli"}, "output": {"cli"}, "clock": {"cli"}, "envi
 #: makes its own little text, and training times its steps for the report.
 EXCEPT = {
     ("aligntools/ground/memory.py", "files"),  # the kernel's own, which say how much there is
-    (POLICY, "files"), (CODE_FILES, "files"), (CODE_FOLDERS, "environment"),
+    (POLICY, "files"), (POLICY, "environment"), (CODE_FILES, "files"), (CODE_FOLDERS, "environment"),
+    ("aligntools/ground/portable.py", "environment"),
     ("aligntools/aligning/warming.py", "files"), ("aligntools/aligning/training/stages.py", "clock"),
 }  # fmt: skip
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from aligntools.cli import ahead
 from aligntools.cli.reporting import Reporter
 from aligntools.ground.errors import UsageProblem
 
@@ -85,7 +86,8 @@ def run(o, train, first_view):
         if o["model"]:
             _apply(o, out, pool, reporter)
         else:
-            _train(o, out, pool, reporter, train, first_view)
+            with ahead.compiling_for(o):
+                _train(o, out, pool, reporter, train, first_view)
 
 
 def _decisions(o, out, pool):

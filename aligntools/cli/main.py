@@ -11,7 +11,7 @@ import click
 
 from aligntools import __version__
 from aligntools.formats import appearing
-from aligntools.ground import memory
+from aligntools.ground import memory, portable
 from aligntools.ground.errors import AligntoolsError
 
 #: Every subcommand, with its one line in ``aligntools --help``. The module has the command's name with
@@ -143,6 +143,7 @@ def run(command, args=None, prog_name=None):
 
     No traceback reaches the user unless ``--debug`` is given. A closed pipe ends quietly.
     """
+    portable.prepare()
     args = list(sys.argv[1:] if args is None else args)
     debug = "--debug" in args
     with _surroundings():

@@ -7,6 +7,7 @@ written (its issue 10434), and which several processes that start together all c
 import contextlib
 import functools
 import hashlib
+import importlib
 import logging
 import os
 import pickle
@@ -79,6 +80,14 @@ class CodeFiles:
             self._folders.stop_writing()
             log.warning(f"compiled code cannot be kept in {folder}: {error.strerror}; going on without")
 
+    def any(self) -> bool:
+        """Return whether there is code for any signature, whole or not."""
+        for folder in self._folders.readable:
+            with contextlib.suppress(OSError):
+                if any(name.startswith(f"{self._kernel}-") and name.endswith(".nbc") for name in os.listdir(folder)):
+                    return True
+        return False
+
     def flush(self) -> None:
         """Forget nothing: a recompiled kernel replaces its file."""
 
@@ -98,6 +107,19 @@ def _read(path: Path) -> bytes:
 @functools.cache
 def _complain(path: Path, error: str) -> None:
     log.info(f"{path} is damaged ({error}); compiling it again")
+
+
+def lock(path: Path) -> int | None:
+    """Return a descriptor of a file that this process and its children alone have a lock on; None where others do."""
+    with contextlib.suppress(OSError, AttributeError):
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return descriptor
+    return None
 
 
 class _Turns:
@@ -167,6 +189,22 @@ class _Failures(event.Listener):
             turns.leave()
 
 
+@functools.cache
+def _load_array_functions() -> None:
+    """Load Numba's array functions without its look at SciPy's BLAS, a tenth of a second that no kernel here needs.
+
+    Numba looks again where a function is compiled that needs it, so a program's own functions have it.
+    """
+    from numba.np import linalg
+
+    look = linalg.ensure_blas
+    linalg.ensure_blas = lambda: None
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = look
+
+
 class _Nowhere(_CacheLocator):
     """Numba asks a locator for folders; `CodeFolders` knows them."""
 
@@ -208,6 +246,7 @@ class CodeCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the code for a signature, or None and the turn to compile it."""
+        _load_array_functions()
         target_context.refresh()
         found = self._found(sig, target_context)
         if found is not None:
@@ -224,6 +263,10 @@ class CodeCache(FunctionCache):
             return found
         turns.say("compiling, once on this machine (up to 20 s)")
         return None
+
+    def any(self) -> bool:
+        """Return whether the kernel's code is there for any signature."""
+        return self._cache_file.any()
 
     def _found(self, sig: Any, target_context: Any) -> Any:
         with contextlib.suppress(Exception):  # whatever is wrong with it: it is compiled again

@@ -8,6 +8,7 @@ serves every environment and checkout with the same sources.
 
 import functools
 import hashlib
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,9 +17,13 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import codegen, config
+from numba.core.registry import cpu_target
 
+from aligntools.ground import code_cache
 from aligntools.ground.code_cache import CodeCache, log
 from aligntools.ground.code_folders import CodeFolders
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.portable import NEEDED, baseline, portable
 
 #: Floating-point freedoms that let loops vectorise and keep NaN and infinity as they are.
 _FAST = {"contract", "reassoc", "nsz", "arcp"}
@@ -27,6 +32,22 @@ _SETTINGS = (
     "OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX", "USING_SVML",
     "LLVM_REFPRUNE_PASS", "LLVM_REFPRUNE_FLAGS", "EXTEND_VARIABLE_LIFETIMES",
 )  # fmt: skip
+
+
+def _keep_to_baseline() -> None:
+    """Have Numba compile for the baseline, all that this process compiles."""
+    if baseline() != "generic":
+        found = codegen.ll.get_host_cpu_features()
+        if lacking := [name for name in NEEDED if not found.get(name)]:
+            raise UsageProblem(f"ALIGNTOOLS_PORTABLE: this CPU is below {baseline()} (no {', '.join(lacking)})")
+    os.environ["NUMBA_CPU_NAME"], os.environ["NUMBA_CPU_FEATURES"] = baseline(), ""  # it looks there now and then
+    config.CPU_NAME, config.CPU_FEATURES = baseline(), ""
+    if cpu_target.target_context.codegen().magic_tuple()[1:] != (baseline(), ""):
+        raise UsageProblem("ALIGNTOOLS_PORTABLE: import aligntools before anything is compiled with Numba")
+
+
+if portable():
+    _keep_to_baseline()
 
 
 def _source_hash() -> str:
@@ -56,6 +77,17 @@ _FOLDERS = CodeFolders(_folder_name(), log.warning)
 def cache_folder() -> Path | None:
     """Return the folder that compiled code is written to; None, and a warning logged once, where there is none."""
     return _FOLDERS.writable()
+
+
+def is_kept(compiled: Any) -> bool:
+    """Return whether a kernel's compiled code is kept, for any signature."""
+    return not isinstance(compiled._cache, CodeCache) or compiled._cache.any()
+
+
+def lock(name: str) -> int | None:
+    """Return an open file's descriptor: of a lock beside the compiled code, or None where another process has it."""
+    folder = cache_folder()
+    return None if folder is None else code_cache.lock(folder / f"{name}.lock")
 
 
 def kernel(

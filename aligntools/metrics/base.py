@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from aligntools import __version__
 from aligntools.ground import resampling
+from aligntools.ground.portable import portable
 from aligntools.ground.resampling import Difference
 
 Gold = TypeVar("Gold")
@@ -39,11 +40,12 @@ class Signature:
 
     def extended(self, **settings: Any) -> "Signature":
         """Return the signature with more settings in front of the version, which stays last."""
-        return Signature({k: v for k, v in self.settings.items() if k != "version"} | settings | _version())
+        own = _version()
+        return Signature({k: v for k, v in self.settings.items() if k not in own} | settings | own)
 
 
 def _version() -> dict[str, str]:
-    return {"version": __version__}
+    return ({"compiled": "portable"} if portable() else {}) | {"version": __version__}
 
 
 class Metric(ABC, Generic[Gold, Hypothesis]):

@@ -112,3 +112,19 @@ def test_settings_that_change_the_code_have_folders_of_their_own(tmp_path):
     )
     places = {python(LOOK, ALIGNTOOLS_CACHE_DIR=str(tmp_path), **more).stdout for more in variables}
     assert len(places) == len(variables)
+
+
+def test_portable_code_is_of_a_baseline_and_apart(tmp_path):
+    look = (
+        "from aligntools.ground import kernels_vectors as k, compiling; print(compiling.cache_folder());"
+        "print(k.inner_products.targetctx.codegen().magic_tuple()[1:]);"
+        "from aligntools.metrics.base import Signature; print(Signature({'version': 1}).extended())"
+    )
+    own, portable = (
+        python(look, ALIGNTOOLS_CACHE_DIR=str(tmp_path), ALIGNTOOLS_PORTABLE=value).stdout.decode().splitlines()
+        for value in ("0", "1")
+    )
+    assert own[0] != portable[0]
+    assert own[1] != portable[1]
+    assert portable[1] in ("('x86-64-v3', '')", "('generic', '')")
+    assert [line.startswith("compiled:portable|version:") for line in (own[2], portable[2])] == [False, True]

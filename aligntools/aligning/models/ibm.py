@@ -17,18 +17,28 @@ def tension_of(model: LexicalModel) -> np.ndarray:
     return getattr(model, "tension", np.zeros(2))
 
 
+def ibm_block(block, place, tension, directions, joint, logs):
+    """Call `kernels_ibm.ibm_block`, or where nothing is drawn to the diagonal the smaller kernel; return features."""
+    features = np.zeros((2, 2))
+    if tension.any():
+        ki.ibm_block(*block, *place, tension, directions, joint, logs, features)
+    else:
+        ki.ibm1_block(*block, *place, directions, joint, logs)
+    return features
+
+
 class _Diagonal(LexicalModel):
     """What IBM 1 and IBM 2 with the diagonal share: IBM 1 is the tension 0."""
 
     def posteriors(self, text, chunk, cells, other, directions, pool, logs):
         """Turn link matrices into posteriors; see `LexicalModel.posteriors`."""
-        tension, pairs = tension_of(self), pairs_of(text, chunk)
+        place = (
+            pairs_of(text, chunk), cells, other, self.lexicon.s_inverse, self.lexicon.t_inverse, self.s_null,
+            self.t_null, self.p_null,
+        )  # fmt: skip
 
         def task(b):
-            ki.ibm_block(
-                *b, pairs, cells, other, self.lexicon.s_inverse, self.lexicon.t_inverse, self.s_null, self.t_null,
-                self.p_null, tension, directions, False, logs, np.zeros((2, 2)),
-            )  # fmt: skip
+            ibm_block(b, place, tension_of(self), directions, False, logs)
 
         pool.map(task, chunk.sentence_blocks)
 

@@ -5,6 +5,7 @@ import numpy as np
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models import kernels_ibm as ki
 from aligntools.aligning.models.base import pairs_of
+from aligntools.aligning.models.ibm import ibm_block
 from aligntools.aligning.models.jumps import jump_taps
 from aligntools.aligning.models.lexical import null_from_counts
 from aligntools.aligning.models.position_tables import Scratch, positioned
@@ -78,13 +79,11 @@ class Expectations:
         parts = {}
 
         def block(b, chunk, cells, other, logs):
-            features = np.zeros((2, 2))
-            ki.ibm_block(
-                *b, pairs_of(self.matrices, chunk), cells, other,
-                lexicon.s_inverse, lexicon.t_inverse, self.s_null, self.t_null,
-                self.p_null, tension, self.directions, self.joint, logs, features,
+            place = (
+                pairs_of(self.matrices, chunk), cells, other, lexicon.s_inverse, lexicon.t_inverse, self.s_null,
+                self.t_null, self.p_null,
             )  # fmt: skip
-            parts[b] = features
+            parts[b] = ibm_block(b, place, tension, self.directions, self.joint, logs)
 
         self._forget_null()
         loglik = self._pass(lexicon, all_counts, block, None if self.joint else self._count_null)

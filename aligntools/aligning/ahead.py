@@ -1,0 +1,66 @@
+"""Compiles what the default training comes to later, in processes beside it: a first run on a machine waits less.
+
+Kernels are called with no sentences: that compiles them, and does nothing. What is not foreseen here is compiled when
+it is needed; a test sees to it that nothing else is compiled here than what `align` calls.
+"""
+
+import sys
+
+import numpy as np
+
+from aligntools.aligning.applying import kernels_decoding as kd
+from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.text import kernels_cooccurrence as kt
+from aligntools.aligning.text.kernels_pairs import Directed, Pairs
+
+ZERO = np.float32(0)
+I8, I16, I32, I64 = (np.zeros(1, t) for t in (np.int8, np.int16, np.int32, np.int64))
+F32, F64 = np.zeros(1, np.float32), np.zeros(1)
+SQUARE = np.zeros((1, 1), np.float32)
+PAIRS = Pairs(0, I32, I64, I32, I64, I64)
+TEXT = Directed(0, I32, I64, I32, I64, I64)
+SAMPLED = kf.Sampled(I16, I8, I16.reshape(1, 1), I32.reshape(1, 1), SQUARE)
+COUNTS = kf.LinkCounts(F32, F64, F32, F64, F64, SQUARE)
+
+
+def hmm() -> None:
+    """The HMM's forward-backward."""
+    jumps = kh.Jumps(SQUARE, SQUARE, SQUARE)
+    kh.hmm_block(
+        0, 0, PAIRS, F32, F32, F32, F32, F32, F32, jumps, F32, 3, True, 0, np.zeros((2, 2, 1)), np.zeros((2, 1))
+    )
+
+
+def sampler() -> None:
+    """The fertility model's sampler."""
+    scratch = kf.SamplerScratch(I64, F64, np.zeros((1, 1)))
+    kf.sweep(
+        0, 0, TEXT, SAMPLED, COUNTS, kf.LinkMeans(F32, F64, SQUARE), 0.1, 0.1, 1, 0, True, np.uint64(0),
+        np.zeros(1, np.uint64), 0, 0, scratch,
+    )  # fmt: skip
+
+
+def links() -> None:
+    """What the sampler starts from."""
+    kf.add_chunk(0, 0, TEXT, SAMPLED, 1.0, COUNTS, I64)
+    kf.candidates_block(0, 0, PAIRS, F32, I64, I32, True, ZERO, ZERO, SAMPLED)
+
+
+def decisions() -> None:
+    """What is done with a trained model."""
+    place = I32, I64, I32, I64, I64
+    kt.lookup_cells(0, 0, 0, *place, I64, I32, F32, ZERO, F32)
+    keys = np.zeros((1, 1), np.int32)
+    kt.look_alike_cells(0, 0, 0, *place, keys, keys, ZERO, F32, F32)
+    kd.mix_block(0, 0, 0, I64, I64, I64, F32, F32, ZERO, True, I8, I16.reshape(1, 1), SQUARE, ZERO)
+    kd.decide_block(0, 0, 0, I64, I64, I64, F32, F32, kd.JOINT, ZERO, I64, I32.reshape(1, 1), F32)
+
+
+#: What a process compiles, in this order; a process for each. Beside it a kernel that tells whether it was done before.
+PARTS = {"hmm": (hmm, decisions), "sampler": (sampler, links)}
+TELLING = {"hmm": kh.hmm_block, "sampler": kf.sweep}
+
+if __name__ == "__main__":
+    for compile_now in PARTS[sys.argv[1]]:
+        compile_now()

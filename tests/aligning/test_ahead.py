@@ -1,0 +1,85 @@
+"""What is compiled beside a first run is what the run calls, and is done once."""
+
+import os
+import subprocess
+
+import pytest
+
+from aligntools.aligning import ahead
+from aligntools.cli import ahead as starting
+from aligntools.ground import compiling
+from tests.places import SAMPLES
+from tests.warmed import compiled_by
+
+
+def warm(pool):
+    """Align as a first run does."""
+    from tests.cli.running import run
+
+    assert run("align", "-i", SAMPLES / "de-en.txt", "-q", "--threads", 1).returncode == 0
+
+
+def work():
+    """Compile ahead."""
+    for part in ahead.PARTS.values():
+        for compile_now in part:
+            compile_now()
+
+
+def test_nothing_is_compiled_ahead_that_align_does_not_call():
+    compiled = compiled_by("tests.aligning.test_ahead")
+    assert compiled["added"] == []
+    assert any(".hmm_block" in signature for signature in compiled["before"])
+
+
+class Started(list):
+    """In place of ``subprocess.Popen``."""
+
+    def __call__(self, command, **_):
+        self.append(command[-1])
+        return self
+
+    def terminate(self):
+        self.append("ended")
+
+    def wait(self):
+        pass
+
+
+@pytest.fixture
+def started(monkeypatch):
+    started = Started()
+    monkeypatch.setattr(subprocess, "Popen", started)
+    return started
+
+
+OPTIONS = {"threads": 2, "model_type": "fertility", "fast": False}
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [
+        ({}, ["hmm", "sampler"]),
+        ({"fast": True}, ["hmm"]),
+        ({"model_type": "hmm"}, ["hmm"]),
+        ({"model_type": "ibm2"}, []),
+        ({"threads": 1}, []),
+    ],
+)
+def test_a_first_run_has_help_and_ends_it(started, monkeypatch, options, parts):
+    monkeypatch.setattr(compiling, "is_kept", lambda _: False)
+    with starting.compiling_for(OPTIONS | options):
+        assert started == parts
+    assert started == parts + ["ended"] * len(parts)
+
+
+def test_a_later_one_has_none_nor_one_beside_another(started, monkeypatch):
+    monkeypatch.setattr(compiling, "is_kept", lambda kernel: kernel is ahead.TELLING["hmm"])
+    with starting.compiling_for(OPTIONS):
+        assert started == ["sampler"]
+    monkeypatch.setattr(compiling, "is_kept", lambda _: False)
+    held = compiling.lock("ahead-hmm")
+    assert held is not None
+    with starting.compiling_for(OPTIONS):
+        assert started[2:] == ["sampler"]
+    os.close(held)
