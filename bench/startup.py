@@ -1,6 +1,7 @@
 """How long the first run on a new machine takes, and later ones."""
 
 import statistics
+import sys
 import tempfile
 from pathlib import Path
 
@@ -36,7 +37,11 @@ def run(o):
             measuring.note(f"{name}: cold {cold:.1f} s, warm {warm:.2f} s")
         alignment = Path(folder) / "alignment"
         measuring.run(measuring.aligntools("align", "-q", "-i", sample.joint, "-o", alignment))
+        model, line = Path(folder) / "model", Path(folder) / "line"
+        measuring.run(measuring.aligntools("align", "-q", "-i", sample.joint, "-o", out, "--save-model", model))
+        line.write_bytes(sample.joint.read_bytes().split(b"\n")[0] + b"\n")
         commands = {
+            "align -m, one line": ["align", "-q", "-m", model, "-i", line, "-o", out],
             "--help": ["--help"],
             "align --help": ["align", "--help"],
             "eval-aer": ["eval-aer", "--head", gold, alignment],
@@ -44,6 +49,8 @@ def run(o):
         }
         for name, command in commands.items():
             rows.append([name, "", f"{_median(measuring.aligntools(*command), o.runs):.2f}", ""])
+        numba = _median([sys.executable, "-c", "import numba"], o.runs)
+        rows.append(['`python -c "import numba"`, to compare', "", f"{numba:.2f}", ""])
     body = [
         "Seconds from start to exit on the German-English sample text (240 pairs). Cold: with an empty folder for"
         f" compiled code; warm: median of {o.runs} runs with what the first one left there.",

@@ -87,7 +87,7 @@ def shell(commands, folder, scratch):
     for n, command in enumerate(commands):
         place = shlex.quote(str(scratch / str(n)))
         lines.append(f"{{ {command}\n}} > {place}.out 2> {place}.err; echo $? > {place}.status")
-    # no copy of the package, nor a link to it, may be in the way: compiled code is kept by the place of its source
+    # no copy of the package, nor a link to it, may be in the way
     environment = os.environ | {
         "PYTHONPATH": str(ROOT), "PATH": f"{programs}:{os.environ['PATH']}", "PACKAGE": str(ROOT / "aligntools"),
     }  # fmt: skip

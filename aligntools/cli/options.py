@@ -160,7 +160,7 @@ def threads(function):
 
 def _quiet(_context, _parameter, value):
     if value:
-        logging.getLogger("aligntools.compiling").setLevel(logging.WARNING)
+        logging.getLogger("aligntools.compiling").setLevel(logging.ERROR)
     return value
 
 

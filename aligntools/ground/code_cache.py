@@ -258,7 +258,12 @@ class CodeCache(FunctionCache):
             return None
         name = self._cache_file.name(self._index_key(sig, target_context.codegen()))
         turns.enter((folder / name).with_suffix(".lock"))
-        if (found := self._found(sig, target_context)) is not None:  # another process has compiled it meanwhile
+        try:
+            found = self._found(sig, target_context)  # another process may have compiled it meanwhile
+        except BaseException:
+            turns.leave()
+            raise
+        if found is not None:
             turns.leave()
             return found
         turns.say("compiling, once on this machine (up to 20 s)")

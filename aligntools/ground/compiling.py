@@ -81,7 +81,8 @@ def cache_folder() -> Path | None:
 
 def is_kept(compiled: Any) -> bool:
     """Return whether a kernel's compiled code is kept, for any signature."""
-    return not isinstance(compiled._cache, CodeCache) or compiled._cache.any()
+    cache = getattr(compiled, "_cache", None)  # none where Numba is told to compile nothing
+    return not isinstance(cache, CodeCache) or cache.any()
 
 
 def lock(name: str) -> int | None:

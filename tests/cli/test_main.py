@@ -98,6 +98,12 @@ def test_a_termination_signal_runs_what_cleans_up():
     assert cleaned
 
 
+def test_what_is_compiled_is_said_unless_quiet():
+    for flags, level in (((), logging.INFO), (("-q",), logging.ERROR)):
+        run("symmetrize", *flags, "-c", "convert", "missing")
+        assert logging.getLogger("aligntools.compiling").level == level
+
+
 def test_help_lists_every_command():
     done = run("--help")
     assert done.returncode == 0
