@@ -128,3 +128,12 @@ def test_portable_code_is_of_a_baseline_and_apart(tmp_path):
     assert own[1] != portable[1]
     assert portable[1] in ("('x86-64-v3', '')", "('generic', '')")
     assert [line.startswith("compiled:portable|version:") for line in (own[2], portable[2])] == [False, True]
+
+
+def test_scipy_is_loaded_for_those_alone_who_need_its_blas():
+    code = (
+        "from aligntools.aligning.text.kernels_cooccurrence import exp_digamma as k; import sys, numba, numpy; k(1.0);"
+        "print('scipy.linalg' in sys.modules, numba.njit(lambda a: numpy.dot(a, a))(numpy.ones(3)))"
+    )
+    cache = os.environ["ALIGNTOOLS_CACHE_DIR"]
+    assert python(code, ALIGNTOOLS_CACHE_DIR=cache).stdout.decode().split() == ["False", "3.0"]
