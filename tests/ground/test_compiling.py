@@ -135,5 +135,5 @@ def test_scipy_is_loaded_for_those_alone_who_need_its_blas():
         "from aligntools.aligning.text.kernels_cooccurrence import exp_digamma as k; import sys, numba, numpy; k(1.0);"
         "print('scipy.linalg' in sys.modules, numba.njit(lambda a: numpy.dot(a, a))(numpy.ones(3)))"
     )
-    cache = os.environ["ALIGNTOOLS_CACHE_DIR"]
+    cache = os.environ["ALIGNTOOLS_CACHE_DIR"]  # what is kept is loaded
     assert python(code, ALIGNTOOLS_CACHE_DIR=cache).stdout.decode().split() == ["False", "3.0"]
