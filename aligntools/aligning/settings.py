@@ -1,9 +1,10 @@
 """What can be chosen about a model and its training, with the defaults that measured best."""
 
 from dataclasses import asdict, dataclass, replace
-from typing import Literal, Self, TypeAlias
+from typing import ClassVar, Literal, Self, TypeAlias
 
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import PROBABILITY, SEED, Range, amounts, check, counts
 
 ModelType: TypeAlias = Literal["ibm1", "ibm2", "hmm", "fertility"]
 Symmetrization: TypeAlias = Literal[
@@ -27,6 +28,8 @@ THRESHOLDS = (0.4, 0.5)
 
 #: Tokens of the source side up to which every view of the text is trained; beyond, fewer.
 SMALL, MEDIUM = 2_000_000, 6_000_000
+#: Words of the longer side above which a pair gets a blank line: kernels number positions in 16 bits.
+LONGEST_RANGE = counts(1, 30_000)
 
 
 @dataclass(frozen=True)
@@ -89,14 +92,25 @@ class AlignerSettings:
     prune: float | None = None
     seed: int = 1
 
+    RANGES: ClassVar[dict[str, Range]] = {
+        "ibm_iterations": counts(), "model_iterations": counts(), "sweeps": counts(3), "alpha": amounts(above=True),
+        "p_null": amounts(0, 0.999), "sampler_p_null": amounts(0, 0.999), "tension": amounts(-1000, 1000),
+        "hmm_weight": amounts(), "keep": amounts(), "prune": amounts(), "seed": SEED,
+    }  # fmt: skip
+    #: Of each of the views.
+    VIEW: ClassVar[Range] = counts()
+
     def resolved(self, n_tokens: int) -> "AlignerSettings":
         """Return the settings with everything chosen, for a corpus of so many source tokens.
 
         Raises
         ------
         UsageProblem
-            When settings exclude each other.
+            When settings exclude each other, or one is outside its range.
         """
+        check(self)
+        for view in self.views or ():
+            self.VIEW.check("a view", view)
         choice = asdict(self)
         if self.model not in MODELS or self.estimator not in ESTIMATORS or self.direction not in DIRECTIONS:
             raise UsageProblem(
@@ -157,8 +171,17 @@ class ReconstructionSettings:
     null: bool | None = None
     rate: float = 1.0
 
+    RANGES: ClassVar[dict[str, Range]] = {"iterations": counts(), "smoothing": amounts(), "rate": amounts(0, 1000)}
+
     def resolved(self, estimator: str) -> Self:
-        """Return the same with everything chosen, for a start that ``estimator`` made."""
+        """Return the same with everything chosen, for a start that ``estimator`` made.
+
+        Raises
+        ------
+        UsageProblem
+            When a number is outside its range.
+        """
+        check(self, {name: f"mre_{name}" for name in self.RANGES})
         smoothing = (20.0 if estimator == "em" else 0.0) if self.smoothing is None else self.smoothing
         null = estimator == "vb" if self.null is None else self.null
         return replace(self, smoothing=float(smoothing), null=null)
@@ -185,18 +208,19 @@ class DecisionSettings:
     decode: Decoder = "best"
     threshold: float | None = None
 
+    RANGES: ClassVar[dict[str, Range]] = {"threshold": PROBABILITY}
+
     def checked(self) -> Self:
         """Return the same settings.
 
         Raises
         ------
         UsageProblem
-            When one of them does not exist.
+            When one of them does not exist or is outside its range.
         """
         choices = {"symmetrize": SYMMETRIZATIONS, "flavor": FLAVORS, "decode": DECODERS}
         for name, known in choices.items():
             if getattr(self, name) not in known:
                 raise UsageProblem(f"{name} is one of {', '.join(known)}, not {getattr(self, name)}")
-        if self.threshold is not None and not 0 <= self.threshold <= 1:
-            raise UsageProblem(f"threshold is a probability, not {self.threshold}")
+        check(self)
         return self

@@ -5,7 +5,14 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from aligntools.aligning.settings import AlignerSettings, DecisionSettings, Decoder, Flavor, Symmetrization
+from aligntools.aligning.settings import (
+    LONGEST_RANGE,
+    AlignerSettings,
+    DecisionSettings,
+    Decoder,
+    Flavor,
+    Symmetrization,
+)
 from aligntools.api.alignments import Alignment, Alignments
 from aligntools.api.texts import Sentence, Sentences, paths_of
 from aligntools.api.threads import pool_of
@@ -20,6 +27,13 @@ if TYPE_CHECKING:
 #: Sentence pairs decided on at a time, so that long texts need no temporaries as long as they are.
 PART = 50_000
 _DECISIONS = DecisionSettings()
+
+
+def check_lengths(bitext: "Bitext") -> None:
+    """Refuse sentences that are longer than kernels can number."""
+    longest = max((int(side.lengths().max(initial=0)) for side in (bitext.source, bitext.target)), default=0)
+    if longest > LONGEST_RANGE.high:
+        raise UsageProblem(f"a sentence has {longest} words, over {LONGEST_RANGE.high}; read the text with max_length")
 
 
 class Aligner:
@@ -204,11 +218,13 @@ class Aligner:
                 raise UsageProblem("this text was cut while another model was trained on it; read it again")
             if not cut:
                 sources = in_ids_of(sources, model.source_vocabulary, model.target_vocabulary, model.lowercase)
+            check_lengths(sources)
             skipped = sources.skipped
             for text in parts_of(sources, part):
                 text.skipped, skipped = skipped, Skipped()
                 yield text
             return
+        LONGEST_RANGE.check("max_length", max_length)
         yield from stream_bitext(
             **paths_of(sources, targets), source_vocabulary=model.source_vocabulary,
             target_vocabulary=model.target_vocabulary, lowercase=model.lowercase, max_length=max_length,

@@ -14,7 +14,7 @@ from aligntools.aligning.settings import (
     ReconstructionSettings,
     Symmetrization,
 )
-from aligntools.api.aligner import Aligner
+from aligntools.api.aligner import Aligner, check_lengths
 from aligntools.api.alignments import Alignments
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.texts import Sentences, paths_of
@@ -272,6 +272,7 @@ def train_with(
             sources, targets, case_sensitive=not lowercase, max_length=max_length, strict=strict
         )  # fmt: skip
         keep_text = False
+    check_lengths(bitext)
     settings = settings.resolved(len(bitext.source.tokens))
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
 

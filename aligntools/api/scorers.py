@@ -27,7 +27,7 @@ from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.metrics.aer import Aer, AerScore
 from aligntools.metrics.attachment import PUNCTUATION, Attachment, Trees, TreeScore
 from aligntools.metrics.base import Score
-from aligntools.metrics.bleu import SMOOTHING, Bleu, BleuScore, Segments
+from aligntools.metrics.bleu import SMOOTHING, SMOOTHING_RANGE, Bleu, BleuScore, Segments
 from aligntools.metrics.fitting import check_words, shown
 from aligntools.metrics.tags import Tagging, TagScore
 
@@ -401,6 +401,8 @@ class TranslationScorer(Scorer[BleuScore]):
             raise UsageProblem(f"no smoothing '{self.smooth}'; there are {', '.join(SMOOTHING)}")
         if self.smooth_value is not None and self.smooth in ("exp", "none"):
             raise UsageProblem(f"--smooth-value does not go with --smooth {self.smooth}")
+        if self.smooth_value is not None:
+            SMOOTHING_RANGE.check("smooth_value", self.smooth_value)
         self._ids: dict[str, int] = {}
 
     def score(self, system: Any) -> BleuScore:

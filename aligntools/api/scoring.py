@@ -16,6 +16,7 @@ from aligntools.api.scorers import (
     TreeScorer,
 )  # fmt: skip
 from aligntools.api.texts import Sentences
+from aligntools.ground.ranges import BOOTSTRAP, SEED
 from aligntools.metrics.base import Score
 from aligntools.metrics.report import Report
 from aligntools.metrics.report import compare_scores as report
@@ -354,4 +355,6 @@ def compare_scores(
     >>> print(str(report).splitlines()[2])
     other       0.00     0.00-0.00     100.00  100.00  100.00      5    5    5
     """
+    BOOTSTRAP.check("bootstrap", bootstrap)
+    SEED.check("seed", seed)
     return report(scores, names, paired=paired, bootstrap=bootstrap, seed=seed)

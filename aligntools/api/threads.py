@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from aligntools.ground.parallel import Pool
+from aligntools.ground.ranges import THREADS
 
 
 def available_cores() -> int:
@@ -20,5 +21,7 @@ def pool_of(threads: int | Pool | None) -> Iterator[Pool]:
     if isinstance(threads, Pool):
         yield threads
         return
+    if threads is not None:
+        THREADS.check("threads", threads)
     with Pool(available_cores() if threads is None else threads) as pool:
         yield pool

@@ -14,7 +14,8 @@ from aligntools.api.language_models import train_lm as train_lm
 from aligntools.api.sentences import PathLike, Sentence, Text, stream_lines
 from aligntools.api.threads import pool_of
 from aligntools.ground.errors import DataError
-from aligntools.translating.settings import DecoderSettings
+from aligntools.ground.ranges import SEED
+from aligntools.translating.settings import CANDIDATES, SAMPLING_GAMMA, DecoderSettings
 
 if TYPE_CHECKING:
     from aligntools.formats.grammar import GrammarRules
@@ -119,6 +120,7 @@ class Hypergraphs:
 
     def n_best(self, n: int) -> list[list[Translation]]:
         """Return the n best distinct translations of each sentence, best first."""
+        CANDIDATES.check("n", n)
         from aligntools.translating.forest.nbest import best_lists
 
         with pool_of(self._threads) as pool:
@@ -126,6 +128,8 @@ class Hypergraphs:
 
     def samples(self, n: int, *, gamma: float = 1.0, seed: int = 1) -> list[list[Translation]]:
         """Return n derivations of each sentence, drawn in proportion to ``exp(gamma * score)``."""
+        for name, value, allowed in (("n", n, CANDIDATES), ("gamma", gamma, SAMPLING_GAMMA), ("seed", seed, SEED)):
+            allowed.check(name, value)
         from aligntools.translating.forest.nbest import sample_lists
 
         own = seed + (self._first << 32)  # other parts of the text, other samples
@@ -209,13 +213,14 @@ class Translator:
     ) -> None:
         from aligntools.translating.decoding.decoder import System, feature_names
 
+        settings = DecoderSettings(pop_limit, span_limit)
+        settings.check()
         given = weights_of(weights)  # first: wrong ones are soon found
         rules = (grammar if isinstance(grammar, Grammar) else Grammar.load(grammar, span=span_limit)).rules
         if tags is not None:
             rules = with_bigrams(rules, tags, None if given is None else given.features)
         values = ordered_weights(weights, given, feature_names(rules))
         model = lm if isinstance(lm, LanguageModel) or lm is None else LanguageModel.load(lm)
-        settings = DecoderSettings(pop_limit, span_limit)
         object.__setattr__(self, "threads", threads)
         object.__setattr__(self, "_system", System(rules, model.ngrams if model else None, values, settings))
 

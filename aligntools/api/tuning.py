@@ -10,7 +10,14 @@ from aligntools.api.sentences import PathLike, Text, read_lines
 from aligntools.api.threads import pool_of
 from aligntools.api.translation import LanguageModel, TranslationWeights, WeightsInput, weights_of, with_bigrams
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.translating.settings import CHOICES, IMPUTATIONS, DecoderSettings, ImputationSettings, TuningSettings
+from aligntools.translating.settings import (
+    BIGRAMS_RANGE,
+    CHOICES,
+    IMPUTATIONS,
+    DecoderSettings,
+    ImputationSettings,
+    TuningSettings,
+)
 from aligntools.translating.text import Lines
 
 if TYPE_CHECKING:
@@ -112,13 +119,16 @@ def tune(
     """
     settings = TuningSettings(method, loss, forest, n_best, rounds, patience, gamma, quench, l2, temperature, prior,
                               restarts=restarts, seed=seed)  # fmt: skip
-    settings.check()
-    _check(supervised, references, monolingual, reverse_grammar, reverse_weights, impute, choose, checkpoint)
+    decoding = DecoderSettings(pop_limit, span_limit)
     imputation = ImputationSettings(impute, n_sources, reverse_gamma, monolingual_weight)
+    for chosen in (settings, decoding, imputation):
+        chosen.check()
+    BIGRAMS_RANGE.check("bigrams", bigrams)
+    _check(supervised, references, monolingual, reverse_grammar, reverse_weights, impute, choose, checkpoint)
     texts = _texts(supervised, references, monolingual)
     reverse = _reverse(reverse_grammar, reverse_lm, reverse_weights, span_limit) if monolingual else None
     folder = None if checkpoint is None else os.fspath(checkpoint)
-    how = settings, DecoderSettings(pop_limit, span_limit), imputation, choose, folder
+    how = settings, decoding, imputation, choose, folder
     return _learn(how, grammar, lm, texts, reverse, start, tags, bigrams, threads, progress)
 
 

@@ -2,6 +2,7 @@
 
 import click
 
+from aligntools.aligning.settings import AlignerSettings
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import options
 
@@ -16,7 +17,7 @@ _type = options.group(
 )  # fmt: skip
 _sweeps = options.group(
     "Training",
-    click.option("--sweeps", type=click.IntRange(3), metavar="N", help="Sweeps of the sampler.  [default: by size]"),
+    options.setting("--sweeps", of=AlignerSettings, help="Sweeps of the sampler.  [default: by size]"),
 )
 #: Options of training that the API takes under the same names.
 TRAINING = (

@@ -16,20 +16,17 @@ from aligntools.aligning.settings import (
 )
 from aligntools.cli import options
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import counts
 
 DEFAULTS, DECISIONS = AlignerSettings(), DecisionSettings()
 
 
-def _views(_ctx, _option, value):
-    if value is None:
-        return None
-    try:
-        views = tuple(int(x) for x in value.split(","))
-    except ValueError:
-        views = ()
-    if not views or min(views) < 0 or len(set(views)) < len(views):
-        raise click.BadParameter(f"'{value}': different numbers of letters, with commas; 0 for whole words")
-    return views
+_ITERATIONS = options.number(counts(1))
+_VIEWS = options.Numbers(
+    AlignerSettings.VIEW,
+    lambda views: min(views) >= 0 and len(set(views)) == len(views),
+    "different numbers of letters, with commas; 0 for whole words",
+)
 
 
 #: What is read, and where the alignment goes.
@@ -51,8 +48,8 @@ models = options.group(
 #: How links are decided on.
 decisions = options.group(
     "Links",
-    click.option("--threshold", type=click.FloatRange(0, 1), default=DECISIONS.threshold, metavar="P",
-                 help="Posterior that a link must exceed: higher for precision, lower for recall.  [default: 0.4;"
+    options.setting("--threshold", of=DecisionSettings, metavar="P",
+                    help="Posterior that a link must exceed: higher for precision, lower for recall.  [default: 0.4;"
                       " with one view 0.5]"),
     click.option("--symmetrize", type=click.Choice(SYMMETRIZATIONS), default=DECISIONS.symmetrize, show_default=True,
                  help="How the two directions are combined; joint takes their mean posterior."),
@@ -76,7 +73,7 @@ outputs = options.group(
     click.option("--log-json", metavar="FILE", type=options.WRITTEN,
                  help="Also write the figures of each training step as JSON lines."),
 )  # fmt: skip
-views = click.option("--views", callback=_views, metavar="N,N..",
+views = click.option("--views", type=_VIEWS, metavar="N,N..",
                      help="Views to average: 0 whole words, n their first n letters.  [default: by size]")  # fmt: skip
 look_alike = click.option(
     "--look-alike/--no-look-alike",
@@ -97,16 +94,13 @@ estimation = options.group(
                  show_default=True, help="Train and write one direction alone (not for fertility)."),
     look_alike,
     views,
-    click.option("--ibm1-iterations", type=click.IntRange(1), default=DEFAULTS.ibm_iterations, show_default=True,
+    click.option("--ibm1-iterations", type=_ITERATIONS, default=DEFAULTS.ibm_iterations, show_default=True,
                  metavar="N", help="Iterations of IBM 1, before the model."),
-    click.option("--iterations", type=click.IntRange(1), metavar="N",
+    click.option("--iterations", type=_ITERATIONS, metavar="N",
                  help="Iterations of the HMM or of IBM 2.  [default: 2 before the sampler, hmm 4, ibm2 5]"),
-    click.option("--alpha", type=click.FloatRange(0, min_open=True), default=DEFAULTS.alpha, show_default=True,
-                 metavar="A", help="Dirichlet prior of each pair of words (vb)."),
-    click.option("--p-null", type=click.FloatRange(0, 0.99), default=DEFAULTS.p_null, show_default=True, metavar="P",
-                 help="Probability of no link."),
-    click.option("--tension", type=float, default=DEFAULTS.tension, show_default=True, metavar="X",
-                 help="Initial tension of IBM 2's diagonal."),
+    options.setting("--alpha", of=AlignerSettings, metavar="A", help="Dirichlet prior of each pair of words (vb)."),
+    options.setting("--p-null", of=AlignerSettings, metavar="P", help="Probability of no link."),
+    options.setting("--tension", of=AlignerSettings, metavar="X", help="Initial tension of IBM 2's diagonal."),
     click.option("--positions", type=click.Choice(POSITIONS), default=DEFAULTS.positions, show_default=True,
                  help="IBM 2's prior over positions: the diagonal, or a table of p(m|n,M,N)."),
 )  # fmt: skip
@@ -117,8 +111,7 @@ limits = options.group(
     options.max_length,
     options.strict,
     click.option("--unbuffered", is_flag=True, help="With -m: write each line as soon as its pair is read."),
-    click.option("--max-memory", callback=options.size, metavar="SIZE",
-                 help="Use at most this much memory, for instance 800M or 4G."),
+    options.max_memory("Use at most this much memory, for instance 800M or 4G."),
     options.threads,
     options.seed,
     options.verbosity,

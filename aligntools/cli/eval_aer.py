@@ -5,6 +5,7 @@ import click
 from aligntools.api.scorers import AlignmentScorer
 from aligntools.cli import options, scoring
 from aligntools.formats import goldlinks
+from aligntools.ground.ranges import counts
 
 
 @click.command("eval-aer", cls=options.Command)
@@ -27,7 +28,12 @@ from aligntools.formats import goldlinks
     ),
     options.index_base(of="the alignments and in Pharaoh gold"),
     options.index_base(name="--gold-base", of="the gold alone", default=None),
-    click.option("--first-sentence", type=int, metavar="N", help="naacl: number of the first line's sentence."),
+    click.option(
+        "--first-sentence",
+        type=options.number(counts()),
+        metavar="N",
+        help="naacl: number of the first line's sentence.",
+    ),
     click.option("--reverse", is_flag=True, help="The alignments are target-source."),
     click.option("-s", "--source", metavar="FILE", help="Source text: links past a sentence's end are refused."),
     click.option("-t", "--target", metavar="FILE", help="Target text, likewise."),

@@ -8,6 +8,7 @@ import click
 
 from aligntools.api.scorers import Smoothing, TranslationScorer
 from aligntools.cli import options, scoring
+from aligntools.metrics.bleu import SMOOTHING_RANGE
 
 
 @click.command("eval-bleu", cls=options.Command)
@@ -41,7 +42,7 @@ from aligntools.cli import options, scoring
     ),
     click.option(
         "--smooth-value",
-        type=click.FloatRange(0, min_open=True),
+        type=options.number(SMOOTHING_RANGE),
         metavar="X",
         show_default="0.1; 1",
         help="Value of floor and of add-k.",

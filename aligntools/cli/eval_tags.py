@@ -18,7 +18,7 @@ from aligntools.cli import options, scoring
         default=TagScorer.column,
         show_default=True,
         metavar="upos|xpos|N",
-        callback=options.tag_column,
+        type=options.Column(),
         help="Column of the tags in CoNLL, by name or number, counted from 1.",
     ),
     click.option("--train", metavar="FILE", help="The tagger's training text: score words that are not in it apart."),
@@ -44,7 +44,7 @@ from aligntools.cli import options, scoring
         help="Between word and tag in tagged text.",
     ),
     click.option(
-        "--hyp-column", metavar="upos|xpos|N", callback=options.tag_column, help="Column of the tags in TAGGED alone."
+        "--hyp-column", metavar="upos|xpos|N", type=options.Column(), help="Column of the tags in TAGGED alone."
     ),
     click.option("--hyp-format", type=click.Choice(get_args(TagFormat)), help="Format of TAGGED alone."),
     click.option("--head", is_flag=True, help="Score the first sentences of a TAGGED longer than the gold."),

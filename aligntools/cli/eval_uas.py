@@ -4,6 +4,7 @@ import click
 
 from aligntools.api.scorers import TreeScorer
 from aligntools.cli import options, scoring
+from aligntools.ground.ranges import counts
 from aligntools.metrics.attachment import PUNCTUATION
 
 
@@ -35,7 +36,7 @@ from aligntools.metrics.attachment import PUNCTUATION
         "--column",
         default=TreeScorer.column,
         show_default=True,
-        callback=options.tag_column,
+        type=options.Column(),
         metavar="upos|xpos|N",
         help="Column with the gold tags (--punct ud, --by tag).",
     ),
@@ -46,7 +47,10 @@ from aligntools.metrics.attachment import PUNCTUATION
 @options.group(
     "Decisions",
     click.option(
-        "--max-length", type=click.IntRange(1), metavar="N", help="Only sentences of at most N words that count."
+        "--max-length",
+        type=options.number(counts(1)),
+        metavar="N",
+        help="Only sentences of at most N words that count.",
     ),
     click.option(
         "--subtypes/--no-subtypes",

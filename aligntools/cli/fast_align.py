@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 import click
 
+from aligntools.aligning.settings import AlignerSettings
 from aligntools.cli import placing
+from aligntools.ground.ranges import amounts, counts, shown
 
 USAGE = """Usage: fast_align -i file.fr-en
  Standard options ([USE] = strongly recommended):
@@ -108,15 +110,22 @@ def parse(args) -> Flags:
         return flags
     if not flags.input:
         raise WrongFlags
-    if flags.variational_bayes and flags.alpha <= 0:
-        raise WrongFlags("--alpha must be > 0")
-    if flags.iterations < 1:
-        raise WrongFlags("--iterations must be at least 1")
-    if not 0 <= flags.p0 < 1:
-        raise WrongFlags("--p0 must be at least 0 and below 1")
-    if flags.force_align and flags.mean_srclen_multiplier < 0:
-        raise WrongFlags("--mean_srclen_multiplier must not be negative")
+    for name, allowed in _ranges(flags).items():
+        if getattr(flags, name) not in allowed:
+            raise WrongFlags(f"--{name} must be {allowed}, not {shown(getattr(flags, name))}")
     return flags
+
+
+def _ranges(flags):
+    """Return the ranges of the numbers that the other flags make use of."""
+    ranges = {"iterations": counts(1), "p0": AlignerSettings.RANGES["p_null"]}
+    if flags.variational_bayes:
+        ranges["alpha"] = AlignerSettings.RANGES["alpha"]
+    if flags.favor_diagonal:
+        ranges["diagonal_tension"] = AlignerSettings.RANGES["tension"]
+    if flags.force_align:
+        ranges["mean_srclen_multiplier"] = amounts()
+    return ranges
 
 
 def _number(kind, flag, value):
@@ -124,23 +133,23 @@ def _number(kind, flag, value):
         number = kind(value)
     except ValueError:
         number = math.nan
-    if not math.isfinite(number):
+    if not abs(number) < math.inf:  # of whole numbers of any length too, which no float is
         raise WrongFlags(f"{flag}: '{value}' is not a number of the right kind")
     return number
 
 
 def settings_of(flags):
     """Return the settings of an aligner that does what the flags ask for."""
-    from aligntools.aligning.settings import AlignerSettings
-
     # fast_align's last iteration only aligns, and the diagonal is there from the first.
     learning = max(flags.iterations - 1, 1)
     return AlignerSettings(
         model="ibm2" if flags.favor_diagonal else "ibm1", direction="reverse" if flags.reverse else "forward",
         estimator="vb" if flags.variational_bayes else "em", joint=False, look_alike=False, views=(0,),
         ibm_iterations=0 if flags.favor_diagonal else learning,
-        model_iterations=learning if flags.favor_diagonal else 0, alpha=flags.alpha,
-        p_null=0.0 if flags.no_null_word else flags.p0, tension=flags.diagonal_tension,
+        model_iterations=learning if flags.favor_diagonal else 0,
+        alpha=flags.alpha if flags.variational_bayes else AlignerSettings.alpha,
+        p_null=0.0 if flags.no_null_word else flags.p0,
+        tension=flags.diagonal_tension if flags.favor_diagonal else AlignerSettings.tension,
         favor_diagonal=flags.favor_diagonal, optimize_tension=flags.optimize_tension,
     )  # fmt: skip
 

@@ -6,6 +6,7 @@ import click
 
 from aligntools.cli import options
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import counts
 
 
 @click.command("filter-grammar", cls=options.Command)
@@ -13,7 +14,7 @@ from aligntools.ground.errors import UsageProblem
     "Common options",
     click.option("--grammar", required=True, metavar="FILE", help="Grammar, in any of the formats."),
     click.option("--text", required=True, metavar="FILE", help="Text to be translated, one sentence per line."),
-    click.option("--span", type=click.IntRange(1, 200), metavar="N",
+    click.option("--span", type=options.number(counts(1, 200)), metavar="N",
                  help="Keep only rules that match within N words of a sentence: the span limit of the decoder."),
 )  # fmt: skip
 @options.group(

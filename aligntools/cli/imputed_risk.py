@@ -7,6 +7,7 @@ import click
 from aligntools.cli import options
 from aligntools.ground.errors import UsageProblem
 from aligntools.translating.settings import (
+    BIGRAMS_RANGE,
     CHOICES,
     IMPUTATIONS,
     LOSSES,
@@ -17,14 +18,7 @@ from aligntools.translating.settings import (
     TuningSettings,
 )
 
-_COUNT, _ANY_COUNT = click.IntRange(min=1), click.IntRange(min=0)
-_POSITIVE, _AMOUNT = click.FloatRange(min=0, min_open=True), click.FloatRange(min=0)
 _OLD = {"-w": "-o", "--weights": "--output", "--k": "--n-sources", "--nbest": "--n-best"}
-
-
-def _number(name, kind, default, help):
-    metavar = "N" if isinstance(kind, click.IntRange) else "X"
-    return click.option(name, type=kind, default=default, show_default=True, metavar=metavar, help=help)
 
 
 def _choice(name, kinds, default, help):
@@ -54,20 +48,20 @@ def _choice(name, kinds, default, help):
                  help="Its weights; this command learns them with the sides exchanged (--method likelihood or risk)."),
     _choice("--impute", IMPUTATIONS, ImputationSettings.impute,
             "The best sources, weighted by their probabilities; samples; or round trips rule by rule."),
-    _number("--n-sources", _COUNT, ImputationSettings.n_sources, "Sources for each sentence."),
-    click.option("--samples", type=click.IntRange(min=1), metavar="N",
+    options.setting("--n-sources", of=ImputationSettings, help="Sources for each sentence."),
+    click.option("--samples", type=options.number(ImputationSettings, "n_sources"), metavar="N",
                  help="Short for --impute samples --n-sources N."),
-    _number("--reverse-gamma", _POSITIVE, ImputationSettings.reverse_gamma,
-            "Sharpness of the reverse model's probabilities."),
-    _number("--monolingual-weight", _POSITIVE, ImputationSettings.monolingual_weight,
-            "Weight of an imputed sentence relative to a supervised one."),
+    options.setting("--reverse-gamma", of=ImputationSettings, help="Sharpness of the reverse model's probabilities."),
+    options.setting("--monolingual-weight", of=ImputationSettings,
+                    help="Weight of an imputed sentence relative to a supervised one."),
 )  # fmt: skip
 @options.group(
     "Features and starting weights",
     click.option("--start", metavar="FILE", help="Weights to begin with.  [default: untuned ones]"),
     click.option("--tags", metavar="FILE",
                  help="Tagged target text: adds bigrams of the rules' target sides over tags as features."),
-    _number("--bigrams", _COUNT, 500, "How many bigrams, the most frequent ones."),
+    click.option("--bigrams", type=options.number(BIGRAMS_RANGE), default=500, show_default=True, metavar="N",
+                 help="How many bigrams, the most frequent ones."),
 )  # fmt: skip
 @options.group(
     "Training",
@@ -76,24 +70,24 @@ def _choice(name, kinds, default, help):
     _choice("--loss", LOSSES, TuningSettings.loss,
             "1 - BLEU of expected counts; of each sentence, smoothed; or BLEU's linear approximation."),
     click.option("--forest", is_flag=True, help="Risk over all derivations, not over n-best lists."),
-    click.option("--n-best", type=click.IntRange(min=2), default=TuningSettings.n_best, show_default=True,
-                 metavar="N", help="Candidates of each sentence that a round adds."),
-    _number("--rounds", _ANY_COUNT, TuningSettings.rounds, "Most rounds of decoding and optimizing."),
-    _number("--patience", _COUNT, TuningSettings.patience, "Stop after N rounds without a gain."),
-    _number("--gamma", _POSITIVE, TuningSettings.gamma, "Sharpness of the distribution over translations."),
-    click.option("--quench", type=_POSITIVE, metavar="X",
-                 help="Double gamma in every round, optimizing each time, until it reaches X."),
-    _number("--l2", _AMOUNT, TuningSettings.l2, "Weight of half the squared distance of the weights from the prior."),
+    options.setting("--n-best", of=TuningSettings, help="Candidates of each sentence that a round adds."),
+    options.setting("--rounds", of=TuningSettings, help="Most rounds of decoding and optimizing."),
+    options.setting("--patience", of=TuningSettings, help="Stop after N rounds without a gain."),
+    options.setting("--gamma", of=TuningSettings, help="Sharpness of the distribution over translations."),
+    options.setting("--quench", of=TuningSettings, metavar="X",
+                    help="Double gamma in every round, optimizing each time, until it reaches X."),
+    options.setting("--l2", of=TuningSettings,
+                    help="Weight of half the squared distance of the weights from the prior."),
     _choice("--prior", PRIORS, TuningSettings.prior, "What --l2 draws the weights to: zero, or the starting weights."),
     _choice("--choose", CHOICES, "all",
             "Write the weights of the round that is best on all text or on the supervised text, or of the last round."),
-    _number("--temperature", _AMOUNT, TuningSettings.temperature, "Weight of the entropy, which is rewarded."),
-    _number("--restarts", _ANY_COUNT, TuningSettings.restarts, "Random starting points of MERT in each round."),
+    options.setting("--temperature", of=TuningSettings, help="Weight of the entropy, which is rewarded."),
+    options.setting("--restarts", of=TuningSettings, help="Random starting points of MERT in each round."),
 )  # fmt: skip
 @options.group(
     "Search",
-    _number("--pop-limit", _COUNT, DecoderSettings.pop_limit, "Most items taken in a cell of the decoder's chart."),
-    _number("--span-limit", _COUNT, DecoderSettings.span_limit, "Most words that a rule covers."),
+    options.setting("--pop-limit", of=DecoderSettings, help="Most items taken in a cell of the decoder's chart."),
+    options.setting("--span-limit", of=DecoderSettings, help="Most words that a rule covers."),
 )
 @options.group(
     "Resources",

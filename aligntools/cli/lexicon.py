@@ -7,6 +7,7 @@ import click
 
 from aligntools.cli import notices, options
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import counts
 
 
 @click.command("lexicon", cls=options.Command, renamed={"--align": "--alignments"})
@@ -39,7 +40,7 @@ from aligntools.ground.errors import UsageProblem
     ),
     click.option(
         "--top",
-        type=click.IntRange(min=1),
+        type=options.number(counts(1)),
         default=100,
         show_default=True,
         metavar="N",

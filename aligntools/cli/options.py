@@ -6,16 +6,19 @@ its docstring gives. `Command` is the class of every command: it groups options 
 """
 
 import logging
+import re
 import sys
 
 import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
+from aligntools.aligning.settings import LONGEST_RANGE
 from aligntools.api.threads import available_cores
 from aligntools.cli import placing
 from aligntools.formats import files
-from aligntools.ground import memory
+from aligntools.ground import memory, ranges
+from aligntools.ground.ranges import Range
 
 #: Given to every command: ``-h`` beside ``--help``, and defaults shown.
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -46,6 +49,98 @@ class Place(click.types.StringParamType):
 
 #: The type of an option that names a file to be written. All others with the metavar FILE are read.
 WRITTEN = Place(written=True)
+
+
+class Number(click.ParamType):
+    """A number within a range; what is not is refused with the range, exit status 2."""
+
+    def __init__(self, allowed: Range):
+        self.allowed, self.name = allowed, "integer" if allowed.whole else "float"
+
+    def convert(self, value, param, ctx):
+        """Read a number; those of other forms, infinite ones and NaN are not in any range."""
+        try:
+            number = int(value) if self.allowed.whole else float(value)
+        except (ValueError, OverflowError):
+            number = None
+        if number not in self.allowed:
+            self.fail(f"'{ranges.shown(value)}' is not {self.allowed}", param, ctx)
+        return number
+
+
+class Numbers(click.ParamType):
+    """Several whole numbers, each within a range, with commas; a tuple of int."""
+
+    name = "integers"
+
+    def __init__(self, allowed: Range, fits, advice):
+        self.allowed, self.fits, self.advice = allowed, fits, advice
+
+    def convert(self, value, param, ctx):
+        """Read the numbers; ``fits`` says whether they go together, ``advice`` what would."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            found = tuple(int(x) for x in value.replace(",", " ").split())
+        except ValueError:
+            found = ()
+        if not found or not self.fits(found):
+            self.fail(f"'{ranges.shown(value)}': {self.advice}", param, ctx)
+        for number in found:
+            if number not in self.allowed:
+                self.fail(f"'{ranges.shown(number)}' is not {self.allowed}", param, ctx)
+        return found
+
+
+class Size(click.ParamType):
+    """An amount of memory, such as 800M or 4G, in bytes."""
+
+    name = "size"
+
+    def convert(self, value, param, ctx):
+        """Read a size."""
+        if isinstance(value, int):
+            return value
+        number, unit = re.fullmatch(r"(.*?)([KMGT]?)B?", value.strip(), re.IGNORECASE | re.DOTALL).groups()
+        try:
+            size = float(number) * 2 ** (10 * " KMGT".index(unit.upper() or " "))
+        except ValueError:
+            self.fail(f"'{ranges.shown(value)}' is not a size; write for instance 800M or 4G", param, ctx)
+        if not ranges.MEMORY.low <= size <= ranges.MEMORY.high:  # also NaN
+            self.fail(f"'{ranges.shown(value)}' is not a size from 64K to 1048576T", param, ctx)
+        return int(size)
+
+
+class Column(click.ParamType):
+    """A column of CoNLL: a name, or a number counted from 1."""
+
+    name = "column"
+
+    def convert(self, value, param, ctx):
+        """Read a column; which ones there are is the format's to say."""
+        if not isinstance(value, str) or not (value.isascii() and value.isdigit()):
+            return value
+        return Number(ranges.counts(1)).convert(value, param, ctx)
+
+
+def number(of, name=None):
+    """Return the type of an option that takes a number: of a `Range`, or of the setting ``name`` of a class.
+
+    All options that take numbers have a type of this module, none click's own, which let NaN and infinity through.
+    """
+    return Number(of if name is None else of.RANGES[name])
+
+
+def setting(*flags, of, help, name=None, metavar=None):
+    """Return an option for a number among the settings of a class: its range and its default are the setting's.
+
+    ``name`` is what the class calls it, unless that is the flag.
+    """
+    name = name or flags[-1][2:].replace("-", "_")
+    default, kind = getattr(of, name), number(of, name)
+    metavar = metavar or ("N" if kind.allowed.whole else "X")
+    shown = default is not None
+    return click.option(*flags, type=kind, default=default, show_default=shown, metavar=metavar, help=help)
 
 
 class Command(click.Command):
@@ -118,12 +213,21 @@ class Command(click.Command):
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None and isinstance(parameter, click.Option):
+                if isinstance(parameter.type, Number):
+                    record = _with_range(*record, parameter.type.allowed)
                 groups.setdefault(getattr(parameter, "group", OTHERS), []).append(record)
         groups[OTHERS] = groups.pop(OTHERS, [])  # last
         for title, records in groups.items():
             if records:
                 with formatter.section(title):
                     formatter.write_dl(records)
+
+
+def _with_range(names, help, allowed):
+    """Return an option's line of help with its range, where the default stands."""
+    if re.search(r"  \[[^][]*\]$", help):
+        return names, f"{help[:-1]}; {allowed.short}]"
+    return names, f"{help}  [{allowed.short}]"
 
 
 def group(title, *options):
@@ -150,7 +254,7 @@ def threads(function):
     """Add ``--threads N``, passed as ``threads`` (int)."""
     return click.option(
         "--threads",
-        type=click.IntRange(min=1),
+        type=number(ranges.THREADS),
         default=available_cores,
         show_default="all cores",
         metavar="N",
@@ -185,7 +289,7 @@ def seed(function):
     """Add ``--seed N``, passed as ``seed`` (int)."""
     return click.option(
         "--seed",
-        type=click.IntRange(min=0),
+        type=number(ranges.SEED),
         default=1,
         show_default=True,
         metavar="N",
@@ -204,7 +308,7 @@ def scoring(figure, system):
             click.option("--json", is_flag=True, help="Print JSON, with fractions instead of percent."),
             seed,
             click.option("--paired", is_flag=True, help=f"Test each further {system}'s {figure} against the first's."),
-            click.option("--bootstrap", type=click.IntRange(min=0), default=1000, show_default=True, metavar="N",
+            click.option("--bootstrap", type=number(ranges.BOOTSTRAP), default=1000, show_default=True, metavar="N",
                          help=f"Samples for the 95 % interval of the {figure}; 0 for none."),
         ):  # fmt: skip
             function = option(function)
@@ -233,7 +337,7 @@ def index_base(function=None, *, name="--index-base", of="the alignment files", 
 #: ``--max-length N`` of parallel text, passed as ``max_length`` (int).
 max_length = click.option(
     "--max-length",
-    type=click.IntRange(1, 30000),
+    type=number(LONGEST_RANGE),
     default=2000,
     show_default=True,
     metavar="N",
@@ -243,11 +347,6 @@ max_length = click.option(
 strict = click.option("--strict", is_flag=True, help="Stop at a pair that would get a blank line.")
 
 
-def tag_column(_ctx, _option, value):
-    """Read a column of CoNLL: a name, or a number counted from 1."""
-    return int(value) if value is not None and value.isascii() and value.isdigit() else value
-
-
 def tag_separator(_ctx, _option, value):
     """Read what stands between word and tag, as bytes."""
     if value is not None and (not value or value.split() != [value]):
@@ -255,20 +354,18 @@ def tag_separator(_ctx, _option, value):
     return None if value is None else value.encode()
 
 
-def size(ctx, option, value):
-    """Read an amount of memory, such as 800M or 4G, as bytes; one that the command line gives bounds the process."""
-    if value is None:
-        return None
-    number, unit = value.rstrip("bB")[:-1], value.rstrip("bB")[-1:].upper()
-    if unit.isdigit():
-        number, unit = value, ""
-    try:
-        found = int(float(number) * {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}[unit])
-    except (ValueError, KeyError):
-        raise click.BadParameter(f"'{value}' is not a size; write for instance 800M or 4G") from None
-    if ctx.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
-        memory.set_limit(found)
-    return found
+def _bounding(ctx, option, value):
+    if value is not None and ctx.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+        memory.set_limit(value)
+    return value
+
+
+def max_memory(help, default=None):
+    """Return ``--max-memory SIZE``, passed as ``max_memory`` (int, bytes); if it is given, it bounds the process."""
+    shown = default is not None
+    return click.option(
+        "--max-memory", type=Size(), callback=_bounding, default=default, show_default=shown, metavar="SIZE", help=help
+    )
 
 
 def difference_as(name, difference):

@@ -7,7 +7,7 @@ import click
 import numpy as np
 
 from aligntools.cli import options, training
-from aligntools.parsing.settings import LONGEST, MAPS
+from aligntools.parsing.settings import LONGEST, LONGEST_RANGE, MAPS
 
 
 @click.command("parse", cls=options.Command)
@@ -23,7 +23,7 @@ from aligntools.parsing.settings import LONGEST, MAPS
     "Input",
     click.option("--format", type=click.Choice(["auto", "conll", "tagged"]), default="auto", show_default=True,
                  help="Format of TEXT: CoNLL or word_TAG lines; auto looks at its first line."),
-    click.option("--column", callback=options.tag_column, metavar="upos|xpos|N",
+    click.option("--column", type=options.Column(), metavar="upos|xpos|N",
                  help="Column of CoNLL with the tags.  [default: the one that the parser learned from]"),
     click.option("--map", type=click.Choice(MAPS),
                  help="Map tags to the 12 universal ones for parsing; they are written unchanged."
@@ -36,7 +36,7 @@ from aligntools.parsing.settings import LONGEST, MAPS
                  help="Choose from trees without crossing edges, or from all trees.  [default: as in training]"),
     click.option("--any-root/--single-root", default=None,
                  help="Whether several words may be under the root.  [default: as in training]"),
-    click.option("--max-length", type=click.IntRange(1), default=LONGEST, show_default=True, metavar="N",
+    click.option("--max-length", type=options.number(LONGEST_RANGE), default=LONGEST, show_default=True, metavar="N",
                  help="Longer sentences get a flat tree, and are counted."),
 )  # fmt: skip
 @options.group("Resources and messages", options.threads, options.verbosity)

@@ -9,6 +9,7 @@ from aligntools.api.scorers import Scorer
 from aligntools.api.scoring import compare_scores
 from aligntools.cli import notices, options
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import BOOTSTRAP
 
 
 def tests(figure):
@@ -18,7 +19,7 @@ def tests(figure):
     """
     return options.group(
         "Tests",
-        click.option("--bootstrap", type=click.IntRange(min=0), default=1000, show_default=True, metavar="N",
+        click.option("--bootstrap", type=options.number(BOOTSTRAP), default=1000, show_default=True, metavar="N",
                      help=f"Samples for the 95% interval of the {figure}; 0 for none."),
         options.seed,
     )  # fmt: skip

@@ -21,7 +21,7 @@ from aligntools.cli import options
     "Input and output",
     click.option("--format", type=click.Choice(["auto", "text", "conll"]), default="auto", show_default=True,
                  help="Format of TEXT: plain text, one sentence per line, or CoNLL; auto looks at its first lines."),
-    click.option("--column", callback=options.tag_column, metavar="upos|xpos|N",
+    click.option("--column", type=options.Column(), metavar="upos|xpos|N",
                  help="Column of CoNLL that gets the tags.  [default: the one that the tagger learned]"),
     click.option("--separator", default="_", show_default=True, callback=options.tag_separator, metavar="TEXT",
                  help="Separator between word and tag in word_TAG lines."),

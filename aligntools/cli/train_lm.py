@@ -9,15 +9,11 @@ from aligntools.cli import notices, options
 from aligntools.ground.errors import UsageProblem
 from aligntools.translating.settings import LanguageModelSettings
 
-
-def _thresholds(_ctx, _option, value):
-    try:
-        thresholds = [int(x) for x in value.replace(",", " ").split()]
-    except ValueError:
-        thresholds = []
-    if not thresholds or thresholds[0] != 0 or sorted(thresholds) != thresholds:
-        raise click.BadParameter("numbers that do not fall, the first, for single words, 0: for instance 0,0,1")
-    return tuple(thresholds)
+_THRESHOLDS = options.Numbers(
+    LanguageModelSettings.PRUNE,
+    lambda thresholds: thresholds[0] == 0 and sorted(thresholds) == list(thresholds),
+    "numbers that do not fall, the first, for single words, 0: for instance 0,0,1",
+)
 
 
 @click.command("train-lm", cls=options.Command)
@@ -26,15 +22,14 @@ def _thresholds(_ctx, _option, value):
     "Common options",
     click.option("-o", "--output", metavar="FILE", type=options.WRITTEN,
                  help="Write the model to this file; ARPA may end in .gz, .xz, .zst.  [default: standard output]"),
-    click.option("-n", "--order", type=click.IntRange(1, 10), default=LanguageModelSettings.order, show_default=True,
-                 metavar="N", help="Words in the longest n-grams."),
+    options.setting("-n", "--order", of=LanguageModelSettings, metavar="N", help="Words in the longest n-grams."),
     click.option("--format", type=click.Choice(["arpa", "binary"]), default="arpa", show_default=True,
                  help="Write ARPA, which KenLM and SRILM read, or a binary file, which loads faster."),
     click.option("--binary", metavar="FILE", type=options.WRITTEN, hidden=True),
 )  # fmt: skip
 @options.group(
     "Training",
-    click.option("--prune", default="0", show_default=True, callback=_thresholds, metavar="N,N,...",
+    click.option("--prune", default="0", show_default=True, type=_THRESHOLDS, metavar="N,N,...",
                  help="Leave out n-grams that occur N times or less, by order; the last N is for all higher orders."),
     click.option("--lowercase", is_flag=True, help="Put the text in lower case."),
     click.option("--skip-symbols", is_flag=True,
@@ -42,8 +37,7 @@ def _thresholds(_ctx, _option, value):
 )  # fmt: skip
 @options.group(
     "Resources",
-    click.option("--max-memory", callback=options.size, default="2G", show_default=True, metavar="SIZE",
-                 help="Larger tables go to temporary files: 800M, 4G."),
+    options.max_memory("Larger tables go to temporary files: 800M, 4G.", default="2G"),
     click.option("--tmpdir", metavar="DIR", help="Folder for temporary files.  [default: the system's]"),
     options.threads,
     options.verbosity,

@@ -25,16 +25,14 @@ from aligntools.parsing.settings import CROSSING, ROOTS, ParserSettings
                  help="Trees with crossing edges: leave them out, or lift the edges."),
     click.option("--roots", type=click.Choice(ROOTS), default=ParserSettings.roots, show_default=True,
                  help="Trees with several roots: leave them out, or put the others under the first."),
-    click.option("--min-length", type=click.IntRange(1), default=ParserSettings.min_length, show_default=True,
-                 metavar="N", help="Leave out shorter sentences."),
-    click.option("--max-length", type=click.IntRange(1), default=ParserSettings.max_length, show_default=True,
-                 metavar="N", help="Leave out longer sentences."),
+    options.setting("--min-length", of=ParserSettings, metavar="N", help="Leave out shorter sentences."),
+    options.setting("--max-length", of=ParserSettings, metavar="N", help="Leave out longer sentences."),
 )  # fmt: skip
 @options.group("Model", *training.parser_model)
 @options.group(
     "Training",
-    click.option("--l2", type=click.FloatRange(0), default=ParserSettings.l2, show_default=True, metavar="X",
-                 help="Half of this times the squared weights is added to the objective."),
+    options.setting("--l2", of=ParserSettings, metavar="X",
+                    help="Half of this times the squared weights is added to the objective."),
     *training.parser_learning,
 )  # fmt: skip
 @options.group("Resources and messages", training.log_json, options.threads, options.verbosity)

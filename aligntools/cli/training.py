@@ -24,7 +24,7 @@ separator = click.option(
     help="Separator between word and tag.  [default: '_' or '/', whichever the text has]",
 )  # fmt: skip
 column = click.option(
-    "--column", default="upos", show_default=True, callback=options.tag_column, metavar="upos|xpos|N",
+    "--column", default="upos", show_default=True, type=options.Column(), metavar="upos|xpos|N",
     help="Column of CoNLL with the tags.",
 )  # fmt: skip
 tag_map = click.option(
@@ -40,17 +40,15 @@ parser_model = (
                  help="Learn over trees without crossing edges, or over all trees."),
     click.option("--any-root/--single-root", default=LearningSettings.any_root, show_default=True,
                  help="Whether several words may be under the root."),
-    click.option("--min-count", type=click.IntRange(1), default=LearningSettings.min_count, show_default=True,
-                 metavar="N", help="Words that occur less often are unknown words."),
-    click.option("--bits", type=click.IntRange(4, 24), default=LearningSettings.bits, show_default=True, metavar="N",
-                 help="A feature template has at most 2^N weights."),
+    options.setting("--min-count", of=LearningSettings, metavar="N",
+                    help="Words that occur less often are unknown words."),
+    options.setting("--bits", of=LearningSettings, metavar="N", help="A feature template has at most 2^N weights."),
 )  # fmt: skip
 #: How the weights of a parser are learned.
 parser_learning = (
-    click.option("--iterations", type=click.IntRange(1), default=LearningSettings.iterations, show_default=True,
-                 metavar="N", help="Largest number of steps of L-BFGS."),
-    click.option("--tolerance", type=click.FloatRange(0), default=LearningSettings.tolerance, show_default=True,
-                 metavar="X", help="Stop when two steps in a row gain less than this share of the objective."),
+    options.setting("--iterations", of=LearningSettings, metavar="N", help="Largest number of steps of L-BFGS."),
+    options.setting("--tolerance", of=LearningSettings, metavar="X",
+                    help="Stop when two steps in a row gain less than this share of the objective."),
     click.option("--checkpoint", metavar="DIR",
                  help="Keep the state of the training in this folder; the same command continues from it."),
 )  # fmt: skip

@@ -10,7 +10,7 @@ import click
 
 from aligntools.cli import options
 from aligntools.ground.errors import UsageProblem
-from aligntools.translating.settings import DecoderSettings
+from aligntools.translating.settings import CANDIDATES, SAMPLING_GAMMA, DecoderSettings
 
 #: Sentences worked at a time.
 PART = 500
@@ -31,11 +31,11 @@ FILTERED = 1 << 28
 @options.group(
     "Input and output",
     options.output,
-    click.option("--n-best", type=click.IntRange(min=1), metavar="N",
+    click.option("--n-best", type=options.number(CANDIDATES), metavar="N",
                  help="Write the N best distinct translations of each sentence, with features, in Moses' format."),
-    click.option("--samples", type=click.IntRange(min=1), metavar="N",
+    click.option("--samples", type=options.number(CANDIDATES), metavar="N",
                  help="Write N derivations of each sentence, drawn by their probability, in the same format."),
-    click.option("--gamma", type=click.FloatRange(min=0), default=1.0, show_default=True, metavar="X",
+    click.option("--gamma", type=options.number(SAMPLING_GAMMA), default=1.0, show_default=True, metavar="X",
                  help="Factor of the scores for --samples."),
     click.option("--hypergraphs", metavar="FILE", type=options.WRITTEN,
                  help="Also write the packed derivations to this file, as JSON lines."),
@@ -44,11 +44,11 @@ FILTERED = 1 << 28
     "Model and search",
     click.option("--no-lm", is_flag=True, help="Translate without a language model."),
     click.option("--tags", metavar="FILE", help="Tagged target text, for weights with bigrams over tags."),
-    click.option("--pop-limit", type=click.IntRange(min=0), default=DecoderSettings.pop_limit, show_default=True,
-                 metavar="N", help="Most items taken in a cell of the chart: more is slower and finds better scores;"
+    options.setting("--pop-limit", of=DecoderSettings, metavar="N",
+                    help="Most items taken in a cell of the chart: more is slower and finds better scores;"
                                    " 0 takes all."),
-    click.option("--span-limit", type=click.IntRange(1, 100), default=DecoderSettings.span_limit, show_default=True,
-                 metavar="N", help="Most words that a rule covers; longer stretches are built from left to right."),
+    options.setting("--span-limit", of=DecoderSettings, metavar="N",
+                    help="Most words that a rule covers; longer stretches are built from left to right."),
 )  # fmt: skip
 @options.group("Resources", options.seed, options.threads, options.verbosity)
 def command(

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from aligntools.formats import files
+from aligntools.formats.json_text import in_words, parse_json
 from aligntools.ground.errors import DataError
 
 FORMAT, VERSION = "aligntools hypergraph", 1
@@ -95,14 +96,14 @@ def read_hypergraphs(path):
     reader, features = None, []
     for number, line in enumerate(files.lines(path), 1):
         try:
-            value = json.loads(line)
+            value = parse_json(line)
         except ValueError:
             raise DataError(path, number, "is not JSON; a line a sentence was expected") from None
         if reader is None:
             if not isinstance(value, dict) or value.get("format") != FORMAT:
                 raise DataError(path, number, "is not the first line of a file of hypergraphs; translate writes one")
             if value.get("version") != VERSION:
-                raise DataError(path, number, f"version {value.get('version')}, this program reads {VERSION}")
+                raise DataError(path, number, f"version {in_words(value.get('version'))}, this program reads {VERSION}")
             features = value.get("features")
             if not isinstance(features, list) or not all(isinstance(f, str) for f in features):
                 raise DataError(path, number, "has no list of features' names")

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import PROBABILITY, Range, amounts, check, counts
 
 #: Named sets of feature templates; see `features.space.SETS`.
 FEATURES = ("full", "prefixes", "delexicalized")
@@ -19,6 +20,8 @@ WEIGHTS = ("posterior", "score")
 ENTROPIES = ("shannon", "renyi")
 #: Longer sentences are not parsed: they get a flat tree.
 LONGEST = 1000
+#: What that may be set to.
+LONGEST_RANGE = counts(1)
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,11 @@ class LearningSettings:
     iterations: int = 100
     tolerance: float = 1e-4
 
+    RANGES: ClassVar[dict[str, Range]] = {
+        "bits": counts(4, 24), "min_count": counts(1), "iterations": counts(1), "tolerance": PROBABILITY,
+        "min_length": counts(1), "max_length": counts(1), "l2": amounts(),
+    }  # fmt: skip
+
     @property
     def trees(self) -> TreeConstraints:
         """Which trees there are."""
@@ -78,17 +86,11 @@ class LearningSettings:
             "single_root": not self.any_root, "iterations": self.iterations, "tolerance": self.tolerance,
         }  # fmt: skip
 
-    def _check(
-        self, choices: Mapping[str, tuple[str, ...]], lengths: tuple[int, int], least: Mapping[str, float]
-    ) -> None:
+    def _check(self, choices: Mapping[str, tuple[str, ...]], lengths: tuple[int, int]) -> None:
         for name, known in {"features": FEATURES, **choices}.items():
             if getattr(self, name) not in known:
                 raise UsageProblem(f"{name} '{getattr(self, name)}': choose one of {', '.join(known)}")
-        for name, bound in {"min_count": 1, "iterations": 1, "tolerance": 0, **least}.items():
-            if not getattr(self, name) >= bound:
-                raise UsageProblem(f"{name} must be at least {bound}, not {getattr(self, name)}")
-        if not 4 <= self.bits <= 24:
-            raise UsageProblem(f"bits must be 4 to 24, not {self.bits}")
+        check(self)
         if lengths[0] > lengths[1]:
             raise UsageProblem(
                 f"the shortest length, {lengths[0]}, is above the longest, {lengths[1]}: nothing is left"
@@ -134,7 +136,7 @@ class ParserSettings(LearningSettings):
         UsageProblem
             When one of them makes no sense, or two contradict each other.
         """
-        self._check({"crossing": CROSSING, "roots": ROOTS}, (self.min_length, self.max_length), {"l2": 0})
+        self._check({"crossing": CROSSING, "roots": ROOTS}, (self.min_length, self.max_length))
         return self
 
 
@@ -182,6 +184,11 @@ class TransferSettings(LearningSettings):
     rounds: int = 3
     reward: float = 1.0
 
+    RANGES: ClassVar[dict[str, Range]] = LearningSettings.RANGES | {
+        "min_aligned": PROBABILITY, "head": counts(1), "gamma": amounts(), "alpha": amounts(0, 100, above=True),
+        "rounds": counts(), "reward": amounts(),
+    }  # fmt: skip
+
     @property
     def order(self) -> float:
         """Order of the entropy: 1 is Shannon's."""
@@ -204,10 +211,5 @@ class TransferSettings(LearningSettings):
             When one of them makes no sense, or two contradict each other.
         """
         choices = {"method": METHODS, "weights": WEIGHTS, "entropy": ENTROPIES}
-        least = {"l2": 0, "gamma": 0, "rounds": 0, "reward": 0, "min_aligned": 0}
-        self._check(choices, (self.min_length, self.max_length), least)
-        if not self.alpha > 0:
-            raise UsageProblem(f"alpha must be above 0, not {self.alpha}")
-        if self.head is not None and self.head < 1:
-            raise UsageProblem(f"head must be at least 1, not {self.head}")
+        self._check(choices, (self.min_length, self.max_length))
         return self

@@ -1,8 +1,10 @@
 """What can be chosen about taggers and their training, with the defaults that measured best."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import SEED, Range, amounts, check, counts
 
 DECODERS = ("posterior", "viterbi")
 #: Ways to learn tags from untagged text: expectation maximization, variational Bayes, maximum reconstruction after EM.
@@ -32,6 +34,10 @@ class TagSmoothing:
     substates: float = 3.0
     classes: float = 5.0
     words: float = 1.0
+
+    RANGES: ClassVar[dict[str, Range]] = dict.fromkeys(
+        ("transitions", "tags", "substates", "classes", "words"), amounts()
+    )
 
 
 @dataclass(frozen=True)
@@ -65,6 +71,11 @@ class TaggerSettings:
     seed: int = 1
     smoothing: TagSmoothing = field(default_factory=TagSmoothing)
 
+    RANGES: ClassVar[dict[str, Range]] = {
+        "latent": counts(1, 1024), "members": counts(1, 1024), "iterations": counts(1), "noise": amounts(0, 1),
+        "merging": amounts(0, 1, below=True), "rare": amounts(), "seed": SEED,
+    }  # fmt: skip
+
     def checked(self) -> "TaggerSettings":
         """Return the settings.
 
@@ -73,11 +84,8 @@ class TaggerSettings:
         UsageProblem
             When one of them makes no sense.
         """
-        for name in ("latent", "members", "iterations"):
-            if getattr(self, name) < 1:
-                raise UsageProblem(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not 0 <= self.merging < 1:
-            raise UsageProblem(f"merging must be at least 0 and below 1, not {self.merging}")
+        check(self)
+        check(self.smoothing)
         return self
 
 
@@ -118,6 +126,11 @@ class InductionSettings:
     stop: bool = True
     seed: int = 1
 
+    RANGES: ClassVar[dict[str, Range]] = {
+        "states": counts(1, 2**15), "iterations": counts(1), "mre_iterations": counts(), "tolerance": amounts(0, 1),
+        "transition_prior": amounts(), "emission_prior": amounts(), "restarts": counts(1), "seed": SEED,
+    }  # fmt: skip
+
     @property
     def learner(self) -> str:
         """The estimator of the first part: reconstruction begins from the solution of EM."""
@@ -133,7 +146,5 @@ class InductionSettings:
         """
         if self.estimator not in ESTIMATORS:
             raise UsageProblem(f"estimator {self.estimator!r}: choose one of {', '.join(ESTIMATORS)}")
-        for name, least in (("states", 1), ("iterations", 1), ("mre_iterations", 0), ("restarts", 1)):
-            if getattr(self, name) < least:
-                raise UsageProblem(f"{name} must be at least {least}, not {getattr(self, name)}")
+        check(self)
         return self

@@ -1,8 +1,10 @@
 """Settings of language models, grammars, decoding and tuning; their defaults are those of the API and the commands."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import MEMORY, SEED, Range, amounts, check, counts
 
 #: What initial phrases may begin and end with; see `ExtractionSettings`.
 PHRASES = ("tight", "outer", "loose")
@@ -13,6 +15,10 @@ LOSSES = ("corpus", "sentence", "linear")
 PRIORS = ("zero", "start")
 IMPUTATIONS = ("kbest", "samples", "rules")
 CHOICES = ("supervised", "all", "last")
+#: Translations of a sentence that can be asked for, and the factor of scores when they are drawn.
+CANDIDATES, SAMPLING_GAMMA = counts(1, 10**6), amounts()
+#: How many bigrams over tags may be features.
+BIGRAMS_RANGE = counts(1)
 
 
 @dataclass(frozen=True)
@@ -40,10 +46,15 @@ class LanguageModelSettings:
     skip_symbols: bool = False
     max_memory: int = 2 << 30
 
+    RANGES: ClassVar[dict[str, Range]] = {"order": counts(1, 10), "max_memory": MEMORY}
+    #: Of each number of ``prune``.
+    PRUNE: ClassVar[Range] = counts()
+
     def check(self) -> None:
         """Raise a `UsageProblem` for settings that no model has."""
-        if not 1 <= self.order <= 10:
-            raise UsageProblem(f"the order of a language model is between 1 and 10, not {self.order}")
+        check(self)
+        for number in self.prune:
+            self.PRUNE.check("a number of prune", number)
         prune = list(self.prune)
         if not prune or prune[0] != 0 or sorted(prune) != prune:
             raise UsageProblem("--prune takes numbers that do not fall, the first of them 0: for instance 0,0,1")
@@ -88,16 +99,14 @@ class ExtractionSettings:
     features: str = "full"
     max_memory: int = 2 << 30
 
+    RANGES: ClassVar[dict[str, Range]] = {
+        "max_span": counts(1, 200), "max_symbols": counts(1, 200), "nonterminals": counts(0, 2),
+        "min_hole": counts(1, 200), "keep": counts(1), "min_count": amounts(), "max_memory": MEMORY,
+    }  # fmt: skip
+
     def check(self) -> None:
         """Raise a `UsageProblem` for settings that no grammar can have."""
-        if not 1 <= self.max_span <= 200 or not 1 <= self.max_symbols <= 200:
-            raise UsageProblem("--max-span and --max-symbols are between 1 and 200")
-        if not 0 <= self.nonterminals <= 2:
-            raise UsageProblem("a rule has at most two nonterminals")
-        if self.keep < 1 or self.min_hole < 1:
-            raise UsageProblem("--keep and --min-hole are at least 1")
-        if self.min_count < 0:
-            raise UsageProblem("--min-count is at least 0")
+        check(self)
         if self.phrases not in PHRASES:
             raise UsageProblem(f"no phrases '{self.phrases}'; choose one of {', '.join(PHRASES)}")
         if self.features not in FEATURE_SETS:
@@ -129,6 +138,12 @@ class DecoderSettings:
     full_states: bool = True
     lazy: bool = True
 
+    RANGES: ClassVar[dict[str, Range]] = {"pop_limit": counts(0, 10**6), "span_limit": counts(1, 100)}
+
+    def check(self) -> None:
+        """Raise a `UsageProblem` for numbers outside their ranges."""
+        check(self)
+
 
 @dataclass(frozen=True)
 class ImputationSettings:
@@ -151,6 +166,16 @@ class ImputationSettings:
     n_sources: int = 1
     reverse_gamma: float = 1.0
     monolingual_weight: float = 0.1
+
+    RANGES: ClassVar[dict[str, Range]] = {
+        "n_sources": counts(1, 10**6), "reverse_gamma": amounts(above=True), "monolingual_weight": amounts(above=True),
+    }  # fmt: skip
+
+    def check(self) -> None:
+        """Raise a `UsageProblem` for an imputation that does not exist, or numbers outside their ranges."""
+        if self.impute not in IMPUTATIONS:
+            raise UsageProblem(f"no impute '{self.impute}'; choose one of {', '.join(IMPUTATIONS)}")
+        check(self)
 
 
 @dataclass(frozen=True)
@@ -201,12 +226,19 @@ class TuningSettings:
     restarts: int = 8
     seed: int = 1
 
+    RANGES: ClassVar[dict[str, Range]] = {
+        "n_best": counts(2, 10**6), "rounds": counts(), "patience": counts(1), "gamma": amounts(above=True),
+        "quench": amounts(above=True), "l2": amounts(), "temperature": amounts(), "iterations": counts(1),
+        "restarts": counts(), "seed": SEED,
+    }  # fmt: skip
+
     def check(self) -> None:
         """Raise a `UsageProblem` for settings that contradict each other."""
         for name, value, known in (("method", self.method, METHODS), ("loss", self.loss, LOSSES),
                                    ("prior", self.prior, PRIORS)):  # fmt: skip
             if value not in known:
                 raise UsageProblem(f"no {name} '{value}'; choose one of {', '.join(known)}")
+        check(self)
         if self.quench is not None and self.quench < self.gamma:
             raise UsageProblem(f"--quench {self.quench:g} is below --gamma {self.gamma:g}")
         if self.forest and self.method != "risk":

@@ -220,7 +220,7 @@ def test_unknown_tags_are_logged(parser, caplog):
         (lambda p: at.train_parser("none"), at.DataError, "none: cannot be opened"),
         (lambda p: at.train_parser(BANK, min_length=9, max_length=3), at.UsageProblem, "nothing is left"),
         (lambda p: at.train_parser(BANK, features="all"), at.UsageProblem, "features 'all': choose one of full"),
-        (lambda p: at.train_parser(BANK, bits=30), at.UsageProblem, "bits must be 4 to 24"),
+        (lambda p: at.train_parser(BANK, bits=30), at.UsageProblem, "bits must be a whole number from 4 to 24"),
         (lambda p: at.train_parser([at.Parse(("a",), ("X",), np.array([3]))]), at.DataError, "heads are 0 to 1"),
         (lambda p: at.train_parser([at.Parse(("a",), (), np.array([0]))]), at.DataError, "a tag and a head"),
         (lambda p: at.transfer_parser(p), at.UsageProblem, "needs source and target and alignments"),

@@ -188,7 +188,7 @@ def test_steps_are_reported():
         (lambda: at.train_tagger([[("the", "")]]), at.DataError, "<sentences>:1: a word or a tag is empty"),
         (lambda: at.train_tagger("none.txt"), at.DataError, "none.txt: cannot be opened"),
         (lambda: at.train_tagger(read_text(str(SAMPLES / "en.txt"))), at.DataError, "no tags"),
-        (lambda: at.train_tagger(LINES, latent=0), at.UsageProblem, "latent must be at least 1"),
+        (lambda: at.train_tagger(LINES, latent=0), at.UsageProblem, "latent must be a whole number from 1"),
         (lambda: at.induce_tags([" "]), at.UsageProblem, "no words"),
         (lambda: at.induce_tags(LINES, estimator="best"), at.UsageProblem, "choose one of em, vb, mre"),
         (lambda: at.induce_tags([["a", ""]]), at.DataError, "a word is empty"),

@@ -147,7 +147,7 @@ def test_a_closed_pipe_is_quiet(trained, file):
     assert (line, status, errors) == ((trained / "align").read_bytes().splitlines(keepends=True)[0], 0, b"")
 
 
-def waiting(tmp_path, *args):
+def waiting(tmp_path, *args, interrupt=signal.SIG_DFL):
     """Start a run that has opened its outputs and waits for its text."""
     command = [
         sys.executable,
@@ -169,7 +169,7 @@ def waiting(tmp_path, *args):
         stderr=subprocess.PIPE,
         cwd=ROOT,
         # a shell's background jobs ignore the one, nohup the other
-        preexec_fn=lambda: [signal.signal(number, signal.SIG_DFL) for number in (signal.SIGINT, signal.SIGHUP)],
+        preexec_fn=lambda: [signal.signal(signal.SIGINT, interrupt), signal.signal(signal.SIGHUP, signal.SIG_DFL)],
     )
     process.stdin.write(JOINT.read_bytes())
     process.stdin.flush()
@@ -192,6 +192,15 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path, number, status):
     assert b"Traceback" not in errors
     assert [p.name for p in tmp_path.iterdir()] == ["scores"]
     assert (tmp_path / "scores").read_text() == "what was there before\n"
+
+
+def test_a_background_job_goes_on_when_ctrl_c_ends_what_is_in_front(tmp_path):
+    """A shell starts it with interrupts ignored, and they stay so."""
+    process = waiting(tmp_path, "--fast", interrupt=signal.SIG_IGN)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert {p.name for p in tmp_path.iterdir()} == {"out", "scores"}
 
 
 def test_a_run_that_is_killed_leaves_nothing_under_the_final_name(tmp_path):

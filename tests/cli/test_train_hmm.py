@@ -206,3 +206,12 @@ def test_the_old_spelling_of_output_goes_on_working(samples, folder):
         assert (folder / "old").read_bytes() == (folder / "new").read_bytes()
         (folder / "old").unlink()
     assert "--model" not in run("train-hmm", "--help").stdout.decode()
+
+
+@pytest.mark.parametrize("text", ["", "\n\n"])
+@pytest.mark.parametrize("way", ["--text", "--tagged"])
+def test_a_text_without_words_is_named(tmp_path, text, way):
+    (tmp_path / "empty").write_text(text)
+    done = run("train-hmm", "-q", way, tmp_path / "empty", "-o", tmp_path / "out")
+    fails(done, f"{tmp_path / 'empty'}: has no words to learn from")
+    assert not (tmp_path / "out").exists()

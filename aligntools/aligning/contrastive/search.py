@@ -1,6 +1,7 @@
 """Searching the best alignments of many sentence pairs."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_search as ks
 from aligntools.aligning.contrastive.candidates import CandidateLinks
 from aligntools.formats.pharaoh import Links
+from aligntools.ground.ranges import Range, amounts, counts
 
 CONSTRAINTS = {"none": kb.NONE, "itg": kb.ITG, "block-itg": kb.BLOCK_ITG}
 
@@ -37,6 +39,11 @@ class SearchSettings:
     source_limit: int = 10
     target_limit: int = 10
     slack: float = 0.0
+
+    RANGES: ClassVar[dict[str, Range]] = {
+        "beam": counts(1, 1000), "n_best": counts(1, 1000), "source_limit": counts(1, 100),
+        "target_limit": counts(1, 100), "slack": amounts(),
+    }  # fmt: skip
 
 
 GREEDY = SearchSettings()

@@ -1,9 +1,10 @@
 """What can be chosen about learning the contrastive model's weights, with its defaults."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import PROBABILITY, SEED, Range, amounts, check, counts
 
 Start: TypeAlias = Literal["languages", "paper"]
 Noise: TypeAlias = Literal["shuffle", "delete", "insert", "replace"]
@@ -71,13 +72,18 @@ class ContrastiveSettings:
     folds: int = 5
     seed: int = 1
 
+    RANGES: ClassVar[dict[str, Range]] = {
+        "sentences": counts(), "n_best": counts(1, 1000), "passes": counts(), "rate": amounts(0, 1000),
+        "pull": PROBABILITY, "beam": counts(1, 1000), "folds": counts(), "seed": SEED,
+    }  # fmt: skip
+
     def checked(self) -> "ContrastiveSettings":
         """Return the same settings.
 
         Raises
         ------
         UsageProblem
-            When one of them does not exist.
+            When one of them does not exist or is outside its range.
         """
         choices = {
             "start": (None, *STARTS), "noise": NOISE, "density": (None, *DENSITIES), "constraint": CONSTRAINTS,
@@ -86,6 +92,7 @@ class ContrastiveSettings:
         for name, known in choices.items():
             if getattr(self, name) not in known:
                 raise UsageProblem(f"{name} is one of {', '.join(map(str, known))}, not {getattr(self, name)}")
+        check(self)
         return self
 
     @property

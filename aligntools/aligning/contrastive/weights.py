@@ -9,6 +9,7 @@ import numpy as np
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.search import CONSTRAINTS, SearchSettings
 from aligntools.formats import files
+from aligntools.formats.json_text import in_words, is_number, parse_json
 from aligntools.ground.errors import DataError
 
 FORMAT = "aligntools contrastive weights"
@@ -72,26 +73,28 @@ def load_weights(path) -> Weights:
     with files.reading(path) as file:
         data = file.read()
     try:
-        text = json.loads(data)
-    except (ValueError, UnicodeDecodeError):
+        text = parse_json(data)
+    except ValueError:
         text = None
     if not isinstance(text, dict) or text.get("format") != FORMAT:
         raise DataError(path, None, "is not a weights file; contrastive-align --save-weights writes one")
     if text.get("version") != VERSION:
-        raise DataError(path, None, f"has version {text.get('version')}, this program reads {VERSION}; learn it again")
+        raise DataError(
+            path, None, f"has version {in_words(text.get('version'))}, this program reads {VERSION}; learn it again"
+        )
     listed, given = text.get("features"), text.get("weights")
     if not isinstance(listed, list) or not isinstance(given, dict) or not listed:
         raise DataError(path, None, "has no 'features' and 'weights'")
     for name in [*listed, *given]:
         if name not in NAMES:
-            raise DataError(path, None, f"unknown feature '{name}'; this program has {', '.join(NAMES)}")
+            raise DataError(path, None, f"unknown feature {in_words(name)}; this program has {', '.join(NAMES)}")
     values, active = np.zeros(len(NAMES)), np.zeros(len(NAMES), bool)
     for name in listed:
         value = given.get(name)
         if value is None:
             raise DataError(path, None, f"no weight for the feature '{name}', which it lists; learn it again")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise DataError(path, None, f"the weight of '{name}' is {json.dumps(value)}; a number was expected")
+        if not is_number(value):
+            raise DataError(path, None, f"the weight of '{name}' is {in_words(value)}; a number was expected")
         values[NAMES.index(name)] = value
         active[NAMES.index(name)] = True
     for name in given:
@@ -105,12 +108,8 @@ def _search_settings(path, given):
     if not isinstance(given, dict) or set(given) - set(known):
         raise DataError(path, None, f"'search' has {', '.join(known)}, and nothing else")
     for name, value in given.items():
-        whole = name in ("beam", "n_best", "source_limit", "target_limit")
-        good = (
-            value in CONSTRAINTS
-            if name == "constraint"
-            else isinstance(value, int if whole else int | float) and not isinstance(value, bool) and value >= whole
-        )
-        if not good:
-            raise DataError(path, None, f"'{name}' is {json.dumps(value)} in 'search'")
+        known_kind = isinstance(value, str) and value in CONSTRAINTS
+        if not (known_kind if name == "constraint" else value in SearchSettings.RANGES[name]):
+            due = f"one of {', '.join(CONSTRAINTS)}" if name == "constraint" else SearchSettings.RANGES[name]
+            raise DataError(path, None, f"'{name}' is {in_words(value)} in 'search'; {due} was expected")
     return SearchSettings(**given)

@@ -1,13 +1,13 @@
 """Weights of a translation system on disk: JSON, by the names of the features, so that what does not fit is noticed."""
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from aligntools.formats import files
+from aligntools.formats.json_text import in_words, is_number, parse_json
 from aligntools.ground.errors import DataError
 
 FORMAT = "aligntools weights"
@@ -59,19 +59,21 @@ def read_weights(path: str) -> tuple[dict[str, float], dict[str, Any]]:
     with files.reading(path) as file:
         data = file.read()
     try:
-        text = json.loads(data)
-    except (ValueError, UnicodeDecodeError):
+        text = parse_json(data)
+    except ValueError:
         text = None
     if not isinstance(text, dict) or text.get("format") != FORMAT or text.get("kind") != KIND:
         raise DataError(path, None, "is not a file of translation weights; imputed-risk -o writes one")
     if text.get("version") != VERSION:
-        raise DataError(path, None, f"has version {text.get('version')}, this program reads {VERSION}; learn it again")
+        raise DataError(
+            path, None, f"has version {in_words(text.get('version'))}, this program reads {VERSION}; learn it again"
+        )
     features, about = text.get("features"), text.get("about", {})
     if not isinstance(features, dict):
         raise DataError(path, None, "has no 'features': a weight for each feature's name")
     for name, value in features.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise DataError(path, None, f"the weight of '{name}' is {json.dumps(value)}; a number was expected")
+        if not is_number(value):
+            raise DataError(path, None, f"the weight of '{name}' is {in_words(value)}; a number was expected")
     return {name: float(value) for name, value in features.items()}, about if isinstance(about, dict) else {}
 
 

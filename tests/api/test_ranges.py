@@ -1,0 +1,53 @@
+"""Settings of the API are within the ranges that the commands show."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from aligntools.aligning.contrastive.search import SearchSettings
+from aligntools.aligning.contrastive.settings import ContrastiveSettings
+from aligntools.aligning.settings import AlignerSettings, DecisionSettings, ReconstructionSettings
+from aligntools.api.threads import pool_of
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import check
+from aligntools.parsing.settings import ParserSettings, TransferSettings
+from aligntools.tagging.settings import InductionSettings, TaggerSettings, TagSmoothing
+from aligntools.translating.settings import (
+    DecoderSettings,
+    ExtractionSettings,
+    ImputationSettings,
+    LanguageModelSettings,
+    TuningSettings,
+)
+
+CHECKS = {
+    AlignerSettings: lambda s: s.resolved(1000), ReconstructionSettings: lambda s: s.resolved("vb"),
+    DecisionSettings: DecisionSettings.checked, ContrastiveSettings: ContrastiveSettings.checked,
+    ParserSettings: ParserSettings.checked, TransferSettings: TransferSettings.checked,
+    TaggerSettings: TaggerSettings.checked, InductionSettings: InductionSettings.checked,
+    LanguageModelSettings: LanguageModelSettings.check, ExtractionSettings: ExtractionSettings.check,
+    DecoderSettings: DecoderSettings.check, ImputationSettings: ImputationSettings.check,
+    TuningSettings: TuningSettings.check, SearchSettings: check, TagSmoothing: check,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", CHECKS, ids=lambda kind: kind.__name__)
+def test_settings_outside_their_ranges_are_refused(kind):
+    CHECKS[kind](kind())
+    numbers = {f.name for f in dataclasses.fields(kind) if str(f.type).split(" |")[0] in ("int", "float")}
+    numbers |= {f.name for f in dataclasses.fields(kind) if f.type in (int, float)}
+    assert numbers == set(kind.RANGES), "every number has a range"
+    for name, allowed in kind.RANGES.items():
+        for value in (math.nan, math.inf, -math.inf, 1e300, 10**30, -1e4, allowed.high * 2, "1", True):
+            with pytest.raises(UsageProblem, match="must be"):
+                CHECKS[kind](dataclasses.replace(kind(), **{name: value}))
+        good = np.int64(allowed.low + 1) if allowed.whole else np.float64((allowed.low + allowed.high) / 2)
+        assert good in allowed
+
+
+def test_threads_are_counted():
+    for threads in (0, -1, 10**30, 1.5):
+        with pytest.raises(UsageProblem, match="threads must be a whole number from 1"), pool_of(threads):
+            pass

@@ -1,0 +1,34 @@
+"""What released versions wrote, this one reads, and it gives what it gave then; see `tests.keeping`."""
+
+import json
+
+import pytest
+
+from tests.keeping import KEPT, figures
+
+VERSIONS = sorted(folder.name for folder in KEPT.iterdir())
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def kept(request):
+    folder = KEPT / request.param
+    return json.loads((folder / "figures.json").read_text(encoding="utf-8")), figures(folder)
+
+
+def test_kept_models_give_what_they_gave(kept):
+    then, now = kept
+    assert now.keys() == then.keys()
+    for name, given in then.items():
+        if name == "lm":
+            assert now[name] == pytest.approx(given, abs=2e-3)
+        else:
+            assert now[name] == given, name
+
+
+def test_every_kind_is_kept():
+    from aligntools.api.loading import CLASSES
+    from aligntools.formats.modelfile import model_kind
+
+    for version in VERSIONS:
+        files = [path for path in (KEPT / version).iterdir() if path.suffix not in (".json", ".weights")]
+        assert {model_kind(path) for path in files} == set(CLASSES)
