@@ -48,10 +48,9 @@ def test_no_reader_of_json_ends_in_a_traceback(tmp_path, read, text):
 @pytest.mark.parametrize("value", [DEEP, "1e999", "1" + "0" * 400, "[]", "true", '"x"', "NaN"])
 def test_weights_are_numbers(tmp_path, value):
     path = tmp_path / "x"
-    path.write_text(
-        '{"format": "aligntools weights", "kind": "translation", "version": 1, "features": {"a": %s}}' % value
-    )
-    with pytest.raises(DataError, match="weights|a number was expected"):
+    head = '{"format": "aligntools weights", "kind": "translation", "version": 1, "features": {"a": '
+    path.write_text(head + value + "}}")
+    with pytest.raises(DataError, match=r"weights|a number was expected"):
         read_weights(str(path))
 
 
