@@ -75,7 +75,7 @@ class AlignmentModel:
         write_model(path, KIND, header, arrays)
 
     @classmethod
-    def load(cls, path, pool=None) -> "AlignmentModel":
+    def load(cls, path, pool=None, verify=True) -> "AlignmentModel":
         """Read a model file.
 
         Raises
@@ -83,7 +83,7 @@ class AlignmentModel:
         ModelError
             When it is not one, or its parts do not fit together.
         """
-        header, arrays = read_model(path, KIND)
+        header, arrays = read_model(path, KIND, verify)
         with fitting(path):
             settings = AlignerSettings(**{**header["settings"], "views": tuple(header["settings"]["views"])})
             source = Vocabulary.from_arrays(arrays["source.blob"], arrays["source.starts"])

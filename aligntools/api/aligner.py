@@ -58,8 +58,17 @@ class Aligner:
         return f"<Aligner: {s.model}, views {s.views}, {sizes[0] - 1} source and {sizes[1] - 1} target words>"
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, threads: "int | Pool | None" = None) -> "Aligner":
+    def load(
+        cls, path: str | os.PathLike[str], *, threads: "int | Pool | None" = None, verify: bool = True
+    ) -> "Aligner":
         """Read a model file, as ``align --save-model`` or `save` wrote it.
+
+        Parameters
+        ----------
+        path : str or path
+        threads : int or None
+        verify : bool
+            Check the checksum, which says whether the file is what was written.
 
         Raises
         ------
@@ -69,7 +78,7 @@ class Aligner:
         from aligntools.aligning.model import AlignmentModel
 
         with pool_of(threads) as pool:
-            return cls(AlignmentModel.load(os.fspath(path), pool))
+            return cls(AlignmentModel.load(os.fspath(path), pool, verify))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; it appears whole or not at all.

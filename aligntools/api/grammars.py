@@ -121,7 +121,9 @@ class Grammar:
         return Rule(tuple(source), tuple(target), features, tuple((i, j) for i, j in r.links[begin:end].tolist()))
 
     @classmethod
-    def load(cls, path: PathLike, *, text: Text | None = None, span: int | None = None) -> "Grammar":
+    def load(
+        cls, path: PathLike, *, text: Text | None = None, span: int | None = None, verify: bool = True
+    ) -> "Grammar":
         """Read a grammar: the text of cdec and Joshua, that of Moses, or a binary file.
 
         Parameters
@@ -131,6 +133,8 @@ class Grammar:
             Keep only the rules that this text can use: it has all words between a source side's nonterminals.
         span : int, optional
             Keep only those that match within so many words, the span limit of the decoder.
+        verify : bool
+            Check a binary file's checksum, which says whether the file is what was written.
 
         Raises
         ------
@@ -140,7 +144,7 @@ class Grammar:
         from aligntools.formats.grammar_files import read_grammar
 
         only_for = None if text is None else side_of(text)
-        return cls(read_grammar(os.fspath(path), only_for=only_for, span=span))
+        return cls(read_grammar(os.fspath(path), only_for=only_for, span=span, verify=verify))
 
     def save(self, path: PathLike, format: GrammarFormat = "hiero") -> None:
         """Write the grammar; the file appears whole or not at all.
@@ -430,6 +434,7 @@ def filter_grammar_file(
     *,
     span: int | None = None,
     format: Literal["same", "hiero", "moses", "binary"] = "same",
+    verify: bool = True,
 ) -> FilterFigures:
     """Keep the rules of a grammar's file that a text can use; the lines of text files are copied as they are.
 
@@ -444,6 +449,8 @@ def filter_grammar_file(
         See `filter_grammar`.
     format : str
         ``same`` as that of the grammar, or one of those of `Grammar.save`.
+    verify : bool
+        See `Grammar.load`.
 
     Returns
     -------
@@ -459,7 +466,7 @@ def filter_grammar_file(
     if os.fspath(path) == "-" and (format == "binary" or (format == "same" and binary)):
         raise UsageProblem("a binary grammar is written to a file: -o FILE")
     if format != "same" or binary:
-        rules = Grammar(read_grammar(name, only_for=only_for, span=span))
+        rules = Grammar(read_grammar(name, only_for=only_for, span=span, verify=verify))
         rules.save(path, "binary" if format == "same" else format)
         return FilterFigures(len(rules), None, len(only_for[0]), len(only_for[1]) - 1)
     kept = total = 0
@@ -470,9 +477,11 @@ def filter_grammar_file(
     return FilterFigures(kept, total, len(only_for[0]), len(only_for[1]) - 1)
 
 
-def grammar_of(grammar: "Grammar | PathLike", text: Lines | None = None, span: int | None = None) -> Grammar:
+def grammar_of(
+    grammar: "Grammar | PathLike", text: Lines | None = None, span: int | None = None, verify: bool = True
+) -> Grammar:
     """Return a grammar, read from its file as far as a text needs it; one in memory is taken as it is."""
-    return grammar if isinstance(grammar, Grammar) else Grammar.load(grammar, text=text, span=span)
+    return grammar if isinstance(grammar, Grammar) else Grammar.load(grammar, text=text, span=span, verify=verify)
 
 
 def joined(texts: Sequence[Lines]) -> Lines:

@@ -99,8 +99,14 @@ class LanguageModel:
         return f"<LanguageModel of order {self.order}, {len(self)} words, {sum(self.counts)} n-grams>"
 
     @classmethod
-    def load(cls, path: PathLike) -> "LanguageModel":
+    def load(cls, path: PathLike, *, verify: bool = True) -> "LanguageModel":
         """Load a model: an ARPA file of any compression, or a binary one.
+
+        Parameters
+        ----------
+        path : str or path
+        verify : bool
+            Check a binary file's checksum, which says whether the file is what was written.
 
         Raises
         ------
@@ -109,7 +115,7 @@ class LanguageModel:
         """
         from aligntools.translating.lm.language_model import load
 
-        return cls(load(os.fspath(path)))
+        return cls(load(os.fspath(path), verify))
 
     def save(self, path: PathLike, format: Literal["arpa", "binary"] = "binary") -> None:
         """Write the model; the file appears whole or not at all.

@@ -25,12 +25,14 @@ CLASSES = {
 }
 
 
-def load(path: str | os.PathLike[str]) -> Model:
+def load(path: str | os.PathLike[str], *, verify: bool = True) -> Model:
     """Load a model file, of whatever kind it is.
 
     Parameters
     ----------
     path : str or path
+    verify : bool
+        Check the checksum, which says whether the file is what was written.
 
     Returns
     -------
@@ -55,5 +57,5 @@ def load(path: str | os.PathLike[str]) -> Model:
     if kind not in CLASSES:
         raise ModelError(path, None, f"holds '{kind}', which is not a model to load")
     module, name = CLASSES[kind]
-    model: Model = getattr(importlib.import_module(f"aligntools.api.{module}"), name).load(path)
+    model: Model = getattr(importlib.import_module(f"aligntools.api.{module}"), name).load(path, verify=verify)
     return model

@@ -163,8 +163,14 @@ class Parser:
         return f"<Parser, {kind}, of {self.n_features} features>"
 
     @classmethod
-    def load(cls, path: PathLike) -> "Parser":
+    def load(cls, path: PathLike, *, verify: bool = True) -> "Parser":
         """Read a model file.
+
+        Parameters
+        ----------
+        path : str or path
+        verify : bool
+            Check the checksum, which says whether the file is what was written.
 
         Raises
         ------
@@ -173,7 +179,7 @@ class Parser:
         """
         from aligntools.parsing.parser import ParserModel
 
-        return cls(ParserModel.load(path))
+        return cls(ParserModel.load(path, verify))
 
     def save(self, path: PathLike) -> None:
         """Write a model file; it appears whole or not at all.

@@ -169,8 +169,14 @@ class Tagger:
         return f"<Tagger of {len(self.tags)} tags, {self.n_states} states>"
 
     @classmethod
-    def load(cls, path: PathLike) -> "Tagger":
+    def load(cls, path: PathLike, *, verify: bool = True) -> "Tagger":
         """Read a model file.
+
+        Parameters
+        ----------
+        path : str or path
+        verify : bool
+            Check the checksum, which says whether the file is what was written.
 
         Raises
         ------
@@ -179,7 +185,7 @@ class Tagger:
         """
         from aligntools.tagging.tagger import TaggerModel
 
-        return cls(TaggerModel.load(path))
+        return cls(TaggerModel.load(path, verify))
 
     def save(self, path: PathLike) -> None:
         """Write a model file; it appears whole or not at all.

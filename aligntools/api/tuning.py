@@ -44,8 +44,8 @@ def tune(
     quench: float | None = TuningSettings.quench, l2: float = TuningSettings.l2, prior: Prior = "zero",
     choose: Choice = "all", temperature: float = TuningSettings.temperature, restarts: int = TuningSettings.restarts,
     pop_limit: int = DecoderSettings.pop_limit, span_limit: int = DecoderSettings.span_limit,
-    checkpoint: PathLike | None = None, seed: int = TuningSettings.seed, threads: int | None = None,
-    progress: Progress = None,
+    checkpoint: PathLike | None = None, verify: bool = True, seed: int = TuningSettings.seed,
+    threads: int | None = None, progress: Progress = None,
 ) -> TranslationWeights:  # fmt: skip
     """Learn the weights of a translation system (Li, Wang, Eisner & Khudanpur 2011, "Minimum imputed risk").
 
@@ -97,6 +97,8 @@ def tune(
         See `Translator`.
     checkpoint : path, optional
         Folder that keeps the state of each round; the same call continues from it.
+    verify : bool
+        Check the checksums of binary files.
     seed, threads : int
         Neither the number of threads (all cores if not given) nor an interruption changes the weights.
     progress : callable or bool, optional
@@ -126,10 +128,10 @@ def tune(
     BIGRAMS_RANGE.check("bigrams", bigrams)
     _check(supervised, references, monolingual, reverse_grammar, reverse_weights, impute, choose, checkpoint)
     texts = _texts(supervised, references, monolingual)
-    reverse = _reverse(reverse_grammar, reverse_lm, reverse_weights, span_limit) if monolingual else None
+    reverse = _reverse(reverse_grammar, reverse_lm, reverse_weights, span_limit, verify) if monolingual else None
     folder = None if checkpoint is None else os.fspath(checkpoint)
     how = settings, decoding, imputation, choose, folder
-    return _learn(how, grammar, lm, texts, reverse, start, tags, bigrams, threads, progress)
+    return _learn(how, grammar, lm, texts, reverse, start, tags, bigrams, verify, threads, progress)
 
 
 def _learn(
@@ -141,6 +143,7 @@ def _learn(
     start: WeightsInput,
     tags: PathLike | Mapping[str, str] | None,
     bigrams: int,
+    verify: bool,
     threads: int | None,
     progress: Progress,
 ) -> TranslationWeights:
@@ -163,10 +166,10 @@ def _learn(
             imputed = [learner.impute(reverse, one, k) for k, one in enumerate(monolingual)]
         known = [*([] if supervised is None else [supervised]), *(one.sources for one in imputed)]
         span = how[1].span_limit
-        rules = grammar_of(grammar, None if by_rule else joined(known), span).rules
+        rules = grammar_of(grammar, None if by_rule else joined(known), span, verify).rules
         if tags is not None:
             rules = with_bigrams(rules, tags, None if begin is None else begin.features, bigrams)
-        model = lm if isinstance(lm, LanguageModel) else LanguageModel.load(lm)
+        model = lm if isinstance(lm, LanguageModel) else LanguageModel.load(lm, verify=verify)
         first = starting_weights(rules, None if begin is None else dict(begin.features), _name(start, "<weights>"))
         found = learner.learn(rules, model.ngrams, first, supervised, references, monolingual, imputed, reverse)
     return TranslationWeights(*found)
@@ -223,16 +226,20 @@ def _same_length(texts: list[Lines], first: Lines | None, words: bool = False) -
 
 
 def _reverse(
-    grammar: Grammar | PathLike | None, lm: LanguageModel | PathLike | None, weights: WeightsInput, span: int
+    grammar: Grammar | PathLike | None,
+    lm: LanguageModel | PathLike | None,
+    weights: WeightsInput,
+    span: int,
+    verify: bool,
 ) -> "ReverseSystem":
     """Return the reverse system."""
     assert grammar is not None
     from aligntools.translating.tuning.learning import ReverseSystem
 
     def read(*texts: Lines) -> "GrammarRules":
-        return grammar_of(grammar, joined(texts), span).rules
+        return grammar_of(grammar, joined(texts), span, verify).rules
 
-    model = lm if isinstance(lm, LanguageModel) or lm is None else LanguageModel.load(lm)
+    model = lm if isinstance(lm, LanguageModel) or lm is None else LanguageModel.load(lm, verify=verify)
     learned = weights_of(weights)
     assert learned is not None
     return ReverseSystem(

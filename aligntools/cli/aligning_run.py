@@ -100,7 +100,7 @@ def _apply(o, out, pool, reporter):
     from aligntools.formats.corpus import Skipped
 
     with reporter.stage("loading"):
-        aligner = Aligner.load(o["model"], threads=pool)
+        aligner = Aligner.load(o["model"], threads=pool, verify=o["verify"])
     direction = aligner.settings.direction
     for name in ("forward", "reverse"):
         if direction not in ("both", name) and o[f"{name}_output"]:
@@ -125,7 +125,7 @@ def _train(o, out, pool, reporter, train, first_view):
     from aligntools.api.aligner import PART, Aligner
     from aligntools.api.alignment import read_bitext
 
-    start = Aligner.load(o["init_model"], threads=pool) if o["init_model"] else None
+    start = Aligner.load(o["init_model"], threads=pool, verify=o["verify"]) if o["init_model"] else None
     with reporter.stage("reading"):
         case_sensitive = not start.model.lowercase if start else o["case_sensitive"]
         bitext = read_bitext(

@@ -44,6 +44,7 @@ models = options.group(
     click.option("-m", "--model", metavar="FILE", help="Apply a saved model; reads and writes line by line."),
     click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the trained model."),
     click.option("--init-model", metavar="FILE", help="Continue training from a saved model, on this text."),
+    options.verify,
 )
 #: How links are decided on.
 decisions = options.group(

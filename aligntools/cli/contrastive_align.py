@@ -23,6 +23,7 @@ _models = options.group(
     click.option("--save-model", metavar="FILE", type=options.WRITTEN,
                  help="Save the base model that was trained here or made of tables."),
     click.option("--save-weights", metavar="FILE", type=options.WRITTEN, help="Save the weights, as JSON."),
+    options.verify,
     click.option("--fast", is_flag=True, help="Train the quickest base model: the HMM, one view of the text."),
 )  # fmt: skip
 _tables = options.group(
@@ -172,7 +173,7 @@ def _base(o, pool, reporter):
     from aligntools.cli.aligning_run import text_paths
 
     if o["model"]:
-        return Aligner.load(o["model"], threads=pool), None
+        return Aligner.load(o["model"], threads=pool, verify=o["verify"]), None
     if o["forward_table"]:
         names = {name: o[name] for name in ("source_vcb", "target_vcb")}
         return aligner_from_tables(o["forward_table"], o["reverse_table"], **names), None

@@ -27,8 +27,8 @@ _DECIMAL = math.log(10)
     options.output,
     click.option("--lowercase", is_flag=True, help="Put the text in lower case."),
 )
-@options.group("Resources", options.threads, options.verbosity)
-def command(model, texts, lines, lowercase, json, output, threads, quiet, verbose):
+@options.group("Resources", options.verify, options.threads, options.verbosity)
+def command(model, texts, lines, lowercase, json, output, verify, threads, quiet, verbose):
     """Measure the perplexity of texts, one sentence per line, under a language model.
 
     Perplexity is per word, where the end of a sentence counts as a word. The second figure leaves unknown words out
@@ -46,7 +46,7 @@ def command(model, texts, lines, lowercase, json, output, threads, quiet, verbos
     from aligntools.formats.files import writing
     from aligntools.ground.parallel import Pool
 
-    loaded = LanguageModel.load(model)
+    loaded = LanguageModel.load(model, verify=verify)
     with Pool(threads) as pool, writing(output) as out:
         if lines:
             for path in texts:

@@ -23,8 +23,8 @@ from aligntools.ground.ranges import counts
     click.option("--format", type=click.Choice(["same", "hiero", "moses", "binary"]), default="same",
                  show_default=True, help="Format to write; same copies the lines as they are."),
 )  # fmt: skip
-@options.group("Messages", options.verbosity)
-def command(grammar, text, output, span, format, quiet, verbose):
+@options.group("Resources and messages", options.verify, options.verbosity)
+def command(grammar, text, output, span, format, verify, quiet, verbose):
     """Keep the rules of a grammar that a text can use: it has all words between a source side's nonterminals.
 
     With --span the whole source side must match somewhere, which keeps far fewer rules. The lines of a text grammar
@@ -40,7 +40,7 @@ def command(grammar, text, output, span, format, quiet, verbose):
         raise UsageProblem("standard input ('-') can be only one of the files")
     from aligntools.api.grammars import filter_grammar_file
 
-    found = filter_grammar_file(grammar, text, output, span=span, format=format)
+    found = filter_grammar_file(grammar, text, output, span=span, format=format, verify=verify)
     if quiet:
         return
     sys.stderr.write(f"{found.kept} rules" + (f" of {found.total}" if found.total is not None else "") + "\n")

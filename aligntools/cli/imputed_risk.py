@@ -93,6 +93,7 @@ def _choice(name, kinds, default, help):
     "Resources",
     click.option("--checkpoint", metavar="DIR",
                  help="Keep the state of each round in this folder; the same command continues from it."),
+    options.verify,
     options.seed,
     options.threads,
     options.verbosity,

@@ -334,6 +334,10 @@ def index_base(function=None, *, name="--index-base", of="the alignment files", 
     )(function)
 
 
+#: ``--verify/--no-verify``, passed as ``verify`` (bool), of commands that load models.
+verify = click.option(
+    "--verify/--no-verify", default=True, show_default=True, help="Check the checksums of model files on loading."
+)
 #: ``--max-length N`` of parallel text, passed as ``max_length`` (int).
 max_length = click.option(
     "--max-length",

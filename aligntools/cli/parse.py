@@ -39,8 +39,8 @@ from aligntools.parsing.settings import LONGEST, LONGEST_RANGE, MAPS
     click.option("--max-length", type=options.number(LONGEST_RANGE), default=LONGEST, show_default=True, metavar="N",
                  help="Longer sentences get a flat tree, and are counted."),
 )  # fmt: skip
-@options.group("Resources and messages", options.threads, options.verbosity)
-def command(texts, model, output, format, column, separator, threads, quiet, verbose, **decisions):
+@options.group("Resources and messages", options.verify, options.threads, options.verbosity)
+def command(texts, model, output, format, column, separator, verify, threads, quiet, verbose, **decisions):
     """Parse text with tags: CoNLL with heads and labels filled in and all else unchanged.
 
     Reads standard input if no TEXT is given, and writes while it reads. word_TAG lines become CoNLL. Every sentence
@@ -57,7 +57,7 @@ def command(texts, model, output, format, column, separator, threads, quiet, ver
     from aligntools.formats.conll import column_place
     from aligntools.formats.tagged import stream_tags
 
-    parser = Parser.load(model)
+    parser = Parser.load(model, verify=verify)
     column = parser.column if column is None else column
     column_place(column)
     notes, began, words = Notes(), time.perf_counter(), 0

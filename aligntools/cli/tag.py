@@ -31,8 +31,8 @@ from aligntools.cli import options
     click.option("--posterior/--viterbi", default=True, show_default=True,
                  help="Give each word its most probable tag, or each sentence its most probable sequence of tags."),
 )  # fmt: skip
-@options.group("Resources and messages", options.threads, options.verbosity)
-def command(texts, model, output, to, format, column, separator, posterior, threads, quiet, verbose):
+@options.group("Resources and messages", options.verify, options.threads, options.verbosity)
+def command(texts, model, output, to, format, column, separator, posterior, verify, threads, quiet, verbose):
     """Tag text: one line out per line in, or CoNLL with one column filled in and all else unchanged.
 
     Reads standard input if no TEXT is given, and writes while it reads. Words are separated by spaces.
@@ -48,7 +48,7 @@ def command(texts, model, output, to, format, column, separator, posterior, thre
     from aligntools.formats.conll import column_place
     from aligntools.formats.tagged import stream_sentences
 
-    tagger = Tagger.load(model)
+    tagger = Tagger.load(model, verify=verify)
     column = tagger.column if column is None else column
     column_place(column)
     began, words = time.perf_counter(), 0

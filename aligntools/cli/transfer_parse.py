@@ -61,8 +61,9 @@ _TEXTS = {"--source": "source", "--target": "target", "-a": "alignments"}
                     help="Half of this times the squared weights is added to the objective."),
     *training.parser_learning,
 )  # fmt: skip
-@options.group("Resources and messages", training.log_json, options.threads, options.verbosity)
-def command(source_model, source, target, alignments, output, unlabeled, log_json, threads, quiet, verbose, **settings):
+@options.group("Resources and messages", training.log_json, options.verify, options.threads, options.verbosity)
+def command(source_model, source, target, alignments, output, unlabeled, log_json, verify, threads, quiet, verbose,
+            **settings):  # fmt: skip
     """Train a parser for a language without a treebank, through parallel text with tags and word alignments.
 
     A source parser gives a distribution over the trees of each target sentence, through the alignment; the target
@@ -83,6 +84,7 @@ def command(source_model, source, target, alignments, output, unlabeled, log_jso
     texts = {"source": source, "target": target, "alignments": alignments}
     _check(settings["method"], texts, unlabeled)
     from aligntools.api.parser_training import transfer_parser
+    from aligntools.api.parsing import Parser
     from aligntools.cli import notices
     from aligntools.formats.files import writing
 
@@ -90,8 +92,9 @@ def command(source_model, source, target, alignments, output, unlabeled, log_jso
         stack.enter_context(notices.shown(quiet))
         log = stack.enter_context(writing(log_json)) if log_json else None
         steps = training.Steps(verbose and not quiet, log, training.lbfgs_step)
+        loaded = Parser.load(source_model, verify=verify)
         parser = transfer_parser(
-            source_model, **texts, unlabeled=unlabeled, **settings, threads=threads, progress=steps
+            loaded, **texts, unlabeled=unlabeled, **settings, threads=threads, progress=steps
         )  # fmt: skip
         parser.save(output)
     found = steps.result

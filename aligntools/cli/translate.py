@@ -50,10 +50,10 @@ FILTERED = 1 << 28
     options.setting("--span-limit", of=DecoderSettings, metavar="N",
                     help="Most words that a rule covers; longer stretches are built from left to right."),
 )  # fmt: skip
-@options.group("Resources", options.seed, options.threads, options.verbosity)
+@options.group("Resources", options.verify, options.seed, options.threads, options.verbosity)
 def command(
     texts, grammar, lm, no_lm, weights, tags, output, pop_limit, span_limit, n_best, samples, gamma, hypergraphs,
-    seed, threads, quiet, verbose,
+    verify, seed, threads, quiet, verbose,
 ):  # fmt: skip
     """Translate text with a hierarchical grammar, one line out for each line in.
 
@@ -81,11 +81,11 @@ def command(
 
     parts, known = _input(texts or ("-",))
     weights_of(weights)  # first: a wrong file is soon found
-    rules = Grammar.load(grammar, text=known, span=span_limit)
+    rules = Grammar.load(grammar, text=known, span=span_limit, verify=verify)
     began, line, total = time.perf_counter(), 0, 0.0
     with ExitStack() as stack:
         pool = stack.enter_context(Pool(threads))
-        model = LanguageModel.load(lm) if lm else None
+        model = LanguageModel.load(lm, verify=verify) if lm else None
         translator = Translator(
             rules, model, weights, tags=tags, pop_limit=pop_limit, span_limit=span_limit, threads=pool
         )

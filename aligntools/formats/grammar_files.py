@@ -12,7 +12,9 @@ FORMATS = ("hiero", "moses", "binary")
 KIND = "grammar"
 
 
-def read_grammar(path, *, only_for: tuple[Side, Vocabulary] | None = None, span: int | None = None) -> GrammarRules:
+def read_grammar(
+    path, *, only_for: tuple[Side, Vocabulary] | None = None, span: int | None = None, verify: bool = True
+) -> GrammarRules:
     """Read a grammar: text as cdec and Joshua have it, text as Moses has it, or a model file.
 
     Features that a rule does not name are 0; of Moses' probabilities the logs are taken, to five decimals, and the
@@ -26,6 +28,8 @@ def read_grammar(path, *, only_for: tuple[Side, Vocabulary] | None = None, span:
         Keep only the rules that may be used on this text: those of which it has every piece between nonterminals.
     span : int or None
         And that match within so many words, the span limit of the decoder; see `TextFilter`.
+    verify : bool
+        Check the checksum of a model file.
 
     Raises
     ------
@@ -35,7 +39,7 @@ def read_grammar(path, *, only_for: tuple[Side, Vocabulary] | None = None, span:
     text_filter = TextFilter(*only_for, span=span) if only_for is not None else None
     if not modelfile.is_model(path):
         return read_text(path, text_filter)
-    grammar = _read_binary(path)
+    grammar = _read_binary(path, verify)
     return filtered(grammar, text_filter) if text_filter else grammar
 
 
@@ -52,8 +56,8 @@ def write_grammar(path, grammar: GrammarRules, format="hiero"):
     modelfile.write_model(path, KIND, header, arrays)
 
 
-def _read_binary(path):
-    header, arrays = modelfile.read_model(path, KIND)
+def _read_binary(path, verify):
+    header, arrays = modelfile.read_model(path, KIND, verify)
     with modelfile.fitting(path):
         vocabularies = [
             Vocabulary.from_arrays(arrays[f"{side}_blob"], arrays[f"{side}_starts"]) for side in ("source", "target")

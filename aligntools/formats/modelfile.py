@@ -2,16 +2,22 @@
 
 import contextlib
 import json
+import math
 import os
 
 import numpy as np
 
-from aligntools.formats import appearing, files
-from aligntools.ground.errors import DataError, ModelError
+from aligntools.formats import appearing, checksums, files
+from aligntools.formats.json_text import in_words, parse_json
+from aligntools.ground.errors import DataError, ModelError, UsageProblem
+from aligntools.ground.ranges import Range
 
 #: Raised with every change of what a model file holds.
 VERSION = 1
 _MAGIC = "aligntools"
+#: What a model says of itself. Files of 0.2.0 and before have no checksum.
+_KEYS, _OLD_KEYS = {"checksum", "kind", "version", "header"}, {"kind", "version", "header"}
+_CHECKED = 1 << 20
 #: What takes a model of each kind.
 USES = {
     "alignment": "align -m",
@@ -41,15 +47,16 @@ def write_model(path, kind, header, arrays):
     from safetensors.numpy import save, save_file
 
     # under one key, since safetensors writes several in an order that changes from run to run
-    about = {"kind": kind, "version": VERSION, "header": header}
+    about = {"checksum": checksums.UNKNOWN, "kind": kind, "version": VERSION, "header": header}
     text = {_MAGIC: json.dumps(about, sort_keys=True)}
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe must not be replaced by a file
         with files.writing(path) as out:
-            out.write(save({name: np.ascontiguousarray(a) for name, a in arrays.items()}, text))
+            out.write(checksums.sealed(save({name: np.ascontiguousarray(a) for name, a in arrays.items()}, text)))
         return
     try:
         with appearing.appearing(path) as part:
             save_file({name: np.ascontiguousarray(a) for name, a in arrays.items()}, part, text)
+            checksums.seal(part)
     except OSError as error:
         raise DataError(path, None, f"cannot be written: {error.strerror or error}") from None
     except Exception as error:
@@ -63,18 +70,67 @@ def fitting(path):
     """Turn what goes wrong while a model's parts are put together into one `ModelError`."""
     try:
         yield
-    except (KeyError, ValueError, TypeError, IndexError) as error:
-        raise ModelError(path, None, f"is damaged: its parts do not fit together ({error})") from None
+    except (
+        KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, UsageProblem
+    ) as error:  # fmt: skip
+        shown = " ".join(str(error).split())[:200]
+        raise ModelError(path, None, f"is damaged: its parts do not fit together ({shown})") from None
 
 
-def hold(arrays, name, shape, kind):
-    """Return an array that has the shape and type that kernels trust, and no infinities; else a ValueError."""
+def hold(arrays, name, shape, kind, low=None, high=None):
+    """Return an array that is what kernels trust it to be: they check nothing.
+
+    Parameters
+    ----------
+    arrays : dict of str to np.ndarray
+    name : str
+    shape : tuple of int
+    kind : dtype
+    low, high : float or None
+        The least and the greatest value that there may be; without them, floats are finite all the same.
+
+    Raises
+    ------
+    ValueError
+        When it is not; KeyError when there is no such array.
+    """
     array = arrays[name]
-    if array.shape != shape or array.dtype != kind:
+    if array.shape != tuple(shape) or array.dtype != kind:
         raise ValueError(f"{name} is {array.dtype} {array.shape}")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
+    checks = low is not None or high is not None or array.dtype.kind == "f"
+    if not checks or not array.size:
+        return array
+    least, most = float(array.min()), float(array.max())  # both are NaN where there is one
+    if not (math.isfinite(least) and math.isfinite(most)):
         raise ValueError(f"{name} is not finite")
+    if (low is not None and least < low) or (high is not None and most > high):
+        raise ValueError(f"{name} has values from {least:g} to {most:g}")
     return array
+
+
+def hold_offsets(arrays, name, parts, length, least=0):
+    """Return offsets that cut an array of so many elements into parts [shape=(parts + 1,), dtype=int64].
+
+    Raises
+    ------
+    ValueError
+        When they do not begin at 0 and end at ``length``, or a part has fewer elements than ``least``.
+    """
+    offsets = hold(arrays, name, (parts + 1,), np.int64)
+    if offsets[0] != 0 or offsets[-1] != length:
+        raise ValueError(f"{name} does not cut what it should")
+    for begin in range(0, parts, _CHECKED):  # in parts: a difference is as large as the offsets
+        run = offsets[begin : begin + _CHECKED + 1]
+        if (run[1:] < run[:-1] + least).any():
+            raise ValueError(f"{name} does not ascend")
+    return offsets
+
+
+def hold_number(header, name, allowed: Range):
+    """Return a number of a header that is within its range; else a ValueError."""
+    if header[name] not in allowed:
+        raise ValueError(f"{name} is {in_words(header[name])}")
+    return header[name]
 
 
 def is_model(path: str) -> bool:
@@ -97,6 +153,13 @@ def model_kind(path) -> str:
     ModelError
         When it is not a model file, or damaged.
     """
+    with _opened(path) as (_, about):
+        return str(about["kind"])
+
+
+@contextlib.contextmanager
+def _opened(path):
+    """Open a model file; yield it with what it says of itself, errors turned into `ModelError`."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -104,17 +167,32 @@ def model_kind(path) -> str:
             pass
         with safe_open(path, framework="numpy") as file:
             text = file.metadata() or {}
-        if _MAGIC not in text:
-            raise ModelError(path, None, "is not a model of this program; train one with --save-model")
-        return str(json.loads(text[_MAGIC])["kind"])
+            if _MAGIC not in text:
+                raise ModelError(path, None, "is not a model of this program; train one with --save-model")
+            about = parse_json(text[_MAGIC])
+            if set(about) not in (_KEYS, _OLD_KEYS):
+                raise ValueError("what it says of itself is not complete")
+            yield file, about
+    except checksums.Mismatch:
+        raise ModelError(
+            path, None, "is damaged: its checksum does not match; write it again or copy it anew (--no-verify reads it)"
+        ) from None
     except OSError as error:
         raise ModelError(path, None, f"cannot be opened: {error.strerror or error}") from None
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(path, None, f"is damaged or not a model file ({str(error).splitlines()[0][:120]})") from None
+        shown = in_words(str(error).splitlines()[0]).strip('"')
+        raise ModelError(path, None, f"is damaged or not a model file ({shown})") from None
 
 
-def read_model(path, kind):
+def read_model(path, kind, verify=True):
     """Read a model file.
+
+    Parameters
+    ----------
+    path : str
+    kind : str
+    verify : bool
+        Check the checksum, which files of 0.2.0 and before do not have.
 
     Returns
     -------
@@ -126,29 +204,15 @@ def read_model(path, kind):
     ModelError
         When it is not a model file, is damaged, or is of another kind or version.
     """
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with open(path, "rb"):
-            pass
-        with safe_open(path, framework="numpy") as file:
-            text = file.metadata() or {}
-            if _MAGIC not in text:
-                raise ModelError(path, None, "is not a model of this program; train one with --save-model")
-            about = json.loads(text[_MAGIC])
-            if about["kind"] != kind:
-                use = USES.get(about["kind"])
-                advice = f" (that one is for `aligntools {use}`)" if use else ""
-                found = f"holds a model of kind '{about['kind']}'; this command needs '{kind}'{advice}"
-                raise ModelError(path, None, found)
-            if about["version"] != VERSION:
-                raise ModelError(
-                    path,
-                    None,
-                    f"has model version {about['version']}, this program reads version {VERSION}; train it again",
-                )
+    with _opened(path) as (file, about):
+        if about["kind"] != kind:
+            use = USES.get(about["kind"])
+            advice = f" (that one is for `aligntools {use}`)" if use else ""
+            found = f"holds a model of kind '{about['kind']}'; this command needs '{kind}'{advice}"
+            raise ModelError(path, None, found)
+        if about["version"] != VERSION:
+            found = f"has model version {about['version']}, this program reads version {VERSION}; train it again"
+            raise ModelError(path, None, found)
+        checking = checksums.verifying(path, about["checksum"]) if verify and "checksum" in about else None
+        with checking or contextlib.nullcontext():
             return about["header"], {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except OSError as error:
-        raise ModelError(path, None, f"cannot be opened: {error.strerror or error}") from None
-    except (SafetensorError, ValueError, KeyError, TypeError) as error:
-        raise ModelError(path, None, f"is damaged or not a model file ({str(error).splitlines()[0][:120]})") from None

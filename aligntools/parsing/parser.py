@@ -133,7 +133,7 @@ class ParserModel:
         write_model(path, KIND, header, arrays)
 
     @classmethod
-    def load(cls, path) -> "ParserModel":
+    def load(cls, path, verify: bool = True) -> "ParserModel":
         """Read a model file.
 
         Raises
@@ -141,7 +141,7 @@ class ParserModel:
         ModelError
             When it is not one, or its parts do not fit together.
         """
-        header, arrays = read_model(path, KIND)
+        header, arrays = read_model(path, KIND, verify)
         with fitting(path):
             space = FeatureSpace(header["templates"], header["bits"], header["bins"])
             vocabularies = Vocabularies(

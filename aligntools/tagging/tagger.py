@@ -187,7 +187,7 @@ class TaggerModel:
         write_model(path, KIND, header, arrays)
 
     @classmethod
-    def load(cls, path) -> "TaggerModel":
+    def load(cls, path, verify: bool = True) -> "TaggerModel":
         """Read a model file.
 
         Raises
@@ -195,7 +195,7 @@ class TaggerModel:
         ModelError
             When it is not one, or its parts do not fit together.
         """
-        header, arrays = read_model(path, KIND)
+        header, arrays = read_model(path, KIND, verify)
         with fitting(path):
             return _assemble(header, arrays)
 

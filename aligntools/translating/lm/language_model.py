@@ -136,8 +136,8 @@ def _natural(logs):
     return (logs.astype(np.float64) * _LN10).astype(np.float32)
 
 
-def load(path) -> NgramModel:
-    """Load a model: an ARPA file of any compression, or what `NgramModel.save` wrote.
+def load(path, verify=True) -> NgramModel:
+    """Load a model: an ARPA file of any compression, or what `NgramModel.save` wrote, its checksum verified or not.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def load(path) -> NgramModel:
     with files.reading(path) as file:
         head = file.read(10)
     if head[8:10] == b'{"':
-        return _load_binary(path)
+        return _load_binary(path, verify)
     reader = ArpaReader(path)
     blocks = reader.blocks()
     first = next(blocks)  # with it comes the vocabulary
@@ -159,8 +159,8 @@ def _chained(first, rest):
     yield from rest
 
 
-def _load_binary(path):
-    header, arrays = modelfile.read_model(path, _KIND)
+def _load_binary(path, verify):
+    header, arrays = modelfile.read_model(path, _KIND, verify)
     with modelfile.fitting(path):
         vocabulary = Vocabulary.from_arrays(arrays["words"], arrays["starts"])
         size, order = len(arrays["keys"]), int(header["order"])
