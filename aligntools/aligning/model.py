@@ -16,8 +16,18 @@ from aligntools.aligning.models.position_tables import LONGEST, PositionTable
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.views import ViewWords
-from aligntools.formats.modelfile import fitting, hold, read_model, write_model
+from aligntools.formats.modelfile import (
+    fitting,
+    hold,
+    hold_number,
+    hold_offsets,
+    hold_sorted_rows,
+    hold_vocabulary,
+    read_model,
+    write_model,
+)
 from aligntools.formats.vocabulary import Vocabulary
+from aligntools.ground.ranges import amounts
 
 KIND = "alignment"
 
@@ -85,15 +95,24 @@ class AlignmentModel:
         """
         header, arrays = read_model(path, KIND, verify)
         with fitting(path):
-            settings = AlignerSettings(**{**header["settings"], "views": tuple(header["settings"]["views"])})
-            source = Vocabulary.from_arrays(arrays["source.blob"], arrays["source.starts"])
-            target = Vocabulary.from_arrays(arrays["target.blob"], arrays["target.starts"])
+            settings = _settings(header)
+            source = hold_vocabulary(arrays, "source.blob", "source.starts")
+            target = hold_vocabulary(arrays, "target.blob", "target.starts")
             views = [
                 _view_model(about, {k.split(".", 1)[1]: a for k, a in arrays.items() if k.startswith(f"{n}.")},
                             settings, source, target, pool)
                 for n, about in enumerate(header["members"])
             ]  # fmt: skip
-            return cls(settings, source, target, views, header["lowercase"], header["length_ratio"])
+            ratio = hold_number(header, "length_ratio", amounts())
+            return cls(settings, source, target, views, bool(header["lowercase"]), ratio)
+
+
+def _settings(header):
+    """Return the settings of a file, which are all there and in their ranges, and of the views that it has."""
+    settings = AlignerSettings(**{**header["settings"], "views": tuple(header["settings"]["views"])})
+    if settings != settings.resolved(1) or [m["view"] for m in header["members"]] != list(settings.views):
+        raise ValueError("settings")
+    return settings
 
 
 _SAMPLER = ("pairs", "words", "types", "null", "jumps", "fertility")
@@ -126,14 +145,22 @@ def _arrays_of(m):
 
 
 def _check(arrays, sizes, joint, sampler):
-    """Hold a view's arrays against the shapes and types that kernels trust; ValueError names the first misfit."""
+    """Hold a view's arrays against what kernels trust: shapes, types, ids within the vocabularies, no negative counts.
+
+    The table's rows are cut by ascending offsets, and ascend themselves. ValueError names the first misfit.
+    """
     n_vocabulary, n_other, n_s, n_t, n_pairs = sizes
+    ids = {"s_map": (n_vocabulary + 1, n_s), "t_map": (n_other + 1, n_t), "table.ids": (n_pairs, n_t - 1)}
+    for name, (size, last) in ids.items():
+        hold(arrays, name, (size,), np.int32, 0, last)
+    for name, shape in (("s_keys", (3, n_s + 1)), ("t_keys", (3, n_t + 1))):
+        hold(arrays, name, shape, np.int32)
+    hold(arrays, "p_null", (2,), np.float32, 0, 1)
+    hold(arrays, "tension", (2,), np.float64, -1000, 1000)
+    hold_sorted_rows(arrays, "table.ids", hold_offsets(arrays, "table.ptr", n_s, n_pairs))
     want = {
-        "s_map": ((n_vocabulary + 1,), np.int32), "t_map": ((n_other + 1,), np.int32),
-        "s_keys": ((3, n_s + 1), np.int32), "t_keys": ((3, n_t + 1), np.int32),
         "s_null": ((n_s + 1,), np.float32), "t_null": ((n_t + 1,), np.float32),
-        "jumps": ((2, kh.JUMP_SIZE), np.float32), "p_null": ((2,), np.float32), "tension": ((2,), np.float64),
-        "table.ptr": ((n_s + 1,), np.int64), "table.ids": ((n_pairs,), np.int32),
+        "jumps": ((2, kh.JUMP_SIZE), np.float32),
         "table.types": ((n_s,), np.int32), "table.target_types": ((n_t,), np.int32),
     }  # fmt: skip
     want |= {f"counts.{d}": ((n_pairs,), np.float32) for d in range(1 if joint else 2)}
@@ -144,15 +171,7 @@ def _check(arrays, sizes, joint, sampler):
         )  # fmt: skip
         want |= {f"sampler.{d}.{name}": shape for name, shape in zip(_SAMPLER, shapes, strict=True)}
     for name, (shape, kind) in want.items():
-        hold(arrays, name, shape, kind)
-    ptr, inside = (
-        arrays["table.ptr"],
-        ((arrays["table.ids"], n_t), (arrays["s_map"], n_s + 1), (arrays["t_map"], n_t + 1)),
-    )
-    if ptr[0] != 0 or ptr[-1] != n_pairs or np.any(ptr[1:] < ptr[:-1]):
-        raise ValueError("table.ptr does not cut the table")
-    if any(len(a) and (a.min() < 0 or a.max() >= n) for a, n in inside):
-        raise ValueError("ids out of range")
+        hold(arrays, name, shape, kind, 0)
 
 
 def _positions(arrays, d):
@@ -160,8 +179,7 @@ def _positions(arrays, d):
     right = shapes.ndim == 2 and shapes.shape[1] == 2 and shapes.dtype == np.int32 and values.dtype == np.float32
     if not right or (len(shapes) and (shapes.min() < 1 or shapes.max() > LONGEST)):
         raise ValueError(f"positions.{d}.shapes")
-    if values.shape != (shapes.astype(np.int64).prod(1).sum(),):
-        raise ValueError(f"positions.{d}.values do not fit their shapes")
+    hold(arrays, f"positions.{d}.values", (shapes.astype(np.int64).prod(1).sum(),), np.float32, 0)
     return PositionTable(shapes, values)
 
 
@@ -169,8 +187,7 @@ def _view_model(about, arrays, settings, source, target, pool):
     """Make one view's model of its arrays."""
     if about["view"]:
         s_words, t_words = (
-            Vocabulary.from_arrays(arrays[f"{name}.blob"], arrays[f"{name}.starts"]).words()
-            for name in ("s_words", "t_words")
+            hold_vocabulary(arrays, f"{name}.blob", f"{name}.starts").words() for name in ("s_words", "t_words")
         )
     else:
         s_words, t_words = source.words(), target.words()
@@ -179,8 +196,7 @@ def _view_model(about, arrays, settings, source, target, pool):
     table = Table(*(arrays[f"table.{name}"] for name in ("ptr", "ids", "types", "target_types")))
     counts = [arrays[f"counts.{d}"] for d in range(1 if about["joint"] else 2)]
     tiers = np.array(about["tiers"], np.float64)
-    if tiers.shape != (4,):
-        raise ValueError("not four tiers")
+    hold({"tiers": tiers}, "tiers", (4,), np.float64, 0)
     lexicon = lexicon_from_counts(table, counts[0], counts[-1], tiers, settings.alpha, settings.estimator == "vb", pool)
     keys = (arrays[name] for name in ("s_map", "t_map", "s_keys", "t_keys"))
     fields = {

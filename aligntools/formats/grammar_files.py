@@ -10,6 +10,7 @@ from aligntools.formats.vocabulary import Vocabulary
 
 FORMATS = ("hiero", "moses", "binary")
 KIND = "grammar"
+_CHECKED = 1 << 18  # rules that are looked at together
 
 
 def read_grammar(
@@ -59,44 +60,67 @@ def write_grammar(path, grammar: GrammarRules, format="hiero"):
 def _read_binary(path, verify):
     header, arrays = modelfile.read_model(path, KIND, verify)
     with modelfile.fitting(path):
-        vocabularies = [
-            Vocabulary.from_arrays(arrays[f"{side}_blob"], arrays[f"{side}_starts"]) for side in ("source", "target")
-        ]
-        rules, words = len(arrays["source_offsets"]) - 1, [len(vocabulary) for vocabulary in vocabularies]
-        names = [list(map(str, header[name])) for name in ("feature_names", "sparse_names")]
-        widths = {"features": (rules, len(names[0])), "counts": (len(arrays["counts"]), 3)}
-        for name, (kind, parts) in _ARRAYS.items():
-            shape = widths.get(name, (rules + 1,))
-            if parts:
-                shape = (int(arrays[parts][-1]), *((2,) if name == "links" else ()))
-            modelfile.hold(arrays, name, shape, np.dtype(kind))
-            if name.endswith("_offsets") and (arrays[name][0] != 0 or (np.diff(arrays[name]) < 0).any()):
-                raise ValueError(f"{name} do not ascend")
-        for side, most in zip(("source", "target"), words, strict=True):
-            symbols = arrays[side]
-            if len(symbols) and not (symbols.min() >= -2 and symbols.max() < most and (symbols != 0).all()):
-                raise ValueError(f"{side} has words that are not in the vocabulary")
-        if len(arrays["counts"]) not in (0, rules):
-            raise ValueError("counts are not those of the rules")
-        ids = arrays["sparse_ids"]
-        if len(ids) and not (ids.min() >= 0 and ids.max() < len(names[1])):
-            raise ValueError("sparse features without names")
-        return GrammarRules(
-            *vocabularies, feature_names=names[0], sparse_names=names[1], **{name: arrays[name] for name in _ARRAYS}
-        )
+        return _checked(header, arrays)
 
 
-#: What a model file holds, with types, and which offsets part it.
-_ARRAYS = {
-    "source_offsets": ("int64", None),
-    "source": ("int32", "source_offsets"),
-    "target_offsets": ("int64", None),
-    "target": ("int32", "target_offsets"),
-    "features": ("float32", None),
-    "links_offsets": ("int64", None),
-    "links": ("uint8", "links_offsets"),
-    "counts": ("float64", None),
-    "sparse_offsets": ("int64", None),
-    "sparse_ids": ("int32", "sparse_offsets"),
-    "sparse_values": ("float32", "sparse_offsets"),
-}
+def _checked(header, arrays):
+    """Make a grammar of the parts of a file, held against what kernels trust; ValueError names the first misfit.
+
+    Both sides of every rule have symbols: words of the vocabularies, and the same nonterminals once each, the first
+    before the second on the source side. Links are of symbols of the rule, features have names, all is finite.
+    """
+    sides = {side: modelfile.hold_vocabulary(arrays, f"{side}_blob", f"{side}_starts") for side in ("source", "target")}
+    rules = len(arrays["source_offsets"]) - 1
+    names = [header["feature_names"], header["sparse_names"]]
+    for some in names:
+        if not isinstance(some, list) or not all(isinstance(name, str) and name for name in some):
+            raise ValueError("names of features")
+        if len(set(some)) < len(some):
+            raise ValueError("names of features")
+    for side, vocabulary in sides.items():
+        symbols = modelfile.hold(arrays, side, (len(arrays[side]),), np.int32, -2, len(vocabulary) - 1)
+        modelfile.hold_offsets(arrays, f"{side}_offsets", rules, len(symbols), least=1)
+    modelfile.hold(arrays, "features", (rules, len(names[0])), np.float32)
+    modelfile.hold(arrays, "counts", (rules if len(arrays["counts"]) else 0, 3), np.float64)
+    modelfile.hold(arrays, "links", (len(arrays["links"]), 2), np.uint8)
+    modelfile.hold_offsets(arrays, "links_offsets", rules, len(arrays["links"]))
+    ids = modelfile.hold(arrays, "sparse_ids", (len(arrays["sparse_ids"]),), np.int32, 0, len(names[1]) - 1)
+    modelfile.hold(arrays, "sparse_values", ids.shape, np.float32)
+    modelfile.hold_offsets(arrays, "sparse_offsets", rules, len(ids))
+    for begin in range(0, rules, _CHECKED):
+        _check_rules(arrays, begin, min(begin + _CHECKED, rules))
+    own = {name: arrays[name] for name in _ARRAYS}
+    return GrammarRules(*sides.values(), feature_names=names[0], sparse_names=names[1], **own)
+
+
+def _check_rules(arrays, begin, end):
+    """Refuse rules whose nonterminals are not in pairs and numbered, and links past a side's end."""
+    found, sizes, places = {}, {}, {}
+    for side in ("source", "target"):
+        offsets = arrays[f"{side}_offsets"][begin : end + 1]
+        symbols = arrays[side][offsets[0] : offsets[-1]]
+        sizes[side] = np.diff(offsets)
+        if not symbols.all():
+            raise ValueError(f"{side} has a symbol that is none")
+        for gap in (-1, -2):
+            here = symbols == gap
+            found[side, gap] = np.add.reduceat(here, offsets[:-1] - offsets[0], dtype=np.int32)
+            places[side, gap] = np.flatnonzero(here)
+    one, two = found["source", -1], found["source", -2]
+    paired = all(np.array_equal(found["source", gap], found["target", gap]) for gap in (-1, -2))
+    if not paired or (one > 1).any() or (two > one).any():
+        raise ValueError("nonterminals are not in pairs")
+    if (places["source", -1][two[one > 0] > 0] > places["source", -2]).any():
+        raise ValueError("nonterminals are not numbered in the order of the source side")
+    offsets = arrays["links_offsets"][begin : end + 1]
+    links, counts = arrays["links"][offsets[0] : offsets[-1]], np.diff(offsets)
+    for column, side in enumerate(("source", "target")):
+        if (links[:, column] >= np.repeat(sizes[side], counts)).any():
+            raise ValueError("links past the end of a rule")
+
+
+#: The arrays of a model file, beside those of the vocabularies.
+_ARRAYS = (
+    "source_offsets", "source", "target_offsets", "target", "features", "links_offsets", "links", "counts",
+    "sparse_offsets", "sparse_ids", "sparse_values",
+)  # fmt: skip

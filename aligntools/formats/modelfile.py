@@ -9,6 +9,7 @@ import numpy as np
 
 from aligntools.formats import appearing, checksums, files
 from aligntools.formats.json_text import in_words, parse_json
+from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.ground.ranges import Range
 
@@ -18,6 +19,7 @@ _MAGIC = "aligntools"
 #: What a model says of itself. Files of 0.2.0 and before have no checksum.
 _KEYS, _OLD_KEYS = {"checksum", "kind", "version", "header"}, {"kind", "version", "header"}
 _CHECKED = 1 << 20
+_BREAKS = np.frombuffer(b"\t\n", np.uint8)
 #: What takes a model of each kind.
 USES = {
     "alignment": "align -m",
@@ -124,6 +126,34 @@ def hold_offsets(arrays, name, parts, length, least=0):
         if (run[1:] < run[:-1] + least).any():
             raise ValueError(f"{name} does not ascend")
     return offsets
+
+
+def hold_sorted_rows(arrays, name, offsets):
+    """Refuse an array whose values do not ascend within each of the rows that offsets cut it into."""
+    values = arrays[name]
+    for begin in range(0, len(values) - 1, _CHECKED):
+        run = values[begin : begin + _CHECKED + 1]
+        falls = np.flatnonzero(run[1:] <= run[:-1]) + begin + 1
+        if (offsets[np.searchsorted(offsets, falls)] != falls).any():
+            raise ValueError(f"{name} is not in order")
+
+
+def hold_vocabulary(arrays, blob, starts, text=True):
+    """Return a vocabulary of two arrays; its words have neither tabs nor newlines and are UTF-8, if they are text."""
+    found = Vocabulary.from_arrays(arrays[blob], arrays[starts])
+    data, places = found.blob, found.starts
+    first = 1
+    while first < len(found):
+        last = max(int(np.searchsorted(places, places[first] + _CHECKED, "right")) - 1, first + 1)
+        part = data[places[first] : places[last]]
+        if np.isin(part, _BREAKS).any():
+            raise ValueError(f"{blob} has a word with a tab or a newline")
+        if text:
+            part.tobytes().decode()  # raises a ValueError where it is not UTF-8
+            if (data[places[first:last]] & 0xC0 == 0x80).any():
+                raise ValueError(f"{blob} has a word that begins within a character")
+        first = last
+    return found
 
 
 def hold_number(header, name, allowed: Range):

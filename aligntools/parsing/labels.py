@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligntools.formats.modelfile import hold, hold_vocabulary
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.parsing import kernels_labels as kernels
 from aligntools.parsing.features.space import EncodedSentences, compile_templates
@@ -97,12 +98,12 @@ class Labeler:
     @classmethod
     def from_arrays(cls, arrays):
         """Take the arrays of a model file; ValueError or KeyError where they do not fit together."""
-        labels = Vocabulary.from_arrays(arrays["blob"], arrays["starts"])
-        places, values, bits = arrays["places"], arrays["weights"], int(arrays["bits"][0])
-        if not 1 <= bits <= 24 or values.shape != (len(places), len(labels) - 1) or values.dtype != np.float32:
-            raise ValueError(f"labels' weights are {values.dtype} {values.shape}")
-        if len(labels) < 2 or places.dtype != np.int64 or np.any((places < 0) | (places >= 1 << bits)):
-            raise ValueError("labels' weights out of range")
+        labels = hold_vocabulary(arrays, "blob", "starts")
+        if len(labels) < 2:
+            raise ValueError("no labels")
+        bits = int(hold(arrays, "bits", (1,), np.int64, 1, 24)[0])
+        places = hold(arrays, "places", (len(arrays["places"]),), np.int64, 0, (1 << bits) - 1)
+        values = hold(arrays, "weights", (len(places), len(labels) - 1), np.float32)
         weights = np.zeros((1 << bits, len(labels) - 1), np.float32)
         weights[places] = values
         return cls(labels, weights)

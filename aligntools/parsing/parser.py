@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.modelfile import fitting, read_model, write_model
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
 from aligntools.parsing.features.vocabularies import Vocabularies
 from aligntools.parsing.labels import Labeler
-from aligntools.parsing.settings import LONGEST, TreeConstraints
+from aligntools.parsing.settings import LONGEST, LearningSettings, TreeConstraints
 from aligntools.parsing.trees import inference
 
 KIND = "parser"
@@ -143,29 +142,34 @@ class ParserModel:
         """
         header, arrays = read_model(path, KIND, verify)
         with fitting(path):
-            space = FeatureSpace(header["templates"], header["bits"], header["bins"])
-            vocabularies = Vocabularies(
-                *(Vocabulary.from_arrays(arrays[f"{n}.blob"], arrays[f"{n}.starts"])
-                  for n in ("words", "tags", "prefixes"))
-            )  # fmt: skip
-            places, values = arrays["places"], arrays["weights"]
-            if (
-                (places.dtype, values.dtype) != (np.int32, np.float32)
-                or places.shape != values.shape
-                or places.ndim != 1
-            ):
-                raise ValueError(f"weights are {values.dtype} {values.shape} at {places.dtype} {places.shape}")
-            if len(places) and (places[0] < 0 or places[-1] >= space.size or np.any(np.diff(places) <= 0)):
-                raise ValueError("weights out of range")
-            if not np.all(np.isfinite(values)):
-                raise ValueError("weights are not finite")
-            weights = np.zeros(space.size)
-            weights[places] = values
-            labeler = None
-            if header["labels"]:
-                own = {k.removeprefix("labeler."): a for k, a in arrays.items() if k.startswith("labeler.")}
-                labeler = Labeler.from_arrays(own)
-            return cls(vocabularies, space, weights, TreeConstraints(**header["trees"]), header["settings"], labeler)
+            return cls(*_checked(header, arrays))
+
+
+def _checked(header, arrays):
+    """Return the parts of a model of those of a file, held against what kernels trust; ValueError names a misfit.
+
+    Templates and bins read as such, every weight has its own place among those that the templates have, and all are
+    finite.
+    """
+    if any(bits not in LearningSettings.RANGES["bits"] for bits in header["bits"]):
+        raise ValueError("bits")
+    space = FeatureSpace(header["templates"], header["bits"], header["bins"])
+    names = ("words", "tags", "prefixes")
+    vocabularies = Vocabularies(*(hold_vocabulary(arrays, f"{n}.blob", f"{n}.starts", text=False) for n in names))
+    size = (len(arrays["places"]),)
+    places = hold(arrays, "places", size, np.int32, 0, space.size - 1)
+    if np.any(places[1:] <= places[:-1]):
+        raise ValueError("two weights for one place")
+    weights = np.zeros(space.size)
+    weights[places] = hold(arrays, "weights", size, np.float32)
+    labeler = None
+    if header["labels"]:
+        own = {k.removeprefix("labeler."): a for k, a in arrays.items() if k.startswith("labeler.")}
+        labeler = Labeler.from_arrays(own)
+    trees, settings = TreeConstraints(**header["trees"]), header["settings"]
+    if not isinstance(settings, dict) or not all(isinstance(given, bool) for given in asdict(trees).values()):
+        raise ValueError("settings")
+    return vocabularies, space, weights, trees, settings, labeler
 
 
 def _runs(sentences, skip):

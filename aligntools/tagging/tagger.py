@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.modelfile import fitting, hold, read_model, write_model
+from aligntools.formats.modelfile import fitting, hold, hold_offsets, read_model, write_model
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.decoding import CandidateChain, TagCandidates, decode
@@ -247,7 +247,8 @@ def _unpack(arrays, name):
     blob, ends = arrays[f"{name}.blob"], arrays[f"{name}.ends"]
     hold(arrays, f"{name}.blob", (len(blob),), np.uint8)
     hold(arrays, f"{name}.ends", (len(ends),), np.int64)
-    _rises(np.concatenate([[0], ends]), len(blob), name)
+    starts = np.concatenate([[0], ends]).astype(np.int64)
+    hold_offsets({name: starts}, name, len(ends), len(blob))
     data, starts = blob.tobytes(), [0, *ends.tolist()]
     words = [data[a:b] for a, b in pairwise(starts)]
     if len(set(words)) < len(words):
@@ -255,32 +256,24 @@ def _unpack(arrays, name):
     return words
 
 
-def _rises(ptr, last, name):
-    if ptr[0] != 0 or ptr[-1] != last or np.any(ptr[1:] < ptr[:-1]):
-        raise ValueError(f"{name} does not cut what it should")
-
-
-def _inside(array, n, name):
-    if len(array) and (array.min() < 0 or array.max() >= n):
-        raise ValueError(f"{name} is out of range")
-
-
 def _assemble(header, arrays):
+    """Make a tagger of the parts of a file, held against what kernels trust; ValueError names the first misfit.
+
+    Every word has candidates, every tag states; tags, states and classes are numbered within what there is; nothing
+    is negative, and no state has the probability 0.
+    """
     tags, anonymous, levels = header["tags"], header["anonymous"], header["levels"]
     words, n_tags = _unpack(arrays, "words"), len(header["tags"])
-    if not tags or any(not isinstance(t, str) for t in tags) or header["members"] < 1:
+    if not tags or any(not isinstance(t, str) or not t or set(t) & set("\t\n") for t in tags) or header["members"] < 1:
         raise ValueError("no tags")
+    if not isinstance(header["settings"], dict) or not isinstance(anonymous, bool):
+        raise ValueError("settings")
     n_groups = 1 if anonymous else n_tags
-    ptr = hold(arrays, "candidates.ptr", (len(words) + 1,), np.int64)
-    groups = hold(arrays, "candidates.groups", (int(ptr[-1]),), np.int32)
-    _rises(ptr, len(groups), "candidates.ptr")
-    _inside(groups, n_groups, "candidates.groups")
-    if np.any(np.diff(ptr) < 1):
-        raise ValueError("a word has no candidates")
+    groups = hold(arrays, "candidates.groups", (len(arrays["candidates.groups"]),), np.int32, 0, n_groups - 1)
+    ptr = hold_offsets(arrays, "candidates.ptr", len(words), len(groups), least=1)
     candidates = TagCandidates(ptr, groups)
     parents = arrays["classes.parents"]
-    hold(arrays, "classes.parents", (len(parents),), np.int64)
-    _inside(parents, len(parents), "classes.parents")
+    hold(arrays, "classes.parents", (len(parents),), np.int64, 0, len(parents) - 1)
     signatures = [s.decode("utf-8", "surrogateescape") for s in _unpack(arrays, "signatures")]
     if len(signatures) != len(parents) - 1:
         raise ValueError("signatures and classes differ in number")
@@ -288,11 +281,9 @@ def _assemble(header, arrays):
     features = [s.decode("utf-8", "surrogateescape") for s in _unpack(arrays, "features")]
     rows = len(features) + len(RELATIONS) * n_tags
     weights = hold(arrays, "unknown.weights", (rows, n_tags), np.float32)
-    ptr = hold(arrays, "unknown.ptr", (len(words) + 1,), np.int64)
-    states = hold(arrays, "unknown.states", (int(ptr[-1]),), np.int32)
-    _rises(ptr, len(states), "unknown.ptr")
-    _inside(states, n_tags, "unknown.states")
-    shares = hold(arrays, "unknown.shares", (len(states),), np.float32)
+    states = hold(arrays, "unknown.states", (len(arrays["unknown.states"]),), np.int32, 0, n_tags - 1)
+    ptr = hold_offsets(arrays, "unknown.ptr", len(words), len(states))
+    shares = hold(arrays, "unknown.shares", (len(states),), np.float32, 0)
     known = {text_of(w): n for n, w in enumerate(words)}
     unknown = UnknownWords({f: n for n, f in enumerate(features)}, weights, known, ptr, states, shares)
     all_ = [
@@ -302,24 +293,23 @@ def _assemble(header, arrays):
     if anonymous and len(all_) != 1:
         raise ValueError("more than one model of anonymous states")
     coarse = all_.pop(0) if header["coarse"] else None
+    if coarse and len(coarse.prior) != n_groups:
+        raise ValueError("the coarse model has not one state for each tag")
     return TaggerModel(tags, words, candidates, all_, coarse, unknown, classes, anonymous, header["settings"])
 
 
 def _member(n, arrays, candidates, n_groups, n_nodes, n_states):
-    first = hold(arrays, f"{n}.first", (n_groups + 1,), np.int64)
-    size = int(first[-1])
-    _rises(first, size, "first")
-    if np.any(np.diff(first) < 1) or n_states not in (None, size):
-        raise ValueError("a tag has no states, or a state no tag")
-    start = hold(arrays, f"{n}.start", (size,), np.float64)
-    stop = hold(arrays, f"{n}.stop", (size,), np.float64)
-    transitions = hold(arrays, f"{n}.transitions", (size, size), np.float64)
-    prior = hold(arrays, f"{n}.prior", (size,), np.float64)
-    shares = hold(arrays, f"{n}.shares", (n_nodes, size), np.float32)
+    size = len(arrays[f"{n}.start"])
+    first = hold_offsets(arrays, f"{n}.first", n_groups, size, least=1)
+    if n_states not in (None, size):
+        raise ValueError("a state has no tag")
+    start = hold(arrays, f"{n}.start", (size,), np.float64, 0)
+    stop = hold(arrays, f"{n}.stop", (size,), np.float64, 0)
+    transitions = hold(arrays, f"{n}.transitions", (size, size), np.float64, 0)
+    prior = hold(arrays, f"{n}.prior", (size,), np.float64, np.finfo(np.float64).tiny)
+    shares = hold(arrays, f"{n}.shares", (n_nodes, size), np.float32, 0)
     places = int(np.diff(first)[candidates.groups].sum())
-    values = hold(arrays, f"{n}.values", (places,), np.float32).astype(np.float64)
-    if any(a.min(initial=0) < 0 for a in (start, stop, transitions, shares, values)) or prior.min() <= 0:
-        raise ValueError("a probability is negative")
+    values = hold(arrays, f"{n}.values", (places,), np.float32, 0).astype(np.float64)
     return TaggerMember(CandidateChain(first, start, transitions, stop, values), prior, shares)
 
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from aligntools.aligning.contrastive import kernels_linktrees as kl
 from aligntools.aligning.contrastive.features import NAMES
-from aligntools.formats.modelfile import fitting, hold, read_model, write_model
+from aligntools.formats.json_text import NUMBER
+from aligntools.formats.modelfile import fitting, hold, hold_number, read_model, write_model
 
 KIND = "link-trees"
 #: What the trees that come with the program are kept in.
@@ -101,7 +102,7 @@ class LinkTrees:
             found["columns"][inner] = np.array(places, np.int32)[found["columns"][inner]]
             if (children <= parents).any() or (children >= n[0]).any() or not _within(found["roots"], n[0]):
                 raise ValueError("nodes")
-            return cls(**found, bias=float(header["bias"]))
+            return cls(**found, bias=float(hold_number(header, "bias", NUMBER)))
 
 
 def _within(places, n):

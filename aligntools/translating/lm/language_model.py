@@ -12,11 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.formats import files, modelfile
-from aligntools.formats.arpa import ArpaReader
+from aligntools.formats.arpa import CONTROL, ArpaReader
 from aligntools.formats.numbered_text import LineSource, stream_numbered
 from aligntools.formats.vocabulary import CompiledLexicon, Vocabulary
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.ground.ranges import LARGEST_SEED as LARGEST
+from aligntools.ground.ranges import counts
 
 UNKNOWN, BEGIN, END = 0, 1, 2
 _KIND = "lm"
@@ -162,17 +164,28 @@ def _chained(first, rest):
 def _load_binary(path, verify):
     header, arrays = modelfile.read_model(path, _KIND, verify)
     with modelfile.fitting(path):
-        vocabulary = Vocabulary.from_arrays(arrays["words"], arrays["starts"])
-        size, order = len(arrays["keys"]), int(header["order"])
-        unigrams = modelfile.hold(arrays, "unigrams", (len(vocabulary), 2), np.float32)
-        keys = modelfile.hold(arrays, "keys", (size,), np.uint64)
-        values = modelfile.hold(arrays, "values", (size, 2), np.float32)
-        counts = [int(n) for n in header["counts"]]
-        if size & (size - 1) or not 1 <= order <= MAX_ORDER or len(counts) != order or len(vocabulary) < 3:
-            raise ValueError(f"{size} slots, order {order}")
-        if np.count_nonzero(keys) == size:
-            raise ValueError("the table is full")
-        return NgramModel(order, vocabulary, unigrams, keys, values, counts, bool(header["has_unknown"]))
+        return _checked(header, arrays)
+
+
+def _checked(header, arrays):
+    """Make a model of the parts of a file, held against what kernels trust; ValueError names the first misfit.
+
+    Slots are a power of two and not all in use, so that every search ends; words have ids of their own, the symbols
+    those that kernels know; logarithms are finite.
+    """
+    vocabulary = modelfile.hold_vocabulary(arrays, "words", "starts", text=False)
+    if len(vocabulary) < 3 or [vocabulary.word(id).encode() for id in (BEGIN, END)] != list(CONTROL[1:]):
+        raise ValueError("the vocabulary does not begin with <s> and </s>")
+    order = modelfile.hold_number(header, "order", counts(1, MAX_ORDER))
+    if len(header["counts"]) != order or any(n not in counts(0, LARGEST) for n in header["counts"]):
+        raise ValueError("counts")
+    size = len(arrays["keys"])
+    unigrams = modelfile.hold(arrays, "unigrams", (len(vocabulary), 2), np.float32)
+    keys = modelfile.hold(arrays, "keys", (size,), np.uint64)
+    values = modelfile.hold(arrays, "values", (size, 2), np.float32)
+    if size & (size - 1) or np.count_nonzero(keys) == size:
+        raise ValueError(f"{size} slots, all in use or no power of two")
+    return NgramModel(order, vocabulary, unigrams, keys, values, list(header["counts"]), bool(header["has_unknown"]))
 
 
 @dataclass(eq=False)
