@@ -11,7 +11,7 @@ from aligntools.formats import appearing, checksums, files
 from aligntools.formats.json_text import in_words, parse_json
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
-from aligntools.ground.ranges import Range
+from aligntools.ground.ranges import Range, shown
 
 #: Raised with every change of what a model file holds.
 VERSION = 1
@@ -75,8 +75,8 @@ def fitting(path):
     except (
         KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, UsageProblem
     ) as error:  # fmt: skip
-        shown = " ".join(str(error).split())[:200]
-        raise ModelError(path, None, f"is damaged: its parts do not fit together ({shown})") from None
+        found = " ".join(str(error).split())[:200]
+        raise ModelError(path, None, f"is damaged: its parts do not fit together ({found})") from None
 
 
 def hold(arrays, name, shape, kind, low=None, high=None):
@@ -210,8 +210,8 @@ def _opened(path):
     except OSError as error:
         raise ModelError(path, None, f"cannot be opened: {error.strerror or error}") from None
     except (SafetensorError, ValueError, KeyError, TypeError) as error:
-        shown = in_words(str(error).splitlines()[0]).strip('"')
-        raise ModelError(path, None, f"is damaged or not a model file ({shown})") from None
+        found = shown(" ".join(str(error).split()))
+        raise ModelError(path, None, f"is damaged or not a model file ({found})") from None
 
 
 def read_model(path, kind, verify=True):
@@ -238,10 +238,10 @@ def read_model(path, kind, verify=True):
         if about["kind"] != kind:
             use = USES.get(about["kind"])
             advice = f" (that one is for `aligntools {use}`)" if use else ""
-            found = f"holds a model of kind '{about['kind']}'; this command needs '{kind}'{advice}"
+            found = f"holds a model of kind '{shown(about['kind'])}'; this command needs '{kind}'{advice}"
             raise ModelError(path, None, found)
         if about["version"] != VERSION:
-            found = f"has model version {about['version']}, this program reads version {VERSION}; train it again"
+            found = f"has model version {shown(about['version'])}, this program reads version {VERSION}; train it again"
             raise ModelError(path, None, found)
         checking = checksums.verifying(path, about["checksum"]) if verify and "checksum" in about else None
         with checking or contextlib.nullcontext():
