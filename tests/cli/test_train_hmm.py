@@ -125,7 +125,7 @@ def test_options_that_do_not_fit(arguments, message, folder):
 
 def test_nothing_to_learn_from(folder):
     (folder / "blank").write_bytes(b"\n \n\n")
-    fails(run("train-hmm", "--text", folder / "blank", "-o", folder / "never"), "no words", status=2)
+    fails(run("train-hmm", "--text", folder / "blank", "-o", folder / "never"), "blank: has no words to learn from")
     fails(run("train-hmm", "--text", folder / "missing", "-o", folder / "never"), "missing: cannot be opened")
     assert not (folder / "never").exists()
 
@@ -208,10 +208,9 @@ def test_the_old_spelling_of_output_goes_on_working(samples, folder):
     assert "--model" not in run("train-hmm", "--help").stdout.decode()
 
 
-@pytest.mark.parametrize("text", ["", "\n\n"])
 @pytest.mark.parametrize("way", ["--text", "--tagged"])
-def test_a_text_without_words_is_named(tmp_path, text, way):
-    (tmp_path / "empty").write_text(text)
+def test_an_empty_file_is_named(tmp_path, way):
+    (tmp_path / "empty").write_bytes(b"")
     done = run("train-hmm", "-q", way, tmp_path / "empty", "-o", tmp_path / "out")
     fails(done, f"{tmp_path / 'empty'}: has no words to learn from")
     assert not (tmp_path / "out").exists()

@@ -11,6 +11,7 @@ from aligntools.aligning.contrastive.search import CONSTRAINTS, SearchSettings
 from aligntools.formats import files
 from aligntools.formats.json_text import in_words, is_number, parse_json
 from aligntools.ground.errors import DataError
+from aligntools.ground.ranges import shown
 
 FORMAT = "aligntools contrastive weights"
 VERSION = 1
@@ -87,7 +88,7 @@ def load_weights(path) -> Weights:
         raise DataError(path, None, "has no 'features' and 'weights'")
     for name in [*listed, *given]:
         if name not in NAMES:
-            raise DataError(path, None, f"unknown feature {in_words(name)}; this program has {', '.join(NAMES)}")
+            raise DataError(path, None, f"unknown feature '{shown(name)}'; this program has {', '.join(NAMES)}")
     values, active = np.zeros(len(NAMES)), np.zeros(len(NAMES), bool)
     for name in listed:
         value = given.get(name)
