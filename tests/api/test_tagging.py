@@ -183,13 +183,13 @@ def test_steps_are_reported():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: at.train_tagger([]), at.UsageProblem, "no tagged words"),
+        (lambda: at.train_tagger([]), at.DataError, "no words to learn from"),
         (lambda: at.train_tagger(["the dog"]), at.DataError, "<sentences>:1: token 'the' has no separator"),
         (lambda: at.train_tagger([[("the", "")]]), at.DataError, "<sentences>:1: a word or a tag is empty"),
         (lambda: at.train_tagger("none.txt"), at.DataError, "none.txt: cannot be opened"),
         (lambda: at.train_tagger(read_text(str(SAMPLES / "en.txt"))), at.DataError, "no tags"),
         (lambda: at.train_tagger(LINES, latent=0), at.UsageProblem, "latent must be a whole number from 1"),
-        (lambda: at.induce_tags([" "]), at.UsageProblem, "no words"),
+        (lambda: at.induce_tags([" "]), at.DataError, "no words to learn from"),
         (lambda: at.induce_tags(LINES, estimator="best"), at.UsageProblem, "choose one of em, vb, mre"),
         (lambda: at.induce_tags([["a", ""]]), at.DataError, "a word is empty"),
         (lambda: at.train_tagger(LINES, latent=1).tag("a", decoder="best"), at.UsageProblem, "no decoder 'best'"),
