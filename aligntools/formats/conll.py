@@ -48,7 +48,7 @@ def column_place(column: str | int) -> int:
         if column not in COLUMNS:
             raise UsageProblem(f"column '{column}': give a number, counted from 1, or one of {', '.join(COLUMNS)}")
         return COLUMNS[column]
-    if not 1 <= column <= len(COLUMNS):
+    if not isinstance(column, int) or not 1 <= column <= len(COLUMNS):
         raise UsageProblem(f"column {column}: CoNLL has columns 1 to {len(COLUMNS)}")
     return column - 1
 

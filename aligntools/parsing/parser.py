@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from aligntools.formats.conll import column_place
 from aligntools.formats.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
 from aligntools.parsing.features.vocabularies import Vocabularies
 from aligntools.parsing.labels import Labeler
-from aligntools.parsing.settings import LONGEST, LearningSettings, TreeConstraints
+from aligntools.parsing.settings import LONGEST, MAPS, LearningSettings, TreeConstraints
 from aligntools.parsing.trees import inference
 
 KIND = "parser"
@@ -169,6 +170,9 @@ def _checked(header, arrays):
     trees, settings = TreeConstraints(**header["trees"]), header["settings"]
     if not isinstance(settings, dict) or not all(isinstance(given, bool) for given in asdict(trees).values()):
         raise ValueError("settings")
+    column_place(settings.get("column", "upos"))
+    if settings.get("map", "none") not in MAPS:
+        raise ValueError("map")
     return vocabularies, space, weights, trees, settings, labeler
 
 

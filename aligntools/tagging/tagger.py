@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from aligntools.formats.conll import column_place
 from aligntools.formats.modelfile import fitting, hold, hold_offsets, read_model, write_model
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
@@ -268,6 +269,7 @@ def _assemble(header, arrays):
         raise ValueError("no tags")
     if not isinstance(header["settings"], dict) or not isinstance(anonymous, bool):
         raise ValueError("settings")
+    column_place(header["settings"].get("column", "upos"))
     n_groups = 1 if anonymous else n_tags
     groups = hold(arrays, "candidates.groups", (len(arrays["candidates.groups"]),), np.int32, 0, n_groups - 1)
     ptr = hold_offsets(arrays, "candidates.ptr", len(words), len(groups), least=1)
