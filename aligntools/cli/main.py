@@ -12,7 +12,7 @@ import click
 from aligntools import __version__
 from aligntools.formats import appearing
 from aligntools.ground import memory, portable
-from aligntools.ground.errors import AligntoolsError
+from aligntools.ground.errors import AligntoolsError, one_line
 
 #: Every subcommand, with its one line in ``aligntools --help``. The module has the command's name with
 #: ``_`` for ``-`` and is imported only when the command is asked for, so that ``--help`` stays quick.
@@ -75,7 +75,7 @@ class _Warnings(logging.Handler):
 
     def emit(self, record):
         kind = "warning: " if record.levelno >= logging.WARNING else ""
-        sys.stderr.write(kind + " ".join(record.getMessage().splitlines()) + "\n")
+        sys.stderr.write(kind + one_line(record.getMessage()) + "\n")
 
 
 class _Unfailing:
@@ -181,7 +181,7 @@ def _run(command, args, prog_name, debug):
             message = f"{error.filename or 'output'}: {error.strerror or error}"
         else:
             message = str(error)
-        sys.stderr.write("error: " + " ".join(message.splitlines()) + "\n")
+        sys.stderr.write("error: " + one_line(message) + "\n")
         return getattr(error, "exit_code", 1)
 
 

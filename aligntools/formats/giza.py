@@ -6,8 +6,10 @@ from aligntools.formats import files
 from aligntools.formats.pharaoh import Links
 from aligntools.ground.errors import DataError
 
-_A3_HEADER = re.compile(rb"# Sentence pair \((\d+)\) source length (\d+) target length (\d+) ")
-_A3_WORD = re.compile(rb" \(\{ ((?:\d+ )*)\}\)")
+_A3_HEADER = re.compile(rb"# Sentence pair \((\d{1,9})\) source length (\d{1,9}) target length (\d{1,9}) ")
+_A3_WORD = re.compile(rb" \(\{ ((?:\d{1,9} )*)\}\)")
+#: A file of n pairs may have numbers up to this times n, and this more: parts of a large run have large numbers.
+_SPARSE = 1000
 
 
 def read_giza_a3(path: str, *, sentences: int | None = None) -> tuple[Links, int]:
@@ -33,8 +35,8 @@ def read_giza_a3(path: str, *, sentences: int | None = None) -> tuple[Links, int
     Raises
     ------
     DataError
-        When the file is cut short, a line is not what GIZA++ writes, a number comes twice, or a position
-        comes twice or is past its sentence.
+        When the file is cut short, a line is not what GIZA++ writes, a number comes twice, a position
+        comes twice or is past its sentence, or a number is far past what the file can have.
     """
     found: dict[int, list[tuple[int, int]]] = {}
     rows = enumerate(files.lines(path), 1)
@@ -63,5 +65,7 @@ def read_giza_a3(path: str, *, sentences: int | None = None) -> tuple[Links, int
     highest = max(found, default=0)
     if sentences is not None and highest > sentences:
         raise DataError(path, None, f"has a sentence pair {highest} where {sentences} are expected")
+    if sentences is None and highest > _SPARSE * (len(found) + _SPARSE):
+        raise DataError(path, None, f"has a sentence pair {highest} and only {len(found)} pairs; a number is wrong")
     total = highest if sentences is None else sentences
     return Links.from_lists(found.get(number, ()) for number in range(1, total + 1)), total - len(found)

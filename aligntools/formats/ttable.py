@@ -15,6 +15,9 @@ from aligntools.ground.errors import DataError
 NULL = b"<eps>"
 _NULLS = {b"NULL": NULL}
 _NULL_NUMBER = b"0"
+#: Highest probability, with what rounding may add.
+_MOST = 1.01
+_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(eq=False)
@@ -68,7 +71,7 @@ def read_vocabulary(path) -> dict:
     """
     found = {_NULL_NUMBER: NULL}
     for number, line in enumerate(files.lines(path), 1):
-        fields = line.split()
+        fields = (line.removeprefix(_BOM) if number == 1 else line).split()
         if len(fields) not in (2, 3) or not fields[0].isdigit():
             shown = line[:60].decode("utf-8", "replace")
             raise DataError(path, number, f"'{shown}' is not a number, a word and its count (as in a .vcb file)")
@@ -89,15 +92,15 @@ def read_ttable(path, given_vocabulary=None, vocabulary=None) -> TTable:
     Raises
     ------
     DataError
-        When the file cannot be read, or for the first line that is not two words and a number, or has a number of
-        a word that is not in the vocabulary.
+        When the file cannot be read, or for the first line that is not two words and a number, has a number of a
+        word that is not in the vocabulary, or has what is neither a probability nor, as all others, a logarithm of one.
     """
     given: dict[bytes, int] = {}
     words: dict[bytes, int] = {}
     rows, columns, logs = [], [], []
     line = 1
     for block in files.blocks_of_lines(path):
-        first, second, numbers = _fields(block, path, line)
+        first, second, numbers = _fields(block.removeprefix(_BOM) if line == 1 else block, path, line)
         if vocabulary is not None:
             first = _named(first, given_vocabulary, path, line)
             second = _named(second, vocabulary, path, line)
@@ -109,6 +112,7 @@ def read_ttable(path, given_vocabulary=None, vocabulary=None) -> TTable:
         return TTable(given, words, np.empty(0, np.int64), np.empty(0))
     keys = np.concatenate(rows).astype(np.int64) * len(words) + np.concatenate(columns)
     numbers = np.concatenate(logs)
+    _check(numbers, path)
     if (numbers > 0).any():
         probabilities = numbers
         given = {_NULLS.get(word, word): number for word, number in given.items()}
@@ -120,6 +124,20 @@ def read_ttable(path, given_vocabulary=None, vocabulary=None) -> TTable:
         last = np.append(keys[1:] != keys[:-1], True)
         keys, probabilities = keys[last], probabilities[last]
     return TTable(given, words, keys, probabilities)
+
+
+def _check(numbers, path):
+    """Refuse what is neither all probabilities nor all logarithms of them."""
+    wrong = ~(numbers <= _MOST)  # NaN too
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise DataError(path, place + 1, f"{numbers[place]} is neither ln p nor p")
+    if (numbers > 0).any() and (numbers < 0).any():
+        sign = "above" if (numbers > 0).sum() * 2 < len(numbers) else "below"
+        place = int(np.argmax(numbers > 0 if sign == "above" else numbers < 0))
+        raise DataError(
+            path, place + 1, f"{numbers[place]} is {sign} 0, and others are not: all are ln p, or all are p"
+        )
 
 
 def _named(numbers, names, path, line):

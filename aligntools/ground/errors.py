@@ -38,3 +38,9 @@ class ModelError(DataError):
 
 class ResourceError(AligntoolsError):
     """The work does not fit in the memory or on the disk that it was given."""
+
+
+def one_line(text: str) -> str:
+    """Return a message as a line that does nothing to a terminal: what files hold may be quoted in it."""
+    line = " ".join(text.splitlines())
+    return line if line.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)

@@ -119,7 +119,9 @@ def test_version():
 
 def test_wrong_command_lines():
     assert fails(run("no-such-command"), "No such command", status=2)
-    assert fails(run("align", "--no-such-option"), "No such option", "--help", status=2)
+    assert fails(
+        run("align", "--no-such-option"), "No such option", "for help", status=2
+    )  # -h or --help: click's choice
     done = run()
     assert b"Traceback" not in done.stdout + done.stderr
     assert b"Usage: aligntools" in done.stdout + done.stderr
@@ -154,6 +156,14 @@ def test_good_runs_do_without_standard_error(tmp_path):
         done = subprocess.run(["sh", "-c", command + streams], capture_output=True, cwd=ROOT, timeout=60, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), streams
         assert (tmp_path / "out").read_bytes() == b"0-0 1-1\n"
+
+
+def test_what_a_file_holds_does_nothing_to_the_terminal(tmp_path):
+    (tmp_path / "links").write_bytes(b"0-0\n\x1b[2J\x07\xc2\x9b31m\n")
+    done = run("symmetrize", "-c", "convert", tmp_path / "links")
+    assert done.returncode == 1
+    assert done.stderr.decode().rstrip("\n").isprintable()
+    assert b":2: '\\x1b[2J\\x07" in done.stderr
 
 
 def test_warmup_says_what_it_did_and_where_the_code_is_kept(monkeypatch):

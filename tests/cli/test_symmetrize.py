@@ -142,3 +142,10 @@ def test_a_live_pipe_is_answered_line_by_line():
             assert process.stdout.readline() == b"0-0 1-1\n"
         process.stdin.close()
         assert process.wait() == 0
+
+
+def test_no_grid_is_drawn_that_nobody_could_look_at(tmp_path):
+    (tmp_path / "links").write_bytes(b"0-0\n1-1 999999999-999999999\n")
+    done = run("symmetrize", "-c", "display", tmp_path / "links", "-o", tmp_path / "out")
+    assert fails(done, "links:2: a grid of 1000000000 by 1000000000 words is too large to draw")
+    assert not (tmp_path / "out").exists()

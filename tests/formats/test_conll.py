@@ -111,6 +111,15 @@ def test_columns_are_replaced_in_word_lines_alone():
     assert conll.column(UPOS)[0] == b"PRON"  # the first is as it was
 
 
+def test_a_carriage_return_within_a_word_is_kept():
+    """Text with line ends of old Macs is one long line, its words with them; they come out as they went in."""
+    text = format_conll([b"a\rb", b"c\r"], [0, 2], {UPOS: [b"N\rV", b"N"]})
+    read = parse_conll("x", split(text))
+    assert (read.words, read.column(UPOS)) == ([b"a\rb", b"c\r"], [b"N\rV", b"N"])
+    with pytest.raises(ValueError, match="cannot stand"):
+        format_conll([b"a"], [0, 1], {MISC: [b"x\r"]})
+
+
 @pytest.mark.parametrize("values", [[b"N"], [b"N"] * 9 + [b""], [b"N"] * 9 + [b"a\tb"], [b"N"] * 9 + [b"a\n"]])
 def test_values_that_cannot_stand_in_a_column(values):
     conll = read_conll(FOLDER / "carriage-returns.conllu")

@@ -38,6 +38,8 @@ def test_giza_files_are_put_in_the_order_of_their_numbers(file):
         ((b"(1) s", b"(2) s"), ":4: sentence pair 2 comes twice"),
         ((b"# Sentence pair (1)", b"# (1)"), ":4: '# Sentence pair"),
         ((b"({ 1 3 })", b"({ 1 4 })"), ":3: a position outside 1 to 3"),
+        ((b"({ 1 3 })", b"({ 1 %s })" % (b"9" * 5000)), ":3: 2 words where NULL and 2"),
+        ((b"(1) s", b"(999999999) s"), ": has a sentence pair 999999999 and only 2 pairs"),
         ((b"({ 1 3 })", b"({ 1 2 })"), ":3: a target position comes twice"),
         ((b"source length 2", b"source length 4"), ":3: 3 words where NULL and 4"),
         ((b"x\nNULL ({ 1 }) ({ ({ }) }) ({ }) 5 ({ })\n", b"x\n"), ":4: the file ends within"),

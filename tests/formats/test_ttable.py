@@ -31,6 +31,23 @@ def test_errors_name_the_line(tmp_path, row):
         read_ttable(path)
 
 
+@pytest.mark.parametrize("number", [b"nan", b"inf", b"1e999", b"2", b"0.5"])
+def test_numbers_that_are_no_probabilities_are_refused(tmp_path, number):
+    path = tmp_path / "table"
+    path.write_bytes(b"a\tb\t-1\na\tc\t" + number + b"\na\td\t-inf\n")
+    with pytest.raises(DataError, match=f"{path}:2: "):
+        read_ttable(path)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_word(tmp_path):
+    (tmp_path / "table").write_bytes(b"\xef\xbb\xbf2\t3\t-1\n")
+    (tmp_path / "vcb").write_bytes(b"\xef\xbb\xbf2 das 7\n3 haus 4\n")
+    names = read_vocabulary(tmp_path / "vcb")
+    assert read_ttable(tmp_path / "table", names, names).lookup([b"das"], [b"haus"], 0.0)[0, 0] == pytest.approx(
+        np.exp(-1)
+    )
+
+
 def test_t_tables_by_number_and_by_word(tmp_path):
     (tmp_path / "s.vcb").write_bytes(b"2 das 7\n3 haus 4\n")
     (tmp_path / "t.vcb").write_bytes(b"2 the 7\n3 house 4\n")

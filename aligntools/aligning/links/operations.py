@@ -20,6 +20,8 @@ ORDERS = ("source", "target")
 
 _LINES = 1 << 15  # sentence pairs worked on at a time
 _COMPILE = 1 << 17  # links seen until compiled code is used
+#: Most cells of a grid that is drawn.
+_LARGEST_GRID = 10_000_000
 _log = logging.getLogger("aligntools")
 
 
@@ -159,7 +161,8 @@ def combine(
             tally.result += len(result.pairs)
             tally.empty += int(np.count_nonzero(result.counts() == 0))
             if operation.yields == "grid":
-                out.writelines(_grid(links) for links in result.tolists())
+                begin = tally.sentences - len(result) + 1
+                out.writelines(_grid(links, paths[0], line) for line, links in enumerate(result.tolists(), begin))
             elif operation.yields == "links":
                 out.write(pharaoh.format_pharaoh(result, order=order, compiled=compiled))
             if "-" in paths and output == "-":
@@ -262,10 +265,12 @@ def _check_range(paths, sides, texts, line, index_base):
         pharaoh.check_range(links, *lengths, path=path, line=line, index_base=index_base)
 
 
-def _grid(links):
+def _grid(links, path, line):
     """Draw a sentence's links: a row for each source word, a column for each target word, last digits around."""
     height = 1 + max((i for i, _ in links), default=0)
     width = 1 + max((j for _, j in links), default=0)
+    if height * width > _LARGEST_GRID:
+        raise DataError(path, line, f"a grid of {height} by {width} words is too large to draw")
     rows = [["."] * width for _ in range(height)]
     for i, j in links:
         rows[i][j] = "*"
