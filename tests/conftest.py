@@ -33,7 +33,7 @@ GROUPS = (
     ),
     ("parsing", "parsing cli/test_parse cli/test_transfer api/test_pars"),
     ("tagging", "tagging cli/test_tag api/test_tag"),
-    ("formats", "formats ground metrics bench cli api"),
+    ("formats", "formats ground metrics bench/test_english cli api"),
 )
 
 

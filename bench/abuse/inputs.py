@@ -1,0 +1,103 @@
+"""Damaged inputs: every input file of every line, in fixed ways and at random ones."""
+
+import random
+import re
+from collections.abc import Iterator
+
+from bench.abuse import damages, driving, lines, model_damages, verdicts
+
+
+def ways(kind: str, fixed: list[str] | None, at_random: int, contents: int) -> Iterator[tuple[str, int]]:
+    """Yield the damages for a kind of input: their names, each with a number."""
+    for damage in damages.FIXED:
+        if damage.suits(kind) and (fixed is None or damage.name in fixed):
+            yield damage.name, 0
+    for k in range(at_random):
+        yield "random", k
+    if kind in lines.BINARY:
+        for k in range(contents):
+            yield "contents", k
+
+
+def damaged(data: bytes, way: str, rng: random.Random) -> bytes:
+    """Return a file's bytes, damaged."""
+    if way == "random":
+        return damages.at_random(data, rng)
+    if way == "contents":
+        return model_damages.wrong_contents(data, rng)
+    return _fixed(way).apply(data, rng)
+
+
+def _fixed(way):
+    return next((d for d in damages.FIXED if d.name == way), None)
+
+
+def everything(numbers: list[int], common: dict, jobs: int) -> list[dict]:
+    """Run the cases of some lines; return what came of each."""
+    tasks = [common | {"module": "inputs", "line": number} for number in numbers]
+    return [result for results in driving.everything(tasks, jobs) for result in results]
+
+
+def cases(runner, task: dict) -> Iterator[dict]:
+    """Run a line's cases; yield what came of each.
+
+    ``task`` has ``seed``, ``random`` (random damages for each input) and ``contents`` (for model files, damages under a
+    right checksum). It may have ``fixed`` (so many of the fixed damages, not all), ``models`` (no other inputs) and
+    ``only`` (a list of input number, way and number).
+    """
+    ending = runner.warm()
+    if ending.status:
+        yield {"input": "", "way": "none", "number": 0, "verdict": "broken", "why": ending.err.decode()[-500:]}
+        return
+    for place, word in enumerate(runner.line.inputs):
+        if task.get("models") and word.kind not in lines.BINARY:
+            continue
+        data = (runner.place / word.text).read_bytes()
+        fixed = None
+        if task.get("fixed"):
+            among = [d.name for d in damages.FIXED if d.suits(word.kind)]
+            fixed = random.Random(f"{task['seed']} {runner.line.number} {place}").sample(among, task["fixed"])
+        for way, number in ways(word.kind, fixed, task["random"], task["contents"]):
+            if task.get("only") and [place, way, number] not in task["only"]:
+                continue
+            rng = random.Random(f"{task['seed']} {runner.line.number} {place} {way} {number}")
+            yield case(runner, place, data, way, number, rng)
+
+
+def case(runner, place: int, data: bytes, way: str, number: int, rng: random.Random) -> dict:
+    """Run one case."""
+    word, fixed = runner.line.inputs[place], _fixed(way)
+    changed = damaged(data, way, rng)
+    folder = runner.fresh()
+    path = folder.with_name("bad" + (fixed.suffix if fixed else ""))
+    path.write_bytes(changed)
+    replaced = {place: str(path)}
+    ending = runner.run(
+        runner.line.arguments(runner.place, replaced), runner.line.standard_input(runner.place, replaced)
+    )
+    verdict = verdicts.judge(ending, folder, _expected(runner, place, changed, way, fixed, data, path))
+    path.unlink()
+    return {
+        "input": word.text, "kind": word.kind, "place": place, "way": way, "number": number, "verdict": verdict.word,
+        "why": verdict.why, "seconds": round(ending.seconds, 3), "status": ending.status,
+    }  # fmt: skip
+
+
+def _expected(runner, place, changed, way, fixed, data, path):
+    word = runner.line.inputs[place]
+    binary = word.kind in lines.BINARY
+    same = None
+    if changed == data and not (fixed and fixed.suffix):
+        same = runner.good
+    elif (binary and way != "contents") or (fixed and fixed.neutral):
+        same = {name: held for name, held in runner.good.items() if "log" not in name and not name.endswith(".atm")}
+    text = word.kind not in lines.LINELESS and not (fixed and fixed.whole)
+    packed = fixed is not None and (fixed.suffix or way.startswith("packed"))
+    own = runner.line.command in ("fast_align", "atools")
+    return verdicts.Expected(
+        names=("<stdin>",) if word.stream else (path.name,),
+        others=tuple(w.text for w in runner.line.inputs if w is not word), line=text,
+        counts={} if packed and word.lines else runner.counts(place, changed),
+        renamed=(str(path).encode(), str(runner.place / word.text).encode()), outputs=runner.outputs(), same=same,
+        own_words=own, numbers=not re.search(rb"(?i)nan|inf", changed),
+    )  # fmt: skip

@@ -1,0 +1,128 @@
+"""The good command lines: which files each reads, of which kind, and what it writes."""
+
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+#: Kinds of files without a text's lines.
+BINARY = ("model",)
+#: Kinds of which a complaint need not name a line: not read line by line.
+LINELESS = ("model", "weights")
+
+
+@dataclass(frozen=True)
+class Word:
+    """One word of a command line.
+
+    Attributes
+    ----------
+    role : str
+        ``input``, ``output`` or nothing.
+    text : str
+        The word, or the file's name in the place.
+    kind : str
+        Of an input.
+    lines : bool
+        The output has as many lines as the input, where both are marked.
+    stream : str
+        ``stdin`` or ``stdout`` for a file that is no argument.
+    """
+
+    role: str
+    text: str
+    kind: str = ""
+    lines: bool = False
+    stream: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A command line.
+
+    Attributes
+    ----------
+    number : int
+        Counted from 1.
+    command : str
+        The first word; ``fast_align`` and ``atools`` are the programs in bin/.
+    words : tuple of Word
+        The others.
+    small : bool
+        It belongs to the small part.
+    """
+
+    number: int
+    command: str
+    words: tuple[Word, ...]
+    small: bool = False
+
+    def __str__(self):
+        shown = {"input": "<", "output": ">"}
+        words = [f"{w.stream} {shown.get(w.role, '')}{w.text}".strip() for w in self.words]
+        return " ".join([self.command, *words])
+
+    @property
+    def inputs(self) -> list[Word]:
+        """Every file that is read, once for each time it is named."""
+        return [w for w in self.words if w.role == "input"]
+
+    @property
+    def outputs(self) -> list[Word]:
+        """Every file that is written."""
+        return [w for w in self.words if w.role == "output"]
+
+    def arguments(self, place: Path, replaced: Mapping[int, str] | None = None) -> list[str]:
+        """Return the arguments: inputs in the place, some (by their number) replaced; outputs by name alone."""
+        found, number = [], -1
+        for word in self.words:
+            number += word.role == "input"
+            if word.stream:
+                continue
+            if word.role == "input":
+                found.append((replaced or {}).get(number) or str(place / word.text))
+            else:
+                found.append(word.text)
+        return [*found, *_threads(self.command)]
+
+    def standard_input(self, place: Path, replaced: Mapping[int, str] | None = None) -> str:
+        """Return the file that standard input is, or nothing."""
+        for number, word in enumerate(self.inputs):
+            if word.stream:
+                return (replaced or {}).get(number) or str(place / word.text)
+        return os.devnull
+
+
+def _threads(command):
+    """Return what keeps a command to one thread, where it has several."""
+    alone = ("symmetrize", "eval-", "lexicon", "filter-grammar", "fast_align", "atools")
+    return [] if command.startswith(alone) and command != "eval-lm" else ["--threads", "1"]
+
+
+def _word(text, stream=""):
+    if text[:1] not in "<>" or len(text) < 2:
+        return Word("", text)
+    role = "input" if text[0] == "<" else "output"
+    rest = text[1:].removeprefix("=")
+    kind, _, name = rest.rpartition(":")
+    return Word(role, name, kind, len(rest) + 1 < len(text), stream)
+
+
+def parse(text: str, number: int = 0) -> Line:
+    """Read a line of ``lines.txt``."""
+    command, *rest = shlex.split(text.removeprefix("* "))
+    words, stream = [], ""
+    for word in rest:
+        if word in ("stdin", "stdout"):
+            stream = word
+            continue
+        words.append(_word(word, stream))
+        stream = ""
+    return Line(number, command, tuple(words), text.startswith("* "))
+
+
+def read(name: str = "lines.txt") -> list[Line]:
+    """Return every line of a file beside this module."""
+    texts = Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()
+    return [parse(text, k) for k, text in enumerate((t for t in texts if t and not t.startswith("#")), 1)]

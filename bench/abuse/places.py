@@ -1,0 +1,91 @@
+"""The small texts that every line starts from."""
+
+import re
+from pathlib import Path
+
+from bench.report import ROOT
+
+SAMPLES = ROOT / "data" / "samples"
+#: Sentences of a text, of a treebank, and of what is translated.
+PAIRS, TREES, FEW = 24, 16, 4
+
+
+def _write(path, lines):
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def _head(name, n):
+    return (SAMPLES / name).read_text(encoding="utf-8").split("\n")[:n]
+
+
+def make(folder: Path) -> None:
+    """Write the texts; the lines make the rest, in their order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    de, en = _head("de-en.de", PAIRS), _head("de-en.en", PAIRS)
+    _write(folder / "de", de)
+    _write(folder / "en", en)
+    _write(folder / "de-en", [f"{a} ||| {b}" for a, b in zip(de, en, strict=True)])
+    _write(folder / "fr", _head("fr-en.fr", PAIRS))
+    _write(folder / "fr.en", _head("fr-en.en", PAIRS))
+    for side, text in (("de", de), ("en", en)):
+        _write(folder / f"few.{side}", text[:FEW])
+    _write(folder / "mono.en", en[FEW : 2 * FEW])
+    links = _head("de-en.wa", PAIRS)
+    _write(folder / "wa", links)
+    _write(folder / "wa.naacl", _numbered(links))
+    _write(folder / "en-de.links", [_turned(line) for line in links])
+    trees = (SAMPLES / "en.conllu").read_text(encoding="utf-8").split("\n\n")[:TREES]
+    (folder / "en.conllu").write_text("\n\n".join(trees) + "\n\n", encoding="utf-8")
+    tagged = _head("en.tagged", TREES)
+    _write(folder / "en.tagged", tagged)
+    columns = "\n\n".join(line.replace("_", "\t").replace(" ", "\n") for line in tagged)
+    (folder / "en.columns").write_text(columns + "\n\n", encoding="utf-8")
+    _tables(folder, de, en)
+    _write(folder / "de-en.A3", _a3(de, en, links))
+
+
+def _pairs(line):
+    return [tuple(map(int, re.split("[-?]", link))) for link in line.split()]
+
+
+def _turned(line):
+    return " ".join(f"{j}-{i}" for i, j in sorted(_pairs(line)))
+
+
+def _numbered(links):
+    """Gold as the workshop of 2003 had it."""
+    for n, line in enumerate(links, 1):
+        for link in line.split():
+            i, kind, j = re.match(r"(\d+)([-?])(\d+)", link).groups()
+            yield f"{n} {int(i) + 1} {int(j) + 1} {'S' if kind == '-' else 'P'}"
+
+
+def _tables(folder, de, en):
+    """Tables of word probabilities as fast_align and GIZA++ write them, with GIZA++'s vocabularies."""
+    numbers = {}
+    for side, text in (("de", de), ("en", en)):
+        words = sorted({w for line in text for w in line.split()})
+        numbers[side] = {w: k for k, w in enumerate(words, 2)}
+        _write(folder / f"{side}.vcb", [f"{k} {w} 3" for w, k in numbers[side].items()])
+    seen = sorted({(a, b) for x, y in zip(de, en, strict=True) for a in x.split() for b in y.split()})
+    for name, (given, other) in {"f": ("de", "en"), "r": ("en", "de")}.items():
+        pairs = seen if name == "f" else [(b, a) for a, b in seen]
+        _write(folder / f"{name}.p", [f"{a}\t{b}\t-2.5" for a, b in pairs])
+        _write(folder / f"{name}.n", [f"{numbers[given][a]} {numbers[other][b]} 0.1" for a, b in pairs])
+
+
+def _a3(de, en, links):
+    """Viterbi alignments as GIZA++ writes them: English words, each with the positions of its German ones."""
+    for n, (x, y, line) in enumerate(zip(de, en, links, strict=True), 1):
+        pairs = _pairs(line)
+        first = {}
+        for i, j in pairs:  # one source word each
+            first.setdefault(j, i)
+        words = ["NULL", *x.split()]
+        held = [[j + 1 for j, i in first.items() if i == k - 1] for k in range(len(words))]
+        lengths = f"source length {len(words) - 1} target length {len(y.split())}"
+        yield f"# Sentence pair ({n}) {lengths} alignment score : 1e-9"
+        yield y
+        yield " ".join(
+            f"{w} ({{ {' '.join(map(str, h))} }})".replace("{  }", "{ }") for w, h in zip(words, held, strict=True)
+        )

@@ -1,0 +1,116 @@
+"""The harness that tries to break the toolkit: that it sees what is wrong, and a small part of what it does."""
+
+import importlib
+import json
+import random
+
+import click
+import pytest
+
+from aligntools.cli.main import COMMANDS
+from bench.abuse import damages, driving, lines, verdicts
+from bench.abuse.forking import Ending
+from bench.abuse.verdicts import Expected
+
+#: Options that name files and are in no line: what they name is written, or read by other options' code.
+ELSEWHERE = {"--tmpdir", "--checkpoint"}
+#: How options that name files show it.
+FILES = ("FILE", "DIR", "PREFIX", "SRC TGT")
+#: Kinds of input that the small part damages.
+KINDS = {"text", "joint", "links", "gold", "giza", "conll", "arpa", "grammar", "weights", "model"}
+
+
+def test_the_lines_have_every_command_and_every_file():
+    found = lines.read()
+    assert {line.command for line in found} == set(COMMANDS) - {"warmup"} | {"fast_align", "atools"}
+    missing = []
+    for name in COMMANDS:
+        own = {word.text for line in found if line.command == name for word in line.words}
+        for parameter in importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command.params:
+            named = isinstance(parameter, click.Option) and parameter.metavar in FILES
+            if named and not own & set(parameter.opts) and not ELSEWHERE & set(parameter.opts):
+                missing.append(f"{name} {parameter.opts[-1]}")
+    assert missing == []
+
+
+def test_every_kind_has_damages_that_change_it(tmp_path):
+    from bench.abuse import places
+
+    places.make(tmp_path)
+    for name, kind in (("de", "text"), ("de-en", "joint"), ("wa", "gold"), ("en.conllu", "conll"), ("f.p", "ttable")):
+        data = (tmp_path / name).read_bytes()
+        rng = random.Random(1)
+        changed = [d.name for d in damages.FIXED if d.suits(kind) and not d.suffix and d.apply(data, rng) == data]
+        assert changed == []
+        assert len({damages.at_random(data, random.Random(k)) for k in range(50)}) > 45
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "case").mkdir()
+    (tmp_path / "case.tmp").mkdir()
+    return tmp_path / "case"
+
+
+ERROR = b"error: bad:3: what was found\n"
+
+
+@pytest.mark.parametrize(
+    ("ending", "word"),
+    [
+        (Ending(0, 1.0, 0, b"a\nb\n"), "done"),
+        (Ending(1, 1.0, 0, b"", ERROR), "refused"),
+        (Ending(None, 20.0, 0), "hang"),
+        (Ending(-11, 1.0, 0), "signal"),
+        (Ending(1, 1.0, 0, b"", b"Traceback (most recent call last):\n  ...\nIndexError: 7\n"), "traceback"),
+        (Ending(1, 1.0, 2 << 30, b"", ERROR), "memory"),
+        (Ending(0, 1.0, 0, b"a\n"), "lines"),
+        (Ending(0, 1.0, 0, b"a\nc\n"), "differs"),
+        (Ending(0, 1.0, 0, b"a\nb\n", b"x.py:1: RuntimeWarning: overflow\n"), "noise"),
+        (Ending(2, 1.0, 0, b"", ERROR), "status"),
+        (Ending(1, 1.0, 0, b"", ERROR * 2), "message"),
+        (Ending(1, 1.0, 0), "message"),
+        (Ending(1, 1.0, 0, b"", b"error: good:3: what was found\n"), "unnamed"),
+        (Ending(1, 1.0, 0, b"", b"error: bad: what was found\n"), "no line"),
+    ],
+)
+def test_verdicts(folder, ending, word):
+    expected = Expected(names=("bad",), line=True, counts={"": 2}, same={"": b"a\nb\n"})
+    assert verdicts.judge(ending, folder, expected).word == word
+
+
+def test_files_that_are_left_are_seen(folder):
+    expected = Expected(names=("bad",), outputs=("out",))
+    (folder / "out").write_bytes(b"half")
+    assert verdicts.judge(Ending(1, 1.0, 0, b"", ERROR), folder, expected).word == "output"
+    assert verdicts.judge(Ending(0, 1.0, 0), folder, expected).word == "done"
+    (folder / "out").write_bytes(b"0-0:nan\n")
+    assert verdicts.judge(Ending(0, 1.0, 0), folder, expected).word == "nan"
+    (folder / ".out.x.part").write_bytes(b"half")
+    assert verdicts.judge(Ending(0, 1.0, 0), folder, expected).word == "leftover"
+
+
+def show(results):
+    return "\n".join(json.dumps(r) for r in results if r["verdict"] not in verdicts.GOOD)
+
+
+def run_lines(folder, numbers, **task):
+    place = driving.prepare(folder, numbers)
+    common = {"module": "inputs", "place": str(place), "seed": 1} | task
+    return driving.work([common | {"line": number} for number in numbers])
+
+
+def test_a_small_part_keeps_the_promise(tmp_path):
+    results = run_lines(tmp_path, [line.number for line in lines.read() if line.small], fixed=12, random=2, contents=4)
+    assert len(results) > 200
+    assert {r["kind"] for r in results} >= KINDS
+    assert show(results) == ""
+
+
+@pytest.mark.slow
+def test_a_larger_part_keeps_the_promise(tmp_path):
+    """All lines and options, two minutes' worth."""
+    every = [line.number for line in lines.read()]
+    results = run_lines(tmp_path, every, random=2, contents=2)
+    assert len(results) > 4000
+    assert show(results) == ""
