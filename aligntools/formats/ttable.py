@@ -100,6 +100,7 @@ def read_ttable(path, given_vocabulary=None, vocabulary=None) -> TTable:
     rows, columns, logs = [], [], []
     line = 1
     for block in files.blocks_of_lines(path):
+        _check_utf8(block, path, line)
         first, second, numbers = _fields(block.removeprefix(_BOM) if line == 1 else block, path, line)
         if vocabulary is not None:
             first = _named(first, given_vocabulary, path, line)
@@ -124,6 +125,14 @@ def read_ttable(path, given_vocabulary=None, vocabulary=None) -> TTable:
         last = np.append(keys[1:] != keys[:-1], True)
         keys, probabilities = keys[last], probabilities[last]
     return TTable(given, words, keys, probabilities)
+
+
+def _check_utf8(block, path, line):
+    try:
+        block.decode()
+    except UnicodeDecodeError as error:
+        problem = "bytes that are not UTF-8 (convert the file, for instance with iconv)"
+        raise DataError(path, line + block.count(b"\n", 0, error.start), problem) from None
 
 
 def _check(numbers, path):

@@ -10,8 +10,8 @@ GOOD = ("done", "refused")
 MEMORY = 1 << 30
 #: What is wrong with a whole text, or with two that do not fit each other.
 _WHOLE = re.compile(
-    r": has no |(lines|sentences|sentences with words|lines of links), but |must have the same number|there is no line "
-    r"|sentence numbers run from |no pair is left"
+    r": has no |(lines|sentences|sentences with words|sentence pairs|lines of links), but |must have the same number"
+    r"|there is no line |sentence numbers run from |no pair is left|no sentence can be trained on|words in common"
 )
 
 

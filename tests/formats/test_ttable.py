@@ -23,7 +23,7 @@ def test_an_empty_table_knows_nothing(tmp_path):
     assert read_ttable(path).lookup([b"a"], [b"b", b"c"], 0.5).tolist() == [[0.5, 0.5]]
 
 
-@pytest.mark.parametrize("row", [b"a b", b"a\tb\tc", b"a\tb\t-1\t2", b""])
+@pytest.mark.parametrize("row", [b"a b", b"a\tb\tc", b"a\tb\t-1\t2", b"", b"F\xe4hre\tb\t-1"])
 def test_errors_name_the_line(tmp_path, row):
     path = tmp_path / "table"
     path.write_bytes(b"a\tb\t-1\n" + row + b"\na\tc\t-1\n")
