@@ -14,7 +14,7 @@ from aligntools.aligning.settings import (
     Symmetrization,
 )
 from aligntools.api.alignments import Alignment, Alignments
-from aligntools.api.texts import Sentence, Sentences, paths_of
+from aligntools.api.texts import InputFormat, Sentence, Sentences, paths_of
 from aligntools.api.threads import pool_of
 from aligntools.ground.errors import UsageProblem
 
@@ -130,8 +130,8 @@ class Aligner:
         self, sources: "Sentences | Bitext", targets: Sentences | None = None, *,
         symmetrize: Symmetrization = _DECISIONS.symmetrize, flavor: Flavor = _DECISIONS.flavor,
         decode: Decoder = _DECISIONS.decode, threshold: float | None = _DECISIONS.threshold, max_length: int = 2000,
-        strict: bool = False, unbuffered: bool = False, max_memory: int | None = None,
-        threads: "int | Pool | None" = None,
+        strict: bool = False, input_format: InputFormat = "auto", unbuffered: bool = False,
+        max_memory: int | None = None, threads: "int | Pool | None" = None,
     ) -> Iterator[Alignment]:  # fmt: skip
         """Align sentence pairs as they come, in constant memory: one `Alignment` for each pair, always.
 
@@ -152,8 +152,10 @@ class Aligner:
             A pair with a longer side gets an empty alignment, as one with a blank side does.
         strict : bool
             Raise an error there instead.
+        input_format : str
+            As for `read_bitext`.
         unbuffered : bool
-            Yield each alignment before the next pair is asked for.
+            Yield each alignment before the next pair is asked for. Then any number of lines may be malformed.
         max_memory : int or None
             Bytes.
         threads : int or None
@@ -179,7 +181,8 @@ class Aligner:
         """
         for block in self.align_blocks(
             sources, targets, symmetrize=symmetrize, flavor=flavor, decode=decode, threshold=threshold,
-            max_length=max_length, strict=strict, unbuffered=unbuffered, max_memory=max_memory, threads=threads,
+            max_length=max_length, strict=strict, input_format=input_format, unbuffered=unbuffered,
+            max_memory=max_memory, threads=threads,
         ):  # fmt: skip
             yield from block
 
@@ -187,7 +190,8 @@ class Aligner:
         self, sources: "Sentences | Bitext", targets: Sentences | None = None, *,
         symmetrize: Symmetrization = _DECISIONS.symmetrize, flavor: Flavor = _DECISIONS.flavor,
         decode: Decoder = _DECISIONS.decode, threshold: float | None = _DECISIONS.threshold, max_length: int = 2000,
-        strict: bool = False, unbuffered: bool = False, max_memory: int | None = None, directions: bool = True,
+        strict: bool = False, input_format: InputFormat = "auto", unbuffered: bool = False,
+        max_memory: int | None = None, directions: bool = True,
         threads: "int | Pool | None" = None,
     ) -> Iterator[Alignments]:  # fmt: skip
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed.
@@ -204,7 +208,7 @@ class Aligner:
         decisions = DecisionSettings(symmetrize, flavor, decode, threshold).checked()
         applier = self._applier if max_memory is None else self.applier(cells_within(max_memory))
         with pool_of(threads) as pool:
-            for text in self.texts(sources, targets, max_length, strict, unbuffered):
+            for text in self.texts(sources, targets, max_length, strict, input_format, unbuffered):
                 skipped = text.skipped
                 for d in decided(applier, text, decisions, pool, directions):
                     yield Alignments(
@@ -214,7 +218,7 @@ class Aligner:
 
     def texts(
         self, sources: "Sentences | Bitext", targets: Sentences | None, max_length: int, strict: bool,
-        unbuffered: bool, part: int = PART,
+        input_format: InputFormat, unbuffered: bool, part: int = PART,
     ) -> "Iterator[Bitext]":  # fmt: skip
         """Yield a text in the model's ids, ``part`` pairs at a time; the other parameters are `align_batch`'s."""
         from aligntools.formats.bitext import stream_bitext
@@ -237,5 +241,5 @@ class Aligner:
         yield from stream_bitext(
             **paths_of(sources, targets), source_vocabulary=model.source_vocabulary,
             target_vocabulary=model.target_vocabulary, lowercase=model.lowercase, max_length=max_length,
-            strict=strict, unbuffered=unbuffered,
+            strict=strict, input_format=input_format, unbuffered=unbuffered,
         )  # fmt: skip

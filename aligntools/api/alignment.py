@@ -17,7 +17,7 @@ from aligntools.aligning.settings import (
 from aligntools.api.aligner import Aligner, check_lengths
 from aligntools.api.alignments import Alignments
 from aligntools.api.progress import Progress, Step, reporter
-from aligntools.api.texts import Sentences, paths_of
+from aligntools.api.texts import InputFormat, Sentences, paths_of
 from aligntools.api.threads import pool_of
 
 if TYPE_CHECKING:
@@ -30,24 +30,27 @@ _SETTINGS, _DECISIONS, _RECONSTRUCTION = AlignerSettings(), DecisionSettings(), 
 
 def read_bitext(
     source: Sentences, target: Sentences | None = None, *, case_sensitive: bool = False,
-    max_length: int = 2000, strict: bool = False, tab_separates: bool = False,
+    max_length: int = 2000, strict: bool = False, tab_separates: bool = False, input_format: InputFormat = "auto",
 ) -> "Bitext":  # fmt: skip
     """Read parallel text.
 
     Parameters
     ----------
     source, target : str or path (files), or iterables of sentences
-        Two line-aligned files, or one with ``' ||| '`` between the sides; plain, .gz, .bz2, .xz, .zst; ``-`` is
-        standard input.
+        Two line-aligned files, or one with ``' ||| '`` or a tab between the sides; plain, .gz, .bz2, .xz, .zst; ``-``
+        is standard input.
     case_sensitive : bool
         Keep upper and lower case apart.
     max_length : int
-        A pair with a longer side becomes empty, as one with a blank side or with bytes that are not UTF-8 does;
-        ``skipped`` counts them.
+        A pair with a longer side becomes empty, as one with a blank side, with bytes that are not UTF-8, or a line
+        without its one separator does; ``skipped`` counts them.
     strict : bool
         Raise an error there instead.
     tab_separates : bool
-        In one file a tab separates the sides too.
+        In one file a tab separates the sides as ``' ||| '`` does, on any line.
+    input_format : str
+        What separates the sides in one file: ``joint`` is ``' ||| '``, ``tsv`` one tab. ``auto`` is ``tsv`` where the
+        first line with words has one tab, words on both sides of it, and no ``' ||| '``; this is logged.
 
     Returns
     -------
@@ -57,7 +60,8 @@ def read_bitext(
     Raises
     ------
     DataError
-        When a file cannot be read, is empty, or has fewer lines than the other.
+        When a file cannot be read, is empty, or has fewer lines than the other; when all of the first 1,000 lines of
+        one file are without their separator, or more than 1 in 100 and at least 5, or no line is a pair.
 
     Examples
     --------
@@ -72,7 +76,7 @@ def read_bitext(
         lowercase=not case_sensitive,
         max_length=max_length,
         strict=strict,
-        tab_separates=tab_separates,
+        input_format="either" if tab_separates else input_format,
     )
 
 

@@ -13,7 +13,7 @@ from aligntools.api.aligner import Aligner
 from aligntools.api.alignment import read_bitext, train_aligner
 from aligntools.api.alignments import Alignment, Alignments
 from aligntools.api.progress import Progress, Step, reporter
-from aligntools.api.texts import Sentence, Sentences
+from aligntools.api.texts import InputFormat, Sentence, Sentences
 from aligntools.api.threads import pool_of
 from aligntools.ground.errors import DataError, UsageProblem
 
@@ -117,7 +117,8 @@ class ContrastiveAligner:
 
     def align_batch(
         self, sources: "Sentences | Bitext", targets: Sentences | None = None, *, max_length: int = 2000,
-        strict: bool = False, unbuffered: bool = False, threads: "int | Pool | None" = None,
+        strict: bool = False, input_format: InputFormat = "auto", unbuffered: bool = False,
+        threads: "int | Pool | None" = None,
     ) -> Iterator[Alignment]:  # fmt: skip
         """Align sentence pairs as they come: one `Alignment` for each pair; see `Aligner.align_batch`.
 
@@ -133,13 +134,20 @@ class ContrastiveAligner:
             When one side is shorter than the other, or ``strict`` is not met.
         """
         for block in self.align_blocks(
-            sources, targets, max_length=max_length, strict=strict, unbuffered=unbuffered, threads=threads
+            sources,
+            targets,
+            max_length=max_length,
+            strict=strict,
+            input_format=input_format,
+            unbuffered=unbuffered,
+            threads=threads,
         ):
             yield from block
 
     def align_blocks(
         self, sources: "Sentences | Bitext", targets: Sentences | None = None, *, max_length: int = 2000,
-        strict: bool = False, unbuffered: bool = False, threads: "int | Pool | None" = None,
+        strict: bool = False, input_format: InputFormat = "auto", unbuffered: bool = False,
+        threads: "int | Pool | None" = None,
     ) -> Iterator[Alignments]:  # fmt: skip
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed."""
         from aligntools.aligning.contrastive import tasks
@@ -147,7 +155,7 @@ class ContrastiveAligner:
 
         with pool_of(threads) as pool:
             finder = _candidate_finder(self.aligner, self.weights, pool, self._applier)
-            for text in self.aligner.texts(sources, targets, max_length, strict, unbuffered, PART):
+            for text in self.aligner.texts(sources, targets, max_length, strict, input_format, unbuffered, PART):
                 skipped = text.skipped
                 for d in tasks.align(finder, text, self.weights, pool):
                     yield Alignments(d.links, d.probabilities, None, None, d.log_likelihood, d.lengths, skipped)
@@ -295,7 +303,7 @@ def train_contrastive_aligner(
         threshold = THRESHOLDS[0] if len(aligner.model.views) > 1 else THRESHOLDS[1]
         plan = tasks.plan_of(settings, threshold)
         finder = _candidate_finder(aligner, plan, pool)
-        texts = list(aligner.texts(sources, targets, max_length, strict, False))
+        texts = list(aligner.texts(sources, targets, max_length, strict, "auto", False))
         if gold is not None:
             found = _learn_from_gold(finder, texts, gold, plan, settings, tell)
             return ContrastiveAligner(aligner, found.weights, found)

@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 #: A sentence: a line of words between spaces, or the list of its words.
 Sentence: TypeAlias = str | Sequence[str]
 #: One side of a text: sentences, or a file of lines. Where a whole text is expected, a str names a file.
 Sentences: TypeAlias = Iterable[Sentence] | str | os.PathLike[str]
+#: What is between the sides of a text that is one file: ``' ||| '``, a tab, or what its first line says.
+InputFormat: TypeAlias = Literal["auto", "joint", "tsv"]
 
 
 def paths_of(sources: Sentences, targets: Sentences | None) -> dict[str, Any]:

@@ -5,9 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from aligntools.cli import ahead
+from aligntools.cli import ahead, notices
 from aligntools.cli.reporting import Reporter
 from aligntools.ground.errors import UsageProblem
+
+#: Options of how text is read that the API takes under the same names.
+READING = ("max_length", "strict", "input_format")
 
 
 def text_paths(o):
@@ -78,6 +81,7 @@ def run(o, train, first_view):
     from aligntools.formats.files import writing
 
     with contextlib.ExitStack() as stack:
+        stack.enter_context(notices.shown(o["quiet"]))
         log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
         reporter = Reporter(o["quiet"], o["verbose"], log)
         stack.callback(reporter.close)
@@ -110,7 +114,7 @@ def _apply(o, out, pool, reporter):
         write_ttable(aligner, o["ttable"])
     skipped, n = Skipped(), 0
     blocks = aligner.align_blocks(
-        *text_paths(o), **_decisions(o, out, pool), max_length=o["max_length"], strict=o["strict"],
+        *text_paths(o), **_decisions(o, out, pool), **{name: o[name] for name in READING},
         unbuffered=o["unbuffered"],
     )  # fmt: skip
     with reporter.stage("aligning"):
@@ -128,9 +132,7 @@ def _train(o, out, pool, reporter, train, first_view):
     start = Aligner.load(o["init_model"], threads=pool, verify=o["verify"]) if o["init_model"] else None
     with reporter.stage("reading"):
         case_sensitive = not start.model.lowercase if start else o["case_sensitive"]
-        bitext = read_bitext(
-            *text_paths(o), case_sensitive=case_sensitive, max_length=o["max_length"], strict=o["strict"]
-        )
+        bitext = read_bitext(*text_paths(o), case_sensitive=case_sensitive, **{name: o[name] for name in READING})
     if not len(bitext.source.tokens):
         reporter.say("warning: every line has a blank side; nothing to learn from")
     if o["ttable"]:

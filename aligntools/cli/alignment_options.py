@@ -109,6 +109,7 @@ estimation = options.group(
 limits = options.group(
     "Text and resources",
     case_sensitive,
+    options.input_format,
     options.max_length,
     options.strict,
     click.option("--unbuffered", is_flag=True, help="With -m: write each line as soon as its pair is read."),

@@ -7,7 +7,8 @@ import click
 
 from aligntools.aligning.contrastive.settings import CONSTRAINTS, DENSITIES, METHODS, NOISE, STARTS, ContrastiveSettings
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import options
+from aligntools.cli import notices, options
+from aligntools.cli.aligning_run import READING
 from aligntools.ground.errors import UsageProblem
 
 _DEFAULTS = ContrastiveSettings()
@@ -68,7 +69,8 @@ _search = options.group(
                       " weights file says]"),
 )  # fmt: skip
 _limits = options.group(
-    "Text and resources", aligning.case_sensitive, options.max_length, options.strict,
+    "Text and resources", aligning.case_sensitive, options.input_format, options.max_length,
+    options.strict,
     click.option("--unbuffered", is_flag=True, help="With -m and -w: write each line as soon as its pair is read."),
     options.threads, options.seed, options.verbosity,
 )  # fmt: skip
@@ -135,7 +137,8 @@ def _run(o, stack):
     stack.callback(reporter.close)
     out = stack.enter_context(writing(o["output"]))
     pool = stack.enter_context(pool_of(o["threads"]))
-    reading = {"max_length": o["max_length"], "strict": o["strict"], "threads": pool}
+    stack.enter_context(notices.shown(o["quiet"]))
+    reading = {name: o[name] for name in READING} | {"threads": pool}
     search = {name: o[name] for name in ("beam", "constraint") if o[name]}
     base, text = _base(o, pool, reporter)
     if o["save_model"]:
@@ -177,9 +180,7 @@ def _base(o, pool, reporter):
     if o["forward_table"]:
         names = {name: o[name] for name in ("source_vcb", "target_vcb")}
         return aligner_from_tables(o["forward_table"], o["reverse_table"], **names), None
-    bitext = read_bitext(
-        *text_paths(o), case_sensitive=o["case_sensitive"], max_length=o["max_length"], strict=o["strict"]
-    )
+    bitext = read_bitext(*text_paths(o), case_sensitive=o["case_sensitive"], **{name: o[name] for name in READING})
     if not len(bitext.source.tokens):
         reporter.say("warning: every line has a blank side; nothing to learn from")
     aligner = train_aligner(
@@ -192,7 +193,7 @@ def _in_memory(base, paths, o):
     from aligntools.api.alignment import read_bitext
 
     case_sensitive = not base.model.lowercase
-    return read_bitext(*paths, case_sensitive=case_sensitive, max_length=o["max_length"], strict=o["strict"])
+    return read_bitext(*paths, case_sensitive=case_sensitive, **{name: o[name] for name in READING})
 
 
 def _tell(o, aligner, reporter):

@@ -28,6 +28,7 @@ _ANY_LENGTH = 2**31 - 1
                  help="Text for cdec and Joshua, text for Moses, or a binary file, which loads faster."),
     click.option("--text", metavar="FILE",
                  help="Write only rules that this text can use; all rules enter the scores."),
+    options.input_format,
     options.index_base(of="the alignment file"),
 )  # fmt: skip
 @options.group(
@@ -57,8 +58,8 @@ _ANY_LENGTH = 2**31 - 1
     options.threads,
     options.verbosity,
 )  # fmt: skip
-def command(source, target, joint, alignments, output, format, text, index_base, tmpdir, threads, quiet, verbose,
-            **settings):  # fmt: skip
+def command(source, target, joint, alignments, output, format, text, input_format, index_base, tmpdir, threads, quiet,
+            verbose, **settings):  # fmt: skip
     """Extract a hierarchical grammar (Hiero; Chiang 2007) from aligned text.
 
     Every stretch of words whose links stay within it is an initial phrase pair. Rules are these, and what is left of
@@ -81,8 +82,10 @@ def command(source, target, joint, alignments, output, format, text, index_base,
     from aligntools.formats.bitext import read_bitext
 
     began = time.perf_counter()
-    bitext = read_bitext(source, target, joint=joint, lowercase=False, max_length=_ANY_LENGTH)
     with notices.shown(quiet):
+        bitext = read_bitext(
+            source, target, joint=joint, lowercase=False, max_length=_ANY_LENGTH, input_format=input_format
+        )
         figures = extract_grammar_file(
             output, bitext, alignments=alignments, format=format, text=text, index_base=index_base, tmpdir=tmpdir,
             threads=threads, **settings,

@@ -27,6 +27,7 @@ from aligntools.ground.ranges import counts
         "prefix",
         metavar="PREFIX",
         type=options.Place(written=True, endings=(".f2e", ".e2f")),
+        callback=lambda ctx, _option, value: value or (None if ctx.params.get("shortlist") else "lex"),
         show_default="lex; no tables with --shortlist alone",
         help="Write PREFIX.f2e and PREFIX.e2f.",
     ),
@@ -46,11 +47,14 @@ from aligntools.ground.ranges import counts
         metavar="N",
         help="Translations of each word in the shortlist.",
     ),
+    options.input_format,
     options.index_base(of="the alignment file"),
     click.option("--skip-bad-links", is_flag=True, help="Leave out links past a sentence's end; report how many."),
 )
 @options.group("Messages", options.verbosity)  # fmt: skip
-def command(source, target, joint, alignments, prefix, shortlist, top, index_base, skip_bad_links, quiet, verbose):
+def command(
+    source, target, joint, alignments, prefix, shortlist, top, index_base, input_format, skip_bad_links, quiet, verbose
+):
     """Write translation tables and shortlists from aligned text.
 
     The tables are Moses' own, with f a source and e a target word: PREFIX.f2e has lines 'e f p' with p = c(e,f) / c(f),
@@ -74,11 +78,13 @@ def command(source, target, joint, alignments, prefix, shortlist, top, index_bas
     from aligntools.api.links import extract_lexicon
     from aligntools.formats.bitext import read_bitext
 
-    bitext = read_bitext(source, target, joint=joint, lowercase=False, max_length=2**31 - 1)
     with notices.shown(quiet):
+        bitext = read_bitext(
+            source, target, joint=joint, lowercase=False, max_length=2**31 - 1, input_format=input_format
+        )
         tables = extract_lexicon(bitext, None, Path(alignments), index_base=index_base, skip_bad_links=skip_bad_links)
-    if prefix or not shortlist:
-        tables.save(prefix or "lex")
+    if prefix:
+        tables.save(prefix)
     if shortlist:
         tables.shortlist(top).save(shortlist)
     if verbose:

@@ -5,11 +5,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from aligntools.ground.errors import one_line
+
 
 class _OnStandardError(logging.Handler):
     def emit(self, record):
         kind = "warning" if record.levelno >= logging.WARNING else "note"
-        sys.stderr.write(f"{kind}: {record.getMessage()}\n")
+        sys.stderr.write(f"{kind}: {one_line(record.getMessage())}\n")
 
 
 @contextmanager

@@ -347,8 +347,16 @@ max_length = click.option(
     metavar="N",
     help="A pair with a longer side gets a blank line.",
 )
+#: ``--input-format FORMAT`` of parallel text in one file, passed as ``input_format`` (str).
+input_format = click.option(
+    "--input-format",
+    type=click.Choice(["auto", "joint", "tsv"]),
+    default="auto",
+    show_default=True,
+    help="Of one file with both sides: ' ||| ' between them (joint) or a tab (tsv); auto looks at its first line.",
+)
 #: ``--strict``, passed as ``strict`` (bool).
-strict = click.option("--strict", is_flag=True, help="Stop at a pair that would get a blank line.")
+strict = click.option("--strict", is_flag=True, help="Stop at the first pair that would get a blank line.")
 
 
 def tag_separator(_ctx, _option, value):

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from aligntools.cli import options, training
+from aligntools.cli import notices, options, training
 from aligntools.cli.alignment_options import given, look_alike, views
 from aligntools.ground.errors import UsageProblem
 from aligntools.tagging.settings import InductionSettings, TaggerSettings
@@ -14,7 +14,7 @@ from aligntools.tagging.settings import InductionSettings, TaggerSettings
 #: The options of each use of the command, apart from those that all uses have.
 USES = {
     "parallel text": {"source", "target", "joint_file", "estimator", "iterations", "mre_iterations", "agreement",
-                      "look_alike", "views", "case_sensitive"},
+                      "look_alike", "views", "case_sensitive", "input_format"},
     "--text": {"text", "format", "separator", "estimator", "iterations", "mre_iterations", "states", "restarts",
                "tolerance", "transition_prior", "emission_prior", "stop"},
     "--tagged": {"tagged", "format", "separator", "column", "latent", "members", "iterations"},
@@ -39,6 +39,7 @@ COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
     look_alike,
     views,
     click.option("--case-sensitive", is_flag=True, help="Keep upper and lower case of parallel text apart."),
+    options.input_format,
 )  # fmt: skip
 @options.group(
     "Input of --tagged and --text",
@@ -166,11 +167,12 @@ def _alignments(o):
     names = ("iterations", "agreement", "look_alike", "seed")
     chosen = {n: o[n] for n in names} | {"case_sensitive": o["case_sensitive"], "keep_text": False}
     with contextlib.ExitStack() as stack:
+        stack.enter_context(notices.shown(o["quiet"]))
         log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
         reporter = Reporter(o["quiet"], o["verbose"], log)
         stack.callback(reporter.close)
         with reporter.stage("reading"):
-            bitext = read_bitext(*text_paths(o), case_sensitive=o["case_sensitive"])
+            bitext = read_bitext(*text_paths(o), case_sensitive=o["case_sensitive"], input_format=o["input_format"])
         chosen |= {"threads": o["threads"], "progress": reporter, "model_type": "hmm"}
         if mre:
             steps = {} if o["mre_iterations"] is None else {"mre_iterations": o["mre_iterations"]}

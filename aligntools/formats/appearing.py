@@ -91,11 +91,18 @@ def _sync(handle):
 
 def _appear(parts):
     """Give files their names, one right after the other, and put the names on the disk."""
-    for part in parts:
-        try:
-            part.appear()
-        except OSError as error:
-            raise DataError(part.place, None, f"cannot be written: {error.strerror or error}") from None
+    waiting = list(parts)
+    try:
+        while waiting:
+            waiting[0].appear()
+            waiting.pop(0)
+    except OSError as error:
+        raise DataError(waiting[0].place, None, f"cannot be written: {error.strerror or error}") from None
+    except (KeyboardInterrupt, SystemExit):  # all or none: the others take but a moment
+        for part in waiting:
+            with contextlib.suppress(OSError):
+                part.appear()
+        raise
     if not SYNC:
         return
     for folder in dict.fromkeys(os.path.dirname(part.place) for part in parts):

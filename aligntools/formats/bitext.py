@@ -6,6 +6,7 @@ pair, and only the words of pairs that stay are numbered. Both steps exist twice
 in plain Python, which defines what is right and spares small inputs the compiler.
 """
 
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,7 +14,7 @@ from itertools import chain
 
 import numpy as np
 
-from aligntools.formats import files
+from aligntools.formats import files, malformed
 from aligntools.formats.corpus import REASONS, Bitext, Side, Skipped
 from aligntools.formats.vocabulary import (
     CompiledLexicon,
@@ -30,6 +31,7 @@ _SMALL = 200_000  # bytes: below this plain Python is done before the compiler i
 _BLOCK = 1 << 22  # bytes read at a time
 _ROWS = 1 << 15  # lines described at a time
 _BOM = b"\xef\xbb\xbf"
+_log = logging.getLogger("aligntools")
 
 
 def read_bitext(
@@ -40,13 +42,14 @@ def read_bitext(
     lowercase=True,
     max_length=2000,
     strict=False,
-    tab_separates=False,
+    input_format="auto",
 ) -> Bitext:
     """Read parallel text: two line-aligned files, or one with `` ||| `` between the sides.
 
     Words are what stands between spaces and tabs; only a newline ends a line, and one carriage return before
-    it goes with it. Every line is a sentence pair. A pair with a blank side, with bytes that are not UTF-8 or
-    with an over-long side becomes empty on both sides, and its words do not enter the vocabularies.
+    it goes with it. Every line is a sentence pair. A pair with a blank side, with bytes that are not UTF-8, with
+    an over-long side, or a line of a joint file without its one separator becomes empty on both sides, and its words
+    do not enter the vocabularies.
 
     Parameters
     ----------
@@ -60,18 +63,20 @@ def read_bitext(
         Most words that a side may have.
     strict : bool
         Raise an error where a pair would be skipped.
-    tab_separates : bool
-        In a joint file a tab separates the sides too.
+    input_format : str
+        What is between the sides of a joint file: ``joint`` the word ``|||``, ``tsv`` a tab, ``either`` both; ``auto``
+        takes ``tsv`` where the first line with words has one tab, words on both sides of it and no ``|||``.
 
     Raises
     ------
     DataError
-        When a file cannot be read, is empty or shorter than the other, or a joint line does not have one
-        separator; when ``strict``, for each pair that would be skipped.
+        When a file cannot be read, is empty or shorter than the other; when too many lines of a joint file are
+        malformed: all of the first 1,000, or more than 1 in 100 and at least 5, or none is a pair; when ``strict``, for
+        each pair that would be skipped.
     UsageProblem
-        When the files are neither one nor two.
+        When the files are neither one nor two, or there is no such format.
     """
-    with closing(_Pairs(source, target, joint, max_length, strict, tab_separates)) as pairs:
+    with closing(_Pairs(source, target, joint, max_length, strict, input_format)) as pairs:
         builders = [_Builder(pairs.engine) for _ in range(2)]
         skipped = Skipped()
         while pairs.read(builders, _ROWS, skipped):
@@ -91,7 +96,7 @@ def stream_bitext(
     lowercase=True,
     max_length=2000,
     strict=False,
-    tab_separates=False,
+    input_format="auto",
     block_lines=10_000,
     unbuffered=False,
 ) -> Iterator[Bitext]:
@@ -103,14 +108,14 @@ def stream_bitext(
 
     Parameters
     ----------
-    source, target, joint, lowercase, max_length, strict, tab_separates
+    source, target, joint, lowercase, max_length, strict, input_format
         As for `read_bitext`. With ``lowercase`` the vocabularies are taken to be in lower case already.
     source_vocabulary, target_vocabulary : Vocabulary
         Ids of known words.
     block_lines : int
         Lines in a block; the last may have fewer.
     unbuffered : bool
-        Yield each line by itself, as soon as it is there.
+        Yield each line by itself, as soon as it is there. Any number of lines may be malformed.
 
     Yields
     ------
@@ -122,7 +127,7 @@ def stream_bitext(
         As `read_bitext`, but only when the reading gets there.
     """
     most = 1 if unbuffered else block_lines
-    with closing(_Pairs(source, target, joint, max_length, strict, tab_separates, unbuffered)) as pairs:
+    with closing(_Pairs(source, target, joint, max_length, strict, input_format, unbuffered)) as pairs:
         lookups = [Lookup(vocabulary, lowercase) for vocabulary in (source_vocabulary, target_vocabulary)]
         builders = [_Builder(pairs.engine) for _ in range(2)]
         while True:
@@ -152,7 +157,7 @@ def read_side(path, *, lowercase=True) -> tuple[Side, Vocabulary]:
     blocks = _blocks(path)
     try:
         engine = _Engine()
-        text, builder = _Text(path, blocks, engine, False, False, _ROWS), _Builder(engine)
+        text, builder = _Text(path, blocks, engine, None, _ROWS), _Builder(engine)
         line = 0
         while text.fill():
             table = text.take(text.left)
@@ -199,9 +204,9 @@ class _Engine:
 class _Text:
     """The lines of one input: a cursor over its blocks, and the table that describes the next lines."""
 
-    def __init__(self, path, blocks, engine, joint, tab, rows):
-        self.path, self.block = path, b""
-        self._blocks, self._engine, self._flags = blocks, engine, (joint, tab)
+    def __init__(self, path, blocks, engine, format, rows):
+        self.path, self.block, self.format = path, b"", format
+        self._blocks, self._engine = blocks, engine
         self._table = np.empty((rows, 8), np.int64)
         self._row = self._rows = self._at = 0
 
@@ -219,7 +224,16 @@ class _Text:
                     return 0
                 self.block, self._at = block, 0
                 self._engine.has_read(len(block))
-            self._rows, self._at = self._engine.scan(self.block, self._at, *self._flags, self._table)
+                if self.format == "auto" and (found := malformed.format_of(block)):
+                    self.format = found
+                    if found == "tsv":
+                        _log.info(
+                            "%s: its first line has one tab and no ' ||| ', so it is read as tab-separated pairs;"
+                            " --input-format joint if it is not",
+                            _shown(self.path),
+                        )
+            bars, tab = self.format in ("joint", "either"), self.format in ("tsv", "either")
+            self._rows, self._at = self._engine.scan(self.block, self._at, bars, tab, self._table)
             self._row = 0
         return self.left
 
@@ -239,13 +253,17 @@ class _Text:
 class _Pairs:
     """The sentence pairs of one or two files, in the order of lines; see `read_bitext` for errors."""
 
-    def __init__(self, source, target, joint, max_length, strict, tab_separates, unbuffered=False):
+    def __init__(self, source, target, joint, max_length, strict, input_format, unbuffered=False):
         self._joint = joint is not None
         paths = [joint] if self._joint else [source, target]
         if None in paths or (self._joint and (source is not None or target is not None)):
             raise UsageProblem("parallel text is two files, source and target, or one that holds both sides")
         if [str(path) for path in paths] == ["-", "-"]:
             raise UsageProblem("only one of the two files can be standard input")
+        if input_format not in malformed.FORMATS:
+            raise UsageProblem(f"no input format '{input_format}'; there are {', '.join(malformed.FORMATS)}")
+        if input_format != "auto" and not self._joint:
+            raise UsageProblem("--input-format is about one file with both sides (-i)")
         self._max_length, self._strict, self._unbuffered = max_length, strict, unbuffered
         self._line = 0  # lines read so far
         self._open = [_blocks(path, unbuffered) for path in paths]
@@ -255,12 +273,13 @@ class _Pairs:
             for blocks in self._open:  # all before any is read: who writes to pipes may wait for that
                 next(blocks)
             self._texts = [
-                _Text(path, blocks, self.engine, self._joint, tab_separates, 1 if unbuffered else _ROWS)
+                _Text(path, blocks, self.engine, input_format if self._joint else None, 1 if unbuffered else _ROWS)
                 for path, blocks in zip(paths, self._open, strict=True)
             ]
         except BaseException:
             self.close()
             raise
+        self._malformed = malformed.Malformed(self._texts[0].path, strict, unbuffered)
 
     def close(self):
         self.pool.close()
@@ -280,12 +299,12 @@ class _Pairs:
         status[np.maximum(*words) > self._max_length] = 1
         status[np.minimum(*words) == 0] = 2
         status[np.minimum(tables[0][:, 7], tables[-1][:, 7]) == 0] = 3
+        if self._joint:  # a line without any word needs no separator
+            separators = tables[0][:, 6]
+            status[(separators > 1) | ((separators == 0) & (words[0] > 0))] = 4
         self._check(sides, words, status)
         for code, reason in enumerate(REASONS, 1):
-            found = np.flatnonzero(status == code)
-            if len(found):
-                skipped.counts[reason] += len(found)
-                skipped.first.setdefault(reason, self._line + 1 + int(found[0]))
+            skipped.note(reason, self._line + 1 + np.flatnonzero(status == code))
         keep = status == 0
         self.pool.map(
             lambda job: job[0].add(job[1].block, *job[2:], keep),
@@ -295,20 +314,15 @@ class _Pairs:
         return lines
 
     def _check(self, sides, words, status):
-        """Raise the error of the first line that has one."""
-        separators = sides[0][1][:, 6]
-        wrong = np.zeros(len(status), bool)
-        if self._joint:  # a line without any word needs no separator
-            wrong = (separators > 1) | ((separators == 0) & (words[0] > 0))
-        faulty = wrong | (status > 0) if self._strict else wrong
-        if not faulty.any():
+        """Raise the error of the first line that has one, or of too many malformed ones."""
+        faulty = np.flatnonzero(status) if self._strict else status[:0]
+        rows = int(faulty[0]) if len(faulty) and status[faulty[0]] != 4 else len(status)
+        if self._joint:
+            text = self._texts[0]
+            self._malformed.add(status[:rows] == 4, sides[0][1][:rows], text.block, text.format)
+        if rows == len(status):
             return
-        row = int(np.argmax(faulty))
-        path, line = self._texts[0].path, self._line + 1 + row
-        if wrong[row] and separators[row] == 0:
-            raise DataError(path, line, "no ' ||| ' separator (one field; use -s and -t for two files)")
-        if wrong[row]:
-            raise DataError(path, line, f"{separators[row]} separators (one is expected; remove the others)")
+        row, line = rows, self._line + 1 + rows
         reason = REASONS[status[row] - 1]
         faults = {
             "over_long": [count[row] > self._max_length for count in words],
@@ -330,11 +344,13 @@ class _Pairs:
         longer = next((text for text in self._texts if text.left), None)
         if longer is not None:
             shorter = next(text for text in self._texts if not text.left)
-            names = ["<stdin>" if str(text.path) == "-" else str(text.path) for text in (longer, shorter)]
+            names = [_shown(text.path) for text in (longer, shorter)]
             counts = f"{names[1]} ends after {self._line} lines"
             if not self._unbuffered:  # where the rest may be long in coming
                 counts = f"{names[0]} has {self._line + longer.count_rest()} lines, {names[1]} {self._line}"
             raise DataError(longer.path, self._line + 1, f"this line has no counterpart: {counts}")
+        if self._joint:
+            self._malformed.end(self._texts[0].format)
         if self._line == 0:
             raise DataError(self._texts[0].path, None, "is empty; give text, one sentence a line")
 
@@ -378,12 +394,17 @@ class _Builder:
         return side, vocabulary
 
 
-_SEPARATOR = re.compile(rb"(?<![^ \t])\|\|\|(?![^ \t])")
-_SEPARATOR_OR_TAB = re.compile(rb"\t|" + _SEPARATOR.pattern)
+_SEPARATOR_OR_TAB = re.compile(rb"\t|" + malformed.SEPARATOR.pattern)
+_TAB = re.compile(rb"\t")
 
 
-def _scan_lines(block, at, joint, tab, table):
+def _shown(path):
+    return "<stdin>" if str(path) == "-" else str(path)
+
+
+def _scan_lines(block, at, bars, tab, table):
     """Describe lines in plain Python; see `kernels_text.scan_lines`."""
+    separator = (_SEPARATOR_OR_TAB if bars else _TAB) if tab else (malformed.SEPARATOR if bars else None)
     rows = 0
     while rows < len(table) and at < len(block):
         newline = block.find(b"\n", at)
@@ -394,7 +415,7 @@ def _scan_lines(block, at, joint, tab, table):
             valid = 1
         except UnicodeDecodeError:
             valid = 0
-        separators = list((_SEPARATOR_OR_TAB if tab else _SEPARATOR).finditer(line)) if joint else []
+        separators = list(separator.finditer(line)) if separator else []
         cut, resume = separators[0].span() if separators else (len(line), len(line))
         left, right = len(split_words(line[:cut])), len(split_words(line[resume:]))
         table[rows] = at, at + cut, at + resume, at + len(line), left, right, len(separators), valid
@@ -403,7 +424,7 @@ def _scan_lines(block, at, joint, tab, table):
     return rows, at
 
 
-def _scan_lines_compiled(block, at, joint, tab, table):
+def _scan_lines_compiled(block, at, bars, tab, table):
     from aligntools.formats import kernels_text
 
-    return kernels_text.scan_lines(np.frombuffer(block, np.uint8), at, bool(joint), bool(tab), table)
+    return kernels_text.scan_lines(np.frombuffer(block, np.uint8), at, bars, tab, table)

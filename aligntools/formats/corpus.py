@@ -8,8 +8,9 @@ import numpy as np
 from aligntools.formats.vocabulary import ExtendedVocabulary, Vocabulary
 
 #: Why a pair is skipped, in rising priority where there are several reasons.
-REASONS = ("over_long", "blank", "undecodable")
-_SHOWN = {"blank": "blank", "undecodable": "not UTF-8", "over_long": "over-long"}
+REASONS = ("over_long", "blank", "undecodable", "malformed")
+_SHOWN = {"blank": "blank", "undecodable": "not UTF-8", "over_long": "over-long", "malformed": "malformed"}
+_NAMED = 5  # lines
 
 
 @dataclass
@@ -19,13 +20,17 @@ class Skipped:
     Attributes
     ----------
     counts : dict of str to int
-        By reason: ``blank``, ``undecodable``, ``over_long``.
+        By reason: ``blank``, ``undecodable``, ``over_long``, and ``malformed``: a line of a joint file with no
+        separator, or with several.
     first : dict of str to int
         1-based number of the first such line, for the reasons that occurred.
+    malformed_lines : list of int
+        1-based numbers of the first five malformed lines.
     """
 
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("blank", "undecodable", "over_long"), 0))
+    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_SHOWN, 0))
     first: dict[str, int] = field(default_factory=dict)
+    malformed_lines: list[int] = field(default_factory=list)
 
     @property
     def total(self) -> int:
@@ -37,11 +42,26 @@ class Skipped:
         for reason, count in other.counts.items():
             self.counts[reason] += count
         self.first = other.first | self.first
+        self.malformed_lines = (self.malformed_lines + other.malformed_lines)[:_NAMED]
+
+    def note(self, reason: str, lines: np.ndarray) -> None:
+        """Count lines, by their 1-based numbers, that come after those counted so far."""
+        if len(lines):
+            self.counts[reason] += len(lines)
+            self.first.setdefault(reason, int(lines[0]))
+            if reason == "malformed":
+                self.malformed_lines = (self.malformed_lines + lines[:_NAMED].tolist())[:_NAMED]
 
     def summary(self) -> str:
-        """Return a line such as ``12 blank, 3 over-long; first at line 4711``, or an empty one."""
-        found = ", ".join(f"{count} {_SHOWN[reason]}" for reason, count in self.counts.items() if count)
-        return f"{found}; first at line {min(self.first.values())}" if found else ""
+        """Return a line such as ``12 blank, 2 malformed (lines 17, 4711); first at line 9``, or an empty one."""
+        found = [f"{self.counts[reason]} {shown}" for reason, shown in _SHOWN.items() if self.counts[reason]]
+        if not found:
+            return ""
+        if self.malformed_lines:  # which is last
+            lines = ", ".join(map(str, self.malformed_lines))
+            more = ", ..." if self.counts["malformed"] > len(self.malformed_lines) else ""
+            found[-1] += f" ({'line' if self.counts['malformed'] == 1 else 'lines'} {lines}{more})"
+        return f"{', '.join(found)}; first at line {min(self.first.values())}"
 
 
 @dataclass(eq=False)

@@ -38,7 +38,7 @@ def _character_width(text, at):
 
 
 @kernel(fast=False)
-def scan_lines(text, at, joint, tab, table):
+def scan_lines(text, at, bars, tab, table):
     """Describe the lines from ``at`` on, one row of ``table`` each, until the text or the table ends.
 
     Parameters
@@ -46,11 +46,11 @@ def scan_lines(text, at, joint, tab, table):
     text : np.ndarray [shape=(bytes,), dtype=uint8]
     at : int
         Where a line begins.
-    joint, tab : bool
-        Whether the word ``|||`` parts the two sides of a line, and whether a tab does as well.
+    bars, tab : bool
+        Whether the word ``|||`` parts the two sides of a line, and whether a tab does.
     table : np.ndarray [shape=(rows, 8), dtype=int64]
         Filled with: left side's begin and end, right side's begin and end, words left, words right,
-        separators, 1 if all is UTF-8. Without ``joint`` the whole line is the left side.
+        separators, 1 if all is UTF-8. Without a separator the whole line is the left side.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def scan_lines(text, at, joint, tab, table):
             ends = byte == 10 or (byte == 13 and (at + 1 >= size or text[at + 1] == 10))
             if ends or byte == 32 or byte == 9:
                 if start >= 0:
-                    if joint and at - start == 3 and text[start] == text[start + 1] == text[start + 2] == 124:
+                    if bars and at - start == 3 and text[start] == text[start + 1] == text[start + 2] == 124:
                         separators += 1
                         if separators == 1:
                             left_end = start
@@ -90,7 +90,7 @@ def scan_lines(text, at, joint, tab, table):
                     start = -1
                 if ends:
                     break
-                if joint and tab and byte == 9:
+                if tab and byte == 9:
                     separators += 1
                     if separators == 1:
                         left_end = at

@@ -86,7 +86,7 @@ def test_pairs_that_cannot_be_aligned_get_an_empty_alignment(model):
     assert [len(a) for a in found][:3] == [0, 0, 0]
     assert found[3].links == [(0, 0)]
     (block,) = model.align_blocks(["", "x \ud800"], ["house", "y"])
-    assert block.skipped.counts == {"blank": 1, "undecodable": 1, "over_long": 0}
+    assert block.skipped.counts == {"blank": 1, "undecodable": 1, "over_long": 0, "malformed": 0}
     with pytest.raises(at.DataError, match="blank"):
         list(model.align_batch([""], ["house"], strict=True))
 

@@ -52,6 +52,32 @@ def test_strict_stops_there(trained, inside, file, tmp_path, line):
     assert [p.name for p in tmp_path.iterdir()] == ["bad"]
 
 
+def test_malformed_lines_get_blank_lines(trained, inside, file, tmp_path):
+    lines = JOINT.read_bytes().splitlines(keepends=True)
+    expected = (trained / "align").read_bytes().splitlines(keepends=True)
+    lines[6:6], expected[6:6] = [b"no separator\n", b"a ||| b ||| c\n"], [b"\n", b"\n"]
+    text, out = file("text", b"".join(lines)), tmp_path / "out"
+    for options in ((), ("-m", trained / "model"), ("-m", trained / "model", "--unbuffered")):
+        process = done(inside("-i", text, "-o", out, *options))
+        assert b"blank lines written for: 2 malformed (lines 7, 8); first at line 7\n" in process.stderr
+        found = out.read_bytes().splitlines(keepends=True)
+        assert found == expected if options else (len(found), found[6:8]) == (len(lines), [b"\n", b"\n"])
+    none = run("align", "-q", "-m", trained / "model", "-i", "-", "--unbuffered", stdin=b"no separator\n" * 1001)
+    assert (none.returncode, none.stdout, none.stderr) == (0, b"\n" * 1001, b"")  # a service always answers
+
+
+def test_tab_separated_pairs(trained, inside, file, tmp_path):
+    text, out = file("text", JOINT.read_bytes().replace(b" ||| ", b"\t")), tmp_path / "out"
+    for options in ((), ("-m", trained / "model", "--unbuffered"), ("--input-format", "tsv")):
+        process = done(inside("-i", text, "-o", out, *options))
+        said = f"note: {text}: its first line has one tab and no ' ||| ', so it is read as tab-separated pairs"
+        assert process.stderr.decode().count(said) == ("tsv" not in options)
+        assert out.read_bytes() == (trained / "align").read_bytes()
+    assert not done(inside("-q", "-m", trained / "model", "-i", text, "-o", out)).stderr
+    fails(inside("-i", text, "-o", out, "--input-format", "joint"), f"{text}:1: no ' ||| ' ", "--input-format tsv")
+    fails(inside("-s", text, "-t", text, "--input-format", "tsv"), "one file with both sides", status=2)
+
+
 def test_texts_of_nothing_but_blank_lines(trained, inside, file, tmp_path):
     blank = file("blank", b"\n" * 5)
     for options in ((), ("--model-type", "ibm2"), ("--fast",), ("-m", trained / "model")):
@@ -78,14 +104,16 @@ def test_texts_that_do_not_fit(trained, inside, file, tmp_path, options):
     fails(inside("-s", good, "-t", short, *out, *options), f"{good}:3: ", "no counterpart", "2")
     fails(inside("-s", short, "-t", good, *out, *options), f"{good}:3: ")
     bad = file("bad", b"a ||| b\na b\n")
-    fails(inside("-i", bad, *out, *options), f"{bad}:2: no ' ||| ' separator", "-s and -t")
+    fails(inside("-i", bad, "--strict", *out, *options), f"{bad}:2: no ' ||| ' separator", "-s and -t")
+    many = file("many", b"a ||| b\n" + b"a b\n" * 5)
+    fails(inside("-i", many, *out, *options), f"{many}:2: no ' ||| '", "5 of 6 lines are malformed")
     fails(inside("-i", file("two", b"a ||| b ||| c\n"), *out, *options), ":1: 2 separators")
     fails(inside("-i", file("empty", b""), *out, *options), "empty: is empty; give text")
     fails(inside("-i", tmp_path / "missing", *out, *options), "missing: cannot be opened: No such file")
     fails(inside("-i", tmp_path, *out, *options), "is a directory")
     fails(inside("-i", file("cut.gz", gzip.compress(JOINT.read_bytes())[:-20]), *out, *options), "cut.gz: ")
     fails(inside("-i", file("not.gz", b"a ||| b\n"), *out, *options), "not.gz: ")
-    names = {"good", "short", "bad", "two", "empty", "cut.gz", "not.gz"}
+    names = {"good", "short", "bad", "many", "two", "empty", "cut.gz", "not.gz"}
     assert {p.name for p in tmp_path.iterdir()} == names
 
 

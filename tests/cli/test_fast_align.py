@@ -206,11 +206,11 @@ def test_standard_input_blank_sides_and_tabs():
 
 def test_wrong_input(tmp_path):
     fails(fast_align("-i", tmp_path / "none"), "cannot be opened")
-    assert b"error: <stdin>:2: no ' ||| ' separator" in fast_align("-i", "-", stdin=b"a ||| b\nc d\n").stderr
+    assert b"error: <stdin>:2: no ' ||| ' separator" in fast_align("-i", "-", stdin=b"a ||| b\n" + b"c d\n" * 5).stderr
     table = tmp_path / "table"
     table.write_bytes(b"a\tb\t-0.5\n<eps>\tb\t-2\n")
     done = fast_align("-i", "-", "-f", table, stdin=b"a ||| b\n ||| b\n")
     assert (done.returncode, done.stdout) == (1, b"a ||| b ||| 0-0 ||| -1.99294\n")  # as fast_align
     assert done.stderr.endswith(b"error: <stdin>:2: the source side is blank (remove the pair)\n")
     table.write_bytes(b"a\tb\t-0.5\na\tb\n")
-    fails(fast_align("-i", "-", "-f", table, stdin=b"a ||| b\n"), f"{table}:2: 'a\tb' is not two words and ln p")
+    fails(fast_align("-i", "-", "-f", table, stdin=b"a ||| b\n"), f"{table}:2: 'a\\tb' is not two words and ln p")

@@ -80,6 +80,25 @@ def test_files_that_belong_together_do_not_appear_when_one_fails(tmp_path):
     assert names[1].exists()
 
 
+def test_a_signal_between_two_names_does_not_part_the_files(tmp_path, monkeypatch):
+    names, real = [tmp_path / name for name in ("log", "model", "out")], os.replace
+
+    def interrupted(*paths):
+        monkeypatch.setattr(os, "replace", real)
+        real(*paths)
+        raise KeyboardInterrupt
+
+    def stop():
+        with appearing.together(names):
+            for path in names:
+                write(path)
+            monkeypatch.setattr(os, "replace", interrupted)
+
+    with pytest.raises(KeyboardInterrupt):
+        stop()
+    assert sorted(os.listdir(tmp_path)) == ["log", "model", "out"]
+
+
 def test_a_name_that_was_taken_meanwhile_is_one_error(tmp_path):
     def fail():
         with appearing.together([tmp_path / "x"]):

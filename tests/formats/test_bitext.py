@@ -74,12 +74,131 @@ def test_a_joint_file(one, either_path):
 
 
 def test_a_tab_may_separate(one, either_path):
-    corpus = read_bitext(joint=one(b"a b\tx y\nc ||| z\n \te\n"), tab_separates=True)
+    corpus = read_bitext(joint=one(b"a b\tx y\nc ||| z\n \te\n"), input_format="either")
     assert both(corpus) == ([["a", "b"], ["c"], []], [["x", "y"], ["z"], []])
-    with pytest.raises(DataError, match="no ' \\|\\|\\| ' separator"):
-        read_bitext(joint=one(b"a b\tx y\n"))
+    with pytest.raises(DataError, match=r":1: no ' \|\|\| ' separator .*--input-format tsv"):
+        read_bitext(joint=one(b"a b\tx y\n"), input_format="joint")
     with pytest.raises(DataError, match=":2: 2 separators"):
-        read_bitext(joint=one(b"a\tb\na ||| \tb"), tab_separates=True)
+        read_bitext(joint=one(b"a\tb\na ||| \tb"), input_format="either", strict=True)
+
+
+def test_tab_separated_pairs(one, either_path):
+    text = b"\n \t\na b\tx ||| y\r\n\nc\t\nd\te\tf\n" + b"g\th\n" * 95
+    corpus = read_bitext(joint=one(text), input_format="tsv")
+    assert both(corpus)[0][:6] == [[], [], ["a", "b"], [], [], []]
+    assert both(corpus)[1][:6] == [[], [], ["x", "|||", "y"], [], [], []]
+    assert corpus.skipped.summary() == "4 blank, 1 malformed (line 6); first at line 1"
+    with pytest.raises(DataError, match=r":1: no tab .*--input-format joint"):
+        read_bitext(joint=one(b"a ||| b\n"), input_format="tsv")
+    with pytest.raises(DataError, match=r":1: 2 tabs; 9 of 9 lines are malformed \(3 columns\? .*cut -f1,2"):
+        read_bitext(joint=one(b"a\tb\tc\n" * 9), input_format="tsv")
+
+
+@pytest.mark.parametrize(
+    ("text", "tabs"),
+    [
+        (b"a\tb\n", True),
+        (b"\n \r\n\n a b \t c\r\nx ||| y\n", True),
+        (b"a ||| b\nc\td\n", False),
+        (b"a ||| b\tc\n", False),
+        (b"a\tb ||| c\n", False),
+        (b"\ta ||| b\t\n", False),
+    ],
+)
+def test_the_first_line_with_words_tells_the_format(one, either_path, text, tabs, caplog):
+    caplog.set_level("INFO", "aligntools")
+    for unbuffered in (False, True):
+        caplog.clear()
+        known = {"source_vocabulary": NOTHING, "target_vocabulary": NOTHING}
+        with settled(_BLOCK=1):
+            list(stream_bitext(joint=one(text), **known, unbuffered=unbuffered))
+        found = [record.getMessage() for record in caplog.records]
+        assert len(found) == tabs
+        assert all("joint: its first line has one tab and no ' ||| '" in message for message in found)
+    with pytest.raises(UsageProblem, match="one file with both sides"):
+        read_bitext(one(text), one(text), input_format="tsv")
+    with pytest.raises(UsageProblem, match="no input format 'csv'"):
+        read_bitext(joint=one(text), input_format="csv")
+
+
+# What is malformed
+
+GOOD, BARE, MANY = b"a ||| b\n", b"a b c\n", b"a ||| b ||| c\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (GOOD + BARE, [2]),
+        (BARE + MANY + GOOD, [1, 2]),
+        ((BARE + GOOD) * 4, [1, 3, 5, 7]),
+        (GOOD * 495 + BARE * 5, [496, 497, 498, 499, 500]),
+        (BARE * 999 + GOOD * 98_901, [1, 2, 3, 4, 5]),
+        (b"\n" * 1000 + BARE + GOOD, [1001]),
+    ],
+)
+def test_a_few_malformed_lines_are_blank_and_counted(one, either_path, text, lines):
+    corpus = read_bitext(joint=one(text))
+    assert corpus.skipped.malformed_lines == lines
+    assert corpus.skipped.counts["malformed"] == text.count(BARE) + text.count(MANY)
+    assert len(corpus) == text.count(b"\n")
+    bad = np.array(lines) - 1
+    assert not corpus.source.lengths()[bad].any()
+    assert not corpus.target.lengths()[bad].any()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (BARE, r":1: no ' \|\|\| ' separator \(one field; use -s and -t for two files\)"),
+        (b"\n\n" + BARE, r":3: no ' \|\|\| ' separator \(one"),
+        (GOOD * 494 + BARE * 5, r":495: no ' \|\|\| ' separator; 5 of 499 lines are malformed"),
+        (BARE * 1000 + GOOD * 100_000, r":1: no ' \|\|\| ' separator; 1000 of the first 1000 lines are malformed"),
+        (b"\n" * 100 + BARE * 900 + GOOD * 99_000, r":101: .* 900 of the first 1000 lines"),
+        (BARE * 1001 + GOOD * 99_000, r":1: .* 1000 of the first 1000 lines"),
+        (GOOD + MANY * 5, r":2: 2 separators; 5 of 6 lines are malformed \(one is expected; remove"),
+    ],
+)
+def test_too_many_malformed_lines_are_an_error(one, either_path, text, message):
+    known = {"source_vocabulary": NOTHING, "target_vocabulary": NOTHING}
+    for rows in (7, 1 << 15):
+        with settled(_ROWS=rows):
+            with pytest.raises(DataError, match=message):
+                read_bitext(joint=one(text))
+            with pytest.raises(DataError, match=message):
+                list(stream_bitext(joint=one(text), **known))
+
+
+def test_a_service_bears_any_number_of_malformed_lines(one):
+    known = {"source_vocabulary": NOTHING, "target_vocabulary": NOTHING}
+    found = list(stream_bitext(joint=one(BARE * 1001), **known, unbuffered=True))
+    assert len(found) == 1001
+    total = Skipped()
+    for block in found:
+        total.add(block.skipped)
+    assert total.summary() == "1001 malformed (lines 1, 2, 3, 4, 5, ...); first at line 1"
+    with pytest.raises(DataError, match=":1: no "):
+        list(stream_bitext(joint=one(BARE), **known, unbuffered=True, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("line", "seems"),
+    [
+        ("a ||| b\n".encode("utf-16"), "UTF-16"),
+        (b"a b\tc\n", "--input-format tsv"),
+        (b"a\tb\tc\td\n", "4 columns"),
+        (b"1\tThe\tthe\tDET\t_\t_\t2\tdet\t_\t_\n", "CoNLL"),
+        (b"0-0 1-1 2-3:0.5\n", "an alignment"),
+        (b"<seg>a b</seg>\n", "XML"),
+        (b"a|||b\n", "spaces"),
+        (b"0 ||| a b ||| lm=-1.5 ||| -2\n", "one is expected"),
+        (b"just words\n", "-s and -t"),
+    ],
+)
+def test_the_error_says_which_format_it_looks_like(one, either_path, line, seems):
+    for text in (line, line * 20):
+        with pytest.raises(DataError, match=rf":1: .*\(.*{seems}"):
+            read_bitext(joint=one(text), input_format="joint")
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
@@ -103,7 +222,7 @@ def test_skipped_pairs_are_empty_on_both_sides_and_counted(pair, either_path):
     assert both(corpus) == ([["a"], [], [], [], [], [], [], []], [["x"], [], [], [], [], [], [], []])
     assert corpus.source_vocabulary.words() == ["", "a"]
     assert corpus.target_vocabulary.words() == ["", "x"]
-    assert corpus.skipped.counts == {"blank": 3, "undecodable": 2, "over_long": 2}
+    assert corpus.skipped.counts == {"blank": 3, "undecodable": 2, "over_long": 2, "malformed": 0}
     assert corpus.skipped.first == {"blank": 2, "undecodable": 4, "over_long": 6}
     assert corpus.skipped.total == 7
     assert corpus.skipped.summary() == "3 blank, 2 not UTF-8, 2 over-long; first at line 2"
@@ -111,7 +230,7 @@ def test_skipped_pairs_are_empty_on_both_sides_and_counted(pair, either_path):
 
 def test_a_pair_with_several_reasons_has_one(pair, either_path):
     corpus = read_bitext(*pair(b"\n\nb\n", b"x\xff\nx x x\nx\n"), max_length=2)
-    assert corpus.skipped.counts == {"blank": 1, "undecodable": 1, "over_long": 0}
+    assert corpus.skipped.counts == {"blank": 1, "undecodable": 1, "over_long": 0, "malformed": 0}
 
 
 def test_all_pairs_may_be_skipped(pair, either_path):
@@ -175,7 +294,7 @@ def test_strict_reading_of_a_joint_file(one, either_path, text, message):
     ("text", "message"),
     [
         (b"a ||| b\nc d\n", r":2: no ' \|\|\| ' separator \(one field; use -s and -t for two files\)"),
-        (b"a ||| b\nc|||d\n", r":2: no ' \|\|\| ' separator"),
+        (b"a ||| b\nc|||d\n", r":2: no ' \|\|\| ' separator \(spaces are wanted"),
         (b"a ||| b\nc |||| d\n", r":2: no ' \|\|\| ' separator"),
         (b"a ||| b ||| c\n", ":1: 2 separators"),
         (b"||| ||| |||\n", ":1: 3 separators"),
@@ -183,7 +302,7 @@ def test_strict_reading_of_a_joint_file(one, either_path, text, message):
 )
 def test_a_joint_line_has_one_separator(one, either_path, text, message):
     with pytest.raises(DataError, match=message):
-        read_bitext(joint=one(text))
+        read_bitext(joint=one(text), strict=True)
 
 
 def test_unequal_line_counts(pair, either_path):

@@ -1,0 +1,125 @@
+"""Lines of parallel text that are no pair: how many are borne, and what a text of too many seems to be."""
+
+import re
+
+import numpy as np
+
+from aligntools.ground.errors import DataError
+
+#: What stands between the sides: the word ``|||``, one tab, or either of them. ``auto`` is decided by the first line
+#: with words.
+FORMATS = ("auto", "joint", "tsv", "either")
+SEPARATOR = re.compile(rb"(?<![^ \t])\|\|\|(?![^ \t])")
+#: A text is refused when none of so many first lines is a pair,
+HEAD = 1000
+#: or when more than one in so many is malformed, at least so many.
+SHARE, FEW = 100, 5
+#: How many lines are named.
+SHOWN = 5
+_SAMPLE = 300  # bytes of a line that are looked at
+_NOT_SPACE = re.compile(rb"[^ \t\r\n]|\r(?!\n|\Z)")
+_LINK = re.compile(rb"\d+[-?p]\d+(:\S+)?")
+
+
+def format_of(block: bytes) -> str | None:
+    """Return the format of a text by its first line with words: ``tsv``, else ``joint``; None where there is no word.
+
+    Tab-separated is a line with one tab, words on both sides of it, and no word ``|||``.
+    """
+    found = _NOT_SPACE.search(block)
+    if not found:
+        return None
+    begin = block.rfind(b"\n", 0, found.start()) + 1
+    end = block.find(b"\n", begin)
+    sides = block[begin : end if end >= 0 else len(block)].split(b"\t")
+    pair = len(sides) == 2 and all(_NOT_SPACE.search(side) for side in sides)
+    return "tsv" if pair and not any(SEPARATOR.search(side) for side in sides) else "joint"
+
+
+class Malformed:
+    """The lines of one text that do not have one separator, as they are found.
+
+    Parameters
+    ----------
+    path : object
+        What messages call the text.
+    strict : bool
+        Bear none.
+    service : bool
+        Bear all: whoever waits for the answer to a line gets one.
+    """
+
+    def __init__(self, path, strict, service):
+        self._path, self._strict, self._service = path, strict, service
+        self._lines = self._pairs = self._count = 0
+        self._first = None  # line, separators
+        self._sample = []
+
+    def add(self, wrong, table, block, format):
+        """Take the next lines; raise the error of a text that is refused.
+
+        Parameters
+        ----------
+        wrong : np.ndarray [shape=(lines,), dtype=bool]
+            Which have words and not one separator.
+        table : np.ndarray [shape=(lines, 8), dtype=int64]
+            What `kernels_text.scan_lines` says of them.
+        block : bytes
+            Where they stand.
+        format : str
+            How they were read.
+        """
+        pairs = table[:, 6] == 1
+        found = np.flatnonzero(wrong)
+        for row in found[: SHOWN - len(self._sample)].tolist():
+            begin, end = table[row, [0, 3]].tolist()
+            self._sample.append(block[begin : min(end, begin + _SAMPLE)])
+        if len(found) and self._first is None:
+            self._first = self._lines + 1 + int(found[0]), int(table[found[0], 6])
+        if self._strict and self._first:
+            raise self.error(format)
+        head = HEAD - self._lines
+        if 0 < head <= len(wrong):
+            count, good = self._count + int(wrong[:head].sum()), self._pairs + int(pairs[:head].sum())
+            if count and not good and not self._service:
+                raise self.error(format, count, f"the first {HEAD}")
+        self._lines += len(wrong)
+        self._pairs += int(pairs.sum())
+        self._count += len(found)
+
+    def end(self, format):
+        """Raise the error of a text that is refused when all is read."""
+        many = self._count >= FEW and self._count * SHARE > self._lines
+        if self._count and (many or not self._pairs) and not self._service:
+            raise self.error(format, self._count, self._lines)
+
+    def error(self, format, count=1, lines=""):
+        """Return what is wrong with the first line, how many others are, and what to do."""
+        line, separators = self._first
+        found = "no tab" if format == "tsv" else "no ' ||| ' separator"
+        if separators:
+            found = f"{separators} {'tabs' if format == 'tsv' else 'separators'}"
+        others = f"; {count} of {lines} lines are malformed" if count > 1 else ""
+        sample = self._sample if count > 1 else self._sample[:1]
+        return DataError(self._path, line, f"{found}{others} ({_advice(sample, format, separators)})")
+
+
+def _advice(sample, format, separators):
+    """Return what to do with a text of such lines."""
+    tabs = {line.count(b"\t") for line in sample}
+    seems = [
+        (any(b"\0" in line or line[:2] in (b"\xff\xfe", b"\xfe\xff") for line in sample),
+         "UTF-16? convert it, for instance with iconv -t UTF-8"),
+        (format == "tsv" and all(SEPARATOR.search(line) for line in sample),
+         "it has ' ||| ' between the sides? --input-format joint reads that"),
+        (9 in tabs and all(line[:1] == b"#" or line.count(b"\t") == 9 for line in sample),
+         "CoNLL? parallel text is wanted, one pair of sentences a line"),
+        (format != "tsv" and tabs == {1} and not separators,
+         "separated by tabs? --input-format tsv reads that"),
+        (min(tabs) > 1 and len(tabs) == 1, f"{max(tabs) + 1} columns? keep the two texts, for instance with cut -f1,2"),
+        (all(_LINK.fullmatch(word) for line in sample for word in line.split()), "an alignment? text is wanted here"),
+        (all(line.lstrip()[:1] in (b"<", b"{") for line in sample), "XML or JSON? extract the text"),
+        (separators > 1, "one is expected; remove the others"),
+        (all(b"|||" in line for line in sample), "spaces are wanted around it"),
+    ]  # fmt: skip
+    return next((advice for holds, advice in seems if holds), "one field; use -s and -t for two files")
