@@ -151,6 +151,8 @@ def _run(o, stack):
         learning = {name: o[name] for name in LEARNING} | search
         if o["forward_table"] and not o["density"]:
             learning["density"] = "expected"
+        if o["start"] is None and o["features"].strip() != "all":
+            reporter.say("note: not all features are used, so learning starts from the paper's weights; see --start")
         gold = Path(o["gold"]) if o["gold"] else None
         aligner = train_contrastive_aligner(text, aligner=base, gold=gold, threads=pool, progress=reporter, **learning)
         _tell(o, aligner, reporter)

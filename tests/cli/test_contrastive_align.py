@@ -190,6 +190,13 @@ def usual(trained, tmp_path_factory):
     return outcome(trained, tmp_path_factory.mktemp("usual") / "w")
 
 
+def test_the_start_that_goes_with_fewer_features_is_said(trained):
+    args = ("contrastive-align", "-m", trained / "model", *TEXT, "--sentences", 20, "--features")
+    assert b"from the paper's weights" in run(*args, "all,-lonely").stderr
+    for flags in (("all",), ("all,-lonely", "--start", "languages"), ("all,-lonely", "-q")):
+        assert b"from the paper's weights" not in run(*args, *flags).stderr
+
+
 @pytest.mark.parametrize("options", [
     ["--features", "paper"], ["--features", "all,-lonely", "--start", "languages"], ["--start", "paper"],
     ["--noise", "delete"], ["--noise", "insert"], ["--noise", "replace"], ["--n-best", "2"], ["--rate", "0.01"],
