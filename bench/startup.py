@@ -7,6 +7,8 @@ from pathlib import Path
 
 from bench import measuring, report, texts
 
+PORTABLE = "the same with ALIGNTOOLS_PORTABLE=1"
+
 
 def arguments(parser):
     parser.add_argument("--runs", type=int, default=5, metavar="N", help="of what is warm [%(default)s]")
@@ -23,12 +25,13 @@ def run(o):
         commands = {
             "align": ["align", "-i", sample.joint, "-o", out],
             "align, on the sample text 200 times": ["align", "-i", large, "-o", out],
+            PORTABLE: ["align", "-i", large, "-o", out],
             "align --fast": ["align", "--fast", "-i", sample.joint, "-o", out],
             "warmup": ["warmup"],
         }
         for name, command in commands.items():
             with tempfile.TemporaryDirectory(dir=o.work) as cache:
-                where = {"ALIGNTOOLS_CACHE_DIR": cache}
+                where = {"ALIGNTOOLS_CACHE_DIR": cache, "ALIGNTOOLS_PORTABLE": str(int(name is PORTABLE))}
                 flags = ["-q", *([] if name == "warmup" else ["--threads", o.threads])]
                 command = measuring.aligntools(*command, *flags)
                 cold = measuring.run(command, **where).seconds
