@@ -278,6 +278,7 @@ class Parser:
         labels: bool = True,
         threads: "int | Pool | None" = None,
         batch_size: int = PART,
+        unbuffered: bool = False,
     ) -> Iterator[Parse]:
         """Parse sentences with tags as they come, in constant memory.
 
@@ -293,6 +294,8 @@ class Parser:
             None: all cores. The result does not depend on it.
         batch_size : int
             Sentences that are read before the first of them is returned.
+        unbuffered : bool
+            Yield each tree before the next sentence is asked for.
 
         Yields
         ------
@@ -307,7 +310,7 @@ class Parser:
         """
         rest, warned = iter(sentences), False
         with pool_of(threads) as pool:
-            while part := list(islice(rest, batch_size)):
+            while part := list(islice(rest, 1 if unbuffered else batch_size)):
                 found = self.parse_text(
                     tagged_tokens_of(part, as_bytes(separator)), map=map, projective=projective, any_root=any_root,
                     max_length=max_length, labels=labels, threads=pool,

@@ -253,6 +253,7 @@ class Tagger:
         decoder: Decoder = "posterior",
         threads: "int | Pool | None" = None,
         batch_size: int = PART,
+        unbuffered: bool = False,
     ) -> Iterator[TaggedSentence]:
         """Tag sentences as they come, in constant memory.
 
@@ -266,6 +267,8 @@ class Tagger:
             None: all cores. The result does not depend on it.
         batch_size : int
             Sentences that are read before the first of them is returned.
+        unbuffered : bool
+            Yield each sentence before the next is asked for, and remember nothing of it.
 
         Yields
         ------
@@ -280,11 +283,16 @@ class Tagger:
         """
         rest = iter(sentences)
         with pool_of(threads) as pool:
-            while part := list(islice(rest, batch_size)):
-                yield from self.tag_text(tokens_of(part), decoder=decoder, threads=pool)
+            while part := list(islice(rest, 1 if unbuffered else batch_size)):
+                yield from self.tag_text(tokens_of(part), decoder=decoder, threads=pool, remember=not unbuffered)
 
     def tag_text(
-        self, text: Parsed, *, decoder: Decoder = "posterior", threads: "int | Pool | None" = None
+        self,
+        text: Parsed,
+        *,
+        decoder: Decoder = "posterior",
+        threads: "int | Pool | None" = None,
+        remember: bool = True,
     ) -> TaggedSentences:
         """Tag what a reader of `aligntools.formats` returned.
 
@@ -293,13 +301,16 @@ class Tagger:
         text : Tokens or Conll
         decoder, threads
             As for `tag_batch`.
+        remember : bool
+            Keep what was found out about unknown words for later calls, up to a bound. It does not change the tags;
+            without it a call on a few words takes no time for all the words that the model knows.
 
         Returns
         -------
         TaggedSentences
         """
         with pool_of(threads) as pool:
-            ids, probabilities = self.model.tag(text.words, text.offsets, pool, decoder)
+            ids, probabilities = self.model.tag(text.words, text.offsets, pool, decoder, remember)
         return TaggedSentences(text, self.tags, ids, probabilities, self.column)
 
 

@@ -252,7 +252,7 @@ class Translator:
         """
         return next(self.translate_batch([sentence], features=True))
 
-    def translate_batch(self, text: Text, *, features: bool = False) -> Iterator[Translation]:
+    def translate_batch(self, text: Text, *, features: bool = False, unbuffered: bool = False) -> Iterator[Translation]:
         """Translate sentences one after another; text of any length, which is read as it is needed.
 
         Parameters
@@ -260,8 +260,10 @@ class Translator:
         text : path, or iterable of sentences
         features : bool
             Return the features of each derivation too, which takes longer.
+        unbuffered : bool
+            Yield each translation before the next sentence is asked for.
         """
-        for lines in stream_lines(text, PART):
+        for lines in stream_lines(text, 1 if unbuffered else PART):
             sentences = self._system.encode(lines.words, lines.offsets)
             name = self._system.names(sentences)
             with pool_of(self.threads) as pool:

@@ -7,6 +7,7 @@ import numpy as np
 
 from aligntools.cli import ahead, notices
 from aligntools.cli.reporting import Reporter
+from aligntools.cli.serving import until_terminated
 from aligntools.ground.errors import UsageProblem
 
 #: Options of how text is read that the API takes under the same names.
@@ -117,12 +118,13 @@ def _apply(o, out, pool, reporter):
         *text_paths(o), **_decisions(o, out, pool), **{name: o[name] for name in READING},
         unbuffered=o["unbuffered"],
     )  # fmt: skip
-    with reporter.stage("aligning"):
-        for block in blocks:
-            out.write(block, flush=o["unbuffered"])
-            skipped.add(block.skipped)
-            n += len(block)
-    reporter.summary(n, out.links, skipped.summary())
+    with until_terminated(o["unbuffered"]):
+        with reporter.stage("aligning"):
+            for block in blocks:
+                out.write(block, flush=o["unbuffered"])
+                skipped.add(block.skipped)
+                n += len(block)
+        reporter.summary(n, out.links, skipped.summary())
 
 
 def _train(o, out, pool, reporter, train, first_view):

@@ -129,6 +129,7 @@ def _run(o, stack):
     from aligntools.api.threads import pool_of
     from aligntools.cli.aligning_run import text_paths
     from aligntools.cli.reporting import Reporter
+    from aligntools.cli.serving import until_terminated
     from aligntools.formats.corpus import Skipped
     from aligntools.formats.files import writing
     from aligntools.formats.pharaoh import format_pharaoh
@@ -160,14 +161,15 @@ def _run(o, stack):
             aligner.save_weights(o["save_weights"])
     skipped, n, links = Skipped(), 0, 0
     source = (text,) if text is not None else text_paths(o)
-    for block in aligner.align_blocks(*source, unbuffered=o["unbuffered"], **reading):
-        out.write(format_pharaoh(block.table))
-        links += len(block.table.pairs)
-        if o["unbuffered"]:
-            out.flush()
-        skipped.add(block.skipped)
-        n += len(block)
-    reporter.summary(n, links, skipped.summary())
+    with until_terminated(o["unbuffered"]):
+        for block in aligner.align_blocks(*source, unbuffered=o["unbuffered"], **reading):
+            out.write(format_pharaoh(block.table))
+            links += len(block.table.pairs)
+            if o["unbuffered"]:
+                out.flush()
+            skipped.add(block.skipped)
+            n += len(block)
+        reporter.summary(n, links, skipped.summary())
 
 
 def _base(o, pool, reporter):

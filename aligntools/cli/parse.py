@@ -6,8 +6,11 @@ import time
 import click
 import numpy as np
 
-from aligntools.cli import options, training
+from aligntools.cli import options, serving, training
 from aligntools.parsing.settings import LONGEST, LONGEST_RANGE, MAPS
+
+#: Unknown tags that the warning names.
+SHOWN = 5
 
 
 @click.command("parse", cls=options.Command)
@@ -29,6 +32,7 @@ from aligntools.parsing.settings import LONGEST, LONGEST_RANGE, MAPS
                  help="Map tags to the 12 universal ones for parsing; they are written unchanged."
                       "  [default: as in training]"),
     training.separator,
+    serving.unbuffered,
 )  # fmt: skip
 @options.group(
     "Trees",
@@ -40,7 +44,7 @@ from aligntools.parsing.settings import LONGEST, LONGEST_RANGE, MAPS
                  help="Longer sentences get a flat tree, and are counted."),
 )  # fmt: skip
 @options.group("Resources and messages", options.verify, options.threads, options.verbosity)
-def command(texts, model, output, format, column, separator, verify, threads, quiet, verbose, **decisions):
+def command(texts, model, output, format, column, separator, unbuffered, verify, threads, quiet, verbose, **decisions):
     """Parse text with tags: CoNLL with heads and labels filled in and all else unchanged.
 
     Reads standard input if no TEXT is given, and writes while it reads. word_TAG lines become CoNLL. Every sentence
@@ -55,24 +59,36 @@ def command(texts, model, output, format, column, separator, verify, threads, qu
     from aligntools.api.threads import pool_of
     from aligntools.formats import files
     from aligntools.formats.conll import column_place
+    from aligntools.formats.requests import stream_requests
     from aligntools.formats.tagged import stream_tags
 
     parser = Parser.load(model, verify=verify)
     column = parser.column if column is None else column
     column_place(column)
-    notes, began, words = Notes(), time.perf_counter(), 0
-    with pool_of(threads) as pool, files.writing(output) as out:
+    notes, began, words, unanswered = Notes(), time.perf_counter(), 0, serving.Unanswered()
+
+    def parsed(text):
+        nonlocal done, words
+        found = parser.parse_text(text, column=column, **decisions, threads=pool)
+        written = found.format()
+        notes.take(path, done, found)
+        done += len(text)
+        words += len(found.heads)
+        return written
+
+    with pool_of(threads) as pool, files.writing(output) as out, serving.until_terminated(unbuffered):
         for path in texts or ("-",):
             done = 0
+            if unbuffered:
+                requests = stream_requests(path, format, separator, tags=True)
+                serving.answer(requests, path, parsed, out, unanswered)
+                continue
             for part in stream_tags(path, format, separator, PART):
-                found = parser.parse_text(part, column=column, **decisions, threads=pool)
-                out.write(found.format())
+                out.write(parsed(part))
                 out.flush()
-                notes.take(path, done, found)
-                done += len(part)
-                words += len(found.heads)
-    if not quiet:
-        notes.tell()
+        if not quiet:
+            unanswered.tell()
+            notes.tell()
     if verbose and not quiet:
         seconds = time.perf_counter() - began
         sys.stderr.write(f"{words} words in {seconds:.1f} s ({words / max(seconds, 1e-9):.0f} words/s)\n")
@@ -83,7 +99,7 @@ class Notes:
 
     def __init__(self):
         self.flat, self.first_flat = 0, None
-        self.unknown, self.tags, self.first_unknown = 0, {}, None
+        self.unknown, self.tags, self.first_unknown = 0, {}, None  # the first few tags: there may be ever more
 
     def take(self, path, before, found):
         """Note a part of a text that has ``before`` sentences before it."""
@@ -94,7 +110,8 @@ class Notes:
         unknown = np.flatnonzero(found.unknown_tags)
         if len(unknown):
             self.unknown += len(unknown)
-            self.tags |= dict.fromkeys(found.mapped_tags[k] for k in unknown.tolist())
+            if len(self.tags) < SHOWN:
+                self.tags |= dict.fromkeys(found.mapped_tags[k] for k in unknown.tolist())
             sentence = int(np.searchsorted(found.source.offsets, unknown[0], side="right"))
             self.first_unknown = self.first_unknown or f"{path}, sentence {before + sentence}"
 
@@ -103,7 +120,7 @@ class Notes:
         if self.flat:
             sys.stderr.write(f"warning: {self.flat} sentences over --max-length have flat trees ({self.first_flat})\n")
         if self.unknown:
-            shown = " ".join(tag.decode("utf-8", "replace") for tag in list(self.tags)[:5])
+            shown = " ".join(tag.decode("utf-8", "replace") for tag in list(self.tags)[:SHOWN])
             sys.stderr.write(
                 f"warning: {self.unknown} words have tags that the parser has never seen ({shown}; first in"
                 f" {self.first_unknown}); see --column and --map\n"

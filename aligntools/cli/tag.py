@@ -5,7 +5,7 @@ import time
 
 import click
 
-from aligntools.cli import options
+from aligntools.cli import options, serving
 
 
 @click.command("tag", cls=options.Command)
@@ -25,6 +25,7 @@ from aligntools.cli import options
                  help="Column of CoNLL that gets the tags.  [default: the one that the tagger learned]"),
     click.option("--separator", default="_", show_default=True, callback=options.tag_separator, metavar="TEXT",
                  help="Separator between word and tag in word_TAG lines."),
+    serving.unbuffered,
 )  # fmt: skip
 @options.group(
     "Decisions",
@@ -32,7 +33,9 @@ from aligntools.cli import options
                  help="Give each word its most probable tag, or each sentence its most probable sequence of tags."),
 )  # fmt: skip
 @options.group("Resources and messages", options.verify, options.threads, options.verbosity)
-def command(texts, model, output, to, format, column, separator, posterior, verify, threads, quiet, verbose):
+def command(
+    texts, model, output, to, format, column, separator, unbuffered, posterior, verify, threads, quiet, verbose
+):
     """Tag text: one line out per line in, or CoNLL with one column filled in and all else unchanged.
 
     Reads standard input if no TEXT is given, and writes while it reads. Words are separated by spaces.
@@ -46,19 +49,31 @@ def command(texts, model, output, to, format, column, separator, posterior, veri
     from aligntools.api.threads import pool_of
     from aligntools.formats import files
     from aligntools.formats.conll import column_place
+    from aligntools.formats.requests import stream_requests
     from aligntools.formats.tagged import stream_sentences
 
     tagger = Tagger.load(model, verify=verify)
     column = tagger.column if column is None else column
     column_place(column)
-    began, words = time.perf_counter(), 0
-    with pool_of(threads) as pool, files.writing(output) as out:
+    began, words, unanswered = time.perf_counter(), 0, serving.Unanswered()
+
+    def tagged(text):
+        nonlocal words
+        decoder = "posterior" if posterior else "viterbi"
+        found = tagger.tag_text(text, decoder=decoder, threads=pool, remember=not unbuffered)
+        words += len(found.ids)
+        return found.format(to, column, separator)
+
+    with pool_of(threads) as pool, files.writing(output) as out, serving.until_terminated(unbuffered):
         for path in texts or ("-",):
+            if unbuffered:
+                serving.answer(stream_requests(path, format), path, tagged, out, unanswered)
+                continue
             for part in stream_sentences(path, format, PART):
-                found = tagger.tag_text(part, decoder="posterior" if posterior else "viterbi", threads=pool)
-                out.write(found.format(to, column, separator))
+                out.write(tagged(part))
                 out.flush()
-                words += len(found.ids)
+        if not quiet:
+            unanswered.tell()
     if verbose and not quiet:
         seconds = time.perf_counter() - began
         sys.stderr.write(f"{words} words in {seconds:.1f} s ({words / max(seconds, 1e-9):.0f} words/s)\n")

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import click
 
-from aligntools.cli import options
+from aligntools.cli import options, serving
 from aligntools.ground.errors import UsageProblem
 from aligntools.translating.settings import CANDIDATES, SAMPLING_GAMMA, DecoderSettings
 
@@ -39,6 +39,7 @@ FILTERED = 1 << 28
                  help="Factor of the scores for --samples."),
     click.option("--hypergraphs", metavar="FILE", type=options.WRITTEN,
                  help="Also write the packed derivations to this file, as JSON lines."),
+    serving.unbuffered,
 )  # fmt: skip
 @options.group(
     "Model and search",
@@ -53,7 +54,7 @@ FILTERED = 1 << 28
 @options.group("Resources", options.verify, options.seed, options.threads, options.verbosity)
 def command(
     texts, grammar, lm, no_lm, weights, tags, output, pop_limit, span_limit, n_best, samples, gamma, hypergraphs,
-    verify, seed, threads, quiet, verbose,
+    unbuffered, verify, seed, threads, quiet, verbose,
 ):  # fmt: skip
     """Translate text with a hierarchical grammar, one line out for each line in.
 
@@ -73,13 +74,15 @@ def command(
         raise UsageProblem("a language model is needed: --lm FILE, or --no-lm to translate without one")
     if n_best and samples:
         raise UsageProblem("--n-best and --samples exclude each other")
+    if unbuffered and (n_best or samples or hypergraphs):
+        raise UsageProblem("--unbuffered answers a line with a line; leave out --n-best, --samples and --hypergraphs")
     from aligntools.api.translation import Grammar, LanguageModel, Translator, weights_of
     from aligntools.formats import files
     from aligntools.formats.hypergraphs import format_header
     from aligntools.formats.nbest import format_nbest
     from aligntools.ground.parallel import Pool
 
-    parts, known = _input(texts or ("-",))
+    parts, known = ((), None) if unbuffered else _input(texts or ("-",))
     weights_of(weights)  # first: a wrong file is soon found
     rules = Grammar.load(grammar, text=known, span=span_limit, verify=verify)
     began, line, total = time.perf_counter(), 0, 0.0
@@ -95,6 +98,8 @@ def command(
         forests = stack.enter_context(files.writing(hypergraphs)) if hypergraphs else None
         if forests:
             forests.write(format_header(translator.features))
+        if unbuffered:
+            line, total = _serve(translator, texts or ("-",), out, quiet)
         for part in parts:
             if not (n_best or samples):
                 for translation in translator.translate_batch(part):
@@ -114,6 +119,27 @@ def command(
         seconds = time.perf_counter() - began
         score = "" if n_best or samples else f", mean score {total / max(line, 1):.4f}"
         sys.stderr.write(f"{line} sentences in {seconds:.1f} s ({line / max(seconds, 1e-9):.1f}/s){score}\n")
+
+
+def _serve(translator, texts, out, quiet):
+    """Answer each line before the next is read; return how many there were, and the sum of their scores."""
+    from aligntools.formats.requests import stream_requests
+
+    unanswered, count, total = serving.Unanswered(), 0, 0.0
+
+    def translated(text):
+        nonlocal count, total
+        (found,) = translator.translate_batch(text)
+        count += 1
+        total += found.score
+        return str(found).encode("utf-8", "surrogateescape") + b"\n"
+
+    with serving.until_terminated():
+        for path in texts:
+            serving.answer(stream_requests(path, "text"), path, translated, out, unanswered)
+        if not quiet:
+            unanswered.tell()
+    return count, total
 
 
 def _input(texts):

@@ -16,6 +16,7 @@ import numpy as np
 
 from aligntools.formats import files, malformed
 from aligntools.formats.corpus import REASONS, Bitext, Side, Skipped
+from aligntools.formats.metering import bounded_lines
 from aligntools.formats.vocabulary import (
     CompiledLexicon,
     Growing,
@@ -30,6 +31,8 @@ from aligntools.ground.parallel import Pool
 _SMALL = 200_000  # bytes: below this plain Python is done before the compiler is loaded
 _BLOCK = 1 << 22  # bytes read at a time
 _ROWS = 1 << 15  # lines described at a time
+_FEW = 1 << 14  # words that are remembered where lines come one by one
+_OVER_LONG = b"- " * 30_001 + b"||| -\n"  # of more words than `max_length` can be, with both sides
 _BOM = b"\xef\xbb\xbf"
 _log = logging.getLogger("aligntools")
 
@@ -128,7 +131,8 @@ def stream_bitext(
     """
     most = 1 if unbuffered else block_lines
     with closing(_Pairs(source, target, joint, max_length, strict, input_format, unbuffered)) as pairs:
-        lookups = [Lookup(vocabulary, lowercase) for vocabulary in (source_vocabulary, target_vocabulary)]
+        kept = {"most": _FEW} if unbuffered else {}
+        lookups = [Lookup(vocabulary, lowercase, **kept) for vocabulary in (source_vocabulary, target_vocabulary)]
         builders = [_Builder(pairs.engine) for _ in range(2)]
         while True:
             skipped, lines = Skipped(), 0
@@ -178,9 +182,15 @@ def _blocks(path, unbuffered=False):
     """Yield nothing once the file is open, then its lines, in blocks or one by one, without the mark."""
     with files.reading(path) as file:
         yield b""
-        blocks = iter(file.readline, b"") if unbuffered else files.line_blocks(file, _BLOCK)
+        blocks = _single(file) if unbuffered else files.line_blocks(file, _BLOCK)
         yield next(blocks, b"").removeprefix(_BOM)
         yield from blocks
+
+
+def _single(file):
+    """Yield lines one by one; in the place of one that is too long to be held, one of too many words."""
+    for line in bounded_lines(file):
+        yield _OVER_LONG if line is None else line
 
 
 class _Engine:

@@ -1,8 +1,11 @@
-"""A file that counts what is read from it, and refuses what would not fit in memory."""
+"""A file that counts what is read from it, refuses what would not fit in memory, and ends when reading shall end."""
 
+import contextlib
 import io
 import os
+import select
 import stat
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -11,11 +14,29 @@ from aligntools.ground.errors import DataError
 
 #: Longest line that is read, in bytes.
 LONGEST_LINE = 1 << 26
+#: Longest line, and longest sentence of CoNLL, that is answered where sentences come one by one.
+MOST_BYTES = 1 << 22
 #: Of the bound on memory, what readers that keep each line or word as an object may take while they read.
 FOR_OBJECTS = 0.3
 #: Bytes read between two looks at the memory in use, and bytes read from the file at a time.
 _EVERY, _BUFFER = 1 << 20, 1 << 17
 _NEWLINE = 10
+
+
+class _Ending:
+    """What is readable as soon as all reading shall end."""
+
+    signal: int | None = None
+
+
+@contextlib.contextmanager
+def ended_by(descriptor: int) -> Iterator[None]:
+    """While the block runs: files end where they have been read to once this file descriptor is readable."""
+    before, _Ending.signal = _Ending.signal, descriptor
+    try:
+        yield
+    finally:
+        _Ending.signal = before
 
 
 class Metered(io.RawIOBase):
@@ -43,6 +64,7 @@ class Metered(io.RawIOBase):
         self._file, self._path, self._share = file, path, share
         self._fill = raw.readinto if plain else getattr(file, "readinto1", file.readinto)
         self.live = plain and not stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
+        self._waited = [raw] if self.live else []
         self._lines = self._since = self._unseen = 0  # lines ended, bytes since the last, bytes since the last look
 
     def readable(self):
@@ -51,6 +73,9 @@ class Metered(io.RawIOBase):
 
     def readinto(self, buffer):
         """Read some bytes and count them."""
+        end = _Ending.signal  # waited for with the file: what is read is never lost to a signal that comes meanwhile
+        if end is not None and end in select.select([*self._waited, end], [], [], None if self.live else 0)[0]:
+            return 0
         count = self._fill(buffer)
         if count:
             self._take(memoryview(buffer)[:count])
@@ -85,3 +110,14 @@ def metered(file, path, share=1.0):
     if isinstance(file, io.BufferedIOBase):
         return io.BufferedReader(Metered(file, path, share), _BUFFER)
     return file
+
+
+def bounded_lines(file, most=MOST_BYTES) -> Iterator[bytes | None]:
+    """Yield the lines of an open file, each before the next is read; None for one of more bytes, which is not held."""
+    while line := file.readline(most + 1):
+        if len(line) > most and not line.endswith(b"\n"):
+            while line and not line.endswith(b"\n"):
+                line = file.readline(most)
+            yield None
+        else:
+            yield line

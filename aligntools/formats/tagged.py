@@ -65,13 +65,13 @@ def stream_text(path, lines=10_000) -> Iterator[Tokens]:
     """
     with files.reading(path) as file:
         for first, part in _parts(file, lines):
-            yield _text(part, first)
+            yield parse_text(part, first)
 
 
 def read_text(path) -> Tokens:
     """Read plain text whole; see `stream_text`."""
     with files.reading(path, FOR_OBJECTS) as file:
-        return _text(list(file), 1)
+        return parse_text(list(file), 1)
 
 
 def stream_tagged(path, separator: bytes = b"_", lines=10_000) -> Iterator[Tokens]:
@@ -107,7 +107,7 @@ def stream_sentences(path, format="auto", sentences=10_000) -> Iterator[Conll | 
             yield from parse_parts(path, lines, sentences)
         else:
             for first, part in _parts(lines, sentences):
-                yield _text(part, first)
+                yield parse_text(part, first)
 
 
 def stream_tags(path, format="auto", separator: bytes | None = None, sentences=10_000) -> Iterator[Conll | Tokens]:
@@ -199,7 +199,7 @@ def _read(path, format, separator, column, among):
         return _columns(path, lines, column)
     if format == "tagged":
         return parse_tagged(path, lines, 1, separator)
-    return _text(lines, 1)
+    return parse_text(lines, 1)
 
 
 def sniff(lines: Iterable[bytes], among: Sequence[str] = FORMATS, separator: bytes | None = None):
@@ -227,7 +227,7 @@ def sniff(lines: Iterable[bytes], among: Sequence[str] = FORMATS, separator: byt
     """
     sample = [line.removeprefix(_BOM) for line in islice((x for x in lines if not x.isspace()), _SAMPLE)]
     separators = SEPARATORS if separator is None else (separator,)
-    if "conll" in among and _looks_like_conll([line for line in sample if not line.startswith(b"#")][:2]):
+    if "conll" in among and looks_like_conll([line for line in sample if not line.startswith(b"#")][:2]):
         return "conll", separators[0]
     tokens = [token for line in sample for token in split_words(line.strip(b"\r\n"))]
     split = {s: sum(bool(word and tag) for word, _, tag in (t.rpartition(s) for t in tokens)) for s in separators}
@@ -242,7 +242,8 @@ def sniff(lines: Iterable[bytes], among: Sequence[str] = FORMATS, separator: byt
     return "tagged" if "tagged" in among else among[0], best
 
 
-def _looks_like_conll(lines):
+def looks_like_conll(lines: Sequence[bytes]) -> bool:
+    """Tell whether the first lines that are no comments, one or two, are those of CoNLL."""
     if not lines:
         return False
     fields = lines[0].split(b"\t")
@@ -305,7 +306,8 @@ def _split(lines: list[bytes], first: int) -> tuple[list[bytes], np.ndarray]:
     return list(chain.from_iterable(rows)), offsets
 
 
-def _text(lines, first):
+def parse_text(lines: list[bytes], first: int) -> Tokens:
+    """Read plain text, one sentence a line, the first of which has the number ``first``."""
     words, offsets = _split(lines, first)
     return Tokens(words, offsets, None, np.arange(first, first + len(lines)))
 

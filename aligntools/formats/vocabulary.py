@@ -5,7 +5,7 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-_FORGET = 1 << 19  # words after which a stream forgets what it has looked up
+_FORGET, _FORGET_BYTES = 1 << 19, 1 << 26  # words and bytes of them after which a stream forgets its look-ups
 
 
 class Vocabulary:
@@ -316,11 +316,12 @@ class Lookup:
     unknown, an id past the vocabulary's; those are numbered anew for each block, to hold for it alone.
     """
 
-    def __init__(self, vocabulary, lowercase):
-        self._vocabulary, self._lowercase = vocabulary, lowercase
+    def __init__(self, vocabulary, lowercase, most=_FORGET):
+        self._vocabulary, self._lowercase, self._most = vocabulary, lowercase, most
         self._start()
 
     def _start(self):
+        self._held = 0  # bytes of the lexicon's words
         self._mapping = Growing(np.int32)
         self._mapping.extend(1)[0] = 0
         self._unknown, self._names = {}, []
@@ -333,6 +334,7 @@ class Lookup:
         base = len(self._vocabulary)
         new = lexicon.words(self._mapping.size)
         if new:
+            self._held += sum(map(len, new))
             if self._lowercase:
                 new = [word.decode().lower().encode() for word in new]
             ids = self._vocabulary.ids(new)
@@ -349,7 +351,7 @@ class Lookup:
             rank[order] = np.arange(base, base + len(order), dtype=np.int32)
             tokens[places] = rank[inverse]
             extra = [self._names[k].decode() for k in (found[order] - base).tolist()]
-        if len(lexicon) > _FORGET:
+        if len(lexicon) > self._most or self._held > _FORGET_BYTES:
             lexicon.clear()
             self._start()
         return ExtendedVocabulary(self._vocabulary, extra)

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from itertools import pairwise, repeat
 from typing import Any
 
@@ -22,6 +23,8 @@ KIND = "tagger"
 THRESHOLD = 1e-3
 #: Largest number of unknown words that are remembered between calls.
 REMEMBER = 1 << 17
+#: Bytes of unknown words that are remembered: they may be long.
+HELD = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,12 @@ class TaggerModel:
         return ([self.coarse] if self.coarse else []) + self.members
 
     def tag(
-        self, words: Sequence[bytes], offsets: np.ndarray, pool: Pool, decoder: str = "posterior"
+        self,
+        words: Sequence[bytes],
+        offsets: np.ndarray,
+        pool: Pool,
+        decoder: str = "posterior",
+        remember: bool = True,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Tag a text.
 
@@ -125,6 +133,8 @@ class TaggerModel:
         pool : Pool
         decoder : {"posterior", "viterbi"}
             The most probable tag of each token, or the most probable tags of a sentence.
+        remember : bool
+            Keep what was found out about unknown words. Otherwise time and memory are those of the words given.
 
         Returns
         -------
@@ -140,7 +150,7 @@ class TaggerModel:
         """
         if decoder not in DECODERS:
             raise UsageProblem(f"no decoder '{decoder}'; choose one of {', '.join(DECODERS)}")
-        rows, table, chains = self._rows(words)
+        rows, table, chains = self._rows(words) if remember else self._rows_alone(words)
         coarse = chains[0] if self.coarse else None
         offsets = np.ascontiguousarray(offsets, np.int64)
         path = decoder == "viterbi"
@@ -149,7 +159,7 @@ class TaggerModel:
     def _rows(self, words):
         """Return each word's row, and the candidates and chains that have these rows."""
         memory = self._memory
-        if len(memory.index) > len(self.words) + REMEMBER:
+        if len(memory.index) > len(self.words) + REMEMBER or memory.held > HELD:
             memory = _Memory(self)
             object.__setattr__(self, "_memory", memory)
         rows = np.fromiter(map(memory.index.get, words, repeat(-1)), np.int32, len(words))
@@ -160,6 +170,45 @@ class TaggerModel:
                 memory.learn([w for w in forms if w not in memory.index])
             rows[missing] = [memory.index[words[t]] for t in missing]
         return rows, *memory.tables
+
+    def _rows_alone(self, words):
+        """Return rows, candidates and chains as `_rows` does, of these words alone."""
+        forms = list(dict.fromkeys(words))
+        index, size = self._memory.index, len(self.words)
+        found = np.fromiter((index.get(word, size) for word in forms), np.int64, len(forms))
+        order = np.argsort(found >= size, kind="stable")  # the known ones first
+        known = found[found < size]
+        cells, kept = self.candidates.of_tokens(known)
+        table, chains = TagCandidates(cells, self.candidates.groups[kept]), []
+        for member, places in zip(self.all_members, self._places, strict=True):
+            widths = np.diff(member.chain.first)[table.groups]
+            at = np.repeat(places[kept] - np.cumsum(widths) + widths, widths) + np.arange(int(widths.sum()))
+            chains.append(replace(member.chain, values=member.chain.values[at]))
+        if len(known) < len(forms):
+            more, values = self._unknown([forms[k] for k in order[len(known) :].tolist()])
+            table = table.joined(more)
+            chains = [replace(c, values=np.concatenate([c.values, v])) for c, v in zip(chains, values, strict=True)]
+        row = {forms[k]: n for n, k in enumerate(order.tolist())}
+        return np.fromiter((row[word] for word in words), np.int32, len(words)), table, chains
+
+    @cached_property
+    def _places(self):
+        """Where the emissions of each known word's candidates begin, for each member."""
+        return [member.chain.places(self.candidates) for member in self.all_members]
+
+    def _unknown(self, words):
+        """Return the candidates of unknown words, and for each member their emissions."""
+        shares = self.unknown.probabilities(words)
+        if self.anonymous:
+            ptr = np.arange(len(words) + 1, dtype=np.int64)
+            candidates = TagCandidates(ptr, np.zeros(len(words), np.int32))
+            return candidates, [rounded(shares / self.members[0].prior).ravel()]
+        nodes = self.classes.find(words)
+        candidates = TagCandidates.above(shares, THRESHOLD)
+        likely = shares[candidates.rows(), candidates.groups]
+        return candidates, [
+            emissions(m.chain.first, m.shares, m.prior, likely, nodes, candidates) for m in self.all_members
+        ]
 
     def knows(self, words: Sequence[bytes]) -> np.ndarray:
         """Return for each word whether training saw it, bool [words]."""
@@ -209,7 +258,7 @@ class _Memory:
     """
 
     def __init__(self, model):
-        self.model = model
+        self.model, self.held = model, 0  # bytes of unknown words
         self.index = dict(zip(model.words, range(len(model.words)), strict=True))
         self.tables = model.candidates, [m.chain for m in model.all_members]
 
@@ -217,21 +266,13 @@ class _Memory:
         """Add rows for unknown words."""
         if not words:
             return
-        model, (table, chains) = self.model, self.tables
-        shares = model.unknown.probabilities(words)
-        nodes = model.classes.find(words)
-        if model.anonymous:
-            ptr = np.arange(len(words) + 1, dtype=np.int64)
-            candidates = TagCandidates(ptr, np.zeros(len(words), np.int32))
-            more = [rounded(shares / model.members[0].prior).ravel()]
-        else:
-            candidates = TagCandidates.above(shares, THRESHOLD)
-            likely = shares[candidates.rows(), candidates.groups]
-            more = [emissions(m.chain.first, m.shares, m.prior, likely, nodes, candidates) for m in model.all_members]
+        table, chains = self.tables
+        candidates, more = self.model._unknown(words)
         chains = [replace(c, values=np.concatenate([c.values, v])) for c, v in zip(chains, more, strict=True)]
         self.tables = table.joined(candidates), chains
         base = len(self.index)
         self.index.update(zip(words, range(base, base + len(words)), strict=True))
+        self.held += sum(map(len, words))
 
 
 _CHAIN = ("first", "start", "transitions", "stop")

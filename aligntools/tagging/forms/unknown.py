@@ -45,7 +45,7 @@ def character_class(c: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def shape(word: str) -> str:
-    """Return the classes of a word's characters, runs cut to two: ``McDonald-87`` gives ``XxXxx-dd``."""
+    """Return the classes of a word's first 30 characters, runs cut to two: ``McDonald-87`` gives ``XxXxx-dd``."""
     out: list[str] = []
     last, run = None, 0
     for c in word[:30]:
@@ -65,7 +65,7 @@ def text_of(word: bytes) -> str:
 def form_features(word: str) -> list[str]:
     """Return the features of a word's letters."""
     low = "".join("0" if c.isdigit() else c for c in word.lower()[-40:])
-    look = shape(word)
+    look = shape(word[:30])  # what is remembered is short too
     bound = "^" + low
     case = "U" if look[:1] == "X" else "l"
     if case == "U" and len(word) > 1 and word.upper() == word:
