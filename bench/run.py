@@ -6,6 +6,7 @@ python bench/run.py speed --data DIR --fast-align F --atools A --eflomal E --run
 python bench/run.py memory --data DIR --fast-align F
 python bench/run.py startup
 python bench/run.py threads
+python bench/run.py soak --requests 10000000
 python bench/run.py settings --data DIR
 python bench/run.py mre --data DIR --pairs 20000
 python bench/run.py chains --treebanks DIR --peer-python PYTHON
@@ -46,6 +47,7 @@ COMMANDS = {
     "memory": "peak memory for four sizes of a corpus",
     "startup": "the first run on a new machine, later runs, --help",
     "threads": "the same bytes for any number of threads",
+    "soak": "services under millions of requests: memory, time, answers",
     "settings": "AER with one setting changed at a time",
     "mre": "AER of reconstruction beside the EM that it starts from",
     "chains": "an EM iteration of tag induction, beside hmmlearn's",

@@ -1,0 +1,25 @@
+"""The soak test: what it sends and what it sees."""
+
+import sys
+
+from bench import soak
+
+
+def test_requests_are_the_same_for_a_seed_and_one_line_each():
+    for name in ("align", "tag", "parse", "translate"):
+        asked = list(soak.requests(name, 300, 1))
+        assert asked == list(soak.requests(name, 300, 1)) != list(soak.requests(name, 300, 2))
+        assert len(asked) == 300
+        assert all(line.count(b"\n") == 1 and line.endswith(b"\n") for line in asked)
+        assert b"\n" in asked
+        assert any(b"\xff" in line for line in asked)
+
+
+def test_answers_are_counted_against_requests():
+    echo = [sys.executable, "-c", "import sys\nfor k, line in enumerate(sys.stdin.buffer):\n    if k != 7:\n"
+            "        sys.stdout.buffer.write(line); sys.stdout.buffer.flush()"]  # fmt: skip
+    found = soak.soak(echo, [b"x\n"] * 40, 40, "tag")
+    assert (found["requests"], found["answers"], found["status"]) == (40, 39, 0)
+    assert all(found["memory"])
+    trees = soak.soak([echo[0], echo[1], echo[2].replace("7", "-1")], [b"x\n", b"\n"] * 20, 40, "parse")
+    assert trees["answers"] == 20
