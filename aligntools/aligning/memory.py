@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from aligntools.ground.errors import ResourceError
+from aligntools.ground import memory
+from aligntools.ground.memory import FIXED
 
-#: Bytes that do not grow with the corpus: interpreter, libraries, compiled code.
-FIXED = 220 << 20
 #: Link-matrix cells worked at a time where memory is not bounded, and the fewest that make sense.
 MOST_CELLS, FEWEST_CELLS = 24_000_000, 200_000
 
@@ -28,7 +27,7 @@ def cells_within(max_memory: int | None, needed: int = 0) -> int:
     Parameters
     ----------
     max_memory : int or None
-        Bytes; None is no bound.
+        Bytes; None is the bound of the process, if it has one.
     needed : int
         Bytes that are needed besides.
 
@@ -37,12 +36,11 @@ def cells_within(max_memory: int | None, needed: int = 0) -> int:
     ResourceError
         When next to nothing would be left.
     """
-    if max_memory is None:
+    bound = memory.limit() if max_memory is None else max_memory
+    if bound is None:
         return MOST_CELLS
-    cells = int((max_memory - FIXED - needed) // 8)
+    cells = int((bound - FIXED - needed) // 8)
     if cells < FEWEST_CELLS:
-        raise ResourceError(
-            f"--max-memory {max_memory >> 20}M is too little: about {(FIXED + needed >> 20) + 3}M are needed"
-            " (a part of the text, or --fast, needs less)"
-        )
+        advice, asked = "a part of the text, or --fast, needs less", max_memory is not None
+        raise memory.too_little(bound, FIXED + needed + 8 * FEWEST_CELLS, asked=asked, advice=advice)
     return min(MOST_CELLS, cells)

@@ -3,7 +3,7 @@
 import logging
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.sentences import PathLike, Text, lines_of, read_lines, side_of
 from aligntools.api.threads import available_cores
+from aligntools.ground import memory
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.translating.settings import ExtractionSettings
 from aligntools.translating.text import Lines, numbered
@@ -183,7 +184,7 @@ def extract_grammar(
     min_count: float = ExtractionSettings.min_count,
     text: Text | None = None,
     index_base: int = 0,
-    max_memory: int = ExtractionSettings.max_memory,
+    max_memory: int | None = None,
     tmpdir: PathLike | None = None,
     threads: int | None = None,
     progress: Progress = None,
@@ -221,8 +222,9 @@ def extract_grammar(
         Keep only the rules that this text can use; all rules enter the scores.
     index_base : int
         What the first word is called in ``alignments``, 0 or 1.
-    max_memory : int
-        Bytes; what exceeds them goes to temporary files.
+    max_memory : int or None
+        Bytes that the process may have; tables that do not fit go to temporary files. None: 2 GiB of tables, less
+        where the machine or the container has less and a command bounds the process by that.
     tmpdir : path, optional
         Where temporary files go; the system's folder for them if not given.
     threads : int, optional
@@ -236,6 +238,8 @@ def extract_grammar(
         When texts and alignments do not have the same number of lines, or a link points past a sentence.
     UsageProblem
         When a setting is not valid.
+    ResourceError
+        When ``max_memory`` is too little.
 
     Examples
     --------
@@ -245,10 +249,8 @@ def extract_grammar(
     >>> print(grammar[len(grammar) - 1])
     [X] ||| ein Haus ||| a house ||| PhraseEgivenF=0 PhraseFgivenE=0 LexEgivenF=0 LexFgivenE=0
     """
-    settings = ExtractionSettings(
-        max_span, max_symbols, nonterminals, phrases, min_hole, keep, min_count, features, max_memory
-    )
-    extraction = _extraction(source, target, alignments, settings, text, index_base, tmpdir, threads)
+    settings = ExtractionSettings(max_span, max_symbols, nonterminals, phrases, min_hole, keep, min_count, features)
+    extraction = _extraction(source, target, alignments, settings, text, index_base, max_memory, tmpdir, threads)
     rules = extraction.grammar()
     _report(extraction, progress)
     return Grammar(rules)
@@ -263,6 +265,7 @@ def extract_grammar_file(
     format: GrammarFormat = "hiero",
     text: Text | None = None,
     index_base: int = 0,
+    max_memory: int | None = None,
     tmpdir: PathLike | None = None,
     threads: int | None = None,
     progress: Progress = None,
@@ -276,7 +279,7 @@ def extract_grammar_file(
         The file, which appears whole or not at all; ``-`` is standard output.
     format : str
         ``hiero``, ``moses`` or ``binary``; the last one is made in memory.
-    source, target, alignments, text, index_base, tmpdir, threads, progress, **settings
+    source, target, alignments, text, index_base, max_memory, tmpdir, threads, progress, **settings
         See `extract_grammar`.
 
     Returns
@@ -288,7 +291,7 @@ def extract_grammar_file(
     from aligntools.formats.grammar_text import write_text
 
     extraction = _extraction(
-        source, target, alignments, ExtractionSettings(**settings), text, index_base, tmpdir, threads
+        source, target, alignments, ExtractionSettings(**settings), text, index_base, max_memory, tmpdir, threads
     )
     if format == "binary":
         write_grammar(os.fspath(path), extraction.grammar(), "binary")
@@ -315,10 +318,13 @@ def _extraction(
     settings: ExtractionSettings,
     text: Text | None,
     index_base: int,
+    max_memory: int | None,
     tmpdir: PathLike | None,
     threads: int | None,
 ) -> "Extraction":
     """Read what is given and prepare the extraction."""
+    most = settings.max_memory
+    settings = settings if max_memory is None else replace(settings, max_memory=max_memory)
     settings.check()
     if tmpdir is not None and not os.path.isdir(tmpdir):
         raise UsageProblem(f"--tmpdir: {os.fspath(tmpdir)} is not a directory")
@@ -334,9 +340,10 @@ def _extraction(
         raise DataError(name, None, found)
     lengths = bitext.source.lengths(), bitext.target.lengths()
     pharaoh.check_range(links, *lengths, path=name, index_base=index_base)
+    tables = memory.for_tables(max_memory, most)
     return Extraction(
         bitext, links, settings, text=None if text is None else side_of(text),
-        threads=available_cores() if threads is None else threads, max_memory=settings.max_memory,
+        threads=available_cores() if threads is None else threads, max_memory=tables,
         folder=None if tmpdir is None else os.fspath(tmpdir),
     )  # fmt: skip
 

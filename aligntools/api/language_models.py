@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.sentences import PathLike, Sentence, Text, sources_of, words_of
 from aligntools.api.threads import pool_of
+from aligntools.ground import memory
 from aligntools.ground.errors import UsageProblem
 from aligntools.translating.settings import LanguageModelSettings
 
@@ -238,7 +239,7 @@ def train_lm(
     prune: Sequence[int] = LanguageModelSettings.prune,
     lowercase: bool = LanguageModelSettings.lowercase,
     skip_symbols: bool = LanguageModelSettings.skip_symbols,
-    max_memory: int = LanguageModelSettings.max_memory,
+    max_memory: int | None = None,
     tmpdir: PathLike | None = None,
     threads: "int | Pool | None" = None,
     progress: Progress = None,
@@ -261,8 +262,9 @@ def train_lm(
         Put the text in lower case.
     skip_symbols : bool
         Skip ``<s>``, ``</s>`` and ``<unk>`` in the text; otherwise they are an error.
-    max_memory : int
-        Bytes; larger tables go to temporary files.
+    max_memory : int or None
+        Bytes that the process may have; tables that do not fit go to temporary files. None: 2 GiB of tables, less
+        where the machine or the container has less and a command bounds the process by that.
     tmpdir : path, optional
         Where temporary files go; the system's folder for them if not given.
     threads : int, optional
@@ -277,7 +279,7 @@ def train_lm(
     UsageProblem
         When the order or the thresholds are not valid.
     ResourceError
-        When temporary files do not fit on the disk.
+        When ``max_memory`` is too little, or temporary files do not fit on the disk.
 
     Examples
     --------
@@ -285,7 +287,10 @@ def train_lm(
     >>> at.train_lm("data/samples/de-en.en", order=3)
     <LanguageModel of order 3, 477 words, 3771 n-grams>
     """
-    settings = LanguageModelSettings(order, tuple(prune), lowercase, skip_symbols, max_memory)
+    most = LanguageModelSettings.max_memory
+    settings = LanguageModelSettings(
+        order, tuple(prune), lowercase, skip_symbols, most if max_memory is None else max_memory
+    )
     settings.check()
     if tmpdir is not None and not os.path.isdir(tmpdir):
         raise UsageProblem(f"--tmpdir: {os.fspath(tmpdir)} is not a directory")
@@ -295,7 +300,8 @@ def train_lm(
 
     report = reporter(progress)
     # the rest of the memory is for what is sorted at a time, and for text
-    store = ArrayStore(max_memory * 7 // 10, None if tmpdir is None else os.fspath(tmpdir))
+    tables = memory.for_tables(max_memory, most)
+    store = ArrayStore(tables * 7 // 10, None if tmpdir is None else os.fspath(tmpdir))
     counts = count(sources_of(text), order, store, lowercase=lowercase, skip_symbols=skip_symbols)
     figures = {
         "sentences": counts.sentences, "words": counts.words, "blank": counts.blank,

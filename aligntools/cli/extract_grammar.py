@@ -53,7 +53,8 @@ _ANY_LENGTH = 2**31 - 1
 )  # fmt: skip
 @options.group(
     "Resources",
-    options.max_memory("What exceeds this goes to temporary files: 800M, 4G.", default="2G"),
+    options.max_memory("Use at most this much memory, for instance 800M or 4G; tables that do not fit go to temporary"
+                       " files.  [default: 2G of tables, 75% of the memory in all]"),
     click.option("--tmpdir", metavar="DIR", help="Folder for temporary files.  [default: the system's]"),
     options.threads,
     options.verbosity,

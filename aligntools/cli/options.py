@@ -10,7 +10,6 @@ import re
 import sys
 
 import click
-from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from aligntools.aligning.settings import LONGEST_RANGE
@@ -366,18 +365,15 @@ def tag_separator(_ctx, _option, value):
     return None if value is None else value.encode()
 
 
-def _bounding(ctx, option, value):
-    if value is not None and ctx.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+def _bounding(_ctx, _option, value):
+    if value is not None:
         memory.set_limit(value)
     return value
 
 
-def max_memory(help, default=None):
+def max_memory(help):
     """Return ``--max-memory SIZE``, passed as ``max_memory`` (int, bytes); if it is given, it bounds the process."""
-    shown = default is not None
-    return click.option(
-        "--max-memory", type=Size(), callback=_bounding, default=default, show_default=shown, metavar="SIZE", help=help
-    )
+    return click.option("--max-memory", type=Size(), callback=_bounding, metavar="SIZE", help=help)
 
 
 def difference_as(name, difference):

@@ -37,7 +37,8 @@ _THRESHOLDS = options.Numbers(
 )  # fmt: skip
 @options.group(
     "Resources",
-    options.max_memory("Larger tables go to temporary files: 800M, 4G.", default="2G"),
+    options.max_memory("Use at most this much memory, for instance 800M or 4G; tables that do not fit go to temporary"
+                       " files.  [default: 2G of tables, 75% of the memory in all]"),
     click.option("--tmpdir", metavar="DIR", help="Folder for temporary files.  [default: the system's]"),
     options.threads,
     options.verbosity,

@@ -16,6 +16,11 @@ from aligntools.ground.errors import ResourceError
 
 #: What a command uses of the machine's or the container's memory, at most, where it is not told.
 SHARE = 0.75
+#: Bytes that do not grow with the text: interpreter, libraries, compiled code.
+FIXED = 220 << 20
+#: Fewest bytes that tables are worth being cut to, and of what is free for tables, what they may take: the rest is for
+#: copies while they are sorted and merged.
+LEAST, PART = 48 << 20, 0.5
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _WAY_OUT = "give a part of the text, a machine with more, or a higher --max-memory"
 
@@ -123,6 +128,39 @@ def ask(more: int, what: str) -> None:
     """
     if problem := excess(more):
         raise ResourceError(f"{what}: {problem}")
+
+
+def for_tables(max_memory: int | None, most: int) -> int:
+    """Return the bytes of tables beyond which they go to files, so that the process keeps to its bound.
+
+    Parameters
+    ----------
+    max_memory : int or None
+        Bytes that the process may have; None: the bound in force, if there is one, and no more tables than ``most``.
+    most : int
+        Bytes of tables where nothing bounds them.
+
+    Raises
+    ------
+    ResourceError
+        When too little is left beside what the process has already.
+    """
+    bound = limit() if max_memory is None else max_memory
+    if bound is None:
+        return most
+    taken = max(used(), FIXED)
+    if bound - taken < LEAST:
+        raise too_little(bound, taken + LEAST, asked=max_memory is not None)
+    free = int((bound - taken) * PART)
+    return free if max_memory is not None else min(most, free)
+
+
+def too_little(bound: int, needed: int, *, asked: bool, advice: str = "or a part of the text") -> ResourceError:
+    """Return the error for work that is known to need more than the bound."""
+    if asked:
+        return ResourceError(f"--max-memory {shown(bound)} is too little: about {shown(needed)} are needed ({advice})")
+    whose = f"{SHARE:.0%} of this machine's or container's memory, {shown(bound)}, is too little"
+    return ResourceError(f"{whose}: about {shown(needed)} are needed (--max-memory sets another bound; {advice})")
 
 
 def shown(size: float) -> str:

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from aligntools.ground import memory
 from aligntools.ground.parallel import balanced_blocks
 from aligntools.tagging.kernels_decoding import (
     best_cells_block,
@@ -21,6 +22,10 @@ BLOCKS, CHUNK = 16, 100_000
 FLOOR = 1e-12
 #: Candidates whose posterior in the first, coarse model is below this share of the best one's are dropped.
 PRUNE = 3e-3
+
+#: Bytes of a token's candidate while posteriors are found, about, and candidates from which the bound on memory is
+#: looked at: chunks of the usual length are far below, and a longer sentence is not cut.
+_EACH, _MUCH = 100, 4_000_000
 
 
 @dataclass(frozen=True)
@@ -152,6 +157,8 @@ class _Chunk:
     def __init__(self, rows, offsets, candidates, pool):
         self.n, self.offsets, self.table, self.pool = len(rows), np.ascontiguousarray(offsets), candidates, pool
         self.cells, self.kept = candidates.of_tokens(rows)
+        if len(self.kept) > _MUCH:
+            memory.ask(len(self.kept) * _EACH, "a long sentence")
         self.blocks = balanced_blocks(np.diff(offsets) + 1, BLOCKS)
 
     def posteriors(self, model, by_state=False, edges_at=None):

@@ -4,6 +4,7 @@ import gzip
 
 import pytest
 
+from aligntools.ground import memory
 from tests.cli.running import ROOT, fails, run
 
 SAMPLES = ROOT / "data" / "samples"
@@ -37,8 +38,10 @@ def test_the_grammar(folder, command_inside):
     assert all(len(source.split()) <= 5 for source, _ in sides)
 
 
-def test_the_same_bytes_on_standard_output_and_with_little_memory(folder, tmp_path):
+def test_the_same_bytes_on_standard_output_and_with_little_memory(folder, tmp_path, monkeypatch):
     expected = (folder / "g").read_bytes()
+    fails(grammar(folder, "--max-memory", "1M"), "--max-memory 1M is too little: about ", "M are needed")
+    monkeypatch.setattr(memory, "for_tables", lambda *_: 1 << 20)
     done = grammar(folder, "--threads", "3", "--max-memory", "1M", "--tmpdir", tmp_path)
     assert done.stderr == b""
     assert done.stdout == expected

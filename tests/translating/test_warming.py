@@ -2,21 +2,25 @@
 
 import tempfile
 from pathlib import Path
+from unittest import mock
 
+from aligntools.ground import memory
 from aligntools.translating import warming
 from tests.cli.running import run
 from tests.places import SAMPLES
 from tests.warmed import compiled_by
 
+#: Which of them have to do with little memory.
+LITTLE = ("--prune 0,0,1", "--phrases tight")
 #: Commands, as in a folder with the samples' first lines (few), a diagonal alignment and its reverse.
 COMMANDS = """
 train-lm -n 4 all.en -o en.arpa
-train-lm -n 3 all.de --prune 0,0,1 --lowercase --max-memory 100K --format binary -o de.lm
+train-lm -n 3 all.de --prune 0,0,1 --lowercase --format binary -o de.lm
 train-lm -n 3 all.en --format binary -o en.lm
 eval-lm -m en.arpa few.en
 eval-lm -m en.lm --lines few.en
 extract-grammar -s all.de -t all.en -a all.align -o grammar
-extract-grammar -s all.de -t all.en -a all.align -o tight --phrases tight --features standard --max-memory 1M
+extract-grammar -s all.de -t all.en -a all.align -o tight --phrases tight --features standard
 extract-grammar -s all.de -t all.en -a all.align -o loose --phrases loose --nonterminals 1 --min-count 1
 extract-grammar -s all.de -t all.en -a all.align -o cdec --features cdec --text few.de
 extract-grammar -s all.de -t all.en -a all.align -o moses.gz --format moses
@@ -65,7 +69,9 @@ def work():
         for line in COMMANDS.split("\n"):
             if line:
                 more = ["--rounds", 1, "--pop-limit", 10, "--n-best", 5] if line.startswith("imputed-risk") else []
-                done = run(*line.split(), *more, cwd=folder)
+                few = 1 << 20 if any(part in line for part in LITTLE) else 1 << 30
+                with mock.patch.object(memory, "for_tables", return_value=few):
+                    done = run(*line.split(), *more, cwd=folder)
                 assert done.returncode == 0, f"{line}\n{done.stderr.decode()}"
 
 

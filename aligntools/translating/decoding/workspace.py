@@ -2,8 +2,12 @@
 
 import numpy as np
 
+from aligntools.ground import memory
 from aligntools.translating.decoding import kernels_decoder as kernels
 from aligntools.translating.decoding.kernels_tables import Chart, Hypotheses, Items, empty_context
+
+#: Bytes of an element, about, and growth from which the bound on memory is looked at.
+_EACH, _MUCH = 200, 1 << 26
 
 
 class Workspace:
@@ -53,7 +57,16 @@ class Workspace:
             self._make(kernels.NO_NODES)
 
     def enlarge(self, what):
-        """Make the arrays that were too small twice as large."""
+        """Make the arrays that were too small twice as large.
+
+        Raises
+        ------
+        ResourceError
+            When the process would pass its bound on memory.
+        """
+        more = self._sizes[what] * _EACH
+        if more > _MUCH:
+            memory.ask(more, "a long sentence")
         self._sizes[what] *= 2
         self._make(what)
 
