@@ -3,6 +3,9 @@
 import gzip
 import io
 import itertools
+import re
+import resource
+import subprocess
 
 import pytest
 
@@ -11,6 +14,7 @@ from aligntools.formats.bitext import read_bitext
 from aligntools.formats.tagged import read_text, stream_text
 from aligntools.ground import memory
 from aligntools.ground.errors import DataError
+from tests.cli.running import ROOT, program
 
 
 def refused(read, *fragments):
@@ -52,3 +56,20 @@ def test_what_is_read_is_what_is_there(tmp_path):
     with files.reading(tmp_path / "data") as file:
         assert list(file) == io.BytesIO(data).readlines()
     assert b"".join(files.blocks_of_lines(str(tmp_path / "data"), 1000)) == data
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("args", [("align", "--max-memory", "500M", "-i"), ("train-hmm", "--states", "5", "--text")])
+def test_a_small_file_that_unpacks_to_much_is_refused_before_the_kernel_steps_in(tmp_path, args):
+    path, limit = tmp_path / "text.gz", 4 << 30
+    with gzip.open(path, "wb", compresslevel=1) as out:
+        for _ in range(400):
+            out.write(b"\n" * (1 << 20))
+    done = subprocess.run(
+        [*program(), *args, str(path), "-o", str(tmp_path / "out")], capture_output=True, cwd=ROOT, timeout=300,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
+    )  # fmt: skip
+    message = done.stderr.decode()
+    assert done.returncode == 1, message
+    assert re.fullmatch(rf"error: {path}:\d+: does not fit in memory: .*\n", message)
+    assert not (tmp_path / "out").exists()
