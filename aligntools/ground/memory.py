@@ -20,7 +20,7 @@ SHARE = 0.75
 FIXED = 220 << 20
 #: Fewest bytes that tables are worth being cut to, and of what is free for tables, what they may take: the rest is for
 #: copies while they are sorted and merged.
-LEAST, PART = 48 << 20, 0.5
+LEAST, PART = 64 << 20, 0.4
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _WAY_OUT = "give a part of the text, a machine with more, or a higher --max-memory"
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from aligntools.formats import sorting
 from aligntools.formats.bitext import Bitext, Side
+from aligntools.formats.disk_arrays import ArrayStore
 from aligntools.formats.grammar import GrammarRules, TextFilter, concatenate, unwritable
 from aligntools.formats.pharaoh import Links
 from aligntools.formats.vocabulary import Vocabulary
@@ -94,7 +95,7 @@ class Extraction:
                 self._extract(pool, runs)
                 self.figures.runs, self.figures.runs_on_disk = len(runs), runs.on_disk
                 self._merge(pool, runs, words, shards, targets)
-            totals = _target_totals(targets, quarter // 2, self.figures)
+            totals = _target_totals(targets, ArrayStore(quarter // 2, self._folder), self.figures)
             numbers = range(len(shards))
             for begin in range(0, len(shards), 4 * self._threads):
                 some = numbers[begin : begin + 4 * self._threads]
@@ -251,15 +252,19 @@ def _gather(pool, starts, records):
     return offsets[0].copy(), source, offsets[1].copy(), target, offsets[2].copy(), links
 
 
-def _target_totals(targets, budget, figures):
+def _target_totals(targets, store, figures):
     """Return a `Spool` of the total count of each kept rule's target side, group for group of ``targets``.
 
     Target sides are told apart by 64 bits: two of them are taken for one with a probability of n**2 / 2**65.
-    Where a table of all would exceed ``budget`` bytes, as many passes are made as are needed.
+    Where a table of all would exceed what the store has in memory, as many passes are made as are needed; what is
+    found lies in its files if it does not fit.
     """
     count = sum(len(targets.get(k, lazily=True)[0]) for k in range(len(targets)))
-    parts = max(1, -(-count * 48 // max(budget, 1 << 20)))
-    found = [np.zeros(len(targets.get(k, lazily=True)[2]), np.int64) for k in range(len(targets))]
+    parts = max(1, -(-count * 48 // max(store.limit, 1 << 20)))
+    found = [store.empty(len(targets.get(k, lazily=True)[2]), np.int64) for k in range(len(targets))]
+    for totals in found:
+        totals[:] = 0
+        store.relieve()
     for part in range(parts):
         keys, sums, used = np.zeros(1 << 12, np.uint64), np.zeros((1 << 12, 2), np.int64), np.zeros(1, np.int64)
         for k in range(len(targets)):
@@ -272,6 +277,7 @@ def _target_totals(targets, budget, figures):
         figures.targets += int(used[0])
         for k in range(len(targets)):
             kernels_grammar.find_targets(targets.get(k)[2], part, parts, keys, sums, found[k])
+            store.relieve()
     spool = sorting.Spool(1 << 62)
     for totals in found:
         spool.add((totals,))
