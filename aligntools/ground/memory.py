@@ -18,9 +18,11 @@ from aligntools.ground.errors import ResourceError
 SHARE = 0.75
 #: Bytes that do not grow with the text: interpreter, libraries, compiled code.
 FIXED = 220 << 20
-#: Fewest bytes that tables are worth being cut to, and of what is free for tables, what they may take: the rest is for
-#: copies while they are sorted and merged.
-LEAST, PART = 64 << 20, 0.4
+#: Beside tables: what the first run compiles, and what the allocator keeps of what was freed, as measured.
+SPARE = 160 << 20
+#: Fewest bytes that are worth being free for tables, and what part of those tables take: the rest is for copies while
+#: they are sorted and merged.
+LEAST, PART = 64 << 20, 0.5
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _WAY_OUT = "give a part of the text, a machine with more, or a higher --max-memory"
 
@@ -148,7 +150,7 @@ def for_tables(max_memory: int | None, most: int) -> int:
     bound = limit() if max_memory is None else max_memory
     if bound is None:
         return most
-    taken = max(used(), FIXED)
+    taken = max(used(), FIXED) + SPARE
     if bound - taken < LEAST:
         raise too_little(bound, taken + LEAST, asked=max_memory is not None)
     free = int((bound - taken) * PART)

@@ -95,11 +95,13 @@ class Extraction:
                 self._extract(pool, runs)
                 self.figures.runs, self.figures.runs_on_disk = len(runs), runs.on_disk
                 self._merge(pool, runs, words, shards, targets)
-            totals = _target_totals(targets, ArrayStore(quarter // 2, self._folder), self.figures)
+            store = ArrayStore(quarter // 2, self._folder)
+            totals = _target_totals(targets, store, self.figures)
             numbers = range(len(shards))
             for begin in range(0, len(shards), 4 * self._threads):
                 some = numbers[begin : begin + 4 * self._threads]
                 yield from pool.map(lambda k: self._finish(shards.get(k), totals.get(k)[0], words), some)
+                store.relieve()
             totals.close()
 
     def grammar(self) -> GrammarRules:
