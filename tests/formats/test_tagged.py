@@ -76,13 +76,13 @@ BYTES = st.binary(max_size=6).map(lambda raw: raw.replace(b"\n", b"")).filter(la
 
 @given(st.lists(BYTES, max_size=5), st.booleans())
 def test_words_are_what_stands_between_spaces_and_tabs(lines, last):
-    from aligntools.formats.tagged import _text
+    from aligntools.formats.tagged import parse_text
 
     raw = [line + b"\n" for line in lines]
     if raw and not last:
         raw[-1] = raw[-1][:-1]
     expected = [[w for w in x.removesuffix(b"\r").replace(b"\t", b" ").split(b" ") if w] for x in lines]
-    assert sentences(_text(raw, 1)) == expected
+    assert sentences(parse_text(raw, 1)) == expected
 
 
 def test_tagged_text(file):
