@@ -42,6 +42,8 @@ class Scene:
     setting : Setting
     expected : Expected
     arguments : list of str
+    others : list of str
+        What went wrong in runs beside it.
     """
 
     line: lines.Line
@@ -53,6 +55,7 @@ class Scene:
     setting: Setting = field(default_factory=Setting)
     expected: Expected = field(default_factory=Expected)
     arguments: list[str] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
 
     @property
     def source(self) -> str:
@@ -259,6 +262,23 @@ def anothers_cache(scene):
 
 
 @fault
+def ten_on_one_cold_cache(scene):
+    scene.setting.environment["ALIGNTOOLS_CACHE_DIR"] = f"{scene.folder}.cache"
+    _same(scene)
+    folders = [Path(f"{scene.folder}.{k}") for k in range(9)]
+    for folder in folders:
+        folder.mkdir()
+    words, began = processes.command(scene.line, scene.arguments), time.perf_counter()
+    started = [processes.start(words, folder, scene.setting, scene.source) for folder in folders]
+    yield
+    for process, folder in zip(started, folders, strict=True):
+        ending = processes.finish(process, folder, scene.setting, 120, began)
+        held = {p.name: p.read_bytes() for p in folder.iterdir()} | {"": ending.out}
+        if ending.status or _comparable(held) != _comparable(scene.good):
+            scene.others.append(f"{ending.status}: {ending.err.decode('utf-8', 'replace')[-200:]}")
+
+
+@fault
 def damaged_cache(scene):
     files = sorted(p for p in scene.cache().rglob("*.nb?") if p.is_file())
     for path in scene.rng.sample(files, min(len(files), scene.rng.choice((1, 10, 10000)))):
@@ -289,7 +309,7 @@ def plain_locale(scene):
 OFTEN = {"signal SIGINT": 5, "signal SIGTERM": 5, "signal SIGHUP": 3, "signal SIGKILL": 5, "file size limit": 3,
          "full disk": 2, "full output": 2, "little address space": 2, "damaged cache": 3}  # fmt: skip
 #: Faults that mean compiling everything that a line needs.
-SLOW = ("full cache", "no cache folder")
+SLOW = ("full cache", "no cache folder", "anothers cache", "ten on one cold cache")
 
 
 def plan(seed: int, count: int, found: list[lines.Line]) -> list[tuple[str, lines.Line, int]]:
@@ -346,6 +366,8 @@ def case(place: Path, seed: int, name: str, line: lines.Line, number: int, good:
         with FAULTS[name](scene):
             ending = scene.run()
             verdict = _judge(scene, ending, name)
+    if scene.others and verdict.good:
+        verdict = Verdict("others", " ".join(scene.others)[:300])
     return {
         "kind": name, "line": line.number, "command": line.command, "number": number, "verdict": verdict.word,
         "why": verdict.why, "status": ending.status, "seconds": round(ending.seconds, 2),

@@ -1,13 +1,14 @@
 """The harness that tries to break the toolkit: that it sees what is wrong, and a small part of what it does."""
 
 import importlib
+import json
 import random
 
 import click
 import pytest
 
 from aligntools.cli.main import COMMANDS
-from bench.abuse import damages, lines, verdicts
+from bench.abuse import damages, driving, lines, verdicts
 from bench.abuse.forking import Ending
 from bench.abuse.verdicts import Expected
 
@@ -87,3 +88,28 @@ def test_files_that_are_left_are_seen(folder):
     assert verdicts.judge(Ending(0, 1.0, 0), folder, expected).word == "nan"
     (folder / ".out.x.part").write_bytes(b"half")
     assert verdicts.judge(Ending(0, 1.0, 0), folder, expected).word == "leftover"
+
+def show(results):
+    return "\n".join(json.dumps(r) for r in results if r["verdict"] not in verdicts.GOOD)
+
+
+def run_lines(folder, numbers, **task):
+    place = driving.prepare(folder, numbers)
+    common = {"module": "inputs", "place": str(place), "seed": 1} | task
+    return driving.work([common | {"line": number} for number in numbers])
+
+
+def test_a_small_part_keeps_the_promise(tmp_path):
+    results = run_lines(tmp_path, [line.number for line in lines.read() if line.small], fixed=12, random=2, contents=4)
+    assert len(results) > 200
+    assert {r["kind"] for r in results} >= KINDS
+    assert show(results) == ""
+
+
+@pytest.mark.slow
+def test_a_larger_part_keeps_the_promise(tmp_path):
+    """All lines and options, two minutes' worth."""
+    every = [line.number for line in lines.read()]
+    results = run_lines(tmp_path, every, random=2, contents=2)
+    assert len(results) > 4000
+    assert show(results) == ""
