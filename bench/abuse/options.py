@@ -1,23 +1,28 @@
 """Option values that make no sense: every option of every command, with each of a list of values."""
 
 import importlib
+import shutil
 from collections.abc import Iterator
 
 import click
 
 from bench.abuse import driving, forking, lines, verdicts
 
-#: Values; ``{folder}`` is an empty folder, ``{place}`` the folder of good inputs.
+#: Values; ``{folder}`` is an empty folder, ``old.text`` and ``old.model`` are files.
 VALUES = (
     "", " ", "nan", "NaN", "-nan", "inf", "-inf", "Infinity", "-1", "0", "-0", "1", "0.5", "-0.5", "1e300", "-1e300",
     "1e-320", "1e400", "2147483648", "4294967296", "9223372036854775807", "9223372036854775808", "1" + "0" * 30,
     "-1" + "0" * 30, "1_0", "\u0663", "0x10", "word", "true", "1,2,,3", "nan,nan", "99999999999,1", "\xe9\u2028\xfc",
-    "|||", "%s%n{0}", "x" * 300, "../../nothing/there", "{folder}", "/dev/full", "/dev/null", "{place}/de",
-    "{place}/a.atm", "-",
+    "|||", "%s%n{0}", "x" * 300, "../../nothing/there", "{folder}", "/dev/full", "/dev/null", "old.text",
+    "old.model", "-",
 )  # fmt: skip
 #: Counts that are in range and mean years of work: asked for, so a run that goes on is as it should be.
 ENDLESS = {"iterations", "sweeps", "restarts", "rounds", "mre-iterations", "ibm1-iterations", "bootstrap", "passes",
            "members", "samples", "n-best", "n-sources", "states", "latent", "folds", "beam"}  # fmt: skip
+
+
+#: Files that a value names: copies of good ones, since the option may write there.
+OLD = {"old.text": "de", "old.model": "a.atm"}
 
 
 def parameters(command: str) -> list[click.Parameter]:
@@ -26,16 +31,6 @@ def parameters(command: str) -> list[click.Parameter]:
         return []
     found = importlib.import_module(f"aligntools.cli.{command.replace('-', '_')}").command.params
     return [p for p in found if isinstance(p, click.Option) and not p.is_flag and not p.count]
-
-
-def sane(parameter: click.Parameter) -> list[str]:
-    """Return values that an option may have, the default first."""
-    if isinstance(parameter.type, click.Choice):
-        return [str(parameter.type.choices[0])]
-    default = parameter.default
-    if parameter.metavar in ("FILE", "DIR", "PREFIX"):
-        return ["{place}/de", "{folder}"]
-    return [str(default)] if isinstance(default, str | int | float) and not callable(default) else ["1", "0.5", "1,1"]
 
 
 def everything(numbers: list[int], common: dict, jobs: int) -> list[dict]:
@@ -75,15 +70,21 @@ def case(runner, parameter: click.Parameter, value: str) -> dict:
     """Run one value."""
     folder = runner.fresh()
     (folder / "empty").mkdir()
+    for name, good in OLD.items():
+        shutil.copy(runner.place / good, folder / name)
     flag = max(parameter.opts, key=len)
-    shown = value.format(folder="empty", place=runner.place) if "{" in value and "%" not in value else value
+    shown = value.replace("{folder}", "empty")
     args = [*_without(runner.line, parameter, runner), flag, shown]
     if parameter.nargs == 2:
         args.append(shown)
     ending = runner.run(args, runner.line.standard_input(runner.place))
     written = tuple(name for name in (shown, shown + ".f2e", shown + ".e2f") if len(shown) < 200 and name)
     expected = verdicts.Expected(
-        statuses=(1, 2), counts=_counts(runner, parameter, shown), outputs=(*runner.outputs(), *written, *_logs(folder))
+        statuses=(1, 2),
+        counts=_counts(runner, parameter, shown),
+        rows=runner.rows(),
+        ignored=tuple(OLD),
+        outputs=(*runner.outputs(), *written, *_logs(folder)),
     )
     verdict = verdicts.judge(ending, folder, expected)
     word = verdict.word

@@ -44,8 +44,12 @@ class Expected:
         The complaint must name a line too, unless it is about the whole file.
     counts : dict of str to int
         Lines of each output of a run that ends well; ``""`` is standard output.
+    rows : bool
+        Lines of words are counted, as CoNLL has them, and no others.
     outputs : tuple of str
         Every file that may be there in the end.
+    ignored : tuple of str
+        Files that the harness put there.
     same : dict of str to bytes
         What outputs must be where the run ends well.
     numbers : bool
@@ -63,7 +67,9 @@ class Expected:
     others: tuple[str, ...] = ()
     line: bool = False
     counts: dict | None = None
+    rows: bool = False
     outputs: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
     same: dict | None = None
     numbers: bool = True
     renamed: tuple[bytes, bytes] = (b"", b"")
@@ -71,8 +77,10 @@ class Expected:
     own_words: bool = False
 
 
-def count_lines(data: bytes) -> int:
-    """Count lines as the commands do: the last may lack its newline."""
+def count_lines(data: bytes, rows: bool = False) -> int:
+    """Count lines as the commands do, the last may lack its newline; or those that begin with a number and a tab."""
+    if rows:
+        return len(re.findall(rb"(?m)^(?:\xef\xbb\xbf)?\d+\t", data))
     return data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
 
 
@@ -89,7 +97,7 @@ def judge(ending, folder: Path, expected: Expected) -> Verdict:
         return Verdict("memory", f"{ending.memory >> 20} MB")
     if "out of memory" in said:
         return Verdict("memory", "out of memory")
-    left = sorted(p.name for p in _files(folder) if p.name not in expected.outputs)
+    left = sorted(p.name for p in _files(folder) if p.name not in expected.outputs + expected.ignored)
     left += sorted(f"temporary {p.name}" for p in _files(Path(f"{folder}.tmp")))
     if left:
         return Verdict("leftover", " ".join(left))
@@ -107,7 +115,7 @@ def _done(ending, said, folder, expected):
         name: (folder / name).read_bytes() for name in expected.outputs if (folder / name).is_file()
     }
     for name, count in (expected.counts or {}).items():
-        found = count_lines(held.get(name, b""))
+        found = count_lines(held.get(name, b""), expected.rows)
         if found != count:
             return Verdict("lines", f"{name or 'standard output'}: {found} lines for {count}")
     for name, data in (expected.same or {}).items():
@@ -134,7 +142,7 @@ def _plain(data):
 
 
 def _refused(ending, said, folder, expected):
-    lines = said.splitlines()
+    lines = said.rstrip("\n").split("\n") if said else []
     if ending.status not in expected.statuses:
         return Verdict("status", f"{ending.status}: {said[-300:].strip()}")
     if expected.unheard:

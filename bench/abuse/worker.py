@@ -71,13 +71,17 @@ class Runner:
         """Return the names of the files that the good line writes."""
         return tuple(name for name in self.good if name)
 
+    def rows(self) -> bool:
+        """Tell whether what is counted are lines of CoNLL."""
+        return any(word.lines and word.kind == "conll" for word in self.line.inputs)
+
     def counts(self, replaced: int | None = None, data: bytes = b"") -> dict[str, int]:
         """Return how many lines the outputs have that have one for each of an input's, perhaps a damaged one's."""
         marked = [k for k, word in enumerate(self.line.inputs) if word.lines]
         if not marked:
             return {}
         own = data if marked[0] == replaced else (self.place / self.line.inputs[marked[0]].text).read_bytes()
-        count = verdicts.count_lines(own)
+        count = verdicts.count_lines(own, self.rows())
         return {"" if w.stream else w.text: count for w in self.line.outputs if w.lines}
 
     def close(self) -> None:
