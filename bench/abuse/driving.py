@@ -66,14 +66,13 @@ def make(place: Path, numbers: Collection[int] = ()) -> None:
     """Run every line, or some, in this process, outputs to the place."""
     from bench.abuse.worker import Runner
 
-    failed = []
     for line in lines.read():
         if numbers and line.number not in numbers:
             continue
         runner = Runner(place, line)
         ending = runner.warm()
         if ending.status:
-            failed.append(f"{line.number}: {line}: status {ending.status}\n{ending.err.decode()[-1000:]}")
+            sys.exit(f"{line.number}: {line}: status {ending.status}\n{ending.err.decode()[-1000:]}")
         for name, data in runner.good.items():
             if name:
                 (place / name).write_bytes(data)
@@ -81,8 +80,6 @@ def make(place: Path, numbers: Collection[int] = ()) -> None:
             if word.stream:
                 (place / word.text).write_bytes(ending.out)
         runner.close()
-    if failed:
-        sys.exit("\n".join(failed))
 
 
 def needed(numbers: Collection[int]) -> set[int]:

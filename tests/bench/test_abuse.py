@@ -89,6 +89,7 @@ def test_files_that_are_left_are_seen(folder):
     (folder / ".out.x.part").write_bytes(b"half")
     assert verdicts.judge(Ending(0, 1.0, 0), folder, expected).word == "leftover"
 
+
 def show(results):
     return "\n".join(json.dumps(r) for r in results if r["verdict"] not in verdicts.GOOD)
 
