@@ -109,8 +109,8 @@ def test_a_small_part_keeps_the_promise(tmp_path):
 
 @pytest.mark.slow
 def test_a_larger_part_keeps_the_promise(tmp_path):
-    """All lines and options, two minutes' worth."""
+    """Every line, some of the damages: two minutes' worth."""
     every = [line.number for line in lines.read()]
-    results = run_lines(tmp_path, every, random=2, contents=2)
-    assert len(results) > 4000
+    results = run_lines(tmp_path, every, fixed=10, random=2, contents=2)
+    assert len(results) > 2000
     assert show(results) == ""
