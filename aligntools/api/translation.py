@@ -342,7 +342,7 @@ def with_bigrams(
     most: int | None = None,
 ) -> "GrammarRules":
     """Return a grammar with bigrams of target sides as features: those that weights know, or the most frequent."""
-    from aligntools.formats.tagged import read_tags
+    from aligntools.formats.tagged import check_tags, read_tags
     from aligntools.translating.decoding.decoder import feature_names
     from aligntools.translating.grammar.features import add_bigrams, dominant_tags
 
@@ -350,6 +350,7 @@ def with_bigrams(
         tagged = read_tags(os.fspath(tags))
         if tagged.tags is None:
             raise DataError(os.fspath(tags), None, "has no tags")
+        check_tags(tagged, os.fspath(tags))
         by_word = dominant_tags(tagged.words, tagged.tags)
     else:
         by_word = {word.encode(): tag.encode() for word, tag in tags.items()}

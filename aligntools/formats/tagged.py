@@ -274,6 +274,22 @@ def format_tagged(words: Sequence[bytes], offsets, tags: Sequence[bytes], separa
     return _joined([without_spaces(word) + separator + tag for word, tag in pairs], offsets)
 
 
+def check_tags(text: Tokens, path: str) -> None:
+    """Refuse tags that are not UTF-8, where they become part of names. Raises DataError for the first one."""
+    bad = set()
+    for tag in set(text.tags or ()):
+        try:
+            tag.decode()
+        except UnicodeDecodeError:
+            bad.add(tag)
+    if bad:
+        assert text.tags is not None
+        k = next(k for k, tag in enumerate(text.tags) if tag in bad)
+        line = int(text.lines[np.searchsorted(text.offsets, k, "right") - 1])
+        shown = text.tags[k].decode("utf-8", "replace")[:40]
+        raise DataError(path, line, f"the tag '{shown}' is not UTF-8 (convert the file, for instance with iconv)")
+
+
 def without_spaces(word: bytes) -> bytes:
     """Return a word with no-break spaces for its spaces: as it stands where spaces separate words."""
     return word.replace(b" ", b"\xc2\xa0") if b" " in word else word

@@ -71,6 +71,7 @@ def read_vocabulary(path) -> dict:
     """
     found = {_NULL_NUMBER: NULL}
     for number, line in enumerate(files.lines(path), 1):
+        _check_utf8(line, path, number)
         fields = (line.removeprefix(_BOM) if number == 1 else line).split()
         if len(fields) not in (2, 3) or not fields[0].isdigit():
             shown = line[:60].decode("utf-8", "replace")

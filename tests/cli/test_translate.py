@@ -208,6 +208,12 @@ def test_old_spellings_and_figures(translate, tmp_path):
     assert translate("-v", "-q").stderr == b""
 
 
+def test_tags_that_are_not_utf8_are_named(translate, tmp_path):
+    weights = write_weights(tmp_path / "w", D_N=0.5)
+    (tmp_path / "tagged").write_bytes(b"the_D\n\ndog_N cat_\xe5\xff\n")
+    assert fails(translate("-w", weights, "--tags", tmp_path / "tagged"), "tagged:3: the tag '", "not UTF-8")
+
+
 def test_what_is_wrong_is_one_line(folder, command_inside, tmp_path):
     def said(*args, **how):
         return fails(command_inside("translate", folder / "text", *args), *how.pop("text"), **how)

@@ -72,3 +72,9 @@ def test_vocabularies_are_checked(tmp_path):
     path.write_bytes(b"2 a 1\nb 3 1\n")
     with pytest.raises(DataError, match=f"{path}:2: 'b 3 1' is not a number"):
         read_vocabulary(path)
+
+
+def test_a_vocabulary_that_is_not_utf8_is_named_itself(tmp_path):
+    (tmp_path / "a.vcb").write_bytes(b"2 the 5\n3 b\xfft 1\n")
+    with pytest.raises(DataError, match=r"a\.vcb:2: bytes that are not UTF-8"):
+        read_vocabulary(str(tmp_path / "a.vcb"))

@@ -88,7 +88,7 @@ def load_weights(path) -> Weights:
         raise DataError(path, None, "has no 'features' and 'weights'")
     for name in [*listed, *given]:
         if name not in NAMES:
-            raise DataError(path, None, f"unknown feature '{shown(name)}'; this program has {', '.join(NAMES)}")
+            raise DataError(path, None, f"unknown feature '{shown(name)}'; learn the weights again, with this version")
     values, active = np.zeros(len(NAMES)), np.zeros(len(NAMES), bool)
     for name in listed:
         value = given.get(name)

@@ -30,6 +30,7 @@ def _forward(begin, end, pairs, tags, at, values, first, start, transitions, alp
         mass = 0.0
         for j in range(wide):
             now[j] *= values[base + j]
+        for j in range(wide):  # apart from the products: see "How compiling works" in docs/contributing.md
             mass += now[j]
         if not mass > 0.0:
             return -math.inf
