@@ -41,6 +41,12 @@ class Place(click.types.StringParamType):
     def __init__(self, kind="file", written=False, endings=("",)):
         self.kind, self.written, self.endings = kind, written, endings
 
+    def convert(self, value, param, ctx):
+        """Refuse an empty name, as of a variable that is not set."""
+        if value == "":
+            self.fail("the name is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
     def shell_complete(self, ctx, param, incomplete):
         """Leave it to the shell."""
         return [CompletionItem(incomplete, type=self.kind)]

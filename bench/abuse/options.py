@@ -84,7 +84,7 @@ def case(runner, parameter: click.Parameter, value: str) -> dict:
         counts=_counts(runner, parameter, shown),
         rows=runner.rows(),
         ignored=tuple(OLD),
-        outputs=(*runner.outputs(), *written, *_logs(folder)),
+        outputs=(*runner.outputs(), *written, *_logs(folder), *_states(folder, parameter)),
     )
     verdict = verdicts.judge(ending, folder, expected)
     word = verdict.word
@@ -100,6 +100,11 @@ def case(runner, parameter: click.Parameter, value: str) -> dict:
 
 def _logs(folder):
     return [str(p.relative_to(folder)) for p in folder.glob("empty/*")]
+
+
+def _states(folder, parameter):
+    """Return what a training keeps in a folder that an option names."""
+    return [p.name for p in folder.rglob("*.state")] if parameter.name == "checkpoint" else []
 
 
 def _without(line, parameter, runner):

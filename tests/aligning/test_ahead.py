@@ -26,6 +26,7 @@ def work():
             compile_now()
 
 
+@pytest.mark.slow
 def test_nothing_is_compiled_ahead_that_align_does_not_call():
     compiled = compiled_by("tests.aligning.test_ahead")
     assert compiled["added"] == []

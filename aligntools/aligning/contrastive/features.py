@@ -20,6 +20,7 @@ Nothing else knows the features one by one: search, learning, weight files and `
 weight files and link trees name the features that they use, so older ones go on meaning the same.
 """
 
+import difflib
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,7 +134,11 @@ def select(text):
         elif name in NAMES:
             chosen[NAMES.index(name)] = not out
         else:
-            raise UsageProblem(f"no feature '{name}'; there are {', '.join(NAMES)}, and the groups {', '.join(GROUPS)}")
+            like = ", ".join(difflib.get_close_matches(name, (*GROUPS, *NAMES), 3))
+            advice = (
+                f"did you mean {like}?" if like else f"the groups are {', '.join(GROUPS)}; docs/models has the names"
+            )
+            raise UsageProblem(f"no feature '{name[:40]}'; {advice}")
     if not chosen.any():
         raise UsageProblem(f"'{text}' leaves no feature")
     return chosen
