@@ -94,7 +94,9 @@ def test_selections():
     assert features.select("all").all()
     assert features.select("posterior, cross-count").nonzero()[0].tolist() == [3, 16]
     assert features.select("paper,-translation,-local,posterior").sum() == 12
-    with pytest.raises(UsageProblem, match="no feature 'crosses'; there are translation"):
+    with pytest.raises(UsageProblem, match=r"no feature 'cross-coun'; did you mean cross-count.*\?"):
+        features.select("cross-coun")
+    with pytest.raises(UsageProblem, match="no feature 'crosses'; the groups are local, paper, all"):
         features.select("crosses")
     with pytest.raises(UsageProblem, match="leaves no feature"):
         features.select("local,-local")
