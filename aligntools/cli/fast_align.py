@@ -277,12 +277,13 @@ def force(flags, say):
             if not source or not target:
                 side = "source" if not source else "target"
                 raise DataError(flags.input, number, f"the {side} side is blank (remove the pair)")
-            if flags.reverse:
-                positions, score = aligner.align(target, source)
-                links = [b"%d-%d" % (i, j) for i, j in enumerate(positions.tolist()) if j >= 0]
-            else:
-                positions, score = aligner.align(source, target)
-                links = [b"%d-%d" % (i, j) for j, i in enumerate(positions.tolist()) if i >= 0]
+            try:
+                positions, score = aligner.align(*((target, source) if flags.reverse else (source, target)))
+            except MemoryError:
+                problem = f"{len(source)} by {len(target)} words take more memory than there is (remove the pair)"
+                raise DataError(flags.input, number, problem) from None
+            pairs = ((n, k) if flags.reverse else (k, n) for n, k in enumerate(positions.tolist()) if k >= 0)
+            links = [b"%d-%d" % pair for pair in pairs]
             total += score
             row = [*source, b"|||", *target, b"|||", *links, b"|||", b"%g" % score]
             out.write(b" ".join(row) + b"\n")
