@@ -109,8 +109,8 @@ def test_a_small_part_keeps_the_promise(tmp_path):
 
 @pytest.mark.slow
 def test_a_larger_part_keeps_the_promise(tmp_path):
-    """Every line, some of the damages: two minutes' worth."""
-    every = [line.number for line in lines.read()]
+    """Every other line, some of the damages: two minutes' worth."""
+    every = [line.number for line in lines.read()][::2]
     results = run_lines(tmp_path, every, fixed=10, random=2, contents=2)
-    assert len(results) > 2000
+    assert len(results) > 800
     assert show(results) == ""
