@@ -9,6 +9,7 @@ import sys
 import numpy as np
 
 from aligntools.aligning.applying import kernels_decoding as kd
+from aligntools.aligning.models import kernels_candidates
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.text import kernels_cooccurrence as kt
@@ -44,7 +45,7 @@ def sampler() -> None:
 def links() -> None:
     """What the sampler starts from."""
     kf.add_chunk(0, 0, TEXT, SAMPLED, 1.0, COUNTS, I64)
-    kf.candidates_block(0, 0, PAIRS, F32, I64, I32, True, ZERO, ZERO, SAMPLED)
+    kernels_candidates.candidates_block(0, 0, PAIRS, F32, I64, I32, True, ZERO, ZERO, SAMPLED)
 
 
 def decisions() -> None:

@@ -1,5 +1,6 @@
 """What every alignment model of one view of the text has: the view's words, the lexical table, the words of NULL."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ def pairs_of(text, chunk) -> Pairs:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class LexicalModel:
+class LexicalModel(ABC):
     """A trained model of one view; its subclasses add what they know of positions.
 
     Attributes
@@ -54,6 +55,7 @@ class LexicalModel:
         """Return the fields of this class by name, from which another model of the same words is made."""
         return {name: getattr(self, name) for name in LexicalModel.__dataclass_fields__}
 
+    @abstractmethod
     def posteriors(self, text, chunk, cells, other, directions, pool, logs):
         """Turn link matrices into posteriors, in place.
 
@@ -69,4 +71,3 @@ class LexicalModel:
         logs : float64 [2, k1 - k0], output
             Natural logarithms of ``p(target | source)`` and ``p(source | target)``.
         """
-        raise NotImplementedError

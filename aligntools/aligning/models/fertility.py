@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligntools.aligning.models import kernels_candidates
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models.base import pairs_of
 from aligntools.aligning.models.hmm import Hmm
@@ -105,7 +106,7 @@ class LinkCandidates:
         pairs = pairs_of(text, chunk)
 
         def task(b):
-            kf.candidates_block(
+            kernels_candidates.candidates_block(
                 *b, pairs, posteriors, table.ptr, table.ids, forward, np.float32(LEAST), np.float32(SURE),
                 self.arrays(),
             )  # fmt: skip
