@@ -4,12 +4,12 @@ import contextlib
 import importlib
 import logging
 import os
-import signal
 import sys
 
 import click
 
 from aligntools import __version__
+from aligntools.cli import signals
 from aligntools.formats import appearing
 from aligntools.ground import memory, portable
 from aligntools.ground.errors import AligntoolsError, one_line
@@ -108,30 +108,18 @@ def _occupy_closed_streams():
             os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
 
 
-def _end(number, _frame):
-    signal.signal(number, signal.SIG_IGN)  # a terminal that closes sends it more than once
-    sys.exit(128 + number)
-
-
-def _end_on_signals():
-    """End on signals by an exception, so that unfinished files are removed."""
-    signal.signal(signal.SIGTERM, _end)
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup ignores it
-        signal.signal(signal.SIGHUP, _end)
-
-
 @contextlib.contextmanager
 def _surroundings():
     """What a command may rely on: signals, standard streams, warnings shown."""
     _occupy_closed_streams()
-    _end_on_signals()
     stderr = sys.stderr
     sys.stderr = _Unfailing(stderr if stderr is not None else open(2, "w", closefd=False))  # noqa: SIM115
     logging.getLogger("aligntools").addHandler(warnings := _Warnings())
     logging.getLogger("aligntools.compiling").setLevel(logging.INFO)  # `options.verbosity` takes it back
     appearing.SYNC = not os.environ.get(NO_FSYNC)
     try:
-        yield
+        with signals.ending():
+            yield
     finally:
         sys.stderr.flush()
         sys.stderr = stderr

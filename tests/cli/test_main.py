@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 import click
 import pytest
@@ -96,6 +97,31 @@ def test_a_termination_signal_runs_what_cleans_up():
         run_program(command, [], "x")
     assert end.value.code == 143
     assert cleaned
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_in_a_destructor_ends_the_run_too(number, status, capfd):
+    class Held:
+        def __del__(self):
+            os.kill(os.getpid(), number)
+            sum(range(1000))  # the exception is raised here, and Python ignores it
+
+    went_on = []
+
+    @click.command("x")
+    def command():
+        held = Held()
+        del held
+        time.sleep(10)
+        went_on.append(True)
+
+    hook = sys.unraisablehook
+    with pytest.raises(SystemExit) as end:
+        sys.exit(run_program(command, [], "x"))
+    assert end.value.code == status
+    assert sys.unraisablehook is hook
+    assert not went_on
+    assert "gnored" not in capfd.readouterr().err
 
 
 def test_what_is_compiled_is_said_unless_quiet():

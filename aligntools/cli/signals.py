@@ -1,0 +1,47 @@
+"""Signals end a run by an exception, which unwinds it, so that unfinished files are removed."""
+
+import contextlib
+import signal
+import sys
+
+#: Seconds until an exception that went nowhere is raised once more.
+AGAIN = 0.01
+
+
+def _end(number, _frame):
+    signal.signal(number, signal.SIG_IGN)  # a terminal that closes sends it more than once
+    sys.exit(128 + number)
+
+
+@contextlib.contextmanager
+def ending():
+    """End on SIGTERM and SIGHUP by ``SystemExit``, status 128 and the signal's number.
+
+    A signal that comes while a destructor or a callback of compiled code runs is lost otherwise: Python says that it
+    ignores the exception, and goes on. Here such an exception, ``KeyboardInterrupt`` too, is raised again a moment
+    later.
+    """
+    signal.signal(signal.SIGTERM, _end)
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup ignores it
+        signal.signal(signal.SIGHUP, _end)
+    lost = []
+
+    def ignored(unraisable, before=sys.unraisablehook):
+        if not issubclass(unraisable.exc_type, (SystemExit, KeyboardInterrupt)):
+            before(unraisable)
+            return
+        lost.append((unraisable.exc_type, getattr(unraisable.exc_value, "args", ())))
+        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+
+    def again(_number, _frame):
+        if lost:
+            kind, arguments = lost.pop()
+            raise kind(*arguments)
+
+    hook, sys.unraisablehook = sys.unraisablehook, ignored
+    alarm = signal.signal(signal.SIGALRM, again)
+    try:
+        yield
+    finally:
+        sys.unraisablehook = hook
+        signal.signal(signal.SIGALRM, alarm)
