@@ -1,5 +1,6 @@
 """align, tag, parse and translate on a live pipe: an answer to everything, at once, and a quiet end."""
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -48,7 +49,10 @@ class Live:
     def __exit__(self, *_):
         self.watchdog.cancel()
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
 
     def send(self, data):
         self.process.stdin.write(data)
@@ -65,8 +69,11 @@ class Live:
 
     def end(self):
         """Return what comes after the last answer, the status, and the messages."""
-        out, messages = self.process.communicate(timeout=60)
-        return out, self.process.returncode, messages.decode()
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        out = self.process.stdout.read()  # not communicate(), which passes over what readline() has in its buffer
+        messages = self.process.stderr.read()
+        return out, self.process.wait(), messages.decode()
 
 
 ASKED = {
