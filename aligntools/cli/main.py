@@ -9,7 +9,7 @@ import sys
 import click
 
 from aligntools import __version__
-from aligntools.cli import signals
+from aligntools.cli import signals, streams
 from aligntools.formats import appearing
 from aligntools.ground import memory, portable
 from aligntools.ground.errors import AligntoolsError, one_line
@@ -78,52 +78,17 @@ class _Warnings(logging.Handler):
         sys.stderr.write(kind + one_line(record.getMessage()) + "\n")
 
 
-class _Unfailing:
-    """Standard error as it is, but that nobody reads it ends no run."""
-
-    def __init__(self, file):
-        self._file = file
-
-    def __getattr__(self, name):
-        return getattr(self._file, name)
-
-    def write(self, text):
-        """Write, or lose the text."""
-        with contextlib.suppress(OSError, ValueError):
-            return self._file.write(text)
-        return len(text)
-
-    def flush(self):
-        """Flush, if that is possible."""
-        with contextlib.suppress(OSError, ValueError):
-            self._file.flush()
-
-
-def _occupy_closed_streams():
-    """Open the null device where a standard stream is closed, lest the next file that is opened takes its number."""
-    for descriptor in range(3):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
-
-
 @contextlib.contextmanager
 def _surroundings():
     """What a command may rely on: signals, standard streams, warnings shown."""
-    _occupy_closed_streams()
-    stderr = sys.stderr
-    sys.stderr = _Unfailing(stderr if stderr is not None else open(2, "w", closefd=False))  # noqa: SIM115
-    logging.getLogger("aligntools").addHandler(warnings := _Warnings())
-    logging.getLogger("aligntools.compiling").setLevel(logging.INFO)  # `options.verbosity` takes it back
-    appearing.SYNC = not os.environ.get(NO_FSYNC)
-    try:
-        with signals.ending():
+    with streams.safe(), signals.ending():
+        logging.getLogger("aligntools").addHandler(warnings := _Warnings())
+        logging.getLogger("aligntools.compiling").setLevel(logging.INFO)  # `options.verbosity` takes it back
+        appearing.SYNC = not os.environ.get(NO_FSYNC)
+        try:
             yield
-    finally:
-        sys.stderr.flush()
-        sys.stderr = stderr
-        logging.getLogger("aligntools").removeHandler(warnings)
+        finally:
+            logging.getLogger("aligntools").removeHandler(warnings)
 
 
 def run(command, args=None, prog_name=None):

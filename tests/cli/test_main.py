@@ -4,6 +4,7 @@ import io
 import logging
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -241,3 +242,19 @@ def test_the_shell_gets_a_script_for_completion(monkeypatch):
     done = run(process=True)
     assert done.returncode == 0
     assert b"complete -o nosort -F _aligntools_completion aligntools" in done.stdout
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_there_is_no_room_for_is_an_error(unbuffered, tmp_path):
+    """Without a buffer, Python writes what there is room for and says nothing of the rest."""
+
+    def little_room():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    with open(tmp_path / "out", "wb") as out:
+        done = subprocess.run(
+            [sys.executable, "-m", "aligntools", "align", "--help"], stdout=out, stderr=subprocess.PIPE, cwd=ROOT,
+            preexec_fn=little_room, env=os.environ | {"PYTHONUNBUFFERED": unbuffered}, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.decode() == "error: output: File too large\n"

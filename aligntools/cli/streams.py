@@ -1,0 +1,71 @@
+"""Standard streams as a command may rely on them: open, written whole, and nobody has to read the messages."""
+
+import contextlib
+import io
+import os
+import sys
+
+
+class _Unfailing:
+    """Standard error as it is, but that nobody reads it ends no run."""
+
+    def __init__(self, file):
+        self._file = file
+
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+
+    def write(self, text):
+        """Write, or lose the text."""
+        with contextlib.suppress(OSError, ValueError):
+            return self._file.write(text)
+        return len(text)
+
+    def flush(self):
+        """Flush, if that is possible."""
+        with contextlib.suppress(OSError, ValueError):
+            self._file.flush()
+
+
+def _occupy_closed():
+    """Open the null device where a standard stream is closed, lest the next file that is opened takes its number."""
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number
+
+
+@contextlib.contextmanager
+def _written_whole():
+    """Put a buffer before a standard output that has none, as under PYTHONUNBUFFERED.
+
+    Python writes to such a one only as much as there is room for, and says nothing about the rest.
+    """
+    out = sys.stdout
+    if not isinstance(getattr(out, "buffer", None), io.RawIOBase):
+        yield
+        return
+    raw = io.FileIO(out.fileno(), "wb", closefd=False)
+    sys.stdout = io.TextIOWrapper(io.BufferedWriter(raw), out.encoding, out.errors, write_through=True)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError, ValueError):  # what could not be written was said when it was flushed first
+            sys.stdout.flush()
+        raw.close()
+        sys.stdout = out
+
+
+@contextlib.contextmanager
+def safe():
+    """Make the standard streams safe while the block runs."""
+    _occupy_closed()
+    stderr = sys.stderr
+    sys.stderr = _Unfailing(stderr if stderr is not None else open(2, "w", closefd=False))  # noqa: SIM115
+    try:
+        with _written_whole():
+            yield
+    finally:
+        sys.stderr.flush()
+        sys.stderr = stderr
