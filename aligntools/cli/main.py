@@ -37,6 +37,7 @@ COMMANDS = {
     "lexicon": "Write translation tables and shortlists from aligned text.",
     "translate": "Translate text with a hierarchical grammar.",
     "imputed-risk": "Learn a translation system's weights, from bitext and from target text alone.",
+    "drop-ins": "Write programs that stand in for other aligners' own into a folder.",
     "warmup": "Compile everything once, for container images and CI.",
 }
 

@@ -6,7 +6,6 @@ import functools
 import io
 import os
 import resource
-import runpy
 import select
 import signal
 import sys
@@ -16,10 +15,10 @@ import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.report import ROOT
+from aligntools.cli import standins
 
-#: Programs of bin/, which are not among the subcommands.
-SCRIPTS = ("fast_align", "atools")
+#: Programs that stand in for others, which are not among the subcommands.
+SCRIPTS = tuple(standins.PROGRAMS)
 
 
 @dataclass
@@ -50,11 +49,7 @@ def program(name: str):
         from aligntools.cli.main import cli
 
         return cli, "aligntools"
-    path = list(sys.path)
-    try:
-        return runpy.run_path(str(ROOT / "bin" / name), run_name=name)["command"], name
-    finally:
-        sys.path[:] = path
+    return standins.command(name), name
 
 
 def call(name: str, args: list[str]) -> int:

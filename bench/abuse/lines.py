@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from aligntools.cli import standins
+
 #: Kinds of files without a text's lines.
 BINARY = ("model",)
 #: Kinds of which a complaint need not name a line: not read line by line.
@@ -46,7 +48,7 @@ class Line:
     number : int
         Counted from 1.
     command : str
-        The first word; ``fast_align`` and ``atools`` are the programs in bin/.
+        The first word; those of ``aligntools.cli.standins`` are no subcommands.
     words : tuple of Word
         The others.
     small : bool
@@ -96,7 +98,7 @@ class Line:
 
 def _threads(command):
     """Return what keeps a command to one thread, where it has several."""
-    alone = ("symmetrize", "eval-", "lexicon", "filter-grammar", "fast_align", "atools")
+    alone = ("symmetrize", "eval-", "lexicon", "filter-grammar", "drop-ins", *standins.PROGRAMS)
     return [] if command.startswith(alone) and command != "eval-lm" else ["--threads", "1"]
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from bench.abuse import driving, forking, lines
 from bench.abuse.forking import Ending
-from bench.report import ROOT
 
 
 @dataclass
@@ -49,7 +48,7 @@ class Setting:
 def command(line: lines.Line, arguments: list[str]) -> list[str]:
     """Return a process's command line."""
     if line.command in forking.SCRIPTS:
-        return [sys.executable, str(ROOT / "bin" / line.command), *arguments]
+        return [sys.executable, "-m", "aligntools.cli.standins", line.command, *arguments]
     return [sys.executable, "-m", "aligntools", line.command, *arguments]
 
 

@@ -4,7 +4,6 @@ import contextlib
 import functools
 import io
 import os
-import runpy
 import signal
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from tests.places import ROOT as ROOT
 
 
 def run(*args, stdin=b"", cwd=None, script=None, timeout=120, process=False):
-    """Run ``aligntools ARGS`` (or a script of bin/) and return the finished process, outputs as bytes.
+    """Run ``aligntools ARGS`` (or a stand-in program) and return the finished process, outputs as bytes.
 
     Parameters
     ----------
@@ -46,8 +45,8 @@ def without_compiling(errors):
 
 
 def program(script=None):
-    """Return the command line of ``aligntools`` or of a script of bin/."""
-    return [sys.executable, str(ROOT / "bin" / script)] if script else [sys.executable, "-m", "aligntools"]
+    """Return the command line of ``aligntools`` or of a program that stands in for another."""
+    return [sys.executable, "-m", *(["aligntools.cli.standins", script] if script else ["aligntools"])]
 
 
 @functools.cache
@@ -56,11 +55,9 @@ def _command(script):
         from aligntools.cli.main import cli
 
         return cli
-    path = list(sys.path)
-    try:
-        return runpy.run_path(str(ROOT / "bin" / script), run_name=script)["command"]
-    finally:
-        sys.path[:] = path
+    from aligntools.cli import standins
+
+    return standins.command(script)
 
 
 def _run_inside(args, stdin, cwd, script):

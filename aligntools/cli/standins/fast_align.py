@@ -1,4 +1,4 @@
-"""``bin/fast_align``: fast_align's flags and output forms; what they mean is done by ``align``'s own code."""
+"""Stands in for fast_align: fast_align's flags and output forms; what they mean is done by ``align``'s own code."""
 
 import getopt
 import math

@@ -1,0 +1,133 @@
+"""``aligntools drop-ins``: programs and Python packages under other aligners' names, written into a folder."""
+
+import importlib.util
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+
+from aligntools.cli import options, standins
+from aligntools.formats.appearing import appearing
+from aligntools.ground.errors import DataError, UsageProblem
+
+#: What tells files that this command wrote from all others.
+MARK = "written by aligntools drop-ins"
+#: What the programs import; each may have come from a folder of its own.
+NEEDED = ("aligntools", "click", "numpy", "numba", "llvmlite", "safetensors", "tqdm", "scipy")
+#: Longer first lines, and such with blanks, are cut by the kernel.
+LONGEST = 120
+
+_PROGRAM = '''{shebang}
+"""Stands in for {name}; {mark}."""
+
+import sys
+
+sys.path[:0] = [folder for folder in {folders!r} if folder not in sys.path]
+try:
+    from aligntools.cli.standins import main
+
+    status = main({name!r})
+except ModuleNotFoundError as missing:
+    status = f"{name}: no Python package {{missing.name}} for {{sys.executable}}; run aligntools drop-ins again"
+sys.exit(status)
+'''
+_PACKAGE = '''"""Stands in for {name}; {mark}."""
+from aligntools.adapters.{name} import *  # noqa: F403
+'''
+
+
+@click.command("drop-ins", cls=options.Command)
+@click.argument("folder", metavar="DIR", type=options.Place("dir"))
+@options.group(
+    "Common options",
+    click.option("--overwrite", is_flag=True, help="Replace files of these names that this command did not write."),
+)
+@options.group("Messages", options.verbosity)  # fmt: skip
+def command(folder, overwrite, quiet, verbose):
+    """Write programs into DIR that take other aligners' flags and print what they print.
+
+    With DIR first on the PATH, a pipeline that calls those aligners calls aligntools instead. The programs run with the
+    Python that runs this command, whatever Python is on the PATH.
+
+    DIR/python gets Python packages under other aligners' names. They are found by programs whose PYTHONPATH has
+    DIR/python first, where aligntools is installed too. Nothing else on the machine changes; remove DIR to undo it.
+
+    \b
+    Example:
+      aligntools drop-ins /tmp/drop-ins
+      PATH=/tmp/drop-ins:$PATH fast_align -d -o -v -i data/samples/de-en.txt > /tmp/forward.align
+    """
+    place = Path(folder)
+    texts = {place / name: _program(name) for name in standins.PROGRAMS}
+    texts |= {place / "python" / name / "__init__.py": _package(name) for name in _packages()}
+    if not overwrite:
+        for path in texts:
+            if _foreign(path):
+                raise UsageProblem(f"{path} is there, and not from this command; give another folder or --overwrite")
+    for path, text in texts.items():
+        _write(path, text)
+        if verbose:
+            click.echo(path, err=True)
+    if not quiet:
+        click.echo(f"{place}: {' '.join(standins.PROGRAMS)}; put it first on the PATH", err=True)
+        if packages := _packages():
+            click.echo(f"{place / 'python'}: {' '.join(packages)}; put it first on the PYTHONPATH", err=True)
+
+
+def _packages():
+    """Return the names of the adapters that there are."""
+    if importlib.util.find_spec("aligntools.adapters") is None:
+        return []
+    return [name for name in standins.PACKAGES if importlib.util.find_spec(f"aligntools.adapters.{name}")]
+
+
+def _package(name):
+    return _PACKAGE.format(name=name, mark=MARK)
+
+
+def _program(name):
+    """Return a script that runs with this Python and finds what this Python finds."""
+    return _PROGRAM.format(shebang=_shebang(), name=name, mark=MARK, folders=_folders())
+
+
+def _shebang():
+    """Return the first line; -E, lest the caller's PYTHONPATH and PYTHONHOME, meant for another Python, count."""
+    if len(sys.executable) < LONGEST and not set(sys.executable) & set(" \t"):
+        return f"#!{sys.executable} -EP"
+    return f"#!/bin/sh\n'''exec' {shlex.quote(sys.executable)} -EP \"$0\" \"$@\"\n' '''"
+
+
+def _folders():
+    """Return where the packages are that such a Python does not find by itself."""
+    found = {}
+    for name in NEEDED:
+        spec = importlib.util.find_spec(name)
+        if spec and spec.origin:
+            found[name] = str(Path(spec.origin).resolve().parent.parent)
+    code = "import sys; print(*sys.path, sep='\\n')"
+    known = subprocess.run([sys.executable, "-EPc", code], capture_output=True, text=True, check=False).stdout
+    return [folder for folder in dict.fromkeys(found.values()) if folder not in known.splitlines()]
+
+
+def _foreign(path):
+    """Tell whether something is there that this command did not write."""
+    if not os.path.lexists(path):
+        return False
+    return path.is_symlink() or not path.is_file() or MARK not in path.read_text(encoding="utf-8", errors="replace")
+
+
+def _write(path, text):
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink():  # the link is replaced, not what it leads to
+            path.unlink()
+        with appearing(path) as name:
+            Path(name).write_text(text, encoding="utf-8")
+            if text.startswith("#!"):
+                mode = os.stat(name).st_mode
+                os.chmod(name, mode | (mode & 0o444) >> 2)
+    except OSError as error:
+        raise DataError(str(path), None, f"cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,28 @@
+"""Programs that stand in for other aligners' own: the same flags, output and messages.
+
+``aligntools drop-ins`` puts them into a folder under the names that they stand in for; the checkout's ``bin/`` has the
+first two.
+"""
+
+import importlib
+
+#: Every program, and where its click command is: ``module:name``.
+PROGRAMS = {
+    "fast_align": "aligntools.cli.standins.fast_align:command",
+    "atools": "aligntools.cli.standins.atools:command",
+}
+#: Python packages that have an adapter of the same name in ``aligntools.adapters``.
+PACKAGES = ("eflomal", "systran_align", "simalign")
+
+
+def command(name: str):
+    """Return the click command of a program."""
+    module, _, attribute = PROGRAMS[name].partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def main(name: str, args=None) -> int:
+    """Run a program and return its exit status; without arguments, those of the process."""
+    from aligntools.cli.main import run
+
+    return run(command(name), args, prog_name=name)
