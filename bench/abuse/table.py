@@ -21,7 +21,12 @@ def arguments(parser):
     parser.add_argument("--contents", type=int, default=60, metavar="N", help="for models, with the checksum right")
     parser.add_argument("--faults", type=int, default=500, metavar="N", help="[%(default)s]")
     parser.add_argument("--kills", type=float, default=3600, metavar="SECONDS", help="[%(default)s]")
-    parser.add_argument("--cases", type=Path, metavar="FILE", help="write every case here, as JSON lines")
+    parser.add_argument(
+        "--cases",
+        type=Path,
+        metavar="FILE",
+        help="write every case here, as JSON lines; parts that are not run now are taken from it",
+    )
 
 
 def run(o):
@@ -29,7 +34,7 @@ def run(o):
     place = driving.prepare(o.work)
     chosen = [line.number for line in lines.read() if not o.lines or line.number in o.lines]
     common = {"place": str(place), "seed": o.seed}
-    found = {}
+    found = _kept(o.cases, o.parts) if o.cases and o.cases.exists() else {}
     if "inputs" in o.parts:
         found["inputs"] = inputs.everything(chosen, common | {"random": o.random, "contents": o.contents}, o.jobs)
     if "options" in o.parts:
@@ -42,7 +47,18 @@ def run(o):
         with open(o.cases, "w", encoding="utf-8") as file:
             for part, results in found.items():
                 file.writelines(json.dumps({"part": part} | r) + "\n" for r in results)
+    found = {part: found[part] for part in PARTS if part in found}
     return "What is promised under abuse", "\n\n".join([*text(found, o.seed), report.circumstances()])
+
+
+def _kept(path, parts):
+    """Return the cases of an earlier run, but those of some parts."""
+    found = defaultdict(list)
+    for line in path.read_text("utf-8").splitlines():
+        result = json.loads(line)
+        if result["part"] not in parts:
+            found[result.pop("part")].append(result)
+    return dict(found)
 
 
 def text(found: dict[str, list[dict]], seed: int):
