@@ -145,7 +145,11 @@ def minimize(
     vectors = _Vectors(len(state.x), pool)
     if not np.isfinite(state.value):
         return Found(state, False, "the function is not finite at the start")
-    while state.steps < iterations:
+    while True:
+        if state.small >= 2:  # of a State that was kept just before the end, too
+            return Found(state, True, "the function falls by less than the tolerance")
+        if state.steps >= iterations:
+            return Found(state, False, "all iterations are done")
         if not len(state.x) or np.max(np.abs(state.gradient)) <= gradient_tolerance:
             return Found(state, True, "the gradient is zero within its tolerance")
         direction = _direction(state, vectors)
@@ -167,9 +171,6 @@ def minimize(
         state.small = state.small + 1 if fall <= tolerance * scale else 0
         if progress is not None and progress(state):
             return Found(state, False, "stopped")
-        if state.small >= 2:
-            return Found(state, True, "the function falls by less than the tolerance")
-    return Found(state, False, "all iterations are done")
 
 
 def _remember(state, step, change, vectors):

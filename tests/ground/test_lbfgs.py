@@ -1,5 +1,6 @@
 """Limited-memory BFGS against known minima and against SciPy's."""
 
+import copy
 import itertools
 
 import numpy as np
@@ -84,10 +85,25 @@ def test_a_stopped_run_goes_on_to_the_same_end():
     whole = lbfgs.minimize(function, np.zeros(25), 20, 0, memory=3)
     first = lbfgs.minimize(function, np.zeros(25), 50, 0, memory=3, progress=lambda s: s.steps == 8)
     assert first.message == "stopped"
-    copy = {name: a.copy() for name, a in first.state.arrays().items()}
-    second = lbfgs.minimize(function, lbfgs.State.from_arrays(copy), 20, 0, memory=3)
+    arrays = {name: a.copy() for name, a in first.state.arrays().items()}
+    second = lbfgs.minimize(function, lbfgs.State.from_arrays(arrays), 20, 0, memory=3)
     assert second.state.x.tobytes() == whole.state.x.tobytes()
     assert second.state.steps == 20
+
+
+def test_a_run_that_was_stopped_just_before_its_end_makes_no_step_more():
+    """Of what was kept after each step, the last included, one comes to the same end."""
+    function, _ = quadratic(2, 25)
+    kept = []
+    whole = lbfgs.minimize(
+        function, np.zeros(25), 100, 1e-3, progress=lambda s: kept.append(copy.deepcopy(s.arrays())) or False
+    )
+    assert whole.converged
+    assert len(kept) == whole.state.steps > 5
+    for arrays in kept:
+        found = lbfgs.minimize(function, lbfgs.State.from_arrays(arrays), 100, 1e-3)
+        assert found.state.x.tobytes() == whole.state.x.tobytes()
+        assert (found.converged, found.state.steps) == (True, whole.state.steps)
 
 
 def test_ends():
