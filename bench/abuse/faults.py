@@ -152,7 +152,8 @@ def no_temporary_folder(scene):
 
 @fault
 def full_cache(scene):
-    with processes.small_disk(scene.folder.with_name("cachedisk"), 4096 * scene.rng.choice((1, 8, 64))):
+    size = 4096 * scene.rng.choice((1, 8, 64))
+    with processes.small_disk(scene.folder.with_name("cachedisk"), size, "700"):  # others may not write: it is used
         scene.setting.environment["ALIGNTOOLS_CACHE_DIR"] = str(scene.folder.with_name("cachedisk"))
         _same(scene)
         yield

@@ -105,10 +105,10 @@ def run(words: list[str], folder: Path, setting: Setting, source: str = os.devnu
 
 
 @contextlib.contextmanager
-def small_disk(folder: Path, size: int) -> Iterator[bool]:
+def small_disk(folder: Path, size: int, mode: str = "1777") -> Iterator[bool]:
     """Mount a disk of so many bytes on a folder; tell whether that could be done."""
     folder.mkdir(parents=True, exist_ok=True)
-    options = f"size={size},mode=1777"
+    options = f"size={size},mode={mode}"
     words = ["mount", "-t", "tmpfs", "-o", options, "none", str(folder)]
     mounted = os.geteuid() == 0 and subprocess.run(words, capture_output=True, check=False).returncode == 0
     try:
