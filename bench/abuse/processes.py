@@ -57,6 +57,8 @@ def _before(setting: Setting) -> Callable[[], None]:
         for kind, value in setting.limits.items():
             resource.setrlimit(kind, (value, value))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        for number in (signal.SIGINT, signal.SIGHUP):  # ignored where the harness itself runs in the background
+            signal.signal(number, signal.SIG_DFL)
         for k in setting.closed:
             os.close(k)
 
