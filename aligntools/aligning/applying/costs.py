@@ -1,0 +1,154 @@
+"""Scores of aligned sentence pairs on eflomal's scale, from the counts of the links themselves.
+
+What eflomal (Östling & Tiedemann 2016) writes with ``-F`` and ``-R``: for each observed word the best position's
+probability in the sampler's state, its own link taken out of the counts, NULL left aside; the mean over the words of
+its negative logarithm. eflomal draws the fertility distributions; here their expected logarithms stand.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.aligning.applying import kernels_costs as kc
+from aligntools.aligning.models.lexical import exp_digamma
+from aligntools.formats.corpus import Bitext, Side
+from aligntools.formats.pharaoh import Links
+
+#: Dirichlet parameters of jumps and fertilities.
+JUMP_ALPHA, FERTILITY_ALPHA = 0.5, 0.5
+#: Jumps that share the mass of what was not seen, about as many as there are.
+LIKELY_JUMPS = 100
+#: Sentences worked at a time.
+BLOCK = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class DirectedPriors:
+    """Pseudo-counts of one direction, in the text's word ids.
+
+    Attributes
+    ----------
+    pairs : int32 [n, 2] and float64 [n]
+        Given and observed word.
+    fertilities : int32 [n, 2] and float64 [n]
+        Given word and how many links.
+    jumps : int32 [n] and float64 [n]
+    """
+
+    pairs: tuple[np.ndarray, np.ndarray]
+    fertilities: tuple[np.ndarray, np.ndarray]
+    jumps: tuple[np.ndarray, np.ndarray]
+
+
+_NO_PAIRS = (np.empty((0, 2), np.int32), np.empty(0))
+NO_PRIORS = DirectedPriors(_NO_PAIRS, _NO_PAIRS, (np.empty(0, np.int32), np.empty(0)))
+
+
+def link_costs(bitext: Bitext, forward: Links | None, reverse: Links | None, pool, model=3, priors=(NO_PRIORS,) * 2):
+    """Score the pairs of a text by their links.
+
+    Parameters
+    ----------
+    bitext : Bitext
+    forward, reverse : Links or None
+        One link at most for each target word, and for each source word.
+    pool : Pool
+    model : int
+        1 for words alone, 2 with jumps, 3 with fertilities too.
+    priors : (DirectedPriors, DirectedPriors)
+
+    Returns
+    -------
+    float64 [2, pairs]
+        Forward and reverse: lower is better. -0.0 for blank pairs, NaN for a direction without links.
+    """
+    out = np.full((2, len(bitext)), np.nan)
+    sizes = len(bitext.source_vocabulary), len(bitext.target_vocabulary)
+    if forward is not None:
+        positions = _positions(forward, bitext.target, 1)
+        out[0] = _costs(bitext.source, bitext.target, positions, sizes, priors[0], model, pool)
+    if reverse is not None:
+        positions = _positions(reverse, bitext.source, 0)
+        out[1] = _costs(bitext.target, bitext.source, positions, sizes[::-1], priors[1], model, pool)
+    return out
+
+
+def _positions(links, observed, column):
+    """Return the position that each observed word is linked to, int32 [words]; -1 for none."""
+    found = np.full(len(observed.tokens), -1, np.int32)
+    at = observed.offsets[links.sentences()] + links.pairs[:, column]
+    found[at] = links.pairs[:, 1 - column]
+    return found
+
+
+def _costs(given: Side, observed: Side, links, sizes, priors, model, pool):
+    counts = _counts(given, observed, links, sizes, priors)
+    out = np.empty(len(given))
+    longest = [int(side.lengths().max(initial=0)) for side in (given, observed)]
+
+    def task(block):
+        kc.costs_block(
+            *block, given.tokens, given.offsets, observed.tokens, observed.offsets, links, counts, model,
+            np.empty(longest[0], np.int64), np.empty(longest[1], np.int64), out,
+        )  # fmt: skip
+
+    pool.map(task, [(k, min(k + BLOCK, len(given))) for k in range(0, len(given), BLOCK)])
+    return out
+
+
+def _counts(given, observed, links, sizes, priors):
+    """Count links, jumps and fertilities over a text."""
+    n_given, n_observed = sizes
+    linked = np.flatnonzero(links >= 0)
+    sentence = np.searchsorted(observed.offsets, linked, "right") - 1
+    at = given.offsets[sentence] + links[linked]
+    words, others = given.tokens[at].astype(np.int64), observed.tokens[linked]
+    keys, n = np.unique(words << 32 | others, return_counts=True)
+    n = n.astype(np.float64)
+    if len(priors.pairs[1]):
+        more = priors.pairs[0][:, 0].astype(np.int64) << 32 | priors.pairs[0][:, 1]
+        keys, place = np.unique(np.concatenate([keys, more]), return_inverse=True)
+        n = np.bincount(place, np.concatenate([n, priors.pairs[1]]), len(keys))
+    rows = keys >> 32
+    ptr = np.searchsorted(rows, np.arange(n_given + 1))
+    sums = np.bincount(rows, n, n_given) + kc.LEXICAL_ALPHA * n_observed
+    ids = (keys & 0xFFFFFFFF).astype(np.int32)
+    jumps = _jumps(given, links, linked, sentence, priors)
+    return kc.LinkCounts(ptr, ids, n, sums, jumps, _ratios(given, at, n_given, priors))
+
+
+def _jumps(given, links, linked, sentence, priors):
+    """Count jumps from one linked word to the next, from before the first one and to behind the last one too."""
+    position = links[linked].astype(np.int64)
+    first, last = np.ones(len(linked), bool), np.ones(len(linked), bool)
+    first[1:] = last[:-1] = sentence[1:] != sentence[:-1]
+    before = np.empty_like(position)
+    before[1:] = position[:-1]
+    before[first] = -1
+    ends = given.lengths()[sentence[last]] - position[last]
+    jumps = np.concatenate([position - before, ends])
+    counts = np.bincount(_jump_index(jumps), minlength=kc.JUMPS).astype(np.float64)
+    counts += np.bincount(_jump_index(priors.jumps[0].astype(np.int64)), priors.jumps[1], kc.JUMPS)
+    total = counts.sum() + LIKELY_JUMPS * JUMP_ALPHA
+    counts += JUMP_ALPHA
+    counts[-1] = total
+    return counts
+
+
+def _jump_index(jumps):
+    return np.clip(jumps + kc.FARTHEST, 0, kc.JUMPS - 2)
+
+
+def _ratios(given, at, n_given, priors):
+    """Return how much more probable each number of links is than one less, by expected logarithms."""
+    size = kc.FERTILITIES
+    fertility = np.minimum(np.bincount(at, minlength=len(given.tokens)), size - 1)
+    counts = np.bincount(given.tokens.astype(np.int64) * size + fertility, minlength=n_given * size).astype(np.float64)
+    (words, numbers), alphas = priors.fertilities[0].T.astype(np.int64), priors.fertilities[1]
+    counts += np.bincount(words * size + np.minimum(numbers, size - 1), alphas, n_given * size)
+    expected = exp_digamma(counts + FERTILITY_ALPHA).reshape(-1, size)
+    ratios = np.empty_like(expected)
+    ratios[:, 0] = 1.0
+    ratios[:, 1:] = expected[:, 1:] / expected[:, :-1]
+    ratios[:, -1] = 1e-10  # as good as never
+    return ratios
