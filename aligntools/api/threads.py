@@ -1,7 +1,8 @@
 """How many threads the public functions use, and the pool that they work with."""
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from aligntools.ground.parallel import Pool
@@ -13,6 +14,12 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0)) or 1
     return os.cpu_count() or 1
+
+
+def threads_of(environment: Mapping[str, str] = os.environ) -> int | None:
+    """Return the threads that OMP_NUM_THREADS asks for, as other aligners take it; None for all cores."""
+    found = re.match(r"\s*(\d+)", environment.get("OMP_NUM_THREADS", ""))
+    return (int(found[1]) or None) if found else None
 
 
 @contextmanager

@@ -150,13 +150,18 @@ def stream_bitext(
                 return
 
 
-def read_side(path, *, lowercase=True) -> tuple[Side, Vocabulary]:
+def read_side(path, *, lowercase=True, strict=True) -> tuple[Side, Vocabulary]:
     """Read one-sided text, a sentence a line; a blank line is a sentence without words.
+
+    Parameters
+    ----------
+    strict : bool
+        Otherwise a line that is not UTF-8 is as a blank one, and the file may be empty.
 
     Raises
     ------
     DataError
-        When the file cannot be read or is empty, or a line is not UTF-8.
+        When the file cannot be read; with ``strict`` when it is empty, or a line is not UTF-8.
     """
     blocks = _blocks(path)
     try:
@@ -166,14 +171,14 @@ def read_side(path, *, lowercase=True) -> tuple[Side, Vocabulary]:
         while text.fill():
             table = text.take(text.left)
             valid = table[:, 7] == 1
-            if not valid.all():
+            if strict and not valid.all():
                 bad = line + 1 + int(np.argmin(valid))
                 raise DataError(path, bad, "bytes that are not UTF-8 (convert the file, for instance with iconv)")
             builder.add(text.block, table, 0, valid)
             line += len(table)
     finally:
         blocks.close()
-    if not line:
+    if strict and not line:
         raise DataError(path, None, "is empty; give text, one sentence a line")
     return builder.finish(lowercase)
 

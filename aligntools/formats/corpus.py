@@ -101,6 +101,29 @@ class Bitext:
         return len(self.source)
 
 
+def paired(
+    source: Side, target: Side, source_vocabulary: Vocabulary, target_vocabulary: Vocabulary, max_length: int
+) -> Bitext:
+    """Make a text of two sides; a pair with a blank side, or one of more than so many words, becomes empty.
+
+    The vocabularies stay as they are.
+    """
+    lengths = np.stack([source.lengths(), target.lengths()])
+    blank, over_long = lengths.min(0) == 0, lengths.max(0) > max_length
+    skipped = Skipped()
+    skipped.note("over_long", 1 + np.flatnonzero(over_long & ~blank))
+    skipped.note("blank", 1 + np.flatnonzero(blank))
+    left_out = blank | over_long
+    sides = []
+    for side, n in zip((source, target), lengths, strict=True):
+        if left_out.any():
+            offsets = np.zeros(len(side) + 1, np.int64)
+            np.cumsum(np.where(left_out, 0, n), out=offsets[1:])
+            side = Side(side.tokens[np.repeat(~left_out, n)], offsets)
+        sides.append(side)
+    return Bitext(sides[0], sides[1], source_vocabulary, target_vocabulary, skipped)
+
+
 def parts_of(bitext: Bitext, sentences: int) -> Iterator[Bitext]:
     """Cut a text into runs of so many sentence pairs, whose offsets begin at 0; words are not copied.
 

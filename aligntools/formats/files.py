@@ -154,6 +154,13 @@ def lines(path: str) -> Iterator[bytes]:
             yield line.rstrip(b"\n").removesuffix(b"\r")
 
 
+def text_lines(path: str) -> Iterator[str]:
+    """Yield lines as `lines` does, decoded, without a mark at the beginning; what is not UTF-8 becomes surrogates."""
+    for number, line in enumerate(lines(path)):
+        text = line.decode("utf-8", "surrogateescape")
+        yield text if number else text.removeprefix("\ufeff")
+
+
 class _Output:
     """A file that is being written; what fails is its own `DataError`, unlike what else fails meanwhile."""
 
@@ -207,6 +214,33 @@ def writing(path):
             open(name, "r+b" if appears else "wb") as raw,
             _compressor(path, raw) as out,
         ):
+            try:
+                yield _Output(path, out)
+            except OSError as error:
+                foreign = error
+                raise
+            out.flush()
+    except OSError as error:
+        if error is foreign:
+            raise
+        raise _cannot_write(path, error) from None
+
+
+@contextlib.contextmanager
+def writing_for_holders(path):
+    """Open ``path`` as `writing` does; but a file that is there already is written in place.
+
+    For callers that hold their files open, by name or without one, and read them afterwards: a renamed file would leave
+    them with the old one. It is emptied at once.
+    """
+    path = str(path)
+    if not os.path.isfile(path) or path == "/dev/stdout":
+        with writing(path) as out:
+            yield out
+        return
+    foreign = None
+    try:
+        with open(path, "wb") as raw, _compressor(path, raw) as out:
             try:
                 yield _Output(path, out)
             except OSError as error:

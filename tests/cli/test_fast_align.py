@@ -4,7 +4,8 @@ import sys
 
 import pytest
 
-from aligntools.cli.standins.fast_align import Flags, WrongFlags, parse, settings_of, threads_of
+from aligntools.api.threads import threads_of
+from aligntools.cli.standins.fast_align import Flags, WrongFlags, parse, settings_of
 from tests.cli.running import ROOT, fails, run
 
 TEXT = ROOT / "data" / "samples" / "de-en.txt"

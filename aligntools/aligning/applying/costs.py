@@ -13,6 +13,7 @@ from aligntools.aligning.applying import kernels_costs as kc
 from aligntools.aligning.models.lexical import exp_digamma
 from aligntools.formats.corpus import Bitext, Side
 from aligntools.formats.pharaoh import Links
+from aligntools.formats.priors import Priors
 
 #: Dirichlet parameters of jumps and fertilities.
 JUMP_ALPHA, FERTILITY_ALPHA = 0.5, 0.5
@@ -41,10 +42,35 @@ class DirectedPriors:
 
 
 _NO_PAIRS = (np.empty((0, 2), np.int32), np.empty(0))
-NO_PRIORS = DirectedPriors(_NO_PAIRS, _NO_PAIRS, (np.empty(0, np.int32), np.empty(0)))
+#: No priors, forward and reverse.
+NONE = (DirectedPriors(_NO_PAIRS, _NO_PAIRS, (np.empty(0, np.int32), np.empty(0))),) * 2
 
 
-def link_costs(bitext: Bitext, forward: Links | None, reverse: Links | None, pool, model=3, priors=(NO_PRIORS,) * 2):
+def directed(priors: Priors, bitext: Bitext, lowercase: bool) -> tuple[DirectedPriors, DirectedPriors]:
+    """Return priors in a text's word ids; of words that it does not have only what concerns their partners is lost."""
+    ids = []
+    for own, others in (
+        (bitext.source_vocabulary, priors.source_vocabulary), (bitext.target_vocabulary, priors.target_vocabulary),
+    ):  # fmt: skip
+        words = [word.lower() if lowercase else word for word in others.words()[1:]]
+        found = own.ids([word.encode("utf-8", "surrogatepass") for word in words])
+        ids.append(np.append(0, found))
+
+    def table(counted, *columns):
+        keys = np.stack([ids[side][counted.keys[:, k]] for k, side in enumerate(columns)], axis=1)
+        keys = np.concatenate([keys, counted.keys[:, len(columns) :]], axis=1)
+        known = (keys[:, : len(columns)] >= 0).all(1)
+        return keys[known], counted.alphas[known]
+
+    pairs, alphas = table(priors.lexical, 0, 1)
+    jumps = [(jumps.keys[:, 0], jumps.alphas) for jumps in (priors.forward_jumps, priors.reverse_jumps)]
+    return (
+        DirectedPriors((pairs, alphas), table(priors.source_fertilities, 0), jumps[0]),
+        DirectedPriors((pairs[:, ::-1], alphas), table(priors.target_fertilities, 1), jumps[1]),
+    )
+
+
+def link_costs(bitext: Bitext, forward: Links | None, reverse: Links | None, pool, model=3, priors=NONE):
     """Score the pairs of a text by their links.
 
     Parameters
@@ -73,6 +99,20 @@ def link_costs(bitext: Bitext, forward: Links | None, reverse: Links | None, poo
     return out
 
 
+def chosen_twice(links: Links, observed: Side, column: int) -> bool:
+    """Tell whether a word of the observed side, which has this column of the links, has two."""
+    at = observed.offsets[links.sentences()] + links.pairs[:, column]
+    return bool(np.bincount(at, minlength=1).max() > 1)
+
+
+def jump_counts(bitext: Bitext, forward: Links) -> np.ndarray:
+    """Count jumps between the links of target words, from -1,024 to 1,023; int64 [2048]."""
+    links = _positions(forward, bitext.target, 1)
+    counts = _jumps(bitext.source, *_linked(bitext.target, links), NONE[0]) - JUMP_ALPHA
+    counts[-1] = 0
+    return np.rint(counts).astype(np.int64)
+
+
 def _positions(links, observed, column):
     """Return the position that each observed word is linked to, int32 [words]; -1 for none."""
     found = np.full(len(observed.tokens), -1, np.int32)
@@ -99,9 +139,8 @@ def _costs(given: Side, observed: Side, links, sizes, priors, model, pool):
 def _counts(given, observed, links, sizes, priors):
     """Count links, jumps and fertilities over a text."""
     n_given, n_observed = sizes
-    linked = np.flatnonzero(links >= 0)
-    sentence = np.searchsorted(observed.offsets, linked, "right") - 1
-    at = given.offsets[sentence] + links[linked]
+    linked, position, sentence = _linked(observed, links)
+    at = given.offsets[sentence] + position
     words, others = given.tokens[at].astype(np.int64), observed.tokens[linked]
     keys, n = np.unique(words << 32 | others, return_counts=True)
     n = n.astype(np.float64)
@@ -113,13 +152,18 @@ def _counts(given, observed, links, sizes, priors):
     ptr = np.searchsorted(rows, np.arange(n_given + 1))
     sums = np.bincount(rows, n, n_given) + kc.LEXICAL_ALPHA * n_observed
     ids = (keys & 0xFFFFFFFF).astype(np.int32)
-    jumps = _jumps(given, links, linked, sentence, priors)
+    jumps = _jumps(given, linked, position, sentence, priors)
     return kc.LinkCounts(ptr, ids, n, sums, jumps, _ratios(given, at, n_given, priors))
 
 
-def _jumps(given, links, linked, sentence, priors):
+def _linked(observed, links):
+    """Return which observed words have a link, its position, and the sentence."""
+    linked = np.flatnonzero(links >= 0)
+    return linked, links[linked].astype(np.int64), np.searchsorted(observed.offsets, linked, "right") - 1
+
+
+def _jumps(given, linked, position, sentence, priors):
     """Count jumps from one linked word to the next, from before the first one and to behind the last one too."""
-    position = links[linked].astype(np.int64)
     first, last = np.ones(len(linked), bool), np.ones(len(linked), bool)
     first[1:] = last[:-1] = sentence[1:] != sentence[:-1]
     before = np.empty_like(position)

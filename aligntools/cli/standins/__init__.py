@@ -10,6 +10,9 @@ import importlib
 PROGRAMS = {
     "fast_align": "aligntools.cli.standins.fast_align:command",
     "atools": "aligntools.cli.standins.atools:command",
+    "eflomal": "aligntools.cli.standins.eflomal:command",
+    "eflomal-align": "aligntools.cli.standins.eflomal_align:command",
+    "eflomal-makepriors": "aligntools.cli.standins.eflomal_makepriors:command",
 }
 #: Python packages that have an adapter of the same name in ``aligntools.adapters``.
 PACKAGES = ("eflomal", "systran_align", "simalign")

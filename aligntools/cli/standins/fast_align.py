@@ -2,7 +2,6 @@
 
 import getopt
 import math
-import os
 import re
 import sys
 from dataclasses import dataclass
@@ -154,12 +153,6 @@ def settings_of(flags):
     )  # fmt: skip
 
 
-def threads_of(environment=os.environ):
-    """Return the threads that OMP_NUM_THREADS asks for; None for all cores."""
-    found = re.match(r"\s*(\d+)", environment.get("OMP_NUM_THREADS", ""))
-    return (int(found[1]) or None) if found else None
-
-
 class Report:
     """What fast_align says on standard error while it trains; scripts look for ratio and tension there."""
 
@@ -227,7 +220,7 @@ class Report:
 def train(flags, say):
     """Train and align."""
     from aligntools.api.alignment import read_bitext, train_with
-    from aligntools.api.threads import pool_of
+    from aligntools.api.threads import pool_of, threads_of
     from aligntools.cli.aligning_run import write_ttable
     from aligntools.cli.reporting import Reporter
     from aligntools.formats.files import writing

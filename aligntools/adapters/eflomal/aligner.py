@@ -1,0 +1,231 @@
+"""eflomal's ``Aligner`` and ``align``: what they take and write, done by our models."""
+
+import contextlib
+import logging
+from collections.abc import Iterable, Iterator
+from typing import IO, TYPE_CHECKING, Any
+
+from aligntools.adapters.eflomal.priors import read_priors, to_eflomal_priors_file
+from aligntools.adapters.eflomal.running import Outputs, check_models, run
+from aligntools.adapters.eflomal.text import MAX_LENGTH, cutter, lines_of, to_eflomal_text_file
+from aligntools.ground.errors import DataError
+
+if TYPE_CHECKING:
+    from aligntools.api.progress import Progress
+    from aligntools.formats.corpus import Bitext
+    from aligntools.formats.priors import Priors
+
+_log = logging.getLogger("aligntools")
+
+
+class Aligner:
+    """Aligns as ``eflomal.Aligner`` does: the same arguments, files and order of links; the models are ours.
+
+    Parameters
+    ----------
+    model : int
+        1 is IBM 1, 2 the HMM, 3 the fertility model with all its views: our default.
+    score_model : int
+        What scores are made of: 1 words, 2 jumps too, 3 fertilities too; 0 as ``model``.
+    n_iterations, n_samplers, rel_iterations
+        Taken and without effect: our training chooses its iterations by the size of the text, and does not average
+        samplers.
+    null_prior : float
+        Probability of no link, on eflomal's scale: 0.2, its default, is our own default of 0.08, and so in proportion.
+    source_prefix_len, source_suffix_len, target_prefix_len, target_suffix_len : int
+        Cut words to so many first, or last, letters; 0 leaves them whole.
+
+    Examples
+    --------
+    >>> from aligntools.adapters import eflomal
+    >>> import os, tempfile
+    >>> with tempfile.NamedTemporaryFile("r") as links:
+    ...     eflomal.Aligner().align(["das haus", "das buch"], ["the house", "the book"], links.name)
+    ...     links.read()
+    '0-0 1-1\\n0-0 1-1\\n'
+    """
+
+    def __init__(
+        self, model: int = 3, score_model: int = 0, n_iterations: tuple[int, int, int] | None = None,
+        n_samplers: int = 3, rel_iterations: float = 1.0, null_prior: float = 0.2, source_prefix_len: int = 0,
+        source_suffix_len: int = 0, target_prefix_len: int = 0, target_suffix_len: int = 0,
+    ):  # fmt: skip
+        self.model = model
+        self.score_model = score_model
+        self.n_iterations = n_iterations
+        self.n_samplers = n_samplers
+        self.rel_iterations = rel_iterations
+        self.null_prior = null_prior
+        self.source_prefix_len = source_prefix_len
+        self.source_suffix_len = source_suffix_len
+        self.target_prefix_len = target_prefix_len
+        self.target_suffix_len = target_suffix_len
+
+    def prepare_files(
+        self, src_input_file: Iterable[str], src_output_file: IO[bytes], trg_input_file: Iterable[str],
+        trg_output_file: IO[bytes], priors_input_file: Iterable[str] | None, priors_output_file: IO[str] | None,
+    ) -> None:  # fmt: skip
+        """Write text and priors in the form that the ``eflomal`` program reads.
+
+        Inputs are iterables of lines, outputs open files.
+
+        Raises
+        ------
+        ValueError
+            When the sides do not have the same number of lines, or a line of the priors is none.
+        """
+        source, n_source, _ = to_eflomal_text_file(
+            src_input_file, src_output_file, self.source_prefix_len, self.source_suffix_len
+        )
+        target, n_target, _ = to_eflomal_text_file(
+            trg_input_file, trg_output_file, self.target_prefix_len, self.target_suffix_len
+        )
+        _check_counts(n_source, n_target)
+        if priors_input_file:
+            to_eflomal_priors_file(read_priors(priors_input_file), source, target, priors_output_file)  # type: ignore
+
+    def align(
+        self, src_input: Iterable[str], trg_input: Iterable[str], links_filename_fwd: str | None = None,
+        links_filename_rev: str | None = None, scores_filename_fwd: str | None = None,
+        scores_filename_rev: str | None = None, priors_input: Iterable[str] | None = None, quiet: bool = True,
+        use_gdb: bool = False,
+    ) -> None:  # fmt: skip
+        """Align text: train both directions together and write each one's links and scores.
+
+        Parameters
+        ----------
+        src_input, trg_input : iterables of str
+            Lines: files, generators, lists. Each is read once, the source first. Words are what ``str.split`` gives,
+            in lower case.
+        links_filename_fwd, links_filename_rev : str or None
+            Where links go, source-target both: target words choose source words, and the other way round; by the
+            position of the word that chooses. A file that is there is written in place.
+        scores_filename_fwd, scores_filename_rev : str or None
+            Where a number for each pair goes: the mean over the target (source) words of the negative logarithm of
+            lexical probability, jumps and fertility ratio, for the best link; ``-0`` for a blank pair.
+        priors_input : iterable of str or None
+            Lines of priors. They add to the Dirichlet parameters of our models.
+        quiet : bool
+            False logs what is done.
+        use_gdb : bool
+            Taken and without effect.
+
+        Raises
+        ------
+        ValueError
+            When the sides do not have the same number of lines, or a line of the priors is none.
+        """
+        outputs = Outputs(links_filename_fwd, links_filename_rev, scores_filename_fwd, scores_filename_rev)
+        with _as_value_errors():
+            align_lines(self, src_input, trg_input, outputs, priors_input, quiet)
+
+
+def align_lines(
+    aligner: Aligner, source: Iterable[str], target: Iterable[str], outputs: Outputs,
+    priors: Iterable[str] | None = None, quiet: bool = True, progress: "Progress" = None,
+) -> None:  # fmt: skip
+    """Do what `Aligner.align` does; errors are those of this project."""
+    check_models(aligner.model, aligner.score_model)
+    cuts = (
+        (aligner.source_prefix_len, aligner.source_suffix_len), (aligner.target_prefix_len, aligner.target_suffix_len),
+    )  # fmt: skip
+    bitext = _bitext(lines_of(source, False, *cuts[0]), lines_of(target, False, *cuts[1]))
+    run(
+        bitext, outputs, model=aligner.model, score_model=aligner.score_model, null_prior=aligner.null_prior,
+        priors=None if priors is None else _priors(priors, cuts), quiet=quiet, progress=progress,
+    )  # fmt: skip
+
+
+def align(
+    source_filename: str, target_filename: str, links_filename_fwd: str | None = None,
+    links_filename_rev: str | None = None, statistics_filename: str | None = None,
+    scores_filename_fwd: str | None = None, scores_filename_rev: str | None = None,
+    priors_filename: str | None = None, model: int = 3, score_model: int = 0,
+    n_iterations: tuple[int, int, int] | None = None, n_samplers: int = 1, quiet: bool = True,
+    rel_iterations: float = 1.0, null_prior: float = 0.2, use_gdb: bool = False,
+) -> None:  # fmt: skip
+    """Align files that `write_text` wrote; what our ``eflomal`` program does.
+
+    Where the files hold the words too, as `write_text` adds them, all that our models make of spellings is used.
+    ``statistics_filename`` gets the jumps of the forward links. The other arguments are those of `Aligner` and
+    `Aligner.align`; ``priors_filename`` is a file of numbers, as `to_eflomal_priors_file` writes it.
+
+    Raises
+    ------
+    ValueError
+        When the files do not belong together or are no such files.
+    """
+    outputs = Outputs(
+        links_filename_fwd, links_filename_rev, scores_filename_fwd, scores_filename_rev, statistics_filename
+    )
+    with _as_value_errors():
+        align_numbered(
+            source_filename, target_filename, outputs, priors_filename, model, score_model, null_prior, quiet
+        )
+
+
+def align_numbered(
+    source: str, target: str, outputs: Outputs, priors: str | None = None, model: int = 3, score_model: int = 0,
+    null_prior: float = 0.2, quiet: bool = True, progress: "Progress" = None,
+) -> None:  # fmt: skip
+    """Do what `align` does; errors are those of this project."""
+    from aligntools.adapters.eflomal.numbered import read_numbered_bitext, read_numbered_priors
+
+    check_models(model, score_model)
+    bitext, spelled = read_numbered_bitext(source, target)
+    run(
+        bitext, outputs, model=model, score_model=score_model, null_prior=null_prior,
+        priors=None if priors is None else read_numbered_priors(priors, bitext), quiet=quiet, spelled=spelled,
+        progress=progress,
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def _as_value_errors() -> Iterator[None]:
+    """Raise errors of data as eflomal's callers know them."""
+    try:
+        yield
+    except DataError as error:
+        raise ValueError(str(error)) from error
+
+
+def _check_counts(source: int, target: int) -> None:
+    if source != target:
+        raise ValueError(f"Mismatched file sizes: {source} source and {target} target sentences")
+
+
+def _bitext(source: Iterable[str], target: Iterable[str]) -> "Bitext":
+    """Read the source, then the target, in whatever order their iterators want to be read."""
+    from aligntools.formats.bitext import read_side
+    from aligntools.formats.corpus import paired
+    from aligntools.formats.memory_text import TextLines
+
+    (left, left_words), (right, right_words) = (
+        read_side(TextLines(lines, name), strict=False)
+        for lines, name in ((source, "<source>"), (target, "<target>"))
+    )
+    _check_counts(len(left), len(right))
+    bitext = paired(left, right, left_words, right_words, MAX_LENGTH)
+    if told := bitext.skipped.summary():
+        _log.info("pairs without links: %s", told)
+    return bitext
+
+
+def _priors(lines: Iterable[str], cuts: tuple[tuple[int, int], tuple[int, int]]) -> "Priors":
+    """Read lines of priors; words are cut as the text's are."""
+    from aligntools.formats import priors
+    from aligntools.formats.memory_text import TextLines
+
+    if any(map(any, cuts)):
+        lines = _cut_priors(lines, {"s": cutter(*cuts[0]), "t": cutter(*cuts[1])})
+    return priors.read_priors(TextLines(lines, "<priors>"))
+
+
+def _cut_priors(lines: Iterable[str], cut: dict[str, Any]) -> Iterator[str]:
+    sides = {"LEX": "st", "FERF": "s", "FERR": "t"}
+    for line in lines:
+        kind, *fields = line.split("\t")
+        for k, side in enumerate(sides.get(kind, "")[: len(fields)]):
+            if cut[side] and fields[k] != "<NULL>":
+                fields[k] = cut[side](fields[k].lower())
+        yield "\t".join([kind, *fields])

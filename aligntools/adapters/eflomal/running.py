@@ -1,0 +1,137 @@
+"""What eflomal's module and programs do once their text is read: train, align, write."""
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from aligntools.aligning.settings import AlignerSettings, ModelType
+
+if TYPE_CHECKING:
+    from aligntools.api.aligner import Aligner
+    from aligntools.api.alignments import Alignments
+    from aligntools.api.progress import Progress
+    from aligntools.formats.corpus import Bitext
+    from aligntools.formats.pharaoh import Links
+    from aligntools.formats.priors import Priors
+    from aligntools.ground.parallel import Pool
+
+_log = logging.getLogger("aligntools")
+#: Our models by eflomal's numbers.
+MODELS: dict[int, ModelType] = {1: "ibm1", 2: "hmm", 3: "fertility"}
+#: eflomal's default probability of no link, which stands for ours.
+NULL_PRIOR = 0.2
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where each result goes, None for nowhere."""
+
+    links_forward: str | None = None
+    links_reverse: str | None = None
+    scores_forward: str | None = None
+    scores_reverse: str | None = None
+    statistics: str | None = None
+
+
+def check_models(model: int, score_model: int) -> None:
+    """Refuse models that there are not.
+
+    Raises
+    ------
+    ValueError
+    """
+    if model not in MODELS or score_model not in (0, *MODELS):
+        raise ValueError(f"model is 1, 2 or 3 and score_model one of these or 0, not {model} and {score_model}")
+
+
+def run(
+    bitext: "Bitext", outputs: Outputs, *, model: int, score_model: int, null_prior: float,
+    priors: "Priors | None" = None, quiet: bool = True, spelled: bool = True,
+    progress: "Progress" = None,
+) -> None:  # fmt: skip
+    """Train on a text and write what is wanted.
+
+    Parameters
+    ----------
+    spelled : bool
+        Whether the vocabularies hold words, whose spelling says something.
+    progress
+        As for `train_aligner`.
+
+    Raises
+    ------
+    DataError
+        When something cannot be written.
+    """
+    from aligntools.api.threads import pool_of, threads_of
+
+    level = logging.DEBUG if quiet else logging.INFO
+    with contextlib.ExitStack() as stack:
+        files = _opened(stack, outputs)
+        if not len(bitext):
+            return
+        pool = stack.enter_context(pool_of(threads_of()))
+        _log.log(level, "aligning %d sentence pairs with model %d", len(bitext), model)
+        aligner = _trained(bitext, model, null_prior, priors, spelled, pool, progress)
+        links = _write_links(aligner.align_blocks(bitext, threads=pool), files)
+        if links:
+            _write_scores(bitext, links, files, score_model or model, priors, pool)
+
+
+def _opened(stack: contextlib.ExitStack, outputs: Outputs) -> dict[str, Any]:
+    """Open all that is wanted, before the work, so that what cannot be written is known at once."""
+    from aligntools.formats.files import writing_for_holders
+
+    paths = {name: path for name, path in vars(outputs).items() if path is not None}
+    return {name: stack.enter_context(writing_for_holders(path)) for name, path in paths.items()}
+
+
+def _trained(
+    bitext: "Bitext", model: int, null_prior: float, priors: "Priors | None", spelled: bool, pool: "Pool",
+    progress: "Progress",
+) -> "Aligner":  # fmt: skip
+    from aligntools.api.alignment import aligner_settings, train_with
+
+    p_null = AlignerSettings.p_null * null_prior / NULL_PRIOR
+    settings = aligner_settings(model_type=MODELS[model], p_null=min(max(p_null, 0.0), 0.999))
+    if not spelled:
+        settings = replace(settings, views=(0,), look_alike=False)
+    given = {} if priors is None else {"priors": priors}
+    return train_with(bitext, None, settings, threads=pool, progress=progress, **given)
+
+
+def _write_links(blocks: "Iterator[Alignments]", files: dict[str, Any]) -> "list[Links]":
+    """Write links; return those of both directions where more is made of them."""
+    from aligntools.formats.pharaoh import concatenate, format_pharaoh
+
+    kept: tuple[list[Links], list[Links]] = ([], [])
+    keep = bool(set(files) - {"links_forward", "links_reverse"})
+    for block in blocks:
+        # by the words that choose, as eflomal does
+        for name, table, order in (
+            ("links_forward", block.forward_table, "target"), ("links_reverse", block.reverse_table, "source"),
+        ):  # fmt: skip
+            if name in files:
+                files[name].write(format_pharaoh(table, order))
+        if keep:
+            assert block.forward_table is not None and block.reverse_table is not None, "both are trained"
+            kept[0].append(block.forward_table)
+            kept[1].append(block.reverse_table)
+    return [concatenate(tables) for tables in kept] if keep else []
+
+
+def _write_scores(
+    bitext: "Bitext", links: "list[Links]", files: dict[str, Any], model: int, priors: "Priors | None", pool: "Pool"
+) -> None:
+    from aligntools.api.costs import jump_counts, link_costs
+
+    if "scores_forward" in files or "scores_reverse" in files:
+        costs = link_costs(bitext, links[0], links[1], model=model, priors=priors, threads=pool)
+        for name, column in (("scores_forward", costs[0]), ("scores_reverse", costs[1])):
+            if name in files:
+                files[name].write(b"".join(b"%g\n" % cost for cost in column.tolist()))
+    if "statistics" in files:
+        counts = jump_counts(bitext, links[0])
+        files["statistics"].write(b"%d\n" % len(counts) + b"".join(b"%d\n" % n for n in counts.tolist()))

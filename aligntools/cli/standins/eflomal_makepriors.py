@@ -1,0 +1,60 @@
+"""Stands in for eflomal-makepriors: its flags, in their long forms too, and its file."""
+
+import contextlib
+import io
+
+import click
+
+from aligntools.cli.placing import Named, placed
+from aligntools.cli.standins.arguments import Parser, Untouched, fail
+from aligntools.cli.standins.eflomal_align import sides_of, texts
+
+PROGRAM = "eflomal-makepriors"
+
+
+def parser() -> Parser:
+    """Return eflomal-makepriors' command line."""
+    p = Parser(prog=PROGRAM, description="Counts priors over aligned text, for eflomal-align -p and align --priors.")
+    p.add_argument("-v", "--verbose", action="store_true", help="say what is done")
+    p.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    p.add_argument("-s", "--source", metavar="FILE", help="source text")
+    p.add_argument("-t", "--target", metavar="FILE", help="target text")
+    p.add_argument("-i", "--input", metavar="FILE", help="both, ' ||| ' between the sides, instead of -s and -t")
+    p.add_argument("-f", "--forward-alignments", metavar="FILE", required=True, help="forward or symmetrized links")
+    p.add_argument("-r", "--reverse-alignments", metavar="FILE", required=True,
+                   help="reverse or symmetrized links; may be the same file")  # fmt: skip
+    p.add_argument("--reverse-priors", action="store_true", help="priors for the opposite direction")
+    p.add_argument("-p", "--priors", metavar="FILE", default="-", help="write them here [standard output]")
+    return p
+
+
+@click.command(PROGRAM, cls=Untouched, add_help_option=False)
+def command(args):
+    """Count priors as eflomal-makepriors does."""
+    from aligntools.adapters.eflomal import calculate_priors, write_priors
+    from aligntools.formats.files import text_lines, writing
+
+    o = parser().parse_args(args)
+    links = [Named("-f", o.forward_alignments), Named("-r", o.reverse_alignments)]
+    with placed([*texts(o, PROGRAM), *links], [Named("-p", o.priors)]), contextlib.closing(sides_of(o)) as sides:
+        alignments = [text_lines(named.path) for named in links]
+        try:
+            counted = calculate_priors(*sides.lines, *alignments, o.reverse_priors)
+        except ValueError as error:
+            raise fail(PROGRAM, str(error)) from None
+        with writing(o.priors) as out:
+            write_priors(io.TextIOWrapper(_Bytes(out), "utf-8", "surrogateescape", write_through=True), *counted)
+
+
+class _Bytes(io.RawIOBase):
+    """What bytes are written to."""
+
+    def __init__(self, out):
+        self._out = out
+
+    def writable(self):
+        return True
+
+    def write(self, data):
+        self._out.write(bytes(data))
+        return len(data)
