@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from aligntools.api.contrastive import ContrastiveAligner as ContrastiveAligner
     from aligntools.api.contrastive import aligner_from_tables as aligner_from_tables
     from aligntools.api.contrastive import train_contrastive_aligner as train_contrastive_aligner
+    from aligntools.api.costs import link_costs as link_costs
     from aligntools.api.grammars import Grammar as Grammar
     from aligntools.api.grammars import extract_grammar as extract_grammar
     from aligntools.api.grammars import filter_grammar as filter_grammar
@@ -62,6 +63,7 @@ _MODULES = {
     "api.alignment": ("align", "read_bitext", "train_aligner", "train_mre_aligner"),
     "api.alignments": ("Alignment", "Alignments", "PairScores"),
     "api.contrastive": ("ContrastiveAligner", "aligner_from_tables", "train_contrastive_aligner"),
+    "api.costs": ("link_costs",),
     "api.grammars": ("Grammar", "extract_grammar", "filter_grammar"),
     "api.language_models": ("LanguageModel", "train_lm"),
     "api.links": ("extract_lexicon", "symmetrize"),

@@ -66,11 +66,13 @@ def link_costs(
             raise UsageProblem("a word has two links; score the single directions' links, each word's best")
     directed = costs.directed(priors, bitext, not case_sensitive) if priors is not None else costs.NONE
     with pool_of(threads) as pool:
-        return costs.link_costs(bitext, forward, reverse, pool, model, directed)
+        found: npt.NDArray[np.float64] = costs.link_costs(bitext, forward, reverse, pool, model, directed)
+    return found
 
 
 def jump_counts(bitext: "Bitext", forward: "Links") -> npt.NDArray[np.int64]:
     """Count how far target words' links jump, from -1,024 to 1,023, as eflomal's ``-S`` writes them."""
     from aligntools.aligning.applying import costs
 
-    return costs.jump_counts(bitext, forward)
+    counts: npt.NDArray[np.int64] = costs.jump_counts(bitext, forward)
+    return counts

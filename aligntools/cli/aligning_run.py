@@ -31,6 +31,8 @@ class Outputs:
         self.files = [stack.enter_context(writing(o[n])) if o[n] else None for n in names]
         self.main, self.forward, self.reverse, self.scores = self.files
         self.probabilities = o["link_probabilities"]
+        self.costs = o["score_form"] == "eflomal"
+        self.single = ([], [])  # links of both directions, which costs are counted over
         self.links = 0
 
     def __bool__(self):
@@ -39,7 +41,7 @@ class Outputs:
     @property
     def directions(self):
         """Whether a single direction is written."""
-        return self.forward is not None or self.reverse is not None
+        return self.forward is not None or self.reverse is not None or self.costs
 
     def write(self, block, flush=False):
         """Write the lines of an `Alignments`."""
@@ -53,12 +55,23 @@ class Outputs:
             self.forward.write(format_pharaoh(block.forward_table))
         if self.reverse:
             self.reverse.write(format_pharaoh(block.reverse_table))
-        if self.scores:
+        if self.costs:
+            for tables, table in zip(self.single, (block.forward_table, block.reverse_table), strict=True):
+                tables.append(table)
+        elif self.scores:
             self.scores.write(score_lines(block.scores))
         if flush:
             for file in self.files:
                 if file:
                     file.flush()
+
+    def write_costs(self, bitext, pool, **how):
+        """Write costs on eflomal's scale, once all links are known."""
+        from aligntools.api.costs import link_costs
+        from aligntools.formats.pharaoh import concatenate
+
+        links = [None if None in tables else concatenate(tables) for tables in self.single]
+        self.scores.write(score_lines(link_costs(bitext, *links, threads=pool, **how).T))
 
 
 def score_lines(scores: np.ndarray) -> bytes:
@@ -156,6 +169,8 @@ def _train(o, out, pool, reporter, train, first_view):
         for block in aligner.align_blocks(bitext, **_decisions(o, out, pool)):
             out.write(block)
             reporter.advance("aligning")
+        if out.costs:
+            out.write_costs(bitext, pool, case_sensitive=case_sensitive)
     reporter.summary(len(bitext), out.links, bitext.skipped.summary())
 
 

@@ -29,6 +29,8 @@ _VIEWS = options.Numbers(
 )
 
 
+#: Log-probabilities under the model; eflomal's costs, of counts over the text's own links.
+SCORE_FORMS = ("log", "eflomal")
 #: What is read, and where the alignment goes.
 text = options.group(
     "Common options",
@@ -68,6 +70,8 @@ outputs = options.group(
                  help="Also write the reverse direction (source words choose)."),
     click.option("--scores", metavar="FILE", type=options.WRITTEN,
                  help="Also write ln p(t|s), ln p(s|t), and both per word, separated by tabs."),
+    click.option("--score-form", type=click.Choice(SCORE_FORMS), default="log", show_default=True,
+                 help="What --scores writes: log-probabilities, or both directions' costs on eflomal's scale."),
     click.option("--link-probabilities", is_flag=True, help="Write links as i-j:p, with their posteriors."),
     click.option("--ttable", metavar="FILE", type=options.WRITTEN,
                  help="Also write ln p(target|source) as 'source TAB target TAB ln p'."),
@@ -174,5 +178,17 @@ def check(o, chosen, reconstructs=False):
             "--decode chooses links of single directions, and --symmetrize joint writes none; choose a heuristic"
             " such as --symmetrize grow-diag-final-and, or add --forward-output or --reverse-output"
         )
+    if o["score_form"] == "eflomal":
+        _check_costs(o)
     if o["unbuffered"] and not o["model"]:
         raise UsageProblem("--unbuffered goes with -m: training needs the whole text")
+
+
+def _check_costs(o):
+    """Refuse what eflomal's scores cannot be made of."""
+    if not o["scores"]:
+        raise UsageProblem("--score-form is about --scores FILE")
+    if o["model"]:
+        raise UsageProblem("--score-form eflomal counts the links of the text that is trained on; leave out -m")
+    if o["decode"] == "posterior":
+        raise UsageProblem("--score-form eflomal scores each word's best link; leave out --decode posterior")

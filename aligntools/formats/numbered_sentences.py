@@ -40,8 +40,8 @@ def format_numbered(sentences: Sequence[np.ndarray], size: int, words: Iterable[
         ).encode()
     rest = iter(words)
     head = WORDS
-    while block := list(islice(rest, _LINES)):
-        yield head + b"".join(b"\n" + word.encode("utf-8", "backslashreplace") for word in block)
+    while some := list(islice(rest, _LINES)):
+        yield head + b"".join(b"\n" + word.encode("utf-8", "backslashreplace") for word in some)
         head = b""
     if head != WORDS:
         yield b"\n"

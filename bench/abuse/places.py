@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from aligntools.adapters.eflomal import read_text, write_text
 from bench.report import ROOT
 
 SAMPLES = ROOT / "data" / "samples"
@@ -30,6 +31,10 @@ def make(folder: Path) -> None:
     for side, text in (("de", de), ("en", en)):
         _write(folder / f"few.{side}", text[:FEW])
     _write(folder / "mono.en", en[FEW : 2 * FEW])
+    for side, text in (("de", de), ("en", en)):
+        sentences, index = read_text(text, True, 0, 0)
+        with open(folder / f"{side}.ids", "wb") as file:
+            write_text(file, tuple(sentences), len(index))
     links = _head("de-en.wa", PAIRS)
     _write(folder / "wa", links)
     _write(folder / "wa.naacl", _numbered(links))

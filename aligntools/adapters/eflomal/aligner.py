@@ -19,7 +19,7 @@ _log = logging.getLogger("aligntools")
 
 
 class Aligner:
-    """Aligns as ``eflomal.Aligner`` does: the same arguments, files and order of links; the models are ours.
+    r"""Aligns as ``eflomal.Aligner`` does: the same arguments, files and order of links; the models are ours.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ class Aligner:
     Examples
     --------
     >>> from aligntools.adapters import eflomal
-    >>> import os, tempfile
+    >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("r") as links:
     ...     eflomal.Aligner().align(["das haus", "das buch"], ["the house", "the book"], links.name)
     ...     links.read()
-    '0-0 1-1\\n0-0 1-1\\n'
+    '0-0 1-1\n0-0 1-1\n'
     """
 
     def __init__(
@@ -80,7 +80,8 @@ class Aligner:
         target, n_target, _ = to_eflomal_text_file(
             trg_input_file, trg_output_file, self.target_prefix_len, self.target_suffix_len
         )
-        _check_counts(n_source, n_target)
+        if n_source != n_target:
+            raise ValueError(f"Mismatched file sizes: {n_source} source and {n_target} target sentences")
         if priors_input_file:
             to_eflomal_priors_file(read_priors(priors_input_file), source, target, priors_output_file)  # type: ignore
 
@@ -123,16 +124,17 @@ class Aligner:
 def align_lines(
     aligner: Aligner, source: Iterable[str], target: Iterable[str], outputs: Outputs,
     priors: Iterable[str] | None = None, quiet: bool = True, progress: "Progress" = None,
+    names: tuple[str, str, str] = ("<source>", "<target>", "<priors>"),
 ) -> None:  # fmt: skip
-    """Do what `Aligner.align` does; errors are those of this project."""
+    """Do what `Aligner.align` does; errors are those of this project, and call the texts by these names."""
     check_models(aligner.model, aligner.score_model)
     cuts = (
         (aligner.source_prefix_len, aligner.source_suffix_len), (aligner.target_prefix_len, aligner.target_suffix_len),
     )  # fmt: skip
-    bitext = _bitext(lines_of(source, False, *cuts[0]), lines_of(target, False, *cuts[1]))
+    bitext = _bitext(lines_of(source, False, *cuts[0]), lines_of(target, False, *cuts[1]), names[:2])
     run(
         bitext, outputs, model=aligner.model, score_model=aligner.score_model, null_prior=aligner.null_prior,
-        priors=None if priors is None else _priors(priors, cuts), quiet=quiet, progress=progress,
+        priors=None if priors is None else _priors(priors, cuts, names[2]), quiet=quiet, progress=progress,
     )  # fmt: skip
 
 
@@ -189,36 +191,32 @@ def _as_value_errors() -> Iterator[None]:
         raise ValueError(str(error)) from error
 
 
-def _check_counts(source: int, target: int) -> None:
-    if source != target:
-        raise ValueError(f"Mismatched file sizes: {source} source and {target} target sentences")
-
-
-def _bitext(source: Iterable[str], target: Iterable[str]) -> "Bitext":
+def _bitext(source: Iterable[str], target: Iterable[str], names: tuple[str, str]) -> "Bitext":
     """Read the source, then the target, in whatever order their iterators want to be read."""
     from aligntools.formats.bitext import read_side
     from aligntools.formats.corpus import paired
     from aligntools.formats.memory_text import TextLines
 
     (left, left_words), (right, right_words) = (
-        read_side(TextLines(lines, name), strict=False)
-        for lines, name in ((source, "<source>"), (target, "<target>"))
+        read_side(TextLines(lines, name), strict=False) for lines, name in zip((source, target), names, strict=True)
     )
-    _check_counts(len(left), len(right))
+    if len(left) != len(right):
+        counts = f"Mismatched file sizes: {len(left)} lines, and {names[1]} has {len(right)}"
+        raise DataError(names[0], min(len(left), len(right)) + 1, counts)
     bitext = paired(left, right, left_words, right_words, MAX_LENGTH)
     if told := bitext.skipped.summary():
         _log.info("pairs without links: %s", told)
     return bitext
 
 
-def _priors(lines: Iterable[str], cuts: tuple[tuple[int, int], tuple[int, int]]) -> "Priors":
+def _priors(lines: Iterable[str], cuts: tuple[tuple[int, int], tuple[int, int]], name: str) -> "Priors":
     """Read lines of priors; words are cut as the text's are."""
     from aligntools.formats import priors
     from aligntools.formats.memory_text import TextLines
 
     if any(map(any, cuts)):
         lines = _cut_priors(lines, {"s": cutter(*cuts[0]), "t": cutter(*cuts[1])})
-    return priors.read_priors(TextLines(lines, "<priors>"))
+    return priors.read_priors(TextLines(lines, name))
 
 
 def _cut_priors(lines: Iterable[str], cut: dict[str, Any]) -> Iterator[str]:

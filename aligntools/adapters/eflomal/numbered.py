@@ -40,9 +40,7 @@ def read_numbered_priors(path: str, bitext: "Bitext") -> "Priors":
     """
     from aligntools.formats.priors import priors_of
 
-    names = [
-        ["<NULL>", *vocabulary.words()[1:]] for vocabulary in (bitext.source_vocabulary, bitext.target_vocabulary)
-    ]
+    names = [["<NULL>", *vocabulary.words()[1:]] for vocabulary in (bitext.source_vocabulary, bitext.target_vocabulary)]
     lines = files.lines(path)
     header = next(lines, b"").split()
     if len(header) != 7 or not all(field.isdigit() for field in header):
@@ -53,16 +51,17 @@ def read_numbered_priors(path: str, bitext: "Bitext") -> "Priors":
             raise DataError(path, 1, f"{size} {side} words, and the text has {len(words)}: these are priors of another")
     line = 1
     tables: list[list] = []
-    for (n, columns) in zip(sizes[2:], ((0, 1), (None,), (None,), (0, None), (1, None)), strict=True):
+    for n, columns in zip(sizes[2:], ((0, 1), (None,), (None,), (0, None), (1, None)), strict=True):
         rows: list[tuple] = []
         for _ in range(n):
             line += 1
             fields = next(lines, b"").split()
             try:
                 numbers = [int(field) for field in fields[:-1]]
-                if len(numbers) != len(columns) or min(
-                    [x for x, side in zip(numbers, columns, strict=True) if side is not None], default=0
-                ) < 0:
+                if (
+                    len(numbers) != len(columns)
+                    or min([x for x, side in zip(numbers, columns, strict=True) if side is not None], default=0) < 0
+                ):
                     raise ValueError
                 row = [x if side is None else names[side][x] for x, side in zip(numbers, columns, strict=True)]
                 rows.append((*row, float(fields[-1])))

@@ -3,8 +3,26 @@
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import zip_longest
 from operator import itemgetter
 from typing import IO, Any
+
+
+class AlignedTextError(ValueError):
+    """A line of aligned text that is wrong.
+
+    Parameters
+    ----------
+    which : int
+        Which of source, target, forward and reverse links.
+    line : int
+    problem : str
+    """
+
+    def __init__(self, which: int, line: int, problem: str):
+        self.which, self.line, self.problem = which, line, problem
+        super().__init__(f"{('source', 'target', 'forward links', 'reverse links')[which]}, line {line}: {problem}")
+
 
 _log = logging.getLogger("aligntools")
 
@@ -38,10 +56,12 @@ def calculate_priors(
     lexical: Counter = Counter()
     jumps: tuple[Counter, Counter] = (Counter(), Counter())
     fertilities: tuple[Counter, Counter] = (Counter(), Counter())
-    rows = zip(src_sentences, trg_sentences, fwd_alignments, rev_alignments, strict=True)
-    for number, (source, target, *lines) in enumerate(rows, 1):
-        words = source.split(), target.split()
-        links = [_links(line, number, words) for line in lines]
+    rows = zip_longest(src_sentences, trg_sentences, fwd_alignments, rev_alignments)
+    for number, row in enumerate(rows, 1):
+        if None in row:
+            raise AlignedTextError(row.index(None), number, "there is no such line, and others have it")
+        words = row[0].split(), row[1].split()
+        links = [_links(row[which], which, number, words) for which in (2, 3)]
         lexical.update((words[0][i], words[1][j]) for i, j in links[1 if reverse else 0])
         for way in (0, 1):
             given, observed = way, 1 - way
@@ -58,15 +78,16 @@ def calculate_priors(
     return lexical, jumps[0], jumps[1], fertilities[0], fertilities[1]
 
 
-def _links(line: str, number: int, words: tuple[list[str], list[str]]) -> list[tuple[int, int]]:
+def _links(line: str, which: int, number: int, words: tuple[list[str], list[str]]) -> list[tuple[int, int]]:
     try:
         links = [(int(i), int(j)) for i, _, j in (link.partition("-") for link in line.split())]
     except ValueError:
-        raise ValueError(f"line {number}: '{line.strip()[:60]}' is not made of links such as 3-4") from None
+        problem = f"'{line.strip()[:60]}' is not made of links such as 3-4"
+        raise AlignedTextError(which, number, problem) from None
     for i, j in links:
-        if i >= len(words[0]) or j >= len(words[1]):
+        if not (0 <= i < len(words[0]) and 0 <= j < len(words[1])):
             sizes = f"{len(words[0])} source and {len(words[1])} target words"
-            raise ValueError(f"line {number}: the link {i}-{j} is outside the sentence pair, of {sizes}")
+            raise AlignedTextError(which, number, f"the link {i}-{j} is outside the sentence pair, of {sizes}")
     return links
 
 

@@ -110,15 +110,13 @@ def _write_links(blocks: "Iterator[Alignments]", files: dict[str, Any]) -> "list
     keep = bool(set(files) - {"links_forward", "links_reverse"})
     for block in blocks:
         # by the words that choose, as eflomal does
-        for name, table, order in (
-            ("links_forward", block.forward_table, "target"), ("links_reverse", block.reverse_table, "source"),
-        ):  # fmt: skip
+        tables = [table for table in (block.forward_table, block.reverse_table) if table is not None]
+        for name, table, order in zip(("links_forward", "links_reverse"), tables, ("target", "source"), strict=True):
             if name in files:
                 files[name].write(format_pharaoh(table, order))
         if keep:
-            assert block.forward_table is not None and block.reverse_table is not None, "both are trained"
-            kept[0].append(block.forward_table)
-            kept[1].append(block.reverse_table)
+            kept[0].append(tables[0])
+            kept[1].append(tables[1])
     return [concatenate(tables) for tables in kept] if keep else []
 
 

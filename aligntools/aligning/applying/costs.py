@@ -14,6 +14,7 @@ from aligntools.aligning.models.lexical import exp_digamma
 from aligntools.formats.corpus import Bitext, Side
 from aligntools.formats.pharaoh import Links
 from aligntools.formats.priors import Priors
+from aligntools.formats.vocabulary import ExtendedVocabulary
 
 #: Dirichlet parameters of jumps and fertilities.
 JUMP_ALPHA, FERTILITY_ALPHA = 0.5, 0.5
@@ -52,6 +53,7 @@ def directed(priors: Priors, bitext: Bitext, lowercase: bool) -> tuple[DirectedP
     for own, others in (
         (bitext.source_vocabulary, priors.source_vocabulary), (bitext.target_vocabulary, priors.target_vocabulary),
     ):  # fmt: skip
+        own = own.base if isinstance(own, ExtendedVocabulary) else own
         words = [word.lower() if lowercase else word for word in others.words()[1:]]
         found = own.ids([word.encode("utf-8", "surrogatepass") for word in words])
         ids.append(np.append(0, found))
@@ -108,7 +110,8 @@ def chosen_twice(links: Links, observed: Side, column: int) -> bool:
 def jump_counts(bitext: Bitext, forward: Links) -> np.ndarray:
     """Count jumps between the links of target words, from -1,024 to 1,023; int64 [2048]."""
     links = _positions(forward, bitext.target, 1)
-    counts = _jumps(bitext.source, *_linked(bitext.target, links), NONE[0]) - JUMP_ALPHA
+    linked, position, sentence = _linked(bitext.target, links)
+    counts = _jumps(bitext.source, linked, position, sentence, NONE[0]) - JUMP_ALPHA
     counts[-1] = 0
     return np.rint(counts).astype(np.int64)
 

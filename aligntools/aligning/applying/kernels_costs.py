@@ -59,7 +59,9 @@ def _count(counts, given, observed):
 
 
 @kernel
-def costs_block(k0, k1, given, given_offsets, observed, observed_offsets, links, counts, model, fertility, following, out):
+def costs_block(
+    k0, k1, given, given_offsets, observed, observed_offsets, links, counts, model, fertility, following, out
+):
     """Compute the scores of sentences ``k0..k1``.
 
     Parameters

@@ -22,7 +22,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*args, **options)
         self.wrong_status = wrong_status
 
-    def exit(self, status=0, message=None):  # type: ignore[override]
+    def exit(self, status=0, message=None):
         """End the program."""
         if message:
             sys.stderr.write(message)

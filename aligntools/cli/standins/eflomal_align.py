@@ -27,7 +27,7 @@ def parser() -> Parser:
     p.add_argument("-m", "--model", type=int, default=3, choices=(1, 2, 3), metavar="N",
                    help="1 IBM 1, 2 HMM, 3 fertilities [%(default)s]")  # fmt: skip
     p.add_argument("-M", "--score-model", type=int, default=0, choices=(0, 1, 2, 3), metavar="N",
-                   help="what scores are made of: 1 words, 2 jumps too, 3 fertilities too; 0 as -m [%(default)s]")  # fmt: skip
+                   help="what scores are made of: 1 words, 2 jumps too, 3 fertilities too [as -m]")  # fmt: skip
     for side in ("source", "target"):
         for end in ("prefix", "suffix"):
             p.add_argument(f"--{side}-{end}", dest=f"{side}_{end}_len", type=int, default=0, metavar="N",
@@ -74,7 +74,8 @@ def command(args):
     )  # fmt: skip
     with running(o.verbose) as reporter, contextlib.closing(sides_of(o)) as sides:
         priors = text_lines(o.priors) if o.priors else None
-        align_lines(aligner, *sides.lines, outputs, priors, quiet=not o.verbose, progress=reporter)
+        names = (o.input or o.source, o.input or o.target, o.priors or "")
+        align_lines(aligner, *sides.lines, outputs, priors, quiet=not o.verbose, progress=reporter, names=names)
 
 
 @contextlib.contextmanager

@@ -6,8 +6,9 @@ import io
 import click
 
 from aligntools.cli.placing import Named, placed
-from aligntools.cli.standins.arguments import Parser, Untouched, fail
+from aligntools.cli.standins.arguments import Parser, Untouched
 from aligntools.cli.standins.eflomal_align import sides_of, texts
+from aligntools.ground.errors import DataError
 
 PROGRAM = "eflomal-makepriors"
 
@@ -32,6 +33,7 @@ def parser() -> Parser:
 def command(args):
     """Count priors as eflomal-makepriors does."""
     from aligntools.adapters.eflomal import calculate_priors, write_priors
+    from aligntools.adapters.eflomal.priors import AlignedTextError
     from aligntools.formats.files import text_lines, writing
 
     o = parser().parse_args(args)
@@ -40,8 +42,10 @@ def command(args):
         alignments = [text_lines(named.path) for named in links]
         try:
             counted = calculate_priors(*sides.lines, *alignments, o.reverse_priors)
-        except ValueError as error:
-            raise fail(PROGRAM, str(error)) from None
+        except AlignedTextError as error:
+            source, target = (o.input, o.input) if o.input else (o.source, o.target)
+            path = (source, target, o.forward_alignments, o.reverse_alignments)[error.which]
+            raise DataError(path, error.line, error.problem) from None
         with writing(o.priors) as out:
             write_priors(io.TextIOWrapper(_Bytes(out), "utf-8", "surrogateescape", write_through=True), *counted)
 

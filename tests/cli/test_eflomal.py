@@ -1,0 +1,139 @@
+import re
+import shutil
+
+import pytest
+
+from aligntools.adapters import eflomal
+from tests.cli.aligning import JOINT, SOURCE, TARGET
+from tests.cli.running import fails, run
+
+
+def align(*args, **options):
+    return run(*args, script="eflomal-align", **options)
+
+
+@pytest.fixture(scope="module")
+def links(tmp_path_factory):
+    """Return a folder with the sample's links, scores and priors."""
+    folder = tmp_path_factory.mktemp("eflomal")
+    names = [f"-f={folder / 'f'}", f"--forward-links={folder / 'f'}", f"-r{folder / 'r'}"]
+    done = align("-i", JOINT, *names, "-F", folder / "F", "--reverse-scores", folder / "R")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    done = run(
+        "--input", JOINT, "--forward-alignments", folder / "f", "--reverse-alignments", folder / "r",
+        "--priors", folder / "p", script="eflomal-makepriors",
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    return folder
+
+
+def test_all_files_have_a_line_for_each_pair(links):
+    for name in "frFR":
+        assert (links / name).read_bytes().count(b"\n") == 240
+    assert re.fullmatch(r"(-?\d+(\.\d+)?\n)+", (links / "F").read_text())
+
+
+def test_two_files_are_as_one(links, tmp_path):
+    done = align("-s", SOURCE, "--target", TARGET, "-f", tmp_path / "f", "-v", "--debug")
+    assert done.returncode == 0
+    assert b"aligning 240 sentence pairs" in done.stderr
+    assert (tmp_path / "f").read_bytes() == (links / "f").read_bytes()
+
+
+def test_scores_of_align_are_the_same(links, tmp_path):
+    args = ["-q", "-i", JOINT, "-o", tmp_path / "x", "--scores", tmp_path / "scores", "--score-form", "eflomal"]
+    assert run("align", *args).returncode == 0
+    columns = zip(*(line.split("\t") for line in (tmp_path / "scores").read_text().splitlines()), strict=True)
+    for name, column in zip("FR", columns, strict=True):
+        assert list(map(float, column)) == pytest.approx([float(x) for x in (links / name).read_text().split()], 1e-4)
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["-m", "x.model", "--scores", "x"], "leave out -m"),
+        ([], "--scores FILE"),
+        (["--scores", "x", "--forward-output", "y", "--decode", "posterior"], "leave out --decode posterior"),
+    ],
+)
+def test_what_has_no_scores_of_that_form(args, message):
+    fails(run("align", "-q", "-i", JOINT, "--score-form", "eflomal", *args), message, status=2)
+
+
+def test_files_that_are_there_are_refused_without_overwrite(links, tmp_path):
+    shutil.copy(links / "f", tmp_path / "f")
+    for flag in ("-f", "-r"):
+        done = align("-i", JOINT, flag, tmp_path / "f")
+        assert (done.returncode, b"will not overwrite" in done.stderr) == (1, True)
+    assert (tmp_path / "f").read_bytes() == (links / "f").read_bytes()
+    number = (tmp_path / "f").stat().st_ino
+    assert align("-i", JOINT, "-f", tmp_path / "f", "--over", "-m", "1").returncode == 0
+    assert (tmp_path / "f").read_bytes() != (links / "f").read_bytes()
+    assert (tmp_path / "f").stat().st_ino == number
+
+
+def test_wrong_command_lines(tmp_path):
+    assert align("-s", SOURCE).returncode == 1
+    assert b"does not exist" in align("-i", tmp_path / "none").stderr
+    assert align("--none").returncode == 2
+    assert align("-m", "4", "-i", JOINT).returncode == 2
+    assert align("-h").stdout.startswith(b"usage: eflomal-align")
+    assert run("-i", JOINT, script="eflomal-makepriors").returncode == 2
+    assert run(script="eflomal").returncode == 1
+    assert b"Model must be" in run("-m", "4", script="eflomal").stderr
+    assert b"option -x" in run("-m", "3", "-x", script="eflomal").stderr
+
+
+def test_what_has_no_effect_is_taken(links, tmp_path):
+    args = ["-l", "0.5", "-1", "2", "-2", "2", "-3", "2", "--n-samplers", "1", "-M", "3"]
+    args += ["--source-suffix", "0", "--target-prefix=0", "--null-prior", "0.2"]
+    assert align("-i", JOINT, *args, "-f", tmp_path / "f").returncode == 0
+    assert (tmp_path / "f").read_bytes() == (links / "f").read_bytes()
+
+
+def test_lines_that_are_no_pairs_are_blank(tmp_path):
+    (tmp_path / "text").write_text("\ufeffa b ||| c d\nno separator\n\na ||| b ||| c\na b|||c d\na ||| \nb ||| d\n")
+    done = align("-i", tmp_path / "text", "-f", tmp_path / "f", "-F", tmp_path / "F")
+    assert done.returncode == 0
+    assert f"{tmp_path / 'text'}:2: no single ' ||| ' separator, as in 3 of 7 lines" in done.stderr.decode()
+    lines = (tmp_path / "f").read_text().split("\n")
+    assert [bool(line) for line in lines] == [True, False, False, False, False, False, True, False]
+
+
+def test_wrong_texts_are_named(tmp_path):
+    (tmp_path / "text").write_text("a\nb\n")
+    fails(align("-i", tmp_path / "text"), f"{tmp_path / 'text'}:1: no single")
+    (tmp_path / "more").write_text("a\nb\nc\n")
+    fails(align("-s", tmp_path / "text", "-t", tmp_path / "more"), f"{tmp_path / 'text'}:3: Mismatched")
+    (tmp_path / "priors").write_text("LEX\ta\n")
+    fails(align("-s", SOURCE, "-t", TARGET, "-p", tmp_path / "priors"), f"{tmp_path / 'priors'}:1: ")
+
+
+def test_wrong_links_are_named(links, tmp_path):
+    (tmp_path / "f").write_text((links / "f").read_text().replace("\n", " 77-0\n", 1))
+    args = ["-i", JOINT, "-f", tmp_path / "f", "-r", links / "r"]
+    fails(run(*args, script="eflomal-makepriors"), f"{tmp_path / 'f'}:1: the link 77-0")
+    (tmp_path / "f").write_text("")
+    fails(run(*args, script="eflomal-makepriors"), f"{tmp_path / 'f'}:1: there is no such line")
+
+
+def test_priors_go_to_standard_output_and_for_the_opposite_direction(links):
+    args = ["-s", SOURCE, "-t", TARGET, "-f", links / "f", "-r", links / "r"]
+    done = run(*args, script="eflomal-makepriors")
+    assert done.stdout == (links / "p").read_bytes()
+    opposite = run(*args, "--reverse-priors", "-v", script="eflomal-makepriors").stdout.decode()
+    assert opposite != done.stdout.decode()
+    assert {line.split("\t")[0] for line in opposite.splitlines()} == {"LEX", "FERF", "FERR", "HMMF", "HMMR"}
+
+
+def test_the_program_of_numbers(links, tmp_path):
+    text = [path.read_text(encoding="utf-8").splitlines() for path in (SOURCE, TARGET)]
+    with open(tmp_path / "s", "wb") as s, open(tmp_path / "t", "wb") as t:
+        eflomal.Aligner().prepare_files(text[0], s, text[1], t, None, None)
+    args = ["-s", tmp_path / "s", "-t", tmp_path / "t", "-f", tmp_path / "f", "-r", tmp_path / "r"]
+    args += ["-m", "3", "-n", "3", "-N", "0.2", "-1", "2", "-2", "1", "-3", "5", "-q"]
+    assert run(*args, "-S", tmp_path / "S", script="eflomal").returncode == 0
+    for name in "fr":
+        assert (tmp_path / name).read_bytes() == (links / name).read_bytes()
+    (tmp_path / "t").write_text("1 1\n1 5\n")
+    fails(run(*args, script="eflomal"), f"{tmp_path / 't'}:2: the word id 5")
