@@ -14,7 +14,7 @@ RESULTS = ROOT / "bench" / "RESULTS.md"
 ORDER = (
     "quality", "speed", "speed_again", "against", "memory", "startup", "threads", "settings", "chains", "induction",
     "taggers", "mre", "contrastive", "contrastive_study", "contrastive_speed", "parsing", "transfer", "transfer_pud",
-    "translation", "translation_studies", "translation_speed", "soak", "abuse",
+    "translation", "translation_studies", "translation_speed", "soak", "abuse", "clients",
 )  # fmt: skip
 HEAD = """# Results
 
