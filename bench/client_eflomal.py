@@ -59,9 +59,7 @@ def opusfilter_scores(place):
             theirs = json.loads((folder / "real").read_text())
         for kind, scores in ours.items():
             own, peer = _figures(scores, labels), _figures(theirs[kind], labels) if theirs else None
-            line = (
-                f"{pair} {kind}: AUC {own[0]:.4f}, accepted {own[1]:.1f} % of the real, {own[2]:.1f} % of the shuffled"
-            )
+            line = f"{pair} {kind}: AUC {own[0]:.4f}, accepted real {own[1]:.1f} %, shuffled {own[2]:.1f} %"
             if peer:
                 line += f" (eflomal {peer[0]:.4f}, {peer[1]:.1f} %, {peer[2]:.1f} %)"
                 assert own[0] >= peer[0], f"the AUC is below eflomal's; {line}"
@@ -143,7 +141,8 @@ def mozilla(place, tokens):
     priors = (folder / "corpus.priors").read_text().splitlines()
     kinds = {line.split("\t")[0] for line in priors}
     assert kinds == {"LEX", "FERF", "FERR", "HMMF", "HMMR"}, f"the priors have {kinds}"
-    return f"{len(lines)} runs, 8 lines each, {sum(lines)} links, all within; {len(priors)} lines of priors written and read"
+    done = f"{len(lines)} runs, 8 lines each, {sum(lines)} links, all within"
+    return f"{done}; {len(priors)} lines of priors written and read"
 
 
 def _mozilla_sample(client):
@@ -222,7 +221,8 @@ sys.modules["biblealignlib"] = types.ModuleType("biblealignlib")
 spec = importlib.util.spec_from_file_location("biblealignlib.autoalign.eflomal", sys.argv[1])
 client = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(client)
-chosen = types.SimpleNamespace(targetlanguage="eng", targetid="BSB", sourceid="SBLGNT", langdatapath=root / "eng" / "data")
+names = {"targetlanguage": "eng", "targetid": "BSB", "sourceid": "SBLGNT"}
+chosen = types.SimpleNamespace(**names, langdatapath=root / "eng" / "data")
 run = client.Eflomal(chosen, "test")
 run.atools = "atools"
 run.run_eflomal()

@@ -1,8 +1,9 @@
 """Programs that call other aligners, run as they are, with our stand-ins in their way.
 
-A case runs one client's own code, from a folder of fetched sources, with the programs of ``aligntools drop-ins`` first on
-the PATH and its packages first on the PYTHONPATH. It fails where the client fails, or where what it wrote is not what
-its users rely on. Case by case the client's Python packages and files are looked for; what is not there is left out.
+A case runs one client's own code, from a folder of fetched sources, with the programs of ``aligntools drop-ins``
+first on the PATH and its packages first on the PYTHONPATH. It fails where the client fails, or where what it wrote is
+not what its users rely on. Case by case the client's Python packages and files are looked for; what is not there is
+left out.
 """
 
 import os
@@ -58,8 +59,8 @@ _MACHINE = ("machine.py/eflomal_aligner.py",)
 CASES = [
     Case("Helsinki-NLP/OpusFilter", "its tests of word alignment", client_eflomal.opusfilter_tests, _OPUSFILTER,
          ("opusfilter",)),
-    Case("Helsinki-NLP/OpusFilter", "2,000 real and 2,000 shuffled pairs", client_eflomal.opusfilter_scores, _OPUSFILTER,
-         ("opusfilter",), data=True),
+    Case("Helsinki-NLP/OpusFilter", "2,000 real and 2,000 shuffled pairs", client_eflomal.opusfilter_scores,
+         _OPUSFILTER, ("opusfilter",), data=True),
     *(
         Case("mozilla/translations", f"align.py --tokenization={tokens}, then with its priors, chunks of 3 lines",
              lambda place, t=tokens: client_eflomal.mozilla(place, t), _MOZILLA,
@@ -125,8 +126,8 @@ def run(o):
             note(outcome)
             rows.append([case.client, place.version(case), case.what, outcome])
     body = [
-        "Clients' own code, from their sources, with the stand-ins of `aligntools drop-ins` and without the programs and"
-        " packages that these stand for.",
+        "Clients' own code, from their sources, with the stand-ins of `aligntools drop-ins` and without the programs"
+        " and packages that these stand for.",
         report.table(["client", "version", "what is run", "outcome"], rows),
         report.circumstances(),
     ]

@@ -28,7 +28,8 @@ GROUPS = (
     ),
     (
         "alignment",
-        """aligning cli/test_align cli/test_contrastive cli/test_mre cli/test_fast_align cli/test_train_hmm
+        """aligning adapters cli/test_align cli/test_contrastive cli/test_eflomal cli/test_mre cli/test_fast_align
+        cli/test_train_hmm
         api/test_align api/test_contrast api/test_links bench/test_contrastive""",
     ),
     ("parsing", "parsing cli/test_parse cli/test_transfer api/test_pars"),

@@ -98,7 +98,7 @@ def _trained(
     settings = aligner_settings(model_type=MODELS[model], p_null=min(max(p_null, 0.0), 0.999))
     if not spelled:
         settings = replace(settings, views=(0,), look_alike=False)
-    given = {} if priors is None else {"priors": priors}
+    given: Any = {} if priors is None else {"priors": priors}
     return train_with(bitext, None, settings, threads=pool, progress=progress, **given)
 
 

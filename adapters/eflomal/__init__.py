@@ -1,0 +1,3 @@
+"""Stands in for eflomal."""
+
+from aligntools.adapters.eflomal import *  # noqa: F403
