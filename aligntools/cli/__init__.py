@@ -1,5 +1,1 @@
 """The command line: one module a subcommand, named after it; click lives here and nowhere else."""
-
-from aligntools.cli.main import main
-
-__all__ = ["main"]

@@ -13,14 +13,23 @@ def _end(number, _frame):
     sys.exit(128 + number)
 
 
+def end_quietly():
+    """Let an interrupt end the process at once, while there is nothing to clean up: the program is being loaded."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not where it is ignored
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextlib.contextmanager
 def ending():
     """End on SIGTERM and SIGHUP by ``SystemExit``, status 128 and the signal's number.
 
     A signal that comes while a destructor or a callback of compiled code runs is lost otherwise: Python says that it
     ignores the exception, and goes on. Here such an exception, ``KeyboardInterrupt`` too, is raised again a moment
-    later.
+    later. An interrupt raises ``KeyboardInterrupt`` after `end_quietly`, too.
     """
+    interrupt = signal.getsignal(signal.SIGINT)
+    if interrupt == signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _end)
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup ignores it
         signal.signal(signal.SIGHUP, _end)
@@ -45,3 +54,4 @@ def ending():
     finally:
         sys.unraisablehook = hook
         signal.signal(signal.SIGALRM, alarm)
+        signal.signal(signal.SIGINT, interrupt)

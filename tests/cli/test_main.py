@@ -14,6 +14,7 @@ import click
 import pytest
 
 from aligntools import __version__
+from aligntools.cli import signals
 from aligntools.cli.main import COMMANDS, cli
 from aligntools.cli.main import run as run_program
 from aligntools.ground.errors import DataError, ModelError, ResourceError, UsageProblem
@@ -123,6 +124,24 @@ def test_a_signal_in_a_destructor_ends_the_run_too(number, status, capfd):
     assert sys.unraisablehook is hook
     assert not went_on
     assert "gnored" not in capfd.readouterr().err
+
+
+def test_an_interrupt_ends_a_program_that_loads_without_a_word():
+    before, seen = signal.getsignal(signal.SIGINT), []
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signals.end_quietly()
+        seen.append(signal.getsignal(signal.SIGINT))
+        with signals.ending():
+            seen.append(signal.getsignal(signal.SIGINT))
+        seen.append(signal.getsignal(signal.SIGINT))
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell does for what runs in the background
+        signals.end_quietly()
+        with signals.ending():
+            seen.append(signal.getsignal(signal.SIGINT))
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == [signal.SIG_DFL, signal.default_int_handler, signal.SIG_DFL, signal.SIG_IGN]
 
 
 def test_what_is_compiled_is_said_unless_quiet():

@@ -6,6 +6,8 @@ first two.
 
 import importlib
 
+from aligntools.cli import signals
+
 #: Every program, and where its click command is: ``module:name``.
 PROGRAMS = {
     "fast_align": "aligntools.cli.standins.fast_align:command",
@@ -26,6 +28,7 @@ def command(name: str):
 
 def main(name: str, args=None) -> int:
     """Run a program and return its exit status; without arguments, those of the process."""
+    signals.end_quietly()
     from aligntools.cli.main import run
 
     return run(command(name), args, prog_name=name)
