@@ -67,6 +67,12 @@ class Scene:
         words = processes.command(self.line, self.arguments)
         return processes.run(words, self.folder, self.setting, self.source)
 
+    def home(self) -> None:
+        """Set a home of the scene's own, with no compiled code."""
+        home = Path(f"{self.folder}.home")
+        home.mkdir()
+        self.setting.environment["HOME"] = str(home)
+
     def cache(self) -> Path:
         """Set the scene's own folder for compiled code and return it; it is a copy of the common one."""
         own = Path(f"{self.folder}.cache")
@@ -152,6 +158,7 @@ def no_temporary_folder(scene):
 
 @fault
 def full_cache(scene):
+    scene.home()
     size = 4096 * scene.rng.choice((1, 8, 64))
     with processes.small_disk(scene.folder.with_name("cachedisk"), size, "700"):  # others may not write: it is used
         scene.setting.environment["ALIGNTOOLS_CACHE_DIR"] = str(scene.folder.with_name("cachedisk"))
@@ -256,9 +263,7 @@ def anothers_cache(scene):
     if not os.geteuid():
         for path in [Path(f"{scene.folder}.cache"), *Path(f"{scene.folder}.cache").rglob("*")]:
             os.chown(path, NOBODY, NOBODY)
-    home = Path(f"{scene.folder}.home")
-    home.mkdir()
-    scene.setting.environment["HOME"] = str(home)
+    scene.home()
     _same(scene)
     yield
 
@@ -266,6 +271,7 @@ def anothers_cache(scene):
 @fault
 def ten_on_one_cold_cache(scene):
     scene.setting.environment["ALIGNTOOLS_CACHE_DIR"] = f"{scene.folder}.cache"
+    scene.home()
     _same(scene)
     folders = [Path(f"{scene.folder}.{k}") for k in range(9)]
     for folder in folders:
