@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from aligntools.api.parser_training import transfer_parser as transfer_parser
     from aligntools.api.parsing import Parse as Parse
     from aligntools.api.parsing import Parser as Parser
+    from aligntools.api.priors import count_priors as count_priors
+    from aligntools.api.priors import read_priors as read_priors
+    from aligntools.api.priors import write_priors as write_priors
     from aligntools.api.progress import Step as Step
     from aligntools.api.scoring import aer as aer
     from aligntools.api.scoring import bleu as bleu
@@ -70,6 +73,7 @@ _MODULES = {
     "api.loading": ("load",),
     "api.parser_training": ("train_parser", "transfer_parser"),
     "api.parsing": ("Parse", "Parser"),
+    "api.priors": ("count_priors", "read_priors", "write_priors"),
     "api.progress": ("Step",),
     "api.scoring": ("aer", "bleu", "compare_scores", "score_tags", "score_trees"),
     "api.tagging": ("TaggedSentence", "Tagger", "induce_tags", "train_tagger"),

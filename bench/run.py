@@ -2,6 +2,7 @@
 """Measure quality, speed, memory, start-up and settings; each command rewrites its section of RESULTS.md.
 
 python bench/run.py quality --data DIR --fast-align F --atools A --eflomal E
+python bench/run.py priors --data DIR --eflomal E --atools A
 python bench/run.py speed --data DIR --fast-align F --atools A --eflomal E --runs 5
 python bench/run.py memory --data DIR --fast-align F
 python bench/run.py startup
@@ -43,6 +44,7 @@ from bench import report
 #: Every command, with the module that runs it and its line of help.
 COMMANDS = {
     "quality": "AER on every gold set, beside the other aligners' best",
+    "priors": "AER of small texts with priors of large ones, and of large texts in parts",
     "speed": "wall time of whole runs, interleaved with the other aligners",
     "against": "time and memory beside an older checkout of this project",
     "memory": "peak memory for four sizes of a corpus",

@@ -147,6 +147,25 @@ class AlignerSettings:
 
 
 @dataclass(frozen=True)
+class PriorWeights:
+    """What one count of priors weighs beside one of the text.
+
+    Links that were decided on are sharper than what training expects of them, above all their jumps and fertilities:
+    these cost accuracy at any weight that was tried.
+
+    Attributes
+    ----------
+    lexical, fertility, jumps : float
+    """
+
+    lexical: float = 0.1
+    fertility: float = 0.0
+    jumps: float = 0.0
+
+    RANGES: ClassVar[dict[str, Range]] = dict.fromkeys(("lexical", "fertility", "jumps"), amounts())
+
+
+@dataclass(frozen=True)
 class ReconstructionSettings:
     """How maximum reconstruction is climbed.
 

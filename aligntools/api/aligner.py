@@ -20,6 +20,7 @@ from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
     from aligntools.aligning.applying.applier import Applier
+    from aligntools.aligning.links.prior_counts import PriorCounter
     from aligntools.aligning.model import AlignmentModel
     from aligntools.formats.corpus import Bitext
     from aligntools.ground.parallel import Pool
@@ -191,7 +192,7 @@ class Aligner:
         symmetrize: Symmetrization = _DECISIONS.symmetrize, flavor: Flavor = _DECISIONS.flavor,
         decode: Decoder = _DECISIONS.decode, threshold: float | None = _DECISIONS.threshold, max_length: int = 2000,
         strict: bool = False, input_format: InputFormat = "auto", unbuffered: bool = False,
-        max_memory: int | None = None, directions: bool = True,
+        max_memory: int | None = None, directions: bool = True, counter: "PriorCounter | None" = None,
         threads: "int | Pool | None" = None,
     ) -> Iterator[Alignments]:  # fmt: skip
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed.
@@ -200,21 +201,28 @@ class Aligner:
         ----------
         directions : bool
             Find the links of the single directions too.
+        counter : PriorCounter or None
+            Counts the links of both directions.
         """
         from aligntools.aligning.applying.decisions import decided
         from aligntools.aligning.memory import cells_within
         from aligntools.formats.corpus import Skipped
+        from aligntools.formats.pharaoh import concatenate
 
         decisions = DecisionSettings(symmetrize, flavor, decode, threshold).checked()
         applier = self._applier if max_memory is None else self.applier(cells_within(max_memory))
         with pool_of(threads) as pool:
             for text in self.texts(sources, targets, max_length, strict, input_format, unbuffered):
-                skipped = text.skipped
-                for d in decided(applier, text, decisions, pool, directions):
+                skipped, links = text.skipped, []
+                for d in decided(applier, text, decisions, pool, directions or counter is not None):
+                    if counter is not None:
+                        links.append((d.forward, d.reverse))
                     yield Alignments(
                         d.links, d.probabilities, d.forward, d.reverse, d.log_likelihood, d.lengths, skipped
                     )
                     skipped = Skipped()
+                if counter is not None:
+                    counter.add(text, *(concatenate(column) for column in zip(*links, strict=True)))
 
     def texts(
         self, sources: "Sentences | Bitext", targets: Sentences | None, max_length: int, strict: bool,

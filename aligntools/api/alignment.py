@@ -11,14 +11,17 @@ from aligntools.aligning.settings import (
     Decoder,
     Flavor,
     ModelType,
+    PriorWeights,
     ReconstructionSettings,
     Symmetrization,
 )
 from aligntools.api.aligner import Aligner, check_lengths
 from aligntools.api.alignments import Alignments
+from aligntools.api.priors import SomePriors, read_priors
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.texts import InputFormat, Sentences, paths_of
 from aligntools.api.threads import pool_of
+from aligntools.ground.ranges import check
 
 if TYPE_CHECKING:
     from aligntools.formats.corpus import Bitext
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
 
 _SETTINGS, _DECISIONS, _RECONSTRUCTION = AlignerSettings(), DecisionSettings(), ReconstructionSettings()
+_WEIGHTS = PriorWeights()
 
 
 def read_bitext(
@@ -111,7 +115,9 @@ def train_aligner(
     tension: float = _SETTINGS.tension, positions: Literal["diagonal", "table"] = "diagonal",
     init_model: "Aligner | None" = None, case_sensitive: bool = False, max_length: int = 2000, strict: bool = False,
     max_memory: int | None = None, seed: int = _SETTINGS.seed, threads: "int | Pool | None" = None,
-    keep_text: bool = True, progress: Progress = None,
+    keep_text: bool = True, progress: Progress = None, priors: "SomePriors | None" = None,
+    prior_lexical: float = _WEIGHTS.lexical, prior_fertility: float = _WEIGHTS.fertility,
+    prior_jumps: float = _WEIGHTS.jumps,
 ) -> Aligner:  # fmt: skip
     """Train an aligner: both directions together, as ``aligntools align`` does.
 
@@ -166,6 +172,11 @@ def train_aligner(
         serves this aligner alone.
     progress : callable, True or None
         Called with a `Step` after each iteration; True shows a tqdm bar.
+    priors : str, path, Priors, iterable of these, or None
+        Counts of links, fertilities and jumps in other text (see `read_priors`, `count_priors`), which the text's own
+        are added to: pseudo-counts of Dirichlet priors. They need not be of this text's words.
+    prior_lexical, prior_fertility, prior_jumps : float
+        What one of these counts weighs beside one of the text.
 
     Returns
     -------
@@ -195,7 +206,8 @@ def train_aligner(
     return train_with(
         sources, targets, init_model.settings if init_model else settings, init_model=init_model,
         case_sensitive=case_sensitive, max_length=max_length, strict=strict, max_memory=max_memory, threads=threads,
-        keep_text=keep_text, progress=progress,
+        keep_text=keep_text, progress=progress, priors=priors,
+        weights=PriorWeights(prior_lexical, prior_fertility, prior_jumps),
     )  # fmt: skip
 
 
@@ -262,11 +274,14 @@ def train_with(
     init_model: Aligner | None = None, reconstruction: ReconstructionSettings | None = None,
     case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, max_memory: int | None = None,
     threads: "int | Pool | None" = None, keep_text: bool = True, progress: Progress = None,
+    priors: "SomePriors | None" = None, weights: PriorWeights = _WEIGHTS,
 ) -> Aligner:  # fmt: skip
     """Train an aligner with settings made elsewhere; see `train_aligner` for the parameters."""
     from aligntools.aligning.training.train_model import count_steps, train_model
     from aligntools.formats.corpus import Bitext
 
+    check(weights, {name: f"prior_{name}" for name in PriorWeights.RANGES})
+    counts = read_priors(priors) if priors is not None else None  # before what takes long
     start = init_model.model if init_model else None
     lowercase = start.lowercase if start else not case_sensitive
     if isinstance(sources, Bitext):
@@ -289,6 +304,7 @@ def train_with(
         model = train_model(
             bitext, settings, pool, lowercase=lowercase, max_memory=max_memory, start=start,
             reconstruction=reconstruction, report=report, keep_text=keep_text,
+            priors=counts, weights=weights,
         )  # fmt: skip
     return Aligner(model)
 

@@ -2,9 +2,10 @@
 
 import click
 
-from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.settings import AlignerSettings, PriorWeights
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import options
+from aligntools.ground.errors import UsageProblem
 
 _fast = options.group(
     "Common options",
@@ -19,10 +20,22 @@ _sweeps = options.group(
     "Training",
     options.setting("--sweeps", of=AlignerSettings, help="Sweeps of the sampler.  [default: by size]"),
 )
+_priors = options.group(
+    "Priors",
+    click.option("--priors", metavar="FILE", multiple=True,
+                 help="Add counts of links, fertilities and jumps from other text (eflomal's form); may be repeated."),
+    click.option("--save-priors", metavar="FILE", type=options.WRITTEN,
+                 help="Write such counts of this text's alignment."),
+    options.setting("--prior-lexical", of=PriorWeights, name="lexical",
+                    help="What a link of --priors weighs beside one of the text."),
+    options.setting("--prior-fertility", of=PriorWeights, name="fertility", help="The same of a fertility."),
+    options.setting("--prior-jumps", of=PriorWeights, name="jumps", help="The same of a jump."),
+)  # fmt: skip
 #: Options of training that the API takes under the same names.
 TRAINING = (
     "model_type", "fast", "direction", "estimator", "agreement", "look_alike", "views", "ibm1_iterations",
-    "iterations", "sweeps", "alpha", "p_null", "tension", "positions", "seed",
+    "iterations", "sweeps", "alpha", "p_null", "tension", "positions", "seed", "prior_lexical", "prior_fertility",
+    "prior_jumps",
 )  # fmt: skip
 
 
@@ -30,6 +43,7 @@ TRAINING = (
 @aligning.text
 @_fast
 @aligning.models
+@_priors
 @aligning.decisions
 @aligning.outputs
 @_type
@@ -52,8 +66,14 @@ def command(**o):
     chosen = aligning.given()
     aligning.take_old_type(o, chosen)
     aligning.check(o, chosen)
+    if o["priors"] and o["model"]:
+        raise UsageProblem("-m applies a model as it is; --priors are for training")
+    weights = sorted(n for n in chosen if n.startswith("prior_"))
+    if weights and not o["priors"]:
+        raise UsageProblem(f"--{weights[0].replace('_', '-')} weighs what --priors gives; add it")
     own = {n: o[n] for n in TRAINING}
+    settings = {n: value for n, value in own.items() if not n.startswith("prior_")}
     run(
-        o, lambda bitext, **common: train_aligner(bitext, **own, **common),
-        lambda n_words: aligner_settings(**own).resolved(n_words).views[0],
+        o, lambda bitext, **common: train_aligner(bitext, priors=o["priors"] or None, **own, **common),
+        lambda n_words: aligner_settings(**settings).resolved(n_words).views[0],
     )  # fmt: skip

@@ -126,10 +126,10 @@ def _apply(o, out, pool, reporter):
     if o["ttable"]:
         check_whole_words(aligner.settings.views[0])
         write_ttable(aligner, o["ttable"])
-    skipped, n = Skipped(), 0
+    skipped, n, counter = Skipped(), 0, _counter(o, direction)
     blocks = aligner.align_blocks(
         *text_paths(o), **_decisions(o, out, pool), **{name: o[name] for name in READING},
-        unbuffered=o["unbuffered"],
+        unbuffered=o["unbuffered"], counter=counter,
     )  # fmt: skip
     with until_terminated(o["unbuffered"]):
         with reporter.stage("aligning"):
@@ -137,6 +137,7 @@ def _apply(o, out, pool, reporter):
                 out.write(block, flush=o["unbuffered"])
                 skipped.add(block.skipped)
                 n += len(block)
+        _save_priors(o, counter)
         reporter.summary(n, out.links, skipped.summary())
 
 
@@ -152,26 +153,46 @@ def _train(o, out, pool, reporter, train, first_view):
         reporter.say("warning: every line has a blank side; nothing to learn from")
     if o["ttable"]:
         check_whole_words(start.settings.views[0] if start else first_view(len(bitext.source.tokens)))
-    reporter.extra = -(-len(bitext) // PART) if out else 0
+    counter = _counter(o, start.settings.direction if start else o["direction"])
+    reporter.extra = -(-len(bitext) // PART) if out or counter else 0
     aligner = train(
         bitext, init_model=start, case_sensitive=case_sensitive, max_memory=o["max_memory"], threads=pool,
-        keep_text=False, progress=reporter,
+        keep_text=counter is not None, progress=reporter,
     )  # fmt: skip
     if o["save_model"]:
         with reporter.stage("saving"):
             aligner.save(o["save_model"])
     if o["ttable"]:
         write_ttable(aligner, o["ttable"])
-    if not out:
+    if not out and counter is None:
         reporter.summary(len(bitext), None, bitext.skipped.summary())
         return
     with reporter.stage("aligning"):
-        for block in aligner.align_blocks(bitext, **_decisions(o, out, pool)):
+        for block in aligner.align_blocks(bitext, **_decisions(o, out, pool), counter=counter):
             out.write(block)
             reporter.advance("aligning")
         if out.costs:
             out.write_costs(bitext, pool, case_sensitive=case_sensitive)
+    _save_priors(o, counter)
     reporter.summary(len(bitext), out.links, bitext.skipped.summary())
+
+
+def _counter(o, direction):
+    """Return what counts priors, if they are asked for."""
+    if not o.get("save_priors"):
+        return None
+    from aligntools.aligning.links.prior_counts import PriorCounter
+
+    if direction != "both":
+        raise UsageProblem(f"--save-priors counts links of both directions, and {direction} alone is trained")
+    return PriorCounter()
+
+
+def _save_priors(o, counter):
+    if counter is not None:
+        from aligntools.formats.priors import write_priors
+
+        write_priors(o["save_priors"], counter.finish())
 
 
 def check_whole_words(view):

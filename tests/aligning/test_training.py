@@ -18,12 +18,12 @@ from aligntools.ground.parallel import Pool
 CELLS = 1_000_000
 
 
-def learn(bitext, threads=1, cells=CELLS, start=None, **choices):
+def learn(bitext, threads=1, cells=CELLS, start=None, priors=None, **choices):
     """Train; return the members and what was reported."""
     settings = AlignerSettings(**choices).resolved(len(bitext.source.tokens))
     reports = []
     with Pool(threads) as pool:
-        members = train(bitext, settings, pool, cells, reports.append, start)
+        members = train(bitext, settings, pool, cells, reports.append, start, priors)
     return members, reports
 
 

@@ -24,7 +24,14 @@ class Expectations:
     s_null, t_null : float32 [n_words + 1]
         Probability of each word under NULL.
     p_null : float32 [2]
+
+    Attributes
+    ----------
+    null_priors : (float64 [n_target + 1], float64 [n_source + 1]) or None
+        Pseudo-counts of words under NULL.
     """
+
+    null_priors = None
 
     def __init__(self, matrices, pool, directions, joint, s_null, t_null, p_null):
         self.source, self.target, self.matrices, self.pool = matrices.source, matrices.target, matrices, pool
@@ -127,6 +134,8 @@ class Expectations:
 
     def _forget_null(self):
         self.null_counts = [np.zeros(len(self.t_null)), np.zeros(len(self.s_null))]
+        for counts, prior in zip(self.null_counts, self.null_priors or (), strict=False):
+            counts += prior
 
     def _count_null(self, chunk, cells, other):
         """Add the chunk's expected counts of words under NULL."""

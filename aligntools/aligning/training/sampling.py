@@ -30,7 +30,7 @@ def _prior_jumps(jumps):
 class _Direction:
     """Counts of one direction while sampling."""
 
-    def __init__(self, hmm, forward, looks, seed):
+    def __init__(self, hmm, forward, looks, seed, priors=None):
         table = hmm.table
         self.forward = forward
         n_c = table.n_source if forward else table.n_target
@@ -39,16 +39,23 @@ class _Direction:
         extra = np.zeros(len(table.ids), np.float32)
         if looks is not None and len(looks.entries):
             extra[looks.entries] = looks.strengths[looks.tiers]
+        if priors is not None:
+            extra += priors.of_pairs(table)
         self.extra = extra
         self.extra_words = table.row_sums(extra) if forward else table.column_sums(extra)
         self.pairs = extra.copy()
         self.null = np.zeros(n_o + 1)
         self.jumps = _prior_jumps(hmm.jumps[0 if forward else 1])
-        self.words = np.append(self.extra_words, [0.0, self.jumps.sum()])
         self.fertility = np.zeros((n_c, kf.FERTILITIES), np.float32)
+        if priors is not None:
+            way = 0 if forward else 1
+            self.null += (priors.t_null, priors.s_null)[way]
+            self.jumps += priors.jumps[way]
+            self.fertility += priors.fertilities[way]
+        self.words = np.append(self.extra_words, [self.null.sum(), self.jumps.sum()])
         self.mean_pairs = np.zeros_like(self.pairs)
         self.mean_jumps = self.jumps.copy()
-        self.mean_fertility = np.zeros_like(self.fertility)
+        self.mean_fertility = self.fertility.copy()
         self.generator = np.array([seed * 2 + forward], np.uint64)
 
     def add_expected(self, hmm, share):
@@ -70,7 +77,7 @@ class _Direction:
         return FertilityCounts(pairs, words, self.types, self.null, self.mean_jumps, self.mean_fertility)
 
 
-def train_sampler(hmm, matrices, looks, settings, pool) -> list[FertilityCounts]:
+def train_sampler(hmm, matrices, looks, settings, pool, priors=None) -> list[FertilityCounts]:
     """Sample links over the corpus of ``matrices`` from the HMM's posteriors on.
 
     Parameters
@@ -80,13 +87,14 @@ def train_sampler(hmm, matrices, looks, settings, pool) -> list[FertilityCounts]
         Given back to memory where the corpus is sampled in smaller chunks.
     looks : LookAlikes or None
     settings : AlignerSettings, resolved
+    priors : ViewPriors or None
     """
     source, target, table = matrices.source, matrices.target, hmm.table
     longest = max(len(source.tokens), len(target.tokens))
     if longest > CHUNK_TOKENS:
         matrices.free()
         matrices = LinkMatrices(source, target, table, pool, min(matrices.max_cells, 8_000_000), CHUNK_TOKENS // 4)
-    directions = [_Direction(hmm, forward, looks, settings.seed) for forward in (True, False)]
+    directions = [_Direction(hmm, forward, looks, settings.seed, priors) for forward in (True, False)]
     sweeps = settings.sweeps
     burn = sweeps // 3
     chunks = matrices.chunks

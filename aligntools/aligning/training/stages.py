@@ -23,12 +23,15 @@ from aligntools.aligning.text.link_matrices import LinkMatrices
 from aligntools.aligning.text.views import view_text
 from aligntools.aligning.training.expectation import Expectations
 from aligntools.aligning.training.sampling import train_sampler
+from aligntools.aligning.training.view_priors import add_jumps
 
 #: Jumps are counted on every so many sentences that about this many tokens take part.
 JUMP_SAMPLE = 400_000
 
 
-def train(bitext, settings: AlignerSettings, pool, max_cells, report=None, start=None) -> list[LexicalModel]:
+def train(
+    bitext, settings: AlignerSettings, pool, max_cells, report=None, start=None, priors=None
+) -> list[LexicalModel]:
     """Train a model of every view.
 
     Parameters
@@ -42,6 +45,8 @@ def train(bitext, settings: AlignerSettings, pool, max_cells, report=None, start
         Called with a dict after each iteration: view, stage, iteration, log-likelihoods, seconds.
     start : list of LexicalModel or None
         Models of the same views to go on from: what they learned is added to the priors.
+    priors : callable or None
+        Called with the words of a view; returns its `ViewPriors`.
 
     Returns
     -------
@@ -51,7 +56,8 @@ def train(bitext, settings: AlignerSettings, pool, max_cells, report=None, start
     models = []
     for number, length in enumerate(settings.views or ()):
         old = start[number] if start else None
-        models.append(_Training(bitext, length, settings, pool, max_cells, report or (lambda _: None), old).run())
+        training = _Training(bitext, length, settings, pool, max_cells, report or (lambda _: None), old, priors)
+        models.append(training.run())
     return models
 
 
@@ -88,7 +94,7 @@ def prune(table, all_counts, least):
 class _Training:
     """The model of one view in the making; its stages are methods, called in the order of `run`."""
 
-    def __init__(self, bitext, length, settings, pool, max_cells, report, old):
+    def __init__(self, bitext, length, settings, pool, max_cells, report, old, priors):
         began = time.perf_counter()
         self.settings, self.pool, self.length, self.old, self._report = settings, pool, length, old, report
         text = view_text(bitext, length)
@@ -103,6 +109,8 @@ class _Training:
         self.prior = old_values(self.table, self.words, old, old.counts) if old else None
         if self.prior:
             self.counts = [c + p for c, p in zip(self.counts, self.prior, strict=True)]
+        self.given = priors(self.words) if priors else None
+        self.given_pairs = self.given.of_pairs(self.table) if self.given else None
         self.jumps = old.jumps if isinstance(old, Hmm) else initial_jumps()
         self.tension = np.full(2, settings.tension if settings.favor_diagonal else 0.0)
         self.p_null = np.full(2, settings.p_null, np.float32)
@@ -114,6 +122,8 @@ class _Training:
             self.matrices, pool, DIRECTIONS[settings.direction], settings.joint, s_null, t_null,
             self.p_null,
         )  # fmt: skip
+        if self.given:
+            self.steps.null_priors = self.given.t_null, self.given.s_null
 
     def report(self, stage, began, **figures):
         """Pass on what a step took and gave."""
@@ -188,6 +198,8 @@ class _Training:
         """One iteration of the HMM; return the log-likelihoods."""
         stride = max(1, len(self.source.tokens) // JUMP_SAMPLE)
         loglik, jump_counts = self.steps.hmm(lexicon, self.jumps, self.counts, stride)
+        if self.given:
+            add_jumps(jump_counts, self.given.window() / stride)
         self.jumps = jumps_from_counts(jump_counts, 0.5 if self.variational else 0.0)
         return loglik
 
@@ -202,6 +214,8 @@ class _Training:
         self.looks = None
         if self.prior:
             self.prior = old_values(self.table, self.words, self.old, self.old.counts)
+        if self.given:
+            self.given_pairs = self.given.of_pairs(self.table)
 
     def estimate(self):
         """M-step of the lexical tables; priors beyond alpha stay in the counts. Return them and the tiers."""
@@ -215,6 +229,9 @@ class _Training:
             for c in self.counts:
                 self.looks.add_prior(c)
                 tiers = np.maximum(tiers, self.looks.strengths)
+        if self.given_pairs is not None:  # after the look-alikes, whose share is that of the text's own links
+            for c in self.counts:
+                c += self.given_pairs
         lexicon = lexicon_from_counts(
             self.table, self.counts[0], self.counts[-1], tiers, self.settings.alpha, self.variational, self.pool
         )
@@ -238,6 +255,6 @@ class _Training:
         if s.model == "hmm":
             return hmm
         began = time.perf_counter()
-        sampler = train_sampler(hmm, self.matrices, self.looks, s, self.pool)
+        sampler = train_sampler(hmm, self.matrices, self.looks, s, self.pool, self.given)
         self.report("sampler", began)
         return Fertility(**fields, jumps=self.jumps, sampler=sampler)

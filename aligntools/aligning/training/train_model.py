@@ -1,14 +1,19 @@
 """Training a whole alignment model: settings resolved, views trained, reconstruction, memory kept within its bound."""
 
+import logging
 from dataclasses import replace
 
 from aligntools.aligning.memory import cells_within, needed_for_training
 from aligntools.aligning.model import AlignmentModel
-from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
+from aligntools.aligning.settings import AlignerSettings, PriorWeights, ReconstructionSettings
 from aligntools.aligning.text.views import collapse
 from aligntools.aligning.training.reconstruction import reconstruct
 from aligntools.aligning.training.stages import train
+from aligntools.aligning.training.view_priors import view_priors
 from aligntools.aligning.training.warm_start import warm_start
+from aligntools.formats.priors import Priors
+
+_log = logging.getLogger("aligntools")
 
 
 def settings_after(
@@ -36,9 +41,35 @@ def count_steps(settings: AlignerSettings, reconstruction: ReconstructionSetting
     return len(settings.views or ()) * (iterations + (settings.model == "fertility"))
 
 
+class _Mapped:
+    """Maps priors into views; logs a warning where they know nothing of the first view's words."""
+
+    def __init__(self, priors, lowercase, weights):
+        self._given, self._told = (priors, lowercase, weights), False
+
+    def __call__(self, words):
+        priors, lowercase, weights = self._given
+        found = view_priors(priors, words, lowercase, weights)
+        if not self._told:
+            self._tell(len(priors.lexical), found)
+        self._told = True
+        return found
+
+    def _tell(self, pairs, found):
+        if pairs and not len(found.keys):
+            _log.warning(
+                "none of the %d pairs of words in the priors is one of the text: other languages, exchanged sides, or"
+                " another tokenization?",
+                pairs,
+            )
+        elif not pairs and not any(f.any() for f in found.fertilities) and not found.jumps.any():
+            _log.warning("the priors have no links, and what else they have weighs nothing (see --prior-fertility)")
+
+
 def train_model(
     bitext, settings: AlignerSettings, pool, *, lowercase=True, max_memory=None, start: AlignmentModel | None = None,
     reconstruction: ReconstructionSettings | None = None, report=None, keep_text=True,
+    priors: Priors | None = None, weights: PriorWeights = PriorWeights(),  # noqa: B008
 ) -> AlignmentModel:  # fmt: skip
     """Train a model of a text.
 
@@ -58,6 +89,9 @@ def train_model(
         See `stages.train`.
     keep_text : bool
         False lets the words of the text be cut in place where there is one view; see `views.collapse`.
+    priors : Priors or None
+        Counts in other text; not with reconstruction.
+    weights : PriorWeights
 
     Raises
     ------
@@ -71,7 +105,8 @@ def train_model(
     if start and reconstruction:
         models = warm_start(bitext, start.views, settings, pool)
     else:
-        models = train(bitext, settings, pool, cells, report, start.views if start else None)
+        given = _Mapped(priors, lowercase, weights) if priors is not None and len(priors) else None
+        models = train(bitext, settings, pool, cells, report, start.views if start else None, given)
     if reconstruction:
         models, settings = reconstruct(bitext, models, settings, pool, cells, reconstruction, report)
     ratio = len(bitext.target.tokens) / max(len(bitext.source.tokens), 1)

@@ -1,0 +1,125 @@
+"""Priors counted from links, as eflomal's ``calculate_priors`` counts them.
+
+Links come in two directions: *forward*, which target words chose, and *reverse*, which source words chose; symmetrized
+links may serve as both.
+"""
+
+import numpy as np
+
+from aligntools.formats.corpus import Bitext, Side
+from aligntools.formats.pharaoh import Links
+from aligntools.formats.priors import Counted, Priors
+from aligntools.formats.vocabulary import ExtendedVocabulary, Vocabulary
+from aligntools.ground.errors import UsageProblem
+
+_KINDS = ("lexical", "source_fertilities", "target_fertilities", "forward_jumps", "reverse_jumps")
+#: Counted keys that wait to be added to the others, as a share of these, and at least.
+_WAIT, _FEW = 1.0, 1 << 20
+
+
+class PriorCounter:
+    """Counts priors of a text that comes in parts, with the same vocabularies or extensions of them."""
+
+    def __init__(self) -> None:
+        self._bases: list[Vocabulary | None] = [None, None]
+        self._extra: tuple[dict[str, int], dict[str, int]] = ({}, {})
+        self._tables: dict[str, list[Counted]] = {kind: [] for kind in _KINDS}
+
+    def add(self, text: Bitext, forward: Links, reverse: Links) -> None:
+        """Count the links of sentence pairs.
+
+        Parameters
+        ----------
+        text : Bitext
+        forward, reverse : Links
+            As many sentences, whose links lie within them.
+
+        Raises
+        ------
+        UsageProblem
+            When the words of the text were cut while a model was trained on it.
+        """
+        sides = text.source, text.target
+        if any(getattr(side, "view", 0) for side in sides):
+            raise UsageProblem("this text was cut while a model was trained on it; read it again")
+        ids = [
+            self._known(k, side.tokens, vocabulary)
+            for k, (side, vocabulary) in enumerate(
+                zip(sides, (text.source_vocabulary, text.target_vocabulary), strict=True)
+            )
+        ]
+        places = [_places(side, forward, k) for k, side in enumerate(sides)]
+        self._count("lexical", ids[0][places[0]], ids[1][places[1]])
+        self._count("source_fertilities", *_fertilities(ids[0], places[0]))
+        self._count("target_fertilities", *_fertilities(ids[1], _places(text.target, reverse, 1)))
+        self._count("forward_jumps", _jumps(forward, text.source.lengths(), 0))
+        self._count("reverse_jumps", _jumps(reverse, text.target.lengths(), 1))
+
+    def _known(self, k, tokens, vocabulary):
+        """Return words in ids that hold for all parts."""
+        extended = isinstance(vocabulary, ExtendedVocabulary)
+        base = vocabulary.base if extended else vocabulary
+        if self._bases[k] is None:
+            self._bases[k] = base
+        elif self._bases[k] is not base:
+            raise UsageProblem("the parts of a text that is counted have one vocabulary")
+        if not extended or not vocabulary.extra:
+            return tokens
+        known, n = self._extra[k], len(base)
+        new = np.array([n + known.setdefault(word, len(known)) for word in vocabulary.extra], np.int32)
+        return np.where(tokens < n, tokens, new[np.maximum(tokens - n, 0)])
+
+    def _count(self, kind, *columns):
+        parts = self._tables[kind]
+        parts.append(Counted.of(columns, np.ones(len(columns[0]))))
+        waiting = sum(map(len, parts[1:]))
+        if waiting > max(_FEW, _WAIT * len(parts[0])):
+            self._tables[kind] = [_added(parts)]
+
+    def finish(self) -> Priors:
+        """Return the counts of all parts."""
+        vocabularies = []
+        for base, extra in zip(self._bases, self._extra, strict=True):
+            whole = base or Vocabulary.from_words([])
+            if extra:
+                whole = Vocabulary.from_words([*whole.words()[1:], *extra])
+            vocabularies.append(whole)
+        tables = {kind: _added(parts) if parts else None for kind, parts in self._tables.items()}
+        found = {kind: table for kind, table in tables.items() if table is not None}
+        return Priors(vocabularies[0], vocabularies[1], **found)
+
+
+def _added(parts):
+    keys = np.concatenate([part.keys for part in parts])
+    return Counted.of(list(keys.T), np.concatenate([part.alphas for part in parts]))
+
+
+def _places(side: Side, links: Links, k: int) -> np.ndarray:
+    """Return the place of each link's word of one side among all words."""
+    return np.repeat(side.offsets[:-1], links.counts()) + links.pairs[:, k]
+
+
+def _fertilities(ids, places):
+    """Return words that have links, and how many each has."""
+    counts = np.bincount(places, minlength=len(ids))
+    linked = np.flatnonzero(counts)
+    return ids[linked], counts[linked]
+
+
+def _jumps(links: Links, lengths, k):
+    """Return the jumps on side ``k`` between links of consecutive words of the other side, from -1 to the length."""
+    sentences = links.sentences()
+    positions, others = links.pairs[:, k].astype(np.int64), links.pairs[:, 1 - k]
+    order = np.lexsort((positions, others, sentences))
+    sentences, positions, others = sentences[order], positions[order], others[order]
+    begins = np.ones(len(order), bool)
+    begins[1:] = sentences[1:] != sentences[:-1]
+    before = np.append(-1, positions[:-1])[: len(order)]
+    before[begins] = -1
+    first = begins.copy()  # of the links of one word
+    first[1:] |= others[1:] != others[:-1]
+    last = np.full(len(links), -1, np.int64)
+    ends = np.ones(len(order), bool)
+    ends[:-1] = begins[1:]
+    last[sentences[ends]] = positions[ends]
+    return np.concatenate([(positions - before)[first], lengths - last])

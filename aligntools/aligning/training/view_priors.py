@@ -1,0 +1,131 @@
+"""Priors from other text as one view of a text takes them: pseudo-counts in the view's ids.
+
+Words are put in lower case where the text was, and cut as the view cuts them; the counts of words that become one add.
+Counts of words that the text does not have are left out, as eflomal leaves them out.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.settings import PriorWeights
+from aligntools.aligning.text.cooccurrence import Table
+from aligntools.aligning.text.views import ViewWords, cut
+from aligntools.formats.priors import Counted, Priors
+from aligntools.formats.vocabulary import Vocabulary
+
+#: Words without a link for each one with links, where priors do not count them: eflomal's do not.
+UNLINKED = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class ViewPriors:
+    """Pseudo-counts of one view.
+
+    Attributes
+    ----------
+    keys : int64 [n]
+        ``source * n_target + target`` of the pairs whose words the text has, ascending.
+    alphas : float32 [n]
+    s_null, t_null : float64 [n_words + 1]
+        Pseudo-counts of links to NULL.
+    fertilities : list of float32 [n_words, FERTILITIES]
+        Forward (of source words) and reverse.
+    jumps : float64 [2, 2 * JUMPS + 1]
+    """
+
+    keys: np.ndarray
+    alphas: np.ndarray
+    s_null: np.ndarray
+    t_null: np.ndarray
+    fertilities: list[np.ndarray]
+    jumps: np.ndarray
+
+    def of_pairs(self, table: Table) -> np.ndarray:
+        """Return the pseudo-counts of a table's pairs, float32 [n_pairs]."""
+        out = np.zeros(len(table.ids), np.float32)
+        rows = np.repeat(np.arange(table.n_source, dtype=np.int64), np.diff(table.ptr))
+        wanted = rows * table.n_target + table.ids
+        if len(wanted):
+            at = np.minimum(np.searchsorted(wanted, self.keys), len(wanted) - 1)
+            found = wanted[at] == self.keys
+            out[at[found]] = self.alphas[found]
+        return out
+
+    def window(self) -> np.ndarray:
+        """Return the jumps as the HMM counts them: float64 [2, FIRST], the tail last."""
+        out = np.zeros((2, kh.FIRST))
+        w = kh.WINDOW
+        out[:, : 2 * w + 1] = self.jumps[:, kf.JUMPS - w : kf.JUMPS + w + 1]
+        out[:, kh.TAIL] = self.jumps.sum(1) - out.sum(1)
+        return out
+
+
+def add_jumps(counts: np.ndarray, window: np.ndarray) -> None:
+    """Add pseudo-counts of jumps to counts (float64 [2, 2, JUMP_SIZE]), in place.
+
+    How often each of them was possible is not known; it is taken to be in proportion to what it was here.
+    """
+    for d in range(2):
+        seen = counts[d, 0, : kh.FIRST].sum()
+        if seen > 0:
+            counts[d, 1, : kh.FIRST] *= 1 + window[d].sum() / seen
+            counts[d, 0, : kh.FIRST] += window[d]
+
+
+def _ids(vocabulary: Vocabulary, ids: dict[str, int], view: int, lowercase: bool) -> np.ndarray:
+    """Return each word's id in a view, -1 for those that the text does not have; NULL is 0."""
+    out = np.zeros(len(vocabulary), np.int64)
+    for k, word in enumerate(vocabulary.words()[1:], 1):
+        out[k] = ids.get(cut(word.lower() if lowercase else word, view), -1)
+    return out
+
+
+def view_priors(priors: Priors, words: ViewWords, lowercase: bool, weights: PriorWeights) -> ViewPriors:
+    """Map priors into a view of a text.
+
+    Parameters
+    ----------
+    words : ViewWords
+    lowercase : bool
+        Whether the text was put in lower case.
+    """
+    s_ids = _ids(priors.source_vocabulary, words.s_ids, words.view, lowercase)
+    t_ids = _ids(priors.target_vocabulary, words.t_ids, words.view, lowercase)
+    n_s, n_t = len(words.s_words), len(words.t_words)
+    s, t = s_ids[priors.lexical.keys[:, 0]], t_ids[priors.lexical.keys[:, 1]]
+    alphas = priors.lexical.alphas * weights.lexical
+
+    def total(places, where, size):
+        return np.bincount(places[where], alphas[where], size)
+
+    kept = (s > 0) & (t > 0)
+    keys = s[kept] * n_t + t[kept]
+    keys, places = np.unique(keys, return_inverse=True)
+    return ViewPriors(
+        keys, np.bincount(places, alphas[kept], len(keys)).astype(np.float32),
+        total(s, (s > 0) & (t == 0), n_s + 1), total(t, (t > 0) & (s == 0), n_t + 1),
+        [
+            _fertilities(priors.source_fertilities, s_ids, n_s, weights.fertility),
+            _fertilities(priors.target_fertilities, t_ids, n_t, weights.fertility),
+        ],
+        np.stack([_jumps(table, weights.jumps) for table in (priors.forward_jumps, priors.reverse_jumps)]),
+    )  # fmt: skip
+
+
+def _fertilities(table: Counted, ids, size, weight):
+    words = ids[table.keys[:, 0]]
+    known = words > 0
+    at = words[known] * kf.FERTILITIES + np.minimum(table.keys[known, 1], kf.FERTILITIES - 1)
+    out = np.bincount(at, table.alphas[known] * weight, size * kf.FERTILITIES)
+    out = out.reshape(size, kf.FERTILITIES)
+    if not out[:, 0].any():
+        out[:, 0] = UNLINKED * out.sum(1)
+    return out.astype(np.float32)
+
+
+def _jumps(table: Counted, weight):
+    places = np.clip(table.keys[:, 0], -kf.JUMPS, kf.JUMPS) + kf.JUMPS
+    return np.bincount(places, table.alphas * weight, 2 * kf.JUMPS + 1)

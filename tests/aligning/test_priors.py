@@ -1,0 +1,309 @@
+import logging
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import aligntools as at
+from aligntools.aligning.links.prior_counts import PriorCounter
+from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.settings import PriorWeights
+from aligntools.aligning.text.views import view_text
+from aligntools.aligning.training.sampling import _Direction
+from aligntools.aligning.training.view_priors import UNLINKED, add_jumps, view_priors
+from aligntools.formats.bitext import read_bitext
+from aligntools.formats.memory_text import TextLines
+from aligntools.formats.pharaoh import Links
+from aligntools.formats.priors import Priors, priors_of
+from tests import naive
+from tests.aligning.building import close
+from tests.aligning.test_training import learn
+from tests.places import ROOT
+
+SAMPLES = ROOT / "data" / "samples"
+ONES = PriorWeights(1, 1, 1)
+CORPUS = [
+    ("das haus ist klein", "the house is small"),
+    ("das buch", "the book"),
+    ("ein buch", "a book"),
+    ("ein kleines haus", "a small house"),
+]
+LEXICAL = {("das", "the"): 3.0, ("buch", "book"): 0.5, ("klein", "is"): 2.0, ("haus", "book"): 9.0, ("x", "the"): 1.0}
+
+
+def small(sentences=CORPUS, lowercase=True):
+    sources, targets = zip(*sentences, strict=True)
+    return read_bitext(TextLines(sources), TextLines(targets), lowercase=lowercase)
+
+
+def as_counts(priors: Priors) -> dict:
+    """Return counts as `naive.count_priors` does."""
+    words = [["<NULL>", *v.words()[1:]] for v in (priors.source_vocabulary, priors.target_vocabulary)]
+    sides = {"LEX": (0, 1), "FERF": (0,), "FERR": (1,)}
+    out = {}
+    for kind, table in priors.tables().items():
+        named = sides.get(kind, ())
+        for row, alpha in zip(table.keys.tolist(), table.alphas.tolist(), strict=True):
+            key = [words[named[k]][x] if k < len(named) else x for k, x in enumerate(row)]
+            out[(kind, *key)] = alpha
+    return out
+
+
+# Counting
+
+
+@st.composite
+def aligned(draw):
+    """Draw sentence pairs with links of two directions."""
+    word = st.sampled_from("abcD")
+    sides = [draw(st.lists(word, min_size=1, max_size=5)) for _ in range(2)]
+    link = st.tuples(st.integers(0, len(sides[0]) - 1), st.integers(0, len(sides[1]) - 1))
+    return (*sides, *(draw(st.sets(link, max_size=6)) for _ in range(2)))
+
+
+@given(st.lists(aligned(), min_size=1, max_size=6), st.integers(1, 5))
+def test_links_are_counted_as_the_slow_way_does(sentences, cut):
+    wanted = naive.count_priors(sentences)
+    text, (forward, reverse) = [[s[k] for s in sentences] for k in (0, 1)], [[s[k] for s in sentences] for k in (2, 3)]
+    found = at.count_priors(*text, forward, reverse)
+    assert as_counts(found) == wanted
+    bitext = small([(" ".join(s), " ".join(t)) for s, t, *_ in sentences], lowercase=False)
+    links = [Links.from_lists(rows) for rows in (forward, reverse)]
+    from aligntools.formats.corpus import parts_of
+
+    counter, begin = PriorCounter(), 0
+    for part in parts_of(bitext, cut):
+        counter.add(part, *(table[begin : begin + len(part)] for table in links))
+        begin += len(part)
+    assert as_counts(counter.finish()) == wanted
+
+
+def test_words_of_later_parts_are_counted_by_name():
+    aligner = at.train_aligner([s for s, _ in CORPUS], [t for _, t in CORPUS], fast=True)
+    counter = PriorCounter()
+    sources, targets = ["das neue haus", "das alte", "neue buch"], ["the new house", "the old", "new book"]
+    blocks = list(aligner.align_blocks(sources, targets, unbuffered=True, counter=counter))  # a part for each line
+    both = [[a.forward for b in blocks for a in b], [a.reverse for b in blocks for a in b]]
+    wanted = at.count_priors(sources, targets, *both)
+    assert as_counts(counter.finish()) == as_counts(wanted)
+
+
+def test_a_text_that_was_cut_is_not_counted():
+    text = [s for s, _ in CORPUS], [t for _, t in CORPUS]
+    bitext = at.read_bitext(*text)
+    aligner = at.train_aligner(bitext, fast=True, keep_text=False)
+    with pytest.raises(at.UsageProblem, match="was cut"):
+        list(aligner.align_blocks(bitext, counter=PriorCounter()))
+
+
+@pytest.mark.parametrize(
+    ("forward", "found"),
+    [(["0-0"], "forward: 1 lines, but the text has 2"), (["0-0", "2-0"], "forward:2: link 2-0 points past the source")],
+)
+def test_links_that_do_not_fit_are_refused(forward, found):
+    with pytest.raises(at.DataError, match=found):
+        at.count_priors(["a b", "c"], ["x", "y"], forward, ["0-0", "0-0"])
+
+
+# Views
+
+
+def test_words_are_folded_cut_and_merged():
+    priors = priors_of(
+        [("Häuser", "Houses", 2), ("häusern", "house", 3), ("<NULL>", "House", 4), ("häuser", "<NULL>", 5),
+         ("haus", "else", 7), ("buch", "house", 11)],
+        [("Häuser", 1, 2), ("häusern", 1, 3), ("häuser", 99, 1), ("nirgends", 1, 1)], [("houses", 0, 6)],
+        [(1, 4), (-60, 2), (50, 1)], [(0, 3)],
+    )  # fmt: skip
+    bitext = small([("häuser häuslich", "houses the"), ("die", "the")])
+    weights = PriorWeights(0.5, 2, 3)
+    for length, lexical, fertile in ((0, 1.0, 4.0), (4, 2.5, 10.0)):
+        words = view_text(bitext, length).words
+        found = view_priors(priors, words, True, weights)
+        s, t = words.s_ids["haus" if length else "häuser"], words.t_ids["hous" if length else "houses"]
+        assert (found.keys.tolist(), found.alphas.tolist()) == ([s * len(words.t_words) + t], [lexical])
+        assert found.fertilities[0][s, 1] == fertile
+        assert found.fertilities[0][s, kf.FERTILITIES - 1] == 2
+        assert found.fertilities[1][t, 0] == 12
+        assert found.s_null[s] == 2.5
+        assert found.t_null[t] == (2 if length else 0)
+        assert found.jumps[0, [0, kf.JUMPS + 1, 2 * kf.JUMPS]].tolist() == [6, 12, 3]
+        assert (found.jumps[0].sum(), found.jumps[1].sum()) == (21, 9)
+    case_sensitive = view_priors(priors, view_text(bitext, 0).words, False, ONES)
+    assert len(case_sensitive.keys) == 0
+
+
+# M-steps
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse"])
+@pytest.mark.parametrize("iterations", [1, 2, 4])
+def test_ibm1_with_priors_is_the_slow_ways(direction, iterations):
+    bitext = small()
+    priors = priors_of([(s, t, n) for (s, t), n in LEXICAL.items()])
+    (member,), _ = learn(
+        bitext, estimator="em", direction=direction, look_alike=False, views=(0,), p_null=0.0, model="ibm1",
+        ibm_iterations=iterations, priors=lambda words: view_priors(priors, words, True, ONES),
+    )  # fmt: skip
+    corpus = [(s.split(), t.split()) for s, t in CORPUS]
+    pairs = LEXICAL
+    if direction == "reverse":
+        corpus, pairs = [(t, s) for s, t in corpus], {(t, s): n for (s, t), n in pairs.items()}
+    table = naive.ibm1_with_priors(corpus, pairs, iterations)
+    words, lexicon = member.words, member.lexicon
+    rows = np.repeat(np.arange(member.table.n_source), np.diff(member.table.ptr))
+    for x, (s, t) in enumerate(zip(rows.tolist(), member.table.ids.tolist(), strict=True)):
+        pair = words.s_words[s], words.t_words[t]
+        if direction == "forward":
+            close(lexicon.forward[x] * lexicon.s_inverse[s], table[pair], 1e-4)
+        else:
+            close(lexicon.reverse[x] * lexicon.t_inverse[t], table[pair[::-1]], 1e-4)
+
+
+def test_jumps_with_priors():
+    """The M-step divides counts by exposures; the priors' exposures are in proportion to the text's."""
+    rng = np.random.default_rng(3)
+    counts = rng.gamma(1, 5, (2, 2, kh.JUMP_SIZE))
+    window = np.stack([rng.gamma(1, 9, kh.FIRST), np.zeros(kh.FIRST)])
+    added = counts.copy()
+    add_jumps(added, window)
+    n = slice(0, kh.FIRST)
+    share = 1 + window[0].sum() / counts[0, 0, n].sum()
+    close(added[0, 0, n] / added[0, 1, n], (counts[0, 0, n] + window[0]) / (counts[0, 1, n] * share))
+    assert (added[1] == counts[1]).all()
+    assert (added[0, :, kh.FIRST :] == counts[0, :, kh.FIRST :]).all()
+    alike = counts[:, 0, n] * 7
+    again = counts.copy()
+    add_jumps(again, alike)
+    close(again[:, 0, n] / again[:, 1, n], counts[:, 0, n] / counts[:, 1, n])  # more of the same changes nothing
+
+
+def test_the_sampler_starts_from_its_priors():
+    bitext = small()
+    priors = priors_of(
+        [(s, t, n) for (s, t), n in LEXICAL.items()] + [("<NULL>", "is", 2), ("das", "<NULL>", 3)],
+        [("das", 1, 4)], [("the", 2, 5)], [(1, 6)], [(-2, 7)],
+    )  # fmt: skip
+    (member,), _ = learn(bitext, model="hmm", look_alike=False, views=(0,))
+    given = view_priors(priors, member.words, True, ONES)
+    for forward in (True, False):
+        plain, found = (_Direction(member, forward, None, 1, p) for p in (None, given))
+        table, words = member.table, member.words
+        rows = np.repeat(np.arange(table.n_source), np.diff(table.ptr))
+        extra = {
+            (words.s_words[s], words.t_words[t]): n
+            for s, t, n in zip(rows.tolist(), table.ids.tolist(), found.pairs.tolist(), strict=True)
+            if n
+        }
+        together = {pair: LEXICAL[pair] for pair in (("das", "the"), ("buch", "book"), ("klein", "is"))}
+        assert extra == together
+        sums = table.row_sums(found.pairs) if forward else table.column_sums(found.pairs)
+        assert found.words[:-2].tolist() == sums.tolist()
+        ids = (words.t_ids, words.s_ids)[not forward]
+        assert found.null[ids["is" if forward else "das"]] == (2 if forward else 3) == found.words[-2]
+        jump, n = (1, 6) if forward else (-2, 7)
+        change = found.jumps - plain.jumps
+        assert (change[jump + kf.JUMPS], change.sum()) == (n, n)
+        assert found.words[-1] == pytest.approx(plain.words[-1] + n)
+        given_ids = words.s_ids if forward else words.t_ids
+        assert found.fertility[given_ids["das" if forward else "the"], 1 if forward else 2] == (4 if forward else 5)
+        alphas = 4 if forward else 5
+        assert found.fertility.sum() == pytest.approx((1 + UNLINKED) * alphas)  # no file counts words without links
+        assert found.fertility[given_ids["das" if forward else "the"], 0] == pytest.approx(UNLINKED * alphas)
+        assert (found.mean_fertility == found.fertility).all()
+
+
+# Whole runs
+
+
+def lines(name, count=None):
+    return (SAMPLES / name).read_text(encoding="utf-8").splitlines()[:count]
+
+
+def whole_priors():
+    found = at.align(lines("de-en.de"), lines("de-en.en"))
+    return at.count_priors(lines("de-en.de"), lines("de-en.en"), found.forward_table, found.reverse_table)
+
+
+@pytest.fixture(scope="module")
+def priors():
+    return whole_priors()
+
+
+def test_a_small_text_gains(priors):
+    """Forty pairs, aligned with what the alignment of 240 says."""
+    text, gold = (lines("de-en.de", 40), lines("de-en.en", 40)), str(SAMPLES / "de-en.wa")
+    plain, helped, whole = (
+        at.aer(gold, at.align(*pairs, **how)[:40]).aer
+        for pairs, how in ((text, {}), (text, {"priors": priors}), ((lines("de-en.de"), lines("de-en.en")), {}))
+    )
+    assert helped < plain - 0.01
+    assert helped < (plain + whole) / 2
+
+
+@pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility"])
+@pytest.mark.parametrize("estimator", ["vb", "em"])
+def test_every_model_takes_priors(priors, model, estimator):
+    text = lines("de-en.de", 20), lines("de-en.en", 20)
+    for agreement in (True, False):
+        how = {"model_type": model, "estimator": estimator, "agreement": agreement, "views": (0,)}
+        plain, helped = (at.align(*text, **how, priors=given) for given in (None, priors))
+        assert (plain.table.pairs.shape != helped.table.pairs.shape) or (plain.table.pairs != helped.table.pairs).any()
+
+
+def test_threads_do_not_show_and_models_are_kept(priors, tmp_path):
+    text = lines("de-en.de", 40), lines("de-en.en", 40)
+    one, three = (at.align(*text, priors=priors, threads=n) for n in (1, 3))
+    assert (one.table.pairs == three.table.pairs).all()
+    assert (one.probabilities == three.probabilities).all()
+    aligner = at.train_aligner(*text, priors=priors)
+    aligner.save(tmp_path / "model.atm")
+    again = [str(a) for a in at.Aligner.load(tmp_path / "model.atm").align_batch(*text)]
+    assert again == [str(a) for a in one]
+
+
+def test_priors_that_say_nothing_change_nothing():
+    text = lines("de-en.de", 40), lines("de-en.en", 40)
+    plain, empty, light = (
+        at.align(*text, **how)
+        for how in (
+            {}, {"priors": Priors()},
+            {"priors": whole_priors(), "prior_lexical": 0, "prior_fertility": 0, "prior_jumps": 0},
+        )
+    )  # fmt: skip
+    for other in (empty, light):
+        assert (plain.probabilities == other.probabilities).all()
+        assert (plain.table.pairs == other.table.pairs).all()
+
+
+def test_priors_of_another_language_are_told(caplog):
+    text = lines("de-en.de", 20), lines("de-en.en", 20)
+    with caplog.at_level(logging.WARNING, "aligntools"):
+        at.train_aligner(*text, fast=True, priors=priors_of([("le", "the", 1), ("der", "el", 2)]))
+    assert [r.getMessage() for r in caplog.records] == [
+        "none of the 2 pairs of words in the priors is one of the text: other languages, exchanged sides, or another"
+        " tokenization?"
+    ]
+
+
+def test_several_priors_add(tmp_path):
+    one, other = priors_of([("a", "b", 1)]), priors_of([("a", "b", 2), ("c", "d", 1)])
+    at.write_priors(tmp_path / "one.tsv", one)
+    found = at.read_priors([str(tmp_path / "one.tsv"), tmp_path / "one.tsv", other])
+    assert as_counts(found) == {("LEX", "a", "b"): 4, ("LEX", "c", "d"): 1}
+    assert at.read_priors(one) is one
+
+
+def test_priors_that_weigh_nothing_are_told(caplog):
+    with caplog.at_level(logging.WARNING, "aligntools"):
+        at.train_aligner(["a b"], ["c d"], fast=True, priors=priors_of(forward_jumps=[(1, 2)]))
+        at.train_aligner(["a b"], ["c d"], fast=True, priors=priors_of(forward_jumps=[(1, 2)]), prior_jumps=1)
+    assert [r.getMessage()[:26] for r in caplog.records] == ["the priors have no links, "]
+
+
+@pytest.mark.parametrize("name", ["prior_lexical", "prior_fertility", "prior_jumps"])
+def test_weights_are_held_against_their_ranges(name):
+    with pytest.raises(at.UsageProblem, match=name):
+        at.train_aligner(["a"], ["b"], priors=priors_of([("a", "b", 1)]), **{name: -1})

@@ -1,0 +1,82 @@
+"""``align --priors`` and ``--save-priors``."""
+
+import gzip
+
+import pytest
+
+import aligntools as at
+from aligntools.formats.priors import format_priors
+from tests.cli.aligning import SAMPLES, SOURCE, TARGET, TEXT, done, proper
+from tests.cli.running import fails
+
+FAST = (*TEXT, "-q", "--fast")
+SAMPLE = SAMPLES / "de-en.priors"
+
+
+def test_priors_of_training_and_of_a_model(inside, tmp_path):
+    forward, reverse, model = (tmp_path / name for name in ("forward", "reverse", "model.atm"))
+    single = ("--forward-output", forward, "--reverse-output", reverse)
+    one, two, o, p = (tmp_path / name for name in ("one.tsv", "two.tsv.gz", "o", "p"))
+    done(inside(*FAST, "--save-priors", one, "--save-model", model, "-o", o))
+    done(inside(*TEXT, "-q", "-m", model, *single, "-o", p, "--save-priors", two))
+    assert o.read_bytes() == p.read_bytes()
+    counted = at.count_priors(at.read_bitext(SOURCE, TARGET), None, forward, reverse)
+    wanted = b"".join(format_priors(counted))
+    assert one.read_bytes() == gzip.decompress(two.read_bytes()) == wanted
+    assert wanted.count(b"\nFERR\t") > 50
+    priors = at.read_priors(one)  # small numbers, so that nothing was rounded
+    assert b"".join(format_priors(priors)) == wanted
+
+
+def test_nothing_but_priors_may_be_written(inside, tmp_path):
+    done(inside(*FAST, "--save-priors", tmp_path / "one", "-o", "/dev/null"))
+    done(inside(*FAST, "--save-priors", tmp_path / "two"))
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+
+
+def test_priors_change_links_and_several_files_add(inside, tmp_path):
+    done(inside(*FAST, "--save-priors", tmp_path / "priors", "-o", tmp_path / "plain"))
+    done(inside(*FAST, "--priors", tmp_path / "priors", "--priors", SAMPLE, "-o", tmp_path / "helped"))
+    at.write_priors(tmp_path / "sum", at.read_priors([tmp_path / "priors", SAMPLE]))
+    done(inside(*FAST, "--priors", tmp_path / "sum", "-o", tmp_path / "again", "--threads", "1"))
+    assert (tmp_path / "helped").read_bytes() == (tmp_path / "again").read_bytes()
+    plain, helped = (proper((tmp_path / name).read_bytes()) for name in ("plain", "helped"))
+    assert plain != helped
+
+
+def test_weights(inside, tmp_path):
+    """Twice the weight is as good as two times the same."""
+    done(inside(*FAST, "--save-priors", tmp_path / "priors", "-o", tmp_path / "plain"))
+    both = ("--priors", tmp_path / "priors") * 2
+    weights = ("--prior-lexical", "--prior-fertility", "--prior-jumps")
+    small = (*TEXT, "-q", "--views", "0", "--sweeps", "3")
+    done(inside(*small, *both, *(x for w in weights for x in (w, "0.5")), "-o", tmp_path / "two"))
+    done(inside(*small, *both[:2], *(x for w in weights for x in (w, "1")), "-o", tmp_path / "one"))
+    done(inside(*small, *both[:2], *(x for w in weights for x in (w, "0")), "-o", tmp_path / "none"))
+    done(inside(*small, "-o", tmp_path / "without"))
+    one, two, none, without = ((tmp_path / name).read_bytes() for name in ("one", "two", "none", "without"))
+    assert one == two != none == without
+
+
+def test_what_priors_do_not_go_with(inside, tmp_path):
+    fails(inside(*FAST, "--prior-jumps", "2"), "--prior-jumps weighs what --priors gives", status=2)
+    fails(inside(*TEXT, "-m", "model", "--priors", SAMPLE), "--priors are for training", status=2)
+    fails(inside(*FAST, "--priors", SAMPLE, "--prior-lexical", "-1"), "--prior-lexical", status=2)
+    fails(inside(*FAST, "--direction", "forward", "--save-priors", tmp_path / "x"), "--save-priors counts", status=2)
+    fails(inside(*FAST, "--priors", SAMPLE, "--save-priors", SAMPLE), "is the file that is read", status=2)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("row", "found"), [("LEXX\ta\tb\t1", "LEXX"), ("LEX\ta\tb\t-1", "'-1'"), ("FERF\ta\tb\t1", "'b'")]
+)
+def test_bad_priors_are_one_line_with_file_and_number(inside, tmp_path, row, found):
+    path = tmp_path / "priors"
+    path.write_text(f"LEX\ta\tb\t1\n{row}\n")
+    fails(inside(*FAST, "--priors", path), f"{path}:2: ", found)
+
+
+def test_priors_of_another_language_are_told(inside, tmp_path):
+    (tmp_path / "priors").write_text("LEX\tle\tel\t3\n")
+    process = done(inside(*TEXT, "--fast", "--priors", tmp_path / "priors", "-o", tmp_path / "out"))
+    assert b"warning: none of the 1 pairs of words in the priors is one of the text" in process.stderr
