@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from aligntools.api.grammars import filter_grammar as filter_grammar
     from aligntools.api.language_models import LanguageModel as LanguageModel
     from aligntools.api.language_models import train_lm as train_lm
+    from aligntools.api.links import count_priors as count_priors
     from aligntools.api.links import extract_lexicon as extract_lexicon
     from aligntools.api.links import symmetrize as symmetrize
     from aligntools.api.loading import load as load
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from aligntools.api.parser_training import transfer_parser as transfer_parser
     from aligntools.api.parsing import Parse as Parse
     from aligntools.api.parsing import Parser as Parser
-    from aligntools.api.priors import count_priors as count_priors
     from aligntools.api.priors import read_priors as read_priors
     from aligntools.api.priors import write_priors as write_priors
     from aligntools.api.progress import Step as Step
@@ -69,11 +69,11 @@ _MODULES = {
     "api.costs": ("link_costs",),
     "api.grammars": ("Grammar", "extract_grammar", "filter_grammar"),
     "api.language_models": ("LanguageModel", "train_lm"),
-    "api.links": ("extract_lexicon", "symmetrize"),
+    "api.links": ("count_priors", "extract_lexicon", "symmetrize"),
     "api.loading": ("load",),
     "api.parser_training": ("train_parser", "transfer_parser"),
     "api.parsing": ("Parse", "Parser"),
-    "api.priors": ("count_priors", "read_priors", "write_priors"),
+    "api.priors": ("read_priors", "write_priors"),
     "api.progress": ("Step",),
     "api.scoring": ("aer", "bleu", "compare_scores", "score_tags", "score_trees"),
     "api.tagging": ("TaggedSentence", "Tagger", "induce_tags", "train_tagger"),

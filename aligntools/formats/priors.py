@@ -28,8 +28,8 @@ _FORMS = {
     "HMMF": "HMMF, a jump and a number",
     "HMMR": "HMMR, a jump and a number",
 }
-#: Largest fertility and jump that are read.
-_MOST = 1_000_000
+#: Largest fertility and jump, and largest count that are read.
+_MOST, _MUCH = 1_000_000, 1e15
 _BOM = b"\xef\xbb\xbf"
 _WRITE = 1 << 17  # lines formatted at a time
 
@@ -237,9 +237,9 @@ def _check_row(kind, fields, path, line):
         alpha = float(fields[-1])
     except ValueError:
         alpha = np.nan
-    if not 0 <= alpha < np.inf:
+    if not 0 <= alpha <= _MUCH:
         value = fields[-1].decode("utf-8", "replace")
-        raise DataError(path, line, f"'{value}' is not a count, which is finite and not negative, in '{shown}'")
+        raise DataError(path, line, f"'{value}' is not a count from 0 to {_MUCH:g}, in '{shown}'")
 
 
 def _is_whole(text, least):
@@ -271,7 +271,7 @@ class _Builder:
         except (ValueError, OverflowError):
             return False
         least = -_MOST if kind in JUMPS else 0
-        if not np.all((alphas >= 0) & (alphas < np.inf)):
+        if not np.all((alphas >= 0) & (alphas <= _MUCH)):
             return False
         if numbers is not None and (numbers.min() < least or numbers.max() > _MOST):
             return False

@@ -35,6 +35,7 @@ def make(folder: Path) -> None:
         sentences, index = read_text(text, True, 0, 0)
         with open(folder / f"{side}.ids", "wb") as file:
             write_text(file, tuple(sentences), len(index))
+    _write(folder / "hand.priors", _head("de-en.priors", -1))
     links = _head("de-en.wa", PAIRS)
     _write(folder / "wa", links)
     _write(folder / "wa.naacl", _numbered(links))

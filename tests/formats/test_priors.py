@@ -67,7 +67,7 @@ def test_quick_and_slow_ways_of_reading_agree():
     [
         ("LEX\ta\tx", "LEX a x"), ("LEX\ta\tx\t1\t2", "LEX a x 1 2"), ("LEX\ta\tx\tone", "'one'"),
         ("LEX\ta\tx\t-1", "'-1'"), ("LEX\ta\tx\tnan", "'nan'"), ("LEX\ta\tx\tinf", "'inf'"),
-        ("LEX\ta\tx\t1e999", "'1e999'"), ("LEX\t\tx\t1", "LEX"), ("LEX a x 1", "LEX a x 1"),
+        ("LEX\ta\tx\t1e16", "'1e16'"), ("LEX\t\tx\t1", "LEX"), ("LEX a x 1", "LEX a x 1"),
         ("FERF\ta\tx\t1", "'x'"), ("FERF\ta\t-1\t1", "'-1'"), ("FERR\ta\t1.5\t1", "'1.5'"),
         ("FERF\ta\t99999999999999999999\t1", "'9999"), ("HMMF\t0\t1\t2", "HMMF 0 1 2"),
         ("HMMR\tx\t1", "'x'"), ("HMM\t0\t1", "HMM"), ("0-0 1-1", "0-0 1-1"),
