@@ -2,8 +2,8 @@
 
 A gold set's sentences are aligned alone, and together with a thousand pairs of its training text (not those sets that
 weights were chosen on), with priors that were made of the rest of that text: by our alignment of it, and by eflomal's.
-Both kinds of priors are given to both systems. Then the training text is cut into parts, which are aligned with the gold
-sentences in the ways that docs/tutorials/mt.md describes, and each part's alignment of these is scored.
+Both kinds of priors are given to both systems. Then the training text is cut into parts, which are aligned with the
+gold sentences in the ways of docs/tutorials/mt.md, and each part's alignment of these is scored.
 """
 
 import statistics
