@@ -28,13 +28,14 @@ HEADER = "text\tsystem\tpriors\tsymmetrization\tAER"
 def arguments(parser):
     parser.add_argument("--sets", metavar="A,B", help=f"only these gold sets [{','.join(SETS)}]")
     parser.add_argument("--cut", metavar="A,B", help=f"sets whose text is cut into parts [{','.join(CUT)}]")
+    parser.add_argument("--kept", action="store_true", help="measure nothing; write the figures that there are")
 
 
 class _Figures:
     """AERs kept in a file: ``(text, system, priors) -> {symmetrization: AER}``."""
 
-    def __init__(self, path):
-        self.path, self.rows = path, {}
+    def __init__(self, path, kept):
+        self.path, self.rows, self.kept = path, {}, kept
         if path.exists():
             for line in path.read_text().splitlines()[1:]:
                 *key, name, value = line.split("\t")
@@ -43,8 +44,10 @@ class _Figures:
             path.write_text(HEADER + "\n")
 
     def of(self, text, system, priors, measure):
-        """Return what is kept, or else measure it."""
+        """Return what is kept, or else measure it, or return None where nothing shall be measured."""
         key = (text, system, priors)
+        if key not in self.rows and self.kept:
+            return None
         if key not in self.rows:
             measuring.note(" ".join(key))
             found = measure()
@@ -138,26 +141,34 @@ def _make_priors(o, large, system):
 
 
 def run(o):
-    if not o.data or not o.eflomal:
+    if not o.data or not (o.eflomal or o.kept):
         raise SystemExit("priors needs gold links and eflomal: --data DIR --eflomal PATH")
-    figures = _Figures(o.work / f"priors-{report.code_hash()}.tsv")
-    theirs = _Figures(o.work / "priors-eflomal.tsv")
-    rows = []
-    for name in o.sets.split(",") if o.sets else SETS:
-        whole, alone, some, large = _cut_texts(o, name)
-        makers = {system: _make_priors(o, large, system) for system in ("ours", "eflomal")}
-        for text in (alone,) if name in CHOSEN_ON else (alone, some):
-            for maker in ("none", *makers):
-                flags = ("--priors", makers[maker]) if maker != "none" else ()
-                ours = figures.of(text.name, "ours", maker, lambda t=text, f=flags: _ours(o, t, *f))
-                kept = theirs if maker != "ours" else figures  # our priors change with our code
-                other = kept.of(text.name, "eflomal", maker, lambda t=text, f=flags: _eflomal(o, t, *f))
-                rows.append((name, text, maker, ours, other))
-        ours = figures.of(whole.name, "ours", "whole", lambda t=whole: _ours(o, t))
-        other = theirs.of(whole.name, "eflomal", "whole", lambda t=whole: _eflomal(o, t))
-        rows.append((name, whole, "all text", ours, other))
+    figures = _Figures(o.work / f"priors-{report.code_hash()}.tsv", o.kept)
+    theirs = _Figures(o.work / "priors-eflomal.tsv", o.kept)
+    names = o.sets.split(",") if o.sets else SETS
+    rows = [row for some in (False, True) for name in names for row in _small(o, figures, theirs, name, some)]
+    for name in names:
+        whole = texts.text(o.data, name, o.work)
+        rows.append((name, whole, "all text", figures.of(name, "ours", "whole", lambda t=whole: _ours(o, t)), {}))
+    rows = [row for row in rows if None not in row[3:]]
     parts = [_parts(o, figures, name) for name in (o.cut.split(",") if o.cut else CUT)]
-    return "Priors, and text in parts", _body(o, rows, parts)
+    return "Priors, and text in parts", _body(o, rows, [part for part in parts if len(part[2]) > 1])
+
+
+def _small(o, figures, theirs, name, some):
+    """Yield a gold set's rows: the gold sentences alone or with others, with each kind of priors."""
+    _, *small, large = _cut_texts(o, name)
+    text = small[some]
+    if some and name in CHOSEN_ON:
+        return
+    for maker in ("none", "ours", "eflomal"):
+        made = o.work / "priors" / f"{large.name}.{maker}.priors"
+        if maker != "none" and not o.kept:
+            made = _make_priors(o, large, maker)
+        flags = ("--priors", made) if maker != "none" else ()
+        ours = figures.of(text.name, "ours", maker, lambda f=flags: _ours(o, text, *f))
+        kept = theirs if maker != "ours" else figures  # our priors change with our code
+        yield name, text, maker, ours, kept.of(text.name, "eflomal", maker, lambda f=flags: _eflomal(o, text, *f))
 
 
 # Text in parts
@@ -192,7 +203,7 @@ def _parts(o, figures, name):
         stem = folder / f"{seed.name}.{report.code_hash()}"
         priors.append(stem.with_suffix(stem.suffix + ".priors"))
         models.append(stem.with_suffix(stem.suffix + ".atm"))
-        if not models[-1].exists():
+        if not models[-1].exists() and not o.kept:
             measuring.note(f"{seed.name}: priors and model")
             files = ["-s", seed.source, "-t", seed.target, "-o", "/dev/null"]
             save = ["--save-priors", priors[-1], "--save-model", models[-1]]
@@ -210,8 +221,9 @@ def _parts(o, figures, name):
             figures.of(part.name, "ours", way, lambda p=part, k=k, f=flags: _ours(o, p, *f(k)))
             for k, part in list(enumerate(parts))[::EVERY]
         ]
-        found[way] = {key: statistics.mean(row[key] for row in each) for key in each[0]}
-    return name, whole.n_pairs, found
+        if None not in each:
+            found[way] = {key: statistics.mean(row[key] for row in each) for key in each[0]}
+    return name, whole.n_pairs, {way: row for way, row in found.items() if row}
 
 
 def _body(o, rows, parts):
@@ -224,9 +236,9 @@ def _body(o, rows, parts):
         kind = {"alone": "gold", "some": f"gold + {SMALL:,}"}.get(text.name.rsplit(".", 1)[-1], "all")
         lines.append([
             name, kind, f"{text.n_pairs:,}", maker, f"{ours['joint']:.1f}", f"{ours[HEURISTIC]:.1f}", _least(ours),
-            _least(other), f"{other[HEURISTIC]:.1f}",
+            _least(other), f"{other[HEURISTIC]:.1f}" if other else "",
         ])  # fmt: skip
-    ways = list(parts[0][2]) if parts else []
+    ways = [way for way in parts[0][2] if all(way in found for _, _, found in parts)] if parts else []
     cut = [[way, *(f"{found[way][s]:.2f}" for _, _, found in parts for s in ("joint", HEURISTIC))] for way in ways]
     body = [
         "AER in percent, lower-cased text. Priors are of the training text without the pairs that are aligned with the"
@@ -250,6 +262,8 @@ def _body(o, rows, parts):
 
 
 def _least(found):
+    if not found:
+        return ""
     name = min(found, key=found.get)
     return f"{found[name]:.1f} {name}"
 
@@ -265,11 +279,13 @@ def _summary(rows):
                 continue
             gains = [[], [], [], []]
             for name, text, _, *_ in names:
-                plain, helped = table[name, text.name, "none"], table[name, text.name, maker]
+                plain, helped = table[name, text.name, "none"], table.get((name, text.name, maker))
+                if helped is None:
+                    continue
                 gains[0].append(plain[0]["joint"] - helped[0]["joint"])
                 gains[1].append(plain[0][HEURISTIC] - helped[0][HEURISTIC])
                 gains[2].append(min(plain[1].values()) - min(helped[1].values()))
                 gains[3].append(plain[1][HEURISTIC] - helped[1][HEURISTIC])
-            lines.append([label, maker, len(names), *(f"{statistics.mean(g):+.2f}" for g in gains)])
+            lines.append([label, maker, len(gains[0]), *(f"{statistics.mean(g or [0]):.2f}" for g in gains)])
     header = ["sets", "priors by", "texts", "ours", f"ours {HEURISTIC}", "eflomal, its best", f"eflomal {HEURISTIC}"]
     return "Points of AER that priors take off, mean over the small texts:\n\n" + report.table(header, lines)
