@@ -1,6 +1,5 @@
-"""Clients of eflomal: OpusFilter, mozilla/translations, machine.py, biblealignlib, OPUS-MT-train."""
+"""Clients of eflomal: OpusFilter, machine.py, biblealignlib, OPUS-MT-train."""
 
-import ast
 import json
 import os
 import re
@@ -106,69 +105,6 @@ def _real_eflomal(place):
     """Return an environment with eflomal's own package, beside the eflomal-align that was given."""
     folder = next(Path(place.eflomal).resolve().parent.parent.glob("lib/python3*/site-packages"))
     return os.environ | {"PYTHONPATH": str(folder)}
-
-
-_MOZILLA = """
-import os, runpy, sys
-os.cpu_count = lambda: max(4, len(os.sched_getaffinity(0)))  # it divides the number by four
-sys.argv = ["align", *sys.argv[1:]]
-runpy.run_module("pipeline.alignments.align", run_name="__main__", alter_sys=True)
-"""
-
-
-def mozilla(place, tokens):
-    """Align its tests' sample: priors out, then priors in, tokenized text out and links of words out."""
-    client = place.clients / "mozilla-translations"
-    folder = place.folder(f"mozilla-{tokens}")
-    sample = _mozilla_sample(client)
-    environment = place.environment(client, BIN=place.drop_ins, SRC="en", TRG="ru")
-    lines = []
-    for step, priors in (("first", "--priors_output_path"), ("second", "--priors_input_path")):
-        for tokenized in (True, False) if tokens != "spaces" else (False,):
-            out = folder / f"{step}-{tokenized}"
-            out.mkdir()
-            for side, text in sample.items():
-                (out / f"corpus.{side}").write_text(text)
-                place.run("zstd", "-q", "--rm", out / f"corpus.{side}")
-            args = ["--corpus_src", out / "corpus.en.zst", "--corpus_trg", out / "corpus.ru.zst"]
-            args += ["--output_path", out / "artifacts" / "corpus.aln.zst", "--chunk_lines", 3]
-            args += [priors, folder / "corpus.priors", "--tokenization", tokens]
-            (out / "artifacts").mkdir()
-            place.code(_MOZILLA, *args, *(["--output_tokenized"] * tokenized), cwd=folder, env=environment)
-            texts_of = [place.run("zstd", "-dc", p).stdout for p in sorted((out / "artifacts").glob("*.zst"))]
-            sides = texts_of[1:] if tokenized else list(sample.values())
-            lines.append(_verify(texts_of[0], sides, tokenized))
-    priors = (folder / "corpus.priors").read_text().splitlines()
-    kinds = {line.split("\t")[0] for line in priors}
-    assert kinds == {"LEX", "FERF", "FERR", "HMMF", "HMMR"}, f"the priors have {kinds}"
-    done = f"{len(lines)} runs, 8 lines each, {sum(lines)} links, all within"
-    return f"{done}; {len(priors)} lines of priors written and read"
-
-
-def _mozilla_sample(client):
-    """Return its tests' sample with separators inside, by side."""
-    tree = ast.parse((client / "tests" / "test_alignments.py").read_text())
-    return {
-        node.targets[0].id[:2]: ast.literal_eval(node.value)
-        for node in tree.body
-        if isinstance(node, ast.Assign) and node.targets[0].id.endswith("_sample_with_separator")
-    }
-
-
-def _verify(links, sides, tokenized):
-    """Check what its ``verify_alignments`` checks; return the number of links."""
-    rows = [links.splitlines(), *(side.splitlines() for side in sides)]
-    assert len({len(row) for row in rows}) == 1, f"{[len(row) for row in rows]} lines"
-    count = 0
-    for line, source, target in zip(*rows, strict=True):
-        words = [text.split(" ") if tokenized else text.split() for text in (source, target)]
-        for link in line.split():
-            i, j = map(int, link.split("-"))
-            assert i < len(words[0]), f"{link} in {source}"
-            assert j < len(words[1]), f"{link} in {target}"
-            count += 1
-    assert count > len(rows[0]), "hardly any links"
-    return count
 
 
 _MACHINE = """

@@ -14,7 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import client_eflomal, report
+from aligntools.cli.standins import PROGRAMS
+from bench import client_eflomal, client_mozilla, report
 from bench.client_places import Place
 from bench.measuring import note
 
@@ -37,6 +38,8 @@ class Case:
         Python packages that the client's Python must have, and programs on the PATH.
     data : bool
         It needs real text.
+    stand_ins : tuple of str
+        Programs of ours that it needs.
     """
 
     client: str
@@ -46,6 +49,7 @@ class Case:
     packages: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     data: bool = False
+    stand_ins: tuple[str, ...] = ()
 
     def __str__(self):
         return f"{self.client}: {self.what}"
@@ -63,10 +67,12 @@ CASES = [
          _OPUSFILTER, ("opusfilter",), data=True),
     *(
         Case("mozilla/translations", f"align.py --tokenization={tokens}, then with its priors, chunks of 3 lines",
-             lambda place, t=tokens: client_eflomal.mozilla(place, t), _MOZILLA,
+             lambda place, t=tokens: client_mozilla.alignments(place, t), _MOZILLA,
              (*_MOZILLA_NEEDS["packages"], *more), _MOZILLA_NEEDS["programs"])
         for tokens, more in (("icu", ("icu",)), ("moses", ("mosestokenizer",)), ("spaces", ()))
     ),
+    Case("mozilla/translations", "generate-shortlist.sh", client_mozilla.shortlist, _MOZILLA,
+         (*_MOZILLA_NEEDS["packages"], "sentencepiece"), ("zstd", "zstdmt", "bash"), stand_ins=("extract_lex",)),
     Case("sillsdev/machine.py", "EflomalAligner.train and .align", client_eflomal.machine, _MACHINE, ("machine",),
          data=True),
     Case("Clear-Bible/biblealignlib", "Eflomal.run_eflomal, run_makepriors, run_atools", client_eflomal.biblealignlib,
@@ -94,6 +100,9 @@ def missing(case: Case, place: Place) -> str:
     programs = [name for name in case.programs if not place.which(name)]
     if programs:
         return f"no program {programs[0]}"
+    lacking = [name for name in case.stand_ins if name not in PROGRAMS]
+    if lacking:
+        return f"no stand-in for {lacking[0]}"
     return "no real text" if case.data and not place.data else ""
 
 

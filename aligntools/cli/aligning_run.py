@@ -157,7 +157,7 @@ def _train(o, out, pool, reporter, train, first_view):
     reporter.extra = -(-len(bitext) // PART) if out or counter else 0
     aligner = train(
         bitext, init_model=start, case_sensitive=case_sensitive, max_memory=o["max_memory"], threads=pool,
-        keep_text=counter is not None, progress=reporter,
+        keep_text=counter is not None or out.costs, progress=reporter,
     )  # fmt: skip
     if o["save_model"]:
         with reporter.stage("saving"):
@@ -172,9 +172,18 @@ def _train(o, out, pool, reporter, train, first_view):
             out.write(block)
             reporter.advance("aligning")
         if out.costs:
-            out.write_costs(bitext, pool, case_sensitive=case_sensitive)
+            out.write_costs(bitext, pool, case_sensitive=case_sensitive, priors=_priors(o))
     _save_priors(o, counter)
     reporter.summary(len(bitext), out.links, bitext.skipped.summary())
+
+
+def _priors(o):
+    """Return the priors that the options name, if they do."""
+    if not o.get("priors"):
+        return None
+    from aligntools.api.priors import read_priors
+
+    return read_priors(o["priors"])
 
 
 def _counter(o, direction):

@@ -144,6 +144,47 @@ def test_few_and_no_lines(tmp_path):
             eflomal.Aligner().align(*sides, str(tmp_path / "f"))
 
 
+PRIORS = ["LEX\thaus\thouse\t50\n", "LEX\tdas\tthe\t50\n"]
+
+
+def test_priors_move_links_and_scores(tmp_path):
+    """Of one pair alone nothing says which words belong together."""
+    pair = ["haus das"], ["the house"]
+    without, given = aligned(*pair), aligned(*pair, priors_input=iter(PRIORS))
+    assert "0-1" in given[0][0].split()
+    assert "0-1" not in without[0][0].split()
+    straight = [aligned(["das haus"], ["the house"], priors_input=lines) for lines in (None, PRIORS)]
+    assert straight[0][0] == straight[1][0] == ["0-0 1-1"]
+    assert float(straight[1][2][0]) < float(straight[0][2][0]) - 1
+    cut = aligned(*pair, source_prefix_len=2, priors_input=PRIORS)
+    assert "0-1" in cut[0][0].split()
+    names = numbered(tmp_path, *pair, PRIORS)
+    eflomal.align(*names, str(tmp_path / "f"), priors_filename=str(tmp_path / "p"))
+    assert (tmp_path / "f").read_text() == given[0][0] + "\n"
+
+
+def test_repeated_words_are_told_apart_by_jumps_of_priors():
+    """As OpusFilter's tests have it: six sentences of one word, repeated, with priors of fifty."""
+    priors = ["LEX\t.\t.\t50", "LEX\tab\tab\t275", "HMMF\t1\t375", "HMMR\t1\t375"]
+    source = [f"{'ab ' * n}." for n in range(1, 6)]
+    found = aligned([*source, f"{'ab ' * 6}."], [*source, "ab"], priors_input=priors)
+    diagonal = [" ".join(f"{k}-{k}" for k in range(n + 1)) for n in range(1, 6)]
+    assert (found[0][:5], found[1][:5]) == (diagonal, diagonal)
+
+
+@pytest.mark.parametrize("line", ["LEX\ta", "HMMF\tx\t1", "LEX\ta\tb\t-1"])
+def test_wrong_priors_are_value_errors(line, tmp_path):
+    with pytest.raises(ValueError, match="<priors>:2: "):
+        aligned(["a"], ["b"], priors_input=["LEX\ta\tb\t1", line])
+    names = numbered(tmp_path, ["a"], ["b"], ["LEX\ta\tb\t1"])
+    (tmp_path / "p").write_text("2 2 1 0 0 0 0\n1 5 1\n")
+    with pytest.raises(ValueError, match="p:2: '1 5 1' is not 2 numbers"):
+        eflomal.align(*names, priors_filename=str(tmp_path / "p"))
+    (tmp_path / "p").write_text("3 2 0 0 0 0 0\n")
+    with pytest.raises(ValueError, match="p:1: 3 source words"):
+        eflomal.align(*names, priors_filename=str(tmp_path / "p"))
+
+
 @pytest.mark.parametrize("options", [{"model": 4}, {"model": 0}, {"score_model": 4}])
 def test_models_that_there_are_not_are_refused(options):
     with pytest.raises(ValueError, match="model"):

@@ -109,6 +109,20 @@ def test_wrong_texts_are_named(tmp_path):
     fails(align("-s", SOURCE, "-t", TARGET, "-p", tmp_path / "priors"), f"{tmp_path / 'priors'}:1: ")
 
 
+def test_priors_of_the_sample_change_a_small_text(links, tmp_path):
+    for path, name in ((SOURCE, "s"), (TARGET, "t")):
+        (tmp_path / name).write_text("".join(path.read_text(encoding="utf-8").splitlines(True)[:4]))
+    text = ["-s", tmp_path / "s", "-t", tmp_path / "t"]
+    assert align(*text, "-f", tmp_path / "1", "-F", tmp_path / "F1").returncode == 0
+    assert align(*text, "-p", links / "p", "-f", tmp_path / "2", "-F", tmp_path / "F2").returncode == 0
+    assert (tmp_path / "1").read_bytes() != (tmp_path / "2").read_bytes()
+    costs = [sum(map(float, (tmp_path / name).read_text().split())) for name in ("F1", "F2")]
+    assert costs[1] < costs[0]
+    args = ["-q", *text, "-o", tmp_path / "x", "--priors", links / "p", "--scores", tmp_path / "S"]
+    assert run("align", *args, "--score-form", "eflomal").returncode == 0
+    assert sum(float(line.split("\t")[0]) for line in (tmp_path / "S").read_text().splitlines()) < costs[0]
+
+
 def test_wrong_links_are_named(links, tmp_path):
     (tmp_path / "f").write_text((links / "f").read_text().replace("\n", " 77-0\n", 1))
     args = ["-i", JOINT, "-f", tmp_path / "f", "-r", links / "r"]

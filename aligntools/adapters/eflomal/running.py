@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from aligntools.aligning.settings import AlignerSettings, ModelType
+from aligntools.aligning.settings import AlignerSettings, ModelType, PriorWeights
 
 if TYPE_CHECKING:
     from aligntools.api.aligner import Aligner
@@ -22,6 +22,8 @@ _log = logging.getLogger("aligntools")
 MODELS: dict[int, ModelType] = {1: "ibm1", 2: "hmm", 3: "fertility"}
 #: eflomal's default probability of no link, which stands for ours.
 NULL_PRIOR = 0.2
+#: Jumps that priors count for, all together.
+JUMP_COUNTS = 20
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,8 @@ def run(
             return
         pool = stack.enter_context(pool_of(threads_of()))
         _log.log(level, "aligning %d sentence pairs with model %d", len(bitext), model)
-        aligner = _trained(bitext, model, null_prior, priors, spelled, pool, progress)
+        scores = not set(files) <= {"links_forward", "links_reverse"}
+        aligner = _trained(bitext, model, null_prior, priors, spelled, pool, progress, keep_text=scores)
         links = _write_links(aligner.align_blocks(bitext, threads=pool), files)
         if links:
             _write_scores(bitext, links, files, score_model or model, priors, pool)
@@ -90,7 +93,7 @@ def _opened(stack: contextlib.ExitStack, outputs: Outputs) -> dict[str, Any]:
 
 def _trained(
     bitext: "Bitext", model: int, null_prior: float, priors: "Priors | None", spelled: bool, pool: "Pool",
-    progress: "Progress",
+    progress: "Progress", keep_text: bool,
 ) -> "Aligner":  # fmt: skip
     from aligntools.api.alignment import aligner_settings, train_with
 
@@ -98,8 +101,18 @@ def _trained(
     settings = aligner_settings(model_type=MODELS[model], p_null=min(max(p_null, 0.0), 0.999))
     if not spelled:
         settings = replace(settings, views=(0,), look_alike=False)
-    given: Any = {} if priors is None else {"priors": priors}
-    return train_with(bitext, None, settings, threads=pool, progress=progress, **given)
+    return train_with(
+        bitext, None, settings, threads=pool, priors=priors, weights=_weights(priors), progress=progress,
+        keep_text=keep_text,
+    )  # fmt: skip
+
+
+def _weights(priors: "Priors | None") -> PriorWeights:
+    """Return what priors weigh: jumps so little that only texts of a few lines, in want of any, notice them."""
+    if priors is None:
+        return PriorWeights()
+    jumps = max(float(table.alphas.sum()) for table in (priors.forward_jumps, priors.reverse_jumps))
+    return PriorWeights(jumps=min(1.0, JUMP_COUNTS / jumps) if jumps else 0.0)
 
 
 def _write_links(blocks: "Iterator[Alignments]", files: dict[str, Any]) -> "list[Links]":
