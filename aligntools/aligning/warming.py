@@ -1,6 +1,7 @@
 """Runs every kernel once on a few sentences."""
 
 from aligntools.aligning.applying.applier import Applier, decide
+from aligntools.aligning.applying.costs import link_costs
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import warming as contrastive
 from aligntools.aligning.links import symmetrize
@@ -46,5 +47,6 @@ def warm(folder, pool):
     data = pharaoh.format_pharaoh(links, "target", None, compiled=True)
     pharaoh.format_pharaoh(links, "source", p, compiled=True)
     links = pharaoh.parse_pharaoh(data, compiled=True)
+    link_costs(head, pharaoh.Links.from_lists([[]] * len(head)), None, pool)
     for flavor in ("atools", "symal"):
         symmetrize.symmetrize(links, links, "grow-diag-final-and", flavor, compiled=True)
