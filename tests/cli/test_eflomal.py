@@ -40,6 +40,11 @@ def test_two_files_are_as_one(links, tmp_path):
     assert (tmp_path / "f").read_bytes() == (links / "f").read_bytes()
 
 
+def test_one_file_may_be_both_sides(tmp_path):
+    assert align("-s", SOURCE, "-t", SOURCE, "-f", tmp_path / "f", "-m", "1").returncode == 0
+    assert (tmp_path / "f").read_text().splitlines()[0] == "0-0 1-1 2-2 3-3 4-4 5-5 6-6 7-7"
+
+
 def test_scores_of_align_are_the_same(links, tmp_path):
     args = ["-q", "-i", JOINT, "-o", tmp_path / "x", "--scores", tmp_path / "scores", "--score-form", "eflomal"]
     assert run("align", *args).returncode == 0

@@ -50,7 +50,7 @@ def command(args):
         [*read, *(Named("-p", given["-p"]) for _ in range("-p" in given))],
         [Named(flag, given[flag]) for flag in _OUTPUTS if flag in given],
     )
-    with running(verbose=False) as reporter:
+    with running(numbers["-m"], verbose=False) as reporter:
         align_numbered(
             files["source"] or "-", files["target"] or "-", Outputs(**outputs), files["priors"], numbers["-m"],
             numbers.get("-M", 0), numbers.get("-N", 0.2), quiet="-q" in given, progress=reporter,

@@ -72,15 +72,18 @@ def command(args):
         source_prefix_len=o.source_prefix_len, source_suffix_len=o.source_suffix_len,
         target_prefix_len=o.target_prefix_len, target_suffix_len=o.target_suffix_len,
     )  # fmt: skip
-    with running(o.verbose) as reporter, contextlib.closing(sides_of(o)) as sides:
+    with running(o.model, o.verbose) as reporter, contextlib.closing(sides_of(o)) as sides:
         priors = text_lines(o.priors) if o.priors else None
         names = (o.input or o.source, o.input or o.target, o.priors or "")
         align_lines(aligner, *sides.lines, outputs, priors, quiet=not o.verbose, progress=reporter, names=names)
 
 
 @contextlib.contextmanager
-def running(verbose):
-    """Show warnings, a bar on a terminal, and with ``verbose`` notes and a line for each step."""
+def running(model, verbose):
+    """Show warnings, a bar on a terminal, and with ``verbose`` notes and a line for each step; compile ahead."""
+    from aligntools.adapters.eflomal.running import MODELS
+    from aligntools.api.threads import available_cores, threads_of
+    from aligntools.cli import ahead
     from aligntools.cli.reporting import Reporter
 
     reporter = Reporter(quiet=False, verbose=verbose)
@@ -88,7 +91,8 @@ def running(verbose):
     level = logger.level
     logger.setLevel(logging.INFO if verbose else logging.WARNING)
     try:
-        yield reporter
+        with ahead.compiling_for({"model_type": MODELS[model], "threads": threads_of() or available_cores()}):
+            yield reporter
     finally:
         reporter.close()
         logger.setLevel(level)
@@ -115,11 +119,11 @@ class Sides:
     lines : (iterator of str, iterator of str)
     """
 
-    def __init__(self, paths):
+    def __init__(self, paths, joint):
         from aligntools.formats.files import text_lines
 
         self._files = [text_lines(path) for path in paths]
-        if paths[0] == paths[1]:
+        if joint:
             self._path, self._number, self._malformed = paths[0], 0, []
             self.lines = [self._side(0), self._side(1)]
         else:
@@ -150,4 +154,4 @@ class Sides:
 
 def sides_of(o):
     """Return the sides of what the options name."""
-    return Sides((o.input, o.input) if o.input else (o.source, o.target))
+    return Sides((o.input, o.input) if o.input else (o.source, o.target), bool(o.input))
