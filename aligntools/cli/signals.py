@@ -4,13 +4,22 @@ import contextlib
 import signal
 import sys
 
+from aligntools.ground import held_signals
+
 #: Seconds until an exception that went nowhere is raised once more.
 AGAIN = 0.01
 
 
 def _end(number, _frame):
+    if held_signals.waits(number):
+        return
     signal.signal(number, signal.SIG_IGN)  # a terminal that closes sends it more than once
     sys.exit(128 + number)
+
+
+def _interrupt(number, _frame):
+    if not held_signals.waits(number):
+        raise KeyboardInterrupt
 
 
 def end_quietly():
@@ -28,8 +37,8 @@ def ending():
     later. An interrupt raises ``KeyboardInterrupt`` after `end_quietly`, too.
     """
     interrupt = signal.getsignal(signal.SIGINT)
-    if interrupt == signal.SIG_DFL:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if interrupt in (signal.SIG_DFL, signal.default_int_handler):
+        signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _end)
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup ignores it
         signal.signal(signal.SIGHUP, _end)

@@ -22,6 +22,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
+from aligntools.ground import held_signals
 from aligntools.ground.code_folders import CodeFolders, objection
 
 try:
@@ -156,6 +157,7 @@ class _Turns:
                     raise
                 held = None  # the file system has no locks, or the holder does not get on
         self._held.append(held)
+        held_signals.hold()
 
     def _wait(self, descriptor: int) -> None:
         for _ in range(LOOKS):
@@ -172,6 +174,7 @@ class _Turns:
             with contextlib.suppress(OSError):
                 os.unlink(held[1])
             os.close(held[0])
+        held_signals.release()
 
 
 turns = _Turns()
@@ -279,7 +282,7 @@ class CodeCache(FunctionCache):
         return self._cache_file.any()
 
     def _found(self, sig: Any, target_context: Any) -> Any:
-        with contextlib.suppress(Exception):  # whatever is wrong with it: it is compiled again
+        with held_signals.held(), contextlib.suppress(Exception):  # whatever is wrong with it: it is compiled again
             return self._load_overload(sig, target_context)
         return None
 

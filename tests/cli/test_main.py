@@ -17,6 +17,7 @@ from aligntools import __version__
 from aligntools.cli import signals
 from aligntools.cli.main import COMMANDS, cli
 from aligntools.cli.main import run as run_program
+from aligntools.ground import held_signals
 from aligntools.ground.errors import DataError, ModelError, ResourceError, UsageProblem
 from tests.cli.running import ROOT, fails, run
 
@@ -141,7 +142,41 @@ def test_an_interrupt_ends_a_program_that_loads_without_a_word():
             seen.append(signal.getsignal(signal.SIGINT))
     finally:
         signal.signal(signal.SIGINT, before)
-    assert seen == [signal.SIG_DFL, signal.default_int_handler, signal.SIG_DFL, signal.SIG_IGN]
+    assert seen == [signal.SIG_DFL, signals._interrupt, signal.SIG_DFL, signal.SIG_IGN]
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_waits_until_a_kernel_is_compiled(number, status):
+    went_on = []
+
+    @click.command("x")
+    def command():
+        with held_signals.held():
+            with held_signals.held():
+                os.kill(os.getpid(), number)
+                went_on.append(1)
+            went_on.append(2)
+        went_on.append(3)
+
+    with pytest.raises(SystemExit) as end:
+        sys.exit(run_program(command, [], "x"))
+    assert end.value.code == status
+    assert went_on == [1, 2]
+
+
+def test_a_second_signal_does_not_wait():
+    went_on = []
+
+    @click.command("x")
+    def command():
+        with held_signals.held():
+            os.kill(os.getpid(), signal.SIGINT)
+            went_on.append(1)
+            os.kill(os.getpid(), signal.SIGINT)
+            went_on.append(2)
+
+    assert run_program(command, [], "x") == 130
+    assert went_on == [1]
 
 
 def test_what_is_compiled_is_said_unless_quiet():
