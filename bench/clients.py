@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aligntools.cli.standins import PROGRAMS
-from bench import client_eflomal, client_mozilla, report
+from bench import client_eflomal, client_fast_align, client_mozilla, report
 from bench.client_places import Place
 from bench.measuring import note
 
@@ -79,6 +79,14 @@ CASES = [
          ("biblealignlib/biblealignlib/autoalign/eflomal.py",)),
     Case("Helsinki-NLP/OPUS-MT-train", "the rule of lib/data.mk that aligns", client_eflomal.opus_mt,
          ("OPUS-MT-train/lib/data.mk",), programs=("make",)),
+    Case("bjascob/amrlib", "FAA_Aligner.align_sents with FABIN_DIR", client_fast_align.amrlib,
+         ("amrlib/amrlib/alignments/faa_aligner/faa_aligner.py",), ("penman",)),
+    Case("lilt/alignment-scripts", "fast_align.sh, then combine.sh", client_fast_align.lilt,
+         ("alignment-scripts/scripts/fast_align.sh",), programs=("bash", "paste")),
+    Case("browsermt/students", "generate-alignment-and-shortlist.sh", client_fast_align.students,
+         ("students/train-student/alignment/generate-alignment-and-shortlist.sh",), programs=("bash", "gzip")),
+    Case("moses-smt/mosesdecoder", "train-model.perl from steps 3 and 4, fast-align-in-parts.perl",
+         client_fast_align.moses, ("mosesdecoder/scripts/training/train-model.perl",), programs=("perl", "gzip")),
 ]  # fmt: skip
 
 

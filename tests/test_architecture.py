@@ -150,7 +150,7 @@ CALLS = {
     "clock": {"time.time", "time.perf_counter", "time.monotonic", "time.process_time", "datetime.now"},
     "environment": {"os.getenv", "os.cpu_count", "os.sched_getaffinity", "os.environ.get", "os.process_cpu_count"},
 }  # fmt: skip
-WHERE = {"files": {"formats", "cli"}, "output": {"cli"}, "clock": {"cli"}, "environment": {"cli", "api"}}
+WHERE = {"files": {"formats", "cli"}, "output": {"cli"}, "clock": {"cli"}, "environment": {"cli", "api", "adapters"}}
 #: The policy must know the user's cache folder before anything is compiled, and say where there is none. Warming up
 #: makes its own little text, and training times its steps for the report.
 EXCEPT = {

@@ -63,6 +63,10 @@ class AlignerSettings:
         The same in the sampler, which measured best a quarter higher: None takes 1.25 times ``p_null``.
     tension : float
         IBM 2's start.
+    optimize_tension : bool or str
+        Whether it is climbed; ``fast_align`` climbs to fast_align's digits.
+    favor_diagonal : bool
+        False makes IBM 2 what fast_align's IBM 1 is, with NULL one position among the others.
     positions : str
         IBM 2's prior: ``diagonal`` (Dyer et al. 2013), or a ``table`` p(m | n, M, N) as in Brown et al. (1993).
     hmm_weight : float
@@ -84,7 +88,7 @@ class AlignerSettings:
     p_null: float = 0.08
     sampler_p_null: float | None = None
     tension: float = 4.0
-    optimize_tension: bool = True
+    optimize_tension: bool | Literal["fast_align"] = True
     favor_diagonal: bool = True
     positions: str = "diagonal"
     hmm_weight: float = 0.25
@@ -99,6 +103,11 @@ class AlignerSettings:
     }  # fmt: skip
     #: Of each of the views.
     VIEW: ClassVar[Range] = counts()
+
+    @property
+    def null_prior(self) -> float:
+        """Probability of NULL for the IBM models' kernels: -1 where it is one position among the others."""
+        return self.p_null if self.favor_diagonal or not self.p_null else -1.0
 
     def resolved(self, n_tokens: int) -> "AlignerSettings":
         """Return the settings with everything chosen, for a corpus of so many source tokens.

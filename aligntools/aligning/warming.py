@@ -43,6 +43,7 @@ def warm(folder, pool):
     settings = AlignerSettings(model="ibm2", positions="table", joint=False).resolved(1000)
     for _ in Applier(train(head, settings, pool, 1_000_000), settings, sizes).posteriors(head, pool):
         pass
+    train(head, AlignerSettings("ibm2", joint=False, favor_diagonal=False).resolved(1000), pool, 1_000_000)
     links = pharaoh.Links(pairs, offsets)
     data = pharaoh.format_pharaoh(links, "target", None, compiled=True)
     pharaoh.format_pharaoh(links, "source", p, compiled=True)

@@ -17,11 +17,11 @@ from aligntools.formats.vocabulary import Vocabulary
 
 #: Probability of a pair that is in one of the tables alone, in the other direction.
 LEAST = 1e-7
-#: Share of the smaller table that has to be in the other.
-FEWEST = 0.02
+#: Share of the smaller table that has to be in the other: a third and more where they belong together, else to 5 %.
+FEWEST = 0.1
 
 
-def model_from_tables(forward, reverse, tension: float = 4.0) -> AlignmentModel:
+def model_from_tables(forward, reverse, tension: float = 4.0, lowercase: bool = False) -> AlignmentModel:
     """Return a model that aligns by two tables of word probabilities.
 
     Parameters
@@ -30,6 +30,8 @@ def model_from_tables(forward, reverse, tension: float = 4.0) -> AlignmentModel:
         ``p(target | source)`` and ``p(source | target)``.
     tension : float
         How strongly links keep to the diagonal (Dyer et al. 2013), in both directions.
+    lowercase : bool
+        Put the tables' words in lower case, and the text's.
 
     Returns
     -------
@@ -41,6 +43,8 @@ def model_from_tables(forward, reverse, tension: float = 4.0) -> AlignmentModel:
     ValueError
         When the tables have next to no pairs of words in common.
     """
+    if lowercase:
+        forward, reverse = forward.lowercased(), reverse.lowercased()
     sources = sorted((set(forward.given) | set(reverse.words)) - {NULL})
     targets = sorted((set(reverse.given) | set(forward.words)) - {NULL})
     one = _by_pair(forward, sources, targets)
@@ -77,7 +81,7 @@ def model_from_tables(forward, reverse, tension: float = 4.0) -> AlignmentModel:
         s_null=_null(reverse, sources), t_null=_null(forward, targets),
         p_null=np.full(2, settings.p_null, np.float32), tension=np.full(2, float(tension)),
     )  # fmt: skip
-    return AlignmentModel(settings, source, target, [model], lowercase=False)
+    return AlignmentModel(settings, source, target, [model], lowercase=lowercase)
 
 
 def _by_pair(table, given, words):
@@ -100,30 +104,46 @@ def _null(table, words):
     return np.concatenate([[0], np.where(p > 0, p, least), [least]]).astype(np.float32)
 
 
-def ttable_lines(model, rows=2000):
+def ttable_lines(model, beam=None, rows=100_000):
     """Yield blocks of lines ``source TAB target TAB ln p(target | source)``, NULL as ``<eps>``; bytes.
 
-    Every pair of the first view's table is written, by source word, then target word id. A reverse model
-    (``direction`` reverse) gives ``target TAB source TAB ln p(source | target)``.
+    Lines of the first view's table, by source word, then target word id. A reverse model (``direction`` reverse) gives
+    ``target TAB source TAB ln p(source | target)``.
+
+    Parameters
+    ----------
+    beam : float or None
+        Leave out what is less probable than the source word's best to the power ``-beam``, as fast_align does; None
+        writes every pair.
     """
     m = model.views[0]
     reverse = model.settings.direction == "reverse"
     words, others = (m.words.t_words, m.words.s_words) if reverse else (m.words.s_words, m.words.t_words)
-    null = m.s_null if reverse else m.t_null
-    lines = [f"{NULL.decode()}\t{others[i]}\t{np.log(null[i]):.6g}\n" for i in range(1, len(others))]
-    yield "".join(lines).encode()
+    null = np.log((m.s_null if reverse else m.t_null)[1 : len(others)])
+    if beam is not None and not model.settings.p_null:
+        null = null[:0]
     table, values = m.table, m.lexicon.reverse if reverse else m.lexicon.forward
+    first = np.repeat(np.arange(table.n_source), np.diff(table.ptr))
     if reverse:
-        order = np.lexsort((np.repeat(np.arange(table.n_source), np.diff(table.ptr)), table.ids))
-        first = table.ids[order]
-        second = np.repeat(np.arange(table.n_source), np.diff(table.ptr))[order]
+        order = np.lexsort((first, table.ids))
+        first, second = table.ids[order], first[order]
         logs = np.log(values[order] * m.lexicon.t_inverse[first])
     else:
-        first = np.repeat(np.arange(table.n_source), np.diff(table.ptr))
         second = table.ids
         logs = np.log(np.maximum(values * m.lexicon.s_inverse[first], 1e-38))
-    for a in range(0, len(first), rows * 50):
-        b = a + rows * 50
-        yield "".join(
-            f"{words[s]}\t{others[t]}\t{x:.6g}\n" for s, t, x in zip(first[a:b], second[a:b], logs[a:b], strict=True)
-        ).encode()
+    kept = _within(null, np.zeros(len(null), np.int64), beam)
+    yield "".join(f"{NULL.decode()}\t{others[k + 1]}\t{null[k]:.6g}\n" for k in kept).encode()
+    kept = _within(logs, first, beam)
+    for a in range(0, len(kept), rows):
+        part = kept[a : a + rows]
+        columns = zip(first[part], second[part], logs[part], strict=True)
+        yield "".join(f"{words[s]}\t{others[t]}\t{x:.6g}\n" for s, t, x in columns).encode()
+
+
+def _within(logs, rows, beam):
+    """Return the places of those logarithms that are within the beam of the best of their row; rows ascend."""
+    if beam is None or not len(logs):
+        return np.arange(len(logs))
+    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    best = np.maximum.reduceat(logs, starts)
+    return np.flatnonzero(logs >= np.repeat(-beam * best, np.diff(np.append(starts, len(rows)))))

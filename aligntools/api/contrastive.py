@@ -182,6 +182,7 @@ def _candidate_finder(
 def aligner_from_tables(
     forward_table: str | os.PathLike[str], reverse_table: str | os.PathLike[str], *,
     source_vcb: str | os.PathLike[str] | None = None, target_vcb: str | os.PathLike[str] | None = None,
+    case_sensitive: bool = True,
 ) -> Aligner:  # fmt: skip
     """Make a base aligner of the word probabilities that another aligner wrote: IBM 2 with the diagonal prior.
 
@@ -191,6 +192,8 @@ def aligner_from_tables(
         ``p(target | source)`` and ``p(source | target)``, from ``fast_align -p`` or GIZA++ t-tables.
     source_vcb, target_vcb : path or None
         The words behind the numbers of t-tables.
+    case_sensitive : bool
+        False puts the tables' words and the text's in lower case: the mean of a given word's spellings counts.
 
     Raises
     ------
@@ -204,7 +207,7 @@ def aligner_from_tables(
     forward = read_ttable(os.fspath(forward_table), *names)
     reverse = read_ttable(os.fspath(reverse_table), *names[::-1])
     try:
-        return Aligner(model_from_tables(forward, reverse))
+        return Aligner(model_from_tables(forward, reverse, lowercase=not case_sensitive))
     except ValueError as error:
         raise DataError(os.fspath(reverse_table), None, str(error)) from None
 

@@ -210,6 +210,7 @@ def combine_files(
     index_base: int = 0,
     format: Literal["pharaoh", "giza"] = "pharaoh",
     check: tuple[str, str] | None = None,
+    to: Literal["pharaoh", "giza"] = "pharaoh",
 ) -> "Tally":
     """Combine, convert, check, draw or compare alignment files of any length, in constant memory.
 
@@ -233,6 +234,8 @@ def combine_files(
         ``pharaoh``, or ``giza``: A3.final files of the two runs.
     check : (str, str) or None
         Source and target text that every link must lie within.
+    to : str
+        How the result is written; ``giza`` is an A3.final file, which has the words of ``check`` in it.
 
     Returns
     -------
@@ -249,7 +252,7 @@ def combine_files(
     from aligntools.aligning.links.operations import combine
 
     how: dict[str, Any] = {"flavor": flavor, "order": order, "index_base": index_base, "format": format}
-    return combine(operation, paths, output, check=check, **how)
+    return combine(operation, paths, output, check=check, to=to, **how)
 
 
 def extract_lexicon(

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from aligntools.cli import ahead, notices
+from aligntools.cli.moses import MosesModel
 from aligntools.cli.reporting import Reporter
 from aligntools.cli.serving import until_terminated
 from aligntools.ground.errors import UsageProblem
@@ -34,9 +35,10 @@ class Outputs:
         self.costs = o["score_form"] == "eflomal"
         self.single = ([], [])  # links of both directions, which costs are counted over
         self.links = 0
+        self.moses = MosesModel(stack, o) if o["moses_dir"] else None
 
     def __bool__(self):
-        return any(f is not None for f in self.files)
+        return any(f is not None for f in [*self.files, self.moses])
 
     @property
     def directions(self):
@@ -60,6 +62,8 @@ class Outputs:
                 tables.append(table)
         elif self.scores:
             self.scores.write(score_lines(block.scores))
+        if self.moses:
+            self.moses.write(block)
         if flush:
             for file in self.files:
                 if file:
@@ -106,6 +110,8 @@ def run(o, train, first_view):
         else:
             with ahead.compiling_for(o):
                 _train(o, out, pool, reporter, train, first_view)
+        if out.moses:
+            out.moses.finish(text_paths(o), **{name: o[name] for name in READING})
 
 
 def _decisions(o, out, pool):
@@ -210,11 +216,11 @@ def check_whole_words(view):
         raise UsageProblem("--ttable writes whole words, and the model's first view cuts them; use --views 0")
 
 
-def write_ttable(aligner, path):
-    """Write ``ln p(target | source)`` of the first view, as fast_align's -p does, every pair that it has."""
+def write_ttable(aligner, path, beam=None):
+    """Write ``ln p(target | source)`` of the first view, as fast_align's -p does; without its beam, every pair."""
     from aligntools.aligning.word_tables import ttable_lines
     from aligntools.formats.files import writing
 
     with writing(path) as file:
-        for block in ttable_lines(aligner.model):
+        for block in ttable_lines(aligner.model, beam):
             file.write(block)

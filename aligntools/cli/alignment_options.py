@@ -75,6 +75,9 @@ outputs = options.group(
     click.option("--link-probabilities", is_flag=True, help="Write links as i-j:p, with their posteriors."),
     click.option("--ttable", metavar="FILE", type=options.WRITTEN,
                  help="Also write ln p(target|source) as 'source TAB target TAB ln p'."),
+    click.option("--moses-dir", metavar="DIR",
+                 help="Also write what Moses' train-model.perl --first-step 4 goes on from: the links as"
+                      " aligned.grow-diag-final-and (or .METHOD, with --symmetrize), lex.f2e and lex.e2f."),
     click.option("--log-json", metavar="FILE", type=options.WRITTEN,
                  help="Also write the figures of each training step as JSON lines."),
 )  # fmt: skip
@@ -180,6 +183,8 @@ def check(o, chosen, reconstructs=False):
         )
     if o["score_form"] == "eflomal":
         _check_costs(o)
+    if o["moses_dir"] and o["unbuffered"]:
+        raise UsageProblem("--moses-dir counts the links of a whole text; leave out --unbuffered")
     if o["unbuffered"] and not o["model"]:
         raise UsageProblem("--unbuffered goes with -m: training needs the whole text")
 

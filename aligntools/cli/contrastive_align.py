@@ -107,10 +107,8 @@ def command(**o):
 def _check(o):
     aligning.check_text(o)
     tables = [o[name] is not None for name in ("forward_table", "reverse_table")]
-    if any(tables) and (not all(tables) or o["model"] or o["fast"] or o["case_sensitive"]):
-        raise UsageProblem(
-            "a base model of tables takes --forward-table and --reverse-table, and no -m, --fast or --case-sensitive"
-        )
+    if any(tables) and (not all(tables) or o["model"] or o["fast"]):
+        raise UsageProblem("a base model of tables takes --forward-table and --reverse-table, and no -m or --fast")
     names = [o[name] is not None for name in ("source_vcb", "target_vcb")]
     if any(names) and not (all(names) and all(tables)):
         raise UsageProblem("--source-vcb and --target-vcb go together, with --forward-table and --reverse-table")
@@ -148,6 +146,7 @@ def _run(o, stack):
         aligner = ContrastiveAligner.load(o["weights"], base, **search)
     else:
         if text is None:  # read once: learning and aligning both need it
+            reporter.begin("reading")
             text = _in_memory(base, text_paths(o), o)
         learning = {name: o[name] for name in LEARNING} | search
         if o["forward_table"] and not o["density"]:
@@ -155,11 +154,13 @@ def _run(o, stack):
         if o["start"] is None and o["features"].strip() != "all":
             reporter.say("note: not all features are used, so learning starts from the paper's weights; see --start")
         gold = Path(o["gold"]) if o["gold"] else None
+        reporter.begin("learning", None if gold else o["passes"], "pass")
         aligner = train_contrastive_aligner(text, aligner=base, gold=gold, threads=pool, progress=reporter, **learning)
         _tell(o, aligner, reporter)
         if o["save_weights"]:
             aligner.save_weights(o["save_weights"])
     skipped, n, links = Skipped(), 0, 0
+    reporter.begin("aligning", None if text is None else len(text), "pair")
     source = (text,) if text is not None else text_paths(o)
     with until_terminated(o["unbuffered"]):
         for block in aligner.align_blocks(*source, unbuffered=o["unbuffered"], **reading):
@@ -169,6 +170,7 @@ def _run(o, stack):
                 out.flush()
             skipped.add(block.skipped)
             n += len(block)
+            reporter.advance("aligning", len(block))
         reporter.summary(n, links, skipped.summary())
 
 
@@ -183,8 +185,12 @@ def _base(o, pool, reporter):
         return Aligner.load(o["model"], threads=pool, verify=o["verify"]), None
     if o["forward_table"]:
         names = {name: o[name] for name in ("source_vcb", "target_vcb")}
-        return aligner_from_tables(o["forward_table"], o["reverse_table"], **names), None
+        reporter.begin("reading tables")
+        tables = o["forward_table"], o["reverse_table"]
+        return aligner_from_tables(*tables, **names, case_sensitive=o["case_sensitive"]), None
+    reporter.begin("reading")
     bitext = read_bitext(*text_paths(o), case_sensitive=o["case_sensitive"], **{name: o[name] for name in READING})
+    reporter.close()
     if not len(bitext.source.tokens):
         reporter.say("warning: every line has a blank side; nothing to learn from")
     aligner = train_aligner(

@@ -44,16 +44,27 @@ class Reporter:
 
     def expect(self, steps):
         """Show a bar of so many steps, where standard error is a terminal and nothing else is printed there."""
-        if self.bar is None and sys.stderr.isatty() and not self.quiet and not self.verbose:
+        if self.bar is None:
+            self._open(steps, "step")
+
+    def begin(self, what, total=None, unit="step"):
+        """Show a bar of its own for what is done next, in place of the one before."""
+        self.close()
+        self._open(total, unit)
+        if self.bar is not None:
+            self.bar.set_description(what)
+
+    def _open(self, total, unit):
+        if sys.stderr.isatty() and not self.quiet and not self.verbose:
             from tqdm import tqdm
 
-            self.bar = tqdm(total=steps, unit="step", leave=False, dynamic_ncols=True, file=sys.stderr)
+            self.bar = tqdm(total=total, unit=unit, leave=False, dynamic_ncols=True, file=sys.stderr)
 
-    def advance(self, what):
-        """Move the bar by one step."""
+    def advance(self, what, steps=1):
+        """Move the bar by so many steps."""
         if self.bar is not None:
             self.bar.set_description(what, refresh=False)
-            self.bar.update(1)
+            self.bar.update(steps)
 
     def close(self):
         """Take the bar away."""

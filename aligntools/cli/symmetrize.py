@@ -75,6 +75,13 @@ Example:
     ),
     options.index_base,
     click.option(
+        "--to",
+        type=click.Choice(FORMATS),
+        default=FORMATS[0],
+        show_default=True,
+        help="giza: write an A3.final file, with the words of --check; each target word has one link at most.",
+    ),
+    click.option(
         "--order",
         type=click.Choice(ORDERS),
         show_default="source; target for symal's growing methods",
@@ -92,21 +99,29 @@ Example:
     ),
 )
 @options.group("Messages", options.verbosity)  # fmt: skip
-def command(operands, name, first, second, flavor, order, format, index_base, check, output, in_place, quiet, verbose):
+def command(
+    operands, name, first, second, flavor, order, format, to, index_base, check, output, in_place, quiet, verbose
+):
     if operands and (first or second):
         raise UsageProblem("give the files either as arguments or with -i and -j")
     if second and not first:
         raise UsageProblem("-j gives the second file; give the first with -i")
     paths = list(operands) or [path for path in (first, second) if path]
     if in_place:
-        if output != "-" or format != FORMATS[0] or not paths or paths[0] == "-" or OPERATIONS[name].yields != "links":
+        if (
+            output != "-"
+            or (format, to) != (FORMATS[0], FORMATS[0])
+            or not paths
+            or paths[0] == "-"
+            or OPERATIONS[name].yields != "links"
+        ):
             raise UsageProblem(
-                "--in-place replaces the file A, of links, by links: no -o, --format giza or standard input"
+                "--in-place replaces the file A, of links, by links: no -o, --format giza, --to giza or standard input"
             )
         output = paths[0]
     with notices.shown(quiet):
         tally = combine_files(
-            name, paths, output, flavor=flavor, order=order, index_base=index_base, format=format, check=check
+            name, paths, output, flavor=flavor, order=order, index_base=index_base, format=format, check=check, to=to
         )
     if verbose:
         read = f"{tally.first}" if len(paths) == 1 else f"{tally.first} and {tally.second}"

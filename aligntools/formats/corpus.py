@@ -124,19 +124,20 @@ def paired(
     return Bitext(sides[0], sides[1], source_vocabulary, target_vocabulary, skipped)
 
 
+def part_of(side, begin: int, end: int):
+    """Return some sentences of a side, of any kind, whose offsets begin at 0; words are not copied."""
+    offsets = side.offsets[begin : end + 1]
+    return replace(side, tokens=side.tokens[offsets[0] : offsets[-1]], offsets=offsets - offsets[0])
+
+
 def parts_of(bitext: Bitext, sentences: int) -> Iterator[Bitext]:
     """Cut a text into runs of so many sentence pairs, whose offsets begin at 0; words are not copied.
 
     What was skipped stays with the whole.
     """
-
-    def part(side, a, b):
-        offsets = side.offsets[a : b + 1]
-        return replace(side, tokens=side.tokens[offsets[0] : offsets[-1]], offsets=offsets - offsets[0])
-
     for a in range(0, len(bitext), sentences):
         b = min(a + sentences, len(bitext))
-        sides = {name: part(getattr(bitext, name), a, b) for name in ("source", "target")}
+        sides = {name: part_of(getattr(bitext, name), a, b) for name in ("source", "target")}
         yield replace(bitext, **sides, skipped=Skipped())
 
 

@@ -4,6 +4,7 @@ import re
 
 from aligntools.formats import files
 from aligntools.formats.pharaoh import Links
+from aligntools.formats.vocabulary import split_words
 from aligntools.ground.errors import DataError
 
 _A3_HEADER = re.compile(rb"# Sentence pair \((\d{1,9})\) source length (\d{1,9}) target length (\d{1,9}) ")
@@ -69,3 +70,43 @@ def read_giza_a3(path: str, *, sentences: int | None = None) -> tuple[Links, int
         raise DataError(path, None, f"has a sentence pair {highest} and only {len(found)} pairs; a number is wrong")
     total = highest if sentences is None else sentences
     return Links.from_lists(found.get(number, ()) for number in range(1, total + 1)), total - len(found)
+
+
+def format_giza_a3(links: Links, sources: bytes, targets: bytes, *, path: object = "-", line: int = 1) -> bytes:
+    """Write links as ``*.A3.final``, three lines for each sentence pair.
+
+    Parameters
+    ----------
+    links : Links
+        At most one for each target word.
+    sources, targets : bytes
+        As many lines of text: what generates, and what is generated.
+    path, line
+        For errors: the file that the links are of, and the number of the first line.
+
+    Raises
+    ------
+    DataError
+        When a target word has several links.
+    """
+    written = []
+    texts = (text.split(b"\n") for text in (sources, targets))
+    for number, (pairs, source, target) in enumerate(zip(links.tolists(), *texts, strict=False), line):
+        source_words, target_words = split_words(source), split_words(target)
+        places: list[list[int]] = [[] for _ in range(len(source_words) + 1)]
+        free = set(range(len(target_words)))
+        for i, j in pairs:
+            if j not in free:
+                problem = f"target word {j} has several links, and GIZA++'s form has one (give a single direction)"
+                raise DataError(path, number, problem)
+            free.remove(j)
+            places[i + 1].append(j + 1)
+        places[0] = [j + 1 for j in sorted(free)]
+        lists = [b"({ %s})" % b"".join(b"%d " % j for j in sorted(js)) for js in places]
+        lengths = len(source_words), len(target_words)
+        written += [
+            b"# Sentence pair (%d) source length %d target length %d alignment score : 1" % (number, *lengths),
+            b" ".join([*target_words, b""]),
+            b" ".join(b"%s %s" % pair for pair in zip([b"NULL", *source_words], lists, strict=True)) + b" ",
+        ]
+    return b"".join(row + b"\n" for row in written)

@@ -66,7 +66,8 @@ def read_gold(
 ) -> Gold:
     """Read gold links.
 
-    ``pharaoh``: one line per sentence pair, ``i-j`` sure, ``i?j`` or ``ipj`` possible. ``naacl``: one line per link,
+    ``pharaoh``: one line per sentence pair, ``i-j`` sure, ``i?j`` or ``ipj`` possible; each line may begin with an id
+    (of a verse, say) and a tab, which are passed over: pairs are known by their lines. ``naacl``: one line per link,
     ``sentence source target [S|P] [confidence]``, sure by default; sentence pairs without a link have no
     line. Position 0 is NULL there, and such links are dropped.
 
@@ -108,7 +109,7 @@ def parse_gold(
     sentences: int | None = None,
 ) -> Gold:
     """Read gold links from a file's contents; ``path`` is for errors, see `read_gold` for the rest."""
-    data = data.removeprefix(b"\xef\xbb\xbf")
+    data = _without_ids(path, data.removeprefix(b"\xef\xbb\xbf"))
     if format == "auto":
         format = _detect(path, data)
     if format == "pharaoh":
@@ -116,6 +117,22 @@ def parse_gold(
     if index_base == 0:
         raise UsageProblem("the numbered gold format counts words from 1; 0 is NULL there")
     return _read_naacl(path, data, first_sentence, sentences)
+
+
+def _without_ids(path: str, data: bytes) -> bytes:
+    """Return the lines without what stands before their tab, where the first line with anything has an id there."""
+    first = next((row for row in data.split(b"\n") if row.strip()), b"")
+    name, tab, links = first.partition(b"\t")
+    is_links = [all(_PHARAOH.fullmatch(token) for token in part.split()) for part in (name, links)]
+    if not tab or is_links != [False, True]:
+        return data
+    rows = data.split(b"\n")
+    for line, row in enumerate(rows, 1):
+        _, tab, rows[line - 1] = row.partition(b"\t")
+        if row.strip() and not tab:
+            shown = row[:40].decode("utf-8", "replace")
+            raise DataError(path, line, f"'{shown}' has no id and tab before its links, as the lines before it have")
+    return b"\n".join(rows)
 
 
 def _detect(path: str, data: bytes) -> str:

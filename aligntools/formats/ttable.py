@@ -60,6 +60,25 @@ class TTable:
         places = np.minimum(np.searchsorted(self.keys, wanted), len(self) - 1)
         return np.where(self.keys[places] == wanted, self.probabilities[places], floor)
 
+    def lowercased(self) -> "TTable":
+        """Return the table of words in lower case: the mean of a given word's spellings, the sum of a word's."""
+        given, rows = _folded(self.given)
+        words, columns = _folded(self.words)
+        row, column = np.divmod(self.keys, max(len(self.words), 1))
+        spellings = np.bincount(rows[np.unique(row)], minlength=len(given))
+        keys, places = np.unique(rows[row] * len(words) + columns[column], return_inverse=True)
+        sums = np.bincount(places, self.probabilities / spellings[rows[row]], len(keys))
+        return TTable(given, words, keys, np.minimum(sums, 1.0))
+
+
+def _folded(numbers):
+    """Return the words of a dict in lower case, numbered anew, and the new number of each old one."""
+    folded: dict[bytes, int] = {}
+    new = np.zeros(len(numbers), np.int64)
+    for word, number in numbers.items():
+        new[number] = folded.setdefault(word.decode().lower().encode(), len(folded))
+    return folded, new
+
 
 def read_vocabulary(path) -> dict:
     """Read a GIZA++ vocabulary: number -> word, both bytes; number 0 is NULL.

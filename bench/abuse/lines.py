@@ -11,7 +11,7 @@ from aligntools.cli import standins
 #: Kinds of files without a text's lines.
 BINARY = ("model",)
 #: Kinds of which a complaint need not name a line: not read line by line.
-LINELESS = ("model", "weights")
+LINELESS = ("model", "weights", "log")
 
 
 @dataclass(frozen=True)

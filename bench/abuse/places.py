@@ -48,6 +48,8 @@ def make(folder: Path) -> None:
     (folder / "en.columns").write_text(columns + "\n\n", encoding="utf-8")
     _tables(folder, de, en)
     _write(folder / "de-en.A3", _a3(de, en, links))
+    _write(folder / "de-en.bal", _bal(de, en, links))
+    _write(folder / "f.log", ["expected target length = source length * 1.1", "     final tension: 4.5"])
 
 
 def _pairs(line):
@@ -78,6 +80,17 @@ def _tables(folder, de, en):
         pairs = seen if name == "f" else [(b, a) for a, b in seen]
         _write(folder / f"{name}.p", [f"{a}\t{b}\t-2.5" for a, b in pairs])
         _write(folder / f"{name}.n", [f"{numbers[given][a]} {numbers[other][b]} 0.1" for a, b in pairs])
+
+
+def _bal(de, en, links):
+    """Both directions as giza2bal.pl writes them: each word's first link."""
+    for x, y, line in zip(de, en, links, strict=True):
+        pairs = _pairs(line)
+        there, back = {j: i for i, j in reversed(pairs)}, dict(reversed(pairs))
+        yield "1"
+        for side, first in ((y, there), (x, back)):
+            words = side.split()
+            yield f"{len(words)} {side} # {' '.join(str(first.get(k, -1) + 1) for k in range(len(words)))}"
 
 
 def _a3(de, en, links):

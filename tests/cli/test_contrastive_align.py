@@ -1,6 +1,7 @@
 """``aligntools contrastive-align`` as a user runs it."""
 
 import json
+import re
 
 import pytest
 
@@ -158,6 +159,26 @@ def test_base_models_of_tables(tables, tmp_path):
         "contrastive-align", "-q", "-m", tmp_path / "m", "-w", tmp_path / "w", "-s", tables / "de", "-t", tables / "en"
     )
     assert kept.stdout == done.stdout
+
+
+def test_case_is_ignored_in_tables_and_text_alike(tables, tmp_path):
+    def capital(text):
+        return re.sub(r"(?m)(?<![^ ])[a-zäöü]", lambda letter: letter[0].upper(), text)
+
+    for name in ("de", "en"):
+        (tmp_path / name).write_text(capital((tables / name).read_text()))
+    for name in ("forward", "reverse"):
+        rows = [line.split("\t") for line in (tables / name).read_text().splitlines()]
+        rows = [[*map(capital, words), p] for *words, p in rows]
+        (tmp_path / name).write_text("".join("\t".join(row) + "\n" for row in rows))
+    quick = ["--passes", "0"]
+    lower = run(*of_tables(tables), *quick).stdout
+    assert run(*of_tables(tmp_path), *quick).stdout == lower
+    text = ["-s", tmp_path / "de", "-t", tmp_path / "en"]
+    assert run(*of_tables(tables)[:6], *text, "--sentences", "20", *quick).stdout == lower
+    kept = run(*of_tables(tables)[:6], *text, "--sentences", "20", *quick, "--case-sensitive")
+    assert kept.returncode == 0
+    assert kept.stdout != lower
 
 
 def test_tables_that_do_not_fit(tables, tmp_path):

@@ -91,4 +91,4 @@ def test_a_checkout_without_its_requirements(name, tmp_path):
 def test_programs_run_without_a_wrapper():
     done = subprocess.run([sys.executable, "-m", "aligntools.cli.standins", "x"], capture_output=True, cwd=ROOT)
     assert done.returncode == 1
-    assert b"Programs: fast_align atools" in done.stderr
+    assert b"Programs: fast_align atools " in done.stderr

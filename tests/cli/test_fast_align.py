@@ -5,14 +5,23 @@ import sys
 import pytest
 
 from aligntools.api.threads import threads_of
-from aligntools.cli.standins.fast_align import Flags, WrongFlags, parse, settings_of
+from aligntools.cli.standins.advice import in_own_terms
+from aligntools.cli.standins.fast_align import Dots, Flags, WrongFlags, parse, settings_of
+from aligntools.ground.errors import ResourceError
 from tests.cli.running import ROOT, fails, run
 
 TEXT = ROOT / "data" / "samples" / "de-en.txt"
+GOLDENS = ROOT / "tests" / "data" / "fast_align"
 
 
 def fast_align(*args, stdin=b""):
     return run(*args, stdin=stdin, script="fast_align")
+
+
+def failed(done, *fragments):
+    """Check the one line of error behind what fast_align says anyway."""
+    done.stderr = re.sub(rb"^(ARG=.|INITIAL PASS |Loaded .*)\n", b"", done.stderr, flags=re.MULTILINE)
+    return fails(done, *fragments)
 
 
 def flags_of(line):
@@ -27,10 +36,16 @@ def links(line):
 
 
 def test_flags_may_be_clustered_spelt_out_and_in_any_order():
-    expected = Flags(input="f", reverse=True, favor_diagonal=True, optimize_tension=True, variational_bayes=True)
-    assert parse(["-vodri", "f"]) == parse(["-i", "f", "-vodr"]) == flags_of("-rd -o -v -if") == expected
+    def expected(given):
+        return Flags(
+            input="f", reverse=True, favor_diagonal=True, optimize_tension=True, variational_bayes=True, given=given
+        )
+
+    assert parse(["-vodri", "f"]) == expected("vodri")
+    assert parse(["-i", "f", "-vodr"]) == expected("ivodr")
+    assert flags_of("-rd -o -v -if") == expected("rdovi")
     long = "--input=f --reverse --favor_diagonal --optimize_tension --variational_bayes"
-    assert flags_of(long) == parse(["--inp", "f", "--rev", "--favor", "--opt", "--var"]) == expected
+    assert flags_of(long) == parse(["--inp", "f", "--rev", "--favor", "--opt", "--var"]) == expected("irdov")
 
 
 def test_flags_with_values():
@@ -61,10 +76,13 @@ def test_flags_become_settings():
     s = settings_of(flags_of("-i f -dvr -I 5"))
     assert (s.model, s.estimator, s.direction) == ("ibm2", "vb", "reverse")
     assert s.ibm_iterations + s.model_iterations == 4
-    assert (s.alpha, s.p_null, s.optimize_tension) == (0.01, 0.08, False)
+    assert (s.alpha, s.p_null, s.favor_diagonal, s.optimize_tension) == (0.01, 0.08, True, False)
     s = settings_of(flags_of("-i f -N -I 3"))
-    assert (s.model, s.estimator, s.direction) == ("ibm1", "em", "forward")
-    assert (s.ibm_iterations + s.model_iterations, s.p_null) == (2, 0)
+    assert (s.estimator, s.direction, s.favor_diagonal) == ("em", "forward", False)
+    assert (s.ibm_iterations + s.model_iterations, s.p_null, s.null_prior) == (2, 0, 0)
+    assert settings_of(flags_of("-i f")).null_prior == -1
+    assert settings_of(flags_of("-i f -do")).optimize_tension == "fast_align"
+    assert settings_of(flags_of("-i f")).resolved(10**9).keep == 0  # no pair is left out, however large the text
 
 
 def test_threads_come_from_the_environment():
@@ -82,6 +100,56 @@ def test_usage():
     assert done.stdout.startswith(b"Usage:")
 
 
+# --- what the real fast_align says
+
+
+@pytest.mark.parametrize("name", ["forward", "reverse", "ibm1"])
+def test_links_and_messages_are_fast_aligns(name):
+    flags = {"forward": ["-dov"], "reverse": ["-dov", "-r", "-s"], "ibm1": ["-N", "-I", "3"]}[name]
+    done = fast_align("-i", TEXT, *flags)
+    lines, expected = (data.decode().splitlines() for data in (done.stdout, (GOLDENS / f"{name}.align").read_bytes()))
+    assert [line.split(" ||| ")[0] for line in lines] == [line.split(" ||| ")[0] for line in expected]
+    if "-s" in flags:
+        for line, other in zip(lines, expected, strict=True):
+            assert float(line.split(" ||| ")[1]) == pytest.approx(float(other.split(" ||| ")[1]), rel=1e-4)
+    said, real = done.stderr.decode().splitlines(), (GOLDENS / f"{name}.log").read_text().splitlines()
+    assert said.pop().startswith("240 pairs, ")
+    number = re.compile(r"(?<=[ =(])-?\d[\d.e+-]*")
+    assert [number.sub("N", line) for line in said] == [number.sub("N", line) for line in real]
+    for line, other in zip(said, real, strict=True):
+        for x, y in zip(number.findall(line), number.findall(other), strict=True):
+            assert float(x) == pytest.approx(float(y), rel=2e-5, abs=1e-6), line
+
+
+def test_dots_come_every_thousand_lines():
+    written = []
+    dots = Dots(written.append)
+    for lines in (999, 1, 48_000, 1_500, 60_000):
+        dots.add(lines)
+    dots.end()
+    assert "".join(written) == "." * 50 + " [50000]\n" + "." * 50 + " [100000]\n" + "." * 10 + "\n"
+
+
+def test_the_beam_of_the_table(tmp_path):
+    def rows(*flags):
+        assert fast_align("-i", TEXT, "-dov", "-I", "3", "-p", tmp_path / "p", *flags).returncode == 0
+        found = {}
+        for line in (tmp_path / "p").read_text().splitlines():
+            given, word, logarithm = line.split("\t")
+            found.setdefault(given, {})[word] = float(logarithm)
+        return found
+
+    whole, beam, narrow = rows("-t", "-1e6"), rows(), rows("-t", "-1")
+    assert set(whole) == set(beam) == set(narrow)
+    for given, row in whole.items():
+        best = max(row.values())
+        assert beam[given].items() <= row.items()
+        for word, p in row.items():
+            if abs(p - 4 * best) > 1e-4:
+                assert (word in beam[given]) == (p > 4 * best)
+        assert set(narrow[given].values()) == {best}
+
+
 # --- training, and aligning with the table that it wrote
 
 
@@ -90,7 +158,7 @@ def trained(request, tmp_path_factory):
     """Return whether in reverse, training's lines, messages, table, and the figures that scripts look for."""
     folder = tmp_path_factory.mktemp("trained")
     table = folder / "table"
-    done = fast_align("-i", TEXT, "-vods", "-p", table, *["-r"] * request.param)
+    done = fast_align("-i", TEXT, "-vods", "-p", table, "-t", "-1e6", *["-r"] * request.param)
     assert done.returncode == 0
     messages = done.stderr.decode()
     found = {"tension": "", "ratio": ""}
@@ -205,8 +273,18 @@ def test_standard_input_blank_sides_and_tabs():
     assert b"20 blank; first at line 2" in done.stderr
 
 
+def test_advice_names_no_flags_that_mean_other_things_here():
+    done = fast_align("-i", "-", stdin=b"one side\n" * 10)
+    last = done.stderr.decode().splitlines()[-1]
+    assert last.endswith("are malformed (one field; each line has both sides: source ||| target)")
+    for raised in (MemoryError(), ResourceError("about 9 GB are needed (--max-memory sets another bound; x)")):
+        with pytest.raises(ResourceError) as found, in_own_terms():
+            raise raised
+        assert "--" not in str(found.value)
+
+
 def test_wrong_input(tmp_path):
-    fails(fast_align("-i", tmp_path / "none"), "cannot be opened")
+    failed(fast_align("-i", tmp_path / "none"), "cannot be opened")
     assert b"error: <stdin>:2: no ' ||| ' separator" in fast_align("-i", "-", stdin=b"a ||| b\n" + b"c d\n" * 5).stderr
     table = tmp_path / "table"
     table.write_bytes(b"a\tb\t-0.5\n<eps>\tb\t-2\n")
@@ -214,4 +292,4 @@ def test_wrong_input(tmp_path):
     assert (done.returncode, done.stdout) == (1, b"a ||| b ||| 0-0 ||| -1.99294\n")  # as fast_align
     assert done.stderr.endswith(b"error: <stdin>:2: the source side is blank (remove the pair)\n")
     table.write_bytes(b"a\tb\t-0.5\na\tb\n")
-    fails(fast_align("-i", "-", "-f", table, stdin=b"a ||| b\n"), f"{table}:2: 'a\\tb' is not two words and ln p")
+    failed(fast_align("-i", "-", "-f", table, stdin=b"a ||| b\n"), f"{table}:2: 'a\\tb' is not two words and ln p")

@@ -23,6 +23,15 @@ def test_pharaoh_marks_sure_and_possible(gold):
     assert links.ignore_possible().possible.tolists() == links.sure.tolists()
 
 
+def test_lines_may_begin_with_an_id_and_a_tab(gold):
+    links = gold("GEN 1:1\t0-0 2p1\n40001001\t\n\n3-3\t1-1\n")
+    assert links.sure.tolists() == [[(0, 0)], [], [], [(1, 1)]]
+    assert links.possible.tolists() == [[(0, 0), (2, 1)], [], [], [(1, 1)]]
+    assert gold("0-0\t1-1\n2-2\n").sure.tolists() == [[(0, 0), (1, 1)], [(2, 2)]]  # a tab between links is a blank
+    with pytest.raises(DataError, match=r":3: '4-4' has no id and tab before its links"):
+        gold("a\t0-0\n\n4-4\n")
+
+
 def test_pharaoh_may_count_from_1(gold):
     links = gold("1-1 2?3\n", index_base=1)
     assert links.possible.tolists() == [[(0, 0), (1, 2)]]

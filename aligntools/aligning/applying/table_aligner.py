@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligntools.aligning.models.diagonal_series import TENSION_RANGE, prior_as_fast_align
 from aligntools.formats.ttable import NULL, TTable
 
 #: Probability of a pair of words that the table does not have.
@@ -67,10 +68,12 @@ class TableAligner:
             scores *= null
         else:
             null = self.p_null
-            i = np.arange(1, n_c + 1)[:, None] / n_c
-            j = np.arange(1, n_o + 1)[None, :] / n_o
-            prior = np.exp(-self.tension * np.abs(i - j))
-            scores *= prior * ((1 - null) / prior.sum(axis=0))
+            i, j = np.arange(1.0, n_o + 1)[None, :], np.arange(1.0, n_c + 1)[:, None]
+            if self.tension >= TENSION_RANGE[0]:
+                scores *= prior_as_fast_align(i, j, float(n_o), float(n_c), self.tension, null)
+            else:  # where the series have no sum
+                prior = np.exp(-self.tension * np.abs(j / n_c - i / n_o))
+                scores *= prior * ((1 - null) / prior.sum(axis=0))
         total, best = scores.sum(axis=0), scores.argmax(axis=0)
         if self.use_null:
             nulls = null * self.table.lookup([NULL], observed, FLOOR)[0]

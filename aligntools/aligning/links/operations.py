@@ -110,6 +110,7 @@ def combine(
     index_base: int = 0,
     format: str = "pharaoh",
     check: tuple[str, str] | None = None,
+    to: str = "pharaoh",
 ) -> Tally:
     """Read one or two alignment files block by block, apply an operation, write the result.
 
@@ -131,6 +132,8 @@ def combine(
         One of `FORMATS`; ``giza`` stands for the files of both runs, of which the second is inverted.
     check : (str, str) or None
         Source and target text that every link must lie within.
+    to : str
+        One of `FORMATS`: how the result is written; ``giza`` has the words of ``check`` in it.
 
     Raises
     ------
@@ -141,7 +144,7 @@ def combine(
     DataError
         For a line that cannot be read or a link out of range.
     """
-    operation = _checked(name, paths, format, index_base, check)
+    operation = _checked(name, paths, format, index_base, check, to)
     if order is None:
         grows = METHODS.get(name, (0, 0))[0] > 0
         order = "target" if flavor == "symal" and grows else "source"
@@ -152,7 +155,8 @@ def combine(
         stack.enter_context(closing(blocks))
         out = stack.enter_context(files.writing(output))
         for sides in blocks:
-            _check_range(paths, sides, texts, tally.sentences + 1, index_base)
+            begin = tally.sentences + 1
+            words = _check_range(paths, sides, texts, begin, index_base)
             tally.sentences += len(sides[0])
             tally.first += len(sides[0].pairs)
             tally.second += len(sides[-1].pairs)
@@ -161,8 +165,10 @@ def combine(
             tally.result += len(result.pairs)
             tally.empty += int(np.count_nonzero(result.counts() == 0))
             if operation.yields == "grid":
-                begin = tally.sentences - len(result) + 1
                 out.writelines(_grid(links, paths[0], line) for line, links in enumerate(result.tolists(), begin))
+            elif to == "giza":
+                words = words[::-1] if name == "invert" else words
+                out.write(giza.format_giza_a3(result, *words, path=paths[0], line=begin))
             elif operation.yields == "links":
                 out.write(pharaoh.format_pharaoh(result, order=order, compiled=compiled))
             if "-" in paths and output == "-":
@@ -176,7 +182,7 @@ def combine(
     return tally
 
 
-def _checked(name, paths, format, index_base, check) -> Operation:
+def _checked(name, paths, format, index_base, check, to) -> Operation:
     """Return the operation, or say what does not go together."""
     if name not in OPERATIONS:
         raise UsageProblem(f"no operation '{name}'; there are {', '.join(OPERATIONS)}")
@@ -190,6 +196,10 @@ def _checked(name, paths, format, index_base, check) -> Operation:
         raise UsageProblem("texts to check against must be files where an alignment is standard input")
     if format == "giza" and index_base:
         raise UsageProblem("--index-base does not go with --format giza, which always counts from 1")
+    if to not in FORMATS:
+        raise UsageProblem(f"no format '{to}'; there are {', '.join(FORMATS)}")
+    if to == "giza" and (check is None or operation.yields != "links"):
+        raise UsageProblem("--to giza writes links with their words: give the texts with --check SRC TGT")
     if format == "giza" and list(paths) == ["-", "-"]:
         raise UsageProblem("alternate lines on standard input are not possible with --format giza")
     return operation
@@ -252,17 +262,17 @@ def _giza_blocks(paths) -> Generator[list[Links], None, None]:
 
 
 def _check_range(paths, sides, texts, line, index_base):
-    """Check that links lie within the texts, if there are any."""
-    if not texts:
-        return
-    lengths = []
+    """Check that links lie within the texts, if there are any; return the texts' lines."""
+    lengths, read = [], []
     for text in texts:
-        words = pharaoh.count_words(text.read(len(sides[0])))
+        read.append(text.read(len(sides[0])))
+        words = pharaoh.count_words(read[-1])
         if len(words) < len(sides[0]):
             raise MismatchedLines(text.path, None, f"ends after {text.line} lines, but {_shown(paths[0])} has more")
         lengths.append(words)
-    for path, links in zip(paths, sides, strict=True):
+    for path, links in zip(paths, sides, strict=True) if texts else ():
         pharaoh.check_range(links, *lengths, path=path, line=line, index_base=index_base)
+    return read
 
 
 def _grid(links, path, line):

@@ -75,8 +75,11 @@ def symmetrize(
         raise UsageProblem(f"no flavor '{flavor}'; there are {', '.join(FLAVORS)}")
     if len(forward) != len(reverse):
         raise ValueError(f"{len(forward)} sentences one way and {len(reverse)} the other")
-    slots, final = METHODS[method]
-    symal = flavor == "symal"
+    return grow(forward, reverse, *METHODS[method], flavor == "symal", compiled)
+
+
+def grow(forward: Links, reverse: Links, slots: int, final: int, symal: bool, compiled: bool | None = None) -> Links:
+    """Combine two directions by growth and last step, numbered as in `METHODS`; see `symmetrize`."""
     size = len(forward.pairs) + len(reverse.pairs)
     if compiled or (compiled is None and size >= _LINKS):
         from aligntools.aligning.links import kernels_symmetrize

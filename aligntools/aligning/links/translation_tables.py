@@ -77,40 +77,44 @@ class TranslationTables:
     source_words: list[str]
     target_words: list[str]
 
-    def given_source(self) -> np.ndarray:
-        """Return ``p(target | source)`` of each entry, NULL included [shape=(entries,), dtype=float64]."""
-        totals = np.bincount(self.source, self.counts, len(self.source_words))
-        return self.counts / totals[self.source]
+    def given_source(self, single: bool = False) -> np.ndarray:
+        """Return ``p(target | source)`` of each entry, NULL included [shape=(entries,), dtype=float64].
 
-    def given_target(self) -> np.ndarray:
-        """Return ``p(source | target)`` of each entry, NULL included [shape=(entries,), dtype=float64]."""
-        totals = np.bincount(self.target, self.counts, len(self.target_words))
-        return self.counts / totals[self.target]
+        ``single`` divides in single precision, as extract_lex does, where counts end at 2 ** 24.
+        """
+        return _shares(self.counts, self.source, len(self.source_words), single)
+
+    def given_target(self, single: bool = False) -> np.ndarray:
+        """Return ``p(source | target)`` of each entry; see `given_source`."""
+        return _shares(self.counts, self.target, len(self.target_words), single)
 
     @property
     def links(self) -> int:
         """Links between two words, none of them NULL."""
         return int(self.counts[(self.source > 0) & (self.target > 0)].sum())
 
-    def lines(self, given: str) -> Iterator[bytes]:
+    def lines(self, given: str, single: bool = False) -> Iterator[bytes]:
         """Yield a Moses table, sorted by the first and then the second word's bytes, in pieces of whole lines.
 
         ``given="source"`` gives ``lex.f2e``, lines ``target source p(target | source)``; ``given="target"`` gives
         ``lex.e2f``, lines ``source target p(source | target)``.
         """
         sides = [(self.target_words, self.target), (self.source_words, self.source)]
-        probability = self.given_source()
+        probability = self.given_target(single) if given == "target" else self.given_source(single)
         if given == "target":
             sides.reverse()
-            probability = self.given_target()
         (first_words, first), (second_words, second) = sides
         order = np.lexsort((_ranks(second_words)[second], _ranks(first_words)[first]))
         return _lines(first_words, first[order], second_words, second[order], probability[order], "%s %s %.7f\n")
 
     def save(self, prefix: str) -> None:
         """Write ``prefix.f2e`` and ``prefix.e2f``, as Moses has them; f is the source, e the target."""
-        _write(f"{prefix}.f2e", self.lines("source"))
-        _write(f"{prefix}.e2f", self.lines("target"))
+        self.write(f"{prefix}.f2e", "source")
+        self.write(f"{prefix}.e2f", "target")
+
+    def write(self, path: str, given: str, single: bool = False) -> None:
+        """Write one of the tables; see `lines`."""
+        _write(path, self.lines(given, single))
 
     def shortlist(self, top: int = 100) -> Shortlist:
         """Return the ``top`` most probable target words of each source word."""
@@ -130,6 +134,15 @@ class TranslationTables:
     def __str__(self) -> str:
         n_source, n_target = len(self.source_words) - 1, len(self.target_words) - 1
         return f"{len(self)} pairs of words, {n_source} source and {n_target} target words"
+
+
+def _shares(counts, words, size, single):
+    """Return each count's share of its word's total."""
+    totals = np.bincount(words, counts, size)[words]
+    if single:
+        most = 2.0**24  # to which one more is no more, in single precision
+        return (np.minimum(counts, most).astype(np.float32) / np.minimum(totals, most).astype(np.float32)).astype(float)
+    return counts / totals
 
 
 def out_of_range(bitext: Bitext, links: Links) -> np.ndarray:

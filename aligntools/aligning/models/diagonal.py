@@ -3,9 +3,7 @@
 import numpy as np
 
 from aligntools.aligning.models import kernels_ibm as ki
-
-#: Least and greatest tension.
-TENSION_RANGE = (0.1, 14.0)
+from aligntools.aligning.models.diagonal_series import TENSION_RANGE
 
 
 def sentence_shapes(lengths, other_lengths):

@@ -144,7 +144,10 @@ def ibm_block(
 def ibm1_block(
     k0, k1, pairs, cells, reverse_cells, s_inverse, t_inverse, s_null, t_null, p_null, directions, joint, loglik,
 ):  # fmt: skip
-    """The same as `ibm_block` without tension, which takes half as long to compile: `align` needs no more."""
+    """The same as `ibm_block` without tension, which takes half as long to compile: `align` needs no more.
+
+    Where ``p_null`` is negative, NULL is one position among the others.
+    """
     s_offsets, t_offsets = pairs.s_offsets, pairs.t_offsets
     sums = np.empty(longest_sentence(k0, k1, t_offsets), np.float32)
     capacity = 0
@@ -169,17 +172,19 @@ def ibm1_block(
             for j in range(n_j):
                 fwd[i, j] = f_cells[i, j] * z
                 sums[j] += fwd[i, j]
-        share = (1.0 - p_null[0]) / n_i
+        p = p_null[0] if p_null[0] >= 0.0 else np.float32(1.0 / (n_i + 1.0))
+        share = (1.0 - p) / n_i
         log = 0.0
         for j in range(n_j):
-            total = share * sums[j] + p_null[0] * t_null[t[j]] + 1e-35
+            total = share * sums[j] + p * t_null[t[j]] + 1e-35
             log += np.log(total)
             sums[j] = share / total
         loglik[0, k - pairs.base] = log
         for i in range(n_i):
             for j in range(n_j):
                 fwd[i, j] *= sums[j]
-        share = (1.0 - p_null[1]) / n_j
+        p = p_null[1] if p_null[1] >= 0.0 else np.float32(1.0 / (n_j + 1.0))
+        share = (1.0 - p) / n_j
         log = 0.0
         for i in range(n_i):
             total = 0.0
@@ -187,7 +192,7 @@ def ibm1_block(
                 x = r_cells[i, j] * t_inverse[t[j]]
                 rev[i, j] = x
                 total += x
-            total = share * total + p_null[1] * s_null[s[i]] + 1e-35
+            total = share * total + p * s_null[s[i]] + 1e-35
             log += np.log(total)
             for j in range(n_j):
                 rev[i, j] *= share / total
@@ -235,6 +240,20 @@ def null_posteriors(k0, k1, base, s_offsets, t_offsets, cell_offsets, posteriors
                 out[at + i] = left
         for x in range(at, at + n):
             out[x] = max(out[x], np.float32(0.0))
+
+
+@kernel
+def diagonal_features(k0, k1, base, s_offsets, t_offsets, cell_offsets, posteriors, forward):
+    """Posterior expectation of ``-|i/I - (j-1)/J|`` over sentences ``k0..k1``, summed; see `ibm_block`."""
+    total = 0.0
+    for k in range(k0, k1):
+        n_i, n_j = s_offsets[k + 1] - s_offsets[k], t_offsets[k + 1] - t_offsets[k]
+        b = cell_offsets[k - base]
+        for i in range(n_i):
+            for j in range(n_j):
+                d = abs((i + 1.0) / n_i - j / n_j) if forward else abs(i / n_i - (j + 1.0) / n_j)
+                total -= posteriors[b + i * n_j + j] * d
+    return total
 
 
 @kernel

@@ -81,8 +81,11 @@ class Expectations:
         loglik = self._pass(lexicon, all_counts, block)
         return loglik, sum(parts[b] for b in sorted(parts))
 
-    def ibm(self, lexicon, tension, all_counts):
-        """One E-step of IBM 1, or of IBM 2 with the diagonal: log-likelihoods, and the tension's expectations."""
+    def ibm(self, lexicon, tension, all_counts, measured=False):
+        """One E-step of IBM 1, or of IBM 2 with the diagonal: log-likelihoods, and the tension's expectations.
+
+        ``measured``: those of IBM 1 too, which has no use for them.
+        """
         parts = {}
 
         def block(b, chunk, cells, other, logs):
@@ -92,9 +95,22 @@ class Expectations:
             )  # fmt: skip
             parts[b] = ibm_block(b, place, tension, self.directions, self.joint, logs)
 
+        def then(chunk, cells, other):
+            self._count_null(chunk, cells, other)
+            if features is not None:
+                for d in (0, 1):
+                    if self.directions & (d + 1):
+                        features[d, 0] += self._features(chunk, (cells, other)[d], d == 0)
+
+        features = np.zeros((2, 2)) if measured else None
         self._forget_null()
-        loglik = self._pass(lexicon, all_counts, block, None if self.joint else self._count_null)
-        return loglik, sum(parts[b] for b in sorted(parts))
+        loglik = self._pass(lexicon, all_counts, block, None if self.joint else then)
+        return loglik, sum(parts[b] for b in sorted(parts)) if features is None else features
+
+    def _features(self, chunk, posteriors, forward):
+        """Return what the diagonal's feature comes to where nothing is drawn to it; for the report alone."""
+        place = chunk.k0, self.source.offsets, self.target.offsets, chunk.cell_offsets, posteriors, forward
+        return sum(self.pool.map(lambda b: ki.diagonal_features(*b, *place), chunk.sentence_blocks))
 
     def ibm_table(self, lexicon, positions, all_counts):
         """One E-step of IBM 2 with tables of positions: log-likelihoods, and each table's expected counts.

@@ -10,6 +10,7 @@ import numpy as np
 
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.models.diagonal import sentence_shapes, tension_step
+from aligntools.aligning.models.diagonal_series import climb_as_fast_align
 from aligntools.aligning.models.fertility import Fertility
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.models.ibm import DiagonalIbm2, Ibm1, TableIbm2
@@ -113,8 +114,9 @@ class _Training:
         self.given_pairs = self.given.of_pairs(self.table) if self.given else None
         self.jumps = old.jumps if isinstance(old, Hmm) else initial_jumps()
         self.tension = np.full(2, settings.tension if settings.favor_diagonal else 0.0)
-        self.p_null = np.full(2, settings.p_null, np.float32)
+        self.p_null = np.full(2, settings.null_prior, np.float32)
         self.looks = self.shapes = None
+        self.figures: dict = {}  # of an iteration, beside those of all models
         self.report("table", began, pairs=len(self.table.ids))
         self.positions = self._first_positions()
         self.matrices = LinkMatrices(source, target, self.table, pool, max_cells)
@@ -156,9 +158,7 @@ class _Training:
                 stage, loglik = "ibm2", self.ibm2(lexicon)
             else:
                 stage, loglik = "hmm", self.hmm(lexicon)
-            self.report(
-                stage, began, iteration=iteration, log_likelihood=loglik.tolist(), tension=self.tension.tolist()
-            )
+            self.tell(stage, began, iteration, loglik)
         return self.finish()
 
     def uniform_start(self):
@@ -170,13 +170,22 @@ class _Training:
             steps.t_null = np.full_like(steps.t_null, 1 / table.n_target)
             steps.s_null = np.full_like(steps.s_null, 1 / table.n_source)
         loglik, _ = self.ibm(uniform_lexicon(table), self.tension)
-        self.report("ibm2", began, iteration=0, log_likelihood=loglik.tolist(), tension=self.tension.tolist())
+        self.tell("ibm2", began, 0, loglik)
+
+    def tell(self, stage, began, iteration, loglik):
+        """Report an iteration."""
+        figures = {"iteration": iteration, "log_likelihood": loglik.tolist(), "tension": self.tension.tolist()}
+        self.report(stage, began, **figures, **self.figures)
+        self.figures = {}
 
     def ibm(self, lexicon, tension):
         """One iteration of IBM 1, or of IBM 2 with the diagonal as it is."""
-        found = self.steps.ibm(lexicon, tension, self.counts)
+        loglik, features = self.steps.ibm(lexicon, tension, self.counts, not self.settings.favor_diagonal)
+        if not self.settings.joint:
+            nulls = [float(counts.sum()) for counts in self.steps.null_counts]
+            self.figures = {"null": nulls, "diagonal": features[:, 0].tolist()}
         self.steps.estimate_null(self.settings)
-        return found
+        return loglik, features
 
     def ibm2(self, lexicon):
         """One iteration of IBM 2, its prior estimated too; return the log-likelihoods."""
@@ -191,7 +200,12 @@ class _Training:
             if self.shapes is None:
                 lengths = self.source.lengths(), self.target.lengths()
                 self.shapes = [sentence_shapes(*lengths[::way]) for way in (1, -1)]
-            self.tension = np.array([tension_step(self.tension[d], *features[d], *self.shapes[d]) for d in (0, 1)])
+            if self.settings.optimize_tension == "fast_align":
+                found = [climb_as_fast_align(self.tension[d], features[d, 0], *self.shapes[d]) for d in (0, 1)]
+                self.tension = np.array([tension for tension, _ in found])
+                self.figures["climb"] = [steps for _, steps in found]
+            else:
+                self.tension = np.array([tension_step(self.tension[d], *features[d], *self.shapes[d]) for d in (0, 1)])
         return loglik
 
     def hmm(self, lexicon):

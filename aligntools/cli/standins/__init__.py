@@ -15,6 +15,9 @@ PROGRAMS = {
     "eflomal": "aligntools.cli.standins.eflomal:command",
     "eflomal-align": "aligntools.cli.standins.eflomal_align:command",
     "eflomal-makepriors": "aligntools.cli.standins.eflomal_makepriors:command",
+    "force_align.py": "aligntools.cli.standins.force_align:command",
+    "symal": "aligntools.cli.standins.symal:command",
+    "extract_lex": "aligntools.cli.standins.extract_lex:command",
 }
 #: Python packages that have an adapter of the same name in ``aligntools.adapters``.
 PACKAGES = ("eflomal", "systran_align", "simalign")

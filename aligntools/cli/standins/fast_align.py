@@ -2,7 +2,6 @@
 
 import getopt
 import math
-import re
 import sys
 from dataclasses import dataclass
 
@@ -10,6 +9,7 @@ import click
 
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.cli import placing
+from aligntools.cli.standins.advice import in_own_terms
 from aligntools.ground.ranges import amounts, counts, shown
 
 USAGE = """Usage: fast_align -i file.fr-en
@@ -29,7 +29,8 @@ USAGE = """Usage: fast_align -i file.fr-en
   -s: print alignment scores (alignment ||| score, disabled by default)
   -f: align with the table in this file (written with -p) instead of training
   -m: with -f: mean length ratio, as training printed it (default = 1)
-  -t, -b: accepted and without effect (the table is written whole; memory is bounded anyway)
+  -t: with -p: for each word, leave out what has less than the highest probability to the power -t (default = -4)
+  -b: accepted and without effect (memory is bounded anyway)
 """
 
 _SHORT = "i:rI:df:m:t:q:T:ova:Np:b:sh"
@@ -75,7 +76,20 @@ class Flags:
     force_align: str = ""
     mean_srclen_multiplier: float = 1.0
     print_scores: bool = False
+    beam_threshold: float = -4.0
+    thread_buffer_size: int = 10000
     help: bool = False
+    given: str = ""
+
+    @property
+    def learning(self) -> int:
+        """Iterations that learn; the last one only aligns."""
+        return max(self.iterations - 1, 1)
+
+    @property
+    def log_not_null(self) -> float:
+        """What fast_align counts for each word where there is no NULL: it leaves its share of the prior unused."""
+        return math.log(1 - self.p0) if self.no_null_word and self.favor_diagonal else 0.0
 
 
 def parse(args) -> Flags:
@@ -93,14 +107,13 @@ def parse(args) -> Flags:
         raise WrongFlags(f"unexpected argument {rest[0]}")
     names = {short: name.rstrip("=") for name, short in _LONG.items()} | {"s": "print_scores"}
     flags = Flags()
+    shorts = {name.rstrip("="): short for name, short in _LONG.items()}
     for flag, value in found:
+        flags.given += shorts[flag[2:]] if flag.startswith("--") else flag[1]
         if flag.startswith("--"):
             name = flag[2:]
         else:
             name = names[flag[1]]
-        if name in ("beam_threshold", "thread_buffer_size"):
-            _number(float, flag, value)
-            continue
         kind = type(getattr(flags, name))
         setattr(flags, name, True if kind is bool else value if kind is str else _number(kind, flag, value))
         if name == "diagonal_tension":
@@ -139,29 +152,52 @@ def _number(kind, flag, value):
 
 def settings_of(flags):
     """Return the settings of an aligner that does what the flags ask for."""
-    # fast_align's last iteration only aligns, and the diagonal is there from the first.
-    learning = max(flags.iterations - 1, 1)
+    # The diagonal is there from the first iteration; without it, this IBM 2 is fast_align's IBM 1.
     return AlignerSettings(
-        model="ibm2" if flags.favor_diagonal else "ibm1", direction="reverse" if flags.reverse else "forward",
-        estimator="vb" if flags.variational_bayes else "em", joint=False, look_alike=False, views=(0,),
-        ibm_iterations=0 if flags.favor_diagonal else learning,
-        model_iterations=learning if flags.favor_diagonal else 0,
+        model="ibm2", direction="reverse" if flags.reverse else "forward",
+        estimator="vb" if flags.variational_bayes else "em", joint=False, look_alike=False, views=(0,), keep=0.0,
+        prune=0.0,
+        ibm_iterations=0, model_iterations=flags.learning,
         alpha=flags.alpha if flags.variational_bayes else AlignerSettings.alpha,
         p_null=0.0 if flags.no_null_word else flags.p0,
         tension=flags.diagonal_tension if flags.favor_diagonal else AlignerSettings.tension,
-        favor_diagonal=flags.favor_diagonal, optimize_tension=flags.optimize_tension,
+        favor_diagonal=flags.favor_diagonal,
+        optimize_tension="fast_align" if flags.favor_diagonal and flags.optimize_tension else False,
     )  # fmt: skip
+
+
+class Dots:
+    """A dot for each 1,000 lines, and how many lines they are after each 50,000."""
+
+    def __init__(self, write):
+        self.write, self.lines = write, 0
+
+    def add(self, lines):
+        """Show that so many more lines are done."""
+        before, self.lines = self.lines, self.lines + lines
+        for thousand in range(before // 1000 + 1, self.lines // 1000 + 1):
+            self.write("." if thousand % 50 else f". [{thousand}000]\n")
+
+    def end(self):
+        """End the line of dots."""
+        if self.lines % 50000 >= 1000:
+            self.write("\n")
+        self.lines = 0
 
 
 class Report:
     """What fast_align says on standard error while it trains; scripts look for ratio and tension there."""
 
-    def __init__(self, flags, say):
-        self.flags, self.say = flags, say
+    def __init__(self, flags, write):
+        self.flags, self.write, self.dots = flags, write, Dots(write)
         self.way = int(flags.reverse)
-        self.iteration = 0
+        self.iteration = self.lines = 0
         self.ratio = 1.0
         self.words = self.shapes = 0
+
+    def say(self, text):
+        """Write a line."""
+        self.write(text + "\n")
 
     def read(self, bitext):
         """Work out the ratio of the sentences' lengths, mean over the sentences."""
@@ -175,49 +211,84 @@ class Report:
             self.ratio = float((observed[full] / given[full]).mean())
         self.words = int(observed.sum())
         self.shapes = len(np.unique(given << 32 | observed))
+        self.lines = len(bitext)
+        self.dots.add(self.lines)
+        self.dots.end()
         self.say(f"expected target length = source length * {self.ratio:g}")
+        self._begin()
 
     def step(self, step):
-        """Show one iteration."""
+        """Show an iteration's figures, and begin the next."""
         figures = step.figures
-        if "log_likelihood" not in figures:  # building the table; IBM 1's first iteration is done with it
-            if not self.flags.favor_diagonal:
-                self._iteration()
+        if "log_likelihood" not in figures:  # building the table
             return
-        self._iteration()
-        nats = figures["log_likelihood"][self.way]
-        bits = nats / math.log(2)
-        self.say(f"  log_e likelihood: {nats:g}")
-        self.say(f"  log_2 likelihood: {bits:g}")
-        if self.words:
-            self.say(f"     cross entropy: {-bits / self.words:g}")
-            self.say(f"        perplexity: {2 ** min(-bits / self.words, 1000):g}")
-        self.say(f"       size counts: {self.shapes}")
-        if figures["stage"] == "ibm2" and figures["iteration"] and self.flags.optimize_tension:
+        self.dots.add(self.lines)
+        first = not figures["iteration"]  # fast_align begins with 1e-9 for all words
+        nats = self.words * math.log(1e-9) if first else figures["log_likelihood"][self.way]
+        nulls = 0.0 if self.flags.no_null_word else figures["null"][self.way]
+        self._figures(nats, nulls, figures["diagonal"][self.way])
+        if not first and self.flags.favor_diagonal and self.flags.optimize_tension:
+            for number, (feature, tension) in enumerate(figures["climb"][self.way], 1):
+                self.say(f"  {number}  model al-feat: {feature:g} (tension={tension:g})")
             self.say(f"     final tension: {figures['tension'][self.way]:g}")
+        self._begin()
 
-    def trained(self):
-        """Announce the iteration that aligns."""
-        self._iteration(" (FINAL)")
+    def settled(self, block, bitext, view):
+        """Return a block's links; of two places of a word that are as good, the one that fast_align takes."""
+        from aligntools.aligning.models.diagonal_series import TENSION_RANGE, settle_ties
+        from aligntools.formats.corpus import part_of
+        from aligntools.formats.pharaoh import Links
+
+        if not self.flags.favor_diagonal or view.tension[self.way] < TENSION_RANGE[0]:
+            return block.table
+        begin, links = self.dots.lines, block.table
+        sides = [part_of(side, begin, begin + len(block)) for side in (bitext.source, bitext.target)]
+        if self.flags.reverse:
+            sides.reverse()
+            links = Links(links.pairs[:, ::-1], links.offsets)
+        pairs = settle_ties(links, *sides, view.tension[self.way], view.p_null[self.way])
+        return Links(pairs[:, ::-1] if self.flags.reverse else pairs, links.offsets).sorted()
+
+    def aligned(self, block):
+        """Show how far the iteration is that aligns; return its log-likelihood."""
+        self.dots.add(len(block))
+        return float(block.log_likelihood[self.way].sum())
+
+    def finish(self, nats):
+        """Show the figures of the iteration that aligns."""
+        self._figures(nats, 0.0, 0.0)
         if self.flags.favor_diagonal and not self.flags.optimize_tension:
             self.say(f"     final tension: {self.flags.diagonal_tension:g}")
         if self.flags.conditional_probabilities:
             self.say(f"conditional probabilities: {self.flags.conditional_probabilities}")
 
-    def _iteration(self, which=""):
+    def _begin(self):
         self.iteration += 1
-        self.say(f"ITERATION {self.iteration}{which}")
+        self.say(f"ITERATION {self.iteration}{' (FINAL)' if self.iteration > self.flags.learning else ''}")
+
+    def _figures(self, nats, nulls, feature):
+        self.dots.end()
+        words = self.words or 1
+        bits = (nats + self.words * self.flags.log_not_null) / math.log(2)
+        self.say(f"  log_e likelihood: {bits * math.log(2):g}")
+        self.say(f"  log_2 likelihood: {bits:g}")
+        self.say(f"     cross entropy: {-bits / words:g}")
+        self.say(f"        perplexity: {2 ** min(-bits / words, 1000):g}")
+        self.say(f"      posterior p0: {nulls / words:g}")
+        self.say(f" posterior al-feat: {feature / words:g}")
+        self.say(f"       size counts: {self.shapes}")
 
     def scores(self, block):
         """Return the score of each sentence pair: ln p of the observed side, its length included."""
         from aligntools.aligning.applying.table_aligner import log_length
 
         given, observed = block.lengths[:: -1 if self.flags.reverse else 1].tolist()
-        expected = [log_length(n_o, n_c, self.ratio) for n_c, n_o in zip(given, observed, strict=True)]
-        return [float(a + b) for a, b in zip(expected, block.log_likelihood[self.way], strict=True)]
+        lengths = [log_length(o, c, self.ratio) + o * self.flags.log_not_null
+                   for c, o in zip(given, observed, strict=True)]  # fmt: skip
+        return [float(a + b) for a, b in zip(lengths, block.log_likelihood[self.way], strict=True)]
 
 
-def train(flags, say):
+def train(flags, write):
     """Train and align."""
     from aligntools.api.alignment import read_bitext, train_with
     from aligntools.api.threads import pool_of, threads_of
@@ -226,22 +297,25 @@ def train(flags, say):
     from aligntools.formats.files import writing
     from aligntools.formats.pharaoh import format_pharaoh
 
-    report, reporter = Report(flags, say), Reporter(quiet=False, verbose=False)
+    report, reporter = Report(flags, write), Reporter(quiet=False, verbose=False)
     order = "source" if flags.reverse else "target"
     with writing("-") as out, pool_of(threads_of()) as pool:
+        report.say("INITIAL PASS ")
         bitext = read_bitext(flags.input, case_sensitive=True, tab_separates=True)
         report.read(bitext)
         aligner = train_with(
             bitext, None, settings_of(flags), case_sensitive=True, threads=pool, keep_text=False, progress=report.step
         )
-        report.trained()
-        if flags.conditional_probabilities:
-            write_ttable(aligner, flags.conditional_probabilities)
-        links = 0
-        for block in aligner.align_blocks(bitext, directions=False, threads=pool):
-            text = format_pharaoh(block.table, order)
+        links, nats = 0, 0.0
+        blocks = aligner.align_blocks(bitext, directions=False, threads=pool)
+        for block in blocks:
+            text = format_pharaoh(report.settled(block, bitext, aligner.model.views[0]), order)
             out.write(_with_scores(text, report.scores(block)) if flags.print_scores else text)
             links += len(block.table.pairs)
+            nats += report.aligned(block)
+        report.finish(nats)
+        if flags.conditional_probabilities:
+            write_ttable(aligner, flags.conditional_probabilities, flags.beam_threshold)
     reporter.summary(len(bitext), links, bitext.skipped.summary())
 
 
@@ -250,26 +324,22 @@ def _with_scores(text, scores):
     return b"".join(line + b" ||| " + f"{score:.6g}".encode() + b"\n" for line, score in lines)
 
 
-def force(flags, say):
+def force(flags, write):
     """Align each line as it comes, with a table: ``source ||| target ||| links ||| score``."""
     from aligntools.aligning.applying.table_aligner import TableAligner
+    from aligntools.cli.standins.pairs import sides_of
     from aligntools.formats import files
     from aligntools.formats.ttable import read_ttable
-    from aligntools.formats.vocabulary import split_words
     from aligntools.ground.errors import DataError
 
     table = read_ttable(flags.force_align)
-    say(f"Loaded {len(table)} translation parameters.")
+    write(f"Loaded {len(table)} translation parameters.\n")
     tension = flags.diagonal_tension if flags.favor_diagonal else None
     aligner = TableAligner(table, tension, flags.p0, not flags.no_null_word, flags.mean_srclen_multiplier)
     total = 0.0
     with files.writing("-") as out:
         for number, line in enumerate(files.lines(flags.input), 1):
-            source, *rest = re.split(rb"\t|(?<![^ \t])\|\|\|(?![^ \t])", line, maxsplit=1)
-            source, target = split_words(source), split_words(b"".join(rest))
-            if not source or not target:
-                side = "source" if not source else "target"
-                raise DataError(flags.input, number, f"the {side} side is blank (remove the pair)")
+            source, target = sides_of(line, flags.input, number)
             try:
                 positions, score = aligner.align(*((target, source) if flags.reverse else (source, target)))
             except MemoryError:
@@ -281,7 +351,7 @@ def force(flags, say):
             row = [*source, b"|||", *target, b"|||", *links, b"|||", b"%g" % score]
             out.write(b" ".join(row) + b"\n")
             out.flush()  # whoever feeds lines through a pipe waits for this one
-    say(f"TOTAL LOG PROB {total:g}")
+    write(f"TOTAL LOG PROB {total:g}\n")
 
 
 class _Getopt(click.Command):
@@ -292,8 +362,8 @@ class _Getopt(click.Command):
         return []
 
 
-def _say(text):
-    sys.stderr.write(text + "\n")
+def _write(text):
+    sys.stderr.write(text)
     sys.stderr.flush()
 
 
@@ -303,12 +373,14 @@ def command(args):
     try:
         flags = parse(args)
     except WrongFlags as error:
-        _say((f"fast_align: {error}\n" if str(error) else "") + USAGE.rstrip())
+        _write((f"fast_align: {error}\n" if str(error) else "") + USAGE)
         raise click.exceptions.Exit(1) from None
     if flags.help:
         print(USAGE, end="")
         return
+    _write("".join(f"ARG={flag}\n" for flag in flags.given))
     read = [placing.Named("-i", flags.input), placing.Named("-f", flags.force_align)]
     written = [placing.Named("-p", flags.conditional_probabilities), placing.Named("", "-")]
-    with placing.placed([named for named in read if named.path], [named for named in written if named.path]):
-        (force if flags.force_align else train)(flags, _say)
+    read, written = ([named for named in side if named.path] for side in (read, written))
+    with in_own_terms(), placing.placed(read, written):
+        (force if flags.force_align else train)(flags, _write)

@@ -1,0 +1,79 @@
+"""simalign's interface over our models: ``SentenceAligner(...).get_word_aligns(source, target)``.
+
+Where simalign names a language model, ours needs the file of a saved aligner: as ``model``, or, for callers that say
+``bert``, in the environment's ``ALIGNTOOLS_SIMALIGN_MODEL``.
+"""
+
+import os
+from typing import Any, TypeAlias
+
+import aligntools as at
+from aligntools.ground.errors import UsageProblem
+
+__all__ = ["SentenceAligner"]
+
+Text: TypeAlias = str | list[str]
+#: Names the model where the caller does not name a file.
+MODEL = "ALIGNTOOLS_SIMALIGN_MODEL"
+#: Letters of ``matching_methods``: the name in the results, and how ours are made.
+METHODS: dict[str, tuple[str, Any]] = {
+    "m": ("mwmf", "grow-diag-final-and"), "a": ("inter", "intersect"), "i": ("itermax", "joint"),
+    "f": ("fwd", "forward"), "r": ("rev", "reverse"),
+}  # fmt: skip
+
+
+class SentenceAligner:
+    """Aligns with a saved aligntools model.
+
+    Parameters
+    ----------
+    model : str
+        A model file, from ``align --save-model``; else the environment names it.
+    matching_methods : str
+        ``a`` gives ``inter``, the links of both directions; ``i`` gives ``itermax``, the joint decision, what ``align``
+        writes; ``m`` gives ``mwmf``, grow-diag-final-and; ``f`` and ``r`` give the single directions.
+    **others
+        What only a language model has a use for; passed over.
+
+    Raises
+    ------
+    UsageProblem
+        When no model is named, or a method does not exist.
+    ModelError
+        When the model cannot be read.
+    """
+
+    def __init__(
+        self, model: str = "bert", token_type: str = "bpe", distortion: float = 0.0, matching_methods: str = "mai",
+        device: str = "cpu", layer: int = 8, **others: Any,
+    ) -> None:  # fmt: skip
+        path = model if os.path.isfile(model) else os.environ.get(MODEL)
+        if not path:
+            raise UsageProblem(
+                f"'{model}' is no model file; train one (aligntools align --save-model) and give it as model=, or"
+                f" name it in the environment's {MODEL}"
+            )
+        if unknown := set(matching_methods) - set(METHODS):
+            raise UsageProblem(f"no matching method {', '.join(sorted(unknown))}; there are {', '.join(METHODS)}")
+        self.matching_methods = matching_methods
+        self._aligner = at.Aligner.load(path)
+
+    def get_word_aligns(self, src_sent: Text, trg_sent: Text) -> dict[str, list[tuple[int, int]]]:
+        """Align one sentence pair, given as words or as text to be split at blanks.
+
+        Returns
+        -------
+        dict of str to list of (int, int)
+            For each method the links (source position, target position), sorted.
+        """
+        source, target = (side.split() if isinstance(side, str) else list(side) for side in (src_sent, trg_sent))
+        joint = self._aligner.align(source, target)
+        forward, reverse = joint.forward or [], joint.reverse or []
+        found = {}
+        for letter in self.matching_methods:
+            name, how = METHODS[letter]
+            if how in ("joint", "forward", "reverse"):
+                found[name] = sorted({"joint": joint.links, "forward": forward, "reverse": reverse}[how])
+            else:
+                found[name] = at.symmetrize([forward], [reverse], how)[0]
+        return found

@@ -1,0 +1,44 @@
+"""Stands in for Marian's extract_lex: its arguments, its numbers, its messages; lines are sorted, theirs are not."""
+
+import sys
+
+import click
+
+from aligntools.cli.placing import Named, placed
+
+USAGE = "Usage: ./extract_lex corpus.tgt corpus.src grow-diag-final.align output.s2t output.t2s\n"
+_NAMES = ("corpus.tgt", "corpus.src", "align", "output.s2t", "output.t2s")
+
+
+@click.command("extract_lex", add_help_option=False, context_settings={"ignore_unknown_options": True})
+@click.argument("args", nargs=-1)
+def command(args):
+    """Write translation tables as extract_lex does."""
+    if len(args) != 5:
+        sys.stderr.write(USAGE)
+        return 1
+    sys.stderr.write("Starting...\n")
+    files = [Named(name, path) for name, path in zip(_NAMES, args, strict=True)]
+    with placed(files[:3], files[3:]):
+        _run(*args)
+    sys.stderr.write("\nFinished\n")
+    return 0
+
+
+def _run(target, source, alignments, s2t, t2s):
+    from pathlib import Path
+
+    from aligntools.api.links import extract_lexicon
+    from aligntools.formats.bitext import read_side
+    from aligntools.formats.corpus import Bitext, Skipped
+    from aligntools.ground.errors import DataError
+
+    (sources, source_words), (targets, target_words) = (read_side(p, lowercase=False) for p in (source, target))
+    if len(sources) != len(targets):
+        problem = f"{len(sources)} lines, but {target} has {len(targets)}; they must have the same number of lines"
+        raise DataError(source, None, problem)
+    # pairs with a blank side count, as in extract_lex: all their words are NULL's
+    bitext = Bitext(sources, targets, source_words, target_words, Skipped())
+    tables = extract_lexicon(bitext, None, Path(alignments), skip_bad_links=True)
+    tables.write(s2t, "source", single=True)
+    tables.write(t2s, "target", single=True)

@@ -1,0 +1,86 @@
+"""Stands in for fast_align's force_align.py: aligns lines as they come, with the tables and messages of two trainings.
+
+The original runs fast_align twice and atools; this is one process, with the same answers.
+"""
+
+import math
+import sys
+
+import click
+
+from aligntools.aligning.applying.table_aligner import TableAligner
+from aligntools.aligning.links.symmetrize import METHODS, symmetrize
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.cli.placing import Named, check
+from aligntools.cli.standins.pairs import sides_of
+from aligntools.formats import files
+from aligntools.formats.pharaoh import Links, format_pharaoh
+from aligntools.formats.ttable import read_ttable
+from aligntools.ground.errors import DataError
+from aligntools.ground.ranges import amounts
+
+_TRAIN = "fast_align -i corpus.f-e {}-d -v -o -p {}_params >{}_align 2>{}_err"
+USAGE = f"""run:
+  {_TRAIN.format("", "fwd", "fwd", "fwd")}
+  {_TRAIN.format("-r ", "rev", "rev", "rev")}
+
+then run:
+  force_align.py fwd_params fwd_err rev_params rev_err [heuristic] <in.f-e >out.f-e.gdfa
+
+where heuristic is one of: ({" ".join(METHODS)}) default=grow-diag-final-and
+"""
+#: Share of NULL that the original leaves as it is.
+P_NULL = 0.08
+
+
+@click.command("force_align.py", add_help_option=False, context_settings={"ignore_unknown_options": True})
+@click.argument("args", nargs=-1)
+def command(args):
+    """Align as force_align.py does."""
+    if not 4 <= len(args) <= 5:
+        sys.stderr.write(USAGE)
+        return 2
+    heuristic = args[4] if len(args) == 5 else "grow-diag-final-and"
+    if heuristic not in METHODS:
+        sys.stderr.write(f"Don't understand command: {heuristic}\n")
+        return 1
+    check([Named(flag, path) for flag, path in zip("0123", args, strict=False)], [Named("", "-")])
+    forward, reverse = aligner_of(args[0], args[1]), aligner_of(args[2], args[3])
+    with files.writing("-") as out:
+        for number, line in enumerate(files.lines("-"), 1):
+            source, target = sides_of(line, "-", number)
+            there = [(i, j) for j, i in enumerate(forward.align(source, target)[0].tolist()) if i >= 0]
+            back = [(i, j) for i, j in enumerate(reverse.align(target, source)[0].tolist()) if j >= 0]
+            out.write(format_pharaoh(symmetrize(Links.from_lists([there]), Links.from_lists([back]), heuristic)))
+            out.flush()  # whoever feeds lines through a pipe waits for this one
+    return 0
+
+
+def aligner_of(table, messages):
+    """Return one direction's aligner, of a table and of what fast_align said when it wrote it."""
+    tension, ratio = figures(messages)
+    return TableAligner(read_ttable(table), tension, P_NULL, True, ratio)
+
+
+def figures(path):
+    """Return the last tension and ratio of lengths in fast_align's messages.
+
+    Raises
+    ------
+    DataError
+    """
+    found = {b"final tension": None, b"expected target length": None}
+    for line in files.lines(path):
+        for what in found:
+            if what in line:
+                found[what] = line.split()[-1]
+    values = []
+    for (what, value), allowed in zip(found.items(), (AlignerSettings.RANGES["tension"], amounts()), strict=True):
+        try:
+            values.append(float(value or "nan"))
+        except ValueError:
+            values.append(math.nan)
+        if values[-1] not in allowed:
+            problem = f"has no '{what.decode()}' (give what fast_align -d -o wrote to standard error)"
+            raise DataError(path, None, problem)
+    return values
