@@ -1,0 +1,3 @@
+"""Stands in for simalign."""
+
+from aligntools.adapters.simalign import *  # noqa: F403
