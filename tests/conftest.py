@@ -29,6 +29,7 @@ GROUPS = (
     (
         "alignment",
         """aligning adapters cli/test_align cli/test_contrastive cli/test_eflomal cli/test_mre cli/test_fast_align
+        cli/test_moses cli/test_stand
         cli/test_train_hmm
         api/test_align api/test_contrast api/test_links bench/test_contrastive""",
     ),
