@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from aligntools.api.contrastive import aligner_from_tables as aligner_from_tables
     from aligntools.api.contrastive import train_contrastive_aligner as train_contrastive_aligner
     from aligntools.api.costs import link_costs as link_costs
+    from aligntools.api.filtering import PairQuality as PairQuality
+    from aligntools.api.filtering import filter_pairs as filter_pairs
     from aligntools.api.grammars import Grammar as Grammar
     from aligntools.api.grammars import extract_grammar as extract_grammar
     from aligntools.api.grammars import filter_grammar as filter_grammar
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from aligntools.api.parsing import Parser as Parser
     from aligntools.api.priors import read_priors as read_priors
     from aligntools.api.priors import write_priors as write_priors
+    from aligntools.api.pieces import links_to_pieces as links_to_pieces
+    from aligntools.api.pieces import links_to_words as links_to_words
     from aligntools.api.progress import Step as Step
     from aligntools.api.scoring import aer as aer
     from aligntools.api.scoring import bleu as bleu
@@ -67,6 +71,7 @@ _MODULES = {
     "api.alignments": ("Alignment", "Alignments", "PairScores"),
     "api.contrastive": ("ContrastiveAligner", "aligner_from_tables", "train_contrastive_aligner"),
     "api.costs": ("link_costs",),
+    "api.filtering": ("PairQuality", "filter_pairs"),
     "api.grammars": ("Grammar", "extract_grammar", "filter_grammar"),
     "api.language_models": ("LanguageModel", "train_lm"),
     "api.links": ("count_priors", "extract_lexicon", "symmetrize"),
@@ -74,6 +79,7 @@ _MODULES = {
     "api.parser_training": ("train_parser", "transfer_parser"),
     "api.parsing": ("Parse", "Parser"),
     "api.priors": ("read_priors", "write_priors"),
+    "api.pieces": ("links_to_pieces", "links_to_words"),
     "api.progress": ("Step",),
     "api.scoring": ("aer", "bleu", "compare_scores", "score_tags", "score_trees"),
     "api.tagging": ("TaggedSentence", "Tagger", "induce_tags", "train_tagger"),

@@ -9,6 +9,7 @@ python bench/run.py startup
 python bench/run.py threads
 python bench/run.py soak --requests 10000000
 python bench/run.py settings --data DIR
+python bench/run.py filtering --data DIR --fast-align F --eflomal E
 python bench/run.py mre --data DIR --pairs 20000
 python bench/run.py chains --treebanks DIR --peer-python PYTHON
 python bench/run.py induction --treebanks DIR
@@ -53,6 +54,7 @@ COMMANDS = {
     "threads": "the same bytes for any number of threads",
     "soak": "services under millions of requests: memory, time, answers",
     "settings": "AER with one setting changed at a time",
+    "filtering": "real pairs told from noise by alignment scores, beside the other aligners'",
     "mre": "AER of reconstruction beside the EM that it starts from",
     "chains": "an EM iteration of tag induction, beside hmmlearn's",
     "induction": "tags induced by EM and by reconstruction",

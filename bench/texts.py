@@ -77,7 +77,7 @@ def text(data, name, work) -> Text:
         with ExitStack() as stack:
             outs = [stack.enter_context(open(p, "w", encoding="utf-8", newline="\n")) for p in unfinished]
             for number, part in enumerate(parts):
-                for a, b in zip(_lines(data, pair, part, "en"), _lines(data, pair, part, pair[3:]), strict=True):
+                for a, b in zip(lines(data, pair, part, "en"), lines(data, pair, part, pair[3:]), strict=True):
                     if number and not _clean(a, b):
                         continue
                     for out, line in zip(outs, (a, b, f"{a} ||| {b}"), strict=True):
@@ -87,7 +87,8 @@ def text(data, name, work) -> Text:
     return Text(name, *files, gold, count_lines(gold), count_lines(files[0]))
 
 
-def _lines(data, pair, part, language):
+def lines(data, pair, part, language):
+    """Yield the lines of a text, lower-cased."""
     path = _path(data, pair, part, language)
     with gzip.open(path, "rb") if path.suffix == ".gz" else open(path, "rb") as file:
         for line in file:

@@ -104,6 +104,7 @@ def test_kernels_import_kernels_and_numpy():
         ("numba", lambda name: name in (POLICY, CODE_FILES)),
         ("safetensors", lambda name: package_of(name) == "formats"),
         ("zstandard", lambda name: package_of(name) == "formats"),
+        ("sacremoses", lambda name: package_of(name) == "formats"),
     ],
 )
 def test_libraries_are_used_in_one_place(library, allowed):
@@ -112,7 +113,7 @@ def test_libraries_are_used_in_one_place(library, allowed):
     assert [name for name in users if not allowed(name)] == []
 
 
-@pytest.mark.parametrize("library", ["scipy", "tqdm", "safetensors", "zstandard"])
+@pytest.mark.parametrize("library", ["scipy", "tqdm", "safetensors", "zstandard", "sacremoses"])
 def test_slow_or_optional_libraries_are_imported_where_they_are_used(library):
     breaches = [
         f"{name}:{line}"
@@ -131,7 +132,7 @@ def test_what_is_imported_is_required():
         return {re.match(r"[\w-]+", line)[0] for line in text.split("\n") if line}
 
     required = names(setup["options"]["install_requires"])
-    optional = {"zstandard"}
+    optional = {"zstandard", "sacremoses"}
     assert optional <= names("\n".join(setup["options.extras_require"].values()))
     used = {module.split(".")[0] for tree in TREES.values() for module, *_ in imports(tree)}
     foreign = used - set(sys.stdlib_module_names) - {"aligntools"}

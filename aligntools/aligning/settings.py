@@ -12,6 +12,7 @@ Symmetrization: TypeAlias = Literal[
 ]
 Flavor: TypeAlias = Literal["atools", "symal"]
 Decoder: TypeAlias = Literal["best", "posterior", "viterbi"]
+Scheme: TypeAlias = Literal["auto", "sentencepiece", "bpe", "wordpiece", "icu"]
 
 MODELS = ("ibm1", "ibm2", "hmm", "fertility")
 ESTIMATORS = ("vb", "em")
@@ -23,6 +24,8 @@ SYMMETRIZATIONS = ("joint", "union", "intersect", "grow", "grow-diag", "grow-dia
 FLAVORS = ("atools", "symal")
 #: How a single direction's links are chosen: each word's best one, all over the threshold, or the Viterbi path.
 DECODERS = ("best", "posterior", "viterbi")
+#: How pieces of words are marked; `aligntools.formats.pieces` knows how.
+SCHEMES = ("auto", "sentencepiece", "bpe", "wordpiece", "icu")
 #: Posterior that a link must exceed, where several views are averaged and where there is one, surer of itself.
 THRESHOLDS = (0.4, 0.5)
 
@@ -250,5 +253,37 @@ class DecisionSettings:
         for name, known in choices.items():
             if getattr(self, name) not in known:
                 raise UsageProblem(f"{name} is one of {', '.join(known)}, not {getattr(self, name)}")
+        check(self)
+        return self
+
+
+@dataclass(frozen=True)
+class FilterSettings:
+    """Limits that sentence pairs must keep to pass a filter.
+
+    Attributes
+    ----------
+    min_score : float
+        Least score. The default was chosen on en-de, en-fr, en-cs and en-sv text with noise of four kinds.
+    min_coverage : float
+        Least coverage of either side.
+    min_probability : float or None
+        Least log-probability per word, of the worse direction; None for any.
+    max_copied : float
+        Largest part of the longer sentence's words that the other has as they are.
+    """
+
+    RANGES: ClassVar[dict[str, Range]] = {
+        "min_score": PROBABILITY, "min_coverage": PROBABILITY, "min_probability": amounts(-1000, 0),
+        "max_copied": PROBABILITY,
+    }  # fmt: skip
+
+    min_score: float = 0.25
+    min_coverage: float = 0.0
+    min_probability: float | None = None
+    max_copied: float = 0.8
+
+    def checked(self) -> Self:
+        """Return these settings, or say which is out of its range."""
         check(self)
         return self

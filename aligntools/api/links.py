@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
+from aligntools.aligning.settings import Scheme
 from aligntools.api.texts import Sentences
-from aligntools.ground.errors import DataError
+from aligntools.ground.errors import DataError, UsageProblem
 
 if TYPE_CHECKING:
     from aligntools.aligning.links.operations import Tally
@@ -211,6 +213,11 @@ def combine_files(
     format: Literal["pharaoh", "giza"] = "pharaoh",
     check: tuple[str, str] | None = None,
     to: Literal["pharaoh", "giza"] = "pharaoh",
+    unicode_spaces: bool = False,
+    to_words: tuple[str, str] | None = None,
+    to_pieces: tuple[str, str] | None = None,
+    words: tuple[str, str] | None = None,
+    scheme: Scheme = "auto",
 ) -> "Tally":
     """Combine, convert, check, draw or compare alignment files of any length, in constant memory.
 
@@ -236,6 +243,14 @@ def combine_files(
         Source and target text that every link must lie within.
     to : str
         How the result is written; ``giza`` is an A3.final file, which has the words of ``check`` in it.
+    unicode_spaces : bool
+        Count the words of these as Python's `str.split` does, at no-break spaces and the like too.
+    to_words, to_pieces : (str, str) or None
+        Source and target text in pieces: links between these become links between words, or the other way round.
+    words : (str, str) or None
+        The same text in words. Then letters say which pieces a word has, else the pieces' marks.
+    scheme : str
+        How pieces are marked; ``auto`` looks at them.
 
     Returns
     -------
@@ -249,10 +264,25 @@ def combine_files(
     DataError
         For a line that cannot be read, a link out of range, or files that do not have the same number of lines.
     """
-    from aligntools.aligning.links.operations import combine
+    from aligntools.aligning.links.operations import OPERATIONS, combine
+    from aligntools.aligning.links.piece_texts import PieceTexts
 
     how: dict[str, Any] = {"flavor": flavor, "order": order, "index_base": index_base, "format": format}
-    return combine(operation, paths, output, check=check, to=to, **how)
+    how |= {"check": check, "unicode_spaces": unicode_spaces, "to": to}
+    if to_words is None and to_pieces is None:
+        return combine(operation, paths, output, **how)
+    if to_words is not None and to_pieces is not None:
+        raise UsageProblem("links become links between words or between pieces, not both")
+    if to == "giza":
+        raise UsageProblem("--to giza has the words of --check in it; change units and format one after the other")
+    if OPERATIONS[operation].yields == "summary":
+        raise UsageProblem(f"{operation} writes no links")
+    source, target = to_words or to_pieces or ("", "")
+    with closing(PieceTexts(source, target, words=words, scheme=scheme)) as texts:
+        through = texts.to_words if to_words else texts.to_pieces
+        tally = combine(operation, paths, output, through=through, **how)
+        texts.check_end()
+    return tally
 
 
 def extract_lexicon(

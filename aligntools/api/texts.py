@@ -1,5 +1,6 @@
 """Text as the public functions take it: sentences in memory, or a file."""
 
+import io
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias
@@ -22,4 +23,6 @@ def paths_of(sources: Sentences, targets: Sentences | None) -> dict[str, Any]:
 def _file_or_lines(text: Sentences, name: str) -> Any:
     from aligntools.formats.memory_text import TextLines
 
+    if isinstance(text, io.RawIOBase):  # open already
+        return text
     return os.fspath(text) if isinstance(text, str | os.PathLike) else TextLines(text, name)

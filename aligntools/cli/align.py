@@ -46,6 +46,7 @@ TRAINING = (
 @_priors
 @aligning.decisions
 @aligning.outputs
+@aligning.shapes
 @_type
 @aligning.estimation
 @_sweeps
@@ -71,6 +72,7 @@ def command(**o):
     weights = sorted(n for n in chosen if n.startswith("prior_"))
     if weights and not o["priors"]:
         raise UsageProblem(f"--{weights[0].replace('_', '-')} weighs what --priors gives; add it")
+    aligning.check_shapes(o, chosen)
     own = {n: o[n] for n in TRAINING}
     settings = {n: value for n, value in own.items() if not n.startswith("prior_")}
     run(

@@ -36,6 +36,7 @@ class Outputs:
         self.single = ([], [])  # links of both directions, which costs are counted over
         self.links = 0
         self.moses = MosesModel(stack, o) if o["moses_dir"] else None
+        self.shape = None
 
     def __bool__(self):
         return any(f is not None for f in [*self.files, self.moses])
@@ -49,18 +50,20 @@ class Outputs:
         """Write the lines of an `Alignments`."""
         from aligntools.formats.pharaoh import format_pharaoh
 
+        if self.costs:
+            for tables, table in zip(self.single, (block.forward_table, block.reverse_table), strict=True):
+                tables.append(table)
+        block, sides = self.shape.next(block) if self.shape else (block, None)
         self.links += len(block.table.pairs)
         if self.main:
             probabilities = block.probabilities if self.probabilities else None
-            self.main.write(format_pharaoh(block.table, "source", probabilities))
+            links = format_pharaoh(block.table, "source", probabilities)
+            self.main.write(tab_separated(sides, links) if sides else links)
         if self.forward:
             self.forward.write(format_pharaoh(block.forward_table))
         if self.reverse:
             self.reverse.write(format_pharaoh(block.reverse_table))
-        if self.costs:
-            for tables, table in zip(self.single, (block.forward_table, block.reverse_table), strict=True):
-                tables.append(table)
-        elif self.scores:
+        if self.scores and not self.costs:
             self.scores.write(score_lines(block.scores))
         if self.moses:
             self.moses.write(block)
@@ -78,9 +81,36 @@ class Outputs:
         self.scores.write(score_lines(link_costs(bitext, *links, threads=pool, **how).T))
 
 
+def tab_separated(sides, links: bytes) -> bytes:
+    """Return lines of source, target and links with tabs between."""
+    rows = zip(*sides, links.split(b"\n")[:-1], strict=True)
+    return b"".join(b"\t".join(row) + b"\n" for row in rows)
+
+
 def score_lines(scores: np.ndarray) -> bytes:
     """Return a line for each row, its numbers separated by tabs."""
     return "".join("\t".join(f"{x:.6g}" for x in row) + "\n" for row in scores).encode()
+
+
+def shape_of(o):
+    """Return the `Reshaping` that the options ask for, or None, and the text as readers take it."""
+    pieces = {name: o.get(f"{name}_pieces") for name in ("source", "target", "joint")}
+    cut = any(path is not None for path in pieces.values())
+    with_text = o.get("output_format") == "tsv"
+    if not (cut or with_text or o.get("to_words") or o.get("tokenize")):
+        return None, text_paths(o)
+    from aligntools.api.reshaping import Reshaping
+    from aligntools.formats.raw_pairs import RawPairs
+    from aligntools.formats.tokenizing import TokenizedPairs
+
+    kept = "memory" if o["model"] else "disk"
+    raw = RawPairs(o["source"], o["target"], joint=o["joint_file"], keep=kept, input_format=o["input_format"])
+    tokens = TokenizedPairs(raw, o["tokenize"], kept) if o["tokenize"] else None
+    shape = Reshaping(
+        raw, RawPairs(**pieces) if cut else None, tokens=tokens, to_words=o["to_words"], scheme=o["scheme"],
+        with_text=with_text, strict=o["strict"], service=o["unbuffered"],
+    )  # fmt: skip
+    return shape, tuple(Path(text) if isinstance(text, str) else text for text in (tokens or raw).inputs)
 
 
 def run(o, train, first_view):
@@ -104,12 +134,15 @@ def run(o, train, first_view):
         reporter = Reporter(o["quiet"], o["verbose"], log)
         stack.callback(reporter.close)
         out = Outputs(stack, o)
+        out.shape, text = shape_of(o)
+        if out.shape:
+            stack.enter_context(contextlib.closing(out.shape))
         pool = stack.enter_context(pool_of(o["threads"]))
         if o["model"]:
-            _apply(o, out, pool, reporter)
+            _apply(o, text, out, pool, reporter)
         else:
             with ahead.compiling_for(o):
-                _train(o, out, pool, reporter, train, first_view)
+                _train(o, text, out, pool, reporter, train, first_view)
         if out.moses:
             out.moses.finish(text_paths(o), **{name: o[name] for name in READING})
 
@@ -119,7 +152,7 @@ def _decisions(o, out, pool):
     return {n: o[n] for n in names} | {"directions": out.directions, "threads": pool}
 
 
-def _apply(o, out, pool, reporter):
+def _apply(o, text, out, pool, reporter):
     from aligntools.api.aligner import Aligner
     from aligntools.formats.corpus import Skipped
 
@@ -134,7 +167,7 @@ def _apply(o, out, pool, reporter):
         write_ttable(aligner, o["ttable"])
     skipped, n, counter = Skipped(), 0, _counter(o, direction)
     blocks = aligner.align_blocks(
-        *text_paths(o), **_decisions(o, out, pool), **{name: o[name] for name in READING},
+        *text, **_decisions(o, out, pool), **{name: o[name] for name in READING},
         unbuffered=o["unbuffered"], counter=counter,
     )  # fmt: skip
     with until_terminated(o["unbuffered"]):
@@ -143,18 +176,31 @@ def _apply(o, out, pool, reporter):
                 out.write(block, flush=o["unbuffered"])
                 skipped.add(block.skipped)
                 n += len(block)
+            if out.shape:
+                out.shape.end()
         _save_priors(o, counter)
+        _tell_shape(reporter, out.shape)
         reporter.summary(n, out.links, skipped.summary())
 
 
-def _train(o, out, pool, reporter, train, first_view):
+def _tell_shape(reporter, shape):
+    """Say what reshaping had to change."""
+    if shape is None:
+        return
+    if left := shape.mismatched.summary():
+        reporter.say(f"no links written for pairs: {left}")
+    if shape.tabs:
+        reporter.say(f"tabs within sentences written as spaces: {shape.tabs}")
+
+
+def _train(o, text, out, pool, reporter, train, first_view):
     from aligntools.api.aligner import PART, Aligner
     from aligntools.api.alignment import read_bitext
 
     start = Aligner.load(o["init_model"], threads=pool, verify=o["verify"]) if o["init_model"] else None
     with reporter.stage("reading"):
         case_sensitive = not start.model.lowercase if start else o["case_sensitive"]
-        bitext = read_bitext(*text_paths(o), case_sensitive=case_sensitive, **{name: o[name] for name in READING})
+        bitext = read_bitext(*text, case_sensitive=case_sensitive, **{name: o[name] for name in READING})
     if not len(bitext.source.tokens):
         reporter.say("warning: every line has a blank side; nothing to learn from")
     if o["ttable"]:
@@ -179,7 +225,10 @@ def _train(o, out, pool, reporter, train, first_view):
             reporter.advance("aligning")
         if out.costs:
             out.write_costs(bitext, pool, case_sensitive=case_sensitive, priors=_priors(o))
+        if out.shape:
+            out.shape.end()
     _save_priors(o, counter)
+    _tell_shape(reporter, out.shape)
     reporter.summary(len(bitext), out.links, bitext.skipped.summary())
 
 

@@ -81,6 +81,19 @@ outputs = options.group(
     click.option("--log-json", metavar="FILE", type=options.WRITTEN,
                  help="Also write the figures of each training step as JSON lines."),
 )  # fmt: skip
+#: What links are between, and what stands beside them.
+shapes = options.group(
+    "Raw text, pieces, and text beside links",
+    options.tokenize,
+    click.option("--output-format", type=click.Choice(["pharaoh", "tsv"]), default="pharaoh", show_default=True,
+                 help="tsv: source TAB target TAB links, as OpusTrainer and Marian read it."),
+    click.option("--pieces", "joint_pieces", metavar="FILE",
+                 help="The same text cut into pieces, both sides in one file: write links between these."),
+    click.option("--source-pieces", metavar="FILE", help="The source side in pieces."),
+    click.option("--target-pieces", metavar="FILE", help="The target side in pieces."),
+    click.option("--to-words", is_flag=True, help="The text itself is in pieces: write links between words."),
+    options.scheme,
+)  # fmt: skip
 views = click.option("--views", type=_VIEWS, metavar="N,N..",
                      help="Views to average: 0 whole words, n their first n letters.  [default: by size]")  # fmt: skip
 look_alike = click.option(
@@ -158,6 +171,26 @@ def check_text(o):
     texts = o["joint_file"] is not None, o["source"] is not None or o["target"] is not None
     if sum(texts) != 1 or (texts[1] and (o["source"] is None or o["target"] is None)):
         raise UsageProblem("give the text as -s FILE -t FILE, or as one file with -i")
+
+
+def check_shapes(o, chosen):
+    """Refuse options on pieces and on text beside links that exclude each other."""
+    joint, *sides = (o[f"{name}_pieces"] is not None for name in ("joint", "source", "target"))
+    if joint and any(sides):
+        raise UsageProblem("give the pieces as one file with --pieces, or as --source-pieces and --target-pieces")
+    if o["to_words"] and (joint or any(sides)):
+        raise UsageProblem("--to-words is for text in pieces; with --pieces FILE the text is in words")
+    if o["moses_dir"] and (o["to_words"] or joint or any(sides)):
+        raise UsageProblem("--moses-dir counts links of the text as it is given, without --to-words or --pieces")
+    if o["to_words"] and o["tokenize"]:
+        raise UsageProblem("--tokenize is for raw text, --to-words for text in pieces")
+    if "scheme" in chosen and not (o["to_words"] or joint or any(sides)):
+        raise UsageProblem("--scheme is about --pieces or --to-words")
+    if o["output_format"] == "tsv" and o["link_probabilities"]:
+        raise UsageProblem("readers of --output-format tsv take links alone; leave out --link-probabilities")
+    named = [o[name] for name in ("joint_file", "source", "target", "joint_pieces", "source_pieces", "target_pieces")]
+    if named.count("-") > 1 and "-" in named[3:]:
+        raise UsageProblem("only one file can be standard input")
 
 
 def check(o, chosen, reconstructs=False):

@@ -20,6 +20,7 @@ COMMANDS = {
     "align": "Align a parallel corpus, or apply a saved model to new text.",
     "contrastive-align": "Align with non-local features, weights learned from the text or from a little gold.",
     "mre-align": "Align with models trained by maximum reconstruction (IBM 2, HMM).",
+    "filter": "Keep the sentence pairs that are translations, by how their words align.",
     "symmetrize": "Combine, convert and check alignment files.",
     "eval-aer": "Score alignments against gold links: precision, recall, F1, AER.",
     "train-hmm": "Train hidden Markov models: of alignments, of induced tags, of given tags.",

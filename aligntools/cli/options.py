@@ -12,7 +12,7 @@ import sys
 import click
 from click.shell_completion import CompletionItem
 
-from aligntools.aligning.settings import LONGEST_RANGE
+from aligntools.aligning.settings import LONGEST_RANGE, SCHEMES
 from aligntools.api.threads import available_cores
 from aligntools.cli import placing
 from aligntools.formats import files
@@ -359,6 +359,20 @@ input_format = click.option(
     default="auto",
     show_default=True,
     help="Of one file with both sides: ' ||| ' between them (joint) or a tab (tsv); auto looks at its first line.",
+)
+#: ``--scheme SCHEME`` of text in pieces, passed as ``scheme`` (str).
+scheme = click.option(
+    "--scheme",
+    type=click.Choice(SCHEMES),
+    default="auto",
+    show_default=True,
+    help="How pieces are marked: by \u2581 before words (sentencepiece) or for spaces (icu), @@ (bpe), ## (wordpiece).",
+)
+#: ``--tokenize SRC-TGT`` of raw text, passed as ``tokenize`` (str or None).
+tokenize = click.option(
+    "--tokenize",
+    metavar="SRC-TGT",
+    help="Tokenize raw text of these languages, such as de-en (needs sacremoses); links stay between its own words.",
 )
 #: ``--strict``, passed as ``strict`` (bool).
 strict = click.option("--strict", is_flag=True, help="Stop at the first pair that would get a blank line.")

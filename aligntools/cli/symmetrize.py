@@ -59,6 +59,11 @@ Example:
         type=options.Place(),
         help="Refuse links that point past the sentences of these texts (many programs crash on them).",
     ),
+    click.option(
+        "--unicode-spaces",
+        is_flag=True,
+        help="With --check: count words as Python's str.split() and OpusTrainer do, at no-break spaces too.",
+    ),
     options.output,
     click.option("--in-place", is_flag=True, help="Replace A by the result."),
 )
@@ -98,19 +103,50 @@ Example:
         help="Whose scan order the growing methods follow.",
     ),
 )
+@options.group(
+    "Words and pieces",
+    click.option(
+        "--to-words",
+        nargs=2,
+        metavar="SRC TGT",
+        type=options.Place(),
+        help="These texts are in pieces, which links are between: write links between words.",
+    ),
+    click.option(
+        "--to-pieces",
+        nargs=2,
+        metavar="SRC TGT",
+        type=options.Place(),
+        help="These texts are in pieces, of whose words links are: write links between pieces.",
+    ),
+    click.option(
+        "--words",
+        nargs=2,
+        metavar="SRC TGT",
+        type=options.Place(),
+        help="The same texts in words: letters then say which pieces a word has, not marks.",
+    ),
+    options.scheme,
+)
 @options.group("Messages", options.verbosity)  # fmt: skip
-def command(
-    operands, name, first, second, flavor, order, format, to, index_base, check, output, in_place, quiet, verbose
-):
+def command(operands, name, first, second, output, in_place, quiet, verbose, **how):
     if operands and (first or second):
         raise UsageProblem("give the files either as arguments or with -i and -j")
     if second and not first:
         raise UsageProblem("-j gives the second file; give the first with -i")
     paths = list(operands) or [path for path in (first, second) if path]
+    given = how["to_words"] or how["to_pieces"]
+    if not given and (how["words"] or how["scheme"] != "auto"):
+        raise UsageProblem("--words and --scheme go with --to-words or --to-pieces")
+    if how["unicode_spaces"] and not how["check"]:
+        raise UsageProblem("--unicode-spaces goes with --check")
+    texts = [path for pair in (given, how["words"]) for path in pair or ()]
+    if "-" in texts and [*texts, *paths, *(how["check"] or ())].count("-") > 1:
+        raise UsageProblem("only one of the files can be standard input")
     if in_place:
         if (
             output != "-"
-            or (format, to) != (FORMATS[0], FORMATS[0])
+            or (how["format"], how["to"]) != (FORMATS[0], FORMATS[0])
             or not paths
             or paths[0] == "-"
             or OPERATIONS[name].yields != "links"
@@ -120,9 +156,7 @@ def command(
             )
         output = paths[0]
     with notices.shown(quiet):
-        tally = combine_files(
-            name, paths, output, flavor=flavor, order=order, index_base=index_base, format=format, check=check, to=to
-        )
+        tally = combine_files(name, paths, output, **how)
     if verbose:
         read = f"{tally.first}" if len(paths) == 1 else f"{tally.first} and {tally.second}"
         sys.stderr.write(

@@ -7,7 +7,6 @@ in plain Python, which defines what is right and spares small inputs the compile
 """
 
 import logging
-import re
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import chain
@@ -17,18 +16,17 @@ import numpy as np
 from aligntools.formats import files, malformed
 from aligntools.formats.corpus import REASONS, Bitext, Side, Skipped
 from aligntools.formats.metering import bounded_lines
+from aligntools.formats.scanning import Engine
 from aligntools.formats.vocabulary import (
     CompiledLexicon,
     Growing,
     Lexicon,
     Lookup,
     Vocabulary,
-    split_words,
 )
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
 
-_SMALL = 200_000  # bytes: below this plain Python is done before the compiler is loaded
 _BLOCK = 1 << 22  # bytes read at a time
 _ROWS = 1 << 15  # lines described at a time
 _FEW = 1 << 14  # words that are remembered where lines come one by one
@@ -165,7 +163,7 @@ def read_side(path, *, lowercase=True, strict=True) -> tuple[Side, Vocabulary]:
     """
     blocks = _blocks(path)
     try:
-        engine = _Engine()
+        engine = Engine()
         text, builder = _Text(path, blocks, engine, None, _ROWS), _Builder(engine)
         line = 0
         while text.fill():
@@ -196,24 +194,6 @@ def _single(file):
     """Yield lines one by one; in the place of one that is too long to be held, one of too many words."""
     for line in bounded_lines(file):
         yield _OVER_LONG if line is None else line
-
-
-class _Engine:
-    """The choice between plain Python and compiled code, which falls when enough has been read."""
-
-    def __init__(self, always_plain=False):
-        self._unread = float("inf") if always_plain else _SMALL
-
-    @property
-    def compiled(self):
-        return self._unread <= 0
-
-    def has_read(self, size):
-        self._unread -= size
-
-    def scan(self, *arguments):
-        """Describe lines; see `kernels_text.scan_lines`."""
-        return (_scan_lines_compiled if self.compiled else _scan_lines)(*arguments)
 
 
 class _Text:
@@ -283,7 +263,7 @@ class _Pairs:
         self._line = 0  # lines read so far
         self._open = [_blocks(path, unbuffered) for path in paths]
         # Line by line, nothing is read before it is asked for, and plain Python is fast enough.
-        self.engine, self.pool = _Engine(always_plain=unbuffered), Pool(1 if unbuffered else 2)
+        self.engine, self.pool = Engine(always_plain=unbuffered), Pool(1 if unbuffered else 2)
         try:
             for blocks in self._open:  # all before any is read: who writes to pipes may wait for that
                 next(blocks)
@@ -409,37 +389,5 @@ class _Builder:
         return side, vocabulary
 
 
-_SEPARATOR_OR_TAB = re.compile(rb"\t|" + malformed.SEPARATOR.pattern)
-_TAB = re.compile(rb"\t")
-
-
 def _shown(path):
     return "<stdin>" if str(path) == "-" else str(path)
-
-
-def _scan_lines(block, at, bars, tab, table):
-    """Describe lines in plain Python; see `kernels_text.scan_lines`."""
-    separator = (_SEPARATOR_OR_TAB if bars else _TAB) if tab else (malformed.SEPARATOR if bars else None)
-    rows = 0
-    while rows < len(table) and at < len(block):
-        newline = block.find(b"\n", at)
-        newline = len(block) if newline < 0 else newline
-        line = block[at:newline].removesuffix(b"\r")
-        try:
-            line.decode()
-            valid = 1
-        except UnicodeDecodeError:
-            valid = 0
-        separators = list(separator.finditer(line)) if separator else []
-        cut, resume = separators[0].span() if separators else (len(line), len(line))
-        left, right = len(split_words(line[:cut])), len(split_words(line[resume:]))
-        table[rows] = at, at + cut, at + resume, at + len(line), left, right, len(separators), valid
-        rows += 1
-        at = min(newline + 1, len(block))
-    return rows, at
-
-
-def _scan_lines_compiled(block, at, bars, tab, table):
-    from aligntools.formats import kernels_text
-
-    return kernels_text.scan_lines(np.frombuffer(block, np.uint8), at, bars, tab, table)

@@ -5,7 +5,7 @@ import itertools
 
 import pytest
 
-from aligntools.formats import bitext
+from aligntools.formats import bitext, scanning
 from aligntools.formats.vocabulary import Vocabulary
 
 NOTHING = Vocabulary.from_words([])
@@ -15,14 +15,15 @@ PATHS = {"plain": 1 << 60, "compiled": 0}
 @contextlib.contextmanager
 def settled(**settings):
     """Set module constants for a while (hypothesis forbids function-scoped fixtures)."""
-    old = {name: getattr(bitext, name) for name in settings}
+    homes = {name: bitext if hasattr(bitext, name) else scanning for name in settings}
+    old = {name: getattr(home, name) for name, home in homes.items()}
     for name, value in settings.items():
-        setattr(bitext, name, value)
+        setattr(homes[name], name, value)
     try:
         yield
     finally:
         for name, value in old.items():
-            setattr(bitext, name, value)
+            setattr(homes[name], name, value)
 
 
 @pytest.fixture(params=PATHS)

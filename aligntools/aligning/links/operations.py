@@ -111,6 +111,8 @@ def combine(
     format: str = "pharaoh",
     check: tuple[str, str] | None = None,
     to: str = "pharaoh",
+    unicode_spaces: bool = False,
+    through: "Callable[[Links, int], Links] | None" = None,
 ) -> Tally:
     """Read one or two alignment files block by block, apply an operation, write the result.
 
@@ -134,6 +136,10 @@ def combine(
         Source and target text that every link must lie within.
     to : str
         One of `FORMATS`: how the result is written; ``giza`` has the words of ``check`` in it.
+    unicode_spaces : bool
+        Count the words of these as Python's `str.split` does, at no-break spaces and the like too.
+    through : callable or None
+        Given the links of the result, block by block, and the number of the first line; returns what is written.
 
     Raises
     ------
@@ -156,12 +162,13 @@ def combine(
         out = stack.enter_context(files.writing(output))
         for sides in blocks:
             begin = tally.sentences + 1
-            words = _check_range(paths, sides, texts, begin, index_base)
+            words = _check_range(paths, sides, texts, begin, index_base, unicode_spaces)
             tally.sentences += len(sides[0])
             tally.first += len(sides[0].pairs)
             tally.second += len(sides[-1].pairs)
             compiled = True if tally.first + tally.second >= _COMPILE else None
             result = operation.apply(*sides, flavor=flavor, compiled=compiled)
+            result = through(result, begin) if through else result
             tally.result += len(result.pairs)
             tally.empty += int(np.count_nonzero(result.counts() == 0))
             if operation.yields == "grid":
@@ -261,12 +268,12 @@ def _giza_blocks(paths) -> Generator[list[Links], None, None]:
         yield sides
 
 
-def _check_range(paths, sides, texts, line, index_base):
+def _check_range(paths, sides, texts, line, index_base, unicode_spaces):
     """Check that links lie within the texts, if there are any; return the texts' lines."""
     lengths, read = [], []
     for text in texts:
         read.append(text.read(len(sides[0])))
-        words = pharaoh.count_words(read[-1])
+        words = pharaoh.count_split(read[-1]) if unicode_spaces else pharaoh.count_words(read[-1])
         if len(words) < len(sides[0]):
             raise MismatchedLines(text.path, None, f"ends after {text.line} lines, but {_shown(paths[0])} has more")
         lengths.append(words)

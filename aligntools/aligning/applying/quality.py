@@ -1,0 +1,59 @@
+"""How well sentence pairs fit together, from their links and probabilities: what a filter goes by."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from aligntools.formats.pharaoh import Links
+
+#: Links below this posterior count for nothing.
+LEAST = 0.02
+#: Log-probability per word that lowers a score by a factor of e.
+SCALE = 8.0
+
+
+def coverage(links: Links, probabilities: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """Return how far the words of each side are linked: the mean over them of the best link's posterior.
+
+    Parameters
+    ----------
+    links : Links
+    probabilities : np.ndarray [shape=(links,)]
+    lengths : np.ndarray [shape=(2, pairs), dtype=int64]
+        Words of the source and target sentences.
+
+    Returns
+    -------
+    np.ndarray [shape=(2, pairs), dtype=float64]
+        0 for sentences without words.
+    """
+    sentence, found = links.sentences(), np.zeros((2, len(links)))
+    for side in (0, 1):
+        begins = np.concatenate([[0], np.cumsum(lengths[side])])
+        best = np.zeros(begins[-1] + 1)
+        np.maximum.at(best, begins[sentence] + links.pairs[:, side], probabilities)
+        sums = np.concatenate([[0.0], np.cumsum(best)])
+        found[side] = (sums[begins[1:]] - sums[begins[:-1]]) / np.maximum(lengths[side], 1)
+    return found
+
+
+def scores(covered: np.ndarray, per_word: np.ndarray) -> np.ndarray:
+    """Return one figure for each pair, 0 to 1: the lower coverage, times the lower probability per word damped.
+
+    Parameters
+    ----------
+    covered : np.ndarray [shape=(2, pairs)]
+        See `coverage`.
+    per_word : np.ndarray [shape=(2, pairs)]
+        ``ln p(target | source)`` and ``ln p(source | target)`` per word; NaN for a direction that is not there.
+    """
+    worse = np.nan_to_num(np.fmin(per_word[0], per_word[1]), nan=0.0)
+    return covered.min(axis=0) * np.exp(np.minimum(worse, 0.0) / SCALE)
+
+
+def copied(source: Sequence[str], target: Sequence[str]) -> float:
+    """Return which part of the longer sentence's words stands in the other as it is; only words with letters count."""
+    words = [[word for word in map(str.lower, side) if any(c.isalpha() for c in word)] for side in (source, target)]
+    longer = max(map(len, words))
+    return (Counter(words[0]) & Counter(words[1])).total() / longer if longer else 0.0

@@ -1,0 +1,115 @@
+"""Links between words from links between pieces of words, and the other way round."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from aligntools.aligning.settings import Scheme
+from aligntools.api.links import links_of
+from aligntools.api.texts import Sentence
+from aligntools.ground.errors import DataError
+
+if TYPE_CHECKING:
+    from aligntools.api.links import ManyAlignments
+    from aligntools.formats.pharaoh import Links
+    from aligntools.formats.pieces import Cut
+
+
+def links_to_words(
+    alignments: "ManyAlignments", source_pieces: Iterable[Sentence], target_pieces: Iterable[Sentence], *,
+    scheme: Scheme = "auto",
+) -> list[list[tuple[int, int]]]:  # fmt: skip
+    """Turn links between pieces into links between words: two words are linked if any of their pieces are.
+
+    Parameters
+    ----------
+    alignments : iterable of alignments
+        One for each sentence pair, of links between pieces; see `symmetrize`.
+    source_pieces, target_pieces : iterables of str or of lists of str
+        The same sentences in pieces.
+    scheme : str
+        How pieces are marked: ``sentencepiece`` (``▁`` begins a word), ``bpe`` (``@@`` ends what goes on),
+        ``wordpiece`` (``##`` begins what goes on), or ``icu`` (a ``▁`` by itself is the space). ``auto`` takes what
+        most marks are of.
+
+    Returns
+    -------
+    list of lists of (int, int)
+
+    Raises
+    ------
+    DataError
+        When there is not one alignment for each pair, a link points past its sentence, or nothing is marked.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> at.links_to_words(["0-0 1-1 2-2"], ["▁Fahr rad ▁neu"], ["▁bi cycle ▁new"])
+    [[(0, 0), (1, 1)]]
+    """
+    from aligntools.aligning.links.piece_texts import mapped
+
+    found, cuts = _given(alignments, source_pieces, target_pieces, None, None, scheme)
+    return mapped(found, cuts[0].words_of, cuts[1].words_of).tolists()
+
+
+def links_to_pieces(
+    alignments: "ManyAlignments", source_pieces: Iterable[Sentence], target_pieces: Iterable[Sentence], *,
+    source_words: Iterable[Sentence] | None = None, target_words: Iterable[Sentence] | None = None,
+    scheme: Scheme = "auto",
+) -> list[list[tuple[int, int]]]:  # fmt: skip
+    """Turn links between words into links between pieces: all pieces of two linked words are linked.
+
+    Parameters
+    ----------
+    alignments : iterable of alignments
+        One for each sentence pair, of links between words; see `symmetrize`.
+    source_pieces, target_pieces : iterables of str or of lists of str
+        The same sentences in pieces.
+    source_words, target_words : iterables of str or of lists of str, or None
+        The same sentences in words. Then letters say which pieces a word has, else the pieces' marks.
+    scheme : str
+        As for `links_to_words`.
+
+    Returns
+    -------
+    list of lists of (int, int)
+
+    Raises
+    ------
+    DataError
+        When there is not one alignment for each pair, a link points past its sentence, or pieces do not spell the
+        words.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> at.links_to_pieces(["0-0 1-1"], ["Fahr@@ rad neu"], ["bi@@ cycle new"])
+    [[(0, 0), (0, 1), (1, 0), (1, 1), (2, 2)]]
+    """
+    from aligntools.aligning.links.piece_texts import mapped
+
+    found, cuts = _given(alignments, source_pieces, target_pieces, source_words, target_words, scheme)
+    return mapped(found, cuts[0].pieces_of, cuts[1].pieces_of).tolists()
+
+
+def _lines(sentences: Iterable[Sentence]) -> list[bytes]:
+    joined = (s if isinstance(s, str) else " ".join(s) for s in sentences)
+    return [line.removesuffix("\n").encode("utf-8", "surrogateescape") for line in joined]
+
+
+def _given(
+    alignments: Any, source_pieces: Any, target_pieces: Any, source_words: Any, target_words: Any, scheme: Scheme
+) -> "tuple[Links, list[Cut]]":
+    from aligntools.aligning.links.piece_texts import cut_of, scheme_of
+
+    links = links_of(alignments)
+    pieces = [_lines(source_pieces), _lines(target_pieces)]
+    words = [None if side is None else _lines(side) for side in (source_words, target_words)]
+    for name, lines in zip(("source", "target"), pieces, strict=True):
+        if len(lines) != len(links):
+            raise DataError(f"{name} pieces", None, f"{len(lines)} sentences, but there are {len(links)} alignments")
+    known = scheme_of([*pieces[0], *pieces[1]], scheme, "pieces") if pieces[0] else "bpe"
+    names = ("source pieces", "target pieces")
+    return links, [
+        cut_of(own, whole, known, name, 1) for own, whole, name in zip(pieces, words, names, strict=True)
+    ]  # fmt: skip

@@ -1,0 +1,198 @@
+"""What aligning gives, as it is written: links between pieces or the other way round, the text beside them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from aligntools.aligning.links.units import remapped
+from aligntools.aligning.settings import Scheme
+from aligntools.api.alignments import Alignments
+from aligntools.formats import malformed, pieces
+from aligntools.formats.pharaoh import Links, check_range
+from aligntools.formats.pieces import Cut, Units
+from aligntools.formats.raw_pairs import RawPairs, undecodable_replaced
+from aligntools.ground.errors import DataError, UsageProblem
+
+_NAMES = ("source", "target")
+#: What is a space to most readers and cannot stand in a field, or would end the line.
+_SPACED = bytes.maketrans(b"\t\r", b"  ")
+
+
+class Mismatched:
+    """Pairs whose pieces do not spell their words, as they are found; too many are refused, as malformed lines are."""
+
+    def __init__(self, strict: bool, service: bool):
+        self._strict, self._service = strict, service
+        self.count, self._lines = 0, 0
+        self._first: tuple[object, int, str] | None = None
+
+    def add(self, side: int, path: object, wrong: np.ndarray) -> None:
+        """Take a side's next pairs; ``wrong`` says which."""
+        if wrong.any() and (self._first is None or self._strict):
+            self._first = path, self._lines + 1 + int(np.argmax(wrong)), _NAMES[side]
+            if self._strict:
+                raise self.error()
+
+    def end_block(self, wrong: np.ndarray) -> None:
+        """Count the pairs of a block that are wrong on either side."""
+        self._lines += len(wrong)
+        self.count += int(wrong.sum())
+        if self.count == self._lines >= malformed.HEAD and not self._service:
+            raise self.error()
+
+    def end(self) -> None:
+        """Raise the error of a text that has too many."""
+        many = self.count >= malformed.FEW and self.count * malformed.SHARE > self._lines
+        if (many or self.count == self._lines > 0) and not self._service:
+            raise self.error()
+
+    def error(self) -> DataError:
+        """Return what is wrong with the first of them."""
+        assert self._first is not None
+        path, line, side = self._first
+        others = f"; so in {self.count} of {self._lines} lines" if self.count > 1 else ""
+        advice = "the same sentences in the same order are wanted; --scheme says how pieces are marked"
+        return DataError(path, line, f"the {side} pieces do not spell the words of the text{others} ({advice})")
+
+    def summary(self) -> str:
+        """Return a line on those that were left blank, or an empty one."""
+        if not self.count or self._first is None:
+            return ""
+        return f"{self.count} with pieces that do not spell the words; first at line {self._first[1]}"
+
+
+class Reshaping:
+    """What stands between the alignments of words that were read and what is written, block by block.
+
+    Parameters
+    ----------
+    raw : RawPairs
+        The text that is aligned, a second time.
+    pieces : RawPairs or None
+        The same text in pieces, or a side of it: links become links between these.
+    tokens : TokenizedPairs or None
+        The text as it is aligned, where that is in tokens: links come back to the words of ``raw``, or go on to pieces.
+    to_words : bool
+        The text is in pieces, and links become links between words.
+    scheme : str
+        How pieces are marked.
+    with_text : bool
+        Sides are written too; links count words as `str.split` does where the text is of words.
+    strict, service : bool
+        Refuse the first pair whose pieces do not spell its words, or bear all.
+    """
+
+    def __init__(
+        self, raw: RawPairs, pieces: RawPairs | None = None, *, tokens: RawPairs | None = None, to_words: bool = False,
+        scheme: Scheme = "auto", with_text: bool = False, strict: bool = False, service: bool = False,
+    ):  # fmt: skip
+        self.raw, self.pieces, self.tokens = raw, pieces, tokens
+        self._to_words, self._with_text = to_words, with_text
+        if service and scheme == "auto" and (pieces is not None or to_words):
+            raise UsageProblem("--unbuffered needs to know how pieces are marked before it has seen many: say --scheme")
+        self._scheme: str | None = None if scheme == "auto" else scheme
+        self.mismatched = Mismatched(strict, service)
+        #: Tabs of the text that had to become spaces.
+        self.tabs = 0
+
+    def next(self, block: Alignments) -> tuple[Alignments, list[list[bytes]] | None]:
+        """Return the alignments of the next pairs as they are written, and both sides where they are wanted."""
+        n, line = len(block), self.raw.line + 1
+        raw: list[Any] = self.raw.read(n)
+        tokens = self.tokens.read(n) if self.tokens is not None else raw
+        if self.pieces is not None:
+            block = self._in_pieces(block, tokens, line)
+        elif self.tokens is not None:
+            units = [pieces.cut_by_words(*sides, None).words_of for sides in zip(raw, tokens, strict=True)]
+            block = self._mapped(block, units, line)
+        elif self._to_words:
+            scheme = self._known([*raw[0], *raw[1]], self.raw.paths[0])
+            units = [pieces.cut_by_marks(side, scheme).words_of for side in raw]
+            block = self._mapped(block, units, line)
+            raw = [[pieces.words_of_line(text, scheme) for text in side] for side in raw] if self._with_text else raw
+        if not self._with_text:
+            return block, None
+        if self.pieces is None:
+            found = [pieces.cut_as_python(side) for side in raw]
+            block = self._mapped(block, found, line)
+        texts = [undecodable_replaced(side) for side in raw]
+        self.tabs += sum(text.count(b"\t") for side in texts for text in side)
+        return block, [[text.translate(_SPACED) for text in side] for side in texts]
+
+    def _in_pieces(self, block: Alignments, raw: list[list[bytes]], line: int) -> Alignments:
+        assert self.pieces is not None
+        found = self.pieces.read(len(block))
+        scheme = self._known([text for side in found if side is not None for text in side], None)
+        cuts: list[Cut | None] = [
+            None if own is None else pieces.cut_by_words(words, own, scheme)
+            for words, own in zip(raw, found, strict=True)
+        ]
+        wrong: Any = np.zeros((2, len(block)), bool)
+        used = block.lengths[0] > 0
+        for side, cut in enumerate(cuts):
+            if cut is not None:
+                wrong[side, cut.wrong] = True
+                wrong[side] &= used
+                self.mismatched.add(side, self.pieces.paths[side], wrong[side])
+        self.mismatched.end_block(wrong.any(axis=0))
+        if wrong.any():
+            block = _without(block, wrong.any(axis=0))
+        return self._mapped(block, [None if cut is None else cut.pieces_of for cut in cuts], line)
+
+    def _known(self, lines: Sequence[bytes], path: object) -> str:
+        """Return the scheme of the text, recognized by its first lines."""
+        if self._scheme is None:
+            found = pieces.recognized(lines)
+            if found is None and path is not None:
+                problem = "no marks of pieces: neither ▁ nor @@ nor ##"
+                raise DataError(path, None, f"{problem} (links between words need no --to-words; or say --scheme)")
+            self._scheme = found or "bpe"  # letters decide, and nothing is taken for a mark
+        return self._scheme
+
+    def _mapped(self, block: Alignments, units: Sequence[Units | None], line: int) -> Alignments:
+        source, target = units
+        if source is None and target is None:
+            return block
+        lengths = [None if side is None else side.lengths() for side in units]
+
+        def through(links: Links, probabilities: Any = None) -> tuple[Links, Any]:
+            check_range(
+                links, lengths[0], lengths[1], path=self.raw.paths[0], line=line
+            )  # or the file has changed meanwhile
+            return remapped(links, source, target, probabilities)
+
+        table, probabilities = through(block.table, block.probabilities)
+        forward, reverse = (links and through(links)[0] for links in (block.forward_table, block.reverse_table))
+        return replace(block, table=table, probabilities=probabilities, forward_table=forward, reverse_table=reverse)
+
+    def end(self) -> None:
+        """Raise an error if the pieces have more lines than the text, or too many of them are of other words."""
+        self.mismatched.end()
+        if self.pieces is not None:
+            self.pieces.check_end()
+
+    def close(self) -> None:
+        """Close the files."""
+        for text in (self.raw, self.tokens, self.pieces):
+            if text is not None:
+                text.close()
+
+
+def _without(block: Alignments, wrong: np.ndarray) -> Alignments:
+    """Leave the links of some pairs out."""
+
+    def left(links: Links) -> Any:
+        return ~wrong[links.sentences()]
+
+    def kept(links: Links | None) -> Any:
+        if links is None:
+            return None
+        counts = np.where(wrong, 0, links.counts())
+        return Links(links.pairs[left(links)], np.concatenate([[0], np.cumsum(counts)]))
+
+    return replace(
+        block, table=kept(block.table), probabilities=block.probabilities[left(block.table)],
+        forward_table=kept(block.forward_table), reverse_table=kept(block.reverse_table),
+    )  # fmt: skip

@@ -1,0 +1,187 @@
+"""``aligntools filter``: parallel text without the pairs that are no translations, by how their words align."""
+
+import contextlib
+from collections import Counter
+
+import click
+
+from aligntools.aligning.settings import FilterSettings
+from aligntools.cli import alignment_options as aligning
+from aligntools.cli import notices, options
+from aligntools.cli.reporting import Reporter
+from aligntools.ground.errors import UsageProblem
+
+#: Rows of text are put in this order and form.
+_ROW = "line TAB reason TAB score TAB source TAB target"
+
+
+@click.command("filter", cls=options.Command)
+@options.group(
+    "Common options",
+    click.option("-s", "--source", metavar="FILE", help="Source side, one sentence per line."),
+    click.option("-t", "--target", metavar="FILE", help="Target side, the same number of lines."),
+    click.option("-i", "--input", "joint_file", metavar="FILE",
+                 help="Both sides in one file, ' ||| ' or a tab between them (- is standard input)."),
+    options.output(help="Write the pairs that pass here instead of standard output, both sides on a line."),
+    click.option("-m", "--model", metavar="FILE", help="Judge by a saved model; else by one trained on this text."),
+)  # fmt: skip
+@options.group(
+    "Limits",
+    options.setting("--min-score", of=FilterSettings, metavar="P", help="Least score of a pair that passes."),
+    options.setting("--max-copied", of=FilterSettings, metavar="P",
+                    help="Largest part of the longer sentence's words that the other side has as they are."),
+    options.setting("--min-coverage", of=FilterSettings, metavar="P",
+                    help="Least mean probability of the words' best links, on either side."),
+    options.setting("--min-probability", of=FilterSettings, metavar="X",
+                    help="Least ln p per word, of the worse direction.  [default: none]"),
+)  # fmt: skip
+@options.group(
+    "More output",
+    click.option("--all", "everything", is_flag=True, help=f"Write all pairs to -o, as {_ROW}."),
+    click.option("--rejected", metavar="FILE", type=options.WRITTEN, help=f"Write the others here, as {_ROW}."),
+    click.option("--source-output", metavar="FILE", type=options.WRITTEN,
+                 help="Write the source side of pairs that pass here, and nothing to -o."),
+    click.option("--target-output", metavar="FILE", type=options.WRITTEN, help="Their target side."),
+    click.option("--scores", metavar="FILE", type=options.WRITTEN,
+                 help="Write, for every line of input: score, coverage of source and target, ln p per word, copied"
+                      " part, reason."),
+    click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the model that was trained."),
+)  # fmt: skip
+@options.group(
+    "Text and resources",
+    click.option("--fast", is_flag=True, help="Train the HMM alone, one view of the text: quickest."),
+    options.tokenize, aligning.case_sensitive, options.input_format, options.max_length,
+    options.max_memory("Use at most this much memory, for instance 800M or 4G."),
+    options.verify, options.threads, options.seed, options.verbosity,
+)  # fmt: skip
+def command(**o):
+    """Keep the sentence pairs that are translations of each other, and say what was left out and why.
+
+    A pair's score, 0 to 1, is how far the words of its worse side are linked, lowered where the words are improbable
+    as translations. Copies of the source are told by words that both sides have. No line goes silently: standard error
+    says how many were left out for which reason, and --rejected or --all has them, with their line numbers.
+
+    \b
+    Example:
+      aligntools filter -i data/samples/de-en.txt --rejected rejected.tsv -o kept.txt
+    """
+    chosen = aligning.given()
+    aligning.check_text(o)
+    settled = sorted(chosen & {"fast", "seed", "case_sensitive", "save_model"})
+    if o["model"] and settled:
+        raise UsageProblem(f"--{settled[0].replace('_', '-')} is for a new model; -m applies a saved one")
+    sides = [o["source_output"], o["target_output"]]
+    if any(sides) and not all(sides):
+        raise UsageProblem("give both --source-output and --target-output")
+    if all(sides) and (o["everything"] or "output" in chosen):
+        raise UsageProblem("pairs that pass are written to -o or to --source-output and --target-output, not to both")
+    run(o)
+
+
+class Written:
+    """What becomes of judged pairs."""
+
+    def __init__(self, stack, o, tabbed):
+        from aligntools.formats.files import writing
+
+        self.reasons, self.count, self._tabbed = Counter(), 0, tabbed
+        self._everything = o["everything"]
+        sides = [o["source_output"], o["target_output"]]
+        names = {"output": None if all(sides) else o["output"], "rejected": o["rejected"], "scores": o["scores"]}
+        names |= {"source": sides[0], "target": sides[1]}
+        self._files = {name: stack.enter_context(writing(path)) for name, path in names.items() if path}
+
+    def add(self, found, sides):
+        """Write the next pairs, each by what was found."""
+        rows = {name: [] for name in self._files}
+
+        def put(name, line):
+            if name in rows:
+                rows[name].append(line)
+
+        for number, (quality, source, target) in enumerate(zip(found, *sides, strict=True), self.count + 1):
+            self.reasons[quality.reason] += 1
+            reason = quality.reason.encode()
+            figures = "\t".join(f"{x:.6g}" for x in quality[:-1]).encode()
+            put("scores", figures + b"\t" + reason)
+            row = b"\t".join([b"%d" % number, reason or b"kept", b"%.4f" % quality.score, plain(source), plain(target)])
+            if self._everything:
+                put("output", row)
+            if quality.kept:
+                if not self._everything:
+                    put(
+                        "output",
+                        plain(source) + b"\t" + plain(target) if self._tabbed() else source + b" ||| " + target,
+                    )
+                put("source", source)
+                put("target", target)
+            else:
+                put("rejected", row)
+        self.count += len(found)
+        for name, lines in rows.items():
+            self._files[name].write(b"".join(line + b"\n" for line in lines))
+
+    def summary(self):
+        """Return how many pairs passed, and why others did not."""
+        reasons = ", ".join(f"{self.reasons[r]} {r}" for r in sorted(self.reasons) if r)
+        rejected = self.count - self.reasons[""]
+        return f"{self.reasons['']} of {self.count} pairs kept, {rejected} rejected" + (
+            f" ({reasons})" if reasons else ""
+        )
+
+
+def plain(sentence):
+    """Return a sentence as a field: tabs and carriage returns as spaces."""
+    return sentence.translate(bytes.maketrans(b"\t\r", b"  "))
+
+
+def run(o):
+    """Filter as the options say."""
+    from aligntools.api.aligner import Aligner
+    from aligntools.api.alignment import read_bitext, train_aligner
+    from aligntools.api.filtering import Filter, qualities
+    from aligntools.api.threads import pool_of
+    from aligntools.formats.corpus import Skipped
+    from aligntools.formats.raw_pairs import RawPairs
+    from aligntools.formats.tokenizing import TokenizedPairs
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(notices.shown(o["quiet"]))
+        reporter = Reporter(o["quiet"], o["verbose"])
+        stack.callback(reporter.close)
+        limits = Filter(FilterSettings(**{name: o[name] for name in FilterSettings.RANGES}))
+        kept, format = "memory" if o["model"] else "disk", o["input_format"]
+        raw = RawPairs(o["source"], o["target"], joint=o["joint_file"], keep=kept, input_format=format)
+        stack.enter_context(contextlib.closing(raw))
+        out = Written(stack, o, lambda: raw.format in (None, "tsv"))
+        tokens = TokenizedPairs(raw, o["tokenize"], kept) if o["tokenize"] else raw
+        stack.enter_context(contextlib.closing(tokens))
+        pool = stack.enter_context(pool_of(o["threads"]))
+        reading = {"max_length": o["max_length"], "input_format": format}
+        if o["model"]:
+            with reporter.stage("loading"):
+                aligner = Aligner.load(o["model"], threads=pool, verify=o["verify"])
+            blocks = qualities(aligner, *tokens.inputs, **reading, max_memory=o["max_memory"], threads=pool)
+        else:
+            with reporter.stage("reading"):
+                bitext = read_bitext(*tokens.inputs, case_sensitive=o["case_sensitive"], **reading)
+            aligner = train_aligner(
+                bitext, fast=o["fast"], case_sensitive=o["case_sensitive"], seed=o["seed"],
+                max_memory=o["max_memory"], threads=pool, keep_text=False, progress=reporter,
+            )  # fmt: skip
+            if o["save_model"]:
+                with reporter.stage("saving"):
+                    aligner.save(o["save_model"])
+            blocks = qualities(aligner, bitext, max_memory=o["max_memory"], threads=pool)
+        skipped, links = Skipped(), 0
+        with reporter.stage("filtering"):
+            for block in blocks:
+                sides = raw.read(len(block))
+                texts = [[line.decode("utf-8", "replace") for line in side] for side in sides]
+                out.add(limits.judged(block, *texts), sides)
+                skipped.add(block.skipped)
+                links += len(block.table.pairs)
+        reporter.close()
+        if unread := skipped.summary():
+            reporter.say(f"rejected unaligned: {unread}")
+        reporter.say(out.summary())

@@ -1,0 +1,107 @@
+"""``aligntools filter``: every line is kept or rejected, with its number and a reason."""
+
+import gzip
+
+import pytest
+
+from tests.cli.aligning import JOINT, SOURCE, TARGET, done
+from tests.cli.running import fails, run
+
+LINES = JOINT.read_text(encoding="utf-8").splitlines()
+NOISE = [
+    "Der Zug fährt um acht Uhr ab . ||| Yesterday I bought a new bicycle .",
+    "",
+    "x y",
+    "Der Zug fährt ab . ||| Der Zug fährt ab .",
+    "Guten Tag ||| ",
+]
+REASONS = ["score", "unaligned", "unaligned", "copied", "unaligned"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "m"
+    done(run("align", "-q", "-i", JOINT, "--save-model", path, "-o", path.with_suffix(".align")))
+    return path
+
+
+@pytest.fixture
+def noisy(file):
+    return file("noisy", "".join(line + "\n" for line in LINES[:100] + NOISE + LINES[100:]).encode())
+
+
+def rows(path):
+    return [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_noise_is_rejected_by_line_and_reason(model, noisy, tmp_path):
+    out, rejected, scores = (tmp_path / name for name in ("out", "rejected", "scores"))
+    found = done(run("filter", "-m", model, "-i", noisy, "-o", out, "--rejected", rejected, "--scores", scores))
+    assert out.read_text(encoding="utf-8").splitlines() == LINES
+    assert [(int(row[0]), row[1]) for row in rows(rejected)] == list(enumerate(REASONS, 101))
+    assert [" ||| ".join(row[3:]).strip() for row in rows(rejected)] == [
+        NOISE[0], "|||", "x y |||", NOISE[3], "Guten Tag |||"
+    ]  # fmt: skip
+    assert len(rows(scores)) == len(LINES) + len(NOISE)
+    assert [row[-1] for row in rows(scores)][99:106] == ["", *REASONS, ""]
+    assert b"rejected unaligned: 2 blank, 1 malformed (line 103); first at line 102\n" in found.stderr
+    assert b"240 of 245 pairs kept, 5 rejected (1 copied, 1 score, 3 unaligned)\n" in found.stderr
+
+
+def test_every_line_is_kept_or_rejected(model, noisy, tmp_path):
+    everything = done(run("filter", "-q", "-m", model, "-i", noisy, "--all", "--min-score", "0.6")).stdout.decode()
+    table = [line.split("\t") for line in everything.splitlines()]
+    assert [int(row[0]) for row in table] == list(range(1, len(LINES) + len(NOISE) + 1))
+    kept = done(
+        run("filter", "-q", "-m", model, "-i", noisy, "--min-score", "0.6", "--rejected", tmp_path / "r")
+    ).stdout
+    assert [f"{row[3]} ||| {row[4]}" for row in table if row[1] == "kept"] == kept.decode().splitlines()
+    assert [row for row in table if row[1] != "kept"] == rows(tmp_path / "r")
+    assert all(float(row[2]) >= 0.6 for row in table if row[1] == "kept")
+    assert 0 < len(kept.splitlines()) < len(LINES)
+
+
+def test_two_files_make_two_files_or_columns(model, tmp_path):
+    text = ("-s", SOURCE, "-t", TARGET)
+    columns = done(run("filter", "-q", "-m", model, *text)).stdout.decode()
+    sides = ("--source-output", tmp_path / "s.gz", "--target-output", tmp_path / "t")
+    assert done(run("filter", "-q", "-m", model, *text, *sides)).stdout == b""
+    assert columns.replace("\t", " ||| ").splitlines() == LINES
+    assert gzip.decompress((tmp_path / "s.gz").read_bytes()) == SOURCE.read_bytes()
+    assert (tmp_path / "t").read_bytes() == TARGET.read_bytes()
+
+
+def test_a_model_is_trained_where_none_is_given(noisy, tmp_path):
+    stream = done(run("filter", "-q", "-i", "-", "--save-model", tmp_path / "m", stdin=noisy.read_bytes()))
+    again = done(run("filter", "-q", "-i", noisy, "-m", tmp_path / "m"))
+    assert stream.stdout == again.stdout
+    assert 200 < stream.stdout.count(b"\n") <= 241
+    fast = done(run("filter", "-q", "-i", noisy, "--fast", "--min-score", "0", "--max-copied", "1")).stdout
+    assert fast.count(b"\n") == len(LINES) + 2
+
+
+def test_pairs_of_tabs_stay_so(model, file):
+    text = "".join(line.replace(" ||| ", "\t") + "\n" for line in LINES).encode()
+    assert done(run("filter", "-q", "-m", model, "-i", file("x.tsv", text))).stdout == text
+
+
+@pytest.mark.parametrize(
+    ("limit", "reason"), [(("--min-coverage", "0.95"), "coverage"), (("--min-probability", "-2.5"), "probability")]
+)
+def test_other_limits(model, tmp_path, limit, reason):
+    done(run("filter", "-q", "-m", model, "-i", JOINT, "--min-score", "0", *limit, "--rejected", tmp_path / "r"))
+    assert {row[1] for row in rows(tmp_path / "r")} == {reason}
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--min-score", "2"), "'2' is not"),
+        (("--source-output", "x"), "give both --source-output and --target-output"),
+        (("--source-output", "x", "--target-output", "y", "--all"), "not to both"),
+        (("-m", "x", "--fast"), "--fast is for a new model"),
+        (("-s", "x"), "give the text as"),
+    ],
+)
+def test_options_that_exclude_each_other(options, problem):
+    assert fails(run("filter", "-i", JOINT, *options), problem, status=2)
