@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from aligntools.api.parser_training import transfer_parser as transfer_parser
     from aligntools.api.parsing import Parse as Parse
     from aligntools.api.parsing import Parser as Parser
-    from aligntools.api.priors import read_priors as read_priors
-    from aligntools.api.priors import write_priors as write_priors
     from aligntools.api.pieces import links_to_pieces as links_to_pieces
     from aligntools.api.pieces import links_to_words as links_to_words
+    from aligntools.api.priors import read_priors as read_priors
+    from aligntools.api.priors import write_priors as write_priors
     from aligntools.api.progress import Step as Step
     from aligntools.api.scoring import aer as aer
     from aligntools.api.scoring import bleu as bleu
