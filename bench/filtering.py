@@ -98,30 +98,54 @@ def theirs(o, tool, source, target):
     return {"mean": np.mean(directions, axis=0), "worse": np.min(directions, axis=0)}
 
 
-def figures(o, name):
-    """Return the rows of a text: ``system, AUC of each kind of noise``; and what the defaults keep of each kind."""
-    source, target, kinds = noisy(o.data, name)
-    good = kinds == 0
-    measured = {("aligntools", key): np.array(value) for key, value in ours(o, source, target).items()}
-    for tool in peers.available(o):
-        measured |= {(tool, way): value for way, value in theirs(o, tool, source, target).items()}
-    kept = measured.pop(("aligntools", "kept"))
-    rows = [
-        (tool, way, *(float(auc(value[good], value[kinds == k])) for k in range(1, len(NOISE) + 1)))
-        for (tool, way), value in measured.items()
-    ]
-    return {"pairs": len(kinds), "rows": rows, "kept": [float(kept[kinds == k].mean()) for k in range(len(NOISE) + 1)]}
+class Kept:
+    """Figures kept in a file, so that nothing is measured twice."""
+
+    def __init__(self, path):
+        self._path, self.rows = path, json.loads(path.read_text()) if path.exists() else {}
+
+    def of(self, key, measure):
+        """Return the figures of a key, measured if they are not there."""
+        if key not in self.rows:
+            self.rows[key] = measure()
+            self._path.write_text(json.dumps(self.rows))
+        return self.rows[key]
+
+
+def rates(figures_of, kinds):
+    """Return the AUC of each kind of noise, for each figure."""
+    return {
+        name: [float(auc(np.array(value)[kinds == 0], np.array(value)[kinds == k])) for k in range(1, len(NOISE) + 1)]
+        for name, value in figures_of.items()
+    }
 
 
 def run(o):
     if not o.data:
         raise SystemExit("filtering needs text: --data DIR")
-    path = o.work / f"filtering-{report.code_hash()}.json"
-    known = json.loads(path.read_text()) if path.exists() else {}
+    own, others = Kept(o.work / f"filtering-{report.code_hash()}.json"), Kept(o.work / "filtering-peers.json")
+    rows, kept = [], []
     for name in o.sets.split(",") if o.sets else CHOSEN + HELD_OUT:
-        if name not in known:
-            known[name] = figures(o, name)
-            path.write_text(json.dumps(known))
+        source, target, kinds = noisy(o.data, name)
+
+        def measure(source=source, target=target, kinds=kinds):
+            found = ours(o, source, target)
+            passed = np.array(found.pop("kept"))
+            return {
+                "auc": rates(found, kinds),
+                "kept": [float(passed[kinds == k].mean()) for k in range(len(NOISE) + 1)],
+            }
+
+        def measure_peer(tool, source=source, target=target, kinds=kinds):
+            return rates(theirs(o, tool, source, target), kinds)
+
+        found = own.of(name, measure)
+        table = {("aligntools", figure): values for figure, values in found["auc"].items()}
+        for tool in peers.available(o):
+            measured = others.of(f"{name} {tool}", functools.partial(measure_peer, tool))
+            table[tool, "scores"] = [max(column) for column in zip(*measured.values(), strict=True)]
+        rows += [[name, *system, *(f"{value:.4f}" for value in values)] for system, values in table.items()]
+        kept.append([name, f"{len(kinds):,}", *(f"{100 * x:.1f}" for x in found["kept"])])
     body = [
         f"{report.circumstances(o.threads)} {PAIRS:,} pairs of each text (or as many as there are), lower-cased, 4 to"
         " 60 words a side. A tenth each has another pair's target, the next line's, the first half of its target, or"
@@ -130,21 +154,7 @@ def run(o):
         " two ways of joining them, their mean and the worse; fast_align's scores are divided by the words. Our score"
         f" and its threshold were chosen on {', '.join(CHOSEN)}; nothing was chosen on the others.",
     ]
-    rows = []
-    for name, found in known.items():
-        for tool, way, values in _best(found["rows"]):
-            rows.append([name, tool, way, *(f"{value:.4f}" for value in values)])
     body.append(report.table(["text", "system", "figure", *NOISE], rows))
-    kept = [[name, f"{found['pairs']:,}", *(f"{100 * x:.1f}" for x in found["kept"])] for name, found in known.items()]
     body.append("Percent of pairs that `aligntools filter` keeps with its defaults:")
     body.append(report.table(["text", "pairs", "as they are", *NOISE], kept))
     return "Filtering", "\n\n".join(body)
-
-
-def _best(rows):
-    """Return our rows as they are, of the others the better of the two ways in each column."""
-    found = [(tool, way, values) for tool, way, *values in rows if tool == "aligntools"]
-    for tool in dict.fromkeys(row[0] for row in rows if row[0] != "aligntools"):
-        own = [values for name, _, *values in rows if name == tool]
-        found.append((tool, "scores", [max(column) for column in zip(*own, strict=True)]))
-    return found
