@@ -16,6 +16,7 @@ from aligntools.formats.conll import COLUMNS, Conll, column_place, parse_conll, 
 from aligntools.formats.metering import FOR_OBJECTS
 from aligntools.formats.vocabulary import split_words
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.ranges import shown
 
 #: ``columns`` is a word and its tag on a line, between tabs or spaces, and a blank line after a sentence.
 FORMATS = ("conll", "tagged", "columns", "text")
@@ -266,9 +267,9 @@ def format_tagged(words: Sequence[bytes], offsets, tags: Sequence[bytes], separa
     """
     for tag in set(tags):
         if separator in tag or not tag or tag.split() != [tag]:
-            shown = tag.decode("utf-8", "replace")
+            name, mark = shown(tag.decode("utf-8", "replace")), shown(separator.decode())
             raise UsageProblem(
-                f"tag '{shown}' cannot be written behind the separator '{separator.decode()}' (use another --separator)"
+                f"tag '{name}' cannot be written behind the separator '{mark}' (use another --separator)"
             )
     pairs = zip(words, tags, strict=True)
     return _joined([without_spaces(word) + separator + tag for word, tag in pairs], offsets)
@@ -286,8 +287,8 @@ def check_tags(text: Tokens, path: str) -> None:
         assert text.tags is not None
         k = next(k for k, tag in enumerate(text.tags) if tag in bad)
         line = int(text.lines[np.searchsorted(text.offsets, k, "right") - 1])
-        shown = text.tags[k].decode("utf-8", "replace")[:40]
-        raise DataError(path, line, f"the tag '{shown}' is not UTF-8 (convert the file, for instance with iconv)")
+        name = shown(text.tags[k].decode("utf-8", "replace"))
+        raise DataError(path, line, f"the tag '{name}' is not UTF-8 (convert the file, for instance with iconv)")
 
 
 def without_spaces(word: bytes) -> bytes:
@@ -335,11 +336,11 @@ def parse_tagged(path, lines: list[bytes], first: int, separator: bytes) -> Toke
     words, tags = [part[0] for part in parts], [part[2] for part in parts]
     if b"" in words or b"" in tags:
         k = next(k for k, (word, _, tag) in enumerate(parts) if not (word and tag))
-        shown, mark = tokens[k].decode("utf-8", "replace")[:40], separator.decode()
+        token, mark = shown(tokens[k].decode("utf-8", "replace")), shown(separator.decode())
         if separator not in tokens[k]:
-            problem = f"token '{shown}' has no separator '{mark}'"
+            problem = f"token '{token}' has no separator '{mark}'"
         else:
-            problem = f"token '{shown}' has no {'tag' if parts[k][0] else 'word'} beside its last '{mark}'"
+            problem = f"token '{token}' has no {'tag' if parts[k][0] else 'word'} beside its last '{mark}'"
         line = first + int(np.searchsorted(offsets, k, "right")) - 1
         advice = "tag plain text with `aligntools tag`, or use another --separator or --format"
         raise DataError(path, line, f"{problem}; every token is word{mark}TAG ({advice})")
