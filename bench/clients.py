@@ -6,6 +6,7 @@ not what its users rely on. Case by case the client's Python packages and files 
 left out.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -114,6 +115,13 @@ def missing(case: Case, place: Place) -> str:
     return "no real text" if case.data and not place.data else ""
 
 
+def _commit():
+    done = subprocess.run(
+        ["git", "-C", str(report.ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip()
+
+
 def arguments(parser):
     parser.add_argument("--clients", type=Path, default=os.environ.get("ALIGNTOOLS_CLIENTS"), metavar="DIR",
                         help="fetched sources of the clients (ALIGNTOOLS_CLIENTS)")  # fmt: skip
@@ -125,7 +133,8 @@ def arguments(parser):
 def run(o):
     if not o.clients:
         raise SystemExit("clients needs their sources: --clients DIR")
-    rows = []
+    kept = o.work / "clients.json"
+    found = json.loads(kept.read_text()) if kept.exists() else {}
     with tempfile.TemporaryDirectory(dir=o.work) as folder:
         place = Place(Path(o.clients).resolve(), Path(folder), o.client_python, o.data, o.eflomal)
         for case in CASES:
@@ -141,11 +150,13 @@ def run(o):
                 except AssertionError as error:
                     outcome = f"FAILED: {error}"
             note(outcome)
-            rows.append([case.client, place.version(case), case.what, outcome])
+            found[str(case)] = [case.client, place.version(case), case.what, outcome, _commit()]
+            kept.write_text(json.dumps(found))
+    rows = [found[str(case)] for case in CASES if str(case) in found]
     body = [
         "Clients' own code, from their sources, with the stand-ins of `aligntools drop-ins` and without the programs"
-        " and packages that these stand for.",
-        report.table(["client", "version", "what is run", "outcome"], rows),
+        " and packages that these stand for. A line for each case, and our commit when it was run.",
+        report.table(["client", "version", "what is run", "outcome", "our commit"], rows),
         report.circumstances(),
     ]
     return "Clients", "\n\n".join(body)
