@@ -11,7 +11,7 @@ from bench.report import ROOT
 
 SAMPLES = ROOT / "data" / "samples"
 #: Sets that machine.py's aligner is scored on.
-MACHINE_SETS = ("en-ro.gold", "en-es.gold", "en-nl.wiki", "en-pt.wiki")
+MACHINE_SETS = ("en-ro.gold", "en-nl.wiki", "en-pt.wiki")
 #: Texts that OpusFilter's scores are taken on.
 FILTERED = (("en-de", "de"), ("en-cs", "cs"), ("en-fr", "fr"))
 
