@@ -18,6 +18,7 @@ from bench.abuse.forking import Ending
 from bench.abuse.processes import Setting
 from bench.abuse.verdicts import Expected, Verdict
 from bench.measuring import note
+from bench.report import ROOT
 
 #: The number of another user, nobody.
 NOBODY = 65534
@@ -392,6 +393,8 @@ def _judge(scene: Scene, ending: Ending, name: str) -> Verdict:
     if not scene.setting.signal or ending.status == 0:
         return verdicts.judge(ending, scene.folder, expected)
     said = ending.err.decode("utf-8", "replace")
+    if scene.setting.signal == signal.SIGINT and "Traceback" in said and str(ROOT) not in said:
+        return Verdict("refused")  # Python itself had not started yet
     if ending.status not in AFTER[scene.setting.signal]:
         return Verdict("status", f"{ending.status}: {said[-300:].strip()}")
     if "Traceback" in said:

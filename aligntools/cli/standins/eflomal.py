@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from aligntools.cli.placing import Named, check
+from aligntools.cli.placing import Named, placed
 from aligntools.cli.standins.arguments import Untouched, fail
 from aligntools.cli.standins.eflomal_align import running
 
@@ -46,11 +46,9 @@ def command(args):
     read = [Named(flag, given.get(flag, "-")) for flag in ("-s", "-t")]
     if all(named.standard for named in read):
         raise fail(PROGRAM, "only one of the two texts can be standard input; give -s and -t")
-    check(
-        [*read, *(Named("-p", given["-p"]) for _ in range("-p" in given))],
-        [Named(flag, given[flag]) for flag in _OUTPUTS if flag in given],
-    )
-    with running(numbers["-m"], verbose=False) as reporter:
+    read += [Named("-p", given["-p"]) for _ in range("-p" in given)]
+    written = [Named(flag, given[flag]) for flag in _OUTPUTS if flag in given]
+    with placed(read, written), running(numbers["-m"], verbose=False) as reporter:
         align_numbered(
             files["source"] or "-", files["target"] or "-", Outputs(**outputs), files["priors"], numbers["-m"],
             numbers.get("-M", 0), numbers.get("-N", 0.2), quiet="-q" in given, progress=reporter,

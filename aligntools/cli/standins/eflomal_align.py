@@ -7,7 +7,7 @@ import re
 
 import click
 
-from aligntools.cli.placing import Named, check
+from aligntools.cli.placing import Named, placed
 from aligntools.cli.standins.arguments import Parser, Untouched, fail
 from aligntools.ground.errors import DataError
 
@@ -66,13 +66,16 @@ def command(args):
         # of scores eflomal does not ask
         if named.flag in ("-f", "-r") and not o.overwrite and os.path.exists(named.path):
             raise fail(PROGRAM, f"output file {named.path} exists, will not overwrite!")
-    check(read, written)
     aligner = Aligner(
         model=o.model, score_model=o.score_model, null_prior=o.null_prior,
         source_prefix_len=o.source_prefix_len, source_suffix_len=o.source_suffix_len,
         target_prefix_len=o.target_prefix_len, target_suffix_len=o.target_suffix_len,
     )  # fmt: skip
-    with running(o.model, o.verbose) as reporter, contextlib.closing(sides_of(o)) as sides:
+    with (
+        placed(read, written),
+        running(o.model, o.verbose) as reporter,
+        contextlib.closing(sides_of(o)) as sides,
+    ):
         priors = text_lines(o.priors) if o.priors else None
         names = (o.input or o.source, o.input or o.target, o.priors or "")
         align_lines(aligner, *sides.lines, outputs, priors, quiet=not o.verbose, progress=reporter, names=names)
