@@ -17,9 +17,16 @@ def _end(number, _frame):
     sys.exit(128 + number)
 
 
+class _Interrupt(KeyboardInterrupt):
+    """Of another type: where code that is evaluated from text ends with the exact one, Python 3.11 kills the process.
+
+    That is when it ends, whatever has caught the exception, so that its exit status is not the program's.
+    """
+
+
 def _interrupt(number, _frame):
     if not held_signals.waits(number):
-        raise KeyboardInterrupt
+        raise _Interrupt
 
 
 def end_quietly():

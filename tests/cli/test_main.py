@@ -164,6 +164,21 @@ def test_a_signal_waits_until_a_kernel_is_compiled(number, status):
     assert went_on == [1, 2]
 
 
+def test_an_interrupt_in_text_that_is_evaluated_gives_the_program_s_own_status():
+    code = """
+import os, signal, sys, click
+from aligntools.cli.main import run
+
+@click.command("x")
+def command():
+    eval("os.kill(os.getpid(), signal.SIGINT)")
+
+sys.exit(run(command, [], "x"))
+"""
+    reset = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False, **reset).returncode == 130
+
+
 def test_a_second_signal_does_not_wait():
     went_on = []
 
