@@ -85,6 +85,7 @@ def case(runner, parameter: click.Parameter, value: str) -> dict:
         rows=runner.rows(),
         ignored=tuple(OLD),
         outputs=(*runner.outputs(), *written, *_logs(folder), *_states(folder, parameter)),
+        numbers=not (isinstance(parameter.type, click.types.StringParamType) and "nan" in shown),
     )
     verdict = verdicts.judge(ending, folder, expected)
     word = verdict.word
