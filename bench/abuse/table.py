@@ -15,7 +15,7 @@ def arguments(parser):
     """Add what the harness takes."""
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes at once [%(default)s]")
-    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--parts", nargs="+", choices=(*PARTS, "none"), default=PARTS)
     parser.add_argument("--lines", nargs="+", type=int, metavar="N", help="of lines.txt [all]")
     parser.add_argument("--random", type=int, default=100, metavar="N", help="random damages an input [%(default)s]")
     parser.add_argument("--contents", type=int, default=60, metavar="N", help="for models, with the checksum right")
@@ -31,7 +31,7 @@ def arguments(parser):
 
 def run(o):
     """Run the harness; return the section's title and text."""
-    place = driving.prepare(o.work)
+    place = driving.prepare(o.work) if set(o.parts) & set(PARTS) else None
     chosen = [line.number for line in lines.read() if not o.lines or line.number in o.lines]
     common = {"place": str(place), "seed": o.seed}
     found = _kept(o.cases, o.parts) if o.cases and o.cases.exists() else {}
