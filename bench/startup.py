@@ -38,6 +38,7 @@ def run(o):
         for name, command in commands.items():
             with tempfile.TemporaryDirectory(dir=o.work) as cache:
                 where = {"ALIGNTOOLS_CACHE_DIR": cache, "ALIGNTOOLS_PORTABLE": str(int(name is PORTABLE))}
+                where |= {"HOME": cache, "XDG_CACHE_HOME": cache}  # code that is kept there would be used
                 flags = ["-q", *([] if name == "warmup" else ["--threads", o.threads])]
                 command = measuring.aligntools(*command, *flags)
                 cold = measuring.run(command, **where).seconds

@@ -39,6 +39,11 @@ contrastive-align -i S/de-en.txt --save-model c.atm --save-weights c.json > c
 contrastive-align -m c.atm -w c.json -i S/de-en.txt --beam 4 > c.2
 contrastive-align -m a.atm -i S/de-en.txt --features paper --start paper --sentences 60 --constraint block-itg > c.3
 contrastive-align -m a.atm -i S/de-en.txt --gold S/de-en.wa --folds 2 --save-weights gold.json > c.4
+filter -i S/de-en.txt --save-model filter.atm --rejected rejected > kept
+filter -m filter.atm -i S/de-en.txt --all > kept.2
+align -i S/de-en.txt --fast --save-priors priors > priored
+align -s S/fr-en.fr -t S/fr-en.en --priors priors > priored.2
+drop-ins stand-ins
 symmetrize -c grow-diag-final-and a.f a.r --check S/de-en.de S/de-en.en > s
 symmetrize -c grow-diag --flavor symal a.f a.r > s.2
 symmetrize -c fmeasure a.f a.r > s.3

@@ -41,10 +41,10 @@ _ROW = "line TAB reason TAB score TAB source TAB target"
     click.option("--rejected", metavar="FILE", type=options.WRITTEN, help=f"Write the others here, as {_ROW}."),
     click.option("--source-output", metavar="FILE", type=options.WRITTEN,
                  help="Write the source side of pairs that pass here, and nothing to -o."),
-    click.option("--target-output", metavar="FILE", type=options.WRITTEN, help="Their target side."),
+    click.option("--target-output", metavar="FILE", type=options.WRITTEN, help="Write their target side here."),
     click.option("--scores", metavar="FILE", type=options.WRITTEN,
-                 help="Write, for every line of input: score, coverage of source and target, ln p per word, copied"
-                      " part, reason."),
+                 help="Write a line for every line of input: score, coverage of source and target, ln p per word,"
+                      " copied part, reason."),
     click.option("--save-model", metavar="FILE", type=options.WRITTEN, help="Save the model that was trained."),
 )  # fmt: skip
 @options.group(

@@ -67,5 +67,9 @@ def safe():
         with _written_whole():
             yield
     finally:
-        sys.stderr.flush()
         sys.stderr = stderr
+        if stderr is not None:
+            try:
+                stderr.flush()
+            except (OSError, ValueError):  # or the interpreter tries at its end, and changes the exit status
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

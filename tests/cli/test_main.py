@@ -24,7 +24,8 @@ from tests.cli.running import ROOT, fails, run
 
 @pytest.fixture(autouse=True)
 def _signals():
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)}
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the suite runs in the background
     yield
     for number, handler in handlers.items():
         signal.signal(number, handler)

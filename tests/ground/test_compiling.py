@@ -95,7 +95,9 @@ def test_where_the_package_is_does_not_matter(tmp_path):
         "k(1.0); print(aligntools.__file__, sum(k.stats.cache_misses.values()), 'numba.np.arraymath' in sys.modules)"
     )
     compiled = [
-        python(code, ALIGNTOOLS_CACHE_DIR=str(tmp_path / "cache"), PYTHONPATH=str(path)).stdout.decode().split()
+        python(code, HOME=str(tmp_path), ALIGNTOOLS_CACHE_DIR=str(tmp_path / "cache"), PYTHONPATH=str(path))
+        .stdout.decode()
+        .split()
         for path in (ROOT, tmp_path)
     ]
     assert compiled[0][0] != compiled[1][0]
