@@ -205,25 +205,10 @@ def writing(path):
         yield out
         out.flush()
         return
-    foreign = None  # what else fails meanwhile is not this file's
     # a device or a named pipe has nothing to rename
     appears = not os.path.exists(path) or os.path.isfile(path)
-    try:
-        with (
-            appearing.appearing(path) if appears else contextlib.nullcontext(path) as name,
-            open(name, "r+b" if appears else "wb") as raw,
-            _compressor(path, raw) as out,
-        ):
-            try:
-                yield _Output(path, out)
-            except OSError as error:
-                foreign = error
-                raise
-            out.flush()
-    except OSError as error:
-        if error is foreign:
-            raise
-        raise _cannot_write(path, error) from None
+    with _writing(path, appears) as out:
+        yield out
 
 
 @contextlib.contextmanager
@@ -233,14 +218,21 @@ def writing_for_holders(path):
     For callers that hold their files open, by name or without one, and read them afterwards: a renamed file would leave
     them with the old one. It is emptied at once.
     """
-    path = str(path)
-    if not os.path.isfile(path) or path == "/dev/stdout":
-        with writing(path) as out:
-            yield out
-        return
-    foreign = None
+    held = os.path.isfile(path) and str(path) != "/dev/stdout"
+    with _writing(str(path), appears=False) if held else writing(path) as out:
+        yield out
+
+
+@contextlib.contextmanager
+def _writing(path, appears):
+    """Write a file that appears whole, or in its place."""
+    foreign = None  # what else fails meanwhile is not this file's
     try:
-        with open(path, "wb") as raw, _compressor(path, raw) as out:
+        with (
+            appearing.appearing(path) if appears else contextlib.nullcontext(path) as name,
+            open(name, "r+b" if appears else "wb") as raw,
+            _compressor(path, raw) as out,
+        ):
             try:
                 yield _Output(path, out)
             except OSError as error:
