@@ -8,6 +8,8 @@ from bench import contrastive_exact as exact
 from tests import naive_contrastive as naive
 from tests.aligning.contrastive.making import ALL, candidates_of, random_pair, random_weights
 
+pytestmark = pytest.mark.slow  # it compiles what the measurements alone need
+
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from([(1, 1), (2, 3), (3, 3), (2, 4), (4, 2)]))
