@@ -15,6 +15,7 @@ import numpy as np
 from aligntools.formats import files
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.errors import DataError
+from aligntools.ground.ranges import shown
 
 #: How NULL, id 0 of every vocabulary, is called in files.
 NULL = b"<NULL>"
@@ -213,8 +214,10 @@ def _take_lines(builder, block, path, first):
         name, *fields = row.split(b"\t")
         kind = _KINDS.get(name)
         if kind is None:
-            shown, known = row[:60].decode("utf-8", "replace"), ", ".join(PAIRS + JUMPS)
-            raise DataError(path, number, f"'{shown}' does not begin with {known} and a tab")
+            known = ", ".join(PAIRS + JUMPS)
+            raise DataError(
+                path, number, f"'{shown(row.decode('utf-8', 'replace'))}' does not begin with {known} and a tab"
+            )
         _check_row(kind, fields, path, number)
         found[kind].append(fields)
     for kind, rows in found.items():
@@ -224,22 +227,22 @@ def _take_lines(builder, block, path, first):
 
 def _check_row(kind, fields, path, line):
     """Raise the error of a line's fields, if they have one."""
-    shown = b" ".join([kind.encode(), *fields])[:60].decode("utf-8", "replace")
+    row = b" ".join([kind.encode(), *fields])[:60].decode("utf-8", "replace")
     columns = 2 if kind in PAIRS else 1
     words = {"LEX": fields[:2], "FERF": fields[:1], "FERR": fields[:1]}.get(kind, [])
     if len(fields) != columns + 1 or b"" in words:
-        raise DataError(path, line, f"'{shown}' is not {_FORMS[kind]}, with tabs between them")
+        raise DataError(path, line, f"'{row}' is not {_FORMS[kind]}, with tabs between them")
     if kind != "LEX":
         what, least = ("a jump", -_MOST) if kind in JUMPS else ("a number of links", 0)
         if not _is_whole(fields[-2], least):
-            raise DataError(path, line, f"'{fields[-2].decode('utf-8', 'replace')}' is not {what}, in '{shown}'")
+            raise DataError(path, line, f"'{shown(fields[-2].decode('utf-8', 'replace'))}' is not {what}, in '{row}'")
     try:
         alpha = float(fields[-1])
     except ValueError:
         alpha = np.nan
     if not 0 <= alpha <= _MUCH:
-        value = fields[-1].decode("utf-8", "replace")
-        raise DataError(path, line, f"'{value}' is not a count from 0 to {_MUCH:g}, in '{shown}'")
+        value = shown(fields[-1].decode("utf-8", "replace"))
+        raise DataError(path, line, f"'{value}' is not a count from 0 to {_MUCH:g}, in '{row}'")
 
 
 def _is_whole(text, least):

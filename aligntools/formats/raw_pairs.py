@@ -229,7 +229,8 @@ class RawPairs:
             found = text.read(most)
             if len(found[0]) < most:
                 total = self.line + len(found[0])
-                raise DataError(text.path, None, f"ends after {total} lines; the text that goes with it has more")
+                problem = f"there is no line {total + 1}, but the text that goes with it has one"
+                raise DataError(text.path, total, problem)
             sides += found
         self.line += most
         return sides

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from aligntools.cli.standins import PROGRAMS
 from bench.abuse import lines, processes, verdicts
 from bench.abuse.forking import Ending
 from bench.abuse.processes import Setting
@@ -371,7 +372,7 @@ def case(place: Path, seed: int, name: str, line: lines.Line, number: int, good:
         Path(f"{home}.tmp").mkdir(mode=0o777)
         scene.setting.environment["TMPDIR"] = f"{home}.tmp"
         scene.expected.outputs = tuple(n for n in good if n)
-        scene.expected.own_words = line.command in ("fast_align", "atools")
+        scene.expected.own_words = line.command in PROGRAMS
         with FAULTS[name](scene):
             ending = scene.run()
             verdict = _judge(scene, ending, name)

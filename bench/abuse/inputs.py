@@ -4,6 +4,7 @@ import random
 import re
 from collections.abc import Iterator
 
+from aligntools.cli.standins import PROGRAMS
 from bench.abuse import damages, driving, lines, model_damages, verdicts
 
 
@@ -93,7 +94,7 @@ def _expected(runner, place, changed, way, fixed, data, path):
         same = {name: held for name, held in runner.good.items() if "log" not in name and not name.endswith(".atm")}
     text = word.kind not in lines.LINELESS and not (fixed and fixed.whole)
     packed = fixed is not None and (fixed.suffix or way.startswith("packed"))
-    own = runner.line.command in ("fast_align", "atools")
+    own = runner.line.command in PROGRAMS
     return verdicts.Expected(
         names=("<stdin>",) if word.stream else (path.name,),
         others=tuple(w.text for w in runner.line.inputs if w is not word), line=text,

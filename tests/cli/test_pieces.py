@@ -190,7 +190,7 @@ def test_pairs_of_other_words_are_blank_and_counted(inside, pieces, words, tmp_p
             lambda lines: [*lines[1:], lines[0]],
             ":1: the source pieces do not spell the words of the text; so in 240 of",
         ),
-        (lambda lines: lines[:-1], "p: ends after 239 lines"),
+        (lambda lines: lines[:-1], "p:239: there is no line 240, but the text that goes with it has one"),
         (lambda lines: [*lines, "a ||| b"], "p:241: this line has no counterpart"),
     ],
     ids=["off by one", "short", "long"],

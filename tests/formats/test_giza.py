@@ -1,6 +1,7 @@
 import pytest
 
-from aligntools.formats.giza import read_giza_a3
+from aligntools.formats.giza import format_giza_a3, read_giza_a3
+from aligntools.formats.pharaoh import parse_pharaoh
 from aligntools.ground.errors import DataError
 
 
@@ -49,3 +50,9 @@ def test_giza_files_that_are_wrong(file, change, message):
     with pytest.raises(DataError) as caught:
         read_giza_a3(file(A3.replace(*change)))
     assert message in str(caught.value)
+
+
+def test_words_in_a3_have_no_byte_order_mark_and_no_carriage_return():
+    links = parse_pharaoh(b"0-0\n")
+    one = format_giza_a3(links, b"a b", b"c")
+    assert format_giza_a3(links, b"\xef\xbb\xbfa b\r", b"c\r") == one
