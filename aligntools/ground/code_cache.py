@@ -253,12 +253,13 @@ class CodeCache(FunctionCache):
 
         What only the compiler needs is loaded where there is something to compile: it takes half as long as Numba.
         """
-        rtsys.initialize(target_context)
-        found = self._found(sig, target_context)
-        if found is not None:
-            return found
-        _load_array_functions()
-        target_context.refresh()
+        with held_signals.held():
+            rtsys.initialize(target_context)
+            found = self._found(sig, target_context)
+            if found is not None:
+                return found
+            _load_array_functions()
+            target_context.refresh()
         folder = self._folders.writable()
         if folder is None:
             turns.enter(None)
