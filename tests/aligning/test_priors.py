@@ -20,7 +20,7 @@ from aligntools.formats.bitext import read_bitext
 from aligntools.formats.memory_text import TextLines
 from aligntools.formats.pharaoh import Links
 from aligntools.formats.priors import Priors, priors_of
-from tests import naive
+from tests import naive_priors
 from tests.aligning.building import close
 from tests.aligning.test_training import learn
 from tests.places import ROOT
@@ -42,7 +42,7 @@ def small(sentences=CORPUS, lowercase=True):
 
 
 def as_counts(priors: Priors) -> dict:
-    """Return counts as `naive.count_priors` does."""
+    """Return counts as `naive_priors.count_priors` does."""
     words = [["<NULL>", *v.words()[1:]] for v in (priors.source_vocabulary, priors.target_vocabulary)]
     sides = {"LEX": (0, 1), "FERF": (0,), "FERR": (1,)}
     out = {}
@@ -68,7 +68,7 @@ def aligned(draw):
 
 @given(st.lists(aligned(), min_size=1, max_size=6), st.integers(1, 5))
 def test_links_are_counted_as_the_slow_way_does(sentences, cut):
-    wanted = naive.count_priors(sentences)
+    wanted = naive_priors.count_priors(sentences)
     text, (forward, reverse) = [[s[k] for s in sentences] for k in (0, 1)], [[s[k] for s in sentences] for k in (2, 3)]
     found = at.count_priors(*text, forward, reverse)
     assert as_counts(found) == wanted
@@ -173,7 +173,7 @@ def test_ibm1_with_priors_is_the_slow_ways(direction, iterations):
     pairs = LEXICAL
     if direction == "reverse":
         corpus, pairs = [(t, s) for s, t in corpus], {(t, s): n for (s, t), n in pairs.items()}
-    table = naive.ibm1_with_priors(corpus, pairs, iterations)
+    table = naive_priors.ibm1_with_priors(corpus, pairs, iterations)
     words, lexicon = member.words, member.lexicon
     rows = np.repeat(np.arange(member.table.n_source), np.diff(member.table.ptr))
     for x, (s, t) in enumerate(zip(rows.tolist(), member.table.ids.tolist(), strict=True)):
