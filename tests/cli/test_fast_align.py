@@ -65,8 +65,9 @@ def test_flags_with_values():
 
 @pytest.mark.parametrize(
     "line",
-    ["", "-d", "-x -i f", "-i f more", "-i f -I x", "-i f -I 0", "-i f -q 1", "-i f -v -a 0", "-i f -T nan"],
-)
+    ["", "-d", "-x -i f", "-i f more", "-i f -I x", "-i f -I 0", "-i f -q 1", "-i f -v -a 0", "-i f -T nan",
+     "-i f -I 1 -p t"],
+)  # fmt: skip
 def test_wrong_flags(line):
     with pytest.raises(WrongFlags):
         flags_of(line)
@@ -103,9 +104,14 @@ def test_usage():
 # --- what the real fast_align says
 
 
-@pytest.mark.parametrize("name", ["forward", "reverse", "ibm1"])
-def test_links_and_messages_are_fast_aligns(name):
-    flags = {"forward": ["-dov"], "reverse": ["-dov", "-r", "-s"], "ibm1": ["-N", "-I", "3"]}[name]
+@pytest.mark.parametrize(
+    ("name", "flags"),
+    {
+        "forward": ["-dov"], "reverse": ["-dov", "-r", "-s"], "ibm1": ["-N", "-I", "3"],
+        "unlearned": ["-dor", "-s", "-I", "1"],
+    }.items(),
+)  # fmt: skip
+def test_links_and_messages_are_fast_aligns(name, flags):
     done = fast_align("-i", TEXT, *flags)
     lines, expected = (data.decode().splitlines() for data in (done.stdout, (GOLDENS / f"{name}.align").read_bytes()))
     assert [line.split(" ||| ")[0] for line in lines] == [line.split(" ||| ")[0] for line in expected]
@@ -119,6 +125,18 @@ def test_links_and_messages_are_fast_aligns(name):
     for line, other in zip(said, real, strict=True):
         for x, y in zip(number.findall(line), number.findall(other), strict=True):
             assert float(x) == pytest.approx(float(y), rel=2e-5, abs=1e-6), line
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ([], "\n\n\n"), (["-N"], "0-0 0-1 0-2\n\n0-0\n"), (["-d"], "0-0 0-1 1-2\n\n0-0\n"),
+        (["-r"], "\n\n\n"), (["-N", "-r"], "0-0 1-0\n\n0-0\n"), (["-T", "0.05", "-q", "0.4"], "\n\n0-0\n"),
+    ],
+)  # fmt: skip
+def test_the_first_iteration_aligns_by_position_where_it_is_the_last(flags, expected):
+    done = fast_align("-i", "-", "-I", "1", *flags, stdin=b"a b ||| x y z\n ||| x\na ||| x\n")
+    assert done.stdout.decode() == expected  # as fast_align, but for the blank pair, which is not in its way
 
 
 def test_dots_come_every_thousand_lines():

@@ -5,11 +5,13 @@ or IBM 1 without, and the length of the observed side Poisson. Small enough for 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
 from aligntools.aligning.models.diagonal_series import TENSION_RANGE, prior_as_fast_align
+from aligntools.formats.pharaoh import Links
 from aligntools.formats.ttable import NULL, TTable
 
 #: Probability of a pair of words that the table does not have.
@@ -61,6 +63,11 @@ class TableAligner:
             Positions, -1 for NULL, which wins where it is as probable; else the first of equals. The natural
             logarithm of the observed side's probability, its length included.
         """
+        best, nats = self.link(conditioning, observed)
+        return best, log_length(len(observed), len(conditioning), self.ratio) + nats
+
+    def link(self, conditioning, observed) -> tuple[np.ndarray, float]:
+        """Do what `align` does, but leave the length out of the probability."""
         n_c, n_o = len(conditioning), len(observed)
         scores = self.table.lookup(conditioning, observed, FLOOR)
         if self.tension is None:
@@ -80,4 +87,31 @@ class TableAligner:
             total += nulls
             best[scores.max(axis=0) <= nulls] = -1
         with np.errstate(divide="ignore"):
-            return best, log_length(n_o, n_c, self.ratio) + float(np.log(total).sum())
+            return best, float(np.log(total).sum())
+
+
+def link_by_position(aligner: TableAligner, given, observed) -> tuple[Links, np.ndarray]:
+    """Link words of which nothing is known: their positions alone decide, whatever the table of the aligner says.
+
+    Parameters
+    ----------
+    given, observed : np.ndarray [shape=(sentences,), dtype=int64]
+        Words of the sentences.
+
+    Returns
+    -------
+    Links, np.ndarray [shape=(sentences,), dtype=float64]
+        Each link has the given word's position first. ``ln p`` of the observed words, their number left out;
+        0 for blank pairs, which have no links.
+    """
+    blind = replace(aligner, table=TTable({}, {}, np.empty(0, np.int64), np.empty(0)))
+
+    @cache
+    def found(n_given, n_observed):
+        if not n_given or not n_observed:
+            return [], 0.0
+        positions, nats = blind.link([b""] * n_given, [b""] * n_observed)
+        return [(j, i) for i, j in enumerate(positions.tolist()) if j >= 0], nats
+
+    rows = [found(*lengths) for lengths in zip(given.tolist(), observed.tolist(), strict=True)]
+    return Links.from_lists(links for links, _ in rows), np.array([nats for _, nats in rows])

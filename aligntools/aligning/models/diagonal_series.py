@@ -3,6 +3,8 @@
 `diagonal` has what the prior and its gradient are by the paper (Dyer, Chahuneau & Smith 2013, section 2).
 """
 
+import math
+
 import numpy as np
 
 #: Least and greatest tension.
@@ -26,7 +28,7 @@ def climb_as_fast_align(tension, expected, shapes, counts, steps=8, rate=20.0):
     word = np.arange(1, len(times) + 1) - np.repeat(ends - shapes[:, 1], shapes[:, 1]).astype(float)
     taken = []
     for _ in range(steps):
-        found = _series(word, observed, given, tension) / _normalizer(word, given, observed, tension)
+        found = _series(word, observed, given, tension) / _normalizer(word, given, observed, tension, np.exp)
         prior = float((times * found).sum() / times.sum())
         taken.append((prior, tension))
         tension = min(max(tension + (expected / times.sum() - prior) * rate, TENSION_RANGE[0]), TENSION_RANGE[1])
@@ -35,7 +37,7 @@ def climb_as_fast_align(tension, expected, shapes, counts, steps=8, rate=20.0):
 
 def prior_as_fast_align(i, j, m, n, tension, p_null):
     """Return the prior probability of links between observed words i of m and given words j of n, all from 1 on."""
-    return np.exp(_feature(i, j, m, n) * tension) / (_normalizer(i, m, n, tension) / (1.0 - p_null))
+    return _exp(_feature(i, j, m, n) * tension) / (_normalizer(i, m, n, tension, _exp) / (1.0 - p_null))
 
 
 def settle_ties(links, given, observed, tension, p_null):
@@ -67,6 +69,11 @@ def settle_ties(links, given, observed, tension, p_null):
     return pairs
 
 
+def _exp(x):
+    """Return the exponential as C has it, which settles ties: NumPy's has another last bit now and then."""
+    return np.array([math.exp(v) for v in x.ravel().tolist()]).reshape(x.shape)
+
+
 def _parts(i, m, n, tension):
     """Return the position before the diagonal, how many are after it (unsigned, 32 bits), and the series' ratio."""
     below = np.floor(i * n / m)
@@ -77,10 +84,10 @@ def _feature(i, j, m, n):
     return -np.abs(j / n - i / m)
 
 
-def _normalizer(i, m, n, tension):
+def _normalizer(i, m, n, tension, exp):
     """Return the sum of ``exp(tension * feature)`` over n positions, as two geometric series."""
     below, above, ratio = _parts(i, m, n, tension)
-    top, bottom = (np.exp(_feature(i, j, m, n) * tension) for j in (below + 1, below))
+    top, bottom = (exp(_feature(i, j, m, n) * tension) for j in (below + 1, below))
     total = np.where(below > 0, bottom * (1 - ratio**below) / (1 - ratio), 0.0)
     return total + np.where(above > 0, top * (1 - ratio**above) / (1 - ratio), 0.0)
 

@@ -84,7 +84,7 @@ class Flags:
     @property
     def learning(self) -> int:
         """Iterations that learn; the last one only aligns."""
-        return max(self.iterations - 1, 1)
+        return self.iterations - 1
 
     @property
     def log_not_null(self) -> float:
@@ -122,6 +122,8 @@ def parse(args) -> Flags:
         return flags
     if not flags.input:
         raise WrongFlags
+    if flags.iterations == 1 and flags.conditional_probabilities and not flags.force_align:
+        raise WrongFlags("-I 1 learns nothing, so that there is no table for -p; -I 2 is the least")
     for name, allowed in _ranges(flags).items():
         if getattr(flags, name) not in allowed:
             raise WrongFlags(f"--{name} must be {allowed}, not {shown(getattr(flags, name))}")
@@ -303,20 +305,49 @@ def train(flags, write):
         report.say("INITIAL PASS ")
         bitext = read_bitext(flags.input, case_sensitive=True, tab_separates=True)
         report.read(bitext)
-        aligner = train_with(
-            bitext, None, settings_of(flags), case_sensitive=True, threads=pool, keep_text=False, progress=report.step
-        )
         links, nats = 0, 0.0
-        blocks = aligner.align_blocks(bitext, directions=False, threads=pool)
-        for block in blocks:
-            text = format_pharaoh(report.settled(block, bitext, aligner.model.views[0]), order)
+        if flags.learning:
+            aligner = train_with(
+                bitext, None, settings_of(flags), case_sensitive=True, threads=pool, keep_text=False,
+                progress=report.step,
+            )  # fmt: skip
+            view = aligner.model.views[0]
+            blocks = aligner.align_blocks(bitext, directions=False, threads=pool)
+            settled = ((block, report.settled(block, bitext, view)) for block in blocks)
+        else:
+            settled = ((block, block.table) for block in unlearned_blocks(flags, bitext))
+        for block, table in settled:
+            text = format_pharaoh(table, order)
             out.write(_with_scores(text, report.scores(block)) if flags.print_scores else text)
-            links += len(block.table.pairs)
+            links += len(table.pairs)
             nats += report.aligned(block)
         report.finish(nats)
         if flags.conditional_probabilities:
             write_ttable(aligner, flags.conditional_probabilities, flags.beam_threshold)
     reporter.summary(len(bitext), links, bitext.skipped.summary())
+
+
+def unlearned_blocks(flags, bitext):
+    """Yield what the first iteration of fast_align finds, which aligns where it is the last: all words are alike."""
+    import numpy as np
+
+    from aligntools.aligning.applying.table_aligner import TableAligner, link_by_position
+    from aligntools.api.alignments import Alignments
+    from aligntools.formats.corpus import parts_of
+    from aligntools.formats.pharaoh import Links
+
+    tension = flags.diagonal_tension if flags.favor_diagonal else None
+    aligner = TableAligner(None, tension, flags.p0, not flags.no_null_word)
+    for part in parts_of(bitext, flags.thread_buffer_size):
+        lengths = np.array([part.source.lengths(), part.target.lengths()])
+        lengths[:, lengths.min(axis=0) == 0] = 0
+        given, observed = lengths[:: -1 if flags.reverse else 1]
+        links, nats = link_by_position(aligner, given, observed)
+        nats -= observed * flags.log_not_null  # which the report adds to the figures of a model
+        if flags.reverse:
+            links = Links(links.pairs[:, ::-1], links.offsets).sorted()
+        probabilities = np.ones(len(links.pairs), np.float32)
+        yield Alignments(links, probabilities, None, None, np.array([nats, nats]), lengths, part.skipped)
 
 
 def _with_scores(text, scores):
