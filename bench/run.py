@@ -25,6 +25,7 @@ python bench/run.py translation_speed --texts DIR --data DIR
 python bench/run.py translation_studies --texts DIR --treebanks DIR
 python bench/run.py abuse --seed 1
 python bench/run.py eflomal_form --data DIR --atools A --eflomal E
+python bench/run.py fast_align_form --data DIR --fast-align F
 python bench/run.py clients --clients SOURCES --client-python PYTHON --data DIR --eflomal E
 
 DIR holds gold links and text as ``<pair>/<set>.wa``, ``<set>.en``, ``<set>.<other>`` (or .gz); ALIGNTOOLS_REALDATA
@@ -69,6 +70,7 @@ COMMANDS = {
     "translation_studies": "the studies of Li et al. 2011: imputed text by size, reverse language model, k",
     "abuse": "what is promised under damaged inputs, senseless options, faults and kills",
     "eflomal_form": "eflomal-align and its stand-in on every gold set: AER and time",
+    "fast_align_form": "fast_align and its stand-in: links, tension, time and memory",
     "clients": "programs that call other aligners, run with our stand-ins",
     "contrastive_study": "the studies of Liu & Sun 2015: approximation, noise, features, systems",
 }
