@@ -127,8 +127,10 @@ def _run(command, args, prog_name, debug):
         return 0
     except KeyboardInterrupt:
         return 130
-    except (AligntoolsError, MemoryError, OSError) as error:
-        if debug:
+    except Exception as error:
+        if status := signals.status():
+            return status
+        if debug or not isinstance(error, (AligntoolsError, MemoryError, OSError)):
             raise
         if isinstance(error, MemoryError):
             message = "out of memory; try --max-memory, a shorter corpus or a smaller model"

@@ -8,12 +8,15 @@ from aligntools.ground import held_signals
 
 #: Seconds until an exception that went nowhere is raised once more.
 AGAIN = 0.01
+#: The signals of this run whose exceptions were raised.
+_raised: list[int] = []
 
 
 def _end(number, _frame):
     if held_signals.waits(number):
         return
     signal.signal(number, signal.SIG_IGN)  # a terminal that closes sends it more than once
+    _raised.append(number)
     sys.exit(128 + number)
 
 
@@ -26,7 +29,17 @@ class _Interrupt(KeyboardInterrupt):
 
 def _interrupt(number, _frame):
     if not held_signals.waits(number):
+        _raised.append(number)
         raise _Interrupt
+
+
+def status() -> int | None:
+    """Return the exit status of a run that a signal has ended; None where none has.
+
+    Its exception may come out as another: Python 3.11 makes a RuntimeError of what ``__set_name__`` raises, and
+    libraries that catch everything make theirs.
+    """
+    return 128 + _raised[0] if _raised else None
 
 
 def end_quietly():
@@ -43,6 +56,7 @@ def ending():
     ignores the exception, and goes on. Here such an exception, ``KeyboardInterrupt`` too, is raised again a moment
     later. An interrupt raises ``KeyboardInterrupt`` after `end_quietly`, too.
     """
+    _raised.clear()
     interrupt = signal.getsignal(signal.SIGINT)
     if interrupt in (signal.SIG_DFL, signal.default_int_handler):
         signal.signal(signal.SIGINT, _interrupt)

@@ -128,6 +128,25 @@ def test_a_signal_in_a_destructor_ends_the_run_too(number, status, capfd):
     assert "gnored" not in capfd.readouterr().err
 
 
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(
+    "error", [RuntimeError("in __set_name__"), DataError("corpus", 7, "no words"), OSError(5, "x")]
+)
+def test_a_signal_whose_exception_comes_out_as_another_ends_the_run_as_its_own_does(number, status, error, capfd):
+    @click.command("x")
+    def command():
+        try:
+            os.kill(os.getpid(), number)
+            sum(range(1000))
+        except BaseException as ended:
+            raise error from ended  # as Python 3.11 does where a class is made, with what __set_name__ raises
+
+    assert run_program(command, [], "x") == status
+    assert capfd.readouterr() == ("", "")
+    with pytest.raises(ZeroDivisionError):  # the next run of this process has seen no signal
+        run_program(raising(ZeroDivisionError()), [], "x")
+
+
 def test_an_interrupt_ends_a_program_that_loads_without_a_word():
     before, seen = signal.getsignal(signal.SIGINT), []
     try:
