@@ -210,6 +210,9 @@ def test_other_pieces_are_refused(inside, pieces, tmp_path, change, problem):
         (("--pieces", "x", "--to-words"), "--to-words is for text in pieces"),
         (("--scheme", "bpe"), "--scheme is about"),
         (("--output-format", "tsv", "--link-probabilities"), "leave out --link-probabilities"),
+        (("--moses-dir", "x", "--pieces", "x"), "--moses-dir counts links of the text as it is given"),
+        (("--moses-dir", "x", "--source-pieces", "x"), "--moses-dir counts links of the text as it is given"),
+        (("--moses-dir", "x", "--to-words"), "--moses-dir counts links of the text as it is given"),
     ],
 )
 def test_options_that_exclude_each_other(inside, options, problem):
@@ -228,6 +231,8 @@ def test_words_are_not_taken_for_pieces(inside):
         (("--unicode-spaces",), "goes with --check"),
         (("--to-words", "-", "b"), "only one of the files can be standard input"),
         (("--to-words", "a", "b", "--to-pieces", "a", "b"), "not both"),
+        (("--to-words", "a", "b", "--to", "giza", "--check", "a", "b"), "change units and format one after the other"),
+        (("--to-pieces", "a", "b", "--to", "giza", "--check", "a", "b"), "change units and format one after the other"),
     ],
 )
 def test_options_of_symmetrize_that_exclude_each_other(options, problem):
