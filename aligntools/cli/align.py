@@ -27,7 +27,8 @@ _priors = options.group(
     click.option("--save-priors", metavar="FILE", type=options.WRITTEN,
                  help="Write such counts of this text's alignment."),
     options.setting("--prior-lexical", of=PriorWeights, name="lexical",
-                    help="What a link of --priors weighs beside one of the text."),
+                    help="What a link of --priors weighs beside one of the text; 1 takes counts written by hand at"
+                         " their word."),
     options.setting("--prior-fertility", of=PriorWeights, name="fertility", help="The same of a fertility."),
     options.setting("--prior-jumps", of=PriorWeights, name="jumps", help="The same of a jump."),
 )  # fmt: skip

@@ -184,6 +184,20 @@ def test_ibm1_with_priors_is_the_slow_ways(direction, iterations):
             close(lexicon.reverse[x] * lexicon.t_inverse[t], table[pair[::-1]], 1e-4)
 
 
+@pytest.mark.parametrize("joint", [True, False])
+def test_what_priors_name_is_not_pruned(joint):
+    """Of all pairs that occur together, but for those of the priors, none counts enough to stay."""
+    priors = priors_of([("das", "the", 0.1), ("ein", "book", 3), ("klein", "a", 9)])  # the last never meet
+    how = {"look_alike": False, "views": (0,), "model": "hmm", "ibm_iterations": 2, "model_iterations": 2}
+    (member,), _ = learn(
+        small(), **how, joint=joint, prune=99.0, priors=lambda words: view_priors(priors, words, True, ONES)
+    )
+    words, table = member.words, member.table
+    rows = np.repeat(np.arange(table.n_source), np.diff(table.ptr))
+    pairs = zip(rows.tolist(), table.ids.tolist(), strict=True)
+    assert {(words.s_words[s], words.t_words[t]) for s, t in pairs} == {("das", "the"), ("ein", "book")}
+
+
 def test_jumps_with_priors():
     """The M-step divides counts by exposures; the priors' exposures are in proportion to the text's."""
     rng = np.random.default_rng(3)

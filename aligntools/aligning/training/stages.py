@@ -222,7 +222,10 @@ class _Training:
             c[:] = 0
 
     def prune(self):
-        """Leave out the pairs that hardly count, and what is kept a pair."""
+        """Leave out the pairs that hardly count, and what is kept a pair; pairs that priors name stay."""
+        if self.given_pairs is not None:
+            for c in self.counts:
+                np.maximum(c, self.settings.prune, out=c, where=self.given_pairs > 0)
         self.table, self.counts = prune(self.table, self.counts, self.settings.prune)
         self.matrices.table = self.table
         self.looks = None
