@@ -2,6 +2,8 @@
 
 import contextlib
 import itertools
+import json
+import os
 import random
 import subprocess
 import threading
@@ -23,22 +25,27 @@ def arguments(parser):
 
 
 def run(o):
+    kept = o.work / f"soak-{report.code_hash()}.json"
+    found = json.loads(kept.read_text()) if kept.exists() else {}
     measuring.run(measuring.aligntools("warmup", "-q"))
     commands = _commands(o.work / "soak")
-    rows = []
     for name in o.services.split(","):
+        if found.get(name, {}).get("asked") == [o.requests, o.soak_seed]:
+            continue
         measuring.note(f"{name}: {o.requests:,} requests")
-        found = soak(measuring.aligntools(*commands[name]), requests(name, o.requests, o.soak_seed), o.requests, name)
-        rows.append(_row(name, found))
-        measuring.note(" | ".join(rows[-1]))
+        seen = soak(measuring.aligntools(*commands[name]), requests(name, o.requests, o.soak_seed), o.requests, name)
+        found[name] = seen | {"asked": [o.requests, o.soak_seed], "load": os.getloadavg()[0]}
+        measuring.note(" | ".join(_row(name, found[name])))
+        kept.write_text(json.dumps(found))
     header = ["service", "requests", "answers", "MB at a tenth", "MB at the end", "most MB", "µs each, first tenth",
-              "last tenth", "exit status"]  # fmt: skip
+              "last tenth", "CPU µs each, second tenth", "last tenth", "load", "exit status"]  # fmt: skip
     body = [
         "Short random sentences of the samples' words, one word in ten unknown and one request in a hundred odd (blank,"
         f" not UTF-8, malformed), seed {o.soak_seed}, through one live pipe with `--unbuffered`, one thread, up to"
         f" {AHEAD} requests ahead of their answers. Memory is what is resident (VmRSS), looked at {LOOKS} times; times"
-        " are from a request's tenth of the run, writing and reading by the client included.",
-        report.table(header, rows),
+        " are from a request's tenth of the run, writing and reading by the client included; CPU is the service's own."
+        " Of each service the last run is shown; load is the machine's at its end.",
+        report.table(header, [_row(name, seen) for name, seen in found.items()]),
         report.circumstances(1),
     ]
     return "Soak", "\n\n".join(body)
@@ -99,7 +106,8 @@ def soak(command, asked, count, name):
     Returns
     -------
     dict
-        ``requests``, ``answers``; ``memory``, the bytes resident at each look; ``seconds``, of each tenth; ``status``.
+        ``requests``, ``answers``; ``memory``, the bytes resident at each look; ``seconds`` and ``cpu``, of each tenth;
+        ``status``.
     """
     process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=report.ROOT)
     room, sent = threading.Semaphore(AHEAD), [0]
@@ -114,7 +122,7 @@ def soak(command, asked, count, name):
 
     threading.Thread(target=write, daemon=True).start()
     ends = [count * k // 10 for k in range(1, 11)]
-    every, answers, memory, seconds, began = max(1, count // LOOKS), 0, [], [], time.perf_counter()
+    every, answers, memory, times, used = max(1, count // LOOKS), 0, [], [time.perf_counter()], [_cpu(process.pid)]
     for line in process.stdout:
         if name == "parse" and line != b"\n":  # an answer ends with a blank line
             continue
@@ -123,11 +131,13 @@ def soak(command, asked, count, name):
         if answers % every == 0:
             memory.append(_resident(process.pid))
         while ends and answers >= ends[0]:
-            seconds.append(time.perf_counter() - began - sum(seconds))
+            times.append(time.perf_counter())
+            used.append(_cpu(process.pid))
             ends.pop(0)
     process.stdout.close()
     return {
-        "requests": sent[0], "answers": answers, "memory": memory, "seconds": seconds, "status": process.wait(),
+        "requests": sent[0], "answers": answers, "memory": memory, "seconds": _steps(times), "cpu": _steps(used),
+        "status": process.wait(),
     }  # fmt: skip
 
 
@@ -140,11 +150,25 @@ def _resident(pid):
     return next((int(line.split()[1]) << 10 for line in status.splitlines() if line.startswith("VmRSS")), 0)
 
 
+def _cpu(pid):
+    """Return the seconds of CPU that a process has used; 0 where it has ended."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _steps(values):
+    return [after - before for before, after in itertools.pairwise(values)]
+
+
 def _row(name, found):
-    memory, seconds = [x for x in found["memory"] if x], found["seconds"]
+    memory, seconds, cpu = [x for x in found["memory"] if x], found["seconds"], found["cpu"]
     tenth = found["requests"] / 10
     return [
         name, f"{found['requests']:,}", f"{found['answers']:,}", f"{memory[len(memory) // 10] / 1e6:,.1f}",
         f"{memory[-1] / 1e6:,.1f}", f"{max(memory) / 1e6:,.1f}", f"{1e6 * seconds[0] / tenth:,.0f}",
-        f"{1e6 * seconds[-1] / tenth:,.0f}", str(found["status"]),
+        f"{1e6 * seconds[-1] / tenth:,.0f}", f"{1e6 * cpu[1] / tenth:,.0f}", f"{1e6 * cpu[-1] / tenth:,.0f}",
+        f"{found['load']:.1f}", str(found["status"]),
     ]  # fmt: skip

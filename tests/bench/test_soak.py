@@ -20,6 +20,7 @@ def test_answers_are_counted_against_requests():
             "        sys.stdout.buffer.write(line); sys.stdout.buffer.flush()"]  # fmt: skip
     found = soak.soak(echo, [b"x\n"] * 40, 40, "tag")
     assert (found["requests"], found["answers"], found["status"]) == (40, 39, 0)
+    assert len(found["seconds"]) == len(found["cpu"]) == 9  # the last tenth lacks an answer
     assert found["memory"][0] > 1 << 20  # the last looks may come after its end
     trees = soak.soak([echo[0], echo[1], echo[2].replace("7", "-1")], [b"x\n", b"\n"] * 20, 40, "parse")
     assert trees["answers"] == 20
