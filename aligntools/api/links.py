@@ -218,6 +218,7 @@ def combine_files(
     to_pieces: tuple[str, str] | None = None,
     words: tuple[str, str] | None = None,
     scheme: Scheme = "auto",
+    in_place: bool = False,
 ) -> "Tally":
     """Combine, convert, check, draw or compare alignment files of any length, in constant memory.
 
@@ -251,6 +252,8 @@ def combine_files(
         The same text in words. Then letters say which pieces a word has, else the pieces' marks.
     scheme : str
         How pieces are marked; ``auto`` looks at them.
+    in_place : bool
+        The output may be one of the files that are read: the result replaces it once it is whole.
 
     Returns
     -------
@@ -260,13 +263,18 @@ def combine_files(
     Raises
     ------
     UsageProblem
-        When these do not go together.
+        When these do not go together, or the output is a file that is read.
     DataError
         For a line that cannot be read, a link out of range, or files that do not have the same number of lines.
     """
     from aligntools.aligning.links.operations import OPERATIONS, combine
     from aligntools.aligning.links.piece_texts import PieceTexts
+    from aligntools.formats import named_files
 
+    if not in_place:
+        texts_read = {"paths": paths, "check": check, "to_words": to_words, "to_pieces": to_pieces, "words": words}
+        read = [named_files.Named(name, path) for name, found in texts_read.items() for path in found or ()]
+        named_files.check(read, [named_files.Named("output", output)])
     how: dict[str, Any] = {"flavor": flavor, "order": order, "index_base": index_base, "format": format}
     how |= {"check": check, "unicode_spaces": unicode_spaces, "to": to}
     if to_words is None and to_pieces is None:

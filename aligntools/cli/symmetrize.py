@@ -156,7 +156,7 @@ def command(operands, name, first, second, output, in_place, quiet, verbose, **h
             )
         output = paths[0]
     with notices.shown(quiet):
-        tally = combine_files(name, paths, output, **how)
+        tally = combine_files(name, paths, output, in_place=in_place, **how)
     if verbose:
         read = f"{tally.first}" if len(paths) == 1 else f"{tally.first} and {tally.second}"
         sys.stderr.write(

@@ -119,6 +119,17 @@ def test_files_that_are_there_are_written_in_place_and_new_ones_appear_whole(tmp
     assert sorted(p.name for p in tmp_path.iterdir()) == ["new", "there"]
 
 
+def test_texts_are_not_written_over(tmp_path):
+    text, numbers = tmp_path / "text", tmp_path / "numbers"
+    text.write_text("a b\n")
+    with open(text) as source, pytest.raises(ValueError, match="text is the file that is read as src_input"):
+        eflomal.Aligner().align(source, ["a b"], links_filename_fwd=str(text))
+    numbers.write_text("1 2\n2 0 1\n")
+    with pytest.raises(ValueError, match="numbers is the file that is read as source_filename"):
+        eflomal.align(str(numbers), str(numbers), links_filename_rev=str(numbers))
+    assert (text.read_text(), numbers.read_text()) == ("a b\n", "1 2\n2 0 1\n")
+
+
 def test_words_are_what_python_splits():
     """A no-break space parts words for eflomal's callers, and so positions count."""
     source = ["a\u00a0b c"] * 5

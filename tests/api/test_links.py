@@ -70,6 +70,19 @@ def test_files(tmp_path):
         combine_files("joint", [], str(out))
 
 
+def test_a_file_that_is_read_is_replaced_only_where_it_is_meant(tmp_path):
+    links, text = tmp_path / "links", tmp_path / "text"
+    links.write_bytes(b"0-1\n")
+    text.write_bytes(b"a b\n")
+    with pytest.raises(at.UsageProblem, match="links is the file that is read as paths"):
+        combine_files("invert", [str(links)], str(links))
+    with pytest.raises(at.UsageProblem, match="text is the file that is read as check"):
+        combine_files("invert", [str(links)], str(text), check=(str(text), str(text)))
+    assert (links.read_bytes(), text.read_bytes()) == (b"0-1\n", b"a b\n")
+    combine_files("invert", [str(links)], str(links), in_place=True)
+    assert links.read_bytes() == b"1-0\n"
+
+
 SOURCES, TARGETS = ["das Haus", "", "das Buch"], [["the", "house"], [], ["the", "book", "."]]
 LINKS = [[(0, 0), (1, 1)], [], "0-0 1-1"]
 

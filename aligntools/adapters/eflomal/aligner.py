@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 from aligntools.adapters.eflomal.priors import read_priors, to_eflomal_priors_file
 from aligntools.adapters.eflomal.running import Outputs, check_models, run
 from aligntools.adapters.eflomal.text import MAX_LENGTH, cutter, lines_of, to_eflomal_text_file
-from aligntools.ground.errors import DataError
+from aligntools.ground.errors import DataError, UsageProblem
 
 if TYPE_CHECKING:
     from aligntools.api.progress import Progress
@@ -114,10 +114,13 @@ class Aligner:
         Raises
         ------
         ValueError
-            When the sides do not have the same number of lines, or a line of the priors is none.
+            When the sides do not have the same number of lines, a line of the priors is none, or an output is a file
+            that is read.
         """
         outputs = Outputs(links_filename_fwd, links_filename_rev, scores_filename_fwd, scores_filename_rev)
+        read = {"src_input": src_input, "trg_input": trg_input, "priors_input": priors_input}
         with _as_value_errors():
+            _keep_apart({name: getattr(file, "name", None) for name, file in read.items()}, outputs)
             align_lines(self, src_input, trg_input, outputs, priors_input, quiet)
 
 
@@ -160,7 +163,11 @@ def align(
     outputs = Outputs(
         links_filename_fwd, links_filename_rev, scores_filename_fwd, scores_filename_rev, statistics_filename
     )
+    read = {
+        "source_filename": source_filename, "target_filename": target_filename, "priors_filename": priors_filename,
+    }  # fmt: skip
     with _as_value_errors():
+        _keep_apart(read, outputs)
         align_numbered(
             source_filename, target_filename, outputs, priors_filename, model, score_model, null_prior, quiet
         )
@@ -187,8 +194,18 @@ def _as_value_errors() -> Iterator[None]:
     """Raise errors of data as eflomal's callers know them."""
     try:
         yield
-    except DataError as error:
+    except (DataError, UsageProblem) as error:
         raise ValueError(str(error)) from error
+
+
+def _keep_apart(read: dict[str, Any], outputs: Outputs) -> None:
+    """Refuse outputs that are files which are read: they are written in place."""
+    from aligntools.formats import named_files
+
+    def named(files: dict[str, Any]) -> list[named_files.Named]:
+        return [named_files.Named(name, path) for name, path in files.items() if isinstance(path, str)]
+
+    named_files.check(named(read), [file for file in named(vars(outputs)) if not file.standard])
 
 
 def _bitext(source: Iterable[str], target: Iterable[str], names: tuple[str, str]) -> "Bitext":
