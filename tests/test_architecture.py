@@ -158,6 +158,7 @@ EXCEPT = {
     ("aligntools/ground/memory.py", "files"),  # the kernel's own, which say how much there is
     (POLICY, "files"), (POLICY, "environment"), (CODE_FILES, "files"), (CODE_FOLDERS, "environment"),
     ("aligntools/ground/portable.py", "environment"),
+    ("aligntools/ground/worker.py", "output"),  # ends its own process, which no command line started
     ("aligntools/aligning/warming.py", "files"), ("aligntools/aligning/training/stages.py", "clock"),
 }  # fmt: skip
 

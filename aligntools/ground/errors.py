@@ -1,10 +1,20 @@
 """Everything that can be wrong with a user's input, as one hierarchy; ``cli`` turns it into exit codes."""
 
+from typing import Any
+
 
 class AligntoolsError(Exception):
     """Base class: one line for the user, ``exit_code`` for the shell."""
 
     exit_code = 1
+
+    def __reduce__(self) -> Any:
+        """Arrive from another process as it was raised there, whatever a subclass asks of its callers."""
+        return _as_raised, (type(self), self.args), self.__dict__
+
+
+def _as_raised(kind: type[AligntoolsError], args: tuple[Any, ...]) -> AligntoolsError:
+    return kind.__new__(kind, *args)
 
 
 class UsageProblem(AligntoolsError):

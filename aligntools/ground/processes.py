@@ -1,0 +1,254 @@
+"""Worker processes on this machine, one job at a time in each."""
+
+import contextlib
+import heapq
+import logging
+import multiprocessing.connection
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from aligntools.ground.engines import JobFunction
+from aligntools.ground.errors import ResourceError
+
+#: How many workers a job may end before it is given up.
+TRIES = 3
+#: Seconds that workers are given to end in order, removing unfinished files.
+GRACE = 2.0
+#: What the interpreter of a worker begins with: nothing of the program that starts it, so that this needs no guard.
+_BEGIN = """
+import sys
+from multiprocessing.connection import Connection
+jobs = Connection(int(sys.argv[1]))
+try:
+    sys.path[:], *rest = jobs.recv()
+except EOFError:
+    sys.exit()
+from aligntools.ground.worker import main
+main(jobs, *rest)
+"""
+
+
+class _Worker:
+    """A process, the pipe to it, and the number of the job that it does."""
+
+    def __init__(self, threads: int, limit: int | None) -> None:
+        self.job: int | None = None
+        self.ready = False
+        self.pipe, theirs = multiprocessing.connection.Pipe()
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-c", _BEGIN, str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+            )
+        with contextlib.suppress(OSError):  # seen where its answer is read
+            self.pipe.send((sys.path, threads, limit))
+
+    def begin(self, number: int, data: bytes) -> None:
+        """Send a job."""
+        self.job = number
+        with contextlib.suppress(OSError):
+            self.pipe.send_bytes(data)
+
+    def answer(self) -> tuple[Any, ...] | None:
+        """Return what it sent; None where it has ended."""
+        try:
+            return pickle.loads(self.pipe.recv_bytes())
+        except (EOFError, OSError):
+            return None
+
+    def how_it_ended(self) -> str:
+        """Return in words what became of it, once it has closed the pipe."""
+        _end([self])
+        status = self.process.returncode
+        return f"ended with status {status}" if status >= 0 else f"was killed by {_signal_name(-status)}"
+
+
+def _end(workers: Sequence[_Worker]) -> None:
+    """Close the pipes, which ends workers, wait, and kill what takes longer."""
+
+    def kill() -> None:
+        for worker in workers:
+            worker.process.kill()  # does nothing where it has ended
+
+    for worker in workers:
+        worker.pipe.close()
+    late = threading.Timer(GRACE, kill)
+    late.daemon = True
+    late.start()
+    try:
+        for worker in workers:
+            worker.process.wait()
+    except BaseException:
+        kill()
+        raise
+    finally:
+        late.cancel()
+
+
+def _signal_name(number: int) -> str:
+    with contextlib.suppress(ValueError):
+        return signal.Signals(number).name
+    return f"signal {number}"
+
+
+class _Log:
+    """Logs here what the workers log: a warning once, and of notes the first of a logger; all workers have the same."""
+
+    def __init__(self) -> None:
+        self._said: set[tuple[str, str]] = set()
+
+    def __call__(self, name: str, level: int, message: str) -> None:
+        said = (name, message if level >= logging.WARNING else "")
+        if said not in self._said:
+            self._said.add(said)
+            logging.getLogger(name).log(level, "%s", message)
+
+
+class _Stage:
+    """The jobs of one run: what is to do, what each ended, and what failed."""
+
+    def __init__(self, name: str, jobs: Sequence[Any]) -> None:
+        self._name, self._total = name, len(jobs)
+        self.waiting = list(range(len(jobs)))  # a heap: what is lost comes again before what was not begun
+        self._lost = dict.fromkeys(self.waiting, 0)
+        self.failed: dict[int, BaseException] = {}
+
+    def next(self) -> int | None:
+        """Return the number of the next job; None where none is left, or where none before a failed one is."""
+        if not self.waiting or (self.failed and self.waiting[0] > min(self.failed)):
+            return None
+        return heapq.heappop(self.waiting)
+
+    def lost(self, number: int, how: str) -> None:
+        """Take note that a job's worker has ended."""
+        self._lost[number] += 1
+        if self._lost[number] < TRIES:
+            heapq.heappush(self.waiting, number)
+            return
+        self.failed[number] = ResourceError(
+            f"{self._name}, job {number + 1} of {self._total}: {TRIES} workers ended one after the other (the last "
+            f"{how}); probably there was too little memory: give fewer --workers, or a lower --max-memory to keep to"
+        )
+
+
+class Processes:
+    """Runs jobs in processes on this machine.
+
+    The processes begin with the first job, and are other interpreters that import what the jobs need: the program
+    that uses them needs no ``if __name__ == "__main__"``, but its jobs' functions have to be in modules. They have
+    this process's environment, module path and folder of compiled code, and log through its loggers. They end with
+    it, however it ends. A worker that ends is replaced, and its job done again.
+
+    Parameters
+    ----------
+    workers : int
+        How many processes.
+    threads_each : int
+        Threads of each.
+    limit : int, optional
+        Bytes of memory that each may have.
+    """
+
+    def __init__(self, workers: int, threads_each: int = 1, limit: int | None = None) -> None:
+        self.workers = max(1, int(workers))
+        self._threads, self._limit = threads_each, limit
+        self._running: list[_Worker] = []
+        self._log = _Log()
+        self._failed_starts = 0
+
+    def run(self, stage: str, function: JobFunction, jobs: Sequence[Any], done: Callable[[], None]) -> None:
+        """Call the function for every job, in any worker.
+
+        Raises
+        ------
+        AligntoolsError, OSError, MemoryError
+            What the first job that failed raised, first in their order; those after it may not have been begun.
+            Where all workers that a job is given end, `ResourceError`.
+        """
+        work = _Stage(stage, jobs)
+        try:
+            while True:
+                self._give_out(work, function, jobs)
+                busy = {worker.pipe: worker for worker in self._running if worker.job is not None}
+                if not busy:
+                    break
+                for pipe in multiprocessing.connection.wait(list(busy)):
+                    self._take(work, busy[pipe], done)  # type: ignore[index]
+        except BaseException:
+            self.close()
+            raise
+        if work.failed:
+            raise work.failed[min(work.failed)]
+
+    def _give_out(self, work: _Stage, function: JobFunction, jobs: Sequence[Any]) -> None:
+        """Give every worker that has none a job; end those whose jobs come after one that failed."""
+        if work.failed:
+            first = min(work.failed)
+            self._end([w for w in self._running if w.job is not None and w.job > first])
+        while True:
+            idle = next((worker for worker in self._running if worker.job is None), None)
+            if idle is None and len(self._running) == self.workers:
+                return
+            number = work.next()
+            if number is None:
+                return
+            try:
+                if idle is None:
+                    idle = self._start()
+            except OSError as error:
+                raise ResourceError(
+                    f"worker {len(self._running) + 1} of {self.workers} cannot be started: {error.strerror} "
+                    "(give fewer --workers)"
+                ) from error
+            idle.begin(number, pickle.dumps((function, jobs[number])))
+
+    def _start(self) -> _Worker:
+        worker = _Worker(self._threads, self._limit)
+        self._running.append(worker)
+        return worker
+
+    def _take(self, work: _Stage, worker: _Worker, done: Callable[[], None]) -> None:
+        """Act on what a worker sent, or on its end."""
+        number, answer = worker.job, worker.answer()
+        assert number is not None
+        if answer is None:
+            self._running.remove(worker)
+            how = worker.how_it_ended()
+            if not worker.ready:
+                self._failed_starts += 1
+                if self._failed_starts == TRIES:
+                    raise ResourceError(
+                        f"worker processes do not start (the last {how}): probably there is too little memory"
+                    )
+                heapq.heappush(work.waiting, number)
+            else:
+                work.lost(number, how)
+            return
+        kind, *rest = answer
+        if kind == "log":
+            self._log(*rest)
+        elif kind == "ready":
+            worker.ready, self._failed_starts = True, 0
+        else:
+            worker.job = None
+            if kind == "failed":
+                work.failed[number] = rest[0]
+            else:
+                done()
+
+    def _end(self, workers: list[_Worker]) -> None:
+        self._running = [worker for worker in self._running if worker not in workers]
+        if workers:
+            _end(workers)
+
+    def close(self) -> None:
+        """End the workers, also those that do something, which they have seconds to end in order."""
+        self._end(self._running)

@@ -1,0 +1,83 @@
+"""Jobs that worker processes can import: each writes files of a folder, or goes wrong."""
+
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from aligntools.ground import memory
+from aligntools.ground.errors import DataError
+
+
+def square(job, pool):
+    """Write a number's square, by the pool's threads, and who did it."""
+    folder, number = job
+    (parts,) = pool.map(lambda x: x * x, [number])
+    Path(folder, str(number)).write_text(str(parts))
+    Path(folder, f"{number}.by").write_text(str(os.getpid()))
+
+
+def surroundings(job, pool):
+    """Write what a worker has of the process that started it."""
+    from aligntools.ground import kernels_vectors
+
+    kept = kernels_vectors.combine._cache.cache_path
+    Path(job).write_text(f"{pool.threads}\n{memory.limit()}\n{kept}\n{os.environ.get('ALIGNTOOLS_TEST')}")
+    print("not to be seen")
+    os.write(2, b"not to be seen")
+
+
+def dies(job, pool):
+    """End the process the first time that the job is begun, or each time."""
+    folder, number, always = job
+    begun = Path(folder, f"{number}.begun")
+    if number == 2 and (always or not begun.exists()):
+        begun.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    square((folder, number), pool)
+
+
+def fails(job, pool):
+    """Fail where a number is odd; the later, the sooner."""
+    folder, number, kind = job
+    time.sleep(max(0, 0.5 - number / 10))
+    if number % 2:
+        if kind == "data":
+            raise DataError(f"{folder}/text", number, "found x; expected y")
+        if kind == "disk":
+            raise OSError(28, "No space left on device", f"part-{number}")
+        raise ValueError(number, threading.Lock())
+    square((folder, number), pool)
+
+
+def warns(job, pool):
+    """Log what every worker logs."""
+    logging.getLogger("aligntools.test").warning("the same for all")
+    logging.getLogger("aligntools.test").info("a note")
+
+
+def waits(job, pool):
+    """Say where it runs, and never end."""
+    folder, number = job
+    Path(folder, f"{number}.part").write_text(str(os.getpid()))
+    os.replace(Path(folder, f"{number}.part"), Path(folder, str(number)))
+    try:
+        time.sleep(600)
+    finally:
+        Path(folder, f"{number}.ended").touch()
+
+
+def run_waiting(folder):
+    """Be a program whose workers wait: with the folder as its argument."""
+    from aligntools.ground.processes import Processes
+    from tests.ground import jobs  # where this module is the program, its functions are nowhere that workers look
+
+    engine = Processes(2)
+    engine.run("waiting", jobs.waits, [(folder, k) for k in range(2)], lambda: None)
+
+
+if __name__ == "__main__":
+    run_waiting(sys.argv[1])
