@@ -6,9 +6,12 @@ Both kinds of priors are given to both systems. Then the training text is cut in
 gold sentences in the ways of docs/tutorials/mt.md, and each part's alignment of these is scored.
 """
 
+import json
 import statistics
 import tempfile
 from pathlib import Path
+
+import numpy as np
 
 from bench import measuring, peers, quality, report, texts
 
@@ -21,6 +24,8 @@ SMALL = 1000
 CUT, PARTS = ("en-fr.dev", "en-cs.gold", "en-sv.gold"), 10
 #: Every so many of the parts is scored.
 EVERY = 3
+#: A set whose gold sentences are aligned with a file of very many priors, and the words a side of what fills it.
+MANY, MANY_WORDS = "en-fr.dev", 1_000_000
 HEURISTIC = "grow-diag-final-and"
 HEADER = "text\tsystem\tpriors\tsymmetrization\tAER"
 
@@ -28,6 +33,13 @@ HEADER = "text\tsystem\tpriors\tsymmetrization\tAER"
 def arguments(parser):
     parser.add_argument("--sets", metavar="A,B", help=f"only these gold sets [{','.join(SETS)}]")
     parser.add_argument("--cut", metavar="A,B", help=f"sets whose text is cut into parts [{','.join(CUT)}]")
+    parser.add_argument(
+        "--lines",
+        type=int,
+        default=25_000_000,
+        metavar="N",
+        help="of a file whose reading is timed; 0: none [%(default)s]",
+    )
     parser.add_argument("--kept", action="store_true", help="measure nothing; write the figures that there are")
 
 
@@ -152,7 +164,10 @@ def run(o):
         rows.append((name, whole, "all text", figures.of(name, "ours", "whole", lambda t=whole: _ours(o, t)), {}))
     rows = [row for row in rows if None not in row[3:]]
     parts = [_parts(o, figures, name) for name in (o.cut.split(",") if o.cut else CUT)]
-    return "Priors, and text in parts", _body(o, rows, [part for part in parts if len(part[2]) > 1])
+    body = _body(o, rows, [part for part in parts if len(part[2]) > 1])
+    return "Priors, and text in parts", "\n\n".join(
+        part for part in (*body, _many(o), report.circumstances(o.threads)) if part
+    )
 
 
 def _small(o, figures, theirs, name, some):
@@ -169,6 +184,66 @@ def _small(o, figures, theirs, name, some):
         ours = figures.of(text.name, "ours", maker, lambda f=flags: _ours(o, text, *f))
         kept = theirs if maker != "ours" else figures  # our priors change with our code
         yield name, text, maker, ours, kept.of(text.name, "eflomal", maker, lambda f=flags: _eflomal(o, text, *f))
+
+
+# A file of very many priors
+
+
+def _many(o):
+    """Return a table of what the gold sentences take with a file of very many priors, and without; None if unknown."""
+    kept = o.work / f"priors-lines-{report.code_hash()}.json"
+    found = json.loads(kept.read_text()) if kept.exists() else {}
+    if o.lines and not o.kept and str(o.lines) not in found:
+        _, text, _, large = _cut_texts(o, MANY)
+        path = _fill(o, _make_priors(o, large, "ours"))
+        measuring.note(f"{o.lines} lines of priors")
+        found[str(o.lines)] = {"bytes": path.stat().st_size}
+        for system in ("ours", "eflomal"):
+            for flags in ((), ("--priors", path)):
+                usage = _usage(o, system, text, flags)
+                row = {"seconds": usage.seconds, "cpu": usage.cpu, "peak": usage.peak}
+                found[str(o.lines)][f"{system} {'with' if flags else 'without'}"] = row
+        path.unlink()
+        kept.write_text(json.dumps(found))
+    if str(o.lines) not in found:
+        return None
+    figures = dict(found[str(o.lines)])
+    size = figures.pop("bytes")
+    rows = [
+        [name, f"{row['seconds']:.1f}", f"{row['cpu']:.1f}", f"{row['peak'] / 1e6:,.0f}"]
+        for name, row in figures.items()
+    ]
+    return (
+        f"The {MANY} gold sentences with a file of {o.lines:,} priors ({size / 1e6:,.0f} MB): `LEX` lines, those of the"
+        f" training text and others of a million made-up words a side. One run each, from start to exit.\n\n"
+    ) + report.table(["system, priors", "seconds", "CPU seconds", "peak MB"], rows)
+
+
+def _fill(o, real):
+    """Write a file of so many priors: given ones, then others of words that no text has; return where."""
+    path = o.work / "priors" / f"many.{o.lines}.priors"
+    rows = [line for line in real.read_bytes().splitlines(keepends=True) if line.startswith(b"LEX")][: o.lines]
+    rng = np.random.default_rng(1)
+    with open(path, "wb") as out:
+        out.writelines(rows)
+        left = o.lines - len(rows)
+        while left:
+            n = min(left, 1_000_000)
+            words = (MANY_WORDS * rng.random((n, 2)) ** 3).astype(int).tolist()  # few of them are frequent
+            out.write("".join(f"LEX\tgiven{a}\tother{b}\t{1 + a % 9}\n" for a, b in words).encode())
+            left -= n
+    return path
+
+
+def _usage(o, system, text, flags):
+    """Align, and return what it took."""
+    with tempfile.TemporaryDirectory(dir=o.work) as folder:
+        files = ["-s", text.source, "-t", text.target]
+        if system == "ours":
+            command = measuring.aligntools("align", "-q", "--threads", o.threads, *files, "-o", "/dev/null")
+        else:
+            command = [o.eflomal, "--overwrite", *files, "-f", Path(folder) / "f", "-r", Path(folder) / "r"]
+        return measuring.run([*command, *flags])
 
 
 # Text in parts
@@ -258,7 +333,7 @@ def _body(o, rows, parts):
             " (`--views`), so a part may do better than the whole.",
             report.table(["way", *names], cut),
         ]
-    return "\n\n".join(part for part in [*body, report.circumstances(o.threads)] if part)
+    return body
 
 
 def _least(found):
