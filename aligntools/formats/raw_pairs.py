@@ -20,21 +20,22 @@ _BOM = b"\xef\xbb\xbf"
 _ROWS = 1 << 15
 
 
-class Kept(io.RawIOBase):
-    """An input that can be read once, such as a pipe, and whose bytes are kept for a second reading.
-
-    The readers of this package take it in place of a path.
+class Through(io.RawIOBase):
+    """An input on its way to the readers of this package, which take it in place of a path.
 
     Parameters
     ----------
+    text : str or file
+        Where it comes from.
     path : str
+        What it is called in messages.
     keep : callable
         Given what is read, as it is read.
     """
 
-    def __init__(self, path, keep):
+    def __init__(self, text, path, keep):
         super().__init__()
-        self._path, self._file, self._keep = path, metered(open_input(path), path), keep
+        self._path, self._file, self._keep = path, metered(open_input(text), path), keep
         self.raw = getattr(self._file, "raw", None)  # which says whether it is live
 
     def __str__(self):
@@ -43,6 +44,18 @@ class Kept(io.RawIOBase):
     def readable(self) -> bool:
         """Tell that it can be read."""
         return True
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+
+class Kept(Through):
+    """An input that can be read once, such as a pipe, and whose bytes are kept for a second reading."""
+
+    def __init__(self, path, keep):
+        super().__init__(path, path, keep)
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Return bytes as the file does."""
@@ -59,11 +72,6 @@ class Kept(io.RawIOBase):
     def _kept(self, data):
         self._keep(data)
         return data
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-        super().close()
 
 
 class Queue:

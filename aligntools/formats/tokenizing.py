@@ -1,12 +1,9 @@
 """Raw text tokenized while it is read, by sacremoses, so that links can be brought back to the words of the text."""
 
-import io
 import re
 
 from aligntools.formats import malformed
-from aligntools.formats.files import open_input
-from aligntools.formats.metering import metered
-from aligntools.formats.raw_pairs import Queue, RawPairs, Sides, Spool
+from aligntools.formats.raw_pairs import Queue, RawPairs, Sides, Spool, Through
 from aligntools.ground.errors import UsageProblem
 
 _BOM = b"\xef\xbb\xbf"
@@ -52,22 +49,13 @@ class Tokenizer:
         return tokens if "".join(tokens) == word else [word]
 
 
-class _Tokenizing(io.RawIOBase):
+class _Tokenizing(Through):
     """An open text whose lines are tokenized as they are read."""
 
     def __init__(self, text, path, languages, format, keep):
-        super().__init__()
-        self._file, self._path = metered(open_input(text), path), path
+        super().__init__(text, path, keep)
         self._tokenizers = [Tokenizer(language) for language in languages]
-        self._format, self._keep, self._first = format, keep, True
-        self.raw = getattr(self._file, "raw", None)  # which says whether it is live
-
-    def __str__(self):
-        return str(self._path)
-
-    def readable(self) -> bool:
-        """Tell that it can be read."""
-        return True
+        self._format, self._first = format, True
 
     def readline(self, size: int | None = -1, /) -> bytes:
         """Return the next line, tokenized; one that is longer than ``size`` as it is, in parts."""
@@ -104,11 +92,6 @@ class _Tokenizing(io.RawIOBase):
         if self._format == "tsv":
             return b"\t".join(tokens)
         return line if any(malformed.SEPARATOR.search(side) for side in tokens) else b" ||| ".join(tokens)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-        super().close()
 
 
 class TokenizedPairs(RawPairs):

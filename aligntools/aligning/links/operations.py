@@ -120,24 +120,8 @@ def combine(
     ----------
     name : str
         One of `OPERATIONS`.
-    paths : sequence of str
-        As many as it takes; ``-`` is standard input, and twice ``-`` takes alternate lines from it.
-    output : str
-        A file, of any compression; ``-`` is standard output.
-    flavor : str
-        Whose scan order the growing methods follow; see `symmetrize`.
-    order : str or None
-        Sort links by ``source`` or ``target`` word; None is what the flavor's own program does.
-    index_base : int
-        What the first word is called in the files that are read.
-    format : str
-        One of `FORMATS`; ``giza`` stands for the files of both runs, of which the second is inverted.
-    check : (str, str) or None
-        Source and target text that every link must lie within.
-    to : str
-        One of `FORMATS`: how the result is written; ``giza`` has the words of ``check`` in it.
-    unicode_spaces : bool
-        Count the words of these as Python's `str.split` does, at no-break spaces and the like too.
+    paths, output, flavor, order, index_base, format, check, to, unicode_spaces
+        As `aligntools.api.links.combine_files` takes them.
     through : callable or None
         Given the links of the result, block by block, and the number of the first line; returns what is written.
 

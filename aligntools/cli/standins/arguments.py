@@ -15,6 +15,14 @@ class Untouched(click.Command):
         return []
 
 
+class UntouchedButDebug(Untouched):
+    """The same for programs without a ``--debug`` of their own: it stays ours."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Leave the other arguments alone."""
+        return super().parse_args(ctx, [argument for argument in args if argument != "--debug"])
+
+
 class Parser(argparse.ArgumentParser):
     """A parser of such arguments; wrong ones end the program with status 2, or what is given."""
 
@@ -27,6 +35,17 @@ class Parser(argparse.ArgumentParser):
         if message:
             sys.stderr.write(message)
         raise click.exceptions.Exit(self.wrong_status if status == 2 else status)
+
+
+def eflomal_parser(program: str, description: str) -> Parser:
+    """Return a command line with what eflomal's programs share: messages, and the text."""
+    p = Parser(prog=program, description=description)
+    p.add_argument("-v", "--verbose", action="store_true", help="say what is done")
+    p.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    p.add_argument("-s", "--source", metavar="FILE", help="source text")
+    p.add_argument("-t", "--target", metavar="FILE", help="target text")
+    p.add_argument("-i", "--input", metavar="FILE", help="both, ' ||| ' between the sides, instead of -s and -t")
+    return p
 
 
 def fail(program: str, message: str) -> click.exceptions.Exit:

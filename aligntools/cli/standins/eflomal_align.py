@@ -8,7 +8,7 @@ import re
 import click
 
 from aligntools.cli.placing import Named, placed
-from aligntools.cli.standins.arguments import Parser, Untouched, fail
+from aligntools.cli.standins.arguments import Parser, Untouched, eflomal_parser, fail
 from aligntools.ground.errors import DataError
 
 PROGRAM = "eflomal-align"
@@ -17,10 +17,8 @@ SEPARATOR = re.compile(r"(?<!\S)\|\|\|(?!\S)")
 
 def parser() -> Parser:
     """Return eflomal-align's command line."""
-    p = Parser(prog=PROGRAM, description="Aligns a parallel text as eflomal does, with aligntools' models.")
+    p = eflomal_parser(PROGRAM, "Aligns a parallel text as eflomal does, with aligntools' models.")
     without = "taken and without effect"
-    p.add_argument("-v", "--verbose", action="store_true", help="say what is done")
-    p.add_argument("--debug", action="store_true", help="show the traceback of an error")
     p.add_argument("--overwrite", action="store_true", help="replace files that are there")
     p.add_argument("--null-prior", type=float, default=0.2, metavar="X",
                    help="prior probability of no link [%(default)s]")  # fmt: skip
@@ -36,9 +34,6 @@ def parser() -> Parser:
     for number, name in ((1, "ibm1"), (2, "hmm"), (3, "fert")):
         p.add_argument(f"-{number}", f"--{name}-iters", type=int, metavar="N", help=without)
     p.add_argument("--n-samplers", type=int, default=3, metavar="N", help=without)
-    p.add_argument("-s", "--source", metavar="FILE", help="source text")
-    p.add_argument("-t", "--target", metavar="FILE", help="target text")
-    p.add_argument("-i", "--input", metavar="FILE", help="both, ' ||| ' between the sides, instead of -s and -t")
     p.add_argument("-f", "--forward-links", metavar="FILE", help="write links here: target words choose")
     p.add_argument("-r", "--reverse-links", metavar="FILE", help="write links here: source words choose")
     p.add_argument("-F", "--forward-scores", metavar="FILE", help="write costs of the target words here")

@@ -6,7 +6,7 @@ import io
 import click
 
 from aligntools.cli.placing import Named, placed
-from aligntools.cli.standins.arguments import Parser, Untouched
+from aligntools.cli.standins.arguments import Parser, Untouched, eflomal_parser
 from aligntools.cli.standins.eflomal_align import sides_of, texts
 from aligntools.ground.errors import DataError
 
@@ -15,12 +15,7 @@ PROGRAM = "eflomal-makepriors"
 
 def parser() -> Parser:
     """Return eflomal-makepriors' command line."""
-    p = Parser(prog=PROGRAM, description="Counts priors over aligned text, for eflomal-align -p and align --priors.")
-    p.add_argument("-v", "--verbose", action="store_true", help="say what is done")
-    p.add_argument("--debug", action="store_true", help="show the traceback of an error")
-    p.add_argument("-s", "--source", metavar="FILE", help="source text")
-    p.add_argument("-t", "--target", metavar="FILE", help="target text")
-    p.add_argument("-i", "--input", metavar="FILE", help="both, ' ||| ' between the sides, instead of -s and -t")
+    p = eflomal_parser(PROGRAM, "Counts priors over aligned text, for eflomal-align -p and align --priors.")
     p.add_argument("-f", "--forward-alignments", metavar="FILE", required=True, help="forward or symmetrized links")
     p.add_argument("-r", "--reverse-alignments", metavar="FILE", required=True,
                    help="reverse or symmetrized links; may be the same file")  # fmt: skip

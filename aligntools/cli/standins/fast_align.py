@@ -10,6 +10,7 @@ import click
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.cli import placing
 from aligntools.cli.standins.advice import in_own_terms
+from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.ground.ranges import amounts, counts, shown
 
 USAGE = """Usage: fast_align -i file.fr-en
@@ -385,20 +386,12 @@ def force(flags, write):
     write(f"TOTAL LOG PROB {total:g}\n")
 
 
-class _Getopt(click.Command):
-    """A command whose arguments are left as they are."""
-
-    def parse_args(self, ctx, args):
-        ctx.params["args"] = [a for a in args if a != "--debug"]
-        return []
-
-
 def _write(text):
     sys.stderr.write(text)
     sys.stderr.flush()
 
 
-@click.command("fast_align", cls=_Getopt, add_help_option=False)
+@click.command("fast_align", cls=UntouchedButDebug, add_help_option=False)
 def command(args):
     """Align as fast_align does."""
     try:

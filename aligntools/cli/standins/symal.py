@@ -7,6 +7,7 @@ import click
 
 from aligntools.aligning.links.symmetrize import grow
 from aligntools.cli.placing import Named, placed
+from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.formats import files
 from aligntools.formats.bal import format_union, parse_bal
 from aligntools.formats.pharaoh import LineReader, format_pharaoh
@@ -23,14 +24,6 @@ _ALIGNMENTS = {
 }  # fmt: skip
 _TRUTHS = {"true": True, "yes": True, "y": True, "false": False, "no": False, "n": False}
 _LINES = 3 * (1 << 14)
-
-
-class _Arguments(click.Command):
-    """A command whose arguments are left as they are."""
-
-    def parse_args(self, ctx, args):
-        ctx.params["args"] = [a for a in args if a != "--debug"]
-        return []
 
 
 def parse(args):
@@ -60,7 +53,7 @@ def parse(args):
     return found
 
 
-@click.command("symal", cls=_Arguments, add_help_option=False)
+@click.command("symal", cls=UntouchedButDebug, add_help_option=False)
 def command(args):
     """Symmetrize as symal does."""
     try:
