@@ -105,6 +105,7 @@ def test_kernels_import_kernels_and_numpy():
         ("safetensors", lambda name: package_of(name) == "formats"),
         ("zstandard", lambda name: package_of(name) == "formats"),
         ("sacremoses", lambda name: package_of(name) == "formats"),
+        ("distributed", lambda name: name == "aligntools/ground/cluster.py"),
     ],
 )
 def test_libraries_are_used_in_one_place(library, allowed):
@@ -113,7 +114,7 @@ def test_libraries_are_used_in_one_place(library, allowed):
     assert [name for name in users if not allowed(name)] == []
 
 
-@pytest.mark.parametrize("library", ["scipy", "tqdm", "safetensors", "zstandard", "sacremoses"])
+@pytest.mark.parametrize("library", ["scipy", "tqdm", "safetensors", "zstandard", "sacremoses", "distributed"])
 def test_slow_or_optional_libraries_are_imported_where_they_are_used(library):
     breaches = [
         f"{name}:{line}"
@@ -132,7 +133,7 @@ def test_what_is_imported_is_required():
         return {re.match(r"[\w-]+", line)[0] for line in text.split("\n") if line}
 
     required = names(setup["options"]["install_requires"])
-    optional = {"zstandard", "sacremoses"}
+    optional = {"zstandard", "sacremoses", "distributed"}
     assert optional <= names("\n".join(setup["options.extras_require"].values()))
     used = {module.split(".")[0] for tree in TREES.values() for module, *_ in imports(tree)}
     foreign = used - set(sys.stdlib_module_names) - {"aligntools"}
@@ -158,6 +159,7 @@ EXCEPT = {
     ("aligntools/ground/memory.py", "files"),  # the kernel's own, which say how much there is
     (POLICY, "files"), (POLICY, "environment"), (CODE_FILES, "files"), (CODE_FOLDERS, "environment"),
     ("aligntools/ground/portable.py", "environment"),
+    ("aligntools/ground/cluster.py", "files"),  # whether workers see what this machine does
     ("aligntools/ground/worker.py", "output"),  # ends its own process, which no command line started
     ("aligntools/aligning/warming.py", "files"), ("aligntools/aligning/training/stages.py", "clock"),
 }  # fmt: skip

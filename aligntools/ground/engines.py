@@ -4,10 +4,15 @@ A job reads and writes files of a folder that all workers see and returns nothin
 where a worker has died. What comes of all jobs is the same whatever runs them, in whatever order.
 """
 
+import heapq
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias
 
+from aligntools.ground.errors import ResourceError
 from aligntools.ground.parallel import Pool
+
+#: How many workers a job may end before it is given up.
+TRIES = 3
 
 #: Called with a job and a pool of threads; can be pickled.
 JobFunction: TypeAlias = Callable[[Any, Pool], None]
@@ -63,3 +68,59 @@ class Serial:
 
     def close(self) -> None:
         """Do nothing: the pool is its owner's."""
+
+
+class Work:
+    """The jobs of one run of an engine with workers: what is to do, how often workers ended, and what failed."""
+
+    def __init__(self, stage: str, jobs: Sequence[Any]) -> None:
+        self._stage, self._total = stage, len(jobs)
+        self._waiting = list(range(len(jobs)))  # a heap: what is lost comes before what was not begun
+        self._lost = dict.fromkeys(self._waiting, 0)
+        self.failed: dict[int, BaseException] = {}
+
+    def wanted(self, number: int) -> bool:
+        """Return whether a job is to be done: all are that come before the first that failed."""
+        return not self.failed or number < min(self.failed)
+
+    @property
+    def left(self) -> bool:
+        """Whether there are jobs that are to be done and are not given out."""
+        return bool(self._waiting) and self.wanted(self._waiting[0])
+
+    def next(self) -> int | None:
+        """Return the number of the next job; None where none is left."""
+        return heapq.heappop(self._waiting) if self.left else None
+
+    def again(self, number: int) -> None:
+        """Put a job back that was not begun."""
+        heapq.heappush(self._waiting, number)
+
+    def lost(self, number: int, how: str, advice: str) -> None:
+        """Put a job back whose worker has ended, or give it up.
+
+        Parameters
+        ----------
+        number : int
+        how : str
+            The worker ended, in words.
+        advice : str
+            What to do where jobs need too much memory.
+        """
+        self._lost[number] += 1
+        if self._lost[number] < TRIES:
+            self.again(number)
+        else:
+            self.failed[number] = ResourceError(
+                f"{self.name(number)}: {TRIES} workers ended one after the other (the last {how}); probably there was "
+                f"too little memory: {advice}"
+            )
+
+    def name(self, number: int) -> str:
+        """Return what a job is called in messages."""
+        return f"{self._stage}, job {number + 1} of {self._total}"
+
+    def check(self) -> None:
+        """Raise what the first job that failed raised."""
+        if self.failed:
+            raise self.failed[min(self.failed)]

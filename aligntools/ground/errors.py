@@ -50,6 +50,10 @@ class ResourceError(AligntoolsError):
     """The work does not fit in the memory or on the disk that it was given."""
 
 
+class ClusterError(AligntoolsError):
+    """A cluster cannot be reached, is lost, or its workers are not fit for the work."""
+
+
 def one_line(text: str) -> str:
     """Return a message as a line that does nothing to a terminal: what files hold may be quoted in it."""
     line = " ".join(text.splitlines())

@@ -1,7 +1,6 @@
 """Worker processes on this machine, one job at a time in each."""
 
 import contextlib
-import heapq
 import logging
 import multiprocessing.connection
 import pickle
@@ -12,13 +11,12 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from aligntools.ground.engines import JobFunction
+from aligntools.ground.engines import TRIES, JobFunction, Work
 from aligntools.ground.errors import ResourceError
 
-#: How many workers a job may end before it is given up.
-TRIES = 3
 #: Seconds that workers are given to end in order, removing unfinished files.
 GRACE = 2.0
+_ADVICE = "give fewer --workers, or a lower --max-memory to keep to"
 #: What the interpreter of a worker begins with: nothing of the program that starts it, so that this needs no guard.
 _BEGIN = """
 import sys
@@ -112,33 +110,6 @@ class _Log:
             logging.getLogger(name).log(level, "%s", message)
 
 
-class _Stage:
-    """The jobs of one run: what is to do, what each ended, and what failed."""
-
-    def __init__(self, name: str, jobs: Sequence[Any]) -> None:
-        self._name, self._total = name, len(jobs)
-        self.waiting = list(range(len(jobs)))  # a heap: what is lost comes again before what was not begun
-        self._lost = dict.fromkeys(self.waiting, 0)
-        self.failed: dict[int, BaseException] = {}
-
-    def next(self) -> int | None:
-        """Return the number of the next job; None where none is left, or where none before a failed one is."""
-        if not self.waiting or (self.failed and self.waiting[0] > min(self.failed)):
-            return None
-        return heapq.heappop(self.waiting)
-
-    def lost(self, number: int, how: str) -> None:
-        """Take note that a job's worker has ended."""
-        self._lost[number] += 1
-        if self._lost[number] < TRIES:
-            heapq.heappush(self.waiting, number)
-            return
-        self.failed[number] = ResourceError(
-            f"{self._name}, job {number + 1} of {self._total}: {TRIES} workers ended one after the other (the last "
-            f"{how}); probably there was too little memory: give fewer --workers, or a lower --max-memory to keep to"
-        )
-
-
 class Processes:
     """Runs jobs in processes on this machine.
 
@@ -173,7 +144,7 @@ class Processes:
             What the first job that failed raised, first in their order; those after it may not have been begun.
             Where all workers that a job is given end, `ResourceError`.
         """
-        work = _Stage(stage, jobs)
+        work = Work(stage, jobs)
         try:
             while True:
                 self._give_out(work, function, jobs)
@@ -185,14 +156,12 @@ class Processes:
         except BaseException:
             self.close()
             raise
-        if work.failed:
-            raise work.failed[min(work.failed)]
+        work.check()
 
-    def _give_out(self, work: _Stage, function: JobFunction, jobs: Sequence[Any]) -> None:
+    def _give_out(self, work: Work, function: JobFunction, jobs: Sequence[Any]) -> None:
         """Give every worker that has none a job; end those whose jobs come after one that failed."""
         if work.failed:
-            first = min(work.failed)
-            self._end([w for w in self._running if w.job is not None and w.job > first])
+            self._end([w for w in self._running if w.job is not None and not work.wanted(w.job)])
         while True:
             idle = next((worker for worker in self._running if worker.job is None), None)
             if idle is None and len(self._running) == self.workers:
@@ -215,7 +184,7 @@ class Processes:
         self._running.append(worker)
         return worker
 
-    def _take(self, work: _Stage, worker: _Worker, done: Callable[[], None]) -> None:
+    def _take(self, work: Work, worker: _Worker, done: Callable[[], None]) -> None:
         """Act on what a worker sent, or on its end."""
         number, answer = worker.job, worker.answer()
         assert number is not None
@@ -228,9 +197,9 @@ class Processes:
                     raise ResourceError(
                         f"worker processes do not start (the last {how}): probably there is too little memory"
                     )
-                heapq.heappush(work.waiting, number)
+                work.again(number)
             else:
-                work.lost(number, how)
+                work.lost(number, how, _ADVICE)
             return
         kind, *rest = answer
         if kind == "log":

@@ -70,6 +70,26 @@ def waits(job, pool):
         Path(folder, f"{number}.ended").touch()
 
 
+def sleeps(job, pool):
+    """Take some time."""
+    time.sleep(job)
+
+
+def alone(job, pool):
+    """Fail where another job is done by the same worker."""
+    from distributed import get_worker
+
+    own = Path(job, get_worker().name if isinstance(get_worker().name, str) else f"worker-{get_worker().name}")
+    own.touch(exist_ok=False)
+    time.sleep(0.05)
+    own.unlink()
+
+
+def sees_nothing(folder, token):
+    """Be a worker without a folder."""
+    return "is not there"
+
+
 def run_waiting(folder):
     """Be a program whose workers wait: with the folder as its argument."""
     from aligntools.ground.processes import Processes

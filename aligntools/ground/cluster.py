@@ -1,0 +1,385 @@
+"""Jobs on a Dask cluster: whatever started it, a laptop's processes, SLURM, Kubernetes or a cloud.
+
+Dask is imported here alone, and only where a cluster is asked for.
+"""
+
+import contextlib
+import functools
+import hashlib
+import itertools
+import json
+import logging
+import os
+import platform
+import queue
+import re
+import threading
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import aligntools
+from aligntools.ground import memory
+from aligntools.ground.engines import JobFunction, Work
+from aligntools.ground.errors import ClusterError, DataError, UsageProblem
+from aligntools.ground.parallel import Pool
+from aligntools.ground.portable import portable
+from aligntools.ground.worker import portable_error
+
+#: Seconds to reach the scheduler, and until a worker is there.
+CONNECT, APPEAR = 30.0, 60.0
+#: Seconds between two looks for workers that have come.
+LOOK = 2.0
+_ADVICE = "give workers more, or smaller parts with --part-size"
+_GO_ON = "the same command with the same --checkpoint goes on where it was"
+log = logging.getLogger("aligntools.cluster")
+
+
+@functools.cache
+def _dask() -> Any:
+    """Import ``distributed``, or say how to install it."""
+    try:
+        import distributed
+    except ImportError as error:
+        if error.name not in ("distributed", "dask"):
+            raise
+        raise UsageProblem("a cluster needs Dask: pip install 'aligntools[cluster]'") from error
+    return distributed
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Have Dask log nothing in the block; what matters is raised."""
+    names = [n for n in logging.root.manager.loggerDict if n.split(".")[0] in ("distributed", "tornado", "asyncio")]
+    loggers = [logging.getLogger(name) for name in ("distributed", "tornado", "asyncio", *names)]
+    before = [(logger, logger.disabled) for logger in dict.fromkeys(loggers)]
+    for logger, _ in before:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        for logger, disabled in before:
+            logger.disabled = disabled
+
+
+@functools.cache
+def _sources() -> str:
+    """Return a digest of the package's sources: versions in development differ without a number that does."""
+    root, digest = Path(aligntools.__file__).parent, hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:8]
+
+
+def _versions() -> dict[str, str]:
+    """Return what has to be the same everywhere for the bytes to be."""
+    found = {"python": platform.python_version()}
+    found |= {name: metadata.version(name) for name in ("numpy", "numba", "distributed")}
+    found["aligntools"] = f"{aligntools.__version__} (sources {_sources()})"
+    found["ALIGNTOOLS_PORTABLE"] = "on" if portable() else "off"
+    return found
+
+
+def _visible(folder: str, token: str) -> str | None:
+    """Return what keeps this worker from reading or writing a folder, in words."""
+    try:
+        Path(folder, token).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return "is not there" if not os.path.isdir(folder) else "is another folder there"
+    except OSError as error:
+        return f"cannot be read ({error.strerror})"
+    try:
+        own = Path(folder, f"{token}-{uuid.uuid4().hex[:8]}")
+        own.touch()
+        own.unlink()
+    except OSError as error:
+        return f"cannot be written ({error.strerror})"
+    return None
+
+
+def _readable(sizes: Sequence[tuple[str, int]]) -> tuple[str, str] | None:
+    """Return the first file that this worker cannot read as the client does, and why."""
+    for path, size in sizes:
+        try:
+            with open(path, "rb") as file:
+                found = os.fstat(file.fileno()).st_size
+        except OSError as error:
+            return path, f"cannot be read ({error.strerror})"
+        if found != size:
+            return path, f"is another file there ({found} bytes, here {size})"
+    return None
+
+
+@functools.cache
+def _pool(threads: int) -> Pool:
+    """Return the threads of this worker's jobs."""
+    return Pool(threads)
+
+
+@functools.cache
+def _turn(_worker: str) -> threading.Lock:
+    """Return what lets a worker do one job at a time, which has all of its threads and its memory."""
+    return threading.Lock()
+
+
+def _do(function: JobFunction, job: Any) -> None:
+    """Do a job on a worker."""
+    worker = _dask().get_worker()
+    bound = worker.memory_manager.memory_limit
+    with _turn(worker.address):
+        failed = None
+        try:
+            with memory.bounded(int(memory.SHARE * bound), asked=False) if bound else contextlib.nullcontext():
+                function(job, _pool(worker.state.nthreads))
+        except Exception as error:
+            failed = portable_error(error)
+    if failed is not None:
+        raise failed  # out of the block above: Dask would send also what cannot be sent, as its context
+
+
+class Cluster:
+    """Runs jobs on the workers of a Dask scheduler that runs.
+
+    Each worker does one job at a time, with as many threads as it was started with, and keeps to its share of the
+    memory that it was started with.
+
+    Parameters
+    ----------
+    address : str, optional
+        Of the scheduler, ``tcp://host:8786``.
+    scheduler_file : str, optional
+        The file that the scheduler was started with, in place of an address.
+    wait : float
+        Seconds until a worker is there.
+
+    Raises
+    ------
+    UsageProblem
+        Where Dask is not installed, or neither place is given, or both.
+    ClusterError
+        Where nothing answers, no worker comes, or versions differ.
+    """
+
+    def __init__(self, address: str | None = None, scheduler_file: str | None = None, *, wait: float = APPEAR) -> None:
+        if (address is None) == (scheduler_file is None):
+            raise UsageProblem("give either --cluster ADDRESS or --cluster-file FILE")
+        distributed = _dask()
+        self.workers, self._alone = 1, False
+        self._open = contextlib.ExitStack()
+        self._open.enter_context(_silent())
+        try:
+            self.address = address if address is not None else _address_in(str(scheduler_file))
+            self._client = self._connect(distributed)
+            self._open.callback(self._client.close, timeout=5)
+            self._wait_for_workers(wait)
+            self._addresses()
+            self._check_versions()
+        except BaseException:
+            self.close()
+            raise
+
+    def _connect(self, distributed: Any) -> Any:
+        try:
+            with warnings.catch_warnings(action="ignore"):  # Dask's own of versions; ours are more strict
+                return distributed.Client(self.address, timeout=CONNECT, set_as_default=False, name="aligntools")
+        except (OSError, ValueError, TimeoutError) as error:
+            reason = f"nothing answered within {CONNECT:.0f} s" if _is_timeout(error) else _first_line(error)
+            raise ClusterError(
+                f"no Dask scheduler at {self.address}: {reason} (give the address that `dask scheduler` prints to "
+                "--cluster, or the file that it writes with --scheduler-file to --cluster-file)"
+            ) from error
+
+    def _wait_for_workers(self, seconds: float) -> None:
+        try:
+            self._client.wait_for_workers(1, timeout=seconds)
+        except TimeoutError as error:
+            raise ClusterError(
+                f"the Dask scheduler at {self.address} has no workers, also after {seconds:.0f} s: start some with "
+                f"`dask worker {self.address}`"
+            ) from error
+
+    def _check_versions(self) -> None:
+        here = _versions()
+        for worker, there in sorted(self._ask(_versions).items()):
+            for name, version in here.items():
+                if there[name] != version:
+                    raise ClusterError(
+                        f"{name} is {version} here and {there[name]} at the worker {worker}: they have to be the same "
+                        "everywhere"
+                    )
+
+    def _ask(self, function: Callable[..., Any], *args: Any) -> dict[str, Any]:
+        """Call a function at each worker; return the answers by the workers' addresses."""
+        try:
+            answers = self._client.run(function, *args, on_error="return")
+        except (OSError, TimeoutError, RuntimeError) as error:
+            raise self._lost(error) from error
+        for worker, answer in answers.items():
+            if isinstance(answer, ImportError):
+                raise ClusterError(f"the worker {worker} has no aligntools that can be used: {_first_line(answer)}")
+            if isinstance(answer, Exception):
+                raise ClusterError(f"the worker {worker} does not answer: {_first_line(answer)}")
+        return answers
+
+    def _addresses(self) -> list[str]:
+        """Return the workers' addresses as they are now."""
+        try:
+            found = list(self._client.nthreads())
+        except (OSError, TimeoutError, RuntimeError) as error:
+            raise self._lost(error) from error
+        self.workers = max(1, len(found))
+        return found
+
+    def check_folder(self, folder: str | os.PathLike[str]) -> None:
+        """See that every worker reads and writes the folder that this process does.
+
+        Raises
+        ------
+        DataError
+            Which worker does not see which folder.
+        """
+        folder = os.path.abspath(folder)
+        token = Path(folder, f".aligntools-{uuid.uuid4().hex}")
+        token.write_text("seen", encoding="utf-8")
+        try:
+            answers = self._ask(_visible, folder, token.name)
+        finally:
+            token.unlink(missing_ok=True)
+        for worker, problem in sorted(answers.items()):
+            if problem:
+                raise DataError(
+                    folder, None,
+                    f"{problem} for the worker {worker} (give --tmpdir or --checkpoint a folder that all workers see)",
+                )  # fmt: skip
+
+    def check_files(self, paths: Sequence[str | os.PathLike[str]]) -> None:
+        """See that every worker reads the same files as this process.
+
+        Raises
+        ------
+        DataError
+            Which worker cannot read which file.
+        """
+        sizes = [(os.path.abspath(path), os.stat(path).st_size) for path in paths]
+        for worker, found in sorted(self._ask(_readable, sizes).items()):
+            if found:
+                path, problem = found
+                raise DataError(
+                    path, None, f"{problem} for the worker {worker} (put input into a folder that all workers see)"
+                )
+
+    def run(self, stage: str, function: JobFunction, jobs: Sequence[Any], done: Callable[[], None]) -> None:
+        """Call the function for every job, at any worker.
+
+        Raises
+        ------
+        AligntoolsError, OSError, MemoryError
+            What the first job that failed raised, first in their order.
+        ResourceError
+            Where a job ends worker after worker.
+        ClusterError
+            Where the scheduler is gone.
+        """
+        work = Work(stage, jobs)
+        name = f"{re.sub(r'[^a-zA-Z0-9_.]+', '_', stage).strip('_') or 'jobs'}-{uuid.uuid4().hex[:8]}"
+        running: dict[Any, tuple[int, str]] = {}  # the job's number and worker, by its future
+        ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        keys = itertools.count()
+        try:
+            while True:
+                workers = self._look(work, running)
+                for worker in workers - {worker for _, worker in running.values()}:
+                    if (number := work.next()) is None:
+                        break
+                    call = functools.partial(_do, function, jobs[number])
+                    future = self._client.submit(call, key=f"{name}-{next(keys)}", workers=[worker], pure=False)
+                    running[future] = number, worker
+                    future.add_done_callback(ended.put)
+                if not work.left and not any(work.wanted(number) for number, _ in running.values()):
+                    break
+                with contextlib.suppress(queue.Empty):
+                    self._take(work, running, ended.get(timeout=LOOK), done)
+        finally:
+            if running:
+                self._cancel(list(running))
+        work.check()
+
+    def _look(self, work: Work, running: dict[Any, tuple[int, str]]) -> set[str]:
+        """Return the workers as they are now; put back the jobs of those that are gone.
+
+        Dask would give a lost job to another worker by itself, but also behind another job.
+        """
+        self._see_connected()
+        workers = set(self._addresses())
+        if not workers and not self._alone:
+            log.warning("%s has no workers left: waiting for new ones", self.address)
+        self._alone = not workers
+        for future, (number, worker) in list(running.items()):
+            if worker not in workers and future.status == "pending":
+                del running[future]
+                self._cancel([future])
+                work.lost(number, f"at {worker}", _ADVICE)
+        return workers
+
+    def _take(self, work: Work, running: dict[Any, tuple[int, str]], future: Any, done: Callable[[], None]) -> None:
+        """Act on a job's end. Dask is to forget it then: it would do it again where its worker ends later."""
+        number, worker = running.pop(future, (None, ""))
+        if number is None:
+            return  # put back, and cancelled
+        status = future.status
+        if status == "finished":
+            done()
+        elif status == "error":
+            error = future.exception()
+            if isinstance(error, _dask().scheduler.KilledWorker):
+                work.lost(number, f"at {error.last_worker.address}", _ADVICE)
+            else:
+                work.failed[number] = error
+        else:
+            self._see_connected()
+            work.lost(number, f"at {worker}", _ADVICE)
+        future.release()
+
+    def _see_connected(self) -> None:
+        """Wait while Dask tries to reach the scheduler again, for as long as to reach it at first."""
+        while self._client.status == "connecting":
+            threading.Event().wait(0.1)
+        if self._client.status != "running":
+            raise self._lost()
+
+    def _cancel(self, futures: Sequence[Any]) -> None:
+        with contextlib.suppress(Exception):  # the scheduler may be gone
+            if self._client.status == "running":
+                self._client.cancel(futures, force=True)
+
+    def _lost(self, error: BaseException | None = None) -> ClusterError:
+        reason = f" ({_first_line(error)})" if error is not None and str(error) else ""
+        return ClusterError(f"the Dask scheduler at {self.address} is lost{reason}: {_GO_ON}")
+
+    def close(self) -> None:
+        """Leave the cluster as it is, without this client."""
+        with contextlib.suppress(Exception):
+            self._open.close()
+
+
+def _address_in(path: str) -> str:
+    """Return the address that a scheduler's file has."""
+    try:
+        address = json.loads(Path(path).read_text(encoding="utf-8"))["address"]
+    except FileNotFoundError as error:
+        raise DataError(path, None, "is not there; `dask scheduler --scheduler-file` writes it") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(path, None, "is not the file of a Dask scheduler (JSON with an address)") from error
+    return str(address)
+
+
+def _is_timeout(error: BaseException) -> bool:
+    return isinstance(error, TimeoutError) or "timed out" in str(error).lower()
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n")[0] or type(error).__name__

@@ -1,0 +1,185 @@
+"""Jobs on a Dask cluster: what Dask itself does is Dask's to test; here what is made of it."""
+
+import contextlib
+import json
+import sys
+import threading
+
+import pytest
+
+from aligntools.ground import cluster as module
+from aligntools.ground import memory
+from aligntools.ground.cluster import Cluster
+from aligntools.ground.errors import ClusterError, DataError, ResourceError, UsageProblem
+from tests.ground import jobs
+from tests.ground.test_engines import workers_of, written
+
+distributed = pytest.importorskip("distributed")
+
+
+@contextlib.contextmanager
+def local(processes=False, workers=2):
+    options = {"n_workers": workers, "threads_per_worker": 2, "dashboard_address": ":0", "silence_logs": 60}
+    with distributed.LocalCluster(processes=processes, **options) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def running():
+    with local() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def engine(running):
+    engine = Cluster(running.scheduler_address)
+    yield engine
+    engine.close()
+
+
+def test_the_same_files_as_elsewhere(tmp_path, engine):
+    done = []
+    engine.run("squares, all", jobs.square, [(str(tmp_path), k) for k in range(20)], lambda: done.append(1))
+    assert written(tmp_path) == {str(k): str(k * k) for k in range(20)}
+    assert len(done) == 20
+    assert engine.workers == 2
+    engine.run("nothing", jobs.square, [], lambda: None)
+
+
+def test_a_job_has_a_whole_worker(tmp_path, engine, running):
+    seen = str(tmp_path / "seen")
+    before = memory.limit()
+    engine.run("looking", jobs.surroundings, [seen], lambda: None)
+    threads, limit, *_ = (tmp_path / "seen").read_text().split("\n")
+    assert threads == "2"
+    assert int(limit) == int(0.75 * running.workers[0].memory_manager.memory_limit)
+    assert memory.limit() == before
+    engine.run("together", jobs.alone, [str(tmp_path)] * 6, lambda: None)  # fails where two are
+
+
+def test_stages_have_their_names_at_the_scheduler(tmp_path, engine, running):
+    engine.run("EM 1/3", jobs.square, [(str(tmp_path), k) for k in range(3)], lambda: None)
+    assert "EM_1_3" in {prefix for prefix in running.scheduler.task_prefixes}
+
+
+def test_the_first_error_in_order_arrives_as_it_is(tmp_path, engine, capfd):
+    with pytest.raises(DataError, match=r"text:1: found x; expected y") as caught:
+        engine.run("failing", jobs.fails, [(str(tmp_path), k, "data") for k in range(12)], lambda: None)
+    assert (caught.value.path, caught.value.line) == (f"{tmp_path}/text", 1)
+    assert "in fails" in caught.value.__notes__[0]
+    with pytest.raises(OSError, match="No space left") as caught:
+        engine.run("failing", jobs.fails, [(str(tmp_path), k, "disk") for k in range(3)], lambda: None)
+    assert (caught.value.errno, caught.value.filename) == (28, "part-1")
+    with pytest.raises(RuntimeError, match="ValueError"):  # what cannot be sent itself
+        engine.run("failing", jobs.fails, [(str(tmp_path), k, "other") for k in range(3)], lambda: None)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.slow
+def test_workers_that_end(tmp_path, capfd):
+    with local(processes=True) as found:
+        engine = Cluster(found.scheduler_address)
+        engine.run("dying", jobs.dies, [(str(tmp_path), k, False) for k in range(6)], lambda: None)
+        assert written(tmp_path) == {str(k): str(k * k) for k in range(6)}
+        assert len(workers_of(tmp_path)) >= 2
+        with pytest.raises(ResourceError, match=r"job 3 of 4: 3 workers ended .* at tcp://.* little memory: .*parts"):
+            engine.run("dying", jobs.dies, [(str(tmp_path), k, True) for k in range(4)], lambda: None)
+        engine.close()
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.slow  # the scheduler's own time to give up its workers
+def test_a_scheduler_that_is_lost(capfd, monkeypatch):
+    monkeypatch.setattr(module, "CONNECT", 5.0)
+    with local() as found:
+        engine = Cluster(found.scheduler_address)
+        lost = threading.Timer(0.3, found.sync, [found.scheduler.close])
+        lost.start()
+        with pytest.raises(ClusterError, match=r"scheduler at inproc://.* is lost.*: the same command with"):
+            engine.run("sleeping", jobs.sleeps, [5] * 4, lambda: None)
+        engine.close()
+        lost.join()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_connection_that_breaks(tmp_path, engine, capfd):
+    broken = threading.Timer(0.1, engine._client.loop.add_callback, [engine._client.scheduler_comm.comm.abort])
+    broken.start()
+    done = []
+    engine.run("sleeping", jobs.sleeps, [0.2] * 4, lambda: done.append(1))
+    assert len(done) == 4
+    assert capfd.readouterr() == ("", "")
+
+
+def test_folders_that_workers_do_not_see(tmp_path, engine, monkeypatch):
+    engine.check_folder(tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert module._visible(str(tmp_path / "none"), "token") == "is not there"
+    assert module._visible(str(tmp_path), "token") == "is another folder there"
+    (tmp_path / "token").mkdir()
+    assert module._visible(str(tmp_path), "token") == "cannot be read (Is a directory)"
+    monkeypatch.setattr(module, "_visible", jobs.sees_nothing)
+    with pytest.raises(DataError, match=r"is not there for the worker inproc://.* \(give --tmpdir or --checkpoint a"):
+        engine.check_folder(tmp_path)
+
+
+def test_files_that_workers_do_not_see(tmp_path, engine):
+    path = tmp_path / "text"
+    path.write_text("one\n")
+    engine.check_files([path, str(path)])
+    assert module._readable([(str(path), 4)]) is None
+    assert module._readable([(str(path), 5)]) == (str(path), "is another file there (4 bytes, here 5)")
+    assert module._readable([(f"{path}s", 5)]) == (f"{path}s", "cannot be read (No such file or directory)")
+    with pytest.raises(FileNotFoundError):
+        engine.check_files([f"{path}s"])
+    engine._ask = lambda function, sizes: {"tcp://there:1": (f"{path}", "cannot be read (Permission denied)")}
+    try:
+        with pytest.raises(DataError, match=r"text: cannot be read \(Permission denied\) for the worker tcp://there:1"):
+            engine.check_files([path])
+    finally:
+        del engine._ask
+
+
+@pytest.mark.parametrize("name", ["python", "numpy", "numba", "distributed", "aligntools", "ALIGNTOOLS_PORTABLE"])
+def test_versions_have_to_be_the_same(engine, monkeypatch, name):
+    here = module._versions()
+    monkeypatch.setattr(engine, "_ask", lambda function: {"tcp://there:1": here | {name: "0.1"}})
+    with pytest.raises(ClusterError) as caught:
+        engine._check_versions()
+    assert f"{name} is {here[name]} here and 0.1 at the worker tcp://there:1" in str(caught.value)
+
+
+def test_nothing_to_connect_to(tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr(module, "CONNECT", 0.3)
+    with pytest.raises(ClusterError, match=r"no Dask scheduler at tcp://127.0.0.1:9: .*--cluster, or .*--cluster-file"):
+        Cluster("tcp://127.0.0.1:9")
+    with pytest.raises(ClusterError, match="no Dask scheduler at nonsense://x"):
+        Cluster("nonsense://x")
+    for problem, text in (("is not the file", "no JSON"), ("is not the file", "[1]"), ("is not there", None)):
+        path = tmp_path / "scheduler.json"
+        path.unlink(missing_ok=True)
+        if text:
+            path.write_text(text)
+        with pytest.raises(DataError, match=f"scheduler.json: {problem}"):
+            Cluster(scheduler_file=str(path))
+    for wrong in ({}, {"address": "tcp://a:1", "scheduler_file": "b"}):
+        with pytest.raises(UsageProblem, match="--cluster ADDRESS or --cluster-file FILE"):
+            Cluster(**wrong)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_file_of_the_scheduler_without_workers(tmp_path):
+    with local(workers=0) as found:
+        path = tmp_path / "scheduler.json"
+        path.write_text(json.dumps({"address": found.scheduler_address}))
+        with pytest.raises(
+            ClusterError, match=r"has no workers, also after 0 s: start some with `dask worker inproc://"
+        ):
+            Cluster(scheduler_file=str(path), wait=0.1)
+
+
+def test_without_dask(monkeypatch):
+    module._dask.cache_clear()
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(UsageProblem, match=r"pip install 'aligntools\[cluster\]'"):
+        Cluster("tcp://127.0.0.1:9")
