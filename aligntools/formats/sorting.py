@@ -5,15 +5,18 @@ keys are equal; so the result does not depend on how the records came to be spre
 """
 
 import bisect
+import errno
 import functools
 import os
-import shutil
 import tempfile
 import threading
 
 import numpy as np
 
 from aligntools.ground.errors import DataError
+
+#: Bytes of an array that is read at once though parts would do.
+_WHOLE = 4096
 
 
 class _Stored:
@@ -22,10 +25,9 @@ class _Stored:
     Not a memory map: looking here and there would bring in most of it, which counts as memory in use.
     """
 
-    def __init__(self, name):
-        mapped = np.load(name, mmap_mode="r")
-        self._name, self._at, self._dtype, self._shape = name, mapped.offset, mapped.dtype, mapped.shape
-        self.nbytes = mapped.nbytes
+    def __init__(self, file, at, array):
+        self._file, self._at, self._dtype, self._shape = file, at, array.dtype, array.shape
+        self.nbytes = array.nbytes
 
     def __len__(self):
         return self._shape[0]
@@ -34,28 +36,42 @@ class _Stored:
         if not isinstance(part, slice):
             return self[int(part) : int(part) + 1][0]
         begin, end, _ = part.indices(len(self))
-        row = self.nbytes // len(self)
-        with open(self._name, "rb") as file:
-            file.seek(self._at + begin * row)
-            data = file.read((end - begin) * row)
-        return np.frombuffer(data, self._dtype).reshape(-1, *self._shape[1:])
+        found = np.empty((max(end - begin, 0), *self._shape[1:]), self._dtype)
+        view, at = _bytes_of(found), self._at + begin * (self.nbytes // max(len(self), 1))
+        while view:
+            count = os.preadv(self._file.fileno(), [view], at)
+            if not count:
+                raise OSError(errno.EIO, "a temporary file is cut short")
+            view, at = view[count:], at + count
+        return found
+
+    def write(self, array):
+        """Write the array to its place."""
+        view, at = _bytes_of(np.ascontiguousarray(array)), self._at
+        while view:
+            count = os.pwrite(self._file.fileno(), view, at)
+            view, at = view[count:], at + count
+
+
+def _bytes_of(array):
+    return memoryview(array.reshape(-1).view(np.uint8))
 
 
 class Spool:
-    """Groups of arrays, kept in memory up to ``budget`` bytes, then in files of a temporary folder.
+    """Groups of arrays, kept in memory up to ``budget`` bytes, then in a file without a name, which no kill can leave.
 
     Parameters
     ----------
     budget : int
         Bytes that may stay in memory.
     folder : str or None
-        Where the temporary folder is made; None: the system's place. It is made when it is needed, and `close` (or
-        the end of a ``with``) removes it.
+        Where the file is made; None: the system's place. It is made when it is needed; `close` (or the end of a
+        ``with``) frees its room.
     """
 
     def __init__(self, budget, folder=None):
-        self._budget, self._parent = budget, folder
-        self._groups, self._folder = [], None
+        self._budget, self._folder = budget, folder
+        self._groups, self._file, self._end = [], None, 0
         self._lock = threading.Lock()
 
     def __len__(self):
@@ -63,8 +79,8 @@ class Spool:
 
     @property
     def on_disk(self) -> int:
-        """How many groups are in files."""
-        return sum(isinstance(group, int) for group in self._groups)
+        """How many groups are in the file."""
+        return sum(isinstance(group, list) for group in self._groups)
 
     def add(self, arrays):
         """Store a group of arrays; return its number."""
@@ -76,45 +92,47 @@ class Spool:
                 self._budget -= size
                 self._groups.append(arrays)
                 return number
-            self._groups.append(len(arrays))
-            folder = self._make_folder()
+            file, stored = self._opened(), []
+            for array in arrays:
+                stored.append(_Stored(file, self._end, array))
+                self._end += array.nbytes
+            self._groups.append(stored)
         try:
-            for k, array in enumerate(arrays):
-                np.save(self._name(folder, number, k), array)
+            for place, array in zip(stored, arrays, strict=True):
+                place.write(array)
         except OSError as error:
-            raise DataError(folder, None, f"cannot be written: {error.strerror or error} (see --tmpdir)") from None
+            raise DataError(self._place, None, f"cannot be written: {error.strerror or error} (see --tmpdir)") from None
         return number
 
     def get(self, number, lazily=False):
         """Return a group; ``lazily``: where it is on disk, its arrays' parts (slices) are read when asked for."""
         group = self._groups[number]
-        if not isinstance(group, int):
+        if not isinstance(group, list):
             return group
-        names = [self._name(self._folder, number, k) for k in range(group)]
         try:
-            return tuple(_Stored(name) if lazily and os.path.getsize(name) > 4096 else np.load(name) for name in names)
+            return tuple(stored if lazily and stored.nbytes > _WHOLE else stored[:] for stored in group)
         except OSError as error:
-            raise DataError(self._folder, None, f"cannot be read: {error.strerror or error}") from None
+            raise DataError(self._place, None, f"cannot be read: {error.strerror or error}") from None
 
-    def _make_folder(self):
-        if self._folder is None:
+    @property
+    def _place(self):
+        return self._folder or tempfile.gettempdir()
+
+    def _opened(self):
+        if self._file is None:
             try:
-                self._folder = tempfile.mkdtemp(prefix="aligntools-", dir=self._parent)
+                self._file = tempfile.TemporaryFile(prefix="aligntools.", buffering=0, dir=self._folder)  # noqa: SIM115
             except OSError as error:
-                where = self._parent or tempfile.gettempdir()
-                raise DataError(where, None, f"no temporary folder: {error.strerror or error} (see --tmpdir)") from None
-        return self._folder
-
-    @staticmethod
-    def _name(folder, number, k):
-        return os.path.join(folder, f"{number}-{k}.npy")
+                problem = f"no temporary file can be made: {error.strerror or error} (see --tmpdir)"
+                raise DataError(self._place, None, problem) from None
+        return self._file
 
     def close(self):
-        """Forget everything and remove the temporary folder."""
+        """Forget everything and free its room."""
         self._groups = []
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def __enter__(self):
         return self
