@@ -18,9 +18,24 @@ VALUES = (
 )  # fmt: skip
 #: Counts that are in range and mean years of work: asked for, so a run that goes on is as it should be.
 ENDLESS = {"iterations", "sweeps", "restarts", "rounds", "mre-iterations", "ibm1-iterations", "bootstrap", "passes",
-           "members", "samples", "n-best", "n-sources", "states", "latent", "folds", "beam"}  # fmt: skip
+           "members", "samples", "n-best", "n-sources", "states", "latent", "folds", "beam", "I"}  # fmt: skip
 
 
+#: Options of the programs that stand in for others, which read their own command lines: those that name files, those
+#: that are numbers or words. One that ends with ``=`` has its value in the same argument.
+OF_PROGRAMS = {
+    "fast_align": ("-i -f -p", "-I -m -t -q -T -a -b"),
+    "atools": ("-i -j", "-c"),
+    "eflomal": ("-s -t -p -f -r -S -F -R", "-1 -2 -3 -n -m -M -N"),
+    "eflomal-align": (
+        "-s -t -i -f -r -F -R -p",
+        "--null-prior -m -M --source-prefix --source-suffix --target-prefix --target-suffix -l -1 -2 -3 --n-samplers",
+    ),
+    "eflomal-makepriors": ("-s -t -i -f -r -p", ""),
+    "symal": ("-i= -o=", "-alignment= -diagonal= -final= -both="),
+}
+#: What --moses-dir leaves in the folder that it names.
+MOSES = ("aligned.grow-diag-final-and", "lex.e2f", "lex.f2e")
 #: Files that a value names: copies of good ones, since the option may write there.
 OLD = {"old.text": "de", "old.model": "a.atm"}
 
@@ -28,7 +43,11 @@ OLD = {"old.text": "de", "old.model": "a.atm"}
 def parameters(command: str) -> list[click.Parameter]:
     """Return a command's options that take a value."""
     if command in forking.SCRIPTS:
-        return []
+        files, others = map(str.split, OF_PROGRAMS.get(command, ("", "")))
+        return [
+            *(click.Option([flag, f"o{k}"], metavar="FILE") for k, flag in enumerate(files)),
+            *(click.Option([flag, f"v{k}"], type=float) for k, flag in enumerate(others)),
+        ]
     found = importlib.import_module(f"aligntools.cli.{command.replace('-', '_')}").command.params
     return [p for p in found if isinstance(p, click.Option) and not p.is_flag and not p.count]
 
@@ -74,7 +93,8 @@ def case(runner, parameter: click.Parameter, value: str) -> dict:
         shutil.copy(runner.place / good, folder / name)
     flag = max(parameter.opts, key=len)
     shown = value.replace("{folder}", "empty")
-    args = [*_without(runner.line, parameter, runner), flag, shown]
+    args = _without(runner.line, parameter, runner)
+    args += [flag + shown] if flag.endswith("=") else [flag, shown]
     if parameter.nargs == 2:
         args.append(shown)
     ending = runner.run(args, runner.line.standard_input(runner.place))
@@ -83,13 +103,14 @@ def case(runner, parameter: click.Parameter, value: str) -> dict:
         statuses=(1, 2),
         counts=_counts(runner, parameter, shown),
         rows=runner.rows(),
-        ignored=tuple(OLD),
+        ignored=(*OLD, *(MOSES if any(word.text == "--moses-dir" for word in runner.line.words) else ())),
         outputs=(*runner.outputs(), *written, *_logs(folder), *_states(folder, parameter)),
         numbers=not (isinstance(parameter.type, click.types.StringParamType) and "nan" in shown),
+        own_words=runner.line.command in forking.SCRIPTS,
     )
     verdict = verdicts.judge(ending, folder, expected)
     word = verdict.word
-    if word == "output" or (word == "hang" and flag[2:] in ENDLESS and shown.isdigit()):
+    if word == "output" or (word == "hang" and flag.lstrip("-") in ENDLESS and shown.isdigit()):
         word = "done"
     if word == "memory" and ending.status == 1 and shown.lstrip("-").isdigit() and len(shown) > 5:
         word = "refused"  # a number of that size was asked for
