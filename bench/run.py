@@ -7,6 +7,7 @@ python bench/run.py speed --data DIR --fast-align F --atools A --eflomal E --run
 python bench/run.py memory --data DIR --fast-align F
 python bench/run.py startup
 python bench/run.py threads
+python bench/run.py large_text --data DIR --pairs 10000000
 python bench/run.py soak --requests 10000000
 python bench/run.py settings --data DIR
 python bench/run.py filtering --data DIR --fast-align F --eflomal E
@@ -51,6 +52,7 @@ COMMANDS = {
     "speed": "wall time of whole runs, interleaved with the other aligners",
     "against": "time and memory beside an older checkout of this project",
     "memory": "peak memory for four sizes of a corpus",
+    "large_text": "a text of any length made of a real one, its vocabulary growing on",
     "startup": "the first run on a new machine, later runs, --help",
     "threads": "the same bytes for any number of threads",
     "soak": "services under millions of requests: memory, time, answers",
