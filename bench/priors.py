@@ -215,7 +215,8 @@ def _many(o):
     ]
     return (
         f"The {MANY} gold sentences with a file of {o.lines:,} priors ({size / 1e6:,.0f} MB): `LEX` lines, those of the"
-        f" training text and others of a million made-up words a side, in no order. One run each, from start to exit.\n\n"
+        " training text and others of a million made-up words a side, in no order. One run each, from start to"
+        " exit.\n\n"
     ) + report.table(["system, priors", "seconds", "CPU seconds", "peak MB"], rows)
 
 
