@@ -19,6 +19,8 @@ from aligntools.formats.vocabulary import Vocabulary
 LEAST = 1e-7
 #: Share of the smaller table that has to be in the other: a third and more where they belong together, else to 5 %.
 FEWEST = 0.1
+#: A beam that leaves nothing out, or all but the best: past it, numbers of 32 bits are infinite.
+_WIDEST = 1e30
 
 
 def model_from_tables(forward, reverse, tension: float = 4.0, lowercase: bool = False) -> AlignmentModel:
@@ -145,5 +147,5 @@ def _within(logs, rows, beam):
     if beam is None or not len(logs):
         return np.arange(len(logs))
     starts = np.flatnonzero(np.diff(rows, prepend=-1))
-    best = np.maximum.reduceat(logs, starts)
+    best, beam = np.maximum.reduceat(logs, starts), max(-_WIDEST, min(beam, _WIDEST))
     return np.flatnonzero(logs >= np.repeat(-beam * best, np.diff(np.append(starts, len(rows)))))

@@ -159,6 +159,7 @@ def test_the_beam_of_the_table(tmp_path):
 
     whole, beam, narrow = rows("-t", "-1e6"), rows(), rows("-t", "-1")
     assert set(whole) == set(beam) == set(narrow)
+    assert rows("-t", "-1e300") == whole
     for given, row in whole.items():
         best = max(row.values())
         assert beam[given].items() <= row.items()
