@@ -210,7 +210,7 @@ def test_binary_files_that_are_refused(small, tmp_path):
     (tmp_path / "m").write_bytes(whole[:-10])
     with pytest.raises(ModelError, match="damaged"):
         language_model.load(path)
-    write_model(path, "tagger", {}, {})
+    write_model(path, "tagger", {}, {"x": np.zeros(1)})  # safetensors 0.4.0 cannot write a file without arrays
     with pytest.raises(ModelError, match="'tagger'"):
         language_model.load(path)
     full = model.keys | np.uint64(1)
