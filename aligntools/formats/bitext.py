@@ -29,6 +29,7 @@ from aligntools.ground.parallel import Pool
 
 _BLOCK = 1 << 22  # bytes read at a time
 _ROWS = 1 << 15  # lines described at a time
+_STEP = 1 << 12  # lines after which it is looked whether a part has its words
 _FEW = 1 << 14  # words that are remembered where lines come one by one
 _OVER_LONG = b"- " * 30_001 + b"||| -\n"  # of more words than `max_length` can be, with both sides
 _BOM = b"\xef\xbb\xbf"
@@ -146,6 +147,43 @@ def stream_bitext(
             yield Bitext(sides[0], sides[1], extended[0], extended[1], skipped)
             if lines < most:
                 return
+
+
+def bitext_in_parts(
+    source=None, target=None, *, joint=None, lowercase=True, max_length=2000, strict=False, input_format="auto",
+    pairs=100_000, words=6_000_000,
+) -> Iterator[Bitext]:  # fmt: skip
+    """Read parallel text in parts, each with vocabularies of its own; where they are cut depends on the text alone.
+
+    Lines, errors and skipped pairs are those of `read_bitext`; line numbers count from the start of the input.
+
+    Parameters
+    ----------
+    source, target, joint, lowercase, max_length, strict, input_format
+        As for `read_bitext`.
+    pairs, words : int
+        A part ends with so many pairs, or soon after so many words of both sides.
+
+    Yields
+    ------
+    Bitext
+    """
+    with closing(_Pairs(source, target, joint, max_length, strict, input_format)) as text:
+        ended = False
+        while not ended:
+            builders = [_Builder(text.engine) for _ in range(2)]
+            skipped, lines = Skipped(), 0
+            while lines < pairs and sum(builder.size for builder in builders) < words:
+                read = text.read(builders, min(pairs - lines, _STEP), skipped)
+                lines += read
+                ended = not read
+                if ended:
+                    break
+            if not lines:
+                return
+            results = text.pool.map(lambda builder: builder.finish(lowercase), builders)
+            (left, left_words), (right, right_words) = results
+            yield Bitext(left, right, left_words, right_words, skipped)
 
 
 def read_side(path, *, lowercase=True, strict=True) -> tuple[Side, Vocabulary]:
@@ -371,6 +409,11 @@ class _Builder:
         ends = self._offsets.extend(len(table))
         np.cumsum(lengths, out=ends)
         ends += before
+
+    @property
+    def size(self):
+        """Words so far."""
+        return self._tokens.size
 
     def side(self):
         """Return what was read, with the lexicon's numbers, and start again with the same lexicon."""

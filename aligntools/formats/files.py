@@ -122,6 +122,11 @@ def reading(path, share=1.0):
             raise
 
 
+def is_regular(path) -> bool:
+    """Tell whether a text is a file that can be opened again, from any process: no pipe, no standard input."""
+    return isinstance(path, (str, os.PathLike)) and os.path.isfile(path)
+
+
 def blocks_of_lines(path, size=1 << 24):
     """Yield ``bytes`` blocks of about ``size`` of whole lines; the last may lack its newline."""
     with reading(path) as file:

@@ -1,6 +1,6 @@
 """Words and their numbers: fixed, as two flat arrays that fit a model file, or growing as text is read."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 
 import numpy as np
@@ -87,9 +87,10 @@ class Vocabulary:
 
     def words(self) -> list[str]:
         """Return all words; the index is the id, so the first is the empty string."""
-        return [word.decode() for word in self._words()]
+        return [word.decode() for word in self.encoded()]
 
-    def _words(self):
+    def encoded(self) -> Iterator[bytes]:
+        """Return all words in UTF-8, NULL first."""
         data = self.blob.tobytes()
         return (data[begin:end] for begin, end in pairwise(self.starts.tolist()))
 
@@ -107,7 +108,7 @@ class Vocabulary:
         """
         if self._index is None:
             # Sorted hashes: 12 bytes a word, where a dict of bytes would take ten times as much.
-            hashes = np.fromiter(map(hash, islice(self._words(), 1, None)), np.int64, len(self) - 1)
+            hashes = np.fromiter(map(hash, islice(self.encoded(), 1, None)), np.int64, len(self) - 1)
             order = np.argsort(hashes, kind="stable")
             self._index = hashes[order], (order + 1).astype(np.int32)
         hashes, ids = self._index
@@ -137,7 +138,7 @@ class Vocabulary:
         """
         new: dict[bytes, int] = {}
         mapping = np.zeros(len(self), np.int32)
-        words = (word.decode().lower().encode() for word in islice(self._words(), 1, None))
+        words = (word.decode().lower().encode() for word in islice(self.encoded(), 1, None))
         mapping[1:] = np.fromiter((new.setdefault(word, len(new) + 1) for word in words), np.int32, len(self) - 1)
         return Vocabulary.from_bytes(list(new)), mapping
 

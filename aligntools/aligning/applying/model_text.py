@@ -5,14 +5,14 @@ import numpy as np
 from aligntools.aligning.text.views import SideView, cut, look_alike_keys
 
 
-def _known(side, vocabulary_size, mapping, words, view_ids, view, vocabulary):
+def _known(side, vocabulary_size, mapping, words, view_ids, view, vocabulary, maps):
     """Map a side's ids to a view's; unknown words get ids from ``len(words) + 1`` on, and are returned by name."""
     tokens = side.tokens
     if getattr(side, "view", 0) == view and view:
         return tokens, None
     unknown = tokens >= vocabulary_size
     if not unknown.any():
-        return (mapping[tokens] if view else tokens), None
+        return (mapping[tokens] if maps else tokens), None
     mapped = mapping[np.minimum(tokens, vocabulary_size)]
     extra = np.unique(tokens[unknown])
     names = [cut(vocabulary.word(int(i)), view) for i in extra]
@@ -47,13 +47,14 @@ class ModelText:
 
     def __init__(self, model, bitext, sizes):
         self.model, words = model, model.words
+        maps = words.view != 0 or words.renumbered
         self.source_tokens, s_new = _known(
             bitext.source, sizes[0], words.s_map, words.s_words, lambda: words.s_ids, words.view,
-            bitext.source_vocabulary,
+            bitext.source_vocabulary, maps,
         )  # fmt: skip
         self.target_tokens, t_new = _known(
             bitext.target, sizes[1], words.t_map, words.t_words, lambda: words.t_ids, words.view,
-            bitext.target_vocabulary,
+            bitext.target_vocabulary, maps,
         )  # fmt: skip
         self.s_keys = _with_new(words.s_keys, s_new)
         self.t_keys = _with_new(words.t_keys, t_new)

@@ -42,6 +42,40 @@ def exp_digamma(x):
     return x
 
 
+def table_values(counts, alpha, variational, pool=None):
+    """Return a table's values before normalization, float32 as ``counts``: of variational Bayes, or of EM."""
+    out = np.empty(len(counts), np.float32)
+    cuts = np.linspace(0, len(counts), 17).astype(np.int64)
+
+    def task(i):
+        kt.estimate(cuts[i], cuts[i + 1], counts, alpha, variational, out)
+
+    (pool.map if pool else lambda f, xs: [f(x) for x in xs])(task, range(16))
+    return out
+
+
+def inverse_totals(sums, types, alpha, variational):
+    """Return what a word's values are multiplied by, float32 [n_words + 1]; the last is for unknown words.
+
+    Parameters
+    ----------
+    sums : float64 [n_words]
+        Of the word's counts.
+    types : int [n_words]
+        Words of the other side that occur with it.
+    """
+    prior = alpha if variational else 1e-6
+    total = np.append(sums + prior * np.maximum(types, 1), 1.0)
+    return (1 / (exp_digamma(total) if variational else total)).astype(np.float32)
+
+
+def floors_of(tiers, alpha, variational):
+    """Return the value of a pair that the table does not have, by tier, float32 [4]."""
+    if variational:
+        return np.maximum(exp_digamma(alpha + tiers), 1e-12).astype(np.float32)
+    return np.full(4, 1e-9, np.float32)
+
+
 def lexicon_from_counts(table, forward, reverse, tiers, alpha, variational, pool=None):
     """Estimate the lexical tables from expected counts, to which priors beyond ``alpha`` were added before.
 
@@ -52,31 +86,13 @@ def lexicon_from_counts(table, forward, reverse, tiers, alpha, variational, pool
     tiers : float64 [4]
         Prior of look-alike pairs, by tier, beyond ``alpha``.
     """
-
-    def values(counts):
-        out = np.empty(len(counts), np.float32)
-        cuts = np.linspace(0, len(counts), 17).astype(np.int64)
-
-        def task(i):
-            kt.estimate(cuts[i], cuts[i + 1], counts, alpha, variational, out)
-
-        (pool.map if pool else lambda f, xs: [f(x) for x in xs])(task, range(16))
-        return out
-
-    prior = alpha if variational else 1e-6
-    s_total = np.append(table.row_sums(forward) + prior * np.maximum(table.types, 1), 1.0)
-    t_total = np.append(table.column_sums(reverse) + prior * np.maximum(table.target_types, 1), 1.0)
-    if variational:
-        s_total, t_total = exp_digamma(s_total), exp_digamma(t_total)
-        floors = np.maximum(exp_digamma(alpha + tiers), 1e-12).astype(np.float32)
-    else:
-        floors = np.full(4, 1e-9, np.float32)
-    f = values(forward)
+    floors = floors_of(tiers, alpha, variational)
+    f = table_values(forward, alpha, variational, pool)
     return Lexicon(
         f,
-        f if reverse is forward else values(reverse),
-        (1 / s_total).astype(np.float32),
-        (1 / t_total).astype(np.float32),
+        f if reverse is forward else table_values(reverse, alpha, variational, pool),
+        inverse_totals(table.row_sums(forward), table.types, alpha, variational),
+        inverse_totals(table.column_sums(reverse), table.target_types, alpha, variational),
         float(floors[0]),
         floors,
     )
@@ -123,7 +139,18 @@ class LookAlikes:
 
     def add_prior(self, counts):
         """Set each tier's strength from the share of its pairs' occurrences that are links; add the prior."""
-        found = np.bincount(self.tiers, counts[self.entries], 4)
-        possible = np.bincount(self.tiers, self.most, 4)
-        self.strengths = LOOK_ALIKE * np.minimum(1.0, found / np.maximum(possible, 1.0))
+        self.strengths = strengths_of(self.found(counts), self.possible())
         counts[self.entries] += self.strengths[self.tiers].astype(np.float32)
+
+    def found(self, counts):
+        """Return each tier's links, float64 [4]."""
+        return np.bincount(self.tiers, counts[self.entries], 4)
+
+    def possible(self):
+        """Return how many links each tier might have, float64 [4]."""
+        return np.bincount(self.tiers, self.most, 4)
+
+
+def strengths_of(found, possible):
+    """Return the priors of look-alike pairs, by tier, from the share of what might be links that are."""
+    return LOOK_ALIKE * np.minimum(1.0, found / np.maximum(possible, 1.0))

@@ -102,10 +102,10 @@ def build_table(source, target, n_source, n_target, pool, keep=0.0, p_null=0.08)
     sentence = np.empty(len(source.tokens), np.int32)
     kt.index_words(source.tokens, source.offsets, 0, n, start, sentence, np.empty(0, np.int32))
     per_source = (weights * target.lengths()).astype(np.float32)
-    source_mass = _mass(source, per_source, n_source)
-    target_mass = _mass(target, (weights * source.lengths()).astype(np.float32), n_target)
+    source_mass = word_masses(source, per_source, n_source)
+    target_mass = word_masses(target, (weights * source.lengths()).astype(np.float32), n_target)
     total = float(source_mass.sum())
-    cost = _mass(source, target.lengths(), n_source)
+    cost = word_masses(source, target.lengths(), n_source)
     blocks = balanced_blocks(cost, BLOCKS)
     types = np.zeros(n_source, np.int32)
     sizes = np.zeros(n_source, np.int32)
@@ -153,7 +153,7 @@ def count_words(tokens, n_words):
     return total
 
 
-def _mass(side, per_sentence, n_words):
+def word_masses(side, per_sentence, n_words):
     """Sum a number per sentence over each word's occurrences, without a temporary as long as the text."""
     out = np.zeros(n_words)
     step = 50_000
@@ -167,5 +167,10 @@ def _mass(side, per_sentence, n_words):
 def unigrams(side, n_words):
     """Return each word's smoothed share of the text, float32 [n_words + 1], and how often it occurs."""
     counts = count_words(side.tokens, n_words + 1)
+    return smoothed_shares(counts), counts
+
+
+def smoothed_shares(counts):
+    """Return each word's share of the text from how often it occurs, float32."""
     smoothed = counts + 0.5
-    return (smoothed / smoothed.sum()).astype(np.float32), counts
+    return (smoothed / smoothed.sum()).astype(np.float32)

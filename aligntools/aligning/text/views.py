@@ -95,6 +95,8 @@ class ViewWords:
         From the vocabulary's ids to the view's; the last place is for unknown words.
     s_keys, t_keys : int32 [3, n_view_words + 1]
         See ``look_alike_keys``; zeros in the last place.
+    renumbered : bool
+        Whole words have other ids here than in the vocabulary: these are the words of one part of a text.
     """
 
     view: int
@@ -104,6 +106,7 @@ class ViewWords:
     t_map: np.ndarray
     s_keys: np.ndarray
     t_keys: np.ndarray
+    renumbered: bool = False
 
     @cached_property
     def s_ids(self) -> dict[str, int]:

@@ -19,7 +19,7 @@ CHUNK_TOKENS = 1_000_000
 PRIOR_JUMPS = 100.0
 
 
-def _prior_jumps(jumps):
+def prior_jumps(jumps):
     """Spread PRIOR_JUMPS pseudo-counts as the HMM's jumps are: on a few sentences nothing is known else."""
     window = jumps[: 2 * kh.WINDOW + 1].astype(np.float64)
     prior = np.zeros(2 * kf.JUMPS + 1)
@@ -27,54 +27,80 @@ def _prior_jumps(jumps):
     return prior
 
 
-class _Direction:
-    """Counts of one direction while sampling."""
+class Direction:
+    """Counts of one direction while sampling.
 
-    def __init__(self, hmm, forward, looks, seed, priors=None):
-        table = hmm.table
-        self.forward = forward
-        n_c = table.n_source if forward else table.n_target
-        n_o = table.n_target if forward else table.n_source
+    Parameters
+    ----------
+    table : Table
+    forward : bool
+    expected : float32 [n_pairs]
+        The HMM's expected counts.
+    expected_words : float64 [n_given_words]
+        Their sums, over all pairs of the words.
+    extra, extra_words
+        The same of what priors add.
+    prior_null : float64 [n_observed_words + 1]
+    prior_jumps : float64 [2 * JUMPS + 1]
+    prior_fertility : float32 [n_given_words, FERTILITIES]
+    generator : int
+    """
+
+    def __init__(
+        self, table, forward, expected, expected_words, extra, extra_words, prior_null, prior_jumps, prior_fertility,
+        generator,
+    ):  # fmt: skip
+        self.forward, self.expected, self.expected_words = forward, expected, expected_words
         self.types = (table.types if forward else table.target_types).astype(np.float32)
-        extra = np.zeros(len(table.ids), np.float32)
-        if looks is not None and len(looks.entries):
-            extra[looks.entries] = looks.strengths[looks.tiers]
-        if priors is not None:
-            extra += priors.of_pairs(table)
-        self.extra = extra
-        self.extra_words = table.row_sums(extra) if forward else table.column_sums(extra)
+        self.extra, self.extra_words = extra, extra_words
         self.pairs = extra.copy()
-        self.null = np.zeros(n_o + 1)
-        self.jumps = _prior_jumps(hmm.jumps[0 if forward else 1])
-        self.fertility = np.zeros((n_c, kf.FERTILITIES), np.float32)
-        if priors is not None:
-            way = 0 if forward else 1
-            self.null += (priors.t_null, priors.s_null)[way]
-            self.jumps += priors.jumps[way]
-            self.fertility += priors.fertilities[way]
+        self.null, self.jumps, self.fertility = prior_null, prior_jumps, prior_fertility
         self.words = np.append(self.extra_words, [self.null.sum(), self.jumps.sum()])
         self.mean_pairs = np.zeros_like(self.pairs)
         self.mean_jumps = self.jumps.copy()
         self.mean_fertility = self.fertility.copy()
-        self.generator = np.array([seed * 2 + forward], np.uint64)
+        self.generator = np.array([generator], np.uint64)
 
-    def add_expected(self, hmm, share):
+    def add_expected(self, share):
         """Add ``share`` of the HMM's expected counts."""
-        table = hmm.table
-        counts = hmm.counts[0 if self.forward else -1]
-        self.pairs += counts * np.float32(share)
+        self.pairs += self.expected * np.float32(share)
         np.maximum(self.pairs, self.extra, out=self.pairs)
         n = len(self.extra_words)
-        self.words[:n] += (table.row_sums(counts) if self.forward else table.column_sums(counts)) * share
+        self.words[:n] += self.expected_words * share
         np.maximum(self.words[:n], self.extra_words, out=self.words[:n])
 
-    def finish(self, table):
-        pairs = self.mean_pairs + self.extra
-        words = np.zeros_like(self.words)
-        words[:-2] = table.row_sums(pairs) if self.forward else table.column_sums(pairs)
-        words[-2] = self.words[-2]
-        words[-1] = self.mean_jumps.sum()
-        return FertilityCounts(pairs, words, self.types, self.null, self.mean_jumps, self.mean_fertility)
+
+def _direction(hmm, forward, looks, seed, priors=None):
+    """Return the counts that one direction begins with."""
+    table = hmm.table
+    extra = np.zeros(len(table.ids), np.float32)
+    if looks is not None and len(looks.entries):
+        extra[looks.entries] = looks.strengths[looks.tiers]
+    if priors is not None:
+        extra += priors.of_pairs(table)
+    sums = table.row_sums if forward else table.column_sums
+    given, observed = (table.n_source, table.n_target)[:: 1 if forward else -1]
+    null = np.zeros(observed + 1)
+    jumps = prior_jumps(hmm.jumps[0 if forward else 1])
+    fertility = np.zeros((given, kf.FERTILITIES), np.float32)
+    if priors is not None:
+        way = 0 if forward else 1
+        null += (priors.t_null, priors.s_null)[way]
+        jumps += priors.jumps[way]
+        fertility += priors.fertilities[way]
+    expected = hmm.counts[0 if forward else -1]
+    return Direction(
+        table, forward, expected, sums(expected), extra, sums(extra), null, jumps, fertility, seed * 2 + forward
+    )
+
+
+def _finished(d, table):
+    pairs = d.mean_pairs + d.extra
+    words = np.zeros_like(d.words)
+    words[:-2] = table.row_sums(pairs) if d.forward else table.column_sums(pairs)
+    words[-2] = d.words[-2]
+    words[-1] = d.mean_jumps.sum()
+    return FertilityCounts(pairs, words, d.types, d.null, d.mean_jumps, d.mean_fertility)
 
 
 def train_sampler(hmm, matrices, looks, settings, pool, priors=None) -> list[FertilityCounts]:
@@ -94,15 +120,29 @@ def train_sampler(hmm, matrices, looks, settings, pool, priors=None) -> list[Fer
     if longest > CHUNK_TOKENS:
         matrices.free()
         matrices = LinkMatrices(source, target, table, pool, min(matrices.max_cells, 8_000_000), CHUNK_TOKENS // 4)
-    directions = [_Direction(hmm, forward, looks, settings.seed, priors) for forward in (True, False)]
+    directions = [_direction(hmm, forward, looks, settings.seed, priors) for forward in (True, False)]
+    total = max(1, sum(c.n_cells for c in matrices.chunks))
+    sample(hmm, matrices, directions, total, len(matrices.chunks) > 1, settings, pool)
+    return [_finished(d, table) for d in directions]
+
+
+def sample(hmm, matrices, directions, total, several, settings, pool) -> None:
+    """Sample the links of ``matrices``, chunk by chunk; their counts come to be in ``directions``.
+
+    Parameters
+    ----------
+    total : int
+        Link-matrix cells of the whole corpus, of which these may be a part.
+    several : bool
+        The corpus has more than one chunk: expected counts stand in for sentences that were not reached.
+    """
+    source, target, table = matrices.source, matrices.target, hmm.table
     sweeps = settings.sweeps
     burn = sweeps // 3
-    chunks = matrices.chunks
-    total = max(1, sum(c.n_cells for c in chunks))
-    if len(chunks) > 1:
+    if several:
         for d in directions:
-            d.add_expected(hmm, 1.0)
-    for chunk in chunks:
+            d.add_expected(1.0)
+    for chunk in matrices.chunks:
         matrices.index(chunk)
         matrices.fill(chunk, hmm.lexicon.forward, hmm.lexicon.default, matrices.cells)
         if hmm.lexicon.reverse is hmm.lexicon.forward:
@@ -120,8 +160,8 @@ def train_sampler(hmm, matrices, looks, settings, pool, priors=None) -> list[Fer
             found.append(candidates)
 
         def task(d, chunk=chunk, found=found):
-            if len(chunks) > 1:
-                d.add_expected(hmm, -chunk.n_cells / total)
+            if several:
+                d.add_expected(-chunk.n_cells / total)
             c, o = (source, target) if d.forward else (target, source)
             links = found[0 if d.forward else 1].arrays()
             text = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
@@ -135,4 +175,3 @@ def train_sampler(hmm, matrices, looks, settings, pool, priors=None) -> list[Fer
             )  # fmt: skip
 
         pool.map(task, directions)
-    return [d.finish(table) for d in directions]

@@ -1,0 +1,70 @@
+"""The links of a text in parts, decided on part by part with the whole text's model."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from aligntools.aligning.applying.applier import CHUNK_CELLS, Applier
+from aligntools.aligning.applying.decisions import Decided, decided
+from aligntools.aligning.models.fertility import Fertility
+from aligntools.aligning.models.hmm import Hmm
+from aligntools.aligning.parts.sampler import part_hmm, part_sampler
+from aligntools.aligning.parts.table import PartTable
+from aligntools.aligning.parts.work import ViewWork, Work
+from aligntools.aligning.settings import DecisionSettings
+from aligntools.formats.corpus import Skipped
+from aligntools.formats.pharaoh import Links, concatenate
+
+
+def part_model(view_work: ViewWork, last: int, generation: int, part: int) -> Hmm:
+    """Return a view's model of the whole text, of the words of a part alone."""
+    part_table = PartTable(view_work, generation, part)
+    hmm = part_hmm(part_table, last)
+    if view_work.settings.model == "hmm":
+        return hmm
+    fields = {name: getattr(hmm, name) for name in Hmm.__dataclass_fields__}
+    return Fertility(**fields, sampler=part_sampler(part_table))
+
+
+def link_part(work: Work, models: tuple[tuple[int, int], ...], decisions: DecisionSettings, directions: bool,
+              part: int, pool) -> None:  # fmt: skip
+    """Decide on a part's links, and keep them.
+
+    Parameters
+    ----------
+    models : tuple of (int, int)
+        Of each view the last iteration, and the generation of the table.
+    """
+    name, store = f"links.{part:06d}", work.store
+    if store.has(name):
+        return
+    text = work.text(part)
+    views = [
+        part_model(ViewWork(work, n, length), last, generation, part)
+        for n, (length, (last, generation)) in enumerate(zip(work.settings.views or (), models, strict=True))
+    ]
+    sizes = len(text.source_vocabulary), len(text.target_vocabulary)
+    applier = Applier(views, work.settings, sizes, CHUNK_CELLS)
+    runs = [replace(d) for d in decided(applier, text, decisions, pool, directions)]
+    arrays = {
+        "log_likelihood": np.concatenate([d.log_likelihood for d in runs], axis=1),
+        "lengths": np.concatenate([d.lengths for d in runs], axis=1),
+        "probabilities": np.concatenate([d.probabilities for d in runs]),
+    }
+    for key in ("links", "forward", "reverse"):
+        tables = [getattr(d, key) for d in runs]
+        if all(table is not None for table in tables):
+            one = concatenate(tables)
+            arrays |= {f"{key}.pairs": one.pairs, f"{key}.offsets": one.offsets}
+    store.write(name, **arrays)
+
+
+def links_of(work: Work, part: int) -> tuple[Decided, Skipped]:
+    """Return what was decided on a part, and what of it was skipped."""
+    a = work.store.read_all(f"links.{part:06d}")
+    tables = [
+        Links(a[f"{key}.pairs"], a[f"{key}.offsets"]) if f"{key}.pairs" in a else None
+        for key in ("links", "forward", "reverse")
+    ]
+    skipped = work.text(part).skipped
+    return Decided(tables[0], a["probabilities"], *tables[1:], a["log_likelihood"], a["lengths"]), skipped

@@ -1,0 +1,240 @@
+"""One iteration over a text in parts: shards sum and estimate (M-step), parts take expectations (E-step)."""
+
+import numpy as np
+
+from aligntools.aligning.models.jumps import initial_jumps, jumps_from_counts
+from aligntools.aligning.models.lexical import (
+    Lexicon,
+    LookAlikes,
+    floors_of,
+    inverse_totals,
+    strengths_of,
+    table_values,
+)
+from aligntools.aligning.parts.table import PartTable, write_shard
+from aligntools.aligning.parts.work import ViewWork
+from aligntools.aligning.settings import DIRECTIONS
+from aligntools.aligning.text.cooccurrence import Table, segment_sums, smoothed_shares
+from aligntools.aligning.training.expectation import Expectations
+
+#: Jumps are counted on every so many sentences that about this many source words take part.
+JUMP_SAMPLE = 400_000
+
+
+def sum_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, pool) -> None:
+    """Sum what the parts count of a shard's pairs, in the order of the parts; tell how many look-alikes are links."""
+    from aligntools.aligning.parts import kernels_parts as kp
+
+    store = view_work.store
+    name = view_work.name("sums", iteration, shard)
+    if store.has(name):
+        return
+    keys = [f"counts{d}" for d in range(view_work.arrays)]
+    if iteration == 0:
+        sums = store.read(view_work.name("shard", 0, shard), "counts") * view_work.arrays
+    else:
+        places, offsets = store.read(view_work.name("places", generation, shard), "places", "offsets")
+        size = len(store.read(view_work.name("shard", generation, shard), "ids")[0])
+        sums = [np.zeros(size, np.float32) for _ in keys]
+        for part in range(view_work.parts):
+            (layout,) = store.read_run(view_work.name("counted", iteration, part), shard, shard + 2, "starts")
+            begin, end = layout.tolist()
+            for total, values in zip(
+                sums, store.read_run(view_work.name("counted", iteration, part), begin, end, *keys), strict=True
+            ):
+                kp.add_at(places[offsets[part] : offsets[part + 1]], values, total)
+    found, possible = np.zeros((len(keys), 4)), np.zeros(4)
+    looks = _look_alikes(view_work, generation, shard)
+    if looks is not None:
+        found, possible = np.stack([looks.found(total) for total in sums]), looks.possible()
+    store.write(name, found=found, possible=possible, **dict(zip(keys, sums, strict=True)))
+
+
+def _look_alikes(view_work, generation, shard):
+    """Return a shard's pairs that look alike; None where they are not looked for."""
+    settings = view_work.settings
+    if not (settings.look_alike and settings.estimator == "vb"):
+        return None
+    table, v0, v1 = shard_table(view_work, generation, shard)
+    s_keys, t_keys, s_counts, t_counts = view_work.store.read(
+        view_work.name("vocabulary"), "source.keys", "target.keys", "source.counts", "target.counts"
+    )
+    return LookAlikes(table, s_keys[:, v0:v1], t_keys, s_counts[v0:v1], t_counts)
+
+
+def shard_table(view_work: ViewWork, generation: int, shard: int) -> tuple[Table, int, int]:
+    """Return a shard's rows as a table, and which source words they are of."""
+    store = view_work.store
+    v0, v1 = (int(v) for v in store.read(view_work.name("cuts"), "bounds")[0][shard : shard + 2])
+    ptr, ids = store.read(view_work.name("shard", generation, shard), "ptr", "ids")
+    s_types, t_types = store.read(view_work.name("layout", 0), "source.types", "target.types")
+    return Table(ptr, ids, s_types[v0:v1], t_types), v0, v1
+
+
+def prune_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, pool) -> None:
+    """Leave out a shard's pairs that hardly count: the table's next generation, and the iteration's sums of it."""
+    store, least = view_work.store, view_work.settings.prune
+    if store.has(view_work.name("pruned", shard)):
+        return
+    sums = store.read_all(view_work.name("sums", iteration, shard))
+    keys = [f"counts{d}" for d in range(view_work.arrays)]
+    stays = np.max([sums[key] for key in keys], axis=0) >= least
+    ptr, ids = store.read(view_work.name("shard", generation, shard), "ptr", "ids")
+    places, starts = store.read(view_work.name("places", generation, shard), "places", "offsets")
+    moved = np.where(stays, np.cumsum(stays) - 1, -1).astype(np.int32)
+    new_ptr = np.concatenate([[0], np.cumsum(segment_sums(stays, ptr).astype(np.int64))])
+    write_shard(view_work, generation + 1, shard, new_ptr, ids[stays], moved[places], starts)
+    store.write(view_work.name("pruned", shard), **{key: sums[key][stays] for key in keys})
+
+
+def strengths(view_work: ViewWork, iteration: int) -> np.ndarray:
+    """Return the priors of look-alikes that the whole text bears out, float64 [directions, 4]."""
+    found, possible = 0, 0
+    for shard in range(view_work.shards()):
+        one, other = view_work.store.read(view_work.name("sums", iteration, shard), "found", "possible")
+        found, possible = found + one, possible + other
+    return strengths_of(found, possible)
+
+
+def estimate_shard(view_work: ViewWork, iteration: int, generation: int, pruned: bool, last: bool, shard: int,
+                   pool) -> None:  # fmt: skip
+    """Estimate a shard's values, and write them part by part; for the sampler the counts and priors too (``last``)."""
+    store, settings = view_work.store, view_work.settings
+    name = view_work.name("values", iteration, shard)
+    if store.has(name):
+        return
+    variational = settings.estimator == "vb"
+    keys = [f"counts{d}" for d in range(view_work.arrays)]
+    summed = view_work.name("pruned", shard) if pruned else view_work.name("sums", iteration, shard)
+    counts = store.read(summed, *keys)
+    table, _, _ = shard_table(view_work, generation, shard)
+    (columns,) = store.read(view_work.name("shard", generation, shard), "columns")
+    looks = _look_alikes(view_work, generation, shard)
+    extra = np.zeros(len(table.ids), np.float32)
+    if looks is not None:
+        by_direction = strengths(view_work, iteration)
+        for one, strength in zip(counts, by_direction, strict=True):
+            one[looks.entries] += strength[looks.tiers].astype(np.float32)
+        extra[looks.entries] = by_direction[-1][looks.tiers]
+    (places,) = store.read(view_work.name("places", generation, shard), "places")
+    arrays = {"row_sums": table.row_sums(counts[0]), "column_sums": _column_sums(table, counts[-1], columns)}
+    for d, one in enumerate(counts):
+        arrays[f"values{d}"] = table_values(one, settings.alpha, variational, pool)[places]
+    if last:
+        arrays |= {f"counts{d}": one[places] for d, one in enumerate(counts)}
+        arrays |= {"extra": extra[places], "extra_rows": table.row_sums(extra)}
+        arrays["extra_columns"] = _column_sums(table, extra, columns)
+        arrays |= {f"whole{d}": one for d, one in enumerate(counts)}
+    store.write(name, **arrays)
+
+
+def _column_sums(table, values, columns):
+    """Sum by target word, for the words that there are."""
+    return np.bincount(np.searchsorted(columns, table.ids), values, len(columns))
+
+
+def by_words(view_work: ViewWork, generation: int, what: str, rows: str, columns: str):
+    """Return what shards have summed by source word, and by target word over all shards, float64."""
+    store = view_work.store
+    source, target = [], np.zeros(len(store.read(view_work.name("vocabulary"), "target.counts")[0]))
+    for shard in range(view_work.shards()):
+        row_sums, column_sums = store.read(f"{what}.{shard:06d}", rows, columns)
+        (ids,) = store.read(view_work.name("shard", generation, shard), "columns")
+        source.append(row_sums)
+        target[ids] += column_sums
+    return np.concatenate(source), target
+
+
+def gather_estimate(view_work: ViewWork, iteration: int, generation: int) -> None:
+    """Keep the normalizers of all words, and the floors of pairs that the table does not have."""
+    done, store, settings = view_work.name("estimate", iteration), view_work.store, view_work.settings
+    if store.has(done):
+        return
+    variational = settings.estimator == "vb"
+    s_sums, t_sums = by_words(
+        view_work, generation, view_work.name("values", iteration), "row_sums", "column_sums"
+    )
+    s_types, t_types = store.read(view_work.name("layout", 0), "source.types", "target.types")
+    tiers = np.max(strengths(view_work, iteration), axis=0) if settings.look_alike and variational else np.zeros(4)
+    store.write(
+        done, s_inverse=inverse_totals(s_sums, s_types, settings.alpha, variational),
+        t_inverse=inverse_totals(t_sums, t_types, settings.alpha, variational),
+        floors=floors_of(tiers, settings.alpha, variational), tiers=tiers,
+    )  # fmt: skip
+
+
+def lexicon_of(part_table: PartTable, iteration: int) -> Lexicon:
+    """Return a part's share of the lexical tables."""
+    view_work = part_table.view_work
+    keys = [f"values{d}" for d in range(view_work.arrays)]
+    values = part_table.values(view_work.name("values", iteration), *keys)
+    s_inverse, t_inverse, floors = view_work.store.read(
+        view_work.name("estimate", iteration), "s_inverse", "t_inverse", "floors"
+    )
+    inverses = part_table.of_words(s_inverse, t_inverse)
+    return Lexicon(values[0], values[-1], *inverses, float(floors[0]), floors)
+
+
+def null_words(part_table: PartTable) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probability of each of a part's words under NULL: how often the whole text has it."""
+    counts = part_table.view_work.store.read(
+        part_table.view_work.name("vocabulary"), "source.counts", "target.counts"
+    )
+    return part_table.of_words(*(smoothed_shares(np.append(c, 0.0)) for c in counts))
+
+
+def source_words(view_work: ViewWork) -> int:
+    """Return how many words the source side has."""
+    return int(view_work.store.read(view_work.name("vocabulary"), "source.counts")[0].sum())
+
+
+def jumps_before(view_work: ViewWork, iteration: int) -> np.ndarray:
+    """Return the jumps that an iteration of the HMM begins with."""
+    name = view_work.name("expected", iteration - 1)
+    if view_work.store.has(name):
+        return view_work.store.read(name, "jumps")[0]
+    return initial_jumps()
+
+
+def expect_part(view_work: ViewWork, iteration: int, generation: int, stage: str, part: int, pool) -> None:
+    """Take a part's expected counts, with the values of the iteration before."""
+    store, settings = view_work.store, view_work.settings
+    name = view_work.name("counted", iteration, part)
+    if store.has(name):
+        return
+    part_table = PartTable(view_work, generation, part)
+    lexicon = lexicon_of(part_table, iteration - 1)
+    counts = [np.zeros(len(part_table.table.ids), np.float32) for _ in range(view_work.arrays)]
+    steps = Expectations(
+        part_table.matrices(pool), pool, DIRECTIONS[settings.direction], settings.joint, *null_words(part_table),
+        np.full(2, settings.null_prior, np.float32),
+    )  # fmt: skip
+    jumps = np.zeros(0)
+    if stage == "hmm":
+        stride = max(1, source_words(view_work) // JUMP_SAMPLE)
+        loglik, jumps = steps.hmm(lexicon, jumps_before(view_work, iteration), counts, stride)
+    else:
+        loglik, _ = steps.ibm(lexicon, np.zeros(2), counts)
+    sizes = part_table.offsets[part + 1] - part_table.offsets[part]
+    store.write(
+        name, loglik=loglik, jumps=np.asarray(jumps), starts=np.concatenate([[0], np.cumsum(sizes)]),
+        **{f"counts{d}": one for d, one in enumerate(counts)},
+    )  # fmt: skip
+
+
+def gather_expected(view_work: ViewWork, iteration: int, stage: str) -> np.ndarray:
+    """Keep the jumps that come of an iteration; return its log-likelihoods."""
+    done, store = view_work.name("expected", iteration), view_work.store
+    if store.has(done):
+        return store.read(done, "loglik")[0]
+    loglik, jumps = np.zeros(2), 0.0
+    for part in range(view_work.parts):
+        one, counted = store.read(view_work.name("counted", iteration, part), "loglik", "jumps")
+        loglik += one
+        jumps = jumps + counted
+    if stage == "hmm":
+        jumps = jumps_from_counts(jumps, 0.5 if view_work.settings.estimator == "vb" else 0.0)
+    else:
+        jumps = initial_jumps()
+    store.write(done, loglik=loglik, jumps=jumps)
+    return loglik

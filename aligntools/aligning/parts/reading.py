@@ -1,0 +1,91 @@
+"""A text cut into parts on disk."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.aligning.parts.work import PART_PAIRS, PART_WORDS, save_text, skipped_facts, skipped_of, text_name
+from aligntools.formats.bitext import bitext_in_parts
+from aligntools.formats.corpus import Skipped
+from aligntools.formats.stores import Store
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Where the text is and how it is read; the options are those of `formats.bitext.read_bitext`.
+
+    Attributes
+    ----------
+    store : Store
+    files : tuple of dict
+        Of each file, or pair of files, the arguments ``source`` and ``target``, or ``joint``.
+    pairs : int
+        Pairs of a part.
+    """
+
+    store: Store
+    files: tuple[dict, ...]
+    lowercase: bool = True
+    max_length: int = 2000
+    strict: bool = False
+    input_format: str = "auto"
+    pairs: int = PART_PAIRS
+
+
+def read_file(reading: Reading, number: int, pool) -> None:
+    """Cut a file into parts.
+
+    Raises
+    ------
+    DataError
+        As `formats.bitext.read_bitext`.
+    """
+    store = reading.store
+    done = f"read.{number:05d}"
+    if store.has(done):
+        return
+    skipped, sizes = Skipped(), []
+    texts = bitext_in_parts(
+        **reading.files[number], lowercase=reading.lowercase, max_length=reading.max_length, strict=reading.strict,
+        input_format=reading.input_format, pairs=reading.pairs, words=PART_WORDS,
+    )  # fmt: skip
+    for part, bitext in enumerate(texts):
+        save_text(store, text_name(number, part), bitext)
+        skipped.add(bitext.skipped)
+        lengths = bitext.source.lengths(), bitext.target.lengths()
+        sizes.append([len(bitext), *(int(n.sum()) for n in lengths), int((lengths[0] * lengths[1]).sum())])
+    store.write(done, skipped_facts(skipped), sizes=np.array(sizes, np.int64).reshape(-1, 4))
+
+
+@dataclass(frozen=True)
+class TextSizes:
+    """What there is of a text that was read.
+
+    Attributes
+    ----------
+    parts : tuple of int
+        Of each file.
+    pairs, source_words, target_words, cells : int
+        Of all.
+    skipped : tuple of Skipped
+        Of each file.
+    """
+
+    parts: tuple[int, ...]
+    pairs: int
+    source_words: int
+    target_words: int
+    cells: int
+    skipped: tuple[Skipped, ...]
+
+
+def sizes_of(reading: Reading) -> TextSizes:
+    """Return the sizes of a text whose files were all read."""
+    parts, skipped, total = [], [], np.zeros(4, np.int64)
+    for number in range(len(reading.files)):
+        name = f"read.{number:05d}"
+        (sizes,) = reading.store.read(name, "sizes")
+        parts.append(len(sizes))
+        total += sizes.sum(0)
+        skipped.append(skipped_of(reading.store.about(name)))
+    return TextSizes(tuple(parts), *total.tolist(), tuple(skipped))

@@ -1,0 +1,163 @@
+"""The sampler over a text in parts: approximate distributed Gibbs (Newman, Asuncion, Smyth & Welling 2009).
+
+Every part samples its own links; for those of the other parts the HMM's expected counts stand in, as they do on one
+machine for sentences that are not reached yet. What the parts have counted is then summed.
+"""
+
+import numpy as np
+
+from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.models.fertility import FertilityCounts
+from aligntools.aligning.models.hmm import Hmm
+from aligntools.aligning.parts.passes import by_words, jumps_before, lexicon_of, null_words, shard_table
+from aligntools.aligning.parts.table import PartTable
+from aligntools.aligning.parts.words import SIDES
+from aligntools.aligning.parts.work import ViewWork
+from aligntools.aligning.text.views import ViewWords
+from aligntools.aligning.training.sampling import CHUNK_TOKENS, Direction, prior_jumps, sample
+
+
+def part_words(part_table: PartTable) -> ViewWords:
+    """Return a part's words as models take them: their numbers and look-alike keys; their names are not needed."""
+    view_work = part_table.view_work
+    maps = view_work.store.read(view_work.name("ids", part_table.part), *(f"{side}.map" for side in SIDES))
+    keys = view_work.store.read(view_work.name("vocabulary"), *(f"{side}.keys" for side in SIDES))
+    ids = part_table.s_ids, part_table.t_ids
+    own = [key[:, np.append(i, key.shape[1] - 1)] for key, i in zip(keys, ids, strict=True)]
+    names = [[""] * len(i) for i in ids]
+    with_unknown = [np.append(m, np.int32(len(i))) for m, i in zip(maps, ids, strict=True)]
+    return ViewWords(view_work.length, *names, *with_unknown, *own, renumbered=True)
+
+
+def part_hmm(part_table: PartTable, last: int) -> Hmm:
+    """Return a part's share of the HMM that training ended with, without its counts."""
+    view_work = part_table.view_work
+    s_null, t_null = null_words(part_table)
+    (tiers,) = view_work.store.read(view_work.name("estimate", last), "tiers")
+    return Hmm(
+        words=part_words(part_table), table=part_table.table, lexicon=lexicon_of(part_table, last), counts=[],
+        tiers=tiers, s_null=s_null, t_null=t_null,
+        p_null=np.full(2, view_work.settings.null_prior, np.float32), jumps=jumps_before(view_work, last + 1),
+    )  # fmt: skip
+
+
+def gather_sums(view_work: ViewWork, last: int, generation: int) -> None:
+    """Keep the sums of expected counts, and of priors, of all words."""
+    done, store = view_work.name("word-sums"), view_work.store
+    if store.has(done):
+        return
+    values = view_work.name("values", last)
+    forward, reverse = by_words(view_work, generation, values, "row_sums", "column_sums")
+    extra = by_words(view_work, generation, values, "extra_rows", "extra_columns")
+    cells = 0
+    for part in range(view_work.parts):
+        text = view_work.work.text(part)
+        cells += int((text.source.lengths() * text.target.lengths()).sum())
+    store.write(done, {"cells": cells}, forward=forward, reverse=reverse, s_extra=extra[0], t_extra=extra[1])
+
+
+def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool) -> None:
+    """Sample a part's links, and keep what they count."""
+    store, settings = view_work.store, view_work.settings
+    name = view_work.name("sampled", part)
+    if store.has(name):
+        return
+    part_table = PartTable(view_work, generation, part)
+    hmm = part_hmm(part_table, last)
+    table, ids = part_table.table, (part_table.s_ids, part_table.t_ids)
+    *counts, extra = part_table.values(
+        view_work.name("values", last), *(f"counts{d}" for d in range(view_work.arrays)), "extra"
+    )
+    sums = store.read(view_work.name("word-sums"), "forward", "reverse", "s_extra", "t_extra")
+    total = store.about(view_work.name("word-sums"))["cells"]
+    directions = []
+    for d, forward in enumerate((True, False)):
+        given, observed = ids[d], ids[1 - d]
+        directions.append(
+            Direction(
+                table, forward, counts[-d], sums[d][given], extra, sums[2 + d][given], np.zeros(len(observed) + 1),
+                prior_jumps(hmm.jumps[d]), np.zeros((len(given), kf.FERTILITIES), np.float32),
+                2 * (settings.seed + part) + forward,
+            )  # fmt: skip
+        )
+    matrices = part_table.matrices(pool, CHUNK_TOKENS // 4)
+    several = view_work.parts > 1 or len(matrices.chunks) > 1
+    sample(hmm, matrices, directions, max(1, total), several, settings, pool)
+    arrays = {}
+    for n, d in enumerate(directions):
+        arrays |= {
+            f"pairs{n}": d.mean_pairs, f"null{n}": d.null, f"jumps{n}": d.mean_jumps - prior_jumps(hmm.jumps[n]),
+            f"fertility{n}": d.mean_fertility,
+        }  # fmt: skip
+    sizes = part_table.offsets[part + 1] - part_table.offsets[part]
+    store.write(name, starts=np.concatenate([[0], np.cumsum(sizes)]), **arrays)
+
+
+def sum_sampled(view_work: ViewWork, last: int, generation: int, shard: int, pool) -> None:
+    """Sum what the parts have sampled of a shard's pairs, and write the sums part by part."""
+    from aligntools.aligning.parts import kernels_parts as kp
+
+    store = view_work.store
+    name = view_work.name("links", shard)
+    if store.has(name):
+        return
+    table, _, _ = shard_table(view_work, generation, shard)
+    places, offsets = store.read(view_work.name("places", generation, shard), "places", "offsets")
+    (columns,) = store.read(view_work.name("shard", generation, shard), "columns")
+    (given,) = store.read(view_work.name("values", last, shard), "extra")
+    extra = np.zeros(len(table.ids), np.float32)
+    extra[places] = given
+    pairs = [np.zeros(len(table.ids), np.float32) for _ in range(2)]
+    for part in range(view_work.parts):
+        sampled = view_work.name("sampled", part)
+        begin, end = store.read_run(sampled, shard, shard + 2, "starts")[0].tolist()
+        for total, values in zip(pairs, store.read_run(sampled, begin, end, "pairs0", "pairs1"), strict=True):
+            kp.add_at(places[offsets[part] : offsets[part + 1]], values, total)
+    pairs = [p + extra for p in pairs]
+    store.write(
+        name, pairs0=pairs[0][places], pairs1=pairs[1][places], whole0=pairs[0], whole1=pairs[1],
+        rows=table.row_sums(pairs[0]),
+        columns=np.bincount(np.searchsorted(columns, table.ids), pairs[1], len(columns)),
+    )  # fmt: skip
+
+
+def gather_sampled(view_work: ViewWork, last: int, generation: int) -> None:
+    """Keep what was sampled of words, of jumps and of fertilities."""
+    done, store = view_work.name("sampler"), view_work.store
+    if store.has(done):
+        return
+    sums = by_words(view_work, generation, view_work.name("links"), "rows", "columns")
+    sizes = [len(one) for one in sums]
+    jumps = [prior_jumps(one) for one in jumps_before(view_work, last + 1)]
+    null = [np.zeros(sizes[1] + 1), np.zeros(sizes[0] + 1)]
+    fertility = [np.zeros((size, kf.FERTILITIES), np.float32) for size in sizes]
+    for part in range(view_work.parts):
+        ids = store.read(view_work.name("ids", part), "source.ids", "target.ids")
+        sampled = store.read_all(view_work.name("sampled", part))
+        for d in range(2):
+            jumps[d] += sampled[f"jumps{d}"]
+            null[d][ids[1 - d]] += sampled[f"null{d}"][:-1]
+            fertility[d][ids[d]] += sampled[f"fertility{d}"]
+    arrays = {}
+    for d in range(2):
+        words = np.concatenate([sums[d], [null[d].sum(), jumps[d].sum()]])
+        arrays |= {f"words{d}": words, f"null{d}": null[d], f"jumps{d}": jumps[d], f"fertility{d}": fertility[d]}
+    store.write(done, **arrays)
+
+
+def part_sampler(part_table: PartTable) -> list[FertilityCounts]:
+    """Return a part's share of what was sampled."""
+    view_work = part_table.view_work
+    pairs = part_table.values(view_work.name("links"), "pairs0", "pairs1")
+    whole = view_work.store.read_all(view_work.name("sampler"))
+    ids, table = (part_table.s_ids, part_table.t_ids), part_table.table
+    found = []
+    for d, types in enumerate((table.types, table.target_types)):
+        words, null = whole[f"words{d}"], whole[f"null{d}"]
+        found.append(
+            FertilityCounts(
+                pairs[d], np.concatenate([words[:-2][ids[d]], words[-2:]]), types.astype(np.float32),
+                np.append(null[:-1][ids[1 - d]], null[-1]), whole[f"jumps{d}"], whole[f"fertility{d}"][ids[d]],
+            )  # fmt: skip
+        )
+    return found

@@ -1,0 +1,215 @@
+"""The co-occurrence table of a text in parts: found by parts, summed by shards, and each part's share of it."""
+
+import numpy as np
+
+from aligntools.aligning.parts.words import SIDES
+from aligntools.aligning.parts.work import CELLS, ViewWork, number_of
+from aligntools.aligning.text.cooccurrence import Table, build_table, segment_sums
+from aligntools.aligning.text.link_matrices import LinkMatrices
+from aligntools.aligning.text.views import SideView
+
+#: Entries that parts have found of the source words of one shard, about.
+SHARD_ENTRIES = 8_000_000
+
+
+def part_sides(view_work: ViewWork, part: int):
+    """Return both sides of a part in the part's own numbers of the view's words, int32, and these words' ids."""
+    text = view_work.work.text(part)
+    arrays = view_work.store.read_all(view_work.name("ids", part))
+    sides = [
+        SideView(arrays[f"{side}.map"][getattr(text, side).tokens], getattr(text, side).offsets) for side in SIDES
+    ]
+    return *sides, *(arrays[f"{side}.ids"] for side in SIDES)
+
+
+def find_pairs(view_work: ViewWork, part: int, pool) -> None:
+    """Keep which words occur together in a part, with the counts of a first, uniform iteration.
+
+    A pair is left out where the part by itself would leave it out: what is a link somewhere is over-represented there.
+    """
+    name, store = view_work.name("found", part), view_work.store
+    if store.has(name):
+        return
+    source, target, s_ids, t_ids = part_sides(view_work, part)
+    settings = view_work.settings
+    table, counts = build_table(source, target, len(s_ids), len(t_ids), pool, settings.keep, settings.p_null)
+    store.write(name, ptr=table.ptr, ids=t_ids[table.ids], counts=counts, types=table.types)
+
+
+def cut_shards(view_work: ViewWork, entries: int = SHARD_ENTRIES) -> None:
+    """Cut the source words into shards, of about so many entries of the parts each."""
+    done, store = view_work.name("cuts"), view_work.store
+    if store.has(done):
+        return
+    n_source = len(store.read(view_work.name("vocabulary"), "source.counts")[0])
+    sizes = np.zeros(n_source, np.int64)
+    for part in range(view_work.parts):
+        (ids,), (ptr,) = store.read(view_work.name("ids", part), "source.ids"), store.read(
+            view_work.name("found", part), "ptr"
+        )
+        sizes[ids] += np.diff(ptr)
+    ends = np.cumsum(sizes)
+    marks = np.arange(1, ends[-1] // entries + 1) * entries
+    bounds = np.unique(np.concatenate([[0], np.searchsorted(ends, marks) + 1, [n_source]]))
+    rows = np.zeros((view_work.parts, len(bounds)), np.int64)
+    found = np.zeros_like(rows)
+    for part in range(view_work.parts):
+        (ids,), (ptr,) = store.read(view_work.name("ids", part), "source.ids"), store.read(
+            view_work.name("found", part), "ptr"
+        )
+        rows[part] = np.searchsorted(ids, bounds)
+        found[part] = ptr[rows[part]]
+    store.write(done, bounds=bounds, rows=rows, found=found)
+
+
+def merge_shard(view_work: ViewWork, shard: int, pool) -> None:
+    """Sum what parts have found of a shard's source words, and leave out what is too rare in the whole text."""
+    from aligntools.aligning.parts import kernels_parts as kp
+
+    store, settings = view_work.store, view_work.settings
+    if store.has(view_work.name("shard", 0, shard)):
+        return
+    bounds, rows, found = store.read(view_work.name("cuts"), "bounds", "rows", "found")
+    s_mass, t_mass = store.read(view_work.name("vocabulary"), "source.masses", "target.masses")
+    v0, v1 = int(bounds[shard]), int(bounds[shard + 1])
+    starts = np.concatenate([[0], np.cumsum(found[:, shard + 1] - found[:, shard])])
+    ids, counts = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
+    words, begins, ends, types = [], [], [], []
+    for part in range(view_work.parts):
+        r0, r1 = (int(r) for r in rows[part, shard : shard + 2])
+        a, b = (int(e) for e in found[part, shard : shard + 2])
+        name = view_work.name("found", part)
+        words += store.read_run(view_work.name("ids", part), r0, r1, "source.ids")
+        (ptr,) = store.read_run(name, r0, r1 + 1, "ptr")
+        begins.append(ptr[:-1] - a + starts[part])
+        ends.append(ptr[1:] - a + starts[part])
+        types += store.read_run(name, r0, r1, "types")
+        ids[starts[part] : starts[part + 1]], counts[starts[part] : starts[part + 1]] = store.read_run(
+            name, a, b, "ids", "counts"
+        )
+    words, begins, ends, types = map(np.concatenate, (words, begins, ends, types))
+    order = np.argsort(words, kind="stable")
+    n_t = len(t_mass)
+    ptr, distinct = np.zeros(v1 - v0 + 1, np.int64), np.zeros(v1 - v0, np.int64)
+    out_ids, out_counts, places = np.empty_like(ids), np.empty_like(counts), np.empty_like(ids)
+    n = kp.merge_rows(
+        words[order], begins[order], ends[order], v0, v1, ids, counts, s_mass[v0:v1], t_mass, float(s_mass.sum()),
+        settings.keep, np.zeros(n_t, np.float32), np.empty(n_t, np.int32), np.empty(n_t, np.int32), ptr, distinct,
+        out_ids, out_counts, places,
+    )  # fmt: skip
+    kept = np.bincount(words - v0, ends - begins, v1 - v0)
+    all_types = np.bincount(words - v0, types, v1 - v0)
+    # what parts left out is taken to be shared among parts as what they have
+    types = np.where(kept > 0, np.rint(distinct * all_types / np.maximum(kept, 1)), np.minimum(all_types, n_t))
+    write_shard(view_work, 0, shard, ptr, out_ids[:n], places, starts, counts=out_counts[:n],
+                types=np.minimum(types, n_t).astype(np.int32))  # fmt: skip
+
+
+def write_shard(view_work, generation, shard, ptr, ids, places, starts, **more):
+    """Keep a shard of the table, and which entries of each part it has and where."""
+    keeps = places >= 0
+    offsets = np.concatenate([[0], np.cumsum(keeps)])[starts]
+    columns, column_sizes = np.unique(ids, return_counts=True)
+    store = view_work.store
+    store.write(view_work.name("places", generation, shard), places=places[keeps], offsets=offsets)
+    store.write(view_work.name("keeps", generation, shard), keeps=keeps)
+    store.write(view_work.name("shard", generation, shard), ptr=ptr, ids=ids, columns=columns,
+                column_sizes=column_sizes, **more)  # fmt: skip
+
+
+def gather_layout(view_work: ViewWork, generation: int) -> None:
+    """Keep where in each shard's runs the entries of each part lie, and what is known of words from all shards."""
+    done, store = view_work.name("layout", generation), view_work.store
+    if store.has(done):
+        return
+    s_types, n_t = [], len(store.read(view_work.name("vocabulary"), "target.counts")[0])
+    t_types = np.zeros(n_t, np.int32)
+    offsets = []
+    for shard in range(view_work.shards()):
+        offsets += store.read(view_work.name("places", generation, shard), "offsets")
+        if generation == 0:
+            types, columns, sizes = store.read(
+                view_work.name("shard", 0, shard), "types", "columns", "column_sizes"
+            )
+            s_types.append(types)
+            t_types[columns] += sizes.astype(np.int32)
+    arrays = {"offsets": np.stack(offsets, axis=1)}  # [parts + 1, shards]
+    if generation == 0:
+        arrays |= {"source.types": np.concatenate(s_types), "target.types": t_types}
+    store.write(done, **arrays)
+
+
+def restrict(view_work: ViewWork, generation: int, part: int, pool) -> None:
+    """Keep a part's share of the table: the entries that shards have kept, in the part's own numbers of words."""
+    name, store = view_work.name("table", generation, part), view_work.store
+    if store.has(name):
+        return
+    if generation == 0:
+        (t_ids,) = store.read(view_work.name("ids", part), "target.ids")
+        ptr, ids = store.read(view_work.name("found", part), "ptr", "ids")
+        ids = number_of(t_ids, ids)
+        found = store.read(view_work.name("cuts"), "found")[0]
+        starts = np.concatenate([np.zeros((1, found.shape[1] - 1), np.int64), np.cumsum(np.diff(found), axis=0)])
+    else:
+        ptr, ids = store.read(view_work.name("table", generation - 1, part), "ptr", "ids")
+        (starts,) = store.read(view_work.name("layout", generation - 1), "offsets")
+    keeps = np.concatenate([
+        *(store.read_run(view_work.name("keeps", generation, shard), int(starts[part, shard]),
+                         int(starts[part + 1, shard]), "keeps")[0] for shard in range(starts.shape[1])),
+    ])  # fmt: skip
+    sizes = segment_sums(keeps, ptr).astype(np.int64)
+    store.write(name, ptr=np.concatenate([[0], np.cumsum(sizes)]), ids=ids[keeps])
+
+
+def read_values(view_work: ViewWork, offsets, part: int, what: str, *keys: str) -> list[np.ndarray]:
+    """Return what all shards have for a part's entries, joined in the order of the part's table.
+
+    Parameters
+    ----------
+    offsets : int64 [parts + 1, shards]
+        Of the layout.
+    what : str
+        The name's beginning; the shard's number follows.
+    """
+    store = view_work.store
+    found = [
+        store.read_run(f"{what}.{shard:06d}", int(offsets[part, shard]), int(offsets[part + 1, shard]), *keys)
+        for shard in range(offsets.shape[1])
+    ]
+    return [np.concatenate(column) for column in zip(*found, strict=True)]
+
+
+class PartTable:
+    """A part's text, its table, and its link matrices.
+
+    Attributes
+    ----------
+    source, target : SideView
+        In the part's numbers.
+    s_ids, t_ids : int32
+        The view's ids of the part's words, ascending.
+    table : Table
+        Its types are those of the whole text.
+    offsets : int64 [parts + 1, shards]
+    """
+
+    def __init__(self, view_work: ViewWork, generation: int, part: int):
+        store = view_work.store
+        self.view_work, self.generation, self.part = view_work, generation, part
+        self.source, self.target, self.s_ids, self.t_ids = part_sides(view_work, part)
+        s_types, t_types = store.read(view_work.name("layout", 0), "source.types", "target.types")
+        (self.offsets,) = store.read(view_work.name("layout", generation), "offsets")
+        ptr, ids = store.read(view_work.name("table", generation, part), "ptr", "ids")
+        self.table = Table(ptr, ids, s_types[self.s_ids], t_types[self.t_ids])
+
+    def matrices(self, pool, max_tokens: int = 1 << 62) -> LinkMatrices:
+        """Return the part's link matrices."""
+        return LinkMatrices(self.source, self.target, self.table, pool, CELLS, max_tokens)
+
+    def values(self, what: str, *keys: str) -> list[np.ndarray]:
+        """Return what all shards have for the part's entries."""
+        return read_values(self.view_work, self.offsets, self.part, what, *keys)
+
+    def of_words(self, source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the places of the part's words in arrays over all words, and the last place, of unknown words."""
+        return tuple(a[np.append(ids, len(a) - 1)] for a, ids in ((source, self.s_ids), (target, self.t_ids)))

@@ -1,0 +1,184 @@
+"""Training and aligning a text in parts: the stages in their order, and what each leaves behind."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from aligntools.aligning.applying.decisions import Decided
+from aligntools.aligning.parts import links, passes, sampler, table, words
+from aligntools.aligning.parts.reading import Reading, TextSizes, read_file, sizes_of
+from aligntools.aligning.parts.work import ViewWork, Work
+from aligntools.aligning.settings import AlignerSettings, DecisionSettings
+from aligntools.formats.corpus import Skipped
+from aligntools.ground.engines import Engine, Serial
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool
+
+
+@dataclass
+class Stages:
+    """Runs the stages of a training in parts on an engine.
+
+    Attributes
+    ----------
+    engine : Engine
+    report : callable
+        Called with a dict after each stage: its name, what it found, its seconds.
+    """
+
+    engine: Engine
+    report: Callable[[dict[str, Any]], None] = lambda _: None
+    advance: Callable[[str, int, int], None] = field(default=lambda _stage, _done, _of: None)
+
+    def run(self, stage: str, function, jobs: Sequence[Any], **figures) -> None:
+        """Run a stage's jobs and report it."""
+        began, done, jobs = time.perf_counter(), 0, list(jobs)
+
+        def one() -> None:
+            nonlocal done
+            done += 1
+            self.advance(stage, done, len(jobs))
+
+        self.engine.run(stage, function, jobs, one)
+        self.report({"stage": stage, "jobs": len(jobs), **figures, "seconds": time.perf_counter() - began})
+
+
+def check_settings(settings: AlignerSettings) -> None:
+    """Refuse what is not trained in parts.
+
+    Raises
+    ------
+    UsageProblem
+    """
+    if settings.model not in ("hmm", "fertility"):
+        raise UsageProblem(f"in parts the hmm and the fertility model are trained, not {settings.model}")
+    if settings.ibm_iterations < 1:
+        raise UsageProblem("in parts training begins with IBM 1; give it at least one iteration")
+
+
+def read_text(reading: Reading, stages: Stages, pool: Pool) -> TextSizes:
+    """Cut all files of a text into parts; what only this process can read (a pipe) is read here."""
+    function = partial(read_file, reading)
+    here = [n for n, file in enumerate(reading.files) if not all(_is_file(path) for path in file.values())]
+    for number in here:
+        Serial(pool).run("reading", function, [number], lambda: None)
+    rest = [n for n in range(len(reading.files)) if n not in here]
+    stages.run("reading", function, rest)
+    return sizes_of(reading)
+
+
+def _is_file(path):
+    from aligntools.formats.files import is_regular
+
+    return is_regular(path)
+
+
+class _View:
+    """A view in training. What a stage leaves behind tells that it was done; what no later stage needs is removed."""
+
+    def __init__(self, view_work: ViewWork, stages: Stages) -> None:
+        self.view_work, self.stages, self.parts = view_work, stages, range(view_work.parts)
+        self.store, self.name = view_work.store, view_work.name
+        self.generation = 0
+
+    def run(self, stage, function, jobs, *arguments, **figures):
+        self.stages.run(stage, partial(function, self.view_work, *arguments), jobs, view=self.view_work.length,
+                        **figures)  # fmt: skip
+
+    @property
+    def shards(self):
+        return range(self.view_work.shards())
+
+    def number(self):
+        """Count and number the words."""
+        if not self.store.has(self.name("vocabulary")):
+            self.run("words", words.count_view_words, self.parts)
+            words.number_words(self.view_work)
+        self.store.remove(*(self.name("words", part) for part in self.parts))
+
+    def tabulate(self):
+        """Find which words occur together."""
+        if not self.store.has(self.name("tabled")):
+            self.run("pairs of words", table.find_pairs, self.parts)
+            table.cut_shards(self.view_work)
+            self.run("table", table.merge_shard, self.shards)
+            table.gather_layout(self.view_work, 0)
+            self.run("table of parts", table.restrict, self.parts, 0)
+            self.store.write(self.name("tabled"))
+        self.store.remove(*(self.name("found", part) for part in self.parts))
+        self.store.remove(*(self.name("keeps", 0, shard) for shard in self.shards))
+
+    def iterate(self, iteration, stage, prunes, last):
+        """Expect, sum and estimate; iteration 0 are the table's first counts."""
+        if not self.store.has(self.name("estimate", iteration)):
+            if iteration:
+                self.run(stage, passes.expect_part, self.parts, iteration, self.generation, stage)
+                loglik = passes.gather_expected(self.view_work, iteration, stage)
+                self.stages.report({
+                    "stage": stage, "view": self.view_work.length, "iteration": iteration,
+                    "log_likelihood": loglik.tolist(), "seconds": 0.0,
+                })  # fmt: skip
+            self.run("sums", passes.sum_shard, self.shards, iteration, self.generation)
+            if prunes:
+                self.prune(iteration)
+            new = self.generation + prunes
+            self.run("estimate", passes.estimate_shard, self.shards, iteration, new, prunes, last)
+            passes.gather_estimate(self.view_work, iteration, new)
+        self.generation += prunes
+        self.store.remove(*(self.name("counted", iteration, part) for part in self.parts))
+        for what in ("sums", "values"):
+            at = iteration - (what == "values")
+            self.store.remove(*(self.name(what, at, shard) for shard in self.shards))
+        if prunes:
+            self.forget(self.generation - 1)
+
+    def prune(self, iteration):
+        """Make the table's next generation."""
+        self.run("pruning", passes.prune_shard, self.shards, iteration, self.generation)
+        table.gather_layout(self.view_work, self.generation + 1)
+        self.run("table of parts", table.restrict, self.parts, self.generation + 1)
+
+    def forget(self, generation):
+        """Remove a table that was pruned."""
+        self.store.remove(*(self.name("table", generation, part) for part in self.parts))
+        for shard in self.shards:
+            old = (self.name(what, generation, shard) for what in ("shard", "places"))
+            self.store.remove(*old, self.name("keeps", generation + 1, shard), self.name("pruned", shard))
+
+    def sample(self, last):
+        """Sample links."""
+        if not self.store.has(self.name("sampler")):
+            sampler.gather_sums(self.view_work, last, self.generation)
+            self.run("sampler", sampler.sample_part, self.parts, last, self.generation)
+            self.run("links of words", sampler.sum_sampled, self.shards, last, self.generation)
+            sampler.gather_sampled(self.view_work, last, self.generation)
+        self.store.remove(*(self.name("sampled", part) for part in self.parts))
+
+
+def train_view(view_work: ViewWork, stages: Stages) -> tuple[int, int]:
+    """Train a view; return the last iteration and the last generation of its table."""
+    settings, made = view_work.settings, _View(view_work, stages)
+    made.number()
+    made.tabulate()
+    first = settings.ibm_iterations
+    last = first + (settings.model_iterations or 0) - 1
+    for iteration in range(last + 1):
+        prunes = iteration + 1 == first and iteration < last and (settings.prune or 0) > 0
+        made.iterate(iteration, "ibm1" if iteration < first else "hmm", prunes, iteration == last)
+    if settings.model == "fertility":
+        made.sample(last)
+    return last, made.generation
+
+
+def align_parts(
+    work: Work, stages: Stages, decisions: DecisionSettings, directions: bool = False
+) -> Iterator[tuple[Decided, Skipped]]:
+    """Train on a text in parts and yield the links of each part, with what was skipped there."""
+    models = tuple(
+        train_view(ViewWork(work, number, length), stages) for number, length in enumerate(work.settings.views or ())
+    )
+    stages.run("aligning", partial(links.link_part, work, models, decisions, directions), range(work.parts))
+    for part in range(work.parts):
+        yield links.links_of(work, part)

@@ -1,0 +1,143 @@
+"""The words of a view over all parts: counted, bounded in number, numbered."""
+
+import numpy as np
+
+from aligntools.aligning.parts.work import ViewWork
+from aligntools.aligning.text.cooccurrence import pair_weights, word_masses
+from aligntools.aligning.text.views import cut, look_alike_keys, view
+from aligntools.formats.vocabulary import Vocabulary
+
+SIDES = ("source", "target")
+#: Words that a view may have on a side. Rarer ones share a word with those that begin like them.
+MOST_WORDS = 1_000_000
+#: Letters by which rare words are told apart, and what stands before these.
+SHARED, MARK = 3, "\u2026"
+
+
+def count_view_words(view_work: ViewWork, part: int, pool) -> None:
+    """Keep a part's words as the view cuts them, in order of first occurrence; how often they occur; their masses.
+
+    A word's mass is what all its pairs would count in IBM 1's first, uniform iteration.
+    """
+    name = view_work.name("words", part)
+    if view_work.store.has(name):
+        return
+    text = view_work.work.text(part)
+    lengths = text.source.lengths(), text.target.lengths()
+    weights = pair_weights(*lengths, view_work.settings.p_null)
+    arrays = {}
+    for side, others in zip(SIDES, lengths[::-1], strict=True):
+        words, mapping = view(getattr(text, f"{side}_vocabulary").words(), view_work.length)
+        one = getattr(text, side)
+        of_view = type(one)(mapping[one.tokens], one.offsets)
+        vocabulary = Vocabulary.from_words(words[1:])
+        arrays |= {
+            f"{side}.blob": vocabulary.blob, f"{side}.starts": vocabulary.starts, f"{side}.mapping": mapping,
+            f"{side}.counts": np.bincount(of_view.tokens, minlength=len(words)).astype(np.float64),
+            f"{side}.masses": word_masses(of_view, (weights * others).astype(np.float32), len(words)),
+        }  # fmt: skip
+    view_work.store.write(name, **arrays)
+
+
+class Numbering:
+    """Numbers of words in order of first occurrence, and how often each occurs; the rarest are forgotten at times.
+
+    Where more than twice as many come as are kept, those that have occurred least are forgotten (lossy counting, Manku
+    & Motwani 2002): what is left of them at the end is what they occurred since.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.ids: dict[bytes, int] = {b"": 0}
+        self.counts = np.zeros(1024)
+
+    def add(self, words, counts) -> None:
+        """Count the words of a part, NULL first."""
+        ids = self.ids
+        found = np.fromiter((ids.setdefault(word, len(ids)) for word in words), np.int64, len(counts))
+        if len(ids) > len(self.counts):
+            self.counts = np.concatenate([self.counts, np.zeros(max(len(self.counts), len(ids) - len(self.counts)))])
+        self.counts[found] += counts
+        if len(ids) > 2 * self.most:
+            self.forget()
+
+    def forget(self) -> None:
+        """Keep no more than `most` words: those that occur more often than the first that is too many."""
+        n = len(self.ids)
+        if n <= self.most:
+            return
+        counts = self.counts[:n]
+        limit = np.partition(counts[1:], n - 1 - self.most)[n - 1 - self.most]
+        stays = counts > limit
+        stays[0] = True
+        kept = [word for word, stay in zip(self.ids, stays.tolist(), strict=True) if stay]
+        self.ids = {word: i for i, word in enumerate(kept)}
+        self.counts = np.concatenate([counts[stays], np.zeros(1024)])
+
+
+def number_words(view_work: ViewWork, most: int = MOST_WORDS) -> None:
+    """Number the view's words over all parts, and tell each part the numbers of its own."""
+    done = view_work.name("vocabulary")
+    store = view_work.store
+    if store.has(done):
+        return
+    numberings = _numbered(view_work, most)
+    shared: list[dict[str, int]] = [{}, {}]
+    totals = [_Totals(), _Totals()]
+    for part in range(view_work.parts):
+        arrays = {}
+        for d, side in enumerate(SIDES):
+            words, mapping, counts, masses = _read(view_work, part, side)
+            known = numberings[d].ids
+            ids = np.fromiter((known.get(word, -1) for word in words), np.int64, len(counts))
+            for k in np.flatnonzero(ids < 0).tolist():
+                beginning = cut(words[k].decode(), SHARED)
+                ids[k] = len(known) + shared[d].setdefault(beginning, len(shared[d]))
+            totals[d].add(ids, counts, masses)
+            own, places = np.unique(ids, return_inverse=True)
+            arrays |= {f"{side}.ids": own.astype(np.int32), f"{side}.map": places[mapping].astype(np.int32)}
+        store.write(view_work.name("ids", part), **arrays)
+    arrays = {}
+    for d, side in enumerate(SIDES):
+        words = [word.decode() for word in numberings[d].ids]
+        arrays |= totals[d].arrays(side, len(words) + len(shared[d]))
+        keys = look_alike_keys(words)
+        arrays[f"{side}.keys"] = np.concatenate([keys, np.zeros((3, len(shared[d]) + 1), np.int32)], axis=1)
+        names = Vocabulary.from_words(words[1:] + [MARK + beginning for beginning in shared[d]])
+        arrays |= {f"{side}.blob": names.blob, f"{side}.starts": names.starts}
+    store.write(done, {"shared": [len(one) for one in shared]}, **arrays)
+
+
+def _numbered(view_work, most):
+    numberings = Numbering(most), Numbering(most)
+    for part in range(view_work.parts):
+        for numbering, side in zip(numberings, SIDES, strict=True):
+            words, _, counts, _ = _read(view_work, part, side)
+            numbering.add(words, counts)
+    for numbering in numberings:
+        numbering.forget()
+    return numberings
+
+
+def _read(view_work, part, side):
+    keys = [f"{side}.{what}" for what in ("blob", "starts", "mapping", "counts", "masses")]
+    blob, starts, *rest = view_work.store.read(view_work.name("words", part), *keys)
+    return list(Vocabulary(blob, starts).encoded()), *rest
+
+
+class _Totals:
+    """Sums over parts, by word."""
+
+    def __init__(self):
+        self._sums = np.zeros((2, 1024))
+
+    def add(self, ids, *columns):
+        n = int(ids.max(initial=0)) + 1
+        if n > self._sums.shape[1]:
+            more = np.zeros((2, max(n, 2 * self._sums.shape[1]) - self._sums.shape[1]))
+            self._sums = np.concatenate([self._sums, more], axis=1)
+        for row, column in zip(self._sums, columns, strict=True):
+            row[:n] += np.bincount(ids, column, n)
+
+    def arrays(self, side, n):
+        return {f"{side}.counts": self._sums[0, :n], f"{side}.masses": self._sums[1, :n]}

@@ -1,0 +1,140 @@
+"""A folder of named arrays: what work that is larger than memory, or than one machine, keeps of what it has done.
+
+A name's file appears whole or not at all, so what is there is done, whoever did it and however that process ended.
+"""
+
+import contextlib
+import glob
+import json
+import os
+from collections.abc import Iterator
+
+import numpy as np
+
+from aligntools.formats import appearing
+from aligntools.ground.errors import DataError, ModelError
+
+_ABOUT = "about"
+#: What safetensors calls types.
+_TYPES = {"BOOL": np.bool_, "I32": np.int32, "I64": np.int64, "F32": np.float32, "F64": np.float64}
+
+
+class Store:
+    """Arrays and a few facts under each name of a folder; it can be pickled, and used from any process.
+
+    Parameters
+    ----------
+    folder : str
+        An existing folder.
+
+    Attributes
+    ----------
+    read_bytes, written_bytes : int
+        What went through this object.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.read_bytes = self.written_bytes = 0
+
+    def __reduce__(self):
+        return Store, (self.folder,)
+
+    def path(self, name: str) -> str:
+        """Return the file of a name."""
+        return os.path.join(self.folder, name + ".arrays")
+
+    def has(self, name: str) -> bool:
+        """Tell whether something is kept under a name."""
+        return os.path.exists(self.path(name))
+
+    def names(self, pattern: str) -> list[str]:
+        """Return the names that match a pattern of the shell's, sorted."""
+        found = glob.glob(os.path.join(glob.escape(self.folder), pattern + ".arrays"))
+        return sorted(os.path.basename(path)[: -len(".arrays")] for path in found if not _is_hidden(path))
+
+    def write(self, name: str, about: dict | None = None, **arrays: np.ndarray) -> None:
+        """Keep arrays, and facts in JSON, under a name.
+
+        Raises
+        ------
+        DataError
+            When the disk is full, or the folder cannot be written.
+        """
+        from safetensors import SafetensorError
+        from safetensors.numpy import save_file
+
+        whole = {key: np.ascontiguousarray(array) for key, array in arrays.items()}
+        try:
+            with appearing.appearing(self.path(name)) as part:
+                save_file(whole, part, {_ABOUT: json.dumps(about or {})})
+        except OSError as error:
+            raise self._unwritable(error.strerror or error) from None
+        except SafetensorError as error:
+            raise self._unwritable(error) from None
+        self.written_bytes += sum(array.nbytes for array in whole.values())
+
+    def _unwritable(self, why):
+        return DataError(self.folder, None, f"cannot be written: {why} (see --tmpdir and --checkpoint)")
+
+    @contextlib.contextmanager
+    def _opened(self, name) -> Iterator:
+        from safetensors import SafetensorError, safe_open
+
+        path = self.path(name)
+        try:
+            with safe_open(path, framework="numpy") as file:
+                yield file
+        except OSError as error:
+            raise ModelError(path, None, f"cannot be read: {error.strerror or error}") from None
+        except (SafetensorError, ValueError, KeyError) as error:
+            raise ModelError(path, None, f"is damaged ({error}); remove the folder and begin anew") from None
+
+    def about(self, name: str) -> dict:
+        """Return the facts kept under a name.
+
+        Raises
+        ------
+        ModelError
+            When there is nothing, or it is damaged.
+        """
+        with self._opened(name) as file:
+            return json.loads((file.metadata() or {})[_ABOUT])
+
+    def read(self, name: str, *keys: str) -> list[np.ndarray]:
+        """Return arrays that are kept under a name, by their keys.
+
+        Raises
+        ------
+        ModelError
+            When one is not there, or damaged.
+        """
+        with self._opened(name) as file:
+            arrays = [file.get_tensor(key) for key in keys]
+        self.read_bytes += sum(array.nbytes for array in arrays)
+        return arrays
+
+    def read_all(self, name: str) -> dict[str, np.ndarray]:
+        """Return all arrays that are kept under a name, by key."""
+        with self._opened(name) as file:
+            arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+        self.read_bytes += sum(array.nbytes for array in arrays.values())
+        return arrays
+
+    def read_run(self, name: str, begin: int, end: int, *keys: str) -> list[np.ndarray]:
+        """Return elements ``begin`` to ``end`` of arrays; the rest of the file is not read."""
+        with self._opened(name) as file:
+            slices = [file.get_slice(key) for key in keys]
+            arrays = [a[begin:end] if begin < end else np.empty(0, _TYPES[a.get_dtype()]) for a in slices]
+        self.read_bytes += sum(array.nbytes for array in arrays)
+        return arrays
+
+    def remove(self, *names: str) -> None:
+        """Forget what is kept under names; what is not there stays away."""
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.path(name))
+
+
+def _is_hidden(path):
+    return os.path.basename(path).startswith(".")
