@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from aligntools.api.grammars import Grammar as Grammar
     from aligntools.api.grammars import extract_grammar as extract_grammar
     from aligntools.api.grammars import filter_grammar as filter_grammar
+    from aligntools.api.large import align_in_parts as align_in_parts
     from aligntools.api.language_models import LanguageModel as LanguageModel
     from aligntools.api.language_models import train_lm as train_lm
     from aligntools.api.links import count_priors as count_priors
@@ -73,6 +74,7 @@ _MODULES = {
     "api.costs": ("link_costs",),
     "api.filtering": ("PairQuality", "filter_pairs"),
     "api.grammars": ("Grammar", "extract_grammar", "filter_grammar"),
+    "api.large": ("align_in_parts",),
     "api.language_models": ("LanguageModel", "train_lm"),
     "api.links": ("count_priors", "extract_lexicon", "symmetrize"),
     "api.loading": ("load",),

@@ -14,6 +14,11 @@ def needed_for_training(bitext, settings, reconstructs=False) -> int:
     tokens = len(bitext.source.tokens) + len(bitext.target.tokens)
     words = len(bitext.source_vocabulary) + len(bitext.target_vocabulary)
     cells = int((bitext.source.lengths().astype(np.float64) * bitext.target.lengths()).sum())
+    return needed_for(tokens, words, cells, settings, reconstructs)
+
+
+def needed_for(tokens: int, words: int, cells: int, settings, reconstructs: bool = False) -> int:
+    """Estimate the same from the words of both sides, the sizes of their vocabularies, and all link-matrix cells."""
     pairs = min(cells, tokens // 5 + 6 * min(tokens, 400_000))  # growth of co-occurring pairs, as measured
     views = len(settings.views or ())
     copies = 1 if views == 1 else 2

@@ -258,6 +258,21 @@ class DecisionSettings:
 
 
 @dataclass(frozen=True)
+class PartSettings:
+    """How a text is cut into parts.
+
+    Attributes
+    ----------
+    part_size : int
+        Sentence pairs of a part. Larger ones let the sampler know more of the text, smaller ones need less memory.
+    """
+
+    part_size: int = 100_000
+
+    RANGES: ClassVar[dict[str, Range]] = {"part_size": counts(1)}
+
+
+@dataclass(frozen=True)
 class FilterSettings:
     """Limits that sentence pairs must keep to pass a filter.
 

@@ -2,10 +2,11 @@
 
 import click
 
-from aligntools.aligning.settings import AlignerSettings, PriorWeights
+from aligntools.aligning.settings import AlignerSettings, PartSettings, PriorWeights
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import options
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import counts
 
 _fast = options.group(
     "Common options",
@@ -32,6 +33,21 @@ _priors = options.group(
     options.setting("--prior-fertility", of=PriorWeights, name="fertility", help="The same of a fertility."),
     options.setting("--prior-jumps", of=PriorWeights, name="jumps", help="The same of a jump."),
 )  # fmt: skip
+_parts = options.group(
+    "Text of any size, in parts",
+    click.option("--tmpdir", metavar="DIR",
+                 help="Work from disk, in parts that are kept here (a cluster's workers have to see it).  [default: the"
+                      " system's]"),
+    click.option("--checkpoint", metavar="DIR",
+                 help="Keep the parts here; the same command goes on where a run that ended has been."),
+    click.option("--workers", type=options.number(counts(1, 1024)), metavar="N",
+                 help="Work in N processes on this machine."),
+    click.option("--cluster", metavar="ADDRESS", help="Work on the Dask cluster whose scheduler is there."),
+    click.option("--cluster-file", metavar="FILE", help="The same, with the file that the scheduler wrote."),
+    click.option("--part-size", type=options.number(PartSettings, "part_size"), metavar="N",
+                 help=f"Sentence pairs of a part.  [default: {PartSettings.part_size}]"),
+    click.option("--plan", is_flag=True, help="Say what the work would take, and do nothing."),
+)  # fmt: skip
 #: Options of training that the API takes under the same names.
 TRAINING = (
     "model_type", "fast", "direction", "estimator", "agreement", "look_alike", "views", "ibm1_iterations",
@@ -51,6 +67,7 @@ TRAINING = (
 @_type
 @aligning.estimation
 @_sweeps
+@_parts
 @aligning.limits
 def command(**o):
     """Align a parallel corpus: one line of links i-j for each sentence pair, i the source word, from 0.
@@ -58,11 +75,15 @@ def command(**o):
     Trains both directions and writes one alignment. A pair that cannot be aligned gets a blank line and is
     counted on standard error. With -m a saved model is applied instead.
 
+    A text that is too large for memory is worked from disk, in parts. Names with a star stand for several files:
+    -i 'parts/*.zst' -o 'out/*.align'.
+
     \b
     Example:
       aligntools align -s data/samples/de-en.de -t data/samples/de-en.en
     """
     from aligntools.api.alignment import aligner_settings, train_aligner
+    from aligntools.cli import aligning_parts
     from aligntools.cli.aligning_run import run
 
     chosen = aligning.given()
@@ -76,6 +97,10 @@ def command(**o):
     aligning.check_shapes(o, chosen)
     own = {n: o[n] for n in TRAINING}
     settings = {n: value for n, value in own.items() if not n.startswith("prior_")}
+    if aligning_parts.asked(chosen) or aligning_parts.must(o, settings):
+        aligning_parts.check(o, chosen)
+        aligning_parts.run(o, aligner_settings(**settings))
+        return
     run(
         o, lambda bitext, **common: train_aligner(bitext, priors=o["priors"] or None, **own, **common),
         lambda n_words: aligner_settings(**settings).resolved(n_words).views[0],

@@ -16,7 +16,8 @@ from aligntools.ground.errors import DataError
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 
 
-def _zstandard(path):
+def zstandard_of(path):
+    """Return the library that reads and writes .zst files."""
     try:
         import zstandard
     except ImportError:
@@ -24,7 +25,8 @@ def _zstandard(path):
     return zstandard
 
 
-def _suffix(path):
+def compression(path):
+    """Return the suffix that says how a file is compressed, or nothing."""
     return next((s for s in _SUFFIXES if path.endswith(s)), "")
 
 
@@ -87,7 +89,7 @@ def open_input(path):
             return _standard_input()
         if os.path.isdir(path):
             raise DataError(path, None, "is a directory; a text file was expected")
-        suffix = _suffix(path)
+        suffix = compression(path)
         if suffix == ".gz":
             return gzip.open(path, "rb")
         if suffix == ".bz2":
@@ -95,7 +97,7 @@ def open_input(path):
         if suffix == ".xz":
             return lzma.open(path, "rb")
         if suffix == ".zst":
-            zstandard = _zstandard(path)
+            zstandard = zstandard_of(path)
             return io.BufferedReader(_ZstdFrames(zstandard, open(path, "rb")), 1 << 17)
         return open(path, "rb")
     except OSError as error:
@@ -257,7 +259,7 @@ def _cannot_write(path, error):
 
 
 def _compressor(path, raw):
-    suffix = _suffix(path)
+    suffix = compression(path)
     if suffix == ".gz":
         return gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
     if suffix == ".bz2":
@@ -265,5 +267,5 @@ def _compressor(path, raw):
     if suffix == ".xz":
         return lzma.LZMAFile(raw, "wb")
     if suffix == ".zst":
-        return _zstandard(path).ZstdCompressor(write_checksum=True).stream_writer(raw, closefd=False)
+        return zstandard_of(path).ZstdCompressor(write_checksum=True).stream_writer(raw, closefd=False)
     return contextlib.nullcontext(raw)

@@ -4,6 +4,8 @@ A name's file appears whole or not at all, so what is there is done, whoever did
 """
 
 import contextlib
+import errno
+import fcntl
 import glob
 import json
 import os
@@ -47,6 +49,10 @@ class Store:
     def has(self, name: str) -> bool:
         """Tell whether something is kept under a name."""
         return os.path.exists(self.path(name))
+
+    def size(self, name: str) -> int:
+        """Return the bytes that a name's file has."""
+        return os.path.getsize(self.path(name))
 
     def names(self, pattern: str) -> list[str]:
         """Return the names that match a pattern of the shell's, sorted."""
@@ -129,6 +135,14 @@ class Store:
         self.read_bytes += sum(array.nbytes for array in arrays)
         return arrays
 
+    def clear(self) -> None:
+        """Forget all, and what killed processes have left unfinished."""
+        for entry in glob.glob(os.path.join(glob.escape(self.folder), "*.arrays")) + glob.glob(
+            os.path.join(glob.escape(self.folder), ".*.arrays.*.part")
+        ):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(entry)
+
     def remove(self, *names: str) -> None:
         """Forget what is kept under names; what is not there stays away."""
         for name in names:
@@ -138,3 +152,28 @@ class Store:
 
 def _is_hidden(path):
     return os.path.basename(path).startswith(".")
+
+
+@contextlib.contextmanager
+def held(folder: str) -> Iterator[None]:
+    """Hold a folder for this process alone while the block runs.
+
+    Raises
+    ------
+    DataError
+        When another process holds it, or it cannot be made or written.
+    """
+    try:
+        os.makedirs(folder, exist_ok=True)
+        handle = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise DataError(folder, None, f"cannot be made or written: {error.strerror or error}") from None
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+                raise DataError(folder, None, "another run works in this folder; wait for it, or give another") from None
+        yield
+    finally:
+        os.close(handle)

@@ -9,8 +9,8 @@ from aligntools.formats.corpus import Bitext, Side, Skipped
 from aligntools.formats.stores import Store
 from aligntools.formats.vocabulary import Vocabulary
 
-#: Pairs of a part, and words of both sides: where one of them is reached, a part ends.
-PART_PAIRS, PART_WORDS = 100_000, 6_000_000
+#: Words of both sides with which a part ends where its pairs are long.
+PART_WORDS = 6_000_000
 #: Link-matrix cells that are worked at a time. Fixed, since sums over them are rounded.
 CELLS = 8_000_000
 

@@ -1,0 +1,141 @@
+"""What work in parts would take: estimated from the beginning of the text, before any of it is done."""
+
+import tempfile
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.aligning.memory import needed_for
+from aligntools.aligning.parts.memory import A_PART, A_WORD
+from aligntools.aligning.parts.reading import Reading, sizes_of
+from aligntools.aligning.parts.training import Stages, align_parts, read_text
+from aligntools.aligning.parts.words import MOST_WORDS
+from aligntools.aligning.parts.work import ViewWork, Work
+from aligntools.aligning.settings import AlignerSettings, DecisionSettings
+from aligntools.formats.beginnings import beginning
+from aligntools.formats.memory_text import TextLines
+from aligntools.formats.stores import Store
+from aligntools.ground import memory
+from aligntools.ground.engines import Serial
+
+#: Vocabularies grow as the text to this power (Heaps' law; between 0.5 and 0.7 for words of one language).
+HEAPS = 0.6
+#: Pairs that are aligned to see how long it takes.
+SAMPLE = 20_000
+
+
+@dataclass(frozen=True)
+class TextEstimate:
+    """About how large a text is.
+
+    Attributes
+    ----------
+    pairs, words, vocabulary : int
+        Of both sides together.
+    sample : list of (list of bytes)
+        The first lines of each side of the first file, or of its one file.
+    """
+
+    pairs: int
+    words: int
+    vocabulary: int
+    sample: list[list[bytes]]
+
+
+def estimate_text(inputs: list[dict]) -> TextEstimate:
+    """Estimate a text's size from the beginnings of its files."""
+    pairs = words = 0
+    distinct, seen = set(), 0
+    sample: list[list[bytes]] = []
+    for one in inputs:
+        lines = 0
+        for path in one.values():
+            text, whole = beginning(path)
+            here = text.splitlines()
+            tokens = text.split()
+            scale = whole / max(len(text), 1)
+            words += int(len(tokens) * scale)
+            lines = max(lines, int(len(here) * scale))
+            if one is inputs[0]:
+                sample.append(here[:SAMPLE])
+                distinct.update(tokens)
+                seen += len(tokens)
+        pairs += lines
+    grown = len(distinct) * (words / max(seen, 1)) ** HEAPS if seen else 0
+    return TextEstimate(pairs, words, int(grown), sample)
+
+
+def seems_too_large(inputs: list[dict], settings: AlignerSettings) -> bool:
+    """Tell whether a text seems not to fit into the memory that the process may have."""
+    bound = memory.limit()
+    if bound is None:
+        return False
+    about = estimate_text(inputs)
+    half = about.words / 2 / max(about.pairs, 1)
+    cells = int(about.pairs * half * half * 1.3)
+    resolved = settings.resolved(about.words // 2)
+    return bound < memory.FIXED + memory.SPARE + needed_for(about.words, about.vocabulary, cells, resolved)
+
+
+def plan_lines(inputs: list[dict], settings: AlignerSettings, part_size: int, workers: int, threads: int, pool,
+               reading: dict, tmpdir: str | None) -> list[str]:  # fmt: skip
+    """Return what the work would take, in lines for a person."""
+    about = estimate_text(inputs)
+    resolved = settings.resolved(about.words // 2)
+    views = len(resolved.views or ())
+    passes = views * (resolved.ibm_iterations + (resolved.model_iterations or 0) + (resolved.model == "fertility")) + 1
+    parts = -(-about.pairs // part_size)
+    seconds, disk, traffic = _measured(about.sample, resolved, part_size, pool, reading, tmpdir)
+    numbering = 2 * min(about.vocabulary, 2 * MOST_WORDS) * A_WORD
+    each = memory.FIXED + A_PART
+    lines = [
+        f"text: about {about.pairs} pairs, {about.words} words, {about.vocabulary} different ones",
+        f"parts: {parts} of up to {part_size} pairs; passes over each: {passes}",
+        f"memory: {memory.shown(max(each, memory.FIXED + numbering))} in this process"
+        + (f", {memory.shown(each)} in each worker" if workers else ""),
+        f"disk: {memory.shown(disk * about.pairs)} at most",
+        f"traffic: {memory.shown(traffic * about.pairs / max(workers, 1))} of counts and values a pass and worker",
+    ]
+    if seconds:
+        total = seconds * about.pairs / max(workers, 1)
+        shown = f"{total / 3600:.1f} h" if total > 5400 else f"{total / 60:.0f} min" if total > 90 else f"{total:.0f} s"
+        of = "a worker of this speed each" if workers else "this machine"
+        lines.append(f"time: {shown} with {of}, from {len(about.sample[0])} pairs")
+    return lines
+
+
+def _measured(sample, settings, part_size, pool, reading, tmpdir):
+    """Return seconds, bytes of disk and of traffic a pair, of aligning a sample."""
+    if not sample or not sample[0]:
+        return 0.0, 0.0, 0.0
+    n = min(map(len, sample))
+    names = ("joint",) if len(sample) == 1 else ("source", "target")
+    for size in (min(n, 200), n):  # the first compiles
+        with tempfile.TemporaryDirectory(prefix="aligntools.", dir=tmpdir) as folder:
+            text = {
+                name: TextLines([line.decode(errors="replace") for line in side[:size]], f"<{name}>")
+                for name, side in zip(names, sample, strict=True)
+            }
+            stages = Stages(Serial(pool))
+            began = time.perf_counter()
+            cut = Reading(Store(folder), (text,), pairs=part_size, **reading)
+            read_text(cut, stages, pool)
+            work = Work(cut.store, settings, sizes_of(cut).parts)
+            for _ in align_parts(work, stages, DecisionSettings()):
+                pass
+            seconds = time.perf_counter() - began
+            entries, _ = _entries(work)
+            disk = sum(cut.store.size(name) for name in cut.store.names("*"))
+    return seconds / n, 1.5 * disk / n, 8 * entries / n
+
+
+def _entries(work):
+    """Return how many entries the parts' tables have, and the shards'."""
+    parts = shards = 0
+    for number, length in enumerate(work.settings.views or ()):
+        view = ViewWork(work, number, length)
+        (offsets,) = view.store.read(view.name("layout", 0), "offsets")
+        parts += int(np.sum(offsets[-1]))
+        shards += offsets.shape[1]
+    return parts, shards

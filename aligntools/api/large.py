@@ -1,0 +1,318 @@
+"""Alignment of text of any size: in parts, from disk, in several processes or on a cluster."""
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from aligntools.aligning.settings import (
+    AlignerSettings,
+    DecisionSettings,
+    Decoder,
+    Flavor,
+    PartSettings,
+    Symmetrization,
+)
+from aligntools.api.alignment import aligner_settings
+from aligntools.api.alignments import Alignments
+from aligntools.api.progress import Progress, Step, reporter
+from aligntools.api.texts import InputFormat, Sentences, paths_of
+from aligntools.api.threads import pool_of
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.ranges import check
+
+if TYPE_CHECKING:
+    from aligntools.aligning.parts.reading import TextSizes
+    from aligntools.formats.stores import Store
+    from aligntools.ground.engines import Engine
+    from aligntools.ground.parallel import Pool
+
+_DECISIONS, _PARTS = DecisionSettings(), PartSettings()
+
+
+@dataclass(frozen=True)
+class Engines:
+    """Where the work is done; see `align_in_parts`."""
+
+    workers: int | None = None
+    cluster: str | None = None
+    cluster_file: str | None = None
+    max_memory: int | None = None
+
+    def open(self, pool: "Pool", folder: str, files: list[str]) -> "Engine":
+        """Start what works.
+
+        Raises
+        ------
+        UsageProblem, DataError, ResourceError
+        """
+        from aligntools.aligning.parts.memory import check_bound
+        from aligntools.ground.engines import Serial
+
+        if self.cluster is not None or self.cluster_file is not None:
+            if self.workers is not None:
+                raise UsageProblem("--workers are processes on this machine; a cluster has its own")
+            from aligntools.ground.cluster import Cluster
+
+            cluster = Cluster(self.cluster, self.cluster_file)
+            try:
+                cluster.check_folder(folder)
+                cluster.check_files(files)
+            except BaseException:
+                cluster.close()
+                raise
+            return cluster
+        check_bound(self.max_memory, self.workers or 0)
+        if self.workers is None:
+            return Serial(pool)
+        from aligntools.ground.processes import Processes
+
+        limit = None if self.max_memory is None else self.max_memory // (self.workers + 1)
+        return Processes(self.workers, max(1, pool.threads // self.workers), limit)
+
+
+class PartsRun:
+    """A text that is aligned in parts; `align_in_parts` makes one.
+
+    Attributes
+    ----------
+    files : list of str
+        What is between the star's ends in the name of each file; ``""`` where a file is named without one.
+    sizes : TextSizes or None
+        Once the text was read.
+    """
+
+    def __init__(
+        self, sources: Sentences, targets: Sentences | None, settings: AlignerSettings, decisions: DecisionSettings,
+        parts: PartSettings, engines: Engines, *, tmpdir: str | None, checkpoint: str | None, directions: bool,
+        progress: Progress, reading: dict[str, Any],
+    ) -> None:  # fmt: skip
+        from aligntools.aligning.parts.training import check_settings
+
+        check(parts)
+        check_settings(settings.resolved(1))
+        self.inputs, self.files = _files(sources, targets)
+        self.sizes: TextSizes | None = None
+        self._settings, self._decisions, self._parts = settings, decisions.checked(), parts
+        self._engines, self._reading, self._directions = engines, reading, directions
+        self._tmpdir, self._checkpoint = tmpdir, checkpoint
+        self._tell = reporter(progress)
+        if tmpdir is not None and not os.path.isdir(tmpdir):
+            raise UsageProblem(f"--tmpdir: {tmpdir} is not a directory")
+        if checkpoint is not None and not all(_regular(path) for one in self.inputs for path in one.values()):
+            raise UsageProblem("--checkpoint goes on with files; a pipe cannot be read again")
+
+    def run(self, pool: "Pool") -> Iterator[tuple[int, Alignments]]:
+        """Train, then yield the links of each part, with the number of the file it is of."""
+        from aligntools.aligning.parts.reading import Reading
+        from aligntools.aligning.parts.training import Stages, align_parts, read_text
+        from aligntools.aligning.parts.work import Work
+
+        with self._folder() as store:
+            names = [os.fspath(path) for one in self.inputs for path in one.values() if _regular(path)]
+            engine = self._engines.open(pool, store.folder, names)
+            try:
+                stages = Stages(engine, self._report)
+                reading = Reading(store, tuple(self.inputs), pairs=self._parts.part_size, **self._reading)
+                self.sizes = read_text(reading, stages, pool)
+                work = Work(store, self._settings.resolved(self.sizes.source_words), self.sizes.parts)
+                ends = [sum(self.sizes.parts[: n + 1]) for n in range(len(self.sizes.parts))]
+                file = 0
+                for part, (d, skipped) in enumerate(align_parts(work, stages, self._decisions, self._directions)):
+                    while part >= ends[file]:
+                        file += 1
+                    yield file, Alignments(
+                        d.links, d.probabilities, d.forward, d.reverse, d.log_likelihood, d.lengths, skipped
+                    )
+            finally:
+                engine.close()
+
+    def plan(self, pool: "Pool") -> list[str]:
+        """Return what the work would take, in lines for a person; a sample of the text is aligned."""
+        from aligntools.aligning.parts.planning import plan_lines
+
+        if not all(_regular(path) for one in self.inputs for path in one.values()):
+            raise UsageProblem("--plan looks at the beginning of files; a pipe cannot be read again")
+        return plan_lines(
+            self.inputs, self._settings, self._parts.part_size, self._engines.workers or 0, pool.threads, pool,
+            self._reading, self._tmpdir,
+        )  # fmt: skip
+
+    def _report(self, figures: dict[str, Any]) -> None:
+        self._tell(Step(figures["stage"], None, None, figures))
+
+    @contextlib.contextmanager
+    def _folder(self) -> "Iterator[Store]":
+        """Yield the folder that parts are kept in; a checkpoint is emptied when all has been taken from it."""
+        from aligntools.formats.stores import Store, held
+
+        if self._checkpoint is None:
+            folder = self._temporary()
+            try:
+                yield Store(folder)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+            return
+        with held(self._checkpoint):
+            store = Store(self._checkpoint)
+            own = self._signature()
+            if not store.has("task"):
+                store.write("task", own)
+            elif store.about("task") != own:
+                found = "is of other text or options; remove it, or give another folder"
+                raise DataError(self._checkpoint, None, found)
+            yield store
+            store.clear()
+
+    def _temporary(self) -> str:
+        where = self._tmpdir or tempfile.gettempdir()
+        try:
+            return tempfile.mkdtemp(prefix="aligntools.", dir=where)
+        except OSError as error:
+            raise DataError(where, None, f"no temporary folder: {error.strerror or error} (see --tmpdir)") from None
+
+    def _signature(self) -> dict[str, Any]:
+        """Return what tells two tasks apart: text, options, version."""
+        from aligntools import __version__
+
+        files = []
+        for one in self.inputs:
+            for path in one.values():
+                about = os.stat(path)
+                files.append([os.path.realpath(path), about.st_size, about.st_mtime_ns])
+        facts = {
+            "version": __version__, "files": files, "settings": asdict(self._settings), "reading": self._reading,
+            "decisions": asdict(self._decisions), "directions": self._directions, "parts": asdict(self._parts),
+        }  # fmt: skip
+        return json.loads(json.dumps(facts))
+
+
+def _regular(path: object) -> bool:
+    from aligntools.formats.files import is_regular
+
+    return is_regular(path)
+
+
+def _files(sources: Sentences, targets: Sentences | None) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the files that the sides name, as readers take them, and what their patterns' stars stand for."""
+    from aligntools.formats.file_patterns import is_pattern, matching
+
+    if not is_pattern(sources) and not is_pattern(targets):
+        return [paths_of(sources, targets)], [""]
+    if targets is None:
+        found = matching(str(sources))
+        return [paths_of(path, None) for path, _ in found], [star for _, star in found]
+    if not (is_pattern(sources) and is_pattern(targets)):
+        raise UsageProblem("give both sides as patterns with a star, or neither")
+    left, right = ({star: path for path, star in matching(str(side))} for side in (sources, targets))
+    if alone := sorted(left.keys() ^ right.keys()):
+        path = left.get(alone[0]) or right[alone[0]]
+        raise DataError(path, None, "has no counterpart on the other side")
+    return [paths_of(path, right[star]) for star, path in left.items()], list(left)
+
+
+def seems_too_large(texts: list[str], settings: dict[str, Any]) -> bool:
+    """Tell whether a text seems not to fit into this process's memory, and can be aligned in parts.
+
+    Parameters
+    ----------
+    texts : list of str
+        One file, or two.
+    settings : dict
+        As `aligner_settings` takes them.
+    """
+    from aligntools.ground import memory
+
+    bound = memory.limit()
+    if bound is None or not all(_regular(text) for text in texts):
+        return False
+    if sum(os.path.getsize(text) for text in texts) * 20 < bound - memory.FIXED:  # small, whatever its compression
+        return False
+    chosen = aligner_settings(**settings)
+    if chosen.model not in ("hmm", "fertility"):
+        return False
+    from aligntools.aligning.parts.planning import seems_too_large as seems
+
+    names = ("joint",) if len(texts) == 1 else ("source", "target")
+    return seems([dict(zip(names, texts, strict=True))], chosen)
+
+
+def align_in_parts(
+    sources: Sentences, targets: Sentences | None = None, *, part_size: int = _PARTS.part_size,
+    tmpdir: str | os.PathLike[str] | None = None, checkpoint: str | os.PathLike[str] | None = None,
+    workers: int | None = None, cluster: str | None = None, cluster_file: str | os.PathLike[str] | None = None,
+    max_memory: int | None = None, symmetrize: Symmetrization = _DECISIONS.symmetrize,
+    flavor: Flavor = _DECISIONS.flavor, decode: Decoder = _DECISIONS.decode,
+    threshold: float | None = _DECISIONS.threshold, directions: bool = True, case_sensitive: bool = False,
+    max_length: int = 2000, strict: bool = False, input_format: InputFormat = "auto",
+    threads: "int | Pool | None" = None, progress: Progress = None, **options: Any,
+) -> Iterator[Alignments]:  # fmt: skip
+    """Train an aligner on a text of any size and align that text, in parts that are worked from disk.
+
+    Memory does not grow with the text. The parts can be worked by processes on this machine, or by a Dask cluster;
+    what comes out is the same, and differs from `align` by a little: parts sample their links without knowing those of
+    the others (Newman et al. 2009).
+
+    Parameters
+    ----------
+    sources, targets : str or path
+        As for `align`. A name with a star stands for several files, which are read one after the other.
+    part_size : int
+        Sentence pairs of a part.
+    tmpdir : path or None
+        Where the parts are kept; a cluster's workers have to see it. It takes some 600 bytes a pair.
+    checkpoint : path or None
+        A folder to keep them in instead, so that the same call goes on where a process that ended has been.
+    workers : int or None
+        Processes on this machine; None works in this one.
+    cluster, cluster_file : str or None
+        A Dask scheduler's address, or the file that it wrote.
+    max_memory : int or None
+        Bytes, of all processes together.
+    directions : bool
+        Find the links of the single directions too.
+    case_sensitive, max_length, strict, input_format, threads, progress
+        As for `train_aligner`.
+    symmetrize, flavor, decode, threshold
+        As for `Aligner.align_batch`.
+    **options
+        Settings of the model, as `train_aligner` takes them; ``model_type`` is ``hmm`` or ``fertility``.
+
+    Yields
+    ------
+    Alignments
+        Of each part, in order.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read, or the folder cannot be written.
+    ResourceError
+        When ``max_memory`` is too little, or workers end again and again.
+    UsageProblem
+        When options exclude each other.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> blocks = at.align_in_parts("data/samples/de-en.de", "data/samples/de-en.en", part_size=100)
+    >>> sum(len(block) for block in blocks)
+    240
+    """
+    run = PartsRun(
+        sources, targets, aligner_settings(**options), DecisionSettings(symmetrize, flavor, decode, threshold),
+        PartSettings(part_size),
+        Engines(workers, cluster, None if cluster_file is None else os.fspath(cluster_file), max_memory),
+        tmpdir=None if tmpdir is None else os.fspath(tmpdir),
+        checkpoint=None if checkpoint is None else os.fspath(checkpoint), directions=directions, progress=progress,
+        reading={
+            "lowercase": not case_sensitive, "max_length": max_length, "strict": strict, "input_format": input_format,
+        },
+    )  # fmt: skip
+    with pool_of(threads) as pool:
+        for _, block in run.run(pool):
+            yield block

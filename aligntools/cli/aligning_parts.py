@@ -1,0 +1,164 @@
+"""``align`` in parts: text that is larger than memory, worked from disk, in processes or on a cluster."""
+
+import contextlib
+
+from aligntools.cli import ahead, notices, placing
+from aligntools.cli.aligning_run import READING, Outputs, shape_of
+from aligntools.cli.reporting import Reporter
+from aligntools.ground.errors import UsageProblem
+
+#: Options that ask for parts by themselves.
+ASKING = ("tmpdir", "checkpoint", "workers", "cluster", "cluster_file", "part_size", "plan")
+#: Options that need the whole text, or a model of it, in memory.
+WHOLE = ("init_model", "priors", "save_priors", "save_model", "ttable", "moses_dir")
+_OUTPUTS = ("output", "forward_output", "reverse_output", "scores")
+
+
+def asked(chosen) -> bool:
+    """Tell whether options that were given ask for parts."""
+    return bool(set(ASKING) & chosen)
+
+
+def must(o, settings) -> bool:
+    """Tell whether the text is several files, or seems too large for the memory that there is and can be worked so."""
+    texts = [o[name] for name in ("joint_file", "source", "target") if o[name] is not None]
+    if o["model"] or any(o[name] for name in WHOLE) or o["score_form"] == "eflomal":
+        return False
+    from aligntools.formats.file_patterns import is_pattern
+
+    if any(is_pattern(text) for text in texts):
+        return True
+    from aligntools.api.large import seems_too_large
+
+    return seems_too_large(texts, settings)
+
+
+def check(o, chosen) -> None:
+    """Refuse what is not done in parts.
+
+    Raises
+    ------
+    UsageProblem
+    """
+    asking = next((name for name in ASKING if name in chosen), None)
+    if asking is None:
+        return
+    flag = "--" + asking.replace("_", "-")
+    for name in ("model", *WHOLE):
+        if o[name]:
+            other = "-m" if name == "model" else f"--{name.replace('_', '-')}"
+            raise UsageProblem(f"{flag} works a text in parts, and {other} is about a text in memory; give one of them")
+    if o["score_form"] == "eflomal":
+        raise UsageProblem(f"{flag} works a text in parts, and --score-form eflomal counts the links of a whole text")
+    texts = [o[name] or "" for name in ("joint_file", "source", "target")]
+    starred = [name for name in _OUTPUTS if "*" in (o[name] or "")]
+    if starred and not any("*" in text for text in texts):
+        raise UsageProblem(f"--{starred[0].replace('_', '-')} has a star, and the text has none")
+
+
+class _Parted:
+    """Outputs for each file of the text, where their names have a star; else the same for all."""
+
+    def __init__(self, o, files, shape):
+        self._o, self._files, self._shape = o, files, shape
+        self._stack, self._file = contextlib.ExitStack(), None
+        self.links = 0
+        self._starred = any("*" in (o[name] or "") for name in _OUTPUTS)
+        self.out = None
+
+    def __enter__(self):
+        self._stack.__enter__()
+        if not self._starred:
+            self._open("")
+        return self
+
+    def __exit__(self, *exc):
+        return self._stack.__exit__(*exc)
+
+    def _open(self, star):
+        from aligntools.formats.file_patterns import in_place_of_star
+
+        names = {name: self._o[name] and in_place_of_star(self._o[name], star) for name in _OUTPUTS}
+        self.out = Outputs(self._stack, self._o | names)
+        self.out.shape = self._shape
+
+    def write(self, file, block):
+        """Write the links of a part of a file."""
+        if self._starred and file != self._file:
+            self._finish()
+            self._open(self._files[file])
+        self._file = file
+        before = self.out.links
+        self.out.write(block)
+        self.links += self.out.links - before
+
+    def _finish(self):
+        """Let the files of the text's file before appear."""
+        if self.out is not None:
+            self._stack.close()
+            self._stack = contextlib.ExitStack()
+            self._stack.__enter__()
+
+
+def _check_places(o, run):
+    """Refuse outputs that are inputs, once it is known which files the stars stand for."""
+    from aligntools.formats.file_patterns import in_place_of_star
+
+    inputs = [placing.Named("the text", str(path)) for one in run.inputs for path in one.values()]
+    outputs = [
+        placing.Named(f"--{name.replace('_', '-')}", in_place_of_star(o[name], star))
+        for name in _OUTPUTS
+        if o[name] and "*" in o[name]
+        for star in run.files
+    ]
+    placing.check(inputs, outputs)
+
+
+def run(o, settings) -> None:
+    """Align as the options say.
+
+    Parameters
+    ----------
+    o : dict
+        Options by name.
+    settings : AlignerSettings
+    """
+    from aligntools.aligning.settings import DecisionSettings, PartSettings
+    from aligntools.api.large import Engines, PartsRun
+    from aligntools.api.threads import pool_of
+    from aligntools.formats.corpus import Skipped
+    from aligntools.formats.files import writing
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(notices.shown(o["quiet"]))
+        log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
+        reporter = Reporter(o["quiet"], o["verbose"], log)
+        stack.callback(reporter.close)
+        shape, text = shape_of(o)
+        if shape:
+            stack.enter_context(contextlib.closing(shape))
+        pool = stack.enter_context(pool_of(o["threads"]))
+        single = o["forward_output"] is not None or o["reverse_output"] is not None
+        job = PartsRun(
+            *(str(side) if side is not None and not hasattr(side, "read") else side for side in text), settings,
+            DecisionSettings(o["symmetrize"], o["flavor"], o["decode"], o["threshold"]),
+            PartSettings(o["part_size"] or PartSettings.part_size),
+            Engines(o["workers"], o["cluster"], o["cluster_file"], o["max_memory"]), tmpdir=o["tmpdir"],
+            checkpoint=o["checkpoint"], directions=single, progress=reporter,
+            reading={"lowercase": not o["case_sensitive"], **{name: o[name] for name in READING}},
+        )  # fmt: skip
+        _check_places(o, job)
+        if o["plan"]:
+            for line in job.plan(pool):
+                reporter.say(line)
+            return
+        pairs, skipped = 0, Skipped()
+        with ahead.compiling_for(o), _Parted(o, job.files, shape) as out:
+            for file, block in job.run(pool):
+                out.write(file, block)
+                pairs += len(block)
+                skipped.add(block.skipped)
+                reporter.advance("aligning")
+            if shape:
+                shape.end()
+        reporter.summary(pairs, out.links, skipped.summary())
