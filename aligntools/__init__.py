@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from aligntools.api.grammars import Grammar as Grammar
     from aligntools.api.grammars import extract_grammar as extract_grammar
     from aligntools.api.grammars import filter_grammar as filter_grammar
-    from aligntools.api.large import align_in_parts as align_in_parts
     from aligntools.api.language_models import LanguageModel as LanguageModel
     from aligntools.api.language_models import train_lm as train_lm
+    from aligntools.api.large import align_in_parts as align_in_parts
     from aligntools.api.links import count_priors as count_priors
     from aligntools.api.links import extract_lexicon as extract_lexicon
     from aligntools.api.links import symmetrize as symmetrize

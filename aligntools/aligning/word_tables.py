@@ -73,13 +73,13 @@ def model_from_tables(forward, reverse, tension: float = 4.0, lowercase: bool = 
     s_words, t_words = source.words(), target.words()
     tiers = np.zeros(4)
     lexicon = lexicon_from_counts(table, values[0], values[1], tiers, settings.alpha, False)
-    maps = (np.append(np.arange(len(w)), len(w)).astype(np.int32) for w in (s_words, t_words))
-    look_alikes = (
+    maps = tuple(np.append(np.arange(len(w)), len(w)).astype(np.int32) for w in (s_words, t_words))
+    look_alikes = tuple(
         np.concatenate([look_alike_keys(w), np.zeros((3, 1), np.int32)], axis=1) for w in (s_words, t_words)
     )  # fmt: skip
+    words = ViewWords(0, s_words, t_words, maps[0], maps[1], look_alikes[0], look_alikes[1])
     model = DiagonalIbm2(
-        words=ViewWords(0, s_words, t_words, *maps, *look_alikes), table=table, lexicon=lexicon, counts=values,
-        tiers=tiers,
+        words=words, table=table, lexicon=lexicon, counts=values, tiers=tiers,
         s_null=_null(reverse, sources), t_null=_null(forward, targets),
         p_null=np.full(2, settings.p_null, np.float32), tension=np.full(2, float(tension)),
     )  # fmt: skip

@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -106,10 +106,11 @@ class PartsRun:
         if checkpoint is not None and not all(_regular(path) for one in self.inputs for path in one.values()):
             raise UsageProblem("--checkpoint goes on with files; a pipe cannot be read again")
 
-    def run(self, pool: "Pool") -> Iterator[tuple[int, Alignments]]:
+    def run(self, pool: "Pool", save_model: str | None = None) -> Iterator[tuple[int, Alignments]]:
         """Train, then yield the links of each part, with the number of the file it is of."""
+        from aligntools.aligning.parts.models import whole_model
         from aligntools.aligning.parts.reading import Reading
-        from aligntools.aligning.parts.training import Stages, align_parts, read_text
+        from aligntools.aligning.parts.training import Stages, link_parts, read_text, train_parts
         from aligntools.aligning.parts.work import Work
 
         with self._folder() as store:
@@ -120,26 +121,33 @@ class PartsRun:
                 reading = Reading(store, tuple(self.inputs), pairs=self._parts.part_size, **self._reading)
                 self.sizes = read_text(reading, stages, pool)
                 work = Work(store, self._settings.resolved(self.sizes.source_words), self.sizes.parts)
+                models = train_parts(work, stages)
+                if save_model is not None:
+                    whole_model(work, models, bool(self._reading["lowercase"]), pool).save(save_model)
                 ends = [sum(self.sizes.parts[: n + 1]) for n in range(len(self.sizes.parts))]
                 file = 0
-                for part, (d, skipped) in enumerate(align_parts(work, stages, self._decisions, self._directions)):
+                linked = link_parts(work, stages, models, self._decisions, self._directions)
+                for part, (d, skipped) in enumerate(linked):
                     while part >= ends[file]:
                         file += 1
-                    yield file, Alignments(
-                        d.links, d.probabilities, d.forward, d.reverse, d.log_likelihood, d.lengths, skipped
+                    yield (
+                        file,
+                        Alignments(
+                            d.links, d.probabilities, d.forward, d.reverse, d.log_likelihood, d.lengths, skipped
+                        ),
                     )
             finally:
                 engine.close()
 
-    def plan(self, pool: "Pool") -> list[str]:
-        """Return what the work would take, in lines for a person; a sample of the text is aligned."""
+    def plan(self, pool: "Pool", clock: Callable[[], float]) -> list[str]:
+        """Return what the work would take, in lines for a person; a sample is aligned, and timed by ``clock``."""
         from aligntools.aligning.parts.planning import plan_lines
 
         if not all(_regular(path) for one in self.inputs for path in one.values()):
             raise UsageProblem("--plan looks at the beginning of files; a pipe cannot be read again")
         return plan_lines(
-            self.inputs, self._settings, self._parts.part_size, self._engines.workers or 0, pool.threads, pool,
-            self._reading, self._tmpdir,
+            self.inputs, self._settings, self._parts.part_size, self._engines.workers or 0, pool, self._reading,
+            self._tmpdir, clock,
         )  # fmt: skip
 
     def _report(self, figures: dict[str, Any]) -> None:
@@ -188,7 +196,8 @@ class PartsRun:
             "version": __version__, "files": files, "settings": asdict(self._settings), "reading": self._reading,
             "decisions": asdict(self._decisions), "directions": self._directions, "parts": asdict(self._parts),
         }  # fmt: skip
-        return json.loads(json.dumps(facts))
+        found: dict[str, Any] = json.loads(json.dumps(facts))
+        return found
 
 
 def _regular(path: object) -> bool:
@@ -249,7 +258,8 @@ def align_in_parts(
     flavor: Flavor = _DECISIONS.flavor, decode: Decoder = _DECISIONS.decode,
     threshold: float | None = _DECISIONS.threshold, directions: bool = True, case_sensitive: bool = False,
     max_length: int = 2000, strict: bool = False, input_format: InputFormat = "auto",
-    threads: "int | Pool | None" = None, progress: Progress = None, **options: Any,
+    threads: "int | Pool | None" = None, progress: Progress = None,
+    save_model: str | os.PathLike[str] | None = None, **options: Any,
 ) -> Iterator[Alignments]:  # fmt: skip
     """Train an aligner on a text of any size and align that text, in parts that are worked from disk.
 
@@ -279,6 +289,8 @@ def align_in_parts(
         As for `train_aligner`.
     symmetrize, flavor, decode, threshold
         As for `Aligner.align_batch`.
+    save_model : path or None
+        Write the model of the whole text, for `Aligner.load`. It has to fit into memory.
     **options
         Settings of the model, as `train_aligner` takes them; ``model_type`` is ``hmm`` or ``fertility``.
 
@@ -314,5 +326,5 @@ def align_in_parts(
         },
     )  # fmt: skip
     with pool_of(threads) as pool:
-        for _, block in run.run(pool):
+        for _, block in run.run(pool, None if save_model is None else os.fspath(save_model)):
             yield block

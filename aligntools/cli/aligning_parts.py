@@ -1,6 +1,8 @@
 """``align`` in parts: text that is larger than memory, worked from disk, in processes or on a cluster."""
 
 import contextlib
+import time
+from pathlib import Path
 
 from aligntools.cli import ahead, notices, placing
 from aligntools.cli.aligning_run import READING, Outputs, shape_of
@@ -10,7 +12,7 @@ from aligntools.ground.errors import UsageProblem
 #: Options that ask for parts by themselves.
 ASKING = ("tmpdir", "checkpoint", "workers", "cluster", "cluster_file", "part_size", "plan")
 #: Options that need the whole text, or a model of it, in memory.
-WHOLE = ("init_model", "priors", "save_priors", "save_model", "ttable", "moses_dir")
+WHOLE = ("init_model", "priors", "save_priors", "ttable", "moses_dir")
 _OUTPUTS = ("output", "forward_output", "reverse_output", "scores")
 
 
@@ -139,8 +141,9 @@ def run(o, settings) -> None:
             stack.enter_context(contextlib.closing(shape))
         pool = stack.enter_context(pool_of(o["threads"]))
         single = o["forward_output"] is not None or o["reverse_output"] is not None
+        source, target = (str(side) if isinstance(side, Path) else side for side in text)
         job = PartsRun(
-            *(str(side) if side is not None and not hasattr(side, "read") else side for side in text), settings,
+            source, target, settings,
             DecisionSettings(o["symmetrize"], o["flavor"], o["decode"], o["threshold"]),
             PartSettings(o["part_size"] or PartSettings.part_size),
             Engines(o["workers"], o["cluster"], o["cluster_file"], o["max_memory"]), tmpdir=o["tmpdir"],
@@ -149,12 +152,12 @@ def run(o, settings) -> None:
         )  # fmt: skip
         _check_places(o, job)
         if o["plan"]:
-            for line in job.plan(pool):
+            for line in job.plan(pool, time.perf_counter):
                 reporter.say(line)
             return
         pairs, skipped = 0, Skipped()
         with ahead.compiling_for(o), _Parted(o, job.files, shape) as out:
-            for file, block in job.run(pool):
+            for file, block in job.run(pool, o["save_model"]):
                 out.write(file, block)
                 pairs += len(block)
                 skipped.add(block.skipped)

@@ -59,7 +59,7 @@ class Store:
         found = glob.glob(os.path.join(glob.escape(self.folder), pattern + ".arrays"))
         return sorted(os.path.basename(path)[: -len(".arrays")] for path in found if not _is_hidden(path))
 
-    def write(self, name: str, about: dict | None = None, **arrays: np.ndarray) -> None:
+    def write(self, name: str, about: dict | None = None, /, **arrays: np.ndarray) -> None:
         """Keep arrays, and facts in JSON, under a name.
 
         Raises
@@ -173,7 +173,9 @@ def held(folder: str) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
-                raise DataError(folder, None, "another run works in this folder; wait for it, or give another") from None
+                raise DataError(
+                    folder, None, "another run works in this folder; wait for it, or give another"
+                ) from None
         yield
     finally:
         os.close(handle)

@@ -62,9 +62,12 @@ def link_part(work: Work, models: tuple[tuple[int, int], ...], decisions: Decisi
 def links_of(work: Work, part: int) -> tuple[Decided, Skipped]:
     """Return what was decided on a part, and what of it was skipped."""
     a = work.store.read_all(f"links.{part:06d}")
-    tables = [
-        Links(a[f"{key}.pairs"], a[f"{key}.offsets"]) if f"{key}.pairs" in a else None
-        for key in ("links", "forward", "reverse")
-    ]
-    skipped = work.text(part).skipped
-    return Decided(tables[0], a["probabilities"], *tables[1:], a["log_likelihood"], a["lengths"]), skipped
+
+    def table(key):
+        return Links(a[f"{key}.pairs"], a[f"{key}.offsets"]) if f"{key}.pairs" in a else None
+
+    found = Decided(
+        Links(a["links.pairs"], a["links.offsets"]), a["probabilities"], table("forward"), table("reverse"),
+        a["log_likelihood"], a["lengths"],
+    )  # fmt: skip
+    return found, work.text(part).skipped

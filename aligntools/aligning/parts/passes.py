@@ -89,7 +89,7 @@ def prune_shard(view_work: ViewWork, iteration: int, generation: int, shard: int
 
 def strengths(view_work: ViewWork, iteration: int) -> np.ndarray:
     """Return the priors of look-alikes that the whole text bears out, float64 [directions, 4]."""
-    found, possible = 0, 0
+    found, possible = np.zeros((view_work.arrays, 4)), np.zeros(4)
     for shard in range(view_work.shards()):
         one, other = view_work.store.read(view_work.name("sums", iteration, shard), "found", "possible")
         found, possible = found + one, possible + other
@@ -151,9 +151,7 @@ def gather_estimate(view_work: ViewWork, iteration: int, generation: int) -> Non
     if store.has(done):
         return
     variational = settings.estimator == "vb"
-    s_sums, t_sums = by_words(
-        view_work, generation, view_work.name("values", iteration), "row_sums", "column_sums"
-    )
+    s_sums, t_sums = by_words(view_work, generation, view_work.name("values", iteration), "row_sums", "column_sums")
     s_types, t_types = store.read(view_work.name("layout", 0), "source.types", "target.types")
     tiers = np.max(strengths(view_work, iteration), axis=0) if settings.look_alike and variational else np.zeros(4)
     store.write(
@@ -177,9 +175,7 @@ def lexicon_of(part_table: PartTable, iteration: int) -> Lexicon:
 
 def null_words(part_table: PartTable) -> tuple[np.ndarray, np.ndarray]:
     """Return the probability of each of a part's words under NULL: how often the whole text has it."""
-    counts = part_table.view_work.store.read(
-        part_table.view_work.name("vocabulary"), "source.counts", "target.counts"
-    )
+    counts = part_table.view_work.store.read(part_table.view_work.name("vocabulary"), "source.counts", "target.counts")
     return part_table.of_words(*(smoothed_shares(np.append(c, 0.0)) for c in counts))
 
 
@@ -227,7 +223,7 @@ def gather_expected(view_work: ViewWork, iteration: int, stage: str) -> np.ndarr
     done, store = view_work.name("expected", iteration), view_work.store
     if store.has(done):
         return store.read(done, "loglik")[0]
-    loglik, jumps = np.zeros(2), 0.0
+    loglik, jumps = np.zeros(2), np.zeros(())
     for part in range(view_work.parts):
         one, counted = store.read(view_work.name("counted", iteration, part), "loglik", "jumps")
         loglik += one

@@ -1,7 +1,7 @@
 """What work in parts would take: estimated from the beginning of the text, before any of it is done."""
 
 import tempfile
-import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from aligntools.aligning.memory import needed_for
 from aligntools.aligning.parts.memory import A_PART, A_WORD
 from aligntools.aligning.parts.reading import Reading, sizes_of
-from aligntools.aligning.parts.training import Stages, align_parts, read_text
+from aligntools.aligning.parts.training import Stages, link_parts, read_text, train_parts
 from aligntools.aligning.parts.words import MOST_WORDS
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import AlignerSettings, DecisionSettings
@@ -78,15 +78,15 @@ def seems_too_large(inputs: list[dict], settings: AlignerSettings) -> bool:
     return bound < memory.FIXED + memory.SPARE + needed_for(about.words, about.vocabulary, cells, resolved)
 
 
-def plan_lines(inputs: list[dict], settings: AlignerSettings, part_size: int, workers: int, threads: int, pool,
-               reading: dict, tmpdir: str | None) -> list[str]:  # fmt: skip
-    """Return what the work would take, in lines for a person."""
+def plan_lines(inputs: list[dict], settings: AlignerSettings, part_size: int, workers: int, pool, reading: dict,
+               tmpdir: str | None, clock: Callable[[], float]) -> list[str]:  # fmt: skip
+    """Return what the work would take, in lines for a person; ``clock`` gives seconds."""
     about = estimate_text(inputs)
     resolved = settings.resolved(about.words // 2)
     views = len(resolved.views or ())
     passes = views * (resolved.ibm_iterations + (resolved.model_iterations or 0) + (resolved.model == "fertility")) + 1
     parts = -(-about.pairs // part_size)
-    seconds, disk, traffic = _measured(about.sample, resolved, part_size, pool, reading, tmpdir)
+    seconds, disk, traffic = _measured(about.sample, resolved, part_size, pool, reading, tmpdir, clock)
     numbering = 2 * min(about.vocabulary, 2 * MOST_WORDS) * A_WORD
     each = memory.FIXED + A_PART
     lines = [
@@ -105,7 +105,7 @@ def plan_lines(inputs: list[dict], settings: AlignerSettings, part_size: int, wo
     return lines
 
 
-def _measured(sample, settings, part_size, pool, reading, tmpdir):
+def _measured(sample, settings, part_size, pool, reading, tmpdir, clock):
     """Return seconds, bytes of disk and of traffic a pair, of aligning a sample."""
     if not sample or not sample[0]:
         return 0.0, 0.0, 0.0
@@ -118,13 +118,13 @@ def _measured(sample, settings, part_size, pool, reading, tmpdir):
                 for name, side in zip(names, sample, strict=True)
             }
             stages = Stages(Serial(pool))
-            began = time.perf_counter()
+            began = clock()
             cut = Reading(Store(folder), (text,), pairs=part_size, **reading)
             read_text(cut, stages, pool)
             work = Work(cut.store, settings, sizes_of(cut).parts)
-            for _ in align_parts(work, stages, DecisionSettings()):
+            for _ in link_parts(work, stages, train_parts(work, stages), DecisionSettings()):
                 pass
-            seconds = time.perf_counter() - began
+            seconds = clock() - began
             entries, _ = _entries(work)
             disk = sum(cut.store.size(name) for name in cut.store.names("*"))
     return seconds / n, 1.5 * disk / n, 8 * entries / n

@@ -89,4 +89,5 @@ def sizes_of(reading: Reading) -> TextSizes:
         parts.append(len(sizes))
         total += sizes.sum(0)
         skipped.append(skipped_of(reading.store.about(name)))
-    return TextSizes(tuple(parts), *total.tolist(), tuple(skipped))
+    pairs, source, target, cells = total.tolist()
+    return TextSizes(tuple(parts), pairs, source, target, cells, tuple(skipped))

@@ -24,9 +24,9 @@ def part_words(part_table: PartTable) -> ViewWords:
     keys = view_work.store.read(view_work.name("vocabulary"), *(f"{side}.keys" for side in SIDES))
     ids = part_table.s_ids, part_table.t_ids
     own = [key[:, np.append(i, key.shape[1] - 1)] for key, i in zip(keys, ids, strict=True)]
-    names = [[""] * len(i) for i in ids]
+    names: list[list[str]] = [[""] * len(i) for i in ids]
     with_unknown = [np.append(m, np.int32(len(i))) for m, i in zip(maps, ids, strict=True)]
-    return ViewWords(view_work.length, *names, *with_unknown, *own, renumbered=True)
+    return ViewWords(view_work.length, names[0], names[1], with_unknown[0], with_unknown[1], own[0], own[1], True)
 
 
 def part_hmm(part_table: PartTable, last: int) -> Hmm:
@@ -56,6 +56,10 @@ def gather_sums(view_work: ViewWork, last: int, generation: int) -> None:
     store.write(done, {"cells": cells}, forward=forward, reverse=reverse, s_extra=extra[0], t_extra=extra[1])
 
 
+def _no_fertility(n_words):
+    return np.zeros((n_words, kf.FERTILITIES), np.float32)
+
+
 def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool) -> None:
     """Sample a part's links, and keep what they count."""
     store, settings = view_work.store, view_work.settings
@@ -73,22 +77,17 @@ def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool
     directions = []
     for d, forward in enumerate((True, False)):
         given, observed = ids[d], ids[1 - d]
-        directions.append(
-            Direction(
-                table, forward, counts[-d], sums[d][given], extra, sums[2 + d][given], np.zeros(len(observed) + 1),
-                prior_jumps(hmm.jumps[d]), np.zeros((len(given), kf.FERTILITIES), np.float32),
-                2 * (settings.seed + part) + forward,
-            )  # fmt: skip
-        )
+        expected = counts[-d], sums[d][given], extra, sums[2 + d][given]
+        priors = np.zeros(len(observed) + 1), prior_jumps(hmm.jumps[d]), _no_fertility(len(given))
+        directions.append(Direction(table, forward, *expected, *priors, 2 * (settings.seed + part) + forward))
     matrices = part_table.matrices(pool, CHUNK_TOKENS // 4)
     several = view_work.parts > 1 or len(matrices.chunks) > 1
     sample(hmm, matrices, directions, max(1, total), several, settings, pool)
-    arrays = {}
-    for n, d in enumerate(directions):
-        arrays |= {
-            f"pairs{n}": d.mean_pairs, f"null{n}": d.null, f"jumps{n}": d.mean_jumps - prior_jumps(hmm.jumps[n]),
-            f"fertility{n}": d.mean_fertility,
-        }  # fmt: skip
+    arrays: dict[str, np.ndarray] = {}
+    for n, one in enumerate(directions):
+        jumps = one.mean_jumps - prior_jumps(hmm.jumps[n])
+        arrays |= {f"pairs{n}": one.mean_pairs, f"null{n}": one.null, f"jumps{n}": jumps}
+        arrays[f"fertility{n}"] = one.mean_fertility
     sizes = part_table.offsets[part + 1] - part_table.offsets[part]
     store.write(name, starts=np.concatenate([[0], np.cumsum(sizes)]), **arrays)
 
@@ -130,7 +129,7 @@ def gather_sampled(view_work: ViewWork, last: int, generation: int) -> None:
     sizes = [len(one) for one in sums]
     jumps = [prior_jumps(one) for one in jumps_before(view_work, last + 1)]
     null = [np.zeros(sizes[1] + 1), np.zeros(sizes[0] + 1)]
-    fertility = [np.zeros((size, kf.FERTILITIES), np.float32) for size in sizes]
+    fertility = [_no_fertility(size) for size in sizes]
     for part in range(view_work.parts):
         ids = store.read(view_work.name("ids", part), "source.ids", "target.ids")
         sampled = store.read_all(view_work.name("sampled", part))
@@ -138,7 +137,7 @@ def gather_sampled(view_work: ViewWork, last: int, generation: int) -> None:
             jumps[d] += sampled[f"jumps{d}"]
             null[d][ids[1 - d]] += sampled[f"null{d}"][:-1]
             fertility[d][ids[d]] += sampled[f"fertility{d}"]
-    arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     for d in range(2):
         words = np.concatenate([sums[d], [null[d].sum(), jumps[d].sum()]])
         arrays |= {f"words{d}": words, f"null{d}": null[d], f"jumps{d}": jumps[d], f"fertility{d}": fertility[d]}
@@ -154,10 +153,7 @@ def part_sampler(part_table: PartTable) -> list[FertilityCounts]:
     found = []
     for d, types in enumerate((table.types, table.target_types)):
         words, null = whole[f"words{d}"], whole[f"null{d}"]
-        found.append(
-            FertilityCounts(
-                pairs[d], np.concatenate([words[:-2][ids[d]], words[-2:]]), types.astype(np.float32),
-                np.append(null[:-1][ids[1 - d]], null[-1]), whole[f"jumps{d}"], whole[f"fertility{d}"][ids[d]],
-            )  # fmt: skip
-        )
+        own = np.concatenate([words[:-2][ids[d]], words[-2:]]), types.astype(np.float32)
+        own_null = np.append(null[:-1][ids[1 - d]], null[-1])
+        found.append(FertilityCounts(pairs[d], *own, own_null, whole[f"jumps{d}"], whole[f"fertility{d}"][ids[d]]))
     return found

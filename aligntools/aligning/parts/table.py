@@ -9,16 +9,14 @@ from aligntools.aligning.text.link_matrices import LinkMatrices
 from aligntools.aligning.text.views import SideView
 
 #: Entries that parts have found of the source words of one shard, about.
-SHARD_ENTRIES = 8_000_000
+SHARD_ENTRIES = 4_000_000
 
 
 def part_sides(view_work: ViewWork, part: int):
     """Return both sides of a part in the part's own numbers of the view's words, int32, and these words' ids."""
     text = view_work.work.text(part)
     arrays = view_work.store.read_all(view_work.name("ids", part))
-    sides = [
-        SideView(arrays[f"{side}.map"][getattr(text, side).tokens], getattr(text, side).offsets) for side in SIDES
-    ]
+    sides = [SideView(arrays[f"{side}.map"][getattr(text, side).tokens], getattr(text, side).offsets) for side in SIDES]
     return *sides, *(arrays[f"{side}.ids"] for side in SIDES)
 
 
@@ -36,16 +34,18 @@ def find_pairs(view_work: ViewWork, part: int, pool) -> None:
     store.write(name, ptr=table.ptr, ids=t_ids[table.ids], counts=counts, types=table.types)
 
 
-def cut_shards(view_work: ViewWork, entries: int = SHARD_ENTRIES) -> None:
-    """Cut the source words into shards, of about so many entries of the parts each."""
+def cut_shards(view_work: ViewWork, entries: int | None = None) -> None:
+    """Cut the source words into shards, of about so many entries of the parts each (SHARD_ENTRIES)."""
+    entries = entries or SHARD_ENTRIES
     done, store = view_work.name("cuts"), view_work.store
     if store.has(done):
         return
     n_source = len(store.read(view_work.name("vocabulary"), "source.counts")[0])
     sizes = np.zeros(n_source, np.int64)
     for part in range(view_work.parts):
-        (ids,), (ptr,) = store.read(view_work.name("ids", part), "source.ids"), store.read(
-            view_work.name("found", part), "ptr"
+        (ids,), (ptr,) = (
+            store.read(view_work.name("ids", part), "source.ids"),
+            store.read(view_work.name("found", part), "ptr"),
         )
         sizes[ids] += np.diff(ptr)
     ends = np.cumsum(sizes)
@@ -54,8 +54,9 @@ def cut_shards(view_work: ViewWork, entries: int = SHARD_ENTRIES) -> None:
     rows = np.zeros((view_work.parts, len(bounds)), np.int64)
     found = np.zeros_like(rows)
     for part in range(view_work.parts):
-        (ids,), (ptr,) = store.read(view_work.name("ids", part), "source.ids"), store.read(
-            view_work.name("found", part), "ptr"
+        (ids,), (ptr,) = (
+            store.read(view_work.name("ids", part), "source.ids"),
+            store.read(view_work.name("found", part), "ptr"),
         )
         rows[part] = np.searchsorted(ids, bounds)
         found[part] = ptr[rows[part]]
@@ -74,20 +75,19 @@ def merge_shard(view_work: ViewWork, shard: int, pool) -> None:
     v0, v1 = int(bounds[shard]), int(bounds[shard + 1])
     starts = np.concatenate([[0], np.cumsum(found[:, shard + 1] - found[:, shard])])
     ids, counts = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
-    words, begins, ends, types = [], [], [], []
+    found_rows = []
     for part in range(view_work.parts):
         r0, r1 = (int(r) for r in rows[part, shard : shard + 2])
         a, b = (int(e) for e in found[part, shard : shard + 2])
         name = view_work.name("found", part)
-        words += store.read_run(view_work.name("ids", part), r0, r1, "source.ids")
+        (own,) = store.read_run(view_work.name("ids", part), r0, r1, "source.ids")
         (ptr,) = store.read_run(name, r0, r1 + 1, "ptr")
-        begins.append(ptr[:-1] - a + starts[part])
-        ends.append(ptr[1:] - a + starts[part])
-        types += store.read_run(name, r0, r1, "types")
+        (types,) = store.read_run(name, r0, r1, "types")
+        found_rows.append((own, ptr[:-1] - a + starts[part], ptr[1:] - a + starts[part], types))
         ids[starts[part] : starts[part + 1]], counts[starts[part] : starts[part + 1]] = store.read_run(
             name, a, b, "ids", "counts"
         )
-    words, begins, ends, types = map(np.concatenate, (words, begins, ends, types))
+    words, begins, ends, types = map(np.concatenate, zip(*found_rows, strict=True))
     order = np.argsort(words, kind="stable")
     n_t = len(t_mass)
     ptr, distinct = np.zeros(v1 - v0 + 1, np.int64), np.zeros(v1 - v0, np.int64)
@@ -128,9 +128,7 @@ def gather_layout(view_work: ViewWork, generation: int) -> None:
     for shard in range(view_work.shards()):
         offsets += store.read(view_work.name("places", generation, shard), "offsets")
         if generation == 0:
-            types, columns, sizes = store.read(
-                view_work.name("shard", 0, shard), "types", "columns", "column_sizes"
-            )
+            types, columns, sizes = store.read(view_work.name("shard", 0, shard), "types", "columns", "column_sizes")
             s_types.append(types)
             t_types[columns] += sizes.astype(np.int32)
     arrays = {"offsets": np.stack(offsets, axis=1)}  # [parts + 1, shards]

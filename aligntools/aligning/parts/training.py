@@ -1,6 +1,5 @@
 """Training and aligning a text in parts: the stages in their order, and what each leaves behind."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,7 +24,9 @@ class Stages:
     ----------
     engine : Engine
     report : callable
-        Called with a dict after each stage: its name, what it found, its seconds.
+        Called with a dict after each stage: its name and what it found.
+    advance : callable
+        Called after each job with the stage's name, the jobs done and all its jobs.
     """
 
     engine: Engine
@@ -34,7 +35,7 @@ class Stages:
 
     def run(self, stage: str, function, jobs: Sequence[Any], **figures) -> None:
         """Run a stage's jobs and report it."""
-        began, done, jobs = time.perf_counter(), 0, list(jobs)
+        done, jobs = 0, list(jobs)
 
         def one() -> None:
             nonlocal done
@@ -42,7 +43,7 @@ class Stages:
             self.advance(stage, done, len(jobs))
 
         self.engine.run(stage, function, jobs, one)
-        self.report({"stage": stage, "jobs": len(jobs), **figures, "seconds": time.perf_counter() - began})
+        self.report({"stage": stage, "jobs": len(jobs), **figures})
 
 
 def check_settings(settings: AlignerSettings) -> None:
@@ -118,7 +119,7 @@ class _View:
                 loglik = passes.gather_expected(self.view_work, iteration, stage)
                 self.stages.report({
                     "stage": stage, "view": self.view_work.length, "iteration": iteration,
-                    "log_likelihood": loglik.tolist(), "seconds": 0.0,
+                    "log_likelihood": loglik.tolist(),
                 })  # fmt: skip
             self.run("sums", passes.sum_shard, self.shards, iteration, self.generation)
             if prunes:
@@ -172,13 +173,18 @@ def train_view(view_work: ViewWork, stages: Stages) -> tuple[int, int]:
     return last, made.generation
 
 
-def align_parts(
-    work: Work, stages: Stages, decisions: DecisionSettings, directions: bool = False
-) -> Iterator[tuple[Decided, Skipped]]:
-    """Train on a text in parts and yield the links of each part, with what was skipped there."""
-    models = tuple(
+def train_parts(work: Work, stages: Stages) -> tuple[tuple[int, int], ...]:
+    """Train on a text in parts; return each view's last iteration and the last generation of its table."""
+    return tuple(
         train_view(ViewWork(work, number, length), stages) for number, length in enumerate(work.settings.views or ())
     )
+
+
+def link_parts(
+    work: Work, stages: Stages, models: tuple[tuple[int, int], ...], decisions: DecisionSettings,
+    directions: bool = False,
+) -> Iterator[tuple[Decided, Skipped]]:  # fmt: skip
+    """Yield the links of each part, with what was skipped there."""
     stages.run("aligning", partial(links.link_part, work, models, decisions, directions), range(work.parts))
     for part in range(work.parts):
         yield links.links_of(work, part)

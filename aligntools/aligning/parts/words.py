@@ -25,7 +25,7 @@ def count_view_words(view_work: ViewWork, part: int, pool) -> None:
     text = view_work.work.text(part)
     lengths = text.source.lengths(), text.target.lengths()
     weights = pair_weights(*lengths, view_work.settings.p_null)
-    arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     for side, others in zip(SIDES, lengths[::-1], strict=True):
         words, mapping = view(getattr(text, f"{side}_vocabulary").words(), view_work.length)
         one = getattr(text, side)
@@ -63,11 +63,11 @@ class Numbering:
 
     def forget(self) -> None:
         """Keep no more than `most` words: those that occur more often than the first that is too many."""
-        n = len(self.ids)
-        if n <= self.most:
+        n, excess = len(self.ids), len(self.ids) - 1 - self.most
+        if excess <= 0:
             return
         counts = self.counts[:n]
-        limit = np.partition(counts[1:], n - 1 - self.most)[n - 1 - self.most]
+        limit = np.partition(counts[1:], excess - 1)[excess - 1]
         stays = counts > limit
         stays[0] = True
         kept = [word for word, stay in zip(self.ids, stays.tolist(), strict=True) if stay]
@@ -75,17 +75,17 @@ class Numbering:
         self.counts = np.concatenate([counts[stays], np.zeros(1024)])
 
 
-def number_words(view_work: ViewWork, most: int = MOST_WORDS) -> None:
+def number_words(view_work: ViewWork) -> None:
     """Number the view's words over all parts, and tell each part the numbers of its own."""
     done = view_work.name("vocabulary")
     store = view_work.store
     if store.has(done):
         return
-    numberings = _numbered(view_work, most)
+    numberings = _numbered(view_work, MOST_WORDS)
     shared: list[dict[str, int]] = [{}, {}]
     totals = [_Totals(), _Totals()]
     for part in range(view_work.parts):
-        arrays = {}
+        arrays: dict[str, np.ndarray] = {}
         for d, side in enumerate(SIDES):
             words, mapping, counts, masses = _read(view_work, part, side)
             known = numberings[d].ids

@@ -52,7 +52,7 @@ def text_name(file: int, part: int) -> str:
 
 def save_text(store: Store, name: str, bitext: Bitext) -> None:
     """Keep a part of the text."""
-    arrays = {}
+    arrays: dict[str, np.ndarray] = {}
     for side in ("source", "target"):
         text, vocabulary = getattr(bitext, side), getattr(bitext, f"{side}_vocabulary")
         arrays |= {f"{side}.tokens": text.tokens, f"{side}.offsets": text.offsets}
@@ -65,7 +65,7 @@ def load_text(store: Store, name: str) -> Bitext:
     a = store.read_all(name)
     sides = [Side(a[f"{side}.tokens"], a[f"{side}.offsets"]) for side in ("source", "target")]
     words = [Vocabulary(a[f"{side}.blob"], a[f"{side}.starts"]) for side in ("source", "target")]
-    return Bitext(*sides, *words, skipped_of(store.about(name)))
+    return Bitext(sides[0], sides[1], words[0], words[1], skipped_of(store.about(name)))
 
 
 def skipped_facts(skipped: Skipped) -> dict:

@@ -1,0 +1,119 @@
+"""The model of a text that was trained on in parts, as a whole: for files, and for other text."""
+
+import numpy as np
+
+from aligntools.aligning.model import AlignmentModel
+from aligntools.aligning.models.fertility import Fertility, FertilityCounts
+from aligntools.aligning.models.hmm import Hmm
+from aligntools.aligning.models.lexical import Lexicon, table_values
+from aligntools.aligning.parts.passes import jumps_before
+from aligntools.aligning.parts.words import MARK, MOST_WORDS, SHARED, SIDES
+from aligntools.aligning.parts.work import ViewWork, Work
+from aligntools.aligning.text.cooccurrence import Table, smoothed_shares
+from aligntools.aligning.text.views import ViewWords, cut
+from aligntools.formats.vocabulary import Vocabulary
+from aligntools.ground import memory
+from aligntools.ground.errors import ResourceError
+
+
+def whole_model(work: Work, models: tuple[tuple[int, int], ...], lowercase: bool, pool) -> AlignmentModel:
+    """Put a model together from what its parts and shards keep.
+
+    It knows all words of the text, as any model does, and so takes memory by the size of the table and the
+    vocabularies.
+
+    Parameters
+    ----------
+    models : tuple of (int, int)
+        Of each view the last iteration, and the generation of the table.
+
+    Raises
+    ------
+    ResourceError
+        When there is not enough memory for it.
+    """
+    vocabularies = tuple(_whole_words(work, side) for side in SIDES)
+    views = [
+        _view_model(ViewWork(work, number, length), last, generation, vocabularies, pool)
+        for number, (length, (last, generation)) in enumerate(zip(work.settings.views or (), models, strict=True))
+    ]
+    tokens = [0, 0]
+    for part in range(work.parts):
+        text = work.text(part)
+        tokens[0] += len(text.source.tokens)
+        tokens[1] += len(text.target.tokens)
+    return AlignmentModel(
+        work.settings, vocabularies[0], vocabularies[1], views, lowercase, tokens[1] / max(tokens[0], 1)
+    )
+
+
+def _whole_words(work, side):
+    """Return the words of one side of the text, in order of first occurrence."""
+    words: dict[bytes, None] = {}
+    for part in range(work.parts):
+        memory.ask(0, "the model's words")
+        vocabulary = getattr(work.text(part), f"{side}_vocabulary")
+        words.update(dict.fromkeys(list(vocabulary.encoded())[1:]))
+    return Vocabulary.from_bytes(list(words))
+
+
+def _view_model(view_work, last, generation, vocabularies, pool):
+    store, name, shards = view_work.store, view_work.name, range(view_work.shards())
+    ids = np.concatenate([store.read(name("shard", generation, s), "ids")[0] for s in shards])
+    memory.ask(len(ids) * (32 if view_work.settings.model == "fertility" else 16), "the model's table")
+    ptr, size = [np.zeros(1, np.int64)], 0
+    for shard in shards:
+        (own,) = store.read(name("shard", generation, shard), "ptr")
+        ptr.append(own[1:] + size)
+        size += int(own[-1])
+    table = Table(np.concatenate(ptr), ids, *store.read(name("layout", 0), "source.types", "target.types"))
+    counts = [
+        np.concatenate([store.read(name("values", last, s), f"whole{d}")[0] for s in shards])
+        for d in range(view_work.arrays)
+    ]
+    s_inverse, t_inverse, floors, tiers = store.read(
+        name("estimate", last), "s_inverse", "t_inverse", "floors", "tiers"
+    )
+    settings = view_work.settings
+    values = [table_values(c, settings.alpha, settings.estimator == "vb", pool) for c in counts]
+    s_counts, t_counts = store.read(name("vocabulary"), "source.counts", "target.counts")
+    fields = {
+        "words": _words(view_work, vocabularies), "table": table, "counts": counts, "tiers": tiers,
+        "lexicon": Lexicon(values[0], values[-1], s_inverse, t_inverse, float(floors[0]), floors),
+        "s_null": smoothed_shares(np.append(s_counts, 0.0)), "t_null": smoothed_shares(np.append(t_counts, 0.0)),
+        "p_null": np.full(2, settings.null_prior, np.float32), "jumps": jumps_before(view_work, last + 1),
+    }  # fmt: skip
+    if settings.model == "hmm":
+        return Hmm(**fields)
+    whole = store.read_all(name("sampler"))
+    sampler = []
+    for d, types in enumerate((table.types, table.target_types)):
+        pairs = np.concatenate([store.read(name("links", s), f"whole{d}")[0] for s in shards])
+        rest = whole[f"words{d}"], types.astype(np.float32), whole[f"null{d}"], whole[f"jumps{d}"]
+        sampler.append(FertilityCounts(pairs, *rest, whole[f"fertility{d}"]))
+    return Fertility(**fields, sampler=sampler)
+
+
+def _words(view_work, vocabularies):
+    """Return the view's words, and where each word of the text is among them."""
+    if not view_work.length and any(view_work.store.about(view_work.name("vocabulary"))["shared"]):
+        raise ResourceError(
+            f"a model of whole words has at most {MOST_WORDS} on a side, and the text has more; use --views 5"
+        )
+    names, maps, keys = [], [], []
+    for side, vocabulary in zip(SIDES, vocabularies, strict=True):
+        blob, starts, key = view_work.store.read(
+            view_work.name("vocabulary"), f"{side}.blob", f"{side}.starts", f"{side}.keys"
+        )
+        words = Vocabulary(blob, starts).words()
+        ids = {word: i for i, word in enumerate(words)}
+        mapping = np.empty(len(vocabulary) + 1, np.int32)
+        for i, word in enumerate(vocabulary.words()):
+            own = cut(word, view_work.length)
+            known = ids.get(own)
+            mapping[i] = ids[MARK + cut(own, SHARED)] if known is None else known
+        mapping[-1] = len(words)
+        names.append(words)
+        maps.append(mapping)
+        keys.append(key)
+    return ViewWords(view_work.length, *names, *maps, *keys)

@@ -1,0 +1,185 @@
+"""``align`` in parts, from disk: options, files, what is kept and what is said."""
+
+import os
+import re
+
+import pytest
+
+from aligntools.aligning.parts import memory as parts_memory
+from aligntools.ground import memory
+from tests.cli.running import ROOT, run
+
+SOURCE, TARGET = ROOT / "data/samples/de-en.de", ROOT / "data/samples/de-en.en"
+TEXT = ("-s", SOURCE, "-t", TARGET)
+QUICK = ("--fast", "--ibm1-iterations", "2", "--iterations", "1")
+
+
+def align(*args, **more):
+    done = run("align", *args, **more)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return align(*TEXT, *QUICK, "--part-size", 100).stdout
+
+
+def test_a_line_for_each_pair_and_nothing_left(tmp_path, expected):
+    done = align(*TEXT, *QUICK, "--part-size", 100, "--tmpdir", tmp_path, "-o", tmp_path / "out")
+    assert (tmp_path / "out").read_bytes() == expected
+    assert os.listdir(tmp_path) == ["out"]
+    assert b"240 pairs" in done.stderr
+    assert expected.count(b"\n") == 240
+
+
+def test_one_part_gives_what_memory_gives():
+    assert align(*TEXT, *QUICK, "--part-size", 1000).stdout == align(*TEXT, *QUICK).stdout
+
+
+def test_workers_give_the_same(expected):
+    assert align(*TEXT, *QUICK, "--part-size", 100, "--workers", 2).stdout == expected
+
+
+def test_what_is_written_beside_the_links(tmp_path):
+    files = {name: tmp_path / name for name in ("forward", "reverse", "scores", "log", "model")}
+    own = ("--forward-output", files["forward"], "--reverse-output", files["reverse"], "--scores", files["scores"],
+           "--log-json", files["log"], "--link-probabilities", "--save-model", files["model"])  # fmt: skip
+    done = align(*TEXT, *QUICK, "--part-size", 100, *own)
+    assert all(files[name].read_bytes().count(b"\n") == 240 for name in ("forward", "reverse", "scores"))
+    assert re.match(rb"\d+-\d+:0\.\d+", done.stdout)
+    assert b'"iteration"' in files["log"].read_bytes()
+    again = align(*TEXT, "-m", files["model"], "--link-probabilities", "--scores", tmp_path / "again")
+    assert again.stdout == done.stdout
+    assert (tmp_path / "again").read_bytes() == files["scores"].read_bytes()
+
+
+def test_pipes_pieces_and_tables_beside_links(expected):
+    joint = b"".join(
+        a + b" ||| " + b + b"\n"
+        for a, b in zip(SOURCE.read_bytes().splitlines(), TARGET.read_bytes().splitlines(), strict=True)
+    )
+    assert align("-i", "-", *QUICK, "--part-size", 100, stdin=joint).stdout == expected
+    table = align(*TEXT, *QUICK, "--part-size", 100, "--output-format", "tsv").stdout
+    assert [line.split(b"\t")[2] for line in table.splitlines()] == expected.splitlines()
+
+
+@pytest.fixture
+def files(tmp_path):
+    """The sample as three files."""
+    pairs = list(zip(SOURCE.read_bytes().splitlines(), TARGET.read_bytes().splitlines(), strict=True))
+    (tmp_path / "out").mkdir()
+    for name, a, b in (("a", 0, 100), ("b", 100, 110), ("c", 110, 240)):
+        (tmp_path / f"{name}.txt").write_bytes(b"".join(s + b" ||| " + t + b"\n" for s, t in pairs[a:b]))
+        (tmp_path / f"{name}.de").write_bytes(b"".join(s + b"\n" for s, _ in pairs[a:b]))
+        (tmp_path / f"{name}.en").write_bytes(b"".join(t + b"\n" for _, t in pairs[a:b]))
+    return tmp_path
+
+
+def test_files_by_a_star_stay_files(files):
+    align("-i", "*.txt", "-o", "out/*.align", "--scores", "out/*.scores", *QUICK, "-q", cwd=files)
+    lines = [(files / f"out/{name}.align").read_bytes().count(b"\n") for name in "abc"]
+    assert lines == [100, 10, 130]
+    assert sorted(os.listdir(files / "out")) == sorted(f"{n}.{e}" for n in "abc" for e in ("align", "scores"))
+    whole = align("-s", "*.de", "-t", "*.en", *QUICK, cwd=files).stdout
+    assert whole == b"".join((files / f"out/{name}.align").read_bytes() for name in "abc")
+
+
+@pytest.mark.parametrize(("args", "found"), [
+    (("-i", "*.none",), b"*.none: matches no file"),
+    (("-i", "*.*",), b"give one star"),
+    (("-s", "*.de", "-t", "a.en"), b"both sides as patterns"),
+    (("-i", "a.txt", "-o", "out/*.align", "--part-size", 9), b"--output has a star, and the text has none"),
+    (("-i", "*.txt", "-o", "*.txt"), b"is the file that is read"),
+    (("-i", "a.txt", "--workers", 2, "-m", "model"), b"-m is about a text in memory"),
+    (("-i", "a.txt", "--workers", 2, "--model-type", "ibm1"), b"not ibm1"),
+    (("-i", "a.txt", "--workers", 2, "--priors", "p"), b"--priors is about a text in memory"),
+    (("-i", "a.txt", "--tmpdir", "nowhere"), b"nowhere is not a directory"),
+    (("-i", "-", "--checkpoint", "keep"), b"a pipe cannot be read again"),
+    (("-i", "a.txt", "--workers", 2, "--cluster-file", "none.json"), b"--workers are processes on this machine"),
+])  # fmt: skip
+def test_what_does_not_go_together_is_refused(files, args, found):
+    done = run("align", *args, cwd=files)
+    assert done.returncode in (1, 2)
+    assert found in done.stderr
+    assert done.stderr.count(b"\n") <= 2
+
+
+def test_a_side_without_counterpart_is_named(files):
+    (files / "d.de").write_bytes(b"ein haus\n")
+    done = run("align", "-s", "*.de", "-t", "*.en", cwd=files)
+    assert (done.returncode, done.stderr) == (1, b"error: d.de: has no counterpart on the other side\n")
+
+
+def test_unequal_counts_name_file_and_line(files):
+    (files / "c.en").write_bytes(b"a house\n" * 131)
+    for more in ((), ("--workers", 2)):
+        done = run("align", "-s", "*.de", "-t", "*.en", "--part-size", 50, *more, cwd=files)
+        assert done.returncode == 1
+        assert b"c.en:131: this line has no counterpart" in done.stderr
+
+
+def test_a_checkpoint_is_of_one_task(tmp_path, expected):
+    keep = tmp_path / "keep"
+    common = (*TEXT, *QUICK, "--checkpoint", keep, "-q")
+    assert align(*common, "--part-size", 100).stdout == expected
+    assert os.listdir(keep) == ["lock"]  # nothing is left of what ended well
+    from aligntools.formats.stores import Store, held
+
+    Store(str(keep)).write("task", {"version": "another"})
+    done = run("align", *common)
+    assert done.returncode == 1
+    assert b"is of other text or options" in done.stderr
+    with held(str(keep)):
+        done = run("align", *common)
+    assert done.returncode == 1
+    assert b"another run works in this folder" in done.stderr
+
+
+def test_a_checkpoint_goes_on(tmp_path, expected, monkeypatch):
+    """A run that ends between two stages keeps what it has, and the next one gives the same bytes."""
+    from aligntools.aligning.parts import passes
+
+    real, keep = passes.gather_expected, tmp_path / "keep"
+
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(passes, "gather_expected", full)
+    done = run("align", *TEXT, *QUICK, "--part-size", 100, "--checkpoint", keep)
+    assert done.returncode == 1
+    assert len(os.listdir(keep)) > 5
+    monkeypatch.setattr(passes, "gather_expected", real)
+    assert align(*TEXT, *QUICK, "--part-size", 100, "--checkpoint", keep).stdout == expected
+
+
+def test_the_plan_says_what_it_takes_and_does_nothing(tmp_path):
+    done = align(*TEXT, *QUICK, "--part-size", 100, "--plan", "--workers", 4, "-o", tmp_path / "out")
+    lines = done.stderr.decode().splitlines()
+    assert [line.split(":")[0] for line in lines] == ["text", "parts", "memory", "disk", "traffic", "time"]
+    assert "about 240 pairs" in lines[0]
+    assert "parts: 3 of up to 100 pairs; passes over each: 4" in lines[1]
+    assert not (tmp_path / "out").exists()
+
+
+def test_text_that_seems_too_large_goes_to_disk(tmp_path, monkeypatch):
+    """Without any option but the bound; what is too little for any part is said before any work."""
+    from aligntools.api import large
+
+    calls = []
+    real = large.seems_too_large
+    monkeypatch.setattr(large, "seems_too_large", lambda *args: calls.append(args) or real(*args))
+    monkeypatch.setattr(parts_memory, "A_PART", 100 << 20)
+    big = tmp_path / "big"
+    words = [f"w{n:05d}" for n in range(60_000)]
+    lines = (" ".join(words[k : k + 30]) for k in range(0, 59_000, 3))
+    big.write_text("".join(f"{line} ||| {line}\n" for line in lines))
+    bound = (memory.FIXED >> 20) + 110
+    done = run("align", "-i", big, *QUICK, "--max-memory", f"{bound}M", "--plan")
+    assert b"parts:" in done.stderr
+    assert len(calls) == 0  # --plan asked
+    assert real([str(big)], {}) is False  # no bound here
+    done = run("align", "-i", big, *QUICK, "--max-memory", f"{bound - 50}M")
+    assert len(calls) == 1
+    assert done.returncode == 1
+    assert b"is too little: about" in done.stderr
