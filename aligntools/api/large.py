@@ -43,6 +43,11 @@ class Engines:
     cluster_file: str | None = None
     max_memory: int | None = None
 
+    @property
+    def remote(self) -> bool:
+        """Whether a cluster does it."""
+        return self.cluster is not None or self.cluster_file is not None
+
     def open(self, pool: "Pool", folder: str, files: list[str]) -> "Engine":
         """Start what works.
 
@@ -53,7 +58,7 @@ class Engines:
         from aligntools.aligning.parts.memory import check_bound
         from aligntools.ground.engines import Serial
 
-        if self.cluster is not None or self.cluster_file is not None:
+        if self.remote:
             if self.workers is not None:
                 raise UsageProblem("--workers are processes on this machine; a cluster has its own")
             from aligntools.ground.cluster import Cluster
@@ -96,6 +101,8 @@ class PartsRun:
         check(parts)
         check_settings(settings.resolved(1))
         self.inputs, self.files = _files(sources, targets)
+        if engines.remote:  # workers have working folders of their own
+            self.inputs = [{k: os.path.abspath(v) if _regular(v) else v for k, v in one.items()} for one in self.inputs]
         self.sizes: TextSizes | None = None
         self._settings, self._decisions, self._parts = settings, decisions.checked(), parts
         self._engines, self._reading, self._directions = engines, reading, directions
@@ -166,7 +173,7 @@ class PartsRun:
                 shutil.rmtree(folder, ignore_errors=True)
             return
         with held(self._checkpoint):
-            store = Store(self._checkpoint)
+            store = Store(os.path.abspath(self._checkpoint))
             own = self._signature()
             if not store.has("task"):
                 store.write("task", own)
@@ -179,7 +186,7 @@ class PartsRun:
     def _temporary(self) -> str:
         where = self._tmpdir or tempfile.gettempdir()
         try:
-            return tempfile.mkdtemp(prefix="aligntools.", dir=where)
+            return tempfile.mkdtemp(prefix="aligntools.", dir=os.path.abspath(where))
         except OSError as error:
             raise DataError(where, None, f"no temporary folder: {error.strerror or error} (see --tmpdir)") from None
 

@@ -14,7 +14,7 @@ from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.views import view_text
-from aligntools.aligning.training.sampling import _Direction
+from aligntools.aligning.training.sampling import _direction
 from aligntools.aligning.training.view_priors import UNLINKED, add_jumps, view_priors
 from aligntools.formats.bitext import read_bitext
 from aligntools.formats.memory_text import TextLines
@@ -225,7 +225,7 @@ def test_the_sampler_starts_from_its_priors():
     (member,), _ = learn(bitext, model="hmm", look_alike=False, views=(0,))
     given = view_priors(priors, member.words, True, ONES)
     for forward in (True, False):
-        plain, found = (_Direction(member, forward, None, 1, p) for p in (None, given))
+        plain, found = (_direction(member, forward, None, 1, p) for p in (None, given))
         table, words = member.table, member.words
         rows = np.repeat(np.arange(table.n_source), np.diff(table.ptr))
         extra = {

@@ -1,5 +1,6 @@
 """``align`` in parts, from disk: options, files, what is kept and what is said."""
 
+import json
 import os
 import re
 
@@ -183,3 +184,15 @@ def test_text_that_seems_too_large_goes_to_disk(tmp_path, monkeypatch):
     assert len(calls) == 1
     assert done.returncode == 1
     assert b"is too little: about" in done.stderr
+
+
+def test_a_cluster_gives_the_same(tmp_path, expected):
+    """Two workers of Dask, found by address and by the scheduler's file; a worker without the folder is named."""
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 60}
+    with distributed.LocalCluster(processes=False, **options) as cluster:
+        file = tmp_path / "scheduler.json"
+        file.write_text(json.dumps(cluster.scheduler.identity()))
+        for where in (("--cluster", cluster.scheduler_address), ("--cluster-file", file)):
+            assert align(*TEXT, *QUICK, "--part-size", 100, *where, "--tmpdir", tmp_path).stdout == expected
+        assert os.listdir(tmp_path) == ["scheduler.json"]
