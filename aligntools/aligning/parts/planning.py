@@ -53,7 +53,7 @@ def estimate_text(inputs: list[dict]) -> TextEstimate:
         for path in one.values():
             text, whole = beginning(path)
             here = text.splitlines()
-            tokens = text.split()
+            tokens = [word for word in text.split() if word != b"|||"]
             scale = whole / max(len(text), 1)
             words += int(len(tokens) * scale)
             lines = max(lines, int(len(here) * scale))
