@@ -173,7 +173,7 @@ class PartsRun:
                 shutil.rmtree(folder, ignore_errors=True)
             return
         with held(self._checkpoint):
-            store = Store(os.path.abspath(self._checkpoint))
+            store = Store(os.path.abspath(self._checkpoint), lasting=True)
             own = self._signature()
             if not store.has("task"):
                 store.write("task", own)

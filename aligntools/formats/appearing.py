@@ -53,15 +53,15 @@ class _Part:
                 break
         _lock(self._handle)
 
-    def finish(self):
-        """Put what was written on the disk."""
+    def finish(self, sync):
+        """Close what was written; with ``sync`` put it on the disk."""
         if os.stat(self.name).st_ino != os.fstat(self._handle).st_ino:  # a library wrote it, in a way of its own
             mode = stat.S_IMODE(os.fstat(self._handle).st_mode)
             self._close()
             self._handle = os.open(self.name, os.O_RDWR | os.O_CLOEXEC)
             os.fchmod(self._handle, mode)
             _lock(self._handle)
-        if SYNC:
+        if sync:
             _sync(self._handle)
 
     def appear(self):
@@ -89,8 +89,8 @@ def _sync(handle):
             raise
 
 
-def _appear(parts):
-    """Give files their names, one right after the other, and put the names on the disk."""
+def _appear(parts, sync):
+    """Give files their names, one right after the other, and with ``sync`` put the names on the disk."""
     waiting = list(parts)
     try:
         while waiting:
@@ -103,7 +103,7 @@ def _appear(parts):
             with contextlib.suppress(OSError):
                 part.appear()
         raise
-    if not SYNC:
+    if not sync:
         return
     for folder in dict.fromkeys(os.path.dirname(part.place) for part in parts):
         with contextlib.suppress(PermissionError):  # of a folder that may be written but not read
@@ -132,7 +132,7 @@ class _Group:
 
     def appear(self):
         """Give all their names."""
-        _appear([self._parts[place] for place in self._order if place in self._parts])
+        _appear([self._parts[place] for place in self._order if place in self._parts], SYNC)
 
     def remove(self):
         """Take away what has not appeared."""
@@ -141,11 +141,11 @@ class _Group:
 
 
 @contextlib.contextmanager
-def appearing(path) -> Iterator[str]:
+def appearing(path, lasting: bool = True) -> Iterator[str]:
     """Yield the name of an empty file beside ``path``; it takes the place of ``path`` when the block ends well.
 
     Otherwise it is removed. Where a link leads elsewhere, the file it leads to is replaced. Before the file takes its
-    name, its contents are put on the disk (`SYNC`).
+    name, its contents are put on the disk (`SYNC`); not so with ``lasting`` false, for files of one run.
 
     Raises
     ------
@@ -155,10 +155,10 @@ def appearing(path) -> Iterator[str]:
     part = _Part(os.path.realpath(path))
     try:
         yield part.name
-        part.finish()
+        part.finish(lasting and SYNC)
         group = _together.get()
         if group is None or not group.takes(part):
-            _appear([part])
+            _appear([part], lasting and SYNC)
     except BaseException:
         part.remove()
         raise

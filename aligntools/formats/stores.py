@@ -28,6 +28,8 @@ class Store:
     ----------
     folder : str
         An existing folder.
+    lasting : bool
+        What is written shall be there after the machine has lost its power.
 
     Attributes
     ----------
@@ -35,12 +37,12 @@ class Store:
         What went through this object.
     """
 
-    def __init__(self, folder: str) -> None:
-        self.folder = folder
+    def __init__(self, folder: str, lasting: bool = False) -> None:
+        self.folder, self.lasting = folder, lasting
         self.read_bytes = self.written_bytes = 0
 
     def __reduce__(self):
-        return Store, (self.folder,)
+        return Store, (self.folder, self.lasting)
 
     def path(self, name: str) -> str:
         """Return the file of a name."""
@@ -72,7 +74,7 @@ class Store:
 
         whole = {key: np.ascontiguousarray(array) for key, array in arrays.items()}
         try:
-            with appearing.appearing(self.path(name)) as part:
+            with appearing.appearing(self.path(name), self.lasting) as part:
                 save_file(whole, part, {_ABOUT: json.dumps(about or {})})
         except OSError as error:
             raise self._unwritable(error.strerror or error) from None

@@ -2,13 +2,18 @@
 
 import json
 import os
+import random
 import re
+import signal
+import subprocess
+import sys
 
+import numpy as np
 import pytest
 
 from aligntools.aligning.parts import memory as parts_memory
 from aligntools.ground import memory
-from tests.cli.running import ROOT, run
+from tests.cli.running import ROOT, program, run
 
 SOURCE, TARGET = ROOT / "data/samples/de-en.de", ROOT / "data/samples/de-en.en"
 TEXT = ("-s", SOURCE, "-t", TARGET)
@@ -196,3 +201,59 @@ def test_a_cluster_gives_the_same(tmp_path, expected):
         for where in (("--cluster", cluster.scheduler_address), ("--cluster-file", file)):
             assert align(*TEXT, *QUICK, "--part-size", 100, *where, "--tmpdir", tmp_path).stdout == expected
         assert os.listdir(tmp_path) == ["scheduler.json"]
+
+
+def _long_text(path, pairs):
+    """Write pairs of 25 words whose frequencies follow Zipf's law; a word's translation is its own name, mostly."""
+    rng = np.random.default_rng(7)
+    names = np.array([f"w{n}" for n in range(200_000)])
+    with open(path, "w", encoding="utf-8") as file:
+        for _ in range(0, pairs, 1000):
+            ids = np.minimum(rng.zipf(1.2, (1000, 25)), len(names)) - 1
+            for row in names[ids].tolist():
+                file.write(f"{' '.join(row)} ||| {' '.join('x' + word for word in reversed(row))}\n")
+
+
+@pytest.mark.slow
+def test_memory_keeps_its_bound_and_does_not_grow(tmp_path):
+    """A quarter of the text and the whole take the same memory, less than the bound, which is too little otherwise."""
+    bound = (memory.FIXED + parts_memory.A_PART >> 20) + 1
+    peaks = []
+    for pairs in (100_000, 400_000):
+        _long_text(tmp_path / "text", pairs)
+        script = (
+            "import resource, subprocess, sys\n"
+            "subprocess.run(sys.argv[1:], check=True)\n"
+            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10)\n"
+        )
+        command = [*program(), "align", "-q", "-i", tmp_path / "text", "--fast", "--part-size", "50000", "-o",
+                   tmp_path / "out", "--max-memory", f"{bound}M", "--tmpdir", tmp_path]  # fmt: skip
+        done = subprocess.run([sys.executable, "-c", script, *map(str, command)], capture_output=True, cwd=ROOT)
+        assert done.returncode == 0, done.stderr
+        peaks.append(int(done.stdout))
+        assert (tmp_path / "out").read_bytes().count(b"\n") == pairs
+    assert max(peaks) < bound
+    assert peaks[1] < 1.1 * peaks[0]
+
+
+@pytest.mark.slow
+def test_killed_processes_lose_nothing(tmp_path):
+    """Killed at random moments again and again, a checkpoint ends in the bytes of the unbroken run."""
+    rng = random.Random(3)
+    command = [*program(), "align", "-q", *map(str, TEXT), *QUICK, "--part-size", "20", "--checkpoint",
+               str(tmp_path / "keep"), "-o", str(tmp_path / "out")]  # fmt: skip
+    plain = run("align", "-q", *TEXT, *QUICK, "--part-size", 20).stdout
+    for turn in range(60):
+        process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE)
+        try:
+            process.wait(timeout=1.0 + 0.15 * turn * rng.random())
+        except subprocess.TimeoutExpired:
+            process.kill()
+        process.communicate()
+        if process.returncode == 0:
+            break
+        assert process.returncode == -signal.SIGKILL
+        assert not (tmp_path / "out").exists() or (tmp_path / "out").read_bytes() == plain  # killed at the very end
+    assert turn > 1
+    assert (tmp_path / "out").read_bytes() == plain
+    assert os.listdir(tmp_path / "keep") == ["lock"]

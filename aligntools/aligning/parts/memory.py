@@ -3,7 +3,7 @@
 from aligntools.ground import memory
 
 #: Bytes that a process needs for a part or a shard, beside what does not grow with any text.
-A_PART = 400 << 20
+A_PART = 320 << 20
 #: Bytes of memory that a word of a view takes in the process that numbers them.
 A_WORD = 250
 #: Bytes of disk that a sentence pair of 45 words takes at most, as measured.

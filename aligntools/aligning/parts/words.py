@@ -9,7 +9,7 @@ from aligntools.formats.vocabulary import Vocabulary
 
 SIDES = ("source", "target")
 #: Words that a view may have on a side. Rarer ones share a word with those that begin like them.
-MOST_WORDS = 1_000_000
+MOST_WORDS = 500_000
 #: Letters by which rare words are told apart, and what stands before these.
 SHARED, MARK = 3, "\u2026"
 
