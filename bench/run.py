@@ -8,6 +8,7 @@ python bench/run.py memory --data DIR --fast-align F
 python bench/run.py startup
 python bench/run.py threads
 python bench/run.py large_text --data DIR --pairs 10000000
+python bench/run.py large --data DIR --sizes 10000000,30000000 --bound 4G
 python bench/run.py soak --requests 10000000
 python bench/run.py settings --data DIR
 python bench/run.py filtering --data DIR --fast-align F --eflomal E
@@ -53,6 +54,7 @@ COMMANDS = {
     "against": "time and memory beside an older checkout of this project",
     "memory": "peak memory for four sizes of a corpus",
     "large_text": "a text of any length made of a real one, its vocabulary growing on",
+    "large": "text in parts: memory, time and AER, worker processes, faults",
     "startup": "the first run on a new machine, later runs, --help",
     "threads": "the same bytes for any number of threads",
     "soak": "services under millions of requests: memory, time, answers",

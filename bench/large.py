@@ -1,0 +1,311 @@
+"""Text of any size: memory, time and AER in parts, on one machine, in processes, under faults."""
+
+import dataclasses
+import itertools
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from bench import large_faults, large_text, measuring, report, texts
+from bench.quality import evaluate
+from bench.watching import Watched, watched
+
+#: What is measured; ``--only`` takes some.
+SECTIONS = ("memory", "workers", "faults", "parts", "init-model")
+#: Gold sets on which the sampler is cut.
+SETS = "en-cs.gold,en-de.gold,en-es.gold,en-fr.graca,en-it.wiki,en-ja.gold"
+#: Into so many parts.
+CUTS = (1, 4, 16, 64)
+
+
+def arguments(parser):
+    parser.add_argument("--only", metavar="A,B", help=f"of {', '.join(SECTIONS)} [all]")
+    parser.add_argument("--set", default=texts.MILLION, help="text that is copied [%(default)s]")
+    parser.add_argument("--first", type=int, metavar="N", help="copy only its first pairs [all]")
+    parser.add_argument("--sizes", default="10000000,30000000", metavar="N,N", help="pairs [%(default)s]")
+    parser.add_argument("--bound", default="4G", metavar="SIZE", help="--max-memory [%(default)s]")
+    parser.add_argument("--part-size", type=int, metavar="N", help="pairs of a part [align's own]")
+    parser.add_argument("--workers", default="1,2,4,8", metavar="N,N", help="processes [%(default)s]")
+    parser.add_argument("--worker-pairs", type=int, default=1_000_000, metavar="N",
+                        help="of the text for workers [%(default)s]")  # fmt: skip
+    parser.add_argument("--fault-pairs", type=int, default=100_000, metavar="N", help="for faults [%(default)s]")
+    parser.add_argument("--fault-parts", type=int, default=10, metavar="N", help="parts of it [%(default)s]")
+    parser.add_argument("--kills", type=int, default=20, metavar="N", help="runs with kills [%(default)s]")
+    parser.add_argument("--sets", default=SETS, metavar="A,B", help="gold sets to cut [%(default)s]")
+    parser.add_argument("--init-pairs", type=int, default=10_000_000, metavar="N",
+                        help="of the text that is aligned part by part [%(default)s]")  # fmt: skip
+    parser.add_argument("--init-parts", type=int, default=10, metavar="N", help="its parts [%(default)s]")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of made text and of kills [%(default)s]")
+
+
+def run(o):
+    if not o.data:
+        raise SystemExit("large needs text with gold links: --data DIR")
+    measuring.run(measuring.aligntools("warmup", "-q"))
+    kept = Kept(o.work / "large.json")
+    makers = dict(zip(SECTIONS, (memory, workers, faults, parts, init_model), strict=True))
+    chosen = o.only.split(",") if o.only else SECTIONS
+    body = [makers[name](o, kept) for name in chosen]
+    return "Text of any size", "\n\n".join([*body, report.circumstances(o.threads)])
+
+
+class Kept:
+    """Figures kept in a file: what was measured of this state of the code is not measured again."""
+
+    def __init__(self, path):
+        self._path = path
+        self._rows = json.loads(path.read_text()) if path.exists() else {}
+
+    def of(self, name, measure):
+        """Return the figures of a name; measure them where they are not there."""
+        key = f"{name} {report.code_hash()}"
+        if key not in self._rows:
+            measuring.note(name)
+            self._rows[key] = measure()
+            unfinished = self._path.with_suffix(".part")
+            unfinished.write_text(json.dumps(self._rows, indent=1))
+            unfinished.replace(self._path)
+        return self._rows[key]
+
+
+def base(o, pairs=None):
+    """Return the text that is copied, or its first pairs."""
+    return large_text.base_text(o.data, o.set, o.work, pairs or o.first)
+
+
+def big(o, pairs):
+    """Return a joint file of so many pairs: a beginning of the text, or a text made of it."""
+    text = base(o)
+    if pairs <= text.n_pairs:
+        return base(o, pairs).joint
+    return large_text.make(text, pairs, o.work, o.seed).path
+
+
+def align(o, joint, gold, flags, compare=None):
+    """Align in the work folder's file system; return figures as a dict.
+
+    Parameters
+    ----------
+    joint : Path
+    gold : Text or None
+        Whose gold links are those of the first lines.
+    flags : list
+    compare : Path, optional
+        Links to compare the first lines with.
+    """
+    with tempfile.TemporaryDirectory(dir=o.work) as folder:
+        out = Path(folder) / "out"
+        (Path(folder) / "tmp").mkdir()
+        command = ["align", "-q", "--threads", o.threads, "-i", joint, "-o", out, *flags]
+        found = dataclasses.asdict(watched(measuring.aligntools(*command), TMPDIR=Path(folder) / "tmp"))
+        del found["messages"]
+        if gold is not None and gold.gold:
+            found["aer"] = evaluate(out, gold)[0]
+        if compare is not None:
+            found["same"] = shared(out, compare)
+        return found
+
+
+def shared(path, other):
+    """Return the F1 of two files' links, in percent, over the lines that both have."""
+    both = ours = theirs = 0
+    with open(path, "rb") as a, open(other, "rb") as b:
+        for x, y in zip(a, b, strict=False):
+            x, y = set(x.split()), set(y.split())
+            both, ours, theirs = both + len(x & y), ours + len(x), theirs + len(y)
+    return 200 * both / max(ours + theirs, 1)
+
+
+def whole(o, text):
+    """Return a file of the links that a text has in memory; made once."""
+    path = o.work / "text" / f"{text.name}.{report.code_hash()}.links"
+    if not path.exists():
+        unfinished = path.with_suffix(".part")
+        measuring.run(measuring.aligntools("align", "-q", "--threads", o.threads, "-i", text.joint, "-o", unfinished))
+        unfinished.rename(path)
+    return path
+
+
+def _sized(o):
+    return ["--part-size", o.part_size] if o.part_size else []
+
+
+def _cells(row, pairs):
+    """Return the columns that all tables of runs have."""
+    return [
+        f"{row['seconds']:,.0f}", f"{1e6 * row['seconds'] / pairs:,.0f}", f"{row['cpu']:,.0f}",
+        f"{row['peak'] / 1e6:,.0f}", f"{row['whole'] / 1e6:,.0f}", f"{row['private'] / 1e6:,.0f}",
+    ]  # fmt: skip
+
+
+COLUMNS = ("seconds", "µs a pair", "CPU s", "peak MB", "all MB", "without files")
+
+
+def memory(o, kept):
+    """One machine, from disk, within a bound."""
+    small = base(o)
+    links = whole(o, small)
+    rows, first = [], None
+    runs = [(f"{small.n_pairs:,} in memory", small.joint, small.n_pairs, [])]
+    bounded = ["--max-memory", o.bound, *_sized(o)]
+    runs.append((f"{small.n_pairs:,} in parts", small.joint, small.n_pairs, [*bounded, "--tmpdir", o.work]))
+    for pairs in map(int, o.sizes.split(",")):
+        runs.append((f"{pairs:,}", None, pairs, [*bounded, "--tmpdir", o.work]))
+    for name, joint, pairs, flags in runs:
+        key = f"memory {small.name} {pairs} {o.seed} {o.threads} {' '.join(map(str, flags))}"
+        row = kept.of(key, lambda j=joint, p=pairs, f=flags: align(o, j or big(o, p), small, f, links))
+        each = row["seconds"] / pairs
+        first = first or each
+        aer = f"{row['aer']:.2f}" if "aer" in row else ""
+        rows.append([name, *_cells(row, pairs), f"{each / first:.2f}", aer, f"{row['same']:.2f}"])
+    return "\n\n".join(
+        [
+            "### One machine",
+            f"`align --max-memory {o.bound}` on text made of {small.name} (its own first). *peak* is the largest"
+            " process's, *all* the most of all processes at a time, *without files* leaves out what the system can take"
+            " back at any time. The ratio is of the time a pair to that of the run in memory. *shared* is the F1 of the"
+            f" first {small.n_pairs:,} pairs' links and those that this text alone gets in memory.",
+            report.table(["pairs", *COLUMNS, "ratio", "AER", "shared"], rows),
+        ]
+    )
+
+
+def workers(o, kept):
+    """Processes on this machine."""
+    joint, rows, first = big(o, o.worker_pairs), [], None
+    size = o.part_size or max(1, o.worker_pairs // 16)
+    runs = [("this process, 1 thread", ["--threads", 1])]
+    runs += [(n, ["--threads", n, "--workers", n]) for n in map(int, o.workers.split(","))]
+    bodies = set()
+    for name, flags in runs:
+        flags = [*flags, "--part-size", size, "--tmpdir", o.work]
+        key = f"workers {joint.name} {' '.join(map(str, flags))}"
+        row = kept.of(key, lambda f=flags: align_digest(o, joint, f))
+        first = first or row["seconds"]
+        bodies.add(row["digest"])
+        count = 1 if isinstance(name, str) else name
+        speed = first / row["seconds"]
+        cores = min(count, os.cpu_count())
+        rows.append([name, *_cells(row, o.worker_pairs), f"{speed:.2f}", f"{speed / cores:.0%}"])
+    same = "the same bytes from all" if len(bodies) == 1 else f"{len(bodies)} DIFFERENT RESULTS"
+    return "\n\n".join(
+        [
+            "### Worker processes",
+            f"{o.worker_pairs:,} pairs in parts of {size:,}, a thread for each worker; {same}. Efficiency is the"
+            f" speed-up by the cores that there are for the workers ({os.cpu_count()} in all).",
+            report.table(["workers", *COLUMNS, "speed-up", "efficiency"], rows),
+        ]
+    )
+
+
+def align_digest(o, joint, flags):
+    """As `align`, with a digest of the output in place of figures about it."""
+    with tempfile.TemporaryDirectory(dir=o.work) as folder:
+        out = Path(folder) / "out"
+        command = measuring.aligntools("align", "-q", "-i", joint, "-o", out, *flags)
+        done: Watched = watched(command)
+        found = dataclasses.asdict(done) | {"digest": large_faults.digest(out)}
+        del found["messages"]
+        return found
+
+
+def faults(o, kept):
+    """Kills, a full disk, a slow worker, a scheduler that ends."""
+    joint = big(o, o.fault_pairs)
+    key = f"faults {joint.name} {o.fault_parts} {o.kills} {o.seed}"
+    rows = kept.of(key, lambda: large_faults.everything(o, joint))
+    return "\n\n".join(
+        [
+            "### Faults",
+            f"{o.fault_pairs:,} pairs in {o.fault_parts} parts, two workers, a checkpoint. *same* runs ended with the"
+            " bytes of the run that nothing happened to; *refused* ended with one line, and the same command went on"
+            " from there to the same bytes; anything else is *wrong*. The time is that of finished runs, by the"
+            " unbroken one's.",
+            report.table(["what happened", "runs", "events", "same", "refused", "wrong", "time"], rows),
+        ]
+    )
+
+
+def parts(o, kept):
+    """AER of the sampler over parts."""
+    header, rows = ["gold set", "pairs", "in memory", *(f"{n} part{'s' * (n > 1)}" for n in CUTS)], []
+    for name in o.sets.split(","):
+        text = texts.text(o.data, name, o.work)
+        cells = [kept.of(f"parts {name} memory", lambda t=text: align(o, t.joint, t, []))]
+        for n in CUTS:
+            flags = ["--part-size", -(-text.n_pairs // n), "--tmpdir", o.work]
+            cells.append(kept.of(f"parts {name} {n}", lambda t=text, f=flags: align(o, t.joint, t, f)))
+        rows.append([name, f"{text.n_pairs:,}", *(f"{cell['aer']:.2f}" for cell in cells)])
+    means = [sum(float(row[k]) for row in rows) / len(rows) for k in range(2, 3 + len(CUTS))]
+    rows.append(["mean", "", *(f"{x:.2f}" for x in means)])
+    return "\n\n".join(
+        [
+            "### Parts of the sampler",
+            "AER in percent. In parts, a sweep samples each part with the counts of the sweep's beginning.",
+            report.table(header, rows),
+        ]
+    )
+
+
+def init_model(o, kept):
+    """The way of who has no other: each part by itself, from the model or the priors of the first."""
+    small, n = base(o), o.init_parts
+    joint = big(o, o.init_pairs)
+    size = -(-o.init_pairs // n)
+    key = f"init {joint.name} {n} {o.seed}"
+    ways = kept.of(key, lambda: _part_by_part(o, joint, small, size))
+    bounded = ["--max-memory", o.bound, *_sized(o), "--tmpdir", o.work]
+    once = kept.of(f"init {joint.name} whole {' '.join(map(str, bounded))}", lambda: align(o, joint, small, bounded))
+    rows = [["the whole, in parts from disk", *_cells(once, o.init_pairs), f"{once['aer']:.2f}"]]
+    for way, row in ways.items():
+        rows.append([way, *_cells(row, o.init_pairs), f"{row['aer']:.2f}"])
+    return "\n\n".join(
+        [
+            "### Part by part, by hand",
+            f"{o.init_pairs:,} pairs in {n} files, each aligned in memory, with the gold sentences before it; AER is"
+            " the mean over the files, without the first. Times are sums, memory is the most of any.",
+            report.table(["way", *COLUMNS, "AER"], rows),
+        ]
+    )
+
+
+def _part_by_part(o, joint, small, size):
+    """Cut a text and align each part, alone and with what the first gave."""
+    with tempfile.TemporaryDirectory(dir=o.work) as name:
+        folder = Path(name)
+        files = _cut(joint, small, size, folder)
+        model, priors = folder / "model", folder / "priors"
+        ways = {
+            "each alone": ([], []),
+            "`--init-model` of the first": (["--save-model", model], ["--init-model", model]),
+            "`--priors` of the first": (["--save-priors", priors], ["--priors", priors]),
+        }
+        found = {}
+        for way, (first, later) in ways.items():
+            rows = []
+            for number, file in enumerate(files):
+                measuring.note(f"{way}: part {number + 1} of {len(files)}")
+                rows.append(align(o, file, small, later if number else first))
+            total = {key: sum(row[key] for row in rows) for key in ("seconds", "cpu")}
+            most = {key: max(row[key] for row in rows) for key in ("peak", "whole", "private")}
+            scored = rows[1:] or rows
+            found[way] = total | most | {"aer": sum(row["aer"] for row in scored) / len(scored)}
+        return found
+
+
+def _cut(joint, small, size, folder):
+    """Write files of so many pairs, each after the gold sentences; return them."""
+    from aligntools.formats.files import reading
+
+    with open(small.joint, "rb") as file:
+        gold = [next(file) for _ in range(small.n_gold)]
+    files = []
+    with reading(str(joint)) as left:
+        for line in left:
+            files.append(folder / f"part{len(files)}")
+            with open(files[-1], "wb") as out:
+                if len(files) > 1:
+                    out.writelines(gold)
+                out.writelines(itertools.chain([line], itertools.islice(left, size - 1)))
+    return files
