@@ -16,7 +16,7 @@ import re
 import threading
 import uuid
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -82,6 +82,15 @@ def _versions() -> dict[str, str]:
     found["aligntools"] = f"{aligntools.__version__} (sources {_sources()})"
     found["ALIGNTOOLS_PORTABLE"] = "on" if portable() else "off"
     return found
+
+
+def _facts() -> tuple[dict[str, str], str]:
+    """Return the versions of a worker, and its kind of CPU."""
+    with contextlib.suppress(OSError):
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        if found := re.search(r"^(model name|CPU part)\s*:\s*(.*)$", text, re.M):
+            return _versions(), found[2]
+    return _versions(), platform.machine()
 
 
 def _visible(folder: str, token: str) -> str | None:
@@ -169,6 +178,9 @@ class Cluster:
             raise UsageProblem("give either --cluster ADDRESS or --cluster-file FILE")
         distributed = _dask()
         self.workers, self._alone = 1, False
+        self._known: set[str] = set()
+        self._refused: set[str] = set()
+        self._checks: list[Callable[[Collection[str] | None], None]] = [self._check_versions]
         self._open = contextlib.ExitStack()
         self._open.enter_context(_silent())
         try:
@@ -176,7 +188,7 @@ class Cluster:
             self._client = self._connect(distributed)
             self._open.callback(self._client.close, timeout=5)
             self._wait_for_workers(wait)
-            self._addresses()
+            self._known = set(self._addresses())
             self._check_versions()
         except BaseException:
             self.close()
@@ -202,20 +214,28 @@ class Cluster:
                 f"`dask worker {self.address}`"
             ) from error
 
-    def _check_versions(self) -> None:
-        here = _versions()
-        for worker, there in sorted(self._ask(_versions).items()):
+    def _check_versions(self, workers: Collection[str] | None = None) -> None:
+        here, cpus = _versions(), {}
+        for worker, there in sorted(self._ask(_facts, workers=workers).items()):
+            versions, cpus[there[1]] = there[0], worker
             for name, version in here.items():
-                if there[name] != version:
+                if versions[name] != version:
                     raise ClusterError(
-                        f"{name} is {version} here and {there[name]} at the worker {worker}: they have to be the same "
-                        "everywhere"
+                        f"{name} is {version} here and {versions[name]} at the worker {worker}: they have to be the "
+                        "same everywhere"
                     )
+        if len(cpus) > 1 and not portable():
+            log.warning(
+                "workers have different CPUs (%s), which round differently: another run may give a few other links; "
+                "with ALIGNTOOLS_PORTABLE=1 here and at the workers it does not",
+                ", ".join(f"{cpu} at {worker}" for cpu, worker in cpus.items()),
+            )
 
-    def _ask(self, function: Callable[..., Any], *args: Any) -> dict[str, Any]:
-        """Call a function at each worker; return the answers by the workers' addresses."""
+    def _ask(self, function: Callable[..., Any], *args: Any, workers: Collection[str] | None = None) -> dict[str, Any]:
+        """Call a function at all workers, or at some; return the answers by the workers' addresses."""
         try:
-            answers = self._client.run(function, *args, on_error="return")
+            chosen = None if workers is None else sorted(workers)
+            answers = self._client.run(function, *args, workers=chosen, on_error="return")
         except (OSError, TimeoutError, RuntimeError) as error:
             raise self._lost(error) from error
         for worker, answer in answers.items():
@@ -242,11 +262,13 @@ class Cluster:
         DataError
             Which worker does not see which folder.
         """
-        folder = os.path.abspath(folder)
+        self._check(functools.partial(self._check_folder, os.path.abspath(folder)))
+
+    def _check_folder(self, folder: str, workers: Collection[str] | None = None) -> None:
         token = Path(folder, f".aligntools-{uuid.uuid4().hex}")
         token.write_text("seen", encoding="utf-8")
         try:
-            answers = self._ask(_visible, folder, token.name)
+            answers = self._ask(_visible, folder, token.name, workers=workers)
         finally:
             token.unlink(missing_ok=True)
         for worker, problem in sorted(answers.items()):
@@ -265,12 +287,31 @@ class Cluster:
             Which worker cannot read which file.
         """
         sizes = [(os.path.abspath(path), os.stat(path).st_size) for path in paths]
-        for worker, found in sorted(self._ask(_readable, sizes).items()):
+        self._check(functools.partial(self._check_files, sizes))
+
+    def _check_files(self, sizes: Sequence[tuple[str, int]], workers: Collection[str] | None = None) -> None:
+        for worker, found in sorted(self._ask(_readable, sizes, workers=workers).items()):
             if found:
                 path, problem = found
                 raise DataError(
                     path, None, f"{problem} for the worker {worker} (put input into a folder that all workers see)"
                 )
+
+    def _check(self, check: Callable[[Collection[str] | None], None]) -> None:
+        """Check the workers that there are, and later those that come."""
+        check(None)
+        self._checks.append(check)
+
+    def _admit(self, workers: Collection[str]) -> None:
+        """Check workers that have come since; what is wrong with one is said, and it gets no jobs."""
+        for worker in workers:
+            self._known.add(worker)
+            try:
+                for check in self._checks:
+                    check([worker])
+            except (ClusterError, DataError) as error:
+                self._refused.add(worker)
+                log.warning("the worker %s has come and is not used: %s", worker, error)
 
     def run(self, stage: str, function: JobFunction, jobs: Sequence[Any], done: Callable[[], None]) -> None:
         """Call the function for every job, at any worker.
@@ -315,6 +356,8 @@ class Cluster:
         """
         self._see_connected()
         workers = set(self._addresses())
+        self._admit(workers - self._known)
+        workers -= self._refused
         if not workers and not self._alone:
             log.warning("%s has no workers left: waiting for new ones", self.address)
         self._alone = not workers

@@ -132,7 +132,7 @@ def test_files_that_workers_do_not_see(tmp_path, engine):
     assert module._readable([(f"{path}s", 5)]) == (f"{path}s", "cannot be read (No such file or directory)")
     with pytest.raises(FileNotFoundError):
         engine.check_files([f"{path}s"])
-    engine._ask = lambda function, sizes: {"tcp://there:1": (f"{path}", "cannot be read (Permission denied)")}
+    engine._ask = lambda function, sizes, workers: {"tcp://there:1": (f"{path}", "cannot be read (Permission denied)")}
     try:
         with pytest.raises(DataError, match=r"text: cannot be read \(Permission denied\) for the worker tcp://there:1"):
             engine.check_files([path])
@@ -143,10 +143,49 @@ def test_files_that_workers_do_not_see(tmp_path, engine):
 @pytest.mark.parametrize("name", ["python", "numpy", "numba", "distributed", "aligntools", "ALIGNTOOLS_PORTABLE"])
 def test_versions_have_to_be_the_same(engine, monkeypatch, name):
     here = module._versions()
-    monkeypatch.setattr(engine, "_ask", lambda function: {"tcp://there:1": here | {name: "0.1"}})
+    monkeypatch.setattr(engine, "_ask", lambda function, workers: {"tcp://there:1": (here | {name: "0.1"}, "x")})
     with pytest.raises(ClusterError) as caught:
         engine._check_versions()
     assert f"{name} is {here[name]} here and 0.1 at the worker tcp://there:1" in str(caught.value)
+
+
+def test_different_cpus_are_said(engine, monkeypatch, caplog):
+    answers = {"tcp://a:1": (module._versions(), "old"), "tcp://b:1": (module._versions(), "new")}
+    monkeypatch.setattr(engine, "_ask", lambda function, workers: answers)
+    engine._check_versions()
+    assert "different CPUs (old at tcp://a:1, new at tcp://b:1)" in caplog.text
+    monkeypatch.setenv("ALIGNTOOLS_PORTABLE", "1")
+    caplog.clear()
+    answers = {worker: (module._versions(), cpu) for worker, (_, cpu) in answers.items()}
+    engine._check_versions()
+    assert not caplog.text
+
+
+def test_workers_that_come_later(tmp_path, caplog, capfd):
+    with local(workers=1) as found:
+        engine = Cluster(found.scheduler_address)
+        engine.check_folder(tmp_path)
+        found.scale(2)
+        found.sync(found._correct_state)
+        engine.run("sleeping", jobs.sleeps, [0.3] * 4, lambda: None)
+        assert engine.workers == 2
+        found.scale(1)
+        found.sync(found._correct_state)
+        check = engine._checks[0]
+
+        def refuse(workers):
+            check(workers)
+            raise ClusterError("not this one")
+
+        engine._checks[0] = refuse
+        found.scale(3)
+        found.sync(found._correct_state)
+        done = []
+        engine.run("sleeping", jobs.sleeps, [0.1] * 4, lambda: done.append(1))
+        assert len(done) == 4
+        assert caplog.text.count("has come and is not used: not this one") == 2
+        engine.close()
+    assert capfd.readouterr() == ("", "")
 
 
 def test_nothing_to_connect_to(tmp_path, monkeypatch, capfd):

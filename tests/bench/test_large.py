@@ -1,0 +1,63 @@
+"""What the bench of large text measures with: memory of all processes, links shared, parts cut."""
+
+import sys
+import types
+
+import pytest
+
+from bench import large
+from bench.large_faults import Outcome, digest
+from bench.watching import Watch, descendants, kill, watched
+
+
+def test_memory_is_that_of_all_processes():
+    child = "import time; x = b'x' * (60 << 20); time.sleep(1.5)"
+    both = f"import subprocess, sys; c = [subprocess.Popen([sys.executable, '-c', {child!r}]) for _ in range(2)]\n"
+    done = watched([sys.executable, "-c", both + "[x.wait() for x in c]"])
+    assert done.status == 0
+    assert 60 << 20 < done.peak < 110 << 20
+    assert done.whole > 120 << 20
+    assert 120 << 20 < done.private <= done.whole
+
+
+def test_what_a_program_says_and_how_it_ends():
+    watch = Watch([sys.executable, "-c", "import sys, time; sys.stderr.write('said\\n'); time.sleep(60)"])
+    watch.wait(0.5)
+    assert descendants(watch.process.pid) == [watch.process.pid]
+    assert watch.workers() == []
+    assert kill(watch.process.pid)
+    done = watch.end()
+    assert (done.status, done.messages) == (-9, "said\n")
+    assert not watch.running
+    assert not kill(watch.process.pid)
+    with pytest.raises(SystemExit, match=r"exit status 3\nsaid"):
+        watched([sys.executable, "-c", "import sys; sys.stderr.write('said'); sys.exit(3)"])
+
+
+def test_shared_links(tmp_path):
+    (tmp_path / "a").write_text("0-0 1-1\n\n2-2\nmore\n")
+    (tmp_path / "b").write_text("0-0\n1-1\n2-2\n")
+    assert large.shared(tmp_path / "a", tmp_path / "b") == pytest.approx(200 * 2 / 6)
+
+
+def test_parts_begin_with_the_gold_sentences(tmp_path):
+    lines = [f"a{n} ||| b{n}\n" for n in range(10)]
+    joint = tmp_path / "joint"
+    joint.write_text("".join(lines))
+    files = large._cut(joint, types.SimpleNamespace(joint=joint, n_gold=2), 4, tmp_path)
+    found = [path.read_text().splitlines(keepends=True) for path in files]
+    assert found == [lines[:4], lines[:2] + lines[4:8], lines[:2] + lines[8:]]
+
+
+def test_figures_are_kept(tmp_path):
+    calls = []
+    for _ in range(2):
+        kept = large.Kept(tmp_path / "kept.json")
+        assert kept.of("one", lambda: calls.append(1) or {"seconds": 2.0}) == {"seconds": 2.0}
+    assert len(calls) == 1
+
+
+def test_a_row_of_faults(tmp_path):
+    (tmp_path / "x").write_text("x")
+    assert len(digest(tmp_path / "x")) == 64
+    assert Outcome(2, 3, 1, 1, 0, [1.0, 2.5]).row("kills") == ["kills", 2, 3, 1, 1, 0, "1.0 to 2.5 times"]
