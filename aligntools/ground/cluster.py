@@ -242,7 +242,7 @@ class Cluster:
             if isinstance(answer, ImportError):
                 raise ClusterError(f"the worker {worker} has no aligntools that can be used: {_first_line(answer)}")
             if isinstance(answer, Exception):
-                raise ClusterError(f"the worker {worker} does not answer: {_first_line(answer)}")
+                raise ClusterError(f"the worker {worker} cannot do the work: {_first_line(answer)}")
         return answers
 
     def _addresses(self) -> list[str]:
