@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import signal
 import subprocess
 import threading
@@ -13,7 +14,6 @@ from bench.report import ROOT
 
 #: Seconds between two looks.
 PAUSE = 0.1
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 #: What a worker process's command line has in it.
 WORKER = b"aligntools.ground.worker"
 
@@ -65,11 +65,11 @@ def workers(pid):
 
 
 def _memory(pid):
-    """Return a process's resident bytes, and those that no file has."""
+    """Return a process's bytes: resident, those of them that no file has, and the most resident so far."""
     with contextlib.suppress(OSError, IndexError, ValueError):
-        pages = Path(f"/proc/{pid}/statm").read_text().split()
-        return int(pages[1]) * _PAGE, (int(pages[1]) - int(pages[2])) * _PAGE
-    return 0, 0
+        lines = dict(line.split(":") for line in Path(f"/proc/{pid}/status").read_text().splitlines() if "kB" in line)
+        return tuple(int(lines[name].split()[0]) << 10 for name in ("VmRSS", "RssAnon", "VmHWM"))
+    return 0, 0, 0
 
 
 class Watch:
@@ -84,7 +84,7 @@ class Watch:
             cwd=folder,
         )  # fmt: skip
         os.close(write)
-        self._said, self._whole, self._private = [], 0, 0
+        self._said, self._whole, self._private, self._peak = [], 0, 0, 0
         self._ended = threading.Event()
         self._threads = [threading.Thread(target=target, daemon=True) for target in (self._listen, self._look)]
         for thread in self._threads:
@@ -96,9 +96,9 @@ class Watch:
 
     def _look(self):
         while not self._ended.wait(PAUSE):
-            sizes = [_memory(pid) for pid in descendants(self.process.pid)]
-            self._whole = max(self._whole, sum(size for size, _ in sizes))
-            self._private = max(self._private, sum(size for _, size in sizes))
+            resident, private, most = zip(*map(_memory, descendants(self.process.pid)), strict=True)
+            self._whole, self._private = max(self._whole, sum(resident)), max(self._private, sum(private))
+            self._peak = max(self._peak, *most)
 
     @property
     def running(self):
@@ -126,10 +126,11 @@ class Watch:
         for thread in self._threads:
             thread.join(10)
         said = b"".join(self._said).decode("utf-8", "replace")
-        cpu, peak = usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10
-        return Watched(
-            self.process.returncode, seconds, cpu, peak, max(self._whole, peak), self._private, said
-        )  # fmt: skip
+        peak = self._peak
+        if usage.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss:  # until it was loaded, it was this one
+            peak = max(peak, usage.ru_maxrss << 10)
+        whole, cpu = max(self._whole, peak), usage.ru_utime + usage.ru_stime
+        return Watched(self.process.returncode, seconds, cpu, peak, whole, self._private, said)
 
 
 def watched(command, folder=None, **environment) -> Watched:
