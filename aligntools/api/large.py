@@ -95,6 +95,7 @@ class PartsRun:
         self, sources: Sentences, targets: Sentences | None, settings: AlignerSettings, decisions: DecisionSettings,
         parts: PartSettings, engines: Engines, *, tmpdir: str | None, checkpoint: str | None, directions: bool,
         progress: Progress, reading: dict[str, Any],
+        advance: Callable[[str, int, int], None] = lambda _stage, _done, _of: None,
     ) -> None:  # fmt: skip
         from aligntools.aligning.parts.training import check_settings
 
@@ -107,7 +108,7 @@ class PartsRun:
         self._settings, self._decisions, self._parts = settings, decisions.checked(), parts
         self._engines, self._reading, self._directions = engines, reading, directions
         self._tmpdir, self._checkpoint = tmpdir, checkpoint
-        self._tell = reporter(progress)
+        self._tell, self._advance = reporter(progress), advance
         if tmpdir is not None and not os.path.isdir(tmpdir):
             raise UsageProblem(f"--tmpdir: {tmpdir} is not a directory")
         if checkpoint is not None and not all(_regular(path) for one in self.inputs for path in one.values()):
@@ -124,7 +125,7 @@ class PartsRun:
             names = [os.fspath(path) for one in self.inputs for path in one.values() if _regular(path)]
             engine = self._engines.open(pool, store.folder, names)
             try:
-                stages = Stages(engine, self._report)
+                stages = Stages(engine, self._report, self._advance)
                 reading = Reading(store, tuple(self.inputs), pairs=self._parts.part_size, **self._reading)
                 self.sizes = read_text(reading, stages, pool)
                 work = Work(store, self._settings.resolved(self.sizes.source_words), self.sizes.parts)

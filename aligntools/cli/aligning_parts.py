@@ -116,6 +116,17 @@ def _check_places(o, run):
     placing.check(inputs, outputs)
 
 
+def _bars(reporter):
+    """Return what shows a bar for each stage, a step a part."""
+
+    def advance(stage, done, jobs):
+        if done == 1:
+            reporter.begin(stage, jobs, "part")
+        reporter.advance(stage)
+
+    return advance
+
+
 def run(o, settings) -> None:
     """Align as the options say.
 
@@ -147,7 +158,7 @@ def run(o, settings) -> None:
             DecisionSettings(o["symmetrize"], o["flavor"], o["decode"], o["threshold"]),
             PartSettings(o["part_size"] or PartSettings.part_size),
             Engines(o["workers"], o["cluster"], o["cluster_file"], o["max_memory"]), tmpdir=o["tmpdir"],
-            checkpoint=o["checkpoint"], directions=single, progress=reporter,
+            checkpoint=o["checkpoint"], directions=single, progress=reporter, advance=_bars(reporter),
             reading={"lowercase": not o["case_sensitive"], **{name: o[name] for name in READING}},
         )  # fmt: skip
         _check_places(o, job)
@@ -161,7 +172,6 @@ def run(o, settings) -> None:
                 out.write(file, block)
                 pairs += len(block)
                 skipped.add(block.skipped)
-                reporter.advance("aligning")
             if shape:
                 shape.end()
         reporter.summary(pairs, out.links, skipped.summary())
