@@ -66,7 +66,7 @@ def workers(pid):
 
 def _memory(pid):
     """Return a process's bytes: resident, those of them that no file has, and the most resident so far."""
-    with contextlib.suppress(OSError, IndexError, ValueError):
+    with contextlib.suppress(OSError, KeyError, ValueError):  # it has ended
         lines = dict(line.split(":") for line in Path(f"/proc/{pid}/status").read_text().splitlines() if "kB" in line)
         return tuple(int(lines[name].split()[0]) << 10 for name in ("VmRSS", "RssAnon", "VmHWM"))
     return 0, 0, 0
