@@ -11,7 +11,7 @@ from bench.watching import Watch, descendants, kill, watched
 
 
 def test_memory_is_that_of_all_processes():
-    child = "import time; x = b'x' * (60 << 20); time.sleep(1.5)"
+    child = "import time; x = b'x' * (60 << 20); time.sleep(0.6)"
     both = f"import subprocess, sys; c = [subprocess.Popen([sys.executable, '-c', {child!r}]) for _ in range(2)]\n"
     done = watched([sys.executable, "-c", both + "[x.wait() for x in c]"])
     assert done.status == 0

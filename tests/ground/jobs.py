@@ -43,7 +43,7 @@ def dies(job, pool):
 def fails(job, pool):
     """Fail where a number is odd; the later, the sooner."""
     folder, number, kind = job
-    time.sleep(max(0, 0.5 - number / 10))
+    time.sleep(max(0, 0.2 - number / 25))
     if number % 2:
         if kind == "data":
             raise DataError(f"{folder}/text", number, "found x; expected y")

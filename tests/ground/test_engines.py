@@ -191,8 +191,11 @@ def program(kind, folder):
 
 @pytest.mark.parametrize(
     ("kind", "number"),
-    [("module", signal.SIGTERM), ("script", signal.SIGKILL), ("text", signal.SIGINT)],
-    ids=["module", "script", "text"],
+    [
+        pytest.param("module", signal.SIGTERM, marks=pytest.mark.slow),
+        ("script", signal.SIGKILL),
+        pytest.param("text", signal.SIGINT, marks=pytest.mark.slow),
+    ],
 )
 def test_workers_end_with_the_program(tmp_path, kind, number):
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
