@@ -7,12 +7,12 @@ import os
 import tempfile
 from pathlib import Path
 
-from bench import large_faults, large_text, measuring, report, texts
+from bench import large_faults, large_model, large_text, measuring, report, texts
 from bench.quality import evaluate
 from bench.watching import Watched, watched
 
 #: What is measured; ``--only`` takes some.
-SECTIONS = ("memory", "workers", "faults", "parts", "init-model")
+SECTIONS = ("memory", "workers", "model", "faults", "parts", "init-model")
 #: Gold sets on which the sampler is cut.
 SETS = "en-cs.gold,en-de.gold,en-es.gold,en-fr.graca,en-it.wiki,en-ja.gold"
 #: Into so many parts.
@@ -44,7 +44,7 @@ def run(o):
         raise SystemExit("large needs text with gold links: --data DIR")
     measuring.run(measuring.aligntools("warmup", "-q"))
     kept = Kept(o.work / "large.json")
-    makers = dict(zip(SECTIONS, (memory, workers, faults, parts, init_model), strict=True))
+    makers = dict(zip(SECTIONS, (memory, workers, model, faults, parts, init_model), strict=True))
     chosen = o.only.split(",") if o.only else SECTIONS
     body = [makers[name](o, kept) for name in chosen]
     return "Text of any size", "\n\n".join([*body, report.circumstances(o.threads)])
@@ -208,6 +208,14 @@ def align_digest(o, joint, flags):
         found = dataclasses.asdict(done) | {"digest": large_faults.digest(out)}
         del found["messages"]
         return found
+
+
+def model(o, kept):
+    """Machines that there are not."""
+    joint, size = big(o, o.worker_pairs), o.part_size or max(1, o.worker_pairs // 16)
+    key = f"model {joint.name} {size}"
+    found = kept.of(key, lambda: dataclasses.asdict(large_model.measure(joint, o.worker_pairs, o.work, size)))
+    return large_model.section(large_model.Costs(**found), f"{o.worker_pairs:,} pairs in parts of {size:,}")
 
 
 def faults(o, kept):

@@ -5,9 +5,10 @@ import types
 
 import pytest
 
-from bench import large
+from bench import large, large_model
 from bench.large_faults import Outcome, digest
 from bench.watching import Watch, descendants, kill, watched
+from tests.places import ROOT
 
 
 def test_memory_is_that_of_all_processes():
@@ -61,3 +62,19 @@ def test_a_row_of_faults(tmp_path):
     (tmp_path / "x").write_text("x")
     assert len(digest(tmp_path / "x")) == 64
     assert Outcome(2, 3, 1, 1, 0, [1.0, 2.5]).row("kills") == ["kills", 2, 3, 1, 1, 0, "1.0 to 2.5 times"]
+
+
+def test_a_run_is_taken_apart_and_more_machines_take_less_time(tmp_path):
+    """All of a run's time is in one of three kinds; cores divide two of them, bandwidth the traffic."""
+    costs = large_model.measure(ROOT / "data/samples/de-en.txt", 240, tmp_path, 60)
+    assert min(costs.part, costs.shard, costs.client, costs.entries) > 0
+    assert costs.passes == 4 * 7 + 1
+    assert costs.words > 500
+    one, more = (large_model.predict(costs, 10**6, 10**4, cores, 100 * cores) for cores in (1, 10))
+    for kind in ("parts", "shards", "folder"):
+        assert more[kind] == pytest.approx(one[kind] / 10)
+    assert more["client"] == one["client"]
+    few = large_model.predict(costs, 10**6, 10**6, 10, 100)
+    assert few["parts"] == one["parts"]  # one part keeps one core
+    text = large_model.section(costs, "240 pairs")
+    assert text.count("| 1,000,000,000 |") == 4

@@ -117,11 +117,18 @@ def write_shard(view_work, generation, shard, ptr, ids, places, starts, **more):
                 column_sizes=column_sizes, **more)  # fmt: skip
 
 
-def gather_layout(view_work: ViewWork, generation: int) -> None:
-    """Keep where in each shard's runs the entries of each part lie, and what is known of words from all shards."""
+def gather_layout(view_work: ViewWork, generation: int) -> tuple[int, int]:
+    """Keep where in each shard's runs the entries of each part lie, and what is known of words from all shards.
+
+    Returns
+    -------
+    (int, int)
+        Entries of all parts, and shards.
+    """
     done, store = view_work.name("layout", generation), view_work.store
     if store.has(done):
-        return
+        (known,) = store.read(done, "offsets")
+        return int(known[-1].sum()), known.shape[1]
     s_types, n_t = [], len(store.read(view_work.name("vocabulary"), "target.counts")[0])
     t_types = np.zeros(n_t, np.int32)
     offsets = []
@@ -135,6 +142,7 @@ def gather_layout(view_work: ViewWork, generation: int) -> None:
     if generation == 0:
         arrays |= {"source.types": np.concatenate(s_types), "target.types": t_types}
     store.write(done, **arrays)
+    return int(arrays["offsets"][-1].sum()), len(offsets)
 
 
 def restrict(view_work: ViewWork, generation: int, part: int, pool) -> None:

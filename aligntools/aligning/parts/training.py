@@ -88,6 +88,10 @@ class _View:
         self.stages.run(stage, partial(function, self.view_work, *arguments), jobs, view=self.view_work.length,
                         **figures)  # fmt: skip
 
+    def tell(self, stage, **figures):
+        """Report what this process did between the jobs."""
+        self.stages.report({"stage": stage, "view": self.view_work.length, **figures})
+
     @property
     def shards(self):
         return range(self.view_work.shards())
@@ -96,7 +100,7 @@ class _View:
         """Count and number the words."""
         if not self.store.has(self.name("vocabulary")):
             self.run("words", words.count_view_words, self.parts)
-            words.number_words(self.view_work)
+            self.tell("numbering", words=words.number_words(self.view_work))
         self.store.remove(*(self.name("words", part) for part in self.parts))
 
     def tabulate(self):
@@ -105,7 +109,8 @@ class _View:
             self.run("pairs of words", table.find_pairs, self.parts)
             table.cut_shards(self.view_work)
             self.run("table", table.merge_shard, self.shards)
-            table.gather_layout(self.view_work, 0)
+            entries, shards = table.gather_layout(self.view_work, 0)
+            self.tell("layout", pairs=entries, shards=shards)
             self.run("table of parts", table.restrict, self.parts, 0)
             self.store.write(self.name("tabled"))
         self.store.remove(*(self.name("found", part) for part in self.parts))
@@ -117,16 +122,14 @@ class _View:
             if iteration:
                 self.run(stage, passes.expect_part, self.parts, iteration, self.generation, stage)
                 loglik = passes.gather_expected(self.view_work, iteration, stage)
-                self.stages.report({
-                    "stage": stage, "view": self.view_work.length, "iteration": iteration,
-                    "log_likelihood": loglik.tolist(),
-                })  # fmt: skip
+                self.tell(stage, iteration=iteration, log_likelihood=loglik.tolist())
             self.run("sums", passes.sum_shard, self.shards, iteration, self.generation)
             if prunes:
                 self.prune(iteration)
             new = self.generation + prunes
             self.run("estimate", passes.estimate_shard, self.shards, iteration, new, prunes, last)
             passes.gather_estimate(self.view_work, iteration, new)
+            self.tell("normalizers")
         self.generation += prunes
         self.store.remove(*(self.name("counted", iteration, part) for part in self.parts))
         for what in ("sums", "values"):
@@ -138,7 +141,8 @@ class _View:
     def prune(self, iteration):
         """Make the table's next generation."""
         self.run("pruning", passes.prune_shard, self.shards, iteration, self.generation)
-        table.gather_layout(self.view_work, self.generation + 1)
+        entries, shards = table.gather_layout(self.view_work, self.generation + 1)
+        self.tell("layout", pairs=entries, shards=shards)
         self.run("table of parts", table.restrict, self.parts, self.generation + 1)
 
     def forget(self, generation):
@@ -152,9 +156,11 @@ class _View:
         """Sample links."""
         if not self.store.has(self.name("sampler")):
             sampler.gather_sums(self.view_work, last, self.generation)
+            self.tell("sums of words")
             self.run("sampler", sampler.sample_part, self.parts, last, self.generation)
             self.run("links of words", sampler.sum_sampled, self.shards, last, self.generation)
             sampler.gather_sampled(self.view_work, last, self.generation)
+            self.tell("sums of links")
         self.store.remove(*(self.name("sampled", part) for part in self.parts))
 
 

@@ -75,12 +75,9 @@ class Numbering:
         self.counts = np.concatenate([counts[stays], np.zeros(1024)])
 
 
-def number_words(view_work: ViewWork) -> None:
-    """Number the view's words over all parts, and tell each part the numbers of its own."""
-    done = view_work.name("vocabulary")
-    store = view_work.store
-    if store.has(done):
-        return
+def number_words(view_work: ViewWork) -> int:
+    """Number the view's words over all parts, and tell each part the numbers of its own; return how many there are."""
+    done, store = view_work.name("vocabulary"), view_work.store
     numberings = _numbered(view_work, MOST_WORDS)
     shared: list[dict[str, int]] = [{}, {}]
     totals = [_Totals(), _Totals()]
@@ -106,6 +103,7 @@ def number_words(view_work: ViewWork) -> None:
         names = Vocabulary.from_words(words[1:] + [MARK + beginning for beginning in shared[d]])
         arrays |= {f"{side}.blob": names.blob, f"{side}.starts": names.starts}
     store.write(done, {"shared": [len(one) for one in shared]}, **arrays)
+    return sum(len(n.ids) + len(s) for n, s in zip(numberings, shared, strict=True))
 
 
 def _numbered(view_work, most):
