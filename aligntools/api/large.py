@@ -163,7 +163,7 @@ class PartsRun:
 
     @contextlib.contextmanager
     def _folder(self) -> "Iterator[Store]":
-        """Yield the folder that parts are kept in; a checkpoint is emptied when all has been taken from it."""
+        """Yield the folder that parts are kept in."""
         from aligntools.formats.stores import Store, held
 
         if self._checkpoint is None:
@@ -182,7 +182,14 @@ class PartsRun:
                 found = "is of other text or options; remove it, or give another folder"
                 raise DataError(self._checkpoint, None, found)
             yield store
-            store.clear()
+
+    def forget(self) -> None:
+        """Empty the checkpoint's folder: what was made of it is in its place."""
+        from aligntools.formats.stores import Store, held
+
+        if self._checkpoint is not None:
+            with held(self._checkpoint):
+                Store(self._checkpoint).clear()
 
     def _temporary(self) -> str:
         where = self._tmpdir or tempfile.gettempdir()
@@ -284,7 +291,8 @@ def align_in_parts(
     tmpdir : path or None
         Where the parts are kept; a cluster's workers have to see it. It takes some 600 bytes a pair.
     checkpoint : path or None
-        A folder to keep them in instead, so that the same call goes on where a process that ended has been.
+        A folder to keep them in instead, so that the same call goes on where a process that ended has been. It is
+        emptied once all links were taken.
     workers : int or None
         Processes on this machine; None works in this one.
     cluster, cluster_file : str or None
@@ -336,3 +344,4 @@ def align_in_parts(
     with pool_of(threads) as pool:
         for _, block in run.run(pool, None if save_model is None else os.fspath(save_model)):
             yield block
+    run.forget()

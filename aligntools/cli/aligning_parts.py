@@ -4,7 +4,9 @@ import contextlib
 import time
 from pathlib import Path
 
-from aligntools.cli import ahead, notices, placing
+import click
+
+from aligntools.cli import ahead, notices, options, placing
 from aligntools.cli.aligning_run import READING, Outputs, shape_of
 from aligntools.cli.reporting import Reporter
 from aligntools.ground.errors import UsageProblem
@@ -175,3 +177,4 @@ def run(o, settings) -> None:
             if shape:
                 shape.end()
         reporter.summary(pairs, out.links, skipped.summary())
+        click.get_current_context().meta.setdefault(options.AFTERWARDS, []).append(job.forget)

@@ -21,6 +21,8 @@ from aligntools.ground.ranges import Range
 
 #: Given to every command: ``-h`` beside ``--help``, and defaults shown.
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+#: Where a command's context keeps what is done once its outputs are in their places.
+AFTERWARDS = "aligntools.afterwards"
 #: Title of the options that have none of their own.
 OTHERS = "Other options"
 
@@ -174,10 +176,13 @@ class Command(click.Command):
         return super().parse_args(ctx, self._modern(args))
 
     def invoke(self, ctx):
-        """Run the command between the files that it was given; see `placing.placed`."""
+        """Run the command between the files that it was given; see `placing.placed`. Then do what waits for them."""
         read, written = self._named(ctx, False), self._named(ctx, True)
         with placing.placed(read, written, ctx.params.get("quiet", False)):
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+        for action in ctx.meta.get(AFTERWARDS, ()):
+            action()
+        return result
 
     def _named(self, ctx, written):
         """Return the files that a command line names, those to be written or those to be read."""

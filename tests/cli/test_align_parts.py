@@ -257,3 +257,25 @@ def test_killed_processes_lose_nothing(tmp_path):
     assert turn > 1
     assert (tmp_path / "out").read_bytes() == plain
     assert os.listdir(tmp_path / "keep") == ["lock"]
+
+
+def test_a_checkpoint_stays_until_the_output_is_in_its_place(tmp_path, expected):
+    """Where the output cannot take its name, nothing of the work is lost."""
+    (tmp_path / "folder").mkdir()
+    common = (*TEXT, *QUICK, "--part-size", 100, "--checkpoint", tmp_path / "keep", "-o", tmp_path / "out")
+    from aligntools.formats import appearing
+
+    real = appearing._appear
+    with pytest.MonkeyPatch.context() as patched:
+
+        def fails(parts, sync):
+            if any(part.place.endswith("/out") for part in parts):
+                raise OSError(30, "Read-only file system")
+            real(parts, sync)
+
+        patched.setattr(appearing, "_appear", fails)
+        assert run("align", *common).returncode == 1
+    assert any(name.startswith("links.") for name in os.listdir(tmp_path / "keep"))
+    align(*common)
+    assert (tmp_path / "out").read_bytes() == expected
+    assert os.listdir(tmp_path / "keep") == ["lock"]
