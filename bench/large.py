@@ -20,7 +20,9 @@ CUTS = (1, 4, 16, 64)
 
 
 def arguments(parser):
-    parser.add_argument("--only", metavar="A,B", help=f"of {', '.join(SECTIONS)} [all]")
+    parser.add_argument(
+        "--only", metavar="A,B", help=f"measure these of {', '.join(SECTIONS)}; the others as they were [all]"
+    )
     parser.add_argument("--set", default=texts.MILLION, help="text that is copied [%(default)s]")
     parser.add_argument("--first", type=int, metavar="N", help="copy only its first pairs [all]")
     parser.add_argument("--sizes", default="10000000,30000000", metavar="N,N", help="pairs [%(default)s]")
@@ -46,8 +48,10 @@ def run(o):
     kept = Kept(o.work / "large.json")
     makers = dict(zip(SECTIONS, (memory, workers, model, faults, parts, init_model), strict=True))
     chosen = o.only.split(",") if o.only else SECTIONS
-    body = [makers[name](o, kept) for name in chosen]
-    return "Text of any size", "\n\n".join([*body, report.circumstances(o.threads)])
+    for name in chosen:
+        kept.put(f"section {name}", "\n\n".join([makers[name](o, kept), report.circumstances(o.threads)]))
+    body = [kept.get(f"section {name}") for name in SECTIONS]
+    return "Text in parts", "\n\n".join(text for text in body if text)
 
 
 class Kept:
@@ -62,11 +66,19 @@ class Kept:
         key = f"{name} {report.code_hash()}"
         if key not in self._rows:
             measuring.note(name)
-            self._rows[key] = measure()
-            unfinished = self._path.with_suffix(".part")
-            unfinished.write_text(json.dumps(self._rows, indent=1))
-            unfinished.replace(self._path)
+            self.put(key, measure())
         return self._rows[key]
+
+    def get(self, key):
+        """Return what was put there, or None."""
+        return self._rows.get(key)
+
+    def put(self, key, value):
+        """Keep something that JSON can hold."""
+        self._rows[key] = value
+        unfinished = self._path.with_suffix(".part")
+        unfinished.write_text(json.dumps(self._rows, indent=1))
+        unfinished.replace(self._path)
 
 
 def base(o, pairs=None):
@@ -159,6 +171,7 @@ def memory(o, kept):
         first = first or each
         aer = f"{row['aer']:.2f}" if "aer" in row else ""
         rows.append([name, *_cells(row, pairs), f"{each / first:.2f}", aer, f"{row['same']:.2f}"])
+    plan = kept.of(f"plan {small.name} {pairs} {o.seed}", lambda: _plan(big(o, pairs), bounded))
     return "\n\n".join(
         [
             "### One machine",
@@ -167,8 +180,15 @@ def memory(o, kept):
             " back at any time. The ratio is of the time a pair to that of the run in memory. *shared* is the F1 of the"
             f" first {small.n_pairs:,} pairs' links and those that this text alone gets in memory.",
             report.table(["pairs", *COLUMNS, "ratio", "AER", "shared"], rows),
+            f"What `--plan` said of the {pairs:,} pairs:",
+            f"```text\n{plan}\n```",
         ]
     )
+
+
+def _plan(joint, flags):
+    """Return what ``align --plan`` says."""
+    return measuring.run(measuring.aligntools("align", "-i", joint, *flags, "--plan")).messages.strip()
 
 
 def workers(o, kept):
