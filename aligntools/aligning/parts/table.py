@@ -21,17 +21,13 @@ def part_sides(view_work: ViewWork, part: int):
 
 
 def find_pairs(view_work: ViewWork, part: int, pool) -> None:
-    """Keep which words occur together in a part, with the counts of a first, uniform iteration.
-
-    A pair is left out where the part by itself would leave it out: what is a link somewhere is over-represented there.
-    """
+    """Keep which words occur together in a part, all of them, with the counts of a first, uniform iteration."""
     name, store = view_work.name("found", part), view_work.store
     if store.has(name):
         return
     source, target, s_ids, t_ids = part_sides(view_work, part)
-    settings = view_work.settings
-    table, counts = build_table(source, target, len(s_ids), len(t_ids), pool, settings.keep, settings.p_null)
-    store.write(name, ptr=table.ptr, ids=t_ids[table.ids], counts=counts, types=table.types)
+    table, counts = build_table(source, target, len(s_ids), len(t_ids), pool, p_null=view_work.settings.p_null)
+    store.write(name, ptr=table.ptr, ids=t_ids[table.ids], counts=counts)
 
 
 def cut_shards(view_work: ViewWork, entries: int | None = None) -> None:
@@ -82,12 +78,11 @@ def merge_shard(view_work: ViewWork, shard: int, pool) -> None:
         name = view_work.name("found", part)
         (own,) = store.read_run(view_work.name("ids", part), r0, r1, "source.ids")
         (ptr,) = store.read_run(name, r0, r1 + 1, "ptr")
-        (types,) = store.read_run(name, r0, r1, "types")
-        found_rows.append((own, ptr[:-1] - a + starts[part], ptr[1:] - a + starts[part], types))
+        found_rows.append((own, ptr[:-1] - a + starts[part], ptr[1:] - a + starts[part]))
         ids[starts[part] : starts[part + 1]], counts[starts[part] : starts[part + 1]] = store.read_run(
             name, a, b, "ids", "counts"
         )
-    words, begins, ends, types = map(np.concatenate, zip(*found_rows, strict=True))
+    words, begins, ends = map(np.concatenate, zip(*found_rows, strict=True))
     order = np.argsort(words, kind="stable")
     n_t = len(t_mass)
     ptr, distinct = np.zeros(v1 - v0 + 1, np.int64), np.zeros(v1 - v0, np.int64)
@@ -97,12 +92,8 @@ def merge_shard(view_work: ViewWork, shard: int, pool) -> None:
         settings.keep, np.zeros(n_t, np.float32), np.empty(n_t, np.int32), np.empty(n_t, np.int32), ptr, distinct,
         out_ids, out_counts, places,
     )  # fmt: skip
-    kept = np.bincount(words - v0, ends - begins, v1 - v0)
-    all_types = np.bincount(words - v0, types, v1 - v0)
-    # what parts left out is taken to be shared among parts as what they have
-    types = np.where(kept > 0, np.rint(distinct * all_types / np.maximum(kept, 1)), np.minimum(all_types, n_t))
     write_shard(view_work, 0, shard, ptr, out_ids[:n], places, starts, counts=out_counts[:n],
-                types=np.minimum(types, n_t).astype(np.int32))  # fmt: skip
+                types=distinct.astype(np.int32))  # fmt: skip
 
 
 def write_shard(view_work, generation, shard, ptr, ids, places, starts, **more):
