@@ -118,7 +118,7 @@ def hold_offsets(arrays, name, parts, length, least=0):
     ValueError
         When they do not begin at 0 and end at ``length``, or a part has fewer elements than ``least``.
     """
-    offsets = hold(arrays, name, (parts + 1,), np.int64)
+    offsets = hold(arrays, name, (parts + 1,), np.int64, 0, length)  # so that none is near where numbers end
     if offsets[0] != 0 or offsets[-1] != length:
         raise ValueError(f"{name} does not cut what it should")
     for begin in range(0, parts, _CHECKED):  # in parts: a difference is as large as the offsets

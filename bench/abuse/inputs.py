@@ -100,5 +100,5 @@ def _expected(runner, place, changed, way, fixed, data, path):
         others=tuple(w.text for w in runner.line.inputs if w is not word), line=text,
         counts={} if packed and word.lines else runner.counts(place, changed), rows=runner.rows(),
         renamed=(str(path).encode(), str(runner.place / word.text).encode()), outputs=runner.outputs(), same=same,
-        own_words=own, numbers=not re.search(rb"(?i)nan|inf", changed),
+        ignored=runner.line.unnamed, own_words=own, numbers=not re.search(rb"(?i)nan|inf", changed),
     )  # fmt: skip

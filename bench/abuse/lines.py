@@ -14,6 +14,10 @@ BINARY = ("model",)
 LINELESS = ("model", "weights", "log")
 
 
+#: What --moses-dir leaves in the folder that it names.
+MOSES = ("aligned.grow-diag-final-and", "lex.e2f", "lex.f2e")
+
+
 @dataclass(frozen=True)
 class Word:
     """One word of a command line.
@@ -74,6 +78,11 @@ class Line:
     def outputs(self) -> list[Word]:
         """Every file that is written."""
         return [w for w in self.words if w.role == "output"]
+
+    @property
+    def unnamed(self) -> tuple[str, ...]:
+        """Files that it may write without naming them: what --moses-dir leaves in its folder."""
+        return MOSES if any(word.text == "--moses-dir" for word in self.words) else ()
 
     def arguments(self, place: Path, replaced: Mapping[int, str] | None = None) -> list[str]:
         """Return the arguments: inputs in the place, some (by their number) replaced; outputs by name alone."""

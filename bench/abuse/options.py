@@ -34,8 +34,6 @@ OF_PROGRAMS = {
     "eflomal-makepriors": ("-s -t -i -f -r -p", ""),
     "symal": ("-i= -o=", "-alignment= -diagonal= -final= -both="),
 }
-#: What --moses-dir leaves in the folder that it names.
-MOSES = ("aligned.grow-diag-final-and", "lex.e2f", "lex.f2e")
 #: Files that a value names: copies of good ones, since the option may write there.
 OLD = {"old.text": "de", "old.model": "a.atm"}
 
@@ -103,7 +101,7 @@ def case(runner, parameter: click.Parameter, value: str) -> dict:
         statuses=(1, 2),
         counts=_counts(runner, parameter, shown),
         rows=runner.rows(),
-        ignored=(*OLD, *(MOSES if any(word.text == "--moses-dir" for word in runner.line.words) else ())),
+        ignored=(*OLD, *runner.line.unnamed),
         outputs=(*runner.outputs(), *written, *_logs(folder), *_states(folder, parameter)),
         numbers=not (isinstance(parameter.type, click.types.StringParamType) and "nan" in shown),
         own_words=runner.line.command in forking.SCRIPTS,

@@ -177,3 +177,17 @@ def test_devices_and_pipes_are_not_replaced(tmp_path):
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     reader.join()
     assert received == [write(tmp_path / "model").read_bytes()]
+
+
+@pytest.mark.parametrize("wrong", [
+    [0, 2, 2, 5], [0, 2, 4, 4], [1, 2, 3, 4], [0, 3, 2, 4], [0, 5, 3, 4], [0, -1, 3, 4],
+    [0, np.iinfo(np.int64).max, 3, 4], [0, np.iinfo(np.int64).min, 3, 4], [0, 3, np.iinfo(np.int64).max, 4],
+])  # fmt: skip
+@pytest.mark.parametrize("least", [0, 1])
+def test_offsets_that_do_not_cut_are_refused(wrong, least):
+    """Also those whose differences would pass the end of 64 bits."""
+    good = np.array([0, 1, 2, 4], np.int64)
+    assert modelfile.hold_offsets({"o": good}, "o", 3, 4, least).tolist() == good.tolist()
+    if not (least == 0 and wrong == [0, 2, 4, 4]):
+        with pytest.raises(ValueError, match="o "):
+            modelfile.hold_offsets({"o": np.array(wrong, np.int64)}, "o", 3, 4, least)

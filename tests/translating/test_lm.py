@@ -1,5 +1,6 @@
 """Language models in memory: look-up with backoff, states, scores, files."""
 
+import dataclasses
 import itertools
 import math
 
@@ -267,3 +268,18 @@ def test_more_text_predicts_better(tmp_path):
                 tally.add(scores)
         results.append(tally.result().perplexity)
     assert 20 < results[1] < results[0] < 60
+
+
+def test_words_that_are_no_text_harm_nobody(small, tmp_path):
+    """A model's words are bytes: one that is not UTF-8 is a word that no text has."""
+    model, _ = small
+    blob = model.vocabulary.blob.copy()
+    blob[model.vocabulary.starts[3]] = 0xFF
+    strange = dataclasses.replace(model, vocabulary=Vocabulary(blob, model.vocabulary.starts))
+    (tmp_path / "text").write_text("a b x\n")
+    with Pool(1) as pool:
+        ((found,), (usual,)) = (
+            list(language_model.score_text(m, str(tmp_path / "text"), pool)) for m in (strange, model)
+        )
+    assert np.isfinite(found.logs).all()
+    assert found.unknown.sum() == usual.unknown.sum() + 1

@@ -254,7 +254,7 @@ def score_text(model, text: LineSource | str, pool, *, lowercase=False) -> Itera
         When the file cannot be read or is not UTF-8.
     """
     size = len(model.vocabulary)
-    lexicon = CompiledLexicon([word.encode() for word in model.vocabulary.words()[1:]])
+    lexicon = CompiledLexicon(list(model.vocabulary.encoded())[1:])
     for side in stream_numbered(text, lexicon, lowercase=lowercase):
         tokens = side.tokens
         tokens[(tokens <= END) | (tokens >= size)] = UNKNOWN
