@@ -289,7 +289,7 @@ def align_in_parts(
     part_size : int
         Sentence pairs of a part.
     tmpdir : path or None
-        Where the parts are kept; a cluster's workers have to see it. It takes some 600 bytes a pair.
+        Where the parts are kept; a cluster's workers have to see it. It takes some 800 bytes a pair.
     checkpoint : path or None
         A folder to keep them in instead, so that the same call goes on where a process that ended has been. It is
         emptied once all links were taken.

@@ -6,8 +6,6 @@ from aligntools.ground import memory
 A_PART = 320 << 20
 #: Bytes of memory that a word of a view takes in the process that numbers them.
 A_WORD = 250
-#: Bytes of disk that a sentence pair of 45 words takes at most, as measured.
-A_PAIR_ON_DISK = 700
 
 
 def check_bound(max_memory: int | None, workers: int) -> None:
