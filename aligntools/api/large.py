@@ -177,6 +177,7 @@ class PartsRun:
             store = Store(os.path.abspath(self._checkpoint), lasting=True)
             own = self._signature()
             if not store.has("task"):
+                store.clear()
                 store.write("task", own)
             elif store.about("task") != own:
                 found = "is of other text or options; remove it, or give another folder"
@@ -189,7 +190,9 @@ class PartsRun:
 
         if self._checkpoint is not None:
             with held(self._checkpoint):
-                Store(self._checkpoint).clear()
+                store = Store(self._checkpoint)
+                store.remove("task")  # first: what is left without it is of no task
+                store.clear()
 
     def _temporary(self) -> str:
         where = self._tmpdir or tempfile.gettempdir()

@@ -259,6 +259,27 @@ def test_killed_processes_lose_nothing(tmp_path):
     assert os.listdir(tmp_path / "keep") == ["lock"]
 
 
+def test_a_checkpoint_that_was_half_removed_is_begun_anew(tmp_path, expected, monkeypatch):
+    """Ended while it emptied the folder, at any file."""
+    from aligntools.formats.stores import Store
+
+    command = (*TEXT, *QUICK, "--part-size", 100, "--checkpoint", tmp_path / "keep", "-q")
+    for kept in (1, 5, 9):
+
+        def clear(self, kept=kept):
+            self.remove(*self.names("*")[kept:])
+            raise OSError(5, "the end")
+
+        with monkeypatch.context() as patched:
+            patched.setattr(
+                Store, "clear", lambda self, clear=clear: clear(self) if self.has("v0.vocabulary") else None
+            )
+            assert run("align", *command).stdout == expected
+        assert len(Store(str(tmp_path / "keep")).names("*")) == kept
+        assert align(*command).stdout == expected
+        assert os.listdir(tmp_path / "keep") == ["lock"]
+
+
 def test_a_checkpoint_stays_until_the_output_is_in_its_place(tmp_path, expected):
     """Where the output cannot take its name, nothing of the work is lost."""
     (tmp_path / "folder").mkdir()
