@@ -270,7 +270,7 @@ def parts(o, kept):
     return "\n\n".join(
         [
             "### Parts of the sampler",
-            "AER in percent. In parts, a sweep samples each part with the counts of the sweep's beginning.",
+            "AER in percent. Each part is sampled by itself; the HMM's expected counts stand in for the others' links.",
             report.table(header, rows),
         ]
     )

@@ -135,10 +135,14 @@ def _turn(_worker: str) -> threading.Lock:
     return threading.Lock()
 
 
+#: Set in a process that leads. Workers that are its threads leave its bound on memory as it is.
+_leads = threading.Event()
+
+
 def _do(function: JobFunction, job: Any) -> None:
     """Do a job on a worker."""
     worker = _dask().get_worker()
-    bound = worker.memory_manager.memory_limit
+    bound = None if _leads.is_set() else worker.memory_manager.memory_limit
     with _turn(worker.address):
         failed = None
         try:
@@ -178,6 +182,7 @@ class Cluster:
             raise UsageProblem("give either --cluster ADDRESS or --cluster-file FILE")
         distributed = _dask()
         self.workers, self._alone = 1, False
+        _leads.set()
         self._known: set[str] = set()
         self._refused: set[str] = set()
         self._checks: list[Callable[[Collection[str] | None], None]] = [self._check_versions]

@@ -46,10 +46,15 @@ def test_the_same_files_as_elsewhere(tmp_path, engine):
     engine.run("nothing", jobs.square, [], lambda: None)
 
 
-def test_a_job_has_a_whole_worker(tmp_path, engine, running):
+def test_a_job_has_a_whole_worker(tmp_path, engine, running, monkeypatch):
+    """A worker keeps its own bound on memory; one that is a thread of the leading process leaves that one's."""
     seen = str(tmp_path / "seen")
     before = memory.limit()
     engine.run("looking", jobs.surroundings, [seen], lambda: None)
+    assert (tmp_path / "seen").read_text().split("\n")[1] == str(before)
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "_leads", threading.Event())
+        engine.run("looking", jobs.surroundings, [seen], lambda: None)
     threads, limit, *_ = (tmp_path / "seen").read_text().split("\n")
     assert threads == "2"
     assert int(limit) == int(0.75 * running.workers[0].memory_manager.memory_limit)
