@@ -199,7 +199,10 @@ def program(kind, folder):
 )
 def test_workers_end_with_the_program(tmp_path, kind, number):
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    main = subprocess.Popen(program(kind, tmp_path), cwd=ROOT, env=environment, stderr=subprocess.PIPE)
+    main = subprocess.Popen(
+        program(kind, tmp_path), cwd=ROOT, env=environment, stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored where the suite is in the background
+    )  # fmt: skip
     try:
         for _ in range(400):
             if len(written(tmp_path)) == 2:
