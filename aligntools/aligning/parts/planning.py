@@ -125,17 +125,16 @@ def _measured(sample, settings, part_size, pool, reading, tmpdir, clock):
             for _ in link_parts(work, stages, train_parts(work, stages), DecisionSettings()):
                 pass
             seconds = clock() - began
-            entries, _ = _entries(work)
+            entries = _entries(work)
             disk = sum(cut.store.size(name) for name in cut.store.names("*"))
     return seconds / n, 1.5 * disk / n, 8 * entries / n
 
 
 def _entries(work):
-    """Return how many entries the parts' tables have, and the shards'."""
-    parts = shards = 0
+    """Return how many entries the parts' tables have."""
+    entries = 0
     for number, length in enumerate(work.settings.views or ()):
         view = ViewWork(work, number, length)
         (offsets,) = view.store.read(view.name("layout", 0), "offsets")
-        parts += int(np.sum(offsets[-1]))
-        shards += offsets.shape[1]
-    return parts, shards
+        entries += int(np.sum(offsets[-1]))
+    return entries

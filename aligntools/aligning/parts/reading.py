@@ -80,14 +80,18 @@ class TextSizes:
     skipped: tuple[Skipped, ...]
 
 
+def read_sizes(store: Store, number: int) -> np.ndarray:
+    """Return of each part of a file its pairs, its words on either side and its link-matrix cells, int64 [parts, 4]."""
+    return store.read(f"read.{number:05d}", "sizes")[0]
+
+
 def sizes_of(reading: Reading) -> TextSizes:
     """Return the sizes of a text whose files were all read."""
     parts, skipped, total = [], [], np.zeros(4, np.int64)
     for number in range(len(reading.files)):
-        name = f"read.{number:05d}"
-        (sizes,) = reading.store.read(name, "sizes")
+        sizes = read_sizes(reading.store, number)
         parts.append(len(sizes))
         total += sizes.sum(0)
-        skipped.append(skipped_of(reading.store.about(name)))
+        skipped.append(skipped_of(reading.store.about(f"read.{number:05d}")))
     pairs, source, target, cells = total.tolist()
     return TextSizes(tuple(parts), pairs, source, target, cells, tuple(skipped))

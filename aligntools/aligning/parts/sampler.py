@@ -10,6 +10,7 @@ from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models.fertility import FertilityCounts
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.parts.passes import by_words, jumps_before, lexicon_of, null_words, shard_table
+from aligntools.aligning.parts.reading import read_sizes
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.words import SIDES
 from aligntools.aligning.parts.work import ViewWork
@@ -49,10 +50,7 @@ def gather_sums(view_work: ViewWork, last: int, generation: int) -> None:
     values = view_work.name("values", last)
     forward, reverse = by_words(view_work, generation, values, "row_sums", "column_sums")
     extra = by_words(view_work, generation, values, "extra_rows", "extra_columns")
-    cells = 0
-    for part in range(view_work.parts):
-        text = view_work.work.text(part)
-        cells += int((text.source.lengths() * text.target.lengths()).sum())
+    cells = sum(int(read_sizes(store, number)[:, 3].sum()) for number in range(len(view_work.work.files)))
     store.write(done, {"cells": cells}, forward=forward, reverse=reverse, s_extra=extra[0], t_extra=extra[1])
 
 
