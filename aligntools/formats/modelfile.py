@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-from aligntools.formats import appearing, checksums, files
+from aligntools.formats import appearing, checksums, files, tensors
 from aligntools.formats.json_text import in_words, parse_json
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
@@ -46,25 +46,18 @@ def write_model(path, kind, header, arrays):
     DataError
         When it cannot be written.
     """
-    from safetensors.numpy import save, save_file
-
-    # under one key, since safetensors writes several in an order that changes from run to run
     about = {"checksum": checksums.UNKNOWN, "kind": kind, "version": VERSION, "header": header}
     text = {_MAGIC: json.dumps(about, sort_keys=True)}
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe must not be replaced by a file
         with files.writing(path) as out:
-            out.write(checksums.sealed(save({name: np.ascontiguousarray(a) for name, a in arrays.items()}, text)))
+            out.write(checksums.sealed(b"".join(tensors.blocks(arrays, text))))
         return
     try:
         with appearing.appearing(path) as part:
-            save_file({name: np.ascontiguousarray(a) for name, a in arrays.items()}, part, text)
+            tensors.write(part, arrays, text)
             checksums.seal(part)
     except OSError as error:
         raise DataError(path, None, f"cannot be written: {error.strerror or error}") from None
-    except Exception as error:
-        if type(error).__name__ != "SafetensorError":
-            raise
-        raise DataError(path, None, f"cannot be written: {error}") from None
 
 
 @contextlib.contextmanager

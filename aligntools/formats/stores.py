@@ -13,12 +13,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aligntools.formats import appearing
+from aligntools.formats import appearing, tensors
 from aligntools.ground.errors import DataError, ModelError
 
 _ABOUT = "about"
-#: What safetensors calls types.
-_TYPES = {"BOOL": np.bool_, "I32": np.int32, "I64": np.int64, "F32": np.float32, "F64": np.float64}
 
 
 class Store:
@@ -69,21 +67,13 @@ class Store:
         DataError
             When the disk is full, or the folder cannot be written.
         """
-        from safetensors import SafetensorError
-        from safetensors.numpy import save_file
-
-        whole = {key: np.ascontiguousarray(array) for key, array in arrays.items()}
         try:
             with appearing.appearing(self.path(name), self.lasting) as part:
-                save_file(whole, part, {_ABOUT: json.dumps(about or {})})
+                tensors.write(part, arrays, {_ABOUT: json.dumps(about or {})})
         except OSError as error:
-            raise self._unwritable(error.strerror or error) from None
-        except SafetensorError as error:
-            raise self._unwritable(error) from None
-        self.written_bytes += sum(array.nbytes for array in whole.values())
-
-    def _unwritable(self, why):
-        return DataError(self.folder, None, f"cannot be written: {why} (see --tmpdir and --checkpoint)")
+            why = f"cannot be written: {error.strerror or error} (see --tmpdir and --checkpoint)"
+            raise DataError(self.folder, None, why) from None
+        self.written_bytes += sum(array.nbytes for array in arrays.values())
 
     @contextlib.contextmanager
     def _opened(self, name) -> Iterator:
@@ -133,7 +123,7 @@ class Store:
         """Return elements ``begin`` to ``end`` of arrays; the rest of the file is not read."""
         with self._opened(name) as file:
             slices = [file.get_slice(key) for key in keys]
-            arrays = [a[begin:end] if begin < end else np.empty(0, _TYPES[a.get_dtype()]) for a in slices]
+            arrays = [a[begin:end] if begin < end else np.empty(0, tensors.TYPES[a.get_dtype()]) for a in slices]
         self.read_bytes += sum(array.nbytes for array in arrays)
         return arrays
 

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
+from aligntools.formats import tensors
 from aligntools.formats.stores import Store, held
 from aligntools.ground.errors import DataError, ModelError
 
@@ -60,12 +61,10 @@ def test_what_is_damaged_or_missing_is_named(store):
 
 
 def test_a_full_disk_is_said(store, monkeypatch):
-    import safetensors.numpy
-
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(safetensors.numpy, "save_file", full)
+    monkeypatch.setattr(tensors, "write", full)
     with pytest.raises(DataError, match=r"cannot be written: No space left on device \(see --tmpdir"):
         store.write("one", a=np.arange(3))
     assert os.listdir(store.folder) == []

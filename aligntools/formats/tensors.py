@@ -1,0 +1,62 @@
+"""Arrays in a file, in the form of safetensors (github.com/huggingface/safetensors, "Format").
+
+Reading is the library's. Its writing is not used: it makes a file of its own beside the one it is given, which stays
+there under a name that nobody knows when the process is killed, or it needs all bytes twice in memory.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+#: What the form calls types, in the order of the library: arrays of the later ones come first.
+TYPES = {"BOOL": np.bool_, "U8": np.uint8, "I8": np.int8, "I16": np.int16, "U16": np.uint16, "F16": np.float16,
+         "I32": np.int32, "U32": np.uint32, "F32": np.float32, "F64": np.float64, "I64": np.int64,
+         "U64": np.uint64}  # fmt: skip
+_NAMES = {np.dtype(kind): name for name, kind in TYPES.items()}
+_ORDER = {name: place for place, name in enumerate(TYPES)}
+#: Arrays begin at a multiple of so many bytes.
+_ALIGNMENT = 8
+
+
+def blocks(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> Iterator[bytes | memoryview]:
+    """Yield what a file of these arrays has in it, one array after the other.
+
+    Parameters
+    ----------
+    arrays : mapping of str to np.ndarray
+    metadata : mapping of str to str
+        Under the key ``__metadata__`` of the header.
+
+    Raises
+    ------
+    KeyError
+        When the form has no name for an array's type.
+    """
+    named = [(_NAMES[array.dtype], name, np.asarray(array, order="C")) for name, array in arrays.items()]
+    named.sort(key=lambda one: (-_ORDER[one[0]], one[1]))
+    header: dict = {"__metadata__": dict(metadata)}
+    end = 0
+    for kind, name, array in named:
+        begin, end = end, end + array.nbytes
+        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [begin, end]}
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % _ALIGNMENT)
+    yield len(text).to_bytes(8, "little") + text
+    for _, _, array in named:
+        yield array.reshape(-1).view(np.uint8).data
+
+
+def write(path: str, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> None:
+    """Write arrays over what a file has in it.
+
+    Raises
+    ------
+    OSError
+        When it cannot be written.
+    """
+    with open(path, "wb", buffering=0) as file:
+        for block in blocks(arrays, metadata):
+            view = memoryview(block)
+            while view:
+                view = view[file.write(view) :]
