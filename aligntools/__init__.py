@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from aligntools.api.translation import Translator as Translator
     from aligntools.api.tuning import tune as tune
     from aligntools.ground.errors import AligntoolsError as AligntoolsError
+    from aligntools.ground.errors import ClusterError as ClusterError
     from aligntools.ground.errors import DataError as DataError
     from aligntools.ground.errors import ModelError as ModelError
     from aligntools.ground.errors import ResourceError as ResourceError
@@ -87,7 +88,7 @@ _MODULES = {
     "api.tagging": ("TaggedSentence", "Tagger", "induce_tags", "train_tagger"),
     "api.translation": ("Translation", "TranslationWeights", "Translator"),
     "api.tuning": ("tune",),
-    "ground.errors": ("AligntoolsError", "DataError", "ModelError", "ResourceError", "UsageProblem"),
+    "ground.errors": ("AligntoolsError", "ClusterError", "DataError", "ModelError", "ResourceError", "UsageProblem"),
 }  # fmt: skip
 _HOMES = {name: f"aligntools.{module}" for module, names in _MODULES.items() for name in names}
 __all__ = sorted(["__version__", *_HOMES])
