@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union
 
 import numpy as np
 
+from aligntools.api.engines import check_tmpdir
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.sentences import PathLike, Text, lines_of, read_lines, side_of
 from aligntools.api.threads import available_cores
@@ -326,8 +327,7 @@ def _extraction(
     most = settings.max_memory
     settings = settings if max_memory is None else replace(settings, max_memory=max_memory)
     settings.check()
-    if tmpdir is not None and not os.path.isdir(tmpdir):
-        raise UsageProblem(f"--tmpdir: {os.fspath(tmpdir)} is not a directory")
+    check_tmpdir(tmpdir)
     if alignments is None:
         raise UsageProblem("a grammar needs alignments: one for each sentence pair")
     from aligntools.formats import pharaoh

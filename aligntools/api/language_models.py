@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from aligntools.api.engines import check_tmpdir
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.sentences import PathLike, Sentence, Text, sources_of, words_of
 from aligntools.api.threads import pool_of
@@ -292,8 +293,7 @@ def train_lm(
         order, tuple(prune), lowercase, skip_symbols, most if max_memory is None else max_memory
     )
     settings.check()
-    if tmpdir is not None and not os.path.isdir(tmpdir):
-        raise UsageProblem(f"--tmpdir: {os.fspath(tmpdir)} is not a directory")
+    check_tmpdir(tmpdir)
     from aligntools.formats.disk_arrays import ArrayStore
     from aligntools.translating.lm.counting import count
     from aligntools.translating.lm.kneser_ney import estimate

@@ -3,10 +3,8 @@
 import contextlib
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from aligntools.aligning.settings import (
@@ -19,65 +17,29 @@ from aligntools.aligning.settings import (
 )
 from aligntools.api.alignment import aligner_settings
 from aligntools.api.alignments import Alignments
+from aligntools.api.engines import Engines, check_tmpdir, temporary_folder
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.texts import InputFormat, Sentences, paths_of
 from aligntools.api.threads import pool_of
+from aligntools.ground.engines import Advice
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import check
 
 if TYPE_CHECKING:
     from aligntools.aligning.parts.reading import TextSizes
     from aligntools.formats.stores import Store
-    from aligntools.ground.engines import Engine
     from aligntools.ground.parallel import Pool
 
 _DECISIONS, _PARTS = DecisionSettings(), PartSettings()
 
 
-@dataclass(frozen=True)
-class Engines:
-    """Where the work is done; see `align_in_parts`."""
-
-    workers: int | None = None
-    cluster: str | None = None
-    cluster_file: str | None = None
-    max_memory: int | None = None
-
-    @property
-    def remote(self) -> bool:
-        """Whether a cluster does it."""
-        return self.cluster is not None or self.cluster_file is not None
-
-    def open(self, pool: "Pool", folder: str, files: list[str]) -> "Engine":
-        """Start what works.
-
-        Raises
-        ------
-        UsageProblem, DataError, ResourceError
-        """
-        from aligntools.aligning.parts.memory import check_bound
-        from aligntools.ground.engines import Serial
-
-        if self.remote:
-            if self.workers is not None:
-                raise UsageProblem("--workers are processes on this machine; a cluster has its own")
-            from aligntools.ground.cluster import Cluster
-
-            cluster = Cluster(self.cluster, self.cluster_file)
-            try:
-                cluster.check_folder(folder)
-                cluster.check_files(files)
-            except BaseException:
-                cluster.close()
-                raise
-            return cluster
-        check_bound(self.max_memory, self.workers or 0)
-        if self.workers is None:
-            return Serial(pool)
-        from aligntools.ground.processes import Processes
-
-        limit = None if self.max_memory is None else self.max_memory // (self.workers + 1)
-        return Processes(self.workers, max(1, pool.threads // self.workers), limit)
+#: What to do where parts do not fit, or a cluster is lost.
+_ADVICE = Advice(
+    "fewer --workers, or a smaller --part-size",
+    "give workers more, or smaller parts with --part-size",
+    "--tmpdir or --checkpoint",
+    "the same command with the same --checkpoint goes on where it was",
+)
 
 
 class PartsRun:
@@ -109,13 +71,13 @@ class PartsRun:
         self._engines, self._reading, self._directions = engines, reading, directions
         self._tmpdir, self._checkpoint = tmpdir, checkpoint
         self._tell, self._advance = reporter(progress), advance
-        if tmpdir is not None and not os.path.isdir(tmpdir):
-            raise UsageProblem(f"--tmpdir: {tmpdir} is not a directory")
+        check_tmpdir(tmpdir)
         if checkpoint is not None and not all(_regular(path) for one in self.inputs for path in one.values()):
             raise UsageProblem("--checkpoint goes on with files; a pipe cannot be read again")
 
     def run(self, pool: "Pool", save_model: str | None = None) -> Iterator[tuple[int, Alignments]]:
         """Train, then yield the links of each part, with the number of the file it is of."""
+        from aligntools.aligning.parts import memory
         from aligntools.aligning.parts.models import whole_model
         from aligntools.aligning.parts.reading import Reading
         from aligntools.aligning.parts.training import Stages, link_parts, read_text, train_parts
@@ -123,8 +85,8 @@ class PartsRun:
 
         with self._folder() as store:
             names = [os.fspath(path) for one in self.inputs for path in one.values() if _regular(path)]
-            engine = self._engines.open(pool, store.folder, names)
-            try:
+            opened = self._engines.opened(pool, store.folder, names, each=memory.A_PART, advice=_ADVICE)
+            with opened as engine:
                 stages = Stages(engine, self._report, self._advance)
                 reading = Reading(store, tuple(self.inputs), pairs=self._parts.part_size, **self._reading)
                 self.sizes = read_text(reading, stages, pool)
@@ -144,8 +106,6 @@ class PartsRun:
                             d.links, d.probabilities, d.forward, d.reverse, d.log_likelihood, d.lengths, skipped
                         ),
                     )
-            finally:
-                engine.close()
 
     def plan(self, pool: "Pool", clock: Callable[[], float]) -> list[str]:
         """Return what the work would take, in lines for a person; a sample is aligned, and timed by ``clock``."""
@@ -167,11 +127,8 @@ class PartsRun:
         from aligntools.formats.stores import Store, held
 
         if self._checkpoint is None:
-            folder = self._temporary()
-            try:
+            with temporary_folder(self._tmpdir) as folder:
                 yield Store(folder)
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
             return
         with held(self._checkpoint):
             store = Store(os.path.abspath(self._checkpoint), lasting=True)
@@ -193,13 +150,6 @@ class PartsRun:
                 store = Store(self._checkpoint)
                 store.remove("task")  # first: what is left without it is of no task
                 store.clear()
-
-    def _temporary(self) -> str:
-        where = self._tmpdir or tempfile.gettempdir()
-        try:
-            return tempfile.mkdtemp(prefix="aligntools.", dir=os.path.abspath(where))
-        except OSError as error:
-            raise DataError(where, None, f"no temporary folder: {error.strerror or error} (see --tmpdir)") from None
 
     def _signature(self) -> dict[str, Any]:
         """Return what tells two tasks apart: text, options, version."""

@@ -4,9 +4,8 @@ import click
 
 from aligntools.aligning.settings import AlignerSettings, PartSettings, PriorWeights
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import options
+from aligntools.cli import engine_options, options
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import counts
 
 _fast = options.group(
     "Common options",
@@ -40,10 +39,9 @@ _parts = options.group(
                       " system's]"),
     click.option("--checkpoint", metavar="DIR",
                  help="Keep the parts here; the same command goes on where a run that ended has been."),
-    click.option("--workers", type=options.number(counts(1, 1024)), metavar="N",
-                 help="Work in N processes on this machine."),
-    click.option("--cluster", metavar="ADDRESS", help="Work on the Dask cluster whose scheduler is there."),
-    click.option("--cluster-file", metavar="FILE", help="The same, with the file that the scheduler wrote."),
+    engine_options.workers,
+    engine_options.cluster,
+    engine_options.cluster_file,
     click.option("--part-size", type=options.number(PartSettings, "part_size"), metavar="N",
                  help=f"Sentence pairs of a part.  [default: {PartSettings.part_size}]"),
     click.option("--plan", is_flag=True, help="Say what the work would take, and do nothing."),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from aligntools.cli import ahead, notices, options, placing
+from aligntools.cli import ahead, engine_options, notices, options, placing
 from aligntools.cli.aligning_run import READING, Outputs, shape_of
 from aligntools.cli.reporting import Reporter
 from aligntools.ground.errors import UsageProblem
@@ -139,11 +139,12 @@ def run(o, settings) -> None:
     settings : AlignerSettings
     """
     from aligntools.aligning.settings import DecisionSettings, PartSettings
-    from aligntools.api.large import Engines, PartsRun
+    from aligntools.api.large import PartsRun
     from aligntools.api.threads import pool_of
     from aligntools.formats.corpus import Skipped
     from aligntools.formats.files import writing
 
+    engines = engine_options.engines(o)
     with contextlib.ExitStack() as stack:
         stack.enter_context(notices.shown(o["quiet"]))
         log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
@@ -159,8 +160,8 @@ def run(o, settings) -> None:
             source, target, settings,
             DecisionSettings(o["symmetrize"], o["flavor"], o["decode"], o["threshold"]),
             PartSettings(o["part_size"] or PartSettings.part_size),
-            Engines(o["workers"], o["cluster"], o["cluster_file"], o["max_memory"]), tmpdir=o["tmpdir"],
-            checkpoint=o["checkpoint"], directions=single, progress=reporter, advance=_bars(reporter),
+            engines, tmpdir=o["tmpdir"], checkpoint=o["checkpoint"], directions=single, progress=reporter,
+            advance=_bars(reporter),
             reading={"lowercase": not o["case_sensitive"], **{name: o[name] for name in READING}},
         )  # fmt: skip
         _check_places(o, job)

@@ -71,8 +71,8 @@ class Store:
             with appearing.appearing(self.path(name), self.lasting) as part:
                 tensors.write(part, arrays, {_ABOUT: json.dumps(about or {})})
         except OSError as error:
-            why = f"cannot be written: {error.strerror or error} (see --tmpdir and --checkpoint)"
-            raise DataError(self.folder, None, why) from None
+            place = "--checkpoint" if self.lasting else "--tmpdir"
+            raise DataError(self.folder, None, f"cannot be written: {error.strerror or error} (see {place})") from None
         self.written_bytes += sum(array.nbytes for array in arrays.values())
 
     @contextlib.contextmanager

@@ -23,7 +23,7 @@ from typing import Any
 
 import aligntools
 from aligntools.ground import memory
-from aligntools.ground.engines import JobFunction, Work
+from aligntools.ground.engines import Advice, JobFunction, Work
 from aligntools.ground.errors import ClusterError, DataError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.portable import portable
@@ -33,8 +33,7 @@ from aligntools.ground.worker import portable_error
 CONNECT, APPEAR = 30.0, 60.0
 #: Seconds between two looks for workers that have come.
 LOOK = 2.0
-_ADVICE = "give workers more, or smaller parts with --part-size"
-_GO_ON = "the same command with the same --checkpoint goes on where it was"
+_ADVICE = Advice()
 log = logging.getLogger("aligntools.cluster")
 
 
@@ -168,6 +167,8 @@ class Cluster:
         The file that the scheduler was started with, in place of an address.
     wait : float
         Seconds until a worker is there.
+    advice : Advice
+        What a user can do where something ends.
 
     Raises
     ------
@@ -177,11 +178,18 @@ class Cluster:
         Where nothing answers, no worker comes, or versions differ.
     """
 
-    def __init__(self, address: str | None = None, scheduler_file: str | None = None, *, wait: float = APPEAR) -> None:
+    def __init__(
+        self,
+        address: str | None = None,
+        scheduler_file: str | None = None,
+        *,
+        wait: float = APPEAR,
+        advice: Advice = _ADVICE,
+    ) -> None:
         if (address is None) == (scheduler_file is None):
             raise UsageProblem("give either --cluster ADDRESS or --cluster-file FILE")
         distributed = _dask()
-        self.workers, self._alone = 1, False
+        self.workers, self._alone, self._advice = 1, False, advice
         _leads.set()
         self._known: set[str] = set()
         self._refused: set[str] = set()
@@ -280,7 +288,7 @@ class Cluster:
             if problem:
                 raise DataError(
                     folder, None,
-                    f"{problem} for the worker {worker} (give --tmpdir or --checkpoint a folder that all workers see)",
+                    f"{problem} for the worker {worker} (give {self._advice.folder} a folder that all workers see)",
                 )  # fmt: skip
 
     def check_files(self, paths: Sequence[str | os.PathLike[str]]) -> None:
@@ -370,7 +378,7 @@ class Cluster:
             if worker not in workers and future.status == "pending":
                 del running[future]
                 self._cancel([future])
-                work.lost(number, f"at {worker}", _ADVICE)
+                work.lost(number, f"at {worker}", self._advice.more)
         return workers
 
     def _take(self, work: Work, running: dict[Any, tuple[int, str]], future: Any, done: Callable[[], None]) -> None:
@@ -384,12 +392,12 @@ class Cluster:
         elif status == "error":
             error = future.exception()
             if isinstance(error, _dask().scheduler.KilledWorker):
-                work.lost(number, f"at {error.last_worker.address}", _ADVICE)
+                work.lost(number, f"at {error.last_worker.address}", self._advice.more)
             else:
                 work.failed[number] = error
         else:
             self._see_connected()
-            work.lost(number, f"at {worker}", _ADVICE)
+            work.lost(number, f"at {worker}", self._advice.more)
         future.release()
 
     def _see_connected(self) -> None:
@@ -406,7 +414,7 @@ class Cluster:
 
     def _lost(self, error: BaseException | None = None) -> ClusterError:
         reason = f" ({_first_line(error)})" if error is not None and str(error) else ""
-        return ClusterError(f"the Dask scheduler at {self.address} is lost{reason}: {_GO_ON}")
+        return ClusterError(f"the Dask scheduler at {self.address} is lost{reason}: {self._advice.lost}")
 
     def close(self) -> None:
         """Leave the cluster as it is, without this client."""

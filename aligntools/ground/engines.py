@@ -6,6 +6,7 @@ where a worker has died. What comes of all jobs is the same whatever runs them, 
 
 import heapq
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from aligntools.ground.errors import ResourceError
@@ -16,6 +17,28 @@ TRIES = 3
 
 #: Called with a job and a pool of threads; can be pickled.
 JobFunction: TypeAlias = Callable[[Any, Pool], None]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What a user can do where something ends, as messages put it.
+
+    Attributes
+    ----------
+    smaller : str
+        Where processes on this machine have too little memory.
+    more : str
+        Where workers of a cluster do.
+    folder : str
+        What names the folder that all workers have to see.
+    lost : str
+        Where the scheduler is gone.
+    """
+
+    smaller: str = "fewer --workers"
+    more: str = "give workers more"
+    folder: str = "--tmpdir"
+    lost: str = "give the same command again once there is one"
 
 
 class Engine(Protocol):

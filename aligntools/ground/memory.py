@@ -157,6 +157,32 @@ def for_tables(max_memory: int | None, most: int) -> int:
     return free if max_memory is not None else min(most, free)
 
 
+def check_workers(max_memory: int | None, workers: int, each: int, advice: str) -> None:
+    """Refuse a bound that processes cannot keep, before any work.
+
+    Parameters
+    ----------
+    max_memory : int or None
+        Bytes, of all processes together; None: the bound in force.
+    workers : int
+        Processes beside this one, which leaves the jobs to them; 0: it works itself.
+    each : int
+        Bytes that a process needs for a job, beside what does not grow.
+    advice : str
+        What to do.
+
+    Raises
+    ------
+    ResourceError
+    """
+    bound = limit() if max_memory is None else max_memory
+    if bound is None:
+        return
+    needed = (workers + 1) * (FIXED + each)
+    if bound < needed:
+        raise too_little(bound, needed, asked=max_memory is not None, advice=advice)
+
+
 def too_little(bound: int, needed: int, *, asked: bool, advice: str = "or a part of the text") -> ResourceError:
     """Return the error for work that is known to need more than the bound."""
     if asked:

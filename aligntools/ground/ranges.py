@@ -83,6 +83,8 @@ def amounts(low: float = 0, high: float = MUCH, *, above: bool = False, below: b
 
 
 PROBABILITY, SEED, THREADS = amounts(0, 1), counts(0, LARGEST_SEED), counts(1, 4096)
+#: Processes.
+WORKERS = counts(1, 1024)
 #: Samples for intervals and tests, and bytes of memory.
 BOOTSTRAP, MEMORY = counts(0, 10**6), counts(2**16, 2**60)
 

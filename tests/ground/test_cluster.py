@@ -124,7 +124,7 @@ def test_folders_that_workers_do_not_see(tmp_path, engine, monkeypatch):
     (tmp_path / "token").mkdir()
     assert module._visible(str(tmp_path), "token") == "cannot be read (Is a directory)"
     monkeypatch.setattr(module, "_visible", jobs.sees_nothing)
-    with pytest.raises(DataError, match=r"is not there for the worker inproc://.* \(give --tmpdir or --checkpoint a"):
+    with pytest.raises(DataError, match=r"is not there for the worker inproc://.* \(give --tmpdir a"):
         engine.check_folder(tmp_path)
 
 

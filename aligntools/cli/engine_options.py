@@ -1,0 +1,28 @@
+"""Options of commands that can do their work in several processes or on a cluster: align and other long ones."""
+
+import click
+
+from aligntools.cli import options
+from aligntools.ground.ranges import WORKERS
+
+workers = click.option(
+    "--workers", type=options.number(WORKERS), metavar="N", help="Work in N processes on this machine."
+)
+cluster = click.option("--cluster", metavar="ADDRESS", help="Work on the Dask cluster whose scheduler is there.")
+cluster_file = click.option("--cluster-file", metavar="FILE", help="The same, with the file that the scheduler wrote.")
+tmpdir = click.option(
+    "--tmpdir",
+    metavar="DIR",
+    help="Folder for temporary files; a cluster's workers have to see it.  [default: the system's]",
+)
+#: In the help of commands whose results do not depend on any of these.
+group = options.group("Work in several processes or on a cluster", workers, cluster, cluster_file, tmpdir)
+
+
+def engines(o):
+    """Take the options out of a command's; return `api.engines.Engines` of them."""
+    from aligntools.api.engines import Engines
+
+    chosen = Engines(o.pop("workers"), o.pop("cluster"), o.pop("cluster_file"), o.get("max_memory"))
+    chosen.check()
+    return chosen
