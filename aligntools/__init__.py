@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from aligntools.api.translation import TranslationWeights as TranslationWeights
     from aligntools.api.translation import Translator as Translator
     from aligntools.api.tuning import tune as tune
+    from aligntools.api.viewing import View as View
+    from aligntools.api.viewing import view as view
     from aligntools.ground.errors import AligntoolsError as AligntoolsError
     from aligntools.ground.errors import ClusterError as ClusterError
     from aligntools.ground.errors import DataError as DataError
@@ -88,6 +90,7 @@ _MODULES = {
     "api.tagging": ("TaggedSentence", "Tagger", "induce_tags", "train_tagger"),
     "api.translation": ("Translation", "TranslationWeights", "Translator"),
     "api.tuning": ("tune",),
+    "api.viewing": ("View", "view"),
     "ground.errors": ("AligntoolsError", "ClusterError", "DataError", "ModelError", "ResourceError", "UsageProblem"),
 }  # fmt: skip
 _HOMES = {name: f"aligntools.{module}" for module, names in _MODULES.items() for name in names}

@@ -104,6 +104,8 @@ def test_kernels_import_kernels_and_numpy():
         ("numba", lambda name: name in (POLICY, CODE_FILES)),
         ("safetensors", lambda name: package_of(name) == "formats"),
         ("zstandard", lambda name: package_of(name) == "formats"),
+        ("jinja2", lambda name: name == "aligntools/viewing/page.py"),
+        ("rich", lambda name: name == "aligntools/viewing/terminal.py"),
         ("sacremoses", lambda name: package_of(name) == "formats"),
         ("distributed", lambda name: name == "aligntools/ground/cluster.py"),
     ],
@@ -114,7 +116,9 @@ def test_libraries_are_used_in_one_place(library, allowed):
     assert [name for name in users if not allowed(name)] == []
 
 
-@pytest.mark.parametrize("library", ["scipy", "tqdm", "safetensors", "zstandard", "sacremoses", "distributed"])
+@pytest.mark.parametrize(
+    "library", ["scipy", "tqdm", "safetensors", "zstandard", "sacremoses", "distributed", "jinja2", "rich"]
+)
 def test_slow_or_optional_libraries_are_imported_where_they_are_used(library):
     breaches = [
         f"{name}:{line}"

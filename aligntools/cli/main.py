@@ -23,6 +23,7 @@ COMMANDS = {
     "filter": "Keep the sentence pairs that are translations, by how their words align.",
     "symmetrize": "Combine, convert and check alignment files.",
     "eval-aer": "Score alignments against gold links: precision, recall, F1, AER.",
+    "view": "Look at alignments: in the terminal, as a page, as a picture.",
     "train-hmm": "Train hidden Markov models: of alignments, of induced tags, of given tags.",
     "tag": "Tag text with a trained tagger.",
     "eval-tags": "Score tags: accuracy, many-to-1, 1-to-1, VI, V-measure.",

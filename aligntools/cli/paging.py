@@ -1,0 +1,21 @@
+"""Text for the terminal: in colors and through a pager where it is one, plain elsewhere."""
+
+import os
+import shutil
+import sys
+
+import click
+
+
+def write(shown, number=None):
+    """Write a view's text, all of it or one item, to standard output."""
+    out = sys.stdout
+    terminal = out.isatty()
+    width = shutil.get_terminal_size().columns if terminal else 80
+    color = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    text = shown.text(width=width, color=color, number=number)
+    if terminal and number is None:
+        os.environ.setdefault("LESS", "FRX")  # as git does: quit where it fits, colors, no clearing
+        click.echo_via_pager(text, color=color)
+    else:
+        out.buffer.write(text.encode())

@@ -1,0 +1,71 @@
+"""``aligntools view``: alignments, and what else there is to look at, as pages, pictures and in the terminal."""
+
+import click
+from click.core import ParameterSource
+
+from aligntools.cli import notices, options, paging, viewing_alignments
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import counts
+
+#: Each kind of thing to look at: its module, which has ``GROUP``, the title of its own options, ``ARGUMENTS``, what
+#: it is known by, and ``view_of``, which reads it.
+KINDS = {"alignments": viewing_alignments}
+
+
+@click.command("view", cls=options.Command)
+@click.argument("files", metavar="[FILE]...", nargs=-1)
+@options.group(
+    "Common options",
+    click.option("-o", "--output", metavar="FILE", type=options.WRITTEN, help="Write a page: one HTML file."),
+    click.option("--svg", metavar="FILE", type=options.WRITTEN, help="Write a picture of one item, for papers."),
+    click.option(
+        "--number",
+        "--pair",
+        type=options.number(counts(1)),
+        metavar="N",
+        help="Show the N-th sentence pair alone, counted from 1; the first by default with --svg.",
+    ),
+    click.option("--title", metavar="TEXT", help="Title of the page."),
+)
+@viewing_alignments.own_options
+@options.group("Messages", options.verbosity)
+@click.pass_context
+def command(ctx, output, svg, number, title, quiet, verbose, **given):
+    """Look at alignments: in the terminal, as a page (-o), as a picture (--svg).
+
+    With -s, -t (or -i) and -a: sentence pairs with their links, of one system or several, beside gold links if there
+    are any. The page is one file that needs no network; in it links can be corrected and saved as gold links.
+
+    \b
+    Example:
+      aligntools view -i data/samples/de-en.txt --gold data/samples/de-en.wa --number 2
+    """
+    kind = _kind(given)
+    _check_options(ctx, kind)
+    if output and svg:
+        raise UsageProblem("-o writes a page and --svg a picture; give one of them")
+    with notices.shown(quiet):
+        shown, number = KINDS[kind].view_of(given, number, title)
+    if svg:
+        options.write_text(svg, shown.svg(number, **KINDS[kind].drawing(given)))
+    elif output:
+        options.write_text(output, shown.html())
+    else:
+        paging.write(shown, number)
+
+
+def _kind(given):
+    """Return what is to be looked at, by what was given."""
+    for kind, module in KINDS.items():
+        if any(given[name] for name in module.ARGUMENTS):
+            return kind
+    raise UsageProblem("give what to look at: -s and -t (or -i) with -a or --gold; see --help")
+
+
+def _check_options(ctx, kind):
+    """Refuse options of another kind's group."""
+    others = {module.GROUP for name, module in KINDS.items() if name != kind} - {KINDS[kind].GROUP}
+    for parameter in ctx.command.params:
+        given = ctx.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE
+        if given and getattr(parameter, "group", None) in others:
+            raise UsageProblem(f"{parameter.opts[0]} does not go with {kind}")

@@ -1,0 +1,105 @@
+"""What ``view`` does with alignments."""
+
+import os
+from pathlib import Path
+
+import click
+
+from aligntools.cli import options
+from aligntools.formats import goldlinks
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import counts
+
+GROUP = "Alignments"
+#: Alignments are looked at where one of these is given.
+ARGUMENTS = ("alignments", "source", "target", "joint")
+
+
+class SystemFile(str):
+    """The path of a system's file, with what the system is called."""
+
+    label: str
+
+
+class _SystemPlace(options.Place):
+    """A file, or ``NAME=FILE``."""
+
+    def convert(self, value, param, ctx):
+        """Split the name off, unless the whole is a file."""
+        name, sign, path = value.partition("=")
+        if not sign or not name or os.path.exists(value):
+            name, path = "", value
+        found = SystemFile(super().convert(path, param, ctx))
+        found.label = name or ("standard input" if path == "-" else Path(path).name)
+        return found
+
+
+own_options = options.group(
+    GROUP,
+    click.option("-s", "--source", metavar="FILE", help="Source text, one sentence per line."),
+    click.option("-t", "--target", metavar="FILE", help="Target text."),
+    click.option(
+        "-i",
+        "--input",
+        "joint",
+        metavar="FILE|N",
+        help="Both texts in one file, ' ||| ' or a tab between them; with -s and -t a number, as --number.",
+    ),
+    click.option(
+        "-a",
+        "--alignments",
+        metavar="[NAME=]FILE...",
+        type=_SystemPlace(),
+        multiple=True,
+        help="Links i-j or i-j:p, one line per sentence pair; several files are systems to compare.",
+    ),
+    click.option("--gold", metavar="FILE", help="Gold links of the first pairs, as eval-aer reads them."),
+    click.option(
+        "--form",
+        type=click.Choice(["matrix", "ribbon"]),
+        help="How --svg and the terminal draw a pair.  [default: matrix if it fits]",
+    ),
+    options.input_format,
+    click.option(
+        "--gold-format",
+        type=click.Choice(["auto", *goldlinks.FORMATS]),
+        default="auto",
+        show_default=True,
+        help="pharaoh: i-j sure, i?j or ipj possible. naacl: 'sentence i j [S|P]', counted from 1.",
+    ),
+    options.index_base(of="the alignments and in Pharaoh gold"),
+    options.index_base(name="--gold-base", of="the gold alone", default=None),
+    click.option(
+        "--first-sentence",
+        type=options.number(counts()),
+        metavar="N",
+        help="naacl: number of the first line's sentence.",
+    ),
+)
+
+
+def view_of(given, number, title):
+    """Return the view and the number of the pair that is asked for, or None."""
+    from aligntools.api.viewing import view
+
+    source, target, joint = given["source"], given["target"], given["joint"]
+    if source and target and joint:
+        if number or not (joint.isascii() and joint.isdigit() and int(joint)):
+            raise UsageProblem("give the text as -i or as -s and -t; beside those, -i is the number of a pair")
+        number, joint = int(joint), None
+    if bool(source) != bool(target) or not (source or joint):
+        raise UsageProblem("give the text with -i, or with both -s and -t")
+    systems = [*given["alignments"], *(_SystemPlace().convert(path, None, None) for path in given["files"])]
+    if [source, target, joint, given["gold"], *systems].count("-") > 1:
+        raise UsageProblem("standard input ('-') can be only one of the files")
+    how = {k: given[k] for k in ("gold", "input_format", "index_base", "gold_format", "gold_base", "first_sentence")}
+    text = (source, target) if source else joint
+    shown = view(text, *systems, names=[s.label for s in systems], title=title or "Alignments", **how)
+    if number and number > len(shown):
+        raise UsageProblem(f"there is no pair {number}; the text has {len(shown)}")
+    return shown, number
+
+
+def drawing(given):
+    """Return how a picture is to be drawn."""
+    return {"form": given["form"]}

@@ -1,0 +1,102 @@
+"""One self-contained HTML file for something to look at: no network, opens from disk, text is data.
+
+A kind of page is up to three files in ``assets``: ``KIND.html.j2``, which extends ``base.html.j2``, ``KIND.css``, which
+is added to ``base.css``, and ``scripts/KIND.js``, the module that makes the page live (see `bundle`).
+
+What keeps text from being run: Jinja2 escapes what goes into the template; data goes in as JSON, in which no character
+of markup is left; scripts put text into the page as text (``dom.js``); and the page's content security policy allows
+its own script and style alone, known by their hashes, and no connection at all. So there can be no ``style`` attributes
+in what is written: use classes, and in SVG presentation attributes. Pictures of other programs go in as
+``<img src="data:...">``.
+"""
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from aligntools import __version__
+from aligntools.viewing.bundle import bundle
+from aligntools.viewing.shown import visible
+
+#: Characters that end a script or start markup, and ends of lines that JavaScript once did not allow in strings.
+_ESCAPED = str.maketrans({c: f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"})
+
+
+def page(title: str, kind: str, data: object, **context: Any) -> str:
+    """Return a page.
+
+    Parameters
+    ----------
+    title : str
+    kind : str
+        Which files of ``assets`` make it.
+    data : object
+        For the script, as JSON can hold it. Strings are shown as they are: pass them through `shown.visible`.
+    **context
+        What the template is to know besides. Strings are escaped.
+
+    Returns
+    -------
+    str
+        To be written in UTF-8.
+    """
+    style, script, template = _assets(kind)
+    return template.render(
+        title=visible(title), style=style, script=script, policy=_policy(style, script), data=as_json(data),
+        version=__version__, **context,
+    )  # fmt: skip
+
+
+def as_json(data: object) -> str:
+    """Return JSON that can stand in a ``<script>`` element, in as few characters as may be."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).translate(_ESCAPED)
+
+
+@cache
+def _assets(kind: str) -> tuple[str, str, Any]:
+    """Return the style, the script and the template of a kind of page."""
+    import jinja2
+
+    loader = jinja2.PackageLoader("aligntools.viewing", "assets")
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+
+    def read(name: str) -> str:
+        return loader.get_source(environment, name)[0]
+
+    known = set(loader.list_templates())
+    style = "".join(read(name) for name in ("base.css", f"{kind}.css") if name in known)
+    script = bundle(kind, lambda name: read(f"scripts/{name}.js"))
+    return style, script, environment.get_template(f"{kind}.html.j2")
+
+
+def _policy(style: str, script: str) -> str:
+    """Return the content security policy: the page's own script and style, pictures within it, nothing else."""
+    style_hash, script_hash = (
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)
+    )
+    return f"default-src 'none'; style-src 'sha256-{style_hash}'; script-src 'sha256-{script_hash}'; img-src data:"
+
+
+def framed(document: str, height: int = 640) -> str:
+    """Return a page in a frame, for notebooks: it can do nothing to what is around it."""
+    sandbox = "allow-scripts allow-downloads allow-modals"
+    return (
+        f'<iframe sandbox="{sandbox}" width="100%" height="{height}" frameborder="0"'
+        f' srcdoc="{html.escape(document)}"></iframe>'
+    )
+
+
+def fraction(value: float | None, digits: int = 4) -> float | None:
+    """Return a figure for `page`'s data, short; None where there is none (None, NaN, infinite)."""
+    return None if value is None or not abs(value) < float("inf") else round(float(value), digits)
+
+
+def rows_of(table: Mapping[str, Any]) -> list[list[Any]]:
+    """Return a mapping as rows, which keep their order in every reader of JSON."""
+    return [[name, value] for name, value in table.items()]
