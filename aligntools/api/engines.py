@@ -6,17 +6,37 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from aligntools.ground.engines import Advice
 from aligntools.ground.errors import DataError, UsageProblem
 
 if TYPE_CHECKING:
     from aligntools.api.sentences import PathLike
+    from aligntools.formats.block_maps import BlockMap
     from aligntools.ground.engines import Engine
     from aligntools.ground.parallel import Pool
 
 _ADVICE = Advice()
+
+
+class Where(TypedDict, total=False):
+    """Arguments of functions that can do their work in workers.
+
+    Attributes
+    ----------
+    workers : int or None
+        Processes on this machine; None works in this one.
+    cluster, cluster_file : str or None
+        A Dask scheduler's address, or the file that it wrote.
+    tmpdir : path or None
+        Folder for temporary files, which a cluster's workers have to see; None: the system's.
+    """
+
+    workers: int | None
+    cluster: str | None
+    cluster_file: "PathLike | None"
+    tmpdir: "PathLike | None"
 
 
 @dataclass(frozen=True)
@@ -147,3 +167,37 @@ def temporary_folder(tmpdir: "PathLike | None") -> Iterator[str]:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def mapping(engines: Engines, tmpdir: "PathLike | None", pool: "Pool") -> "Iterator[BlockMap]":
+    """Start what does jobs over the blocks of a text, with a folder for them; both end with the block.
+
+    Parameters
+    ----------
+    engines : Engines
+    tmpdir : path or None
+        Where the folder is made.
+    pool : Pool
+        Of this process; worker processes share the number of its threads.
+    """
+    from aligntools.formats.block_maps import BlockMap
+    from aligntools.formats.stores import Store
+
+    check_tmpdir(tmpdir)
+    with temporary_folder(tmpdir) as folder, engines.opened(pool, folder) as engine:
+        yield BlockMap(engine, Store(folder))
+
+
+def engines_of(where: Where) -> Engines:
+    """Return what does the jobs, as a function's arguments have it."""
+    engines = Engines(where.get("workers"), where.get("cluster"), where.get("cluster_file"))
+    engines.check()
+    check_tmpdir(where.get("tmpdir"))
+    return engines
+
+
+def mapping_of(where: Where, pool: "Pool") -> "contextlib.AbstractContextManager[BlockMap | None]":
+    """Return `mapping` as a function's arguments have it; of None where the work stays in this process."""
+    engines = engines_of(where)
+    return mapping(engines, where.get("tmpdir"), pool) if engines.asked else contextlib.nullcontext()

@@ -1,11 +1,13 @@
 """Translation from Python: systems of a grammar, a language model and weights."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
+from aligntools.api.engines import Where, engines_of, mapping
 from aligntools.api.grammars import Grammar as Grammar
 from aligntools.api.grammars import extract_grammar as extract_grammar
 from aligntools.api.grammars import filter_grammar as filter_grammar
@@ -13,12 +15,14 @@ from aligntools.api.language_models import LanguageModel as LanguageModel
 from aligntools.api.language_models import train_lm as train_lm
 from aligntools.api.sentences import PathLike, Sentence, Text, stream_lines
 from aligntools.api.threads import pool_of
-from aligntools.ground.errors import DataError
+from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import SEED
 from aligntools.translating.settings import CANDIDATES, SAMPLING_GAMMA, DecoderSettings
+from aligntools.translating.text import Lines
 
 if TYPE_CHECKING:
     from aligntools.formats.grammar import GrammarRules
+    from aligntools.formats.objects import Kept
     from aligntools.ground.parallel import Pool
     from aligntools.translating.decoding.decoder import Sentences, System
     from aligntools.translating.forest.hypergraph import Hypergraph
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
 
 #: Sentences worked at a time.
 PART = 500
+#: Sentences of a worker's job, but for samples, which depend on where parts begin.
+JOB = 100
 
 
 @dataclass(frozen=True)
@@ -252,7 +258,16 @@ class Translator:
         """
         return next(self.translate_batch([sentence], features=True))
 
-    def translate_batch(self, text: Text, *, features: bool = False, unbuffered: bool = False) -> Iterator[Translation]:
+    def with_threads(self, threads: "int | Pool | None") -> "Translator":
+        """Return the same system, which works with so many threads."""
+        other = object.__new__(Translator)
+        object.__setattr__(other, "threads", threads)
+        object.__setattr__(other, "_system", self._system)
+        return other
+
+    def translate_batch(
+        self, text: Text, *, features: bool = False, unbuffered: bool = False, **where: Unpack[Where]
+    ) -> Iterator[Translation]:
         """Translate sentences one after another; text of any length, which is read as it is needed.
 
         Parameters
@@ -262,7 +277,15 @@ class Translator:
             Return the features of each derivation too, which takes longer.
         unbuffered : bool
             Yield each translation before the next sentence is asked for.
+        **where
+            ``workers``, ``cluster``, ``cluster_file`` and ``tmpdir``, as for `align_in_parts`: what does the work,
+            which does not change the translations.
         """
+        if engines_of(where).asked:
+            if unbuffered:
+                raise UsageProblem("unbuffered translation is done in this process; leave out the workers")
+            yield from self._by_workers(where, stream_lines(text, JOB), _translations, features)
+            return
         for lines in stream_lines(text, 1 if unbuffered else PART):
             sentences = self._system.encode(lines.words, lines.offsets)
             name = self._system.names(sentences)
@@ -290,18 +313,25 @@ class Translator:
             yield Hypergraphs(forest, self.features, self._system, sentences, first, self.threads)
             first += len(lines)
 
-    def n_best(self, text: Text, n: int) -> Iterator[list[Translation]]:
+    def n_best(self, text: Text, n: int, **where: Unpack[Where]) -> Iterator[list[Translation]]:
         """Return the n best distinct translations of each sentence, best first, with their features.
 
         Parameters
         ----------
         text : path, or iterable of sentences
         n : int
+        **where
+            As for `translate_batch`.
         """
+        if engines_of(where).asked:
+            yield from self._by_workers(where, stream_lines(text, JOB), _candidates, n)
+            return
         for part in self.hypergraphs(text):
             yield from part.n_best(n)
 
-    def samples(self, text: Text, n: int, *, gamma: float = 1.0, seed: int = 1) -> Iterator[list[Translation]]:
+    def samples(
+        self, text: Text, n: int, *, gamma: float = 1.0, seed: int = 1, **where: Unpack[Where]
+    ) -> Iterator[list[Translation]]:
         """Return n derivations of each sentence, drawn in proportion to ``exp(gamma * score)``, with their features.
 
         Parameters
@@ -311,9 +341,41 @@ class Translator:
         gamma : float
             Factor of the scores.
         seed : int
+        **where
+            As for `translate_batch`.
         """
+        if engines_of(where).asked:
+            yield from self._by_workers(where, enumerate(stream_lines(text, PART)), _samples, n, gamma, seed)
+            return
         for part in self.hypergraphs(text):
             yield from part.samples(n, gamma=gamma, seed=seed)
+
+    def _by_workers(self, where: Where, blocks: Iterable[Any], job: Callable[..., Any], *how: Any) -> Iterator[Any]:
+        """Yield the items of what workers make of each block by ``job(translator, *how, block, pool)``."""
+        with pool_of(self.threads) as pool, mapping(engines_of(where), where.get("tmpdir"), pool) as found:
+            kept = found.keep(self.with_threads(None))
+            for items in found.run("translating", partial(job, kept, *how), blocks):
+                yield from items
+
+
+def _translations(translator: "Kept", features: bool, lines: Lines, pool: "Pool") -> list[Translation]:
+    """Do a worker's job of `Translator.translate_batch`."""
+    return list(translator.get().with_threads(pool).translate_batch(lines, features=features))
+
+
+def _candidates(translator: "Kept", n: int, lines: Lines, pool: "Pool") -> list[list[Translation]]:
+    """Do a worker's job of `Translator.n_best`."""
+    return list(translator.get().with_threads(pool).n_best(lines, n))
+
+
+def _samples(
+    translator: "Kept", n: int, gamma: float, seed: int, part: tuple[int, Lines], pool: "Pool"
+) -> list[list[Translation]]:
+    """Do a worker's job of `Translator.samples`: of one of its parts, by number."""
+    number, lines = part
+    forests = next(translator.get().with_threads(pool).hypergraphs(lines, first=number * PART))
+    found: list[list[Translation]] = forests.samples(n, gamma=gamma, seed=seed)
+    return found
 
 
 def weights_of(weights: WeightsInput) -> TranslationWeights | None:

@@ -8,12 +8,10 @@ from contextlib import ExitStack
 
 import click
 
-from aligntools.cli import options, serving
+from aligntools.cli import engine_options, notices, options, serving
 from aligntools.ground.errors import UsageProblem
 from aligntools.translating.settings import CANDIDATES, SAMPLING_GAMMA, DecoderSettings
 
-#: Sentences worked at a time.
-PART = 500
 #: Bytes of input up to which the grammar is limited to the input's words before it is loaded.
 FILTERED = 1 << 28
 
@@ -51,10 +49,11 @@ FILTERED = 1 << 28
     options.setting("--span-limit", of=DecoderSettings, metavar="N",
                     help="Most words that a rule covers; longer stretches are built from left to right."),
 )  # fmt: skip
+@engine_options.group
 @options.group("Resources", options.verify, options.seed, options.threads, options.verbosity)
 def command(
     texts, grammar, lm, no_lm, weights, tags, output, pop_limit, span_limit, n_best, samples, gamma, hypergraphs,
-    unbuffered, verify, seed, threads, quiet, verbose,
+    unbuffered, verify, seed, threads, quiet, verbose, tmpdir, **where,
 ):  # fmt: skip
     """Translate text with a hierarchical grammar, one line out for each line in.
 
@@ -76,13 +75,19 @@ def command(
         raise UsageProblem("--n-best and --samples exclude each other")
     if unbuffered and (n_best or samples or hypergraphs):
         raise UsageProblem("--unbuffered answers a line with a line; leave out --n-best, --samples and --hypergraphs")
-    from aligntools.api.translation import Grammar, LanguageModel, Translator, weights_of
+    engines = engine_options.engines(where)
+    if unbuffered and engines.asked:
+        raise UsageProblem("--unbuffered answers each line in this process; leave out --workers and --cluster")
+    from aligntools.api.engines import check_tmpdir, mapping
+    from aligntools.api.translation import JOB, PART, Grammar, LanguageModel, Translator, weights_of
+    from aligntools.api.translation_output import TranslationOutput, written, written_by
     from aligntools.formats import files
     from aligntools.formats.hypergraphs import format_header
-    from aligntools.formats.nbest import format_nbest
     from aligntools.ground.parallel import Pool
 
-    parts, known = ((), None) if unbuffered else _input(texts or ("-",))
+    check_tmpdir(tmpdir)
+    size = JOB if engines.asked and not samples else PART
+    parts, known = ((), None) if unbuffered else _input(texts or ("-",), size)
     weights_of(weights)  # first: a wrong file is soon found
     rules = Grammar.load(grammar, text=known, span=span_limit, verify=verify)
     began, line, total = time.perf_counter(), 0, 0.0
@@ -100,21 +105,22 @@ def command(
             forests.write(format_header(translator.features))
         if unbuffered:
             line, total = _serve(translator, texts or ("-",), out, quiet)
-        for part in parts:
-            if not (n_best or samples):
-                for translation in translator.translate_batch(part):
-                    out.write(str(translation).encode("utf-8", "surrogateescape") + b"\n")
-                    total += translation.score
-            if n_best or samples or forests:
-                found = next(translator.hypergraphs(part, first=line))
-            if n_best:
-                out.write(format_nbest(line, found.n_best(n_best)))
-            elif samples:
-                out.write(format_nbest(line, found.samples(samples, gamma=gamma, seed=seed)))
+        wanted = TranslationOutput(n_best, samples, gamma, seed, forests is not None)
+        if engines.asked:
+            stack.enter_context(notices.shown(quiet))
+            blocks = stack.enter_context(mapping(engines, tmpdir, pool))
+            kept = blocks.keep(translator.with_threads(None))
+            del rules, model, translator  # the workers have them
+            done = written_by(blocks, kept, wanted, parts)
+        else:
+            done = written(translator, wanted, parts)
+        for part in done:
+            out.write(part.lines)
+            total += sum(part.scores)
             if forests:
-                forests.writelines(found.lines())
+                forests.write(part.hypergraphs)
             out.flush()
-            line += len(part)
+            line += part.sentences
     if verbose and not quiet:
         seconds = time.perf_counter() - began
         score = "" if n_best or samples else f", mean score {total / max(line, 1):.4f}"
@@ -142,8 +148,8 @@ def _serve(translator, texts, out, quiet):
     return count, total
 
 
-def _input(texts):
-    """Return the input in parts, and as a whole if it is known, which is when all of it is in files."""
+def _input(texts, sentences):
+    """Return the input in parts of so many sentences, and as a whole if it is known: when all of it is in files."""
     from aligntools.api.grammars import joined
     from aligntools.api.sentences import stream_lines
 
@@ -155,7 +161,7 @@ def _input(texts):
             size += info.st_size if mode in (stat.S_IFREG, stat.S_IFDIR) else FILTERED
         except (OSError, ValueError, AttributeError):  # a standard input that is no file, or nothing to open
             size += FILTERED if path == "-" else 0
-    parts = (part for path in texts for part in stream_lines(path, PART))
+    parts = (part for path in texts for part in stream_lines(path, sentences))
     if size >= FILTERED:
         return parts, None
     parts = list(parts)

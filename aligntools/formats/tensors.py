@@ -16,7 +16,7 @@ TYPES = {"BOOL": np.bool_, "U8": np.uint8, "I8": np.int8, "I16": np.int16, "U16"
 _NAMES = {np.dtype(kind): name for name, kind in TYPES.items()}
 _ORDER = {name: place for place, name in enumerate(TYPES)}
 #: Arrays begin at a multiple of so many bytes.
-_ALIGNMENT = 8
+ALIGNMENT = 8
 
 
 def blocks(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> Iterator[bytes | memoryview]:
@@ -41,7 +41,7 @@ def blocks(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> Ite
         begin, end = end, end + array.nbytes
         header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [begin, end]}
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % _ALIGNMENT)
+    text += b" " * (-len(text) % ALIGNMENT)
     yield len(text).to_bytes(8, "little") + text
     for _, _, array in named:
         yield array.reshape(-1).view(np.uint8).data

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import aligntools
-from aligntools.ground import memory
+from aligntools.ground import kept, memory
 from aligntools.ground.engines import Advice, JobFunction, Work
 from aligntools.ground.errors import ClusterError, DataError, UsageProblem
 from aligntools.ground.parallel import Pool
@@ -417,9 +417,18 @@ class Cluster:
         return ClusterError(f"the Dask scheduler at {self.address} is lost{reason}: {self._advice.lost}")
 
     def close(self) -> None:
-        """Leave the cluster as it is, without this client."""
+        """Leave the cluster as it is, without this client and what its jobs have kept."""
+        with contextlib.suppress(Exception):
+            if self._client.status == "running":
+                asking = threading.Thread(target=self._forget, daemon=True)
+                asking.start()
+                asking.join(LOOK)  # a worker that does not answer holds up nobody
         with contextlib.suppress(Exception):
             self._open.close()
+
+    def _forget(self) -> None:
+        with contextlib.suppress(Exception):
+            self._client.run(kept.forget, on_error="ignore")
 
 
 def _address_in(path: str) -> str:

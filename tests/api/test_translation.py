@@ -230,6 +230,19 @@ def test_a_translation_has_its_score_and_features(translator, texts):
     assert best.score == pytest.approx(sum(weights[name] * x for name, x in best.features.items()), rel=1e-4)
 
 
+def test_workers_and_a_cluster_do_not_show(translator, texts, tmp_path):
+    source = texts[0] * 6
+    assert list(translator.translate_batch(source, workers=2)) == list(translator.translate_batch(source))
+    distributed = pytest.importorskip("distributed")
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 60}
+    with distributed.LocalCluster(processes=False, **options) as running:
+        where = {"cluster": running.scheduler_address, "tmpdir": tmp_path}
+        assert list(translator.n_best(source, 3, **where)) == list(translator.n_best(source, 3))
+        assert list(translator.samples(source, 2, **where)) == list(translator.samples(source, 2))
+    with pytest.raises(at.UsageProblem, match="unbuffered"):
+        next(translator.translate_batch(source, unbuffered=True, workers=2))
+
+
 def test_a_translator_does_not_change_and_can_be_shared(translator, texts):
     source = texts[0][:16]
     expected = lines(translator.translate_batch(source))
