@@ -82,8 +82,15 @@ def _conll(
 
 
 def _tree_columns(heads: npt.NDArray[np.int32], labels: Sequence[bytes] | None) -> dict[int, Sequence[bytes]]:
-    columns: dict[int, Sequence[bytes]] = {COLUMNS["head"]: [b"%d" % head for head in heads.tolist()]}
-    return columns if labels is None else columns | {COLUMNS["deprel"]: labels}
+    """Return the columns of trees: also those that say what was so with other heads, empty."""
+    numbers = heads.tolist()
+    if labels is None:
+        labels = [b"_" if head else b"root" for head in numbers]
+    return {
+        COLUMNS["head"]: [b"%d" % head for head in numbers],
+        COLUMNS["deprel"]: labels,
+        COLUMNS["deps"]: [b"_"] * len(numbers),
+    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +147,10 @@ class Parses(Sequence[Parse]):
         return Parse(words, tags, self.heads[begin:end], labels, float(self.scores[k]))
 
     def format(self) -> bytes:
-        """Return CoNLL in UTF-8: what was CoNLL with heads and labels filled in and all else as it was."""
+        """Return CoNLL in UTF-8: what was CoNLL with heads and labels filled in, DEPS empty, and all else as it was.
+
+        Without labels, DEPREL is ``root`` at roots and ``_`` at all other words.
+        """
         if isinstance(self.source, Conll):
             return self.source.format(_tree_columns(self.heads, self.labels))
         return _conll(self._words, self.source.offsets, self.tags, self.heads, self.labels)

@@ -124,6 +124,12 @@ class AlignmentScorer(Scorer[AerScore]):
         return self._read
 
 
+def _untouched(scorer: "Scorer[Any]", system: Any, name: str, what: str) -> None:
+    """Warn where a column is the gold's in every word, as when nothing has predicted it; not of the gold itself."""
+    if not isinstance(system, str | Path) or str(system) != str(getattr(scorer, "gold", None)):
+        _log.warning("%s: every word has the gold's %s; is it predicted, or left over from the gold?", name, what)
+
+
 def gold_of(gold: Any, how: dict[str, Any]) -> Gold:
     """Return gold links from a file, from Pharaoh lines, or from sure and possible links of each sentence pair."""
     if isinstance(gold, Gold):
@@ -206,6 +212,8 @@ class TagScorer(Scorer[TagScore]):
         metric = Tagging(self._training, self.ignore_forms, self.column, column)
         score = metric.score(gold, tags)
         table = score.table
+        if gold.tags == tags.tags:
+            _untouched(self, system, name, "tag")
         if table.foreign:
             names = [table.predicted[k] for k in np.flatnonzero(table.same < 0)]
             some = " ".join(map(shown, names[:5])) + (" ..." if len(names) > 5 else "")
@@ -323,11 +331,23 @@ class TreeScorer(Scorer[TreeScore]):
         headless = int(np.count_nonzero(trees.heads < 0))
         if headless:
             _log.info("%s: %d words have no head; they count as wrong", name, headless)
+        if np.array_equal(gold.heads, trees.heads):
+            _untouched(self, system, name, "head")
+        elif gold.named and trees.named and gold.labels == trees.labels:
+            _untouched(self, system, name, "label")
         return Attachment(self.punct, self.max_length, self.subtypes, self.ignore_forms).score(gold, trees)
 
     @cached_property
     def _reference(self) -> Trees:
-        return self._read(self.gold, "gold")
+        gold = self._read(self.gold, "gold")
+        for flaw, sentences in gold.flaws().items():
+            if sentences.any():
+                first = int(np.argmax(sentences))
+                where = first + 1 if gold.lines is None else int(gold.lines[first])
+                count = int(np.count_nonzero(sentences))
+                _log.warning("%s:%d: %s in the gold tree; so it is in %d sentences of %d", _name(self.gold, "gold"),
+                             where, flaw, count, len(gold))  # fmt: skip
+        return gold
 
     def _read(self, given: Any, what: str) -> Trees:
         if isinstance(given, Trees):

@@ -24,7 +24,7 @@ from aligntools.api.annotated import (
 )
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.threads import pool_of
-from aligntools.formats.conll import Conll, column_place, format_conll
+from aligntools.formats.conll import COLUMNS, Conll, column_place, format_conll
 from aligntools.formats.tagged import Tokens, format_tagged
 from aligntools.ground.errors import DataError
 from aligntools.tagging.settings import InductionSettings, TaggerSettings
@@ -37,6 +37,8 @@ Decoder: TypeAlias = Literal["posterior", "viterbi"]
 TextFormat: TypeAlias = Literal["auto", "conll", "tagged", "columns", "text"]
 Estimator: TypeAlias = Literal["em", "vb", "mre"]
 
+#: Columns of CoNLL that say together what a word's tag is.
+_OF_TAGS = {COLUMNS[name] for name in ("upos", "xpos", "feats")}
 #: Sentences that are tagged at a time.
 PART = 4000
 _SETTINGS, _INDUCTION = TaggerSettings(), InductionSettings()
@@ -127,8 +129,11 @@ class TaggedSentences(Sequence[TaggedSentence]):
         to: Literal["same", "tagged", "conll"] = "same",
         column: str | int | None = None,
         separator: str | bytes = "_",
+        keep: Iterable[str | int] = (),
     ) -> bytes:
         """Return the text with its tags, in UTF-8.
+
+        In CoNLL, what else is known of a word's tag is not the tagger's, and is emptied: UPOS, XPOS and FEATS.
 
         Parameters
         ----------
@@ -138,6 +143,8 @@ class TaggedSentences(Sequence[TaggedSentence]):
             Column of CoNLL that gets the tags, by name or number. None: the one that the tagger learned.
         separator : str
             Between word and tag.
+        keep : iterable of str or int
+            Columns of CoNLL that stay as they were.
 
         Raises
         ------
@@ -149,7 +156,9 @@ class TaggedSentences(Sequence[TaggedSentence]):
             return format_tagged(self._words, self.source.offsets, self.tags, as_bytes(separator) or b"_")
         place = column_place(self.column if column is None else column)
         if isinstance(self.source, Conll):
-            return self.source.format({place: self.tags})
+            kept = {place, *map(column_place, keep)}
+            emptied = (_OF_TAGS if place in _OF_TAGS else set()) - kept
+            return self.source.format({place: self.tags} | {n: [b"_"] * len(self.tags) for n in sorted(emptied)})
         return format_conll(self._words, self.source.offsets, {place: self.tags})
 
 

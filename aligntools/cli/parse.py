@@ -47,8 +47,9 @@ SHOWN = 5
 def command(texts, model, output, format, column, separator, unbuffered, verify, threads, quiet, verbose, **decisions):
     """Parse text with tags: CoNLL with heads and labels filled in and all else unchanged.
 
-    Reads standard input if no TEXT is given, and writes while it reads. word_TAG lines become CoNLL. Every sentence
-    of the input is in the output.
+    DEPREL of a parser without labels is _ (root at roots), and DEPS, which belongs to other heads, is emptied. Reads
+    standard input if no TEXT is given, and writes while it reads. word_TAG lines become CoNLL. Every sentence of the
+    input is in the output.
 
     \b
     Example:

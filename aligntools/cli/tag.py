@@ -25,6 +25,9 @@ from aligntools.cli import options, serving
                  help="Column of CoNLL that gets the tags.  [default: the one that the tagger learned]"),
     click.option("--separator", default="_", show_default=True, callback=options.tag_separator, metavar="TEXT",
                  help="Separator between word and tag in word_TAG lines."),
+    click.option("--keep", type=options.Column(), multiple=True, metavar="upos|xpos|feats",
+                 help="Leave this column of CoNLL as it is, where UPOS, XPOS and FEATS are emptied otherwise. May be"
+                      " given several times."),
     serving.unbuffered,
 )  # fmt: skip
 @options.group(
@@ -34,9 +37,12 @@ from aligntools.cli import options, serving
 )  # fmt: skip
 @options.group("Resources and messages", options.verify, options.threads, options.verbosity)
 def command(
-    texts, model, output, to, format, column, separator, unbuffered, posterior, verify, threads, quiet, verbose
+    texts, model, output, to, format, column, separator, keep, unbuffered, posterior, verify, threads, quiet, verbose
 ):
-    """Tag text: one line out per line in, or CoNLL with one column filled in and all else unchanged.
+    """Tag text: one line out per line in, or CoNLL with one column filled in.
+
+    Of CoNLL's other columns, those that say more of the tag are emptied (XPOS and FEATS beside new UPOS), since they
+    were not predicted; all else is unchanged.
 
     Reads standard input if no TEXT is given, and writes while it reads. Words are separated by spaces.
 
@@ -54,7 +60,8 @@ def command(
 
     tagger = Tagger.load(model, verify=verify)
     column = tagger.column if column is None else column
-    column_place(column)
+    for name in (column, *keep):
+        column_place(name)
     began, words, unanswered = time.perf_counter(), 0, serving.Unanswered()
 
     def tagged(text):
@@ -62,7 +69,7 @@ def command(
         decoder = "posterior" if posterior else "viterbi"
         found = tagger.tag_text(text, decoder=decoder, threads=pool, remember=not unbuffered)
         words += len(found.ids)
-        return found.format(to, column, separator)
+        return found.format(to, column, separator, keep)
 
     with pool_of(threads) as pool, files.writing(output) as out, serving.until_terminated(unbuffered):
         for path in texts or ("-",):

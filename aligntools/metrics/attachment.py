@@ -20,6 +20,8 @@ LABELS = ("words", "heads", "labels", "sentences", "trees", "roots", "roots_righ
 #: Punctuation alone (the scorer of the CoNLL shared tasks 2006 and 2007); those that the gold tags call punctuation.
 PUNCTUATION = ("all", "conll", "ud")
 _TAGS = {b"PUNCT", b"."}
+#: Labels that say no more than that a word is a root.
+_ROOTS = {b"root", b"ROOT"}
 
 
 def counted(words: Sequence[bytes], tags: Sequence[bytes] | None, convention: str) -> np.ndarray:
@@ -214,8 +216,22 @@ class Trees:
 
     @property
     def named(self) -> bool:
-        """Whether there are labels: some other than the ``_`` that stands for none."""
-        return bool(self.labels) and not {*(self.labels or ())} <= {b"_"}
+        """Whether there are labels: some other than ``_``, which stands for none, at a word that is no root."""
+        labels = zip(self.labels or (), (self.heads > 0).tolist(), strict=False)
+        return any(label != b"_" and not (label in _ROOTS and not headed) for label, headed in labels)
+
+    def flaws(self) -> dict[str, np.ndarray]:
+        """Return which sentences are no trees with one root [shape=(sentences,), dtype=bool], by what is wrong."""
+        lengths = np.diff(self.offsets)
+        roots = np.add.reduceat(np.append(self.heads == 0, 0), self.offsets[:-1]) * (lengths > 0)
+        top = len(self.heads)
+        above = np.repeat(self.offsets[:-1], lengths) + self.heads - 1
+        above = np.append(np.where(self.heads > 0, above, top), top)
+        for _ in range(int(lengths.max(initial=1)).bit_length()):  # each time twice as far up
+            above = above[above]
+        circling = np.zeros(len(lengths), bool)
+        circling[np.repeat(np.arange(len(lengths)), lengths)[above[:-1] != top]] = True
+        return {"a cycle": circling, "several roots": roots > 1}
 
 
 @dataclass(frozen=True)

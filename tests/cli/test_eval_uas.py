@@ -123,12 +123,30 @@ def test_what_does_not_fit(file, texts, command_inside):
     fails(command_inside("eval-uas", file("missing", missing), parsed), "missing: no head", "gold needs one")
     some = conll([GOLD[0], [(w, t, "_" if h else h, x) for w, t, h, x in GOLD[1]]])
     note = f"note: {gold.with_name('some')}: 3 words have no head; they count as wrong\n"
-    assert command_inside("eval-uas", gold, file("some", some)).stderr.decode() == note
+    left = f"warning: {gold.with_name('some')}: every word has the gold's label; is it predicted, or left over from"
+    assert command_inside("eval-uas", gold, file("some", some)).stderr.decode() == f"{note}{left} the gold?\n"
     assert command_inside("eval-uas", gold, file("some", some), "-q").stderr == b""
     far = conll([GOLD[0], [(w, t, 9, x) for w, t, _, x in GOLD[1]]])
     fails(command_inside("eval-uas", gold, file("far", far)), "far:6: head 9 is past the sentence's last word")
     fails(command_inside("eval-uas", "--paired", gold, parsed), "two or more", status=2)
     fails(command_inside("eval-uas", "-", "-"), "standard input", status=2)
+
+
+def test_columns_that_nothing_predicted_are_said(file, texts, command_inside):
+    gold, parsed = texts
+    copy = file("copy", gold.read_bytes() if hasattr(gold, "read_bytes") else conll(GOLD))
+    assert b"copy: every word has the gold's head; is it" in command_inside("eval-uas", gold, copy).stderr
+    assert command_inside("eval-uas", gold, gold).stderr == b""
+    assert command_inside("eval-uas", gold, parsed).stderr == b""
+
+
+def test_gold_that_is_no_tree_is_said(file, texts, command_inside):
+    cycle = conll([GOLD[0], [(w, t, {1: 2, 2: 1}.get(k, h), x) for k, (w, t, h, x) in enumerate(GOLD[1], 1)]])
+    said = command_inside("eval-uas", file("cycle", cycle), texts[1]).stderr
+    assert b"cycle:6: a cycle in the gold tree; so it is in 1 sentences of 2" in said
+    roots = conll([[(w, t, 0, x) for w, t, _, x in GOLD[0]], GOLD[1]])
+    said = command_inside("eval-uas", file("roots", roots), texts[1]).stderr
+    assert b"roots:1: several roots in the gold tree; so it is in 1 sentences of 2" in said
 
 
 def test_the_sample_against_itself():

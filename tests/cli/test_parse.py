@@ -1,5 +1,7 @@
 """train-parser and parse: from a treebank to trees, every sentence in the output."""
 
+import json
+
 import pytest
 
 from tests.cli.running import fails, run, through_head
@@ -29,13 +31,23 @@ def test_heads_and_labels_in_all_else_as_it_was(model, samples):
     done = run("parse", "-m", model, stdin=bare)
     assert done.returncode == 0, done.stderr
     assert done.stderr == b""
-    keep = (0, 1, 2, 3, 4, 5, 8, 9)
+    keep = (0, 1, 2, 3, 4, 5, 9)
     assert columns(done.stdout, *keep) == columns(source, *keep)
+    assert {deps for number, deps in columns(done.stdout, 0, 8) if number.isdigit()} == {b"_"}
+    assert len({deps for number, deps in columns(source, 0, 8) if number.isdigit()}) > 1
     assert done.stdout.count(b"\n") == source.count(b"\n")
     pairs = list(zip(columns(source, 6, 7), columns(done.stdout, 6, 7), strict=True))
     assert sum(a == b for a, b in pairs) > 0.95 * len(pairs)
-    labels = run("parse", "-m", model, "--no-labels", stdin=bare).stdout
-    assert {row[0] for row in columns(labels, 7)} == {b"_"}
+
+
+def test_labels_that_are_not_predicted_do_not_stay(model, samples, tmp_path):
+    """Gold labels beside new heads would be scored as if they were right."""
+    done = run("parse", "-m", model, "--no-labels", samples / "en.conllu", "-o", tmp_path / "parsed")
+    assert done.returncode == 0, done.stderr
+    for head, label in columns((tmp_path / "parsed").read_bytes(), 6, 7):
+        assert label == (b"root" if head == b"0" else b"_")
+    scored = run("eval-uas", "--json", samples / "en.conllu", tmp_path / "parsed").stdout
+    assert json.loads(scored)["results"][0]["las"] is None
 
 
 def test_comments_ranges_and_empty_nodes_come_through(model):
