@@ -101,3 +101,22 @@ def read_annotated(
     if isinstance(text, Conll):
         return tokens_of_conll(text, column)
     return tagged_tokens_of(text, separator)
+
+
+def check_words(text: object, tokens: Tokens) -> None:
+    """Refuse a text without words to learn from."""
+    if not tokens.words:
+        name = text if isinstance(text, (str, os.PathLike)) else IN_MEMORY
+        raise DataError(name, None, "has no words to learn from; one sentence per line was expected")
+
+
+def check_tags(text: object, tokens: Tokens) -> None:
+    """Refuse words without a tag: ``_`` would be learned as one."""
+    tags = tokens.tags or []
+    bare = [k for k, tag in enumerate(tags) if tag == b"_"]
+    if bare:
+        name = text if isinstance(text, (str, os.PathLike)) else IN_MEMORY
+        sentence = int(np.searchsorted(tokens.offsets, bare[0], "right")) - 1
+        problem = f"{len(bare)} of {len(tags)} words have no tag (_), the first of them in this sentence"
+        advice = "every word needs one; leave such sentences out"
+        raise DataError(name, int(tokens.lines[sentence]), f"{problem}; {advice}")

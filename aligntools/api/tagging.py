@@ -1,6 +1,5 @@
 """Tagging from Python: training taggers, with tags or without, and applying them."""
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.api.annotated import (
-    IN_MEMORY,
     Annotated,
     Parsed,
     PathLike,
     Sentence,
     as_bytes,
+    check_tags,
+    check_words,
     decoded,
     read_annotated,
     read_untagged,
@@ -25,8 +25,7 @@ from aligntools.api.annotated import (
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.threads import pool_of
 from aligntools.formats.conll import COLUMNS, Conll, column_place, format_conll
-from aligntools.formats.tagged import Tokens, format_tagged
-from aligntools.ground.errors import DataError
+from aligntools.formats.tagged import format_tagged
 from aligntools.tagging.settings import InductionSettings, TaggerSettings
 
 if TYPE_CHECKING:
@@ -323,13 +322,6 @@ class Tagger:
         return TaggedSentences(text, self.tags, ids, probabilities, self.column)
 
 
-def _check_words(text: object, tokens: Tokens) -> None:
-    """Refuse a text without words to learn from."""
-    if not tokens.words:
-        name = text if isinstance(text, (str, os.PathLike)) else IN_MEMORY
-        raise DataError(name, None, "has no words to learn from; one sentence per line was expected")
-
-
 def train_tagger(
     text: PathLike | Parsed | Iterable[Annotated],
     *,
@@ -397,7 +389,8 @@ def train_tagger(
 
     settings = TaggerSettings(latent=latent, members=members, iterations=iterations, seed=seed).checked()
     tokens, tell = read_annotated(text, column, format, as_bytes(separator)), reporter(progress)
-    _check_words(text, tokens)
+    check_words(text, tokens)
+    check_tags(text, tokens)
     names = ("member", "split", "iteration", "states", "log_likelihood")
 
     def report(*figures: float) -> None:
@@ -489,7 +482,7 @@ def induce_tags(
         states, estimator, iterations, mre_iterations, tolerance, transition_prior, emission_prior, restarts, stop, seed
     ).checked()
     tokens, tell = read_untagged(text, format, as_bytes(separator)), reporter(progress)
-    _check_words(text, tokens)
+    check_words(text, tokens)
 
     def report(stage: str, figures: dict[str, Any]) -> None:
         tell(Step(stage, figures=figures))

@@ -17,6 +17,7 @@ from aligntools.formats import files, malformed
 from aligntools.formats.corpus import REASONS, Bitext, Side, Skipped
 from aligntools.formats.metering import bounded_lines
 from aligntools.formats.scanning import Engine
+from aligntools.formats.tagged import refuse_conll
 from aligntools.formats.vocabulary import (
     CompiledLexicon,
     Growing,
@@ -219,12 +220,15 @@ def read_side(path, *, lowercase=True, strict=True) -> tuple[Side, Vocabulary]:
     return builder.finish(lowercase)
 
 
-def _blocks(path, unbuffered=False):
+def _blocks(path, unbuffered=False, plain=True):
     """Yield nothing once the file is open, then its lines, in blocks or one by one, without the mark."""
     with files.reading(path) as file:
         yield b""
         blocks = _single(file) if unbuffered else files.line_blocks(file, _BLOCK)
-        yield next(blocks, b"").removeprefix(_BOM)
+        first = next(blocks, b"").removeprefix(_BOM)
+        if plain and not unbuffered:
+            refuse_conll(path, first)
+        yield first
         yield from blocks
 
 
@@ -299,7 +303,7 @@ class _Pairs:
             raise UsageProblem("--input-format is about one file with both sides (-i)")
         self._max_length, self._strict, self._unbuffered = max_length, strict, unbuffered
         self._line = 0  # lines read so far
-        self._open = [_blocks(path, unbuffered) for path in paths]
+        self._open = [_blocks(path, unbuffered, not self._joint) for path in paths]
         # Line by line, nothing is read before it is asked for, and plain Python is fast enough.
         self.engine, self.pool = Engine(always_plain=unbuffered), Pool(1 if unbuffered else 2)
         try:

@@ -23,6 +23,7 @@ FORMATS = ("conll", "tagged", "columns", "text")
 #: Looked for, in this order, where the separator of tagged text is not given.
 SEPARATORS = (b"_", b"/")
 _SAMPLE = 200  # lines that are looked at to tell the format
+_GLANCE = 1 << 16  # bytes that are looked at where plain text is expected
 _BOM = b"\xef\xbb\xbf"
 _ID = re.compile(rb"1|1-[1-9]\d*|0\.1")  # of the first line of a sentence in CoNLL
 _SPACES = re.compile(rb"[\r\v\f]")  # what bytes.split takes for a space and we do not
@@ -62,10 +63,12 @@ def stream_text(path, lines=10_000) -> Iterator[Tokens]:
     Raises
     ------
     DataError
-        When the file cannot be read.
+        When the file cannot be read, or is CoNLL.
     """
     with files.reading(path) as file:
         for first, part in _parts(file, lines):
+            if first == 1 and lines > 1:  # else each line is answered as it comes
+                refuse_conll(path, b"".join(part[:_SAMPLE]))
             yield parse_text(part, first)
 
 
@@ -143,13 +146,28 @@ def stream_tags(path, format="auto", separator: bytes | None = None, sentences=1
 
 
 def _beginning(lines):
-    """Take lines up to the first one that is neither blank nor a comment."""
-    seen = []
+    """Take lines up to the second one that is neither blank nor a comment: CoNLL with spaces for tabs needs two."""
+    seen, telling = [], 0
     for line in islice(lines, _SAMPLE):
         seen.append(line)
-        if not line.isspace() and not line.removeprefix(_BOM).startswith(b"#"):
+        telling += not line.isspace() and not line.removeprefix(_BOM).startswith(b"#")
+        if telling == 2:
             break
     return seen
+
+
+def refuse_conll(path, block: bytes) -> None:
+    """Refuse CoNLL, told by the beginning of a file, where plain text is read.
+
+    Raises
+    ------
+    DataError
+    """
+    lines = block[:_GLANCE].removeprefix(_BOM).split(b"\n")
+    telling = [k for k, line in enumerate(lines) if line.strip() and not line.startswith(b"#")][:2]
+    if looks_like_conll([lines[k].rstrip(b"\r") for k in telling]):
+        problem = "CoNLL, where plain text is expected; write its words, one sentence per line, between spaces"
+        raise DataError(path, telling[0] + 1, problem)
 
 
 def read_tags(path, column: str | int = "upos", format="auto", separator: bytes | None = None) -> Tokens:

@@ -130,6 +130,15 @@ def test_nothing_to_learn_from(folder):
     assert not (folder / "never").exists()
 
 
+def test_words_without_a_tag_are_not_learned_as_one(folder):
+    rows = [("the", "DET"), ("dog", "NOUN"), ("barks", "VERB")]
+    whole = "".join(f"{k}\t{word}\t_\t{tag}\t_\t_\t_\t_\t_\t_\n" for k, (word, tag) in enumerate(rows, 1))
+    (folder / "some").write_text(f"{whole}\n{whole.replace('NOUN', '_')}\n")
+    done = run("train-hmm", "--tagged", folder / "some", "-o", folder / "never")
+    fails(done, "some:5: 1 of 6 words have no tag (_), the first of them in this sentence; every word needs one")
+    assert not (folder / "never").exists()
+
+
 def test_a_single_state_and_sentences_of_one_word(folder):
     (folder / "short").write_bytes(b"a\n\nb\na\n")
     done = run("train-hmm", "-q", "--text", folder / "short", "--states", 1, "-o", folder / "one")
