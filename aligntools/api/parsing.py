@@ -213,6 +213,11 @@ class Parser:
         return column
 
     @property
+    def projective(self) -> bool:
+        """Whether it was trained to find trees without crossing edges."""
+        return self.model.trees.projective
+
+    @property
     def map(self) -> TagMap:
         """How tags are mapped to the 12 universal ones before the parser sees them."""
         mapping: TagMap = self.model.settings.get("map", "none")

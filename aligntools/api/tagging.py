@@ -157,7 +157,8 @@ class TaggedSentences(Sequence[TaggedSentence]):
         if isinstance(self.source, Conll):
             kept = {place, *map(column_place, keep)}
             emptied = (_OF_TAGS if place in _OF_TAGS else set()) - kept
-            return self.source.format({place: self.tags} | {n: [b"_"] * len(self.tags) for n in sorted(emptied)})
+            columns: dict[int, Sequence[bytes]] = {n: [b"_"] * len(self.tags) for n in sorted(emptied)}
+            return self.source.format({place: self.tags} | columns)
         return format_conll(self._words, self.source.offsets, {place: self.tags})
 
 

@@ -66,6 +66,11 @@ def command(texts, model, output, format, column, separator, unbuffered, verify,
     parser = Parser.load(model, verify=verify)
     column = parser.column if column is None else column
     column_place(column)
+    if decisions["projective"] is False and parser.projective and not quiet:
+        sys.stderr.write(
+            "warning: the parser was trained on projective trees; among all trees it finds worse ones (train it with"
+            " --non-projective for them)\n"
+        )
     notes, began, words, unanswered = Notes(), time.perf_counter(), 0, serving.Unanswered()
 
     def parsed(text):

@@ -100,6 +100,9 @@ def test_threads_options_and_pipes(model, samples):
         done = run("parse", "-m", model, *flags, text)
         assert done.returncode == 0, done.stderr
         assert len(columns(done.stdout, 0)) == len(columns(text.read_bytes(), 0))
+        said = done.stderr.decode()
+        assert ("warning: the parser was trained on projective trees" in said) == ("--non-projective" in flags)
+    assert run("parse", "-q", "-m", model, "--non-projective", text).stderr == b""
     line, status, errors = through_head("parse", "-m", model, *[text] * 30)
     assert (line.startswith(b"#"), status, errors) == (True, 0, b"")
 
