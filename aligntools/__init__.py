@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from aligntools.api.translation import Translation as Translation
     from aligntools.api.translation import TranslationWeights as TranslationWeights
     from aligntools.api.translation import Translator as Translator
+    from aligntools.api.tree_views import view_trees as view_trees
     from aligntools.api.tuning import tune as tune
     from aligntools.api.viewing import View as View
     from aligntools.api.viewing import view as view
@@ -89,6 +90,7 @@ _MODULES = {
     "api.scoring": ("aer", "bleu", "compare_scores", "score_tags", "score_trees"),
     "api.tagging": ("TaggedSentence", "Tagger", "induce_tags", "train_tagger"),
     "api.translation": ("Translation", "TranslationWeights", "Translator"),
+    "api.tree_views": ("view_trees",),
     "api.tuning": ("tune",),
     "api.viewing": ("View", "view"),
     "ground.errors": ("AligntoolsError", "ClusterError", "DataError", "ModelError", "ResourceError", "UsageProblem"),

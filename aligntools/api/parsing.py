@@ -70,6 +70,13 @@ class Parse:
         labels = None if self.labels is None else list(map(encoded, self.labels))
         return decoded(_conll(words, np.array([0, len(words)]), tags, self.heads, labels)).removesuffix("\n")
 
+    def _repr_svg_(self) -> str:
+        from aligntools.viewing.shown import visible
+        from aligntools.viewing.tree_svg import tree_svg
+
+        words, tags = list(map(visible, self.tokens)), list(map(visible, self.tags))
+        return tree_svg(words, self.heads.tolist(), None if self.labels is None else list(self.labels), tags)
+
 
 def _conll(
     words: Sequence[bytes],
@@ -154,6 +161,11 @@ class Parses(Sequence[Parse]):
         if isinstance(self.source, Conll):
             return self.source.format(_tree_columns(self.heads, self.labels))
         return _conll(self._words, self.source.offsets, self.tags, self.heads, self.labels)
+
+    def _repr_html_(self) -> str:
+        from aligntools.api.tree_views import view_trees
+
+        return view_trees(self)._repr_html_()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

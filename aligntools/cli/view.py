@@ -3,13 +3,13 @@
 import click
 from click.core import ParameterSource
 
-from aligntools.cli import notices, options, paging, viewing_alignments
+from aligntools.cli import notices, options, paging, viewing_alignments, viewing_trees
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 
 #: Each kind of thing to look at: its module, which has ``GROUP``, the title of its own options, ``ARGUMENTS``, what
 #: it is known by, and ``view_of``, which reads it.
-KINDS = {"alignments": viewing_alignments}
+KINDS = {"alignments": viewing_alignments, "trees": viewing_trees}
 
 
 @click.command("view", cls=options.Command)
@@ -21,24 +21,29 @@ KINDS = {"alignments": viewing_alignments}
     click.option(
         "--number",
         "--pair",
+        "--sentence",
         type=options.number(counts(1)),
         metavar="N",
-        help="Show the N-th sentence pair alone, counted from 1; the first by default with --svg.",
+        help="Show the N-th sentence alone, counted from 1; with --svg the first by default, of trees the worst.",
     ),
     click.option("--title", metavar="TEXT", help="Title of the page."),
 )
 @viewing_alignments.own_options
+@viewing_trees.own_options
 @options.group("Messages", options.verbosity)
 @click.pass_context
 def command(ctx, output, svg, number, title, quiet, verbose, **given):
-    """Look at alignments: in the terminal, as a page (-o), as a picture (--svg).
+    """Look at results: in the terminal, as a page (-o), as a picture (--svg).
 
     With -s, -t (or -i) and -a: sentence pairs with their links, of one system or several, beside gold links if there
     are any. The page is one file that needs no network; in it links can be corrected and saved as gold links.
 
+    With one or two files in CoNLL-X or CoNLL-U: trees, and beside gold trees (the second file) what is wrong in them.
+
     \b
     Example:
       aligntools view -i data/samples/de-en.txt --gold data/samples/de-en.wa --number 2
+      aligntools view data/samples/en.conllu --sentence 3
     """
     kind = _kind(given)
     _check_options(ctx, kind)
@@ -59,7 +64,7 @@ def _kind(given):
     for kind, module in KINDS.items():
         if any(given[name] for name in module.ARGUMENTS):
             return kind
-    raise UsageProblem("give what to look at: -s and -t (or -i) with -a or --gold; see --help")
+    raise UsageProblem("give what to look at: text and alignments (-s, -t, -a), or files with trees; see --help")
 
 
 def _check_options(ctx, kind):
