@@ -22,6 +22,7 @@ from aligntools.api.annotated import (
 )
 from aligntools.api.threads import pool_of
 from aligntools.formats.conll import COLUMNS, Conll, column_place, format_conll
+from aligntools.formats.normal_forms import in_form
 from aligntools.ground.errors import DataError
 from aligntools.parsing.settings import LONGEST
 
@@ -121,6 +122,8 @@ class Parses(Sequence[Parse]):
         The tags as the parser sees them.
     unknown_tags : bool [words]
         Words with tags that the parser has never seen.
+    turned : int
+        Words that are in another of Unicode's normal forms than the parser's, and were turned for it.
     """
 
     source: Parsed
@@ -131,6 +134,7 @@ class Parses(Sequence[Parse]):
     flat: npt.NDArray[np.bool_]
     mapped_tags: list[bytes]
     unknown_tags: npt.NDArray[np.bool_]
+    turned: int = 0
 
     @cached_property
     def _words(self) -> list[bytes]:
@@ -395,12 +399,13 @@ class Parser:
             trees = replace(trees, projective=projective)
         if any_root is not None:
             trees = replace(trees, single_root=not any_root)
+        words, turned = in_form(words, model.normal_form)
         sentences = model.sentences(words, mapped, text.offsets)
         with pool_of(threads) as pool:
             found = model.parse(sentences, pool, trees, max_length)
         names = model.labeler.label(sentences, found.heads) if labels and model.labeler is not None else None
         return Parses(
-            text, tags, found.heads, names, found.scores, found.flat, mapped, model.unknown_tags(mapped)
+            text, tags, found.heads, names, found.scores, found.flat, mapped, model.unknown_tags(mapped), turned
         )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from aligntools.api.annotated import (
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.threads import pool_of
 from aligntools.formats.conll import COLUMNS, Conll, column_place, format_conll
+from aligntools.formats.normal_forms import in_form
 from aligntools.formats.tagged import format_tagged
 from aligntools.tagging.settings import InductionSettings, TaggerSettings
 
@@ -89,6 +90,8 @@ class TaggedSentences(Sequence[TaggedSentence]):
         Indexes of ``tagset``.
     probabilities : float64 [words]
         The posterior probability of each tag.
+    turned : int
+        Words that are in another of Unicode's normal forms than the tagger's, and were turned for it.
     """
 
     source: Parsed
@@ -96,6 +99,7 @@ class TaggedSentences(Sequence[TaggedSentence]):
     ids: npt.NDArray[np.int32]
     probabilities: npt.NDArray[np.float64]
     column: str | int = "upos"
+    turned: int = 0
 
     @cached_property
     def tags(self) -> list[bytes]:
@@ -319,8 +323,9 @@ class Tagger:
         TaggedSentences
         """
         with pool_of(threads) as pool:
-            ids, probabilities = self.model.tag(text.words, text.offsets, pool, decoder, remember)
-        return TaggedSentences(text, self.tags, ids, probabilities, self.column)
+            words, turned = in_form(text.words, self.model.normal_form)
+            ids, probabilities = self.model.tag(words, text.offsets, pool, decoder, remember)
+        return TaggedSentences(text, self.tags, ids, probabilities, self.column, turned)
 
 
 def train_tagger(

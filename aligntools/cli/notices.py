@@ -26,3 +26,12 @@ def shown(quiet: bool = False) -> Iterator[None]:
     finally:
         logger.setLevel(level)
         logger.propagate, logger.handlers = propagate, handlers
+
+
+def tell_turned(words: int, model: str) -> None:
+    """Say that words were in another of Unicode's normal forms than those of the model."""
+    if words:
+        sys.stderr.write(
+            f"note: {words} words have their accents in another form than the {model}'s words (NFC and NFD); they were"
+            " turned for it, and are written as they were\n"
+        )

@@ -6,7 +6,7 @@ import time
 import click
 import numpy as np
 
-from aligntools.cli import options, serving, training
+from aligntools.cli import notices, options, serving, training
 from aligntools.parsing.settings import LONGEST, LONGEST_RANGE, MAPS
 
 #: Unknown tags that the warning names.
@@ -106,9 +106,11 @@ class Notes:
     def __init__(self):
         self.flat, self.first_flat = 0, None
         self.unknown, self.tags, self.first_unknown = 0, {}, None  # the first few tags: there may be ever more
+        self.turned = 0
 
     def take(self, path, before, found):
         """Note a part of a text that has ``before`` sentences before it."""
+        self.turned += found.turned
         flat = np.flatnonzero(found.flat)
         if len(flat):
             self.flat += len(flat)
@@ -123,6 +125,7 @@ class Notes:
 
     def tell(self):
         """Write the notes to standard error."""
+        notices.tell_turned(self.turned, "parser")
         if self.flat:
             sys.stderr.write(f"warning: {self.flat} sentences over --max-length have flat trees ({self.first_flat})\n")
         if self.unknown:

@@ -5,7 +5,7 @@ import time
 
 import click
 
-from aligntools.cli import options, serving
+from aligntools.cli import notices, options, serving
 
 
 @click.command("tag", cls=options.Command)
@@ -62,13 +62,14 @@ def command(
     column = tagger.column if column is None else column
     for name in (column, *keep):
         column_place(name)
-    began, words, unanswered = time.perf_counter(), 0, serving.Unanswered()
+    began, words, turned, unanswered = time.perf_counter(), 0, 0, serving.Unanswered()
 
     def tagged(text):
-        nonlocal words
+        nonlocal words, turned
         decoder = "posterior" if posterior else "viterbi"
         found = tagger.tag_text(text, decoder=decoder, threads=pool, remember=not unbuffered)
         words += len(found.ids)
+        turned += found.turned
         return found.format(to, column, separator, keep)
 
     with pool_of(threads) as pool, files.writing(output) as out, serving.until_terminated(unbuffered):
@@ -81,6 +82,7 @@ def command(
                 out.flush()
         if not quiet:
             unanswered.tell()
+            notices.tell_turned(turned, "tagger")
     if verbose and not quiet:
         seconds = time.perf_counter() - began
         sys.stderr.write(f"{words} words in {seconds:.1f} s ({words / max(seconds, 1e-9):.0f} words/s)\n")

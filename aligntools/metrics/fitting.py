@@ -4,6 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
+from aligntools.formats.normal_forms import alike
 from aligntools.formats.tagged import without_spaces
 from aligntools.ground.errors import DataError
 
@@ -80,6 +81,8 @@ def _difference(words, others, length, other_length, s, place):
     """Describe how sentence ``s`` differs from the gold's."""
     k = next((k for k, pair in enumerate(zip(words, others, strict=False)) if pair[0] != pair[1]), None)
     first = "" if k is None else f"; word {k + 1} is '{shown(others[k])}' for '{shown(words[k])}'"
+    if k is not None and alike(words[k], others[k]):
+        first += " (they look alike: one is in Unicode's form NFC, the other in NFD; bring both into one)"
     if length == other_length:
         return (
             f"sentence {s + 1} has other words than the gold at {place}{first} (--ignore-forms scores it all the same)"

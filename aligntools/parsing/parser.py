@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from aligntools.formats.conll import column_place
 from aligntools.formats.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
+from aligntools.formats.normal_forms import NormalForm, form_of
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
 from aligntools.parsing.features.vocabularies import Vocabularies
@@ -67,6 +69,11 @@ class ParserModel:
         object.__setattr__(self, "weights", np.asarray(self.weights, np.float32).astype(np.float64))
         if self.weights.shape != (self.space.size,):
             raise ValueError(f"{self.weights.shape} weights for {self.space.size} features")
+
+    @cached_property
+    def normal_form(self) -> NormalForm | None:
+        """Unicode's normal form of the words."""
+        return form_of([word.encode("utf-8", "surrogateescape") for word in self.vocabularies.words.words()])
 
     def unknown_tags(self, tags: Sequence[bytes]) -> np.ndarray:
         """Return for each tag whether training never saw it, bool [tags]."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from aligntools.formats.conll import column_place
 from aligntools.formats.modelfile import fitting, hold, hold_offsets, read_model, write_model
+from aligntools.formats.normal_forms import NormalForm, form_of
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.decoding import CandidateChain, TagCandidates, decode
@@ -109,6 +110,11 @@ class TaggerModel:
 
     def __reduce__(self):
         return type(self), tuple(getattr(self, f.name) for f in fields(self))
+
+    @cached_property
+    def normal_form(self) -> NormalForm | None:
+        """Unicode's normal form of the words."""
+        return form_of(self.words)
 
     @property
     def all_members(self) -> list[TaggerMember]:

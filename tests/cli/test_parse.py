@@ -1,6 +1,7 @@
 """train-parser and parse: from a treebank to trees, every sentence in the output."""
 
 import json
+import unicodedata
 
 import pytest
 
@@ -243,3 +244,18 @@ def test_kinds_of_trees_show(samples, file, tmp_path):
         done = run("train-parser", "-q", "--treebank", bank, *kinds, *change, "-o", model)
         assert (done.returncode, done.stderr) == (0, b"")
         assert run("parse", "-m", model, flag, bank).stdout != run("parse", "-m", model, bank).stdout
+
+
+def test_accents_of_their_own_are_those_of_the_model(tmp_path):
+    """A tree does not depend on how the words' accents are written."""
+    bank = "".join(
+        f"1\t{first}\t_\tX\t_\t_\t{a}\tx\t_\t_\n2\t{second}\t_\tX\t_\t_\t{b}\tx\t_\t_\n\n"
+        for first, second, a, b in [("été", "là", 0, 1), ("là", "été", 2, 0)] * 4
+    )
+    (tmp_path / "bank").write_text(bank)
+    trained = run("train-parser", "-q", "--treebank", tmp_path / "bank", "-o", tmp_path / "m")
+    assert trained.returncode == 0, trained.stderr
+    found = run("parse", "-m", tmp_path / "m", stdin=unicodedata.normalize("NFD", bank).encode())
+    assert columns(found.stdout, 6) == columns(bank.encode(), 6)
+    assert found.stdout.decode().count("e\u0301") == bank.count("é")
+    assert found.stderr.startswith(b"note: 16 words have their accents in another form than the parser's words")

@@ -1,5 +1,7 @@
 """tag: a line out for each line in, CoNLL as it was but for one column."""
 
+import unicodedata
+
 import pytest
 
 from tests.cli.running import fails, run, through_head
@@ -96,3 +98,20 @@ def test_quiet_and_verbose(model, samples):
         done = run("tag", "-m", model, *flags, samples / "en.txt")
         assert len(done.stderr.splitlines()) == lines
     assert b"143 words in " in run("tag", "-m", model, "-v", samples / "en.txt").stderr
+
+
+def test_accents_of_their_own_are_those_of_the_model(tmp_path):
+    """Text in NFD, a tagger of text in NFC: tagged as in NFC, written as it came, and said once."""
+    (tmp_path / "train").write_text("l'_DET été_NOUN brûle_VERB\nil_PRON été_AUX là_ADV\n" * 3)
+    trained = run("train-hmm", "-q", "--latent", 1, "--tagged", tmp_path / "train", "-o", tmp_path / "m")
+    assert trained.returncode == 0, trained.stderr
+    text = "l' été brûle\nil été là\nabc\n"
+    plain = run("tag", "-m", tmp_path / "m", stdin=text.encode())
+    assert plain.stderr == b""
+    turned = run("tag", "-m", tmp_path / "m", stdin=unicodedata.normalize("NFD", text).encode())
+    assert turned.stdout.decode() == unicodedata.normalize("NFD", plain.stdout.decode())
+    assert turned.stderr.decode().startswith("note: 4 words have their accents in another form than the tagger's words")
+    assert turned.stderr.count(b"\n") == 1
+    for name, words in (("c", plain.stdout), ("d", turned.stdout)):
+        (tmp_path / name).write_bytes(words)
+    fails(run("eval-tags", tmp_path / "c", tmp_path / "d"), "d:1", "word 2", "they look alike", "NFC", "NFD")
