@@ -183,18 +183,31 @@ class FeatureSpace:
 
         The number of features is estimated from how much of a table they fill (Whang et al. 1990).
         """
-        templates = tuple(templates)
-        trial = cls(templates, [most] * len(templates), bins)
+        trial = cls.trial(templates, most, bins)
         ones = np.ones(int(sentences.edges[-1]))
 
         def count(t):
             filled = np.zeros(1 << most)
-            trial._add_template(t, sentences, ones, filled)
-            free = max(1, np.count_nonzero(filled == 0))
-            return -len(filled) * np.log(free / len(filled))
+            trial.add_template(t, sentences, ones, filled)
+            return np.count_nonzero(filled)
 
-        features = list(map(count, range(len(templates)))) if pool is None else pool.map(count, range(len(templates)))
-        return cls(templates, [int(np.clip(np.ceil(np.log2(max(2 * f, 1))), 4, most)) for f in features], bins)
+        numbers = range(len(trial.templates))
+        return trial.cut(list(map(count, numbers)) if pool is None else pool.map(count, numbers))
+
+    @classmethod
+    def trial(cls, templates, most, bins=BINS):
+        """Return a space of ``2**most`` weights a template, to see how many of them are used."""
+        templates = tuple(templates)
+        return cls(templates, [most] * len(templates), bins)
+
+    def cut(self, filled) -> "FeatureSpace":
+        """Return the space that `fitted` gives, from how many weights of each template are used in this one."""
+        bits = []
+        for used, most in zip(filled, self.bits, strict=True):
+            size = 1 << most
+            features = -size * np.log(max(1, size - used) / size)
+            bits.append(int(np.clip(np.ceil(np.log2(max(2 * features, 1))), 4, most)))
+        return FeatureSpace(self.templates, bits, self.bins)
 
     def _scratch(self, sentences):
         longest = int(sentences.lengths.max(initial=0))
@@ -246,7 +259,7 @@ class FeatureSpace:
         """Add edges' values [shape=(edges,)] to the entries of all their features in ``gradient`` [shape=(size,)]."""
 
         def work(t):
-            self._add_template(t, sentences, values, gradient[slice(*self.regions[t])])
+            self.add_template(t, sentences, values, gradient[slice(*self.regions[t])])
 
         order = sorted(range(len(self.templates)), key=lambda t: -int(self.between[t]))  # the dearest ones first
         if pool is None:
@@ -261,7 +274,8 @@ class FeatureSpace:
         self.add_gradient(np.ones(int(sentences.edges[-1])), sentences, counts, pool)
         return counts > 0
 
-    def _add_template(self, t, sentences, values, gradient):
+    def add_template(self, t, sentences: EncodedSentences, values, gradient):
+        """Do what `add_gradient` does for one template, by its number, and its own weights alone."""
         bins, keys, stamps = self._scratch(sentences)
         kernels.add_gradient(
             sentences.layers, sentences.starts, sentences.lengths, sentences.edges, 0, len(sentences), self.sides[t],

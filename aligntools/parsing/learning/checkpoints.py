@@ -11,15 +11,18 @@ from aligntools.formats.modelfile import read_model, write_model
 from aligntools.ground import lbfgs
 from aligntools.ground.errors import DataError, ModelError
 from aligntools.parsing.learning import training
+from aligntools.parsing.learning.parts import KeptArray
 
 KIND = "parser checkpoint"
 
 
-def fingerprint(settings: dict, *arrays) -> str:
-    """Return what tells two trainings apart: their settings (JSON) and their data."""
+def fingerprint(settings: dict, *arrays: np.ndarray | KeptArray) -> str:
+    """Return what tells two trainings apart: their settings (JSON) and their data, in memory or in files."""
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for array in arrays:
-        digest.update(repr((array.dtype.str, array.shape)).encode() + np.ascontiguousarray(array).tobytes())
+        digest.update(repr((array.dtype.str, array.shape)).encode())
+        for piece in array.pieces() if isinstance(array, KeptArray) else [array]:
+            digest.update(np.ascontiguousarray(piece).tobytes())
     return digest.hexdigest()
 
 

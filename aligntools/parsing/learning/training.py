@@ -8,7 +8,7 @@ sends the derivatives back through the features, a chunk of sentences at a time.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -129,6 +129,31 @@ class EntropyLoss:
         return self.weight * values, self.weight * slopes
 
 
+class Evaluated(Protocol):
+    """What is minimized: `Objective`, or one whose sentences are in files (`parts.PartedObjective`).
+
+    Attributes
+    ----------
+    space : FeatureSpace
+    l2 : float
+    pool : Pool or None
+        For vectors as long as the weights.
+    evaluations : int
+        So far.
+    """
+
+    space: FeatureSpace
+    l2: float
+    pool: Pool | None
+    evaluations: int
+
+    def active(self) -> np.ndarray:
+        """Return the weights that the sentences' features have."""
+
+    def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the value and the gradient."""
+
+
 class Objective:
     """Losses, L2 and the feature space as one function of the weights.
 
@@ -165,17 +190,49 @@ class Objective:
             total += float(np.add.reduce(values))
             self.space.add_gradient(slopes, loss.sentences, gradient, self.pool)
         self.evaluations += 1
-        total += 0.5 * self.l2 * kernels_vectors.add_scaled(weights, self.l2, gradient)
-        return total, gradient
+        return with_penalty(total, gradient, weights, self.l2)
+
+
+def with_penalty(total: float, gradient: np.ndarray, weights: np.ndarray, l2: float) -> tuple[float, np.ndarray]:
+    """Return a value and a gradient with L2 in them; the gradient is changed."""
+    total += 0.5 * l2 * kernels_vectors.add_scaled(weights, l2, gradient)
+    return total, gradient
+
+
+def runs_of_edges(edges: np.ndarray, most: int) -> list[tuple[int, int]]:
+    """Cut sentences into runs of at most so many edges, or one sentence; ``edges`` [sentences + 1] as offsets."""
+    runs, begin, sentences = [], 0, len(edges) - 1
+    while begin < sentences:
+        end = int(np.searchsorted(edges, edges[begin] + most, side="right")) - 1
+        end = min(max(end, begin + 1), sentences)
+        runs.append((begin, end))
+        begin = end
+    return runs
 
 
 def _chunks(loss):
-    edges, begin = loss.sentences.edges, 0
-    while begin < len(loss.sentences):
-        end = int(np.searchsorted(edges, edges[begin] + CHUNK, side="right")) - 1
-        end = min(max(end, begin + 1), len(loss.sentences))
+    for begin, end in runs_of_edges(loss.sentences.edges, CHUNK):
         yield loss if end - begin == len(loss.sentences) else loss.part(begin, end)
-        begin = end
+
+
+class InMemory:
+    """Learns from sentences in memory; `parts.InParts` does the same with files.
+
+    Parameters
+    ----------
+    pool : Pool, optional
+    """
+
+    def __init__(self, pool: Pool | None) -> None:
+        self.pool = pool
+
+    def fitted(self, templates: Sequence[str], sentences: EncodedSentences, bits: int) -> FeatureSpace:
+        """Return the feature space of sentences; see `FeatureSpace.fitted`."""
+        return FeatureSpace.fitted(templates, sentences, bits, pool=self.pool)
+
+    def objective(self, space: FeatureSpace, losses: Sequence[Any], l2: float) -> Evaluated:
+        """Return losses, L2 and the features as a function of the weights."""
+        return Objective(space, losses, l2, self.pool)
 
 
 @dataclass(frozen=True)
@@ -205,7 +262,7 @@ class Minimize(Protocol):
 
     def __call__(
         self,
-        objective: Objective,
+        objective: Evaluated,
         start: np.ndarray | None,
         iterations: int,
         tolerance: float,
@@ -216,7 +273,7 @@ class Minimize(Protocol):
 
 
 def minimize(
-    objective: Objective,
+    objective: Evaluated,
     start: np.ndarray | lbfgs.State | None = None,
     iterations: int = 100,
     tolerance: float = 1e-5,
@@ -228,7 +285,7 @@ def minimize(
 
     Parameters
     ----------
-    objective : Objective
+    objective : Evaluated
     start : float64 [space.size] or lbfgs.State, optional
         Default zeros. Weights of features that no sentence has stay as they are, and do not count. A State that
         ``checkpoint`` received continues to the same result as an uninterrupted training.

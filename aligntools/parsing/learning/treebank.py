@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.features.space import FeatureSpace, templates_of
+from aligntools.parsing.features.space import templates_of
 from aligntools.parsing.features.vocabularies import Vocabularies
 from aligntools.parsing.labels import Labeler
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint
+from aligntools.parsing.learning.parts import InParts
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import ParserSettings
 from aligntools.parsing.text import chosen
@@ -56,6 +57,7 @@ def train(
     progress: Callable[[int, float, np.ndarray], None] | None = None,
     checkpoint: Checkpoint | None = None,
     about: dict[str, Any] | None = None,
+    parts: InParts | None = None,
 ) -> tuple[ParserModel, TrainingReport]:
     """Train a parser from sentences with trees, by maximum conditional likelihood.
 
@@ -76,6 +78,8 @@ def train(
         Keeps the state, and continues from the one that it has.
     about : dict, optional
         Kept in the model with the settings.
+    parts : InParts, optional
+        Does the training by jobs over files, with the same result.
 
     Raises
     ------
@@ -100,8 +104,9 @@ def train(
     trees = chosen(found.heads, offsets, keep)[0]
     vocabularies = Vocabularies.of(words, tags, settings.min_count)
     sentences = vocabularies.sentences(words, tags, within)
-    space = FeatureSpace.fitted(templates_of(settings.features), sentences, settings.bits, pool=pool)
-    objective = training.Objective(space, [training.TreeLoss(sentences, trees, settings.trees)], settings.l2, pool)
+    place = parts or training.InMemory(pool)
+    space = place.fitted(templates_of(settings.features), sentences, settings.bits)
+    objective = place.objective(space, [training.TreeLoss(sentences, trees, settings.trees)], settings.l2)
     minimize: training.Minimize = training.minimize
     if checkpoint is not None:
         own = fingerprint(settings.header(), sentences.offsets, sentences.layers, trees)

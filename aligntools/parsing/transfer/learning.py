@@ -2,21 +2,23 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from aligntools.formats.pharaoh import Links
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.features.space import FeatureSpace, templates_of
+from aligntools.parsing.features.space import templates_of
 from aligntools.parsing.features.vocabularies import Vocabularies
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint
+from aligntools.parsing.learning.parts import InParts
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import TransferSettings
 from aligntools.parsing.text import TaggedText
 from aligntools.parsing.transfer import projection
-from aligntools.parsing.trees import inference
+from aligntools.parsing.transfer.parts import Pairs, SupportedTrees, expected_loss
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ def train(
     progress: Callable[[str, int, float], None] | None = None,
     checkpoint: Checkpoint | None = None,
     about: dict[str, Any] | None = None,
+    parts: InParts | None = None,
 ) -> tuple[ParserModel, TransferReport]:
     """Train a parser of the target language through parallel text.
 
@@ -80,6 +83,8 @@ def train(
         Keeps the state, and continues from the one that it has.
     about : dict, optional
         Kept in the model with the settings and with what the source parser says about its tags.
+    parts : InParts, optional
+        Does the training by jobs over files, with the same result.
 
     Raises
     ------
@@ -107,12 +112,14 @@ def train(
             skipped["plain sentences too short or too long"] = int(np.sum(~use))
         plain = plain.chosen(use)
     aligned = projection.one_to_one(links.pairs, links.offsets, target.offsets)
-    work = _Work(parser, settings, pool, progress, checkpoint, target, plain)
-    both = (
+    work = _Work(parser, settings, pool, progress, checkpoint, target, plain, parts)
+    pairs = Pairs(
         parser.sentences(source.words, source.tags, source.offsets),
         parser.sentences(target.words, target.tags, target.offsets),
+        work.sentences,
+        aligned,
     )
-    weights = (work.full if settings.method == "full" else work.projected)(*both, aligned)
+    weights = (work.full if settings.method == "full" else work.projected)(pairs)
     kept = {name: value for name, value in parser.settings.items() if name in ("column", "map")}
     found = ParserModel(
         work.vocabularies, work.space, weights, settings.trees, settings.header() | kept | (about or {})
@@ -141,7 +148,8 @@ def _links_of(links, keep):
 class _Work:
     """The target parser's vocabularies, features and text, and the ways to find its weights."""
 
-    def __init__(self, parser, settings, pool, progress, checkpoint, target, plain):
+    def __init__(self, parser, settings, pool, progress, checkpoint, target, plain, parts):
+        self.parts, self.place = parts, parts or training.InMemory(pool)
         self.parser, self.settings, self.pool = parser, settings, pool
         self.progress, self.checkpoint, self.fits = progress, checkpoint, []
         words, tags = list(target.words), list(target.tags)
@@ -150,12 +158,12 @@ class _Work:
         self.vocabularies = Vocabularies.of(words, tags, settings.min_count)
         self.sentences = self.vocabularies.sentences(target.words, target.tags, target.offsets)
         self.plain = None if plain is None else self.vocabularies.sentences(plain.words, plain.tags, plain.offsets)
-        self.space = FeatureSpace.fitted(templates_of(settings.features), self.sentences, settings.bits, pool=pool)
+        self.space = self.place.fitted(templates_of(settings.features), self.sentences, settings.bits)
 
     def fit(self, stage, losses, data, start=None):
         """Minimize losses; ``data`` are arrays that tell this training from another one."""
         s = self.settings
-        objective = training.Objective(self.space, losses, s.l2, self.pool)
+        objective = self.place.objective(self.space, losses, s.l2)
         minimize: training.Minimize = training.minimize
         if self.checkpoint is not None:
             own = fingerprint(s.header(), self.sentences.layers, self.sentences.offsets, *data)
@@ -165,22 +173,32 @@ class _Work:
         self.fits.append(fit)
         return fit.weights
 
-    def full(self, source, target, aligned):
+    def full(self, pairs):
         """Minimize K' (equation 11).
 
         Entropy is not convex, and from weights of zero it makes the parser certain of whatever comes first. So K_P
         alone is minimized, and K' from there.
         """
         s = self.settings
-        expected = projection.expected_edges(self.parser, source, target, aligned, s.trees, self.pool, s.weights)
-        losses, data = [training.ExpectedLoss(self.sentences, expected, s.trees)], [expected]
+        loss, expected = self._expected(pairs)
+        losses, data = [loss], [expected]
         weights = self.fit("train", losses, data)
         if self.plain is not None and len(self.plain) and s.gamma > 0:
             losses.append(training.EntropyLoss(self.plain, s.trees, s.gamma, s.order))
             weights = self.fit("entropy", losses, [*data, self.plain.layers, self.plain.offsets, weights], weights)
         return weights
 
-    def projected(self, source, target, aligned):
+    def _expected(self, pairs):
+        """Return the cross-entropy with the transferred distributions, and these."""
+        s = self.settings
+        if self.parts is not None:
+            return expected_loss(self.parts, self.parser, pairs, s)
+        expected = projection.expected_edges(
+            self.parser, pairs.source, pairs.target, pairs.aligned, s.trees, self.pool, s.weights
+        )
+        return training.ExpectedLoss(self.sentences, expected, s.trees), expected
+
+    def projected(self, pairs):
         """Learn from the direct parser's trees, then from trees that the alignments speak for, chosen in rounds.
 
         McDonald, Petrov & Hall (2011) take the best aligned of the k best trees, and learn as a perceptron; here the
@@ -188,13 +206,22 @@ class _Work:
         """
         s = self.settings
         direct = projection.direct(self.parser)
-        heads = direct.parse(target, self.pool, s.trees, s.max_length).heads
+        heads = direct.parse(pairs.target, self.pool, s.trees, s.max_length).heads
         weights = self.fit("seed", [training.TreeLoss(self.sentences, heads, s.trees)], [heads])
-        theirs = self.parser.parse(source, self.pool, longest=s.max_length).heads
-        agreement = s.reward * projection.agreement(theirs, source, self.sentences, aligned, self.pool)
+        theirs = self.parser.parse(pairs.source, self.pool, longest=s.max_length).heads
+        choose = self._chooser(pairs, theirs)
         for turn in range(1, s.rounds + 1):
-            scores = self.space.scores(weights, self.sentences, self.pool) + agreement
-            heads = inference.best_trees(scores, self.sentences.offsets, s.trees, self.pool)[0]
+            heads = choose(weights)
             loss = training.TreeLoss(self.sentences, heads, s.trees)
             weights = self.fit(f"round {turn}", [loss], [heads, weights], weights)
         return weights
+
+    def _chooser(self, pairs, theirs):
+        """Return what finds the trees that weights and source trees speak for."""
+        s = self.settings
+        if self.parts is not None:
+            return partial(SupportedTrees(self.parts, pairs, theirs, s).chosen, self.space)
+        agreement = s.reward * projection.agreement(theirs, pairs.source, self.sentences, pairs.aligned, self.pool)
+        return lambda weights: projection.supported_trees(
+            self.space, weights, self.sentences, agreement, s.trees, self.pool
+        )

@@ -150,6 +150,24 @@ def agreement(
     return values
 
 
+def supported_trees(
+    space: FeatureSpace, weights, sentences: EncodedSentences, agreement, trees: TreeConstraints, pool=None
+) -> np.ndarray:
+    """Return the heads of the trees that are best by a parser's scores and what is added to them, int32 [words].
+
+    Parameters
+    ----------
+    space : FeatureSpace
+    weights : float64 [space.size]
+    sentences : EncodedSentences
+    agreement : float64 [edges]
+    trees : TreeConstraints
+    pool : Pool, optional
+    """
+    scores = space.scores(weights, sentences, pool) + agreement
+    return inference.best_trees(scores, sentences.offsets, trees, pool)[0]
+
+
 def direct(parser: ParserModel) -> ParserModel:
     """Return the parser without its words: what McDonald, Petrov & Hall (2011) transfer directly.
 
