@@ -1,19 +1,23 @@
 """Training parsers from Python: on treebanks, and for languages without one."""
 
+import contextlib
 import logging
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.annotated import IN_MEMORY, Annotated, Parsed, PathLike, as_bytes, encoded, read_annotated
-from aligntools.api.parsing import Parse, Parser, TagMap, mapped_tags
+from aligntools.api.annotated import IN_MEMORY, Annotated, Parsed, PathLike, as_bytes, read_annotated
+from aligntools.api.engines import Where, engines_of, temporary_folder
+from aligntools.api.parsing import Parser, TagMap, mapped_tags
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.threads import pool_of
-from aligntools.formats.conll import COLUMNS, Conll, column_place, read_conll
+from aligntools.api.treebanks import Treebank, read_treebanks
+from aligntools.formats.conll import Conll
+from aligntools.ground.engines import Advice
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.parsing.settings import ParserSettings, TransferSettings
 
@@ -21,75 +25,37 @@ if TYPE_CHECKING:
     from aligntools.formats.pharaoh import Links
     from aligntools.ground.parallel import Pool
     from aligntools.parsing.learning.checkpoints import Checkpoint
+    from aligntools.parsing.learning.parts import InParts
     from aligntools.parsing.text import TaggedText
 
 Features: TypeAlias = Literal["full", "prefixes", "delexicalized"]
 Method: TypeAlias = Literal["full", "direct", "projected"]
-#: Trees: a file in CoNLL, what its reader returned, or a parse.
-Treebank: TypeAlias = PathLike | Conll | Parse
 #: Text with tags: a file, what its reader returned, or sentences.
 TaggedInput: TypeAlias = PathLike | Parsed | Iterable[Annotated]
 #: Word alignments: a Pharaoh file, what its reader returned, or for each pair a line, positions, or an alignment.
 AlignmentsInput: TypeAlias = Union[PathLike, "Links", Iterable[Any]]
 
 _SETTINGS, _TRANSFER = ParserSettings(), TransferSettings()
+_ADVICE = Advice(lost="the same command with the same --checkpoint goes on where it was")
 _log = logging.getLogger("aligntools")
 
 
-@dataclass(frozen=True, eq=False)
-class _Trees:
-    """Sentences with trees, joined; ``places`` names each sentence for messages."""
+@contextlib.contextmanager
+def _parts(where: Where, pool: "Pool") -> "Iterator[InParts | None]":
+    """Start what trains by jobs over files, if that is asked for."""
+    from aligntools.formats.stores import Store
+    from aligntools.ground.kept import forget
+    from aligntools.parsing.learning.parts import InParts
 
-    words: list[bytes] = field(default_factory=list)
-    tags: list[bytes] = field(default_factory=list)
-    labels: list[bytes] = field(default_factory=list)
-    heads: list[npt.NDArray[np.int32]] = field(default_factory=list)
-    lengths: list[npt.NDArray[np.int64]] = field(default_factory=list)
-    places: list[str] = field(default_factory=list)
-
-    def add_conll(self, conll: Conll, column: str | int) -> None:
-        """Add the sentences of a file."""
-        tags = conll.column(column_place(column))
-        if tags and set(tags) == {b"_"}:
-            problem = "the column of the tags is _ in every line; try another column, or tag the text"
-            raise DataError(conll.path, None, problem)
-        self.words.extend(conll.words)
-        self.tags.extend(tags)
-        self.labels.extend(conll.column(COLUMNS["deprel"]))
-        self.heads.append(conll.heads())
-        self.lengths.append(np.diff(conll.offsets))
-        numbered = enumerate(conll.sentence_lines().tolist(), 1)
-        self.places.extend(f"{conll.path}:{line} (sentence {n})" for n, line in numbered)
-
-    def add(self, parse: Parse) -> None:
-        """Add a tree."""
-        n = len(parse.tokens)
-        if not n == len(parse.tags) == len(parse.heads):
-            raise DataError(IN_MEMORY, len(self.places) + 1, "a tree needs a tag and a head for each word")
-        self.words.extend(map(encoded, parse.tokens))
-        self.tags.extend(map(encoded, parse.tags))
-        self.labels.extend([b"_"] * n if parse.labels is None else map(encoded, parse.labels))
-        heads = np.asarray(parse.heads, np.int32)
-        if n and (heads.min() < 0 or heads.max() > n):
-            raise DataError(IN_MEMORY, len(self.places) + 1, f"heads are 0 to {n}")
-        self.heads.append(heads)
-        self.lengths.append(np.array([n]))
-        self.places.append(f"sentence {len(self.places) + 1}")
-
-
-def _read_treebanks(treebanks: Treebank | Iterable[Treebank], column: str | int) -> tuple[_Trees, str]:
-    """Read trees; return them and what messages call them."""
-    single = isinstance(treebanks, (str, os.PathLike, Conll, Parse))
-    banks: Iterable[Any] = [treebanks] if single else treebanks  # type: ignore[assignment]
-    trees, name = _Trees(), None
-    for bank in banks:
-        if isinstance(bank, Parse):
-            trees.add(bank)
-        else:
-            conll = bank if isinstance(bank, Conll) else read_conll(os.fspath(bank))
-            trees.add_conll(conll, column)
-            name = name or conll.path
-    return trees, name or IN_MEMORY
+    engines, tmpdir = engines_of(where), where.get("tmpdir")
+    if not engines.asked and tmpdir is None:
+        yield None
+        return
+    try:
+        with temporary_folder(tmpdir) as folder, engines.opened(pool, folder, advice=_ADVICE) as engine:
+            yield InParts(Store(folder), engine, pool)
+    finally:
+        forget()
 
 
 def _checkpoint(folder: PathLike | None) -> "Checkpoint | None":
@@ -119,6 +85,7 @@ def train_parser(
     checkpoint: PathLike | None = None,
     threads: "int | Pool | None" = None,
     progress: Progress = None,
+    **where: Unpack[Where],
 ) -> Parser:
     """Train a dependency parser from a treebank, by maximum conditional likelihood.
 
@@ -165,6 +132,9 @@ def train_parser(
         Called with a `Step` after each step of L-BFGS, stage ``train``, with the figures ``step`` and ``objective``;
         and at the end, stage ``trained``, with the numbers of ``sentences``, ``words``, ``features`` and ``steps``,
         the ``objective``, the ``message`` of L-BFGS, and the sentences that were ``skipped`` or ``changed``, by reason.
+    **where
+        ``workers``, ``cluster``, ``cluster_file`` and ``tmpdir``, as for `align_in_parts`: what evaluates the
+        objective, by jobs over files; ``tmpdir`` alone does so in this process. The parser is the same, byte by byte.
 
     Returns
     -------
@@ -196,7 +166,7 @@ def train_parser(
         iterations=iterations, tolerance=tolerance, crossing=crossing, roots=roots, min_length=min_length,
         max_length=max_length, l2=l2, labels=labels,
     ).checked()  # fmt: skip
-    trees, name = _read_treebanks(treebanks, column)
+    trees, name = read_treebanks(treebanks, column)
     heads = np.concatenate([np.zeros(0, np.int32), *trees.heads])
     offsets = np.concatenate([[0], np.cumsum(np.concatenate([np.zeros(0, np.int64), *trees.lengths]))])
     if len(heads) and np.all(heads < 0):
@@ -209,11 +179,11 @@ def train_parser(
     def report(number: int, objective: float, _weights: npt.NDArray[np.float64]) -> None:
         tell(Step("train", number, figures={"stage": "train", "step": number, "objective": objective}))
 
-    with pool_of(threads) as pool:
+    with pool_of(threads) as pool, _parts(where, pool) as parts:
         try:
             model, found = train(
                 trees.words, mapped_tags(trees.tags, map), offsets, heads, names, settings, pool, report,
-                _checkpoint(checkpoint), {"column": column, "map": map},
+                _checkpoint(checkpoint), {"column": column, "map": map}, parts,
             )  # fmt: skip
         except NoSentences:
             problem = (
@@ -281,6 +251,7 @@ def transfer_parser(
     checkpoint: PathLike | None = None,
     threads: "int | Pool | None" = None,
     progress: Progress = None,
+    **where: Unpack[Where],
 ) -> Parser:
     """Train a parser for a language without a treebank, through parallel text with tags and word alignments.
 
@@ -335,6 +306,8 @@ def transfer_parser(
         ``round 1``, ``round 2``, ... (projected), with the figures ``step`` and ``objective``; and at the end, stage
         ``trained``, with the numbers of ``pairs`` and ``plain`` sentences, the share of words ``aligned``, the
         ``objective``, ``steps`` and ``message``, and the pairs that were ``skipped``, by reason.
+    **where
+        As for `train_parser`.
 
     Returns
     -------
@@ -371,6 +344,8 @@ def transfer_parser(
     if method == "direct":
         if any(text is not None for text in (*texts.values(), unlabeled)):
             raise UsageProblem("the method 'direct' takes the source parser alone, without texts")
+        if engines_of(where).asked:
+            raise UsageProblem("the method 'direct' learns nothing, so that there is nothing for workers to do")
     elif missing := [name for name, text in texts.items() if text is None]:
         raise UsageProblem(f"the method '{method}' needs {' and '.join(missing)}")
     if unlabeled is not None and method == "projected":
@@ -395,11 +370,11 @@ def transfer_parser(
     def report(stage: str, number: int, objective: float) -> None:
         tell(Step(stage, number, figures={"stage": stage, "step": number, "objective": objective}))
 
-    with pool_of(threads) as pool:
+    with pool_of(threads) as pool, _parts(where, pool) as parts:
         try:
             model, found = learning.train(
                 parser.model, left, right, links, plain, settings, pool, report, _checkpoint(checkpoint),
-                {"column": column, "map": map},
+                {"column": column, "map": map}, parts,
             )  # fmt: skip
         except learning.NoPairs:
             problem = (

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from aligntools.cli import options, training
+from aligntools.cli import engine_options, notices, options, training
 from aligntools.parsing.settings import CROSSING, ROOTS, ParserSettings
 
 
@@ -35,6 +35,7 @@ from aligntools.parsing.settings import CROSSING, ROOTS, ParserSettings
                     help="Half of this times the squared weights is added to the objective."),
     *training.parser_learning,
 )  # fmt: skip
+@engine_options.group
 @options.group("Resources and messages", training.log_json, options.threads, options.verbosity)
 def command(treebanks, output, log_json, threads, quiet, verbose, **settings):
     """Train a dependency parser from a treebank, by maximum conditional likelihood.
@@ -51,6 +52,7 @@ def command(treebanks, output, log_json, threads, quiet, verbose, **settings):
     from aligntools.formats.files import writing
 
     with contextlib.ExitStack() as stack:
+        stack.enter_context(notices.shown(quiet))
         log = stack.enter_context(writing(log_json)) if log_json else None
         steps = training.Steps(verbose and not quiet, log, training.lbfgs_step)
         train_parser(treebanks, **settings, threads=threads, progress=steps).save(output)

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from aligntools.cli import options, training
+from aligntools.cli import engine_options, options, training
 from aligntools.ground.errors import UsageProblem
 from aligntools.parsing.settings import ENTROPIES, MAPS, METHODS, WEIGHTS, TransferSettings
 
@@ -61,6 +61,7 @@ _TEXTS = {"--source": "source", "--target": "target", "-a": "alignments"}
                     help="Half of this times the squared weights is added to the objective."),
     *training.parser_learning,
 )  # fmt: skip
+@engine_options.group
 @options.group("Resources and messages", training.log_json, options.verify, options.threads, options.verbosity)
 def command(source_model, source, target, alignments, output, unlabeled, log_json, verify, threads, quiet, verbose,
             **settings):  # fmt: skip

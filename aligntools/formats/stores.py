@@ -86,7 +86,7 @@ class Store:
         except OSError as error:
             raise ModelError(path, None, f"cannot be read: {error.strerror or error}") from None
         except (SafetensorError, ValueError, KeyError) as error:
-            raise _damaged(path, error) from None
+            raise ModelError(path, None, f"is damaged ({error}); remove the folder and begin anew") from None
 
     def about(self, name: str) -> dict:
         """Return the facts kept under a name.
@@ -109,18 +109,6 @@ class Store:
         """
         with self._opened(name) as file:
             arrays = [file.get_tensor(key) for key in keys]
-        self.read_bytes += sum(array.nbytes for array in arrays)
-        return arrays
-
-    def mapped(self, name: str, *keys: str) -> list[np.ndarray]:
-        """Return arrays as `read` does that take no memory of their own: what is large and gone over once."""
-        path = self.path(name)
-        try:
-            arrays = tensors.mapped(path, *keys)
-        except OSError as error:
-            raise ModelError(path, None, f"cannot be read: {error.strerror or error}") from None
-        except (ValueError, KeyError) as error:
-            raise _damaged(path, error) from None
         self.read_bytes += sum(array.nbytes for array in arrays)
         return arrays
 
@@ -152,10 +140,6 @@ class Store:
         for name in names:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.path(name))
-
-
-def _damaged(path, error):
-    return ModelError(path, None, f"is damaged ({error}); remove the folder and begin anew")
 
 
 def _is_hidden(path):

@@ -1,12 +1,10 @@
 """Arrays in a file, in the form of safetensors (github.com/huggingface/safetensors, "Format").
 
-Reading is the library's, but for arrays that are mapped. Its writing is not used: it makes a file of its own beside the
-one it is given, which stays there under a name that nobody knows when the process is killed, or it needs all bytes
-twice in memory.
+Reading is the library's. Its writing is not used: it makes a file of its own beside the one it is given, which stays
+there under a name that nobody knows when the process is killed, or it needs all bytes twice in memory.
 """
 
 import json
-import mmap
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -62,23 +60,3 @@ def write(path: str, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, st
             view = memoryview(block)
             while view:
                 view = view[file.write(view) :]
-
-
-def mapped(path: str, *names: str) -> list[np.ndarray]:
-    """Return arrays whose contents stay in their file until they are looked at; what is written to them goes nowhere.
-
-    Raises
-    ------
-    OSError, ValueError, KeyError
-        When the file cannot be read, is none of these, or has no array of a name.
-    """
-    with open(path, "rb") as file:
-        size = int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(size))
-        contents = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
-    found = []
-    for name in names:
-        kind, (begin, end) = np.dtype(TYPES[header[name]["dtype"]]), header[name]["data_offsets"]
-        array = np.frombuffer(contents, kind, (end - begin) // kind.itemsize, 8 + size + begin)
-        found.append(array.reshape(header[name]["shape"]))
-    return found

@@ -259,3 +259,19 @@ def test_accents_of_their_own_are_those_of_the_model(tmp_path):
     assert columns(found.stdout, 6) == columns(bank.encode(), 6)
     assert found.stdout.decode().count("e\u0301") == bank.count("é")
     assert found.stderr.startswith(b"note: 16 words have their accents in another form than the parser's words")
+
+
+def test_workers_do_not_show(samples, tmp_path):
+    """The same parser with processes, from disk alone, and going on from a state that was kept without them."""
+    command = ("train-parser", "-q", "--treebank", samples / "en.conllu", "--iterations", 3, "--bits", 12)
+    assert run(*command, "-o", tmp_path / "plain", "--checkpoint", tmp_path / "states").returncode == 0
+    (tmp_path / "temporary").mkdir()
+    for flags in (("--workers", 2), ("--tmpdir", tmp_path / "temporary"),
+                  ("--workers", 1, "--checkpoint", tmp_path / "states")):  # fmt: skip
+        done = run(*command, *flags, "-o", tmp_path / "again")
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert (tmp_path / "again").read_bytes() == (tmp_path / "plain").read_bytes()
+    assert list((tmp_path / "temporary").iterdir()) == []
+    fails(run(*command, "-o", tmp_path / "no", "--workers", 2, "--cluster", "a:1"), "--workers are processes", status=2)
+    fails(run(*command, "-o", tmp_path / "no", "--cluster-file", tmp_path / "none"), "none: is not there")
+    fails(run(*command, "-o", tmp_path / "no", "--tmpdir", tmp_path / "none"), "is not a directory", status=2)

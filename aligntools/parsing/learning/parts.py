@@ -9,23 +9,23 @@ cut, who works them and how often, does not show: weights have the bytes that `t
 import functools
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from aligntools.formats.objects import read_object, write_object
 from aligntools.formats.stores import Store
 from aligntools.ground.engines import Engine
+from aligntools.ground.kept import kept
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
 from aligntools.parsing.learning import training
-from aligntools.parsing.settings import TreeConstraints
 
 #: Into about how many parts sentences are cut, and the edges that a part has at least and at most.
 PARTS, FEWEST, MOST = 48, 200_000, 2_000_000
 #: What a template with tags between the two words costs, beside one without.
 BETWEEN = 5
-_LOSSES = {kind.__name__: kind for kind in (training.TreeLoss, training.ExpectedLoss, training.EntropyLoss)}
 
 
 def cuts_of(edges: np.ndarray) -> list[tuple[int, int]]:
@@ -57,53 +57,27 @@ class KeptArray:
     ----------
     store : Store
     names : tuple of str
-    key : str
+    get : callable
+        Returns a part of it, of what is kept under a name.
     shape : tuple of int
     dtype : np.dtype
     """
 
     store: Store
     names: tuple[str, ...]
-    key: str
+    get: Callable[[Any], np.ndarray]
     shape: tuple[int, ...]
     dtype: np.dtype
 
     def pieces(self) -> Iterable[np.ndarray]:
         """Yield its parts."""
-        return (self.store.read(name, self.key)[0] for name in self.names)
+        return (self.get(read_object(self.store, name, shared=True)) for name in self.names)
 
 
-def keep_loss(store: Store, name: str, loss: training.Loss) -> None:
-    """Write a part of a loss."""
-    arrays, facts = {}, {}
-    for field in fields(loss):  # type: ignore[arg-type]
-        value = getattr(loss, field.name)
-        if isinstance(value, EncodedSentences):
-            arrays["offsets"], arrays["layers"] = value.offsets, value.layers
-        elif isinstance(value, np.ndarray):
-            arrays[field.name] = value
-        else:
-            facts[field.name] = asdict(value) if isinstance(value, TreeConstraints) else value
-    store.write(name, {"loss": type(loss).__name__, "settings": facts}, **arrays)
-
-
-def read_sentences(store: Store, name: str) -> EncodedSentences:
-    """Return the sentences of a part."""
-    return EncodedSentences(*store.read(name, "offsets", "layers"))
-
-
-def _read_loss(store, name):
-    about, arrays = store.about(name), store.read_all(name)
-    sentences = EncodedSentences(arrays.pop("offsets"), arrays.pop("layers"))
-    settings = about["settings"]
-    settings["trees"] = TreeConstraints(**settings["trees"])
-    return _LOSSES[about["loss"]](sentences=sentences, **arrays, **settings)
-
-
-@functools.lru_cache(maxsize=1)
-def read_weights(folder: str, name: str) -> np.ndarray:
-    """Return the weights of a name; a worker's next job mostly has the same."""
-    return Store(folder).mapped(name, "weights")[0]
+def weights_of(store: Store, name: str) -> np.ndarray:
+    """Return the weights that are kept under a name; a worker's next job mostly has the same."""
+    found: np.ndarray = kept((store.folder, "weights"), lambda: read_object(store, name, shared=True), name)
+    return found
 
 
 def _count_features(store, trial, names, job, pool):
@@ -111,7 +85,7 @@ def _count_features(store, trial, names, job, pool):
     number, templates = job
     filled = [np.zeros(1 << trial.bits[t]) for t in templates]
     _through(store, trial, names, templates, filled, pool)
-    store.write(f"features.{number}", counts=np.array([np.count_nonzero(own) for own in filled]))
+    write_object(store, f"features.{number}", [np.count_nonzero(own) for own in filled])
 
 
 def _find_used(store, space, names, job, pool):
@@ -119,14 +93,18 @@ def _find_used(store, space, names, job, pool):
     number, templates = job
     counts = [np.zeros(1 << space.bits[t]) for t in templates]
     _through(store, space, names, templates, counts, pool)
-    store.write(f"used.{number}", **{str(t): own > 0 for t, own in zip(templates, counts, strict=True)})
+    write_object(store, f"used.{number}", [own > 0 for own in counts])
 
 
-def _through(store, space, names, templates, totals, pool, slopes=None):
+def _through(store, space, names, templates, totals, pool, turn=None):
     """Add the derivatives of all parts' edges, or 1 for each, to the weights of some templates."""
     for name in names:
-        sentences = read_sentences(store, name)
-        values = np.ones(int(sentences.edges[-1])) if slopes is None else slopes(name)
+        loss = read_object(store, name, shared=True)
+        sentences = loss if isinstance(loss, EncodedSentences) else loss.sentences
+        if turn is None:
+            values = np.ones(int(sentences.edges[-1]))
+        else:
+            values = read_object(store, f"slopes.{turn}.{name}", shared=True)
 
         def add(k, sentences=sentences, values=values):
             space.add_template(templates[k], sentences, values, totals[k])
@@ -136,19 +114,19 @@ def _through(store, space, names, templates, totals, pool, slopes=None):
 
 def _differentiate(store, space, turn, name, pool):
     """Write a part's values and derivatives under the weights of an evaluation."""
-    loss = _read_loss(store, name)
-    scores = space.scores(read_weights(store.folder, f"weights.{turn}"), loss.sentences, pool)
+    loss = read_object(store, name, shared=True)
+    scores = space.scores(weights_of(store, f"weights.{turn}"), loss.sentences, pool)
     values, slopes = loss.value(scores, pool)
-    store.write(f"slopes.{turn}.{name}", values=values, slopes=slopes)
+    write_object(store, f"values.{turn}.{name}", values)
+    write_object(store, f"slopes.{turn}.{name}", slopes)
 
 
 def _add_up(store, space, names, turn, job, pool):
     """Write the gradient of some templates."""
     number, templates = job
     gradient = [np.zeros(1 << space.bits[t]) for t in templates]
-    slopes = lambda name: store.mapped(f"slopes.{turn}.{name}", "slopes")[0]  # noqa: E731
-    _through(store, space, names, templates, gradient, pool, slopes)
-    store.write(f"gradient.{turn}.{number}", **{str(t): own for t, own in zip(templates, gradient, strict=True)})
+    _through(store, space, names, templates, gradient, pool, turn)
+    write_object(store, f"gradient.{turn}.{number}", gradient)
 
 
 class InParts:
@@ -187,13 +165,12 @@ class InParts:
         cuts = cuts_of(sentences.edges)
         names = self.new_names("sentences", len(cuts))
         for name, cut in zip(names, cuts, strict=True):
-            part = sentences.part(*cut)
-            self.store.write(name, offsets=part.offsets, layers=part.layers)
+            write_object(self.store, name, sentences.part(*cut))
         trial = FeatureSpace.trial(templates, bits)
         jobs = self.by_template("features", functools.partial(_count_features, self.store, trial, names), trial)
         filled = np.zeros(len(trial.templates), np.int64)
         for number, group in jobs:
-            filled[group] = self.store.read(f"features.{number}", "counts")[0]
+            filled[group] = read_object(self.store, f"features.{number}")
             self.store.remove(f"features.{number}")
         self.store.remove(*names)
         return trial.cut(filled.tolist())
@@ -206,7 +183,7 @@ class InParts:
         cuts = cuts_of(edges)
         names = self.new_names("loss", len(cuts))
         for name, cut in zip(names, cuts, strict=True):
-            keep_loss(self.store, name, loss.part(*cut))
+            write_object(self.store, name, loss.part(*cut))
         return KeptLoss(names, edges)
 
     def objective(self, space: FeatureSpace, losses: Sequence[Any], l2: float) -> training.Evaluated:
@@ -249,18 +226,18 @@ class PartedObjective:
         """Read what jobs by template have left; remove it."""
         for number, group in jobs:
             own = f"{name}.{number}"
-            for t, values in zip(group, self._place.store.mapped(own, *map(str, group)), strict=True):
+            for t, values in zip(group, read_object(self._place.store, own, shared=True), strict=True):
                 into[slice(*self.space.regions[t])] = values
             self._place.store.remove(own)
 
     def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the value and the gradient [shape=(space.size,)]."""
         store, turn = self._place.store, next(self._turns)
-        store.write(f"weights.{turn}", weights=weights)
+        write_object(store, f"weights.{turn}", weights)
         self._place.run("losses", functools.partial(_differentiate, store, self.space, turn), self._names)
         total = 0.0
         for loss in self._losses:
-            values = [store.read(f"slopes.{turn}.{name}", "values")[0] for name in loss.names]
+            values = [read_object(store, f"values.{turn}.{name}") for name in loss.names]
             together = np.concatenate([np.zeros(0), *values])
             for begin, end in training.runs_of_edges(loss.edges, training.CHUNK):
                 total += float(np.add.reduce(together[begin:end]))
@@ -268,7 +245,7 @@ class PartedObjective:
         add_up = functools.partial(_add_up, store, self.space, self._names, turn)
         jobs = self._place.by_template("gradient", add_up, self.space)
         self._collect(f"gradient.{turn}", jobs, gradient)
-        read_weights.cache_clear()
-        store.remove(f"weights.{turn}", *(f"slopes.{turn}.{name}" for name in self._names))
+        left = (f"{kind}.{turn}.{name}" for kind in ("values", "slopes") for name in self._names)
+        store.remove(f"weights.{turn}", *left)
         self.evaluations += 1
         return training.with_penalty(total, gradient, weights, self.l2)

@@ -1,25 +1,16 @@
 """Transfer between files: the distributions and the trees of the target side, found by jobs over parts of the pairs."""
 
 import functools
-import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from aligntools.formats.objects import Kept, read_object, write_object
 from aligntools.formats.stores import Store
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
 from aligntools.parsing.learning import training
-from aligntools.parsing.learning.parts import (
-    InParts,
-    KeptArray,
-    KeptLoss,
-    cuts_of,
-    keep_loss,
-    read_sentences,
-    read_weights,
-)
+from aligntools.parsing.learning.parts import InParts, KeptArray, KeptLoss, cuts_of, weights_of
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import TransferSettings, TreeConstraints
 from aligntools.parsing.transfer import projection
@@ -57,38 +48,16 @@ def _keep_pairs(place: InParts, pairs: Pairs, heads: np.ndarray | None = None) -
     names = place.new_names("pairs", len(cuts))
     words = pairs.source.offsets - pairs.source.offsets[0]
     for name, (begin, end) in zip(names, cuts, strict=True):
-        part = pairs.part(begin, end)
-        more = {} if heads is None else {"heads": heads[words[begin] : words[end]]}
-        place.store.write(
-            name, offsets=part.own.offsets, layers=part.own.layers, aligned=part.aligned,
-            target_layers=part.target.layers, source_offsets=part.source.offsets, source_layers=part.source.layers,
-            **more,
-        )  # fmt: skip
+        theirs = None if heads is None else heads[words[begin] : words[end]]
+        write_object(place.store, name, (pairs.part(begin, end), theirs))
     return names
 
 
-def _read_pairs(store, name):
-    a = store.read_all(name)
-    own = EncodedSentences(a["offsets"], a["layers"])
-    target = EncodedSentences(a["offsets"], a["target_layers"])
-    return Pairs(EncodedSentences(a["source_offsets"], a["source_layers"]), target, own, a["aligned"])
-
-
-@functools.lru_cache(maxsize=1)
-def _parser(path: str) -> ParserModel:
-    return ParserModel.load(path, verify=False)
-
-
-def _expect(store: Store, trees: TreeConstraints, weights: str, names: tuple[str, str], pool: Pool) -> None:
+def _expect(parser: Kept, trees: TreeConstraints, weights: str, names: tuple[str, str], pool: Pool) -> None:
     """Write the loss of a part: its edges' probabilities under what is transferred."""
-    pairs = _read_pairs(store, names[0])
-    parser = _parser(_path_of_parser(store))
-    expected = projection.expected_edges(parser, pairs.source, pairs.target, pairs.aligned, trees, pool, weights)
-    keep_loss(store, names[1], training.ExpectedLoss(pairs.own, expected, trees))
-
-
-def _path_of_parser(store):
-    return os.path.join(store.folder, "source.parser")
+    pairs, _ = read_object(parser.store, names[0], shared=True)
+    expected = projection.expected_edges(parser.get(), pairs.source, pairs.target, pairs.aligned, trees, pool, weights)
+    write_object(parser.store, names[1], training.ExpectedLoss(pairs.own, expected, trees))
 
 
 def expected_loss(
@@ -105,25 +74,28 @@ def expected_loss(
     settings : TransferSettings
     """
     store = place.store
-    parser.save(_path_of_parser(store))
+    kept = Kept(store, "source-parser")
+    write_object(store, kept.name, parser)
     names = _keep_pairs(place, pairs)
     losses = place.new_names("loss", len(names))
-    expect = functools.partial(_expect, store, settings.trees, settings.weights)
+    expect = functools.partial(_expect, kept, settings.trees, settings.weights)
     place.run("transferring", expect, list(zip(names, losses, strict=True)))
-    _parser.cache_clear()
-    store.remove(*names)
+    store.remove(kept.name, *names)
     edges = pairs.own.edges
-    return KeptLoss(losses, edges), KeptArray(store, losses, "expected", (int(edges[-1]),), np.dtype(np.float64))
+    return KeptLoss(losses, edges), KeptArray(store, losses, _expected_of, (int(edges[-1]),), np.dtype(np.float64))
+
+
+def _expected_of(loss):
+    return loss.expected
 
 
 def _support(store: Store, space: FeatureSpace, weights: str, reward: float, trees: TreeConstraints,
              names: tuple[str, str], pool: Pool) -> None:  # fmt: skip
     """Write the best trees of a part, by the target parser and by the alignments."""
-    pairs, own = _read_pairs(store, names[0]), read_sentences(store, names[0])
-    theirs = store.read(names[0], "heads")[0]
-    agreement = reward * projection.agreement(theirs, pairs.source, own, pairs.aligned, pool)
-    heads = projection.supported_trees(space, read_weights(store.folder, weights), own, agreement, trees, pool)
-    store.write(names[1], heads=heads)
+    pairs, theirs = read_object(store, names[0], shared=True)
+    agreement = reward * projection.agreement(theirs, pairs.source, pairs.own, pairs.aligned, pool)
+    heads = projection.supported_trees(space, weights_of(store, weights), pairs.own, agreement, trees, pool)
+    write_object(store, names[1], heads)
 
 
 class SupportedTrees:
@@ -146,10 +118,9 @@ class SupportedTrees:
         """Return the trees' heads, int32 [target words]."""
         s, store = self._settings, self._place.store
         (name,), found = self._place.new_names("chooser", 1), self._place.new_names("heads", len(self._names))
-        store.write(name, weights=weights)
+        write_object(store, name, weights)
         support = functools.partial(_support, store, space, name, s.reward, s.trees)
         self._place.run("trees", support, list(zip(self._names, found, strict=True)))
-        heads: Sequence[np.ndarray] = [store.read(one, "heads")[0] for one in found]
-        read_weights.cache_clear()
+        heads = np.concatenate([read_object(store, one) for one in found])
         store.remove(name, *found)
-        return np.concatenate(heads)
+        return heads
