@@ -3,13 +3,13 @@
 import click
 from click.core import ParameterSource
 
-from aligntools.cli import notices, options, paging, viewing_alignments, viewing_trees
+from aligntools.cli import notices, options, paging, viewing_alignments, viewing_models, viewing_trees
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 
 #: Each kind of thing to look at: its module, which has ``GROUP``, the title of its own options, ``ARGUMENTS``, what
 #: it is known by, and ``view_of``, which reads it.
-KINDS = {"alignments": viewing_alignments, "trees": viewing_trees}
+KINDS = {"alignments": viewing_alignments, "models": viewing_models, "trees": viewing_trees}
 
 
 @click.command("view", cls=options.Command)
@@ -30,6 +30,7 @@ KINDS = {"alignments": viewing_alignments, "trees": viewing_trees}
 )
 @viewing_alignments.own_options
 @viewing_trees.own_options
+@viewing_models.own_options
 @options.group("Messages", options.verbosity)
 @click.pass_context
 def command(ctx, output, svg, number, title, quiet, verbose, **given):
@@ -39,6 +40,8 @@ def command(ctx, output, svg, number, title, quiet, verbose, **given):
     are any. The page is one file that needs no network; in it links can be corrected and saved as gold links.
 
     With one or two files in CoNLL-X or CoNLL-U: trees, and beside gold trees (the second file) what is wrong in them.
+
+    With -m: what a model learned, as charts and tables of words to search in; --number chooses a chart.
 
     \b
     Example:
@@ -64,7 +67,9 @@ def _kind(given):
     for kind, module in KINDS.items():
         if any(given[name] for name in module.ARGUMENTS):
             return kind
-    raise UsageProblem("give what to look at: text and alignments (-s, -t, -a), or files with trees; see --help")
+    raise UsageProblem(
+        "give what to look at: text and alignments (-s, -t, -a), files with trees, or a model (-m); see --help"
+    )
 
 
 def _check_options(ctx, kind):

@@ -1,0 +1,112 @@
+"""What an alignment model learned, in numbers to look at: jumps, fertilities, each word's best translations."""
+
+from typing import Any
+
+import numpy as np
+
+from aligntools.aligning.model import AlignmentModel
+from aligntools.aligning.models import kernels_fertility as kf
+from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models.fertility import Fertility
+from aligntools.aligning.models.hmm import Hmm
+from aligntools.aligning.models.ibm import tension_of
+
+#: Jumps that are told one by one; longer ones are summed.
+_FAR = 9
+_NAMES = ("forward", "reverse")
+
+
+def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
+    """Return what the model learned of whole words (of its first view, if it has no such view).
+
+    Parameters
+    ----------
+    model : AlignmentModel
+    words : int
+        The most frequent words of each side that translations and fertilities are given of.
+    best : int
+        Translations of each.
+
+    Returns
+    -------
+    dict
+        ``settings``: rows of name and value. ``jumps``: by name of the direction, probabilities of jumps of -9 or less,
+        -8 .. 8, 9 or more. ``fertility``: by direction, the shares of words with 0, 1, 2 .. words linked to them.
+        ``sides``: for the source and the target words, ``words`` (list of str), ``counts`` (expected links),
+        ``translations`` (for each word pairs of another word and its probability) and ``fertility`` (for each word
+        shares, or None).
+    """
+    view = next((m for m in model.views if m.view == 0), model.views[0])
+    s, p_null = model.settings, ", ".join(f"{x:.3f}" for x in view.p_null)
+    sizes = [len(view.words.s_words) - 1, len(view.words.t_words) - 1]
+    settings = [
+        ["model", s.model],
+        ["views", ", ".join("whole words" if v == 0 else f"first {v} letters" for v in s.views or ())],
+        ["source words", sizes[0]], ["target words", sizes[1]], ["word pairs in the table", len(view.table.ids)],
+        ["probability of NULL, forward and reverse", p_null],
+        ["target words per source word", f"{model.length_ratio:.3f}"],
+    ]  # fmt: skip
+    if tension_of(view).any():
+        settings.append(["tension to the diagonal", ", ".join(f"{x:.3f}" for x in tension_of(view))])
+    sampler = view.sampler if isinstance(view, Fertility) else None
+    fertility = {}
+    for name, counts in zip(_NAMES, sampler or (), strict=False):
+        fertility[name] = _shares(counts.fertility.sum(axis=0, dtype=np.float64)).tolist()
+    return {
+        "settings": settings,
+        "view": view.view,
+        "jumps": _jumps(view, sampler),
+        "fertility": fertility,
+        "sides": [_side(view, d, words, best, sampler) for d in (0, 1)],
+    }
+
+
+def _jumps(view, sampler):
+    """Return the probabilities of jumps -9 and less, -8 .. 8, 9 and more, by direction and what learned them."""
+    found = {}
+    for d, name in enumerate(_NAMES):
+        if sampler is not None:
+            counts = sampler[d].jumps + 1e-9
+            middle = counts[kf.JUMPS - _FAR + 1 : kf.JUMPS + _FAR]
+            ends = counts[: kf.JUMPS - _FAR + 1].sum(), counts[kf.JUMPS + _FAR :].sum()
+            found[name] = _shares(np.array([ends[0], *middle, ends[1]])).tolist()
+        elif isinstance(view, Hmm):
+            found[name] = _shares(view.jumps[d, : 2 * kh.WINDOW + 1].astype(np.float64)).tolist()
+    return found
+
+
+def _shares(counts):
+    return counts / max(counts.sum(), 1e-300)
+
+
+def _side(view, d, words, best, sampler):
+    """Return the most frequent words of one side, with their best translations."""
+    table, lexicon = view.table, view.lexicon
+    own, others = (view.words.s_words, view.words.t_words)[:: 1 if d == 0 else -1]
+    counts = (table.column_sums if d else table.row_sums)(view.counts[-1 if d else 0])
+    counts[0] = -1  # NULL
+    chosen = np.argsort(-counts, kind="stable")[: min(words, len(own) - 1)]
+    rank = np.full(len(own), -1, np.int64)
+    rank[chosen] = np.arange(len(chosen))
+    rows = np.repeat(np.arange(table.n_source, dtype=np.int32), np.diff(table.ptr))
+    given, observed = (table.ids, rows) if d else (rows, table.ids)
+    places = np.flatnonzero(rank[given] >= 0)
+    values = (lexicon.reverse if d else lexicon.forward)[places] * (lexicon.t_inverse if d else lexicon.s_inverse)[
+        given[places]
+    ]
+    order = np.lexsort((-values, rank[given[places]]))
+    numbers, values, places = rank[given[places]][order], values[order], places[order]
+    starts = np.searchsorted(numbers, np.arange(len(chosen) + 1))
+    translations = []
+    for a, b in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        part = slice(a, min(b, a + best))
+        pairs = zip(observed[places[part]].tolist(), values[part].tolist(), strict=True)
+        translations.append([[others[k], p] for k, p in pairs if p >= 1e-4])
+    fertility = None
+    if sampler is not None:
+        known = sampler[d].fertility[chosen].astype(np.float64)
+        fertility = (known / np.maximum(known.sum(axis=1, keepdims=True), 1e-9)).tolist()
+    return {
+        "words": [own[k] for k in chosen.tolist()], "counts": counts[chosen].tolist(), "translations": translations,
+        "fertility": fertility, "all": len(own) - 1,
+    }  # fmt: skip

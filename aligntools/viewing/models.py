@@ -1,0 +1,164 @@
+"""Models to look at: what they were trained with, charts of what they learned, tables of words to search in."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import counts
+from aligntools.viewing.base import View
+from aligntools.viewing.charts import columns_svg
+from aligntools.viewing.page import page
+from aligntools.viewing.shown import visible
+from aligntools.viewing.tables import bar, heat, text_table
+
+#: Words of each side that a page has, and translations of each.
+WORDS, BEST = counts(0, 1_000_000), counts(1, 1000)
+#: Words and rows that text for a terminal shows, at most.
+_ROWS = 20
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A chart of columns: shares of things with names, for one or two series."""
+
+    title: str
+    below: str
+    names: list[str]
+    series: list[tuple[str, list[float]]]
+
+    def svg(self, inline: bool = False) -> str:
+        """Return the chart."""
+        return columns_svg(self.names, self.series, self.title, self.below, inline)
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words to search among, each with others and their probabilities.
+
+    Attributes
+    ----------
+    name, other : str
+        What the words are, and what they are given with.
+    words : list of str
+    rows : for each word, a list of (other word, probability)
+    counts : list of float or None
+        How frequent the words are.
+    shares : list of list of float, or None
+        For each word, shares of 0, 1, 2 .. (fertilities).
+    linked : int or None
+        Place among the lists of words of the one in which the others are.
+    """
+
+    name: str
+    other: str
+    words: list[str]
+    rows: list[list[Any]]
+    counts: list[float] | None = None
+    shares: list[list[float]] | None = None
+    linked: int | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelView(View):
+    """What a model learned.
+
+    Attributes
+    ----------
+    title : str
+    settings : list of (name, value)
+    charts : list of Columns
+    tables : list of dict
+        Each with ``caption``, ``head`` and ``rows``; with a true ``words`` where the cells are not figures.
+    words : list of Words
+    weights : list of (name, value)
+        By their size.
+    matrix : tuple or None
+        Caption, names of rows, names of columns and a share for each cell.
+    notes : list of str
+        What a reader needs to know to read it.
+    """
+
+    title: str
+    settings: list[list[Any]]
+    charts: list[Columns] = field(default_factory=list)
+    tables: list[dict[str, Any]] = field(default_factory=list)
+    words: list[Words] = field(default_factory=list)
+    weights: list[tuple[str, float]] = field(default_factory=list)
+    matrix: tuple[str, list[str], list[str], list[list[float]]] | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"<ModelView of {self.title}>"
+
+    def __len__(self) -> int:
+        return len(self.charts)
+
+    def html(self) -> str:
+        """Return the page."""
+        strings: dict[str, int] = {}
+
+        def number(text: str) -> int:
+            return strings.setdefault(visible(text), len(strings))
+
+        lists = []
+        for each in self.words:
+            rows = [[x for name, p in row for x in (number(name), round(p, 4))] for row in each.rows]
+            counts = each.counts and [round(c, 1) for c in each.counts]
+            shares = each.shares and [[round(p, 3) for p in row] for row in each.shares]
+            ids = [number(word) for word in each.words]
+            lists.append({"name": each.name, "other": each.other, "words": ids, "rows": rows, "counts": counts,
+                          "shares": shares, "linked": each.linked})  # fmt: skip
+        matrix = self.matrix and heat(*self.matrix)
+        return page(
+            self.title, "models", {"strings": list(strings), "lists": lists}, settings=self.settings, notes=self.notes,
+            charts=[(chart.title, chart.svg(inline=True)) for chart in self.charts], tables=self.tables, matrix=matrix,
+            weights=_bars(self.weights), lists=[each.name for each in self.words],
+        )  # fmt: skip
+
+    def svg(self, number: int | None = None, **how: object) -> str:
+        """Return one of the charts as SVG, by its number from 1 on; by default the first."""
+        if not self.charts:
+            raise UsageProblem(f"{self.title} has no chart; -o writes a page")
+        number = number or 1
+        if number > len(self.charts):
+            names = ", ".join(f"{k} {chart.title}" for k, chart in enumerate(self.charts, 1))
+            raise UsageProblem(f"there is no chart {number}; there are: {names}")
+        return self.charts[number - 1].svg()
+
+    def text(self, *, width: int = 80, color: bool = False, number: int | None = None) -> str:
+        """Return it as text: tables, the charts as bars, the most frequent words; or one chart."""
+        charts = self.charts if number is None else self.charts[number - 1 : number]
+        parts = [text_table(("", ""), self.settings, self.title, color, right=False)] if number is None else []
+        for chart in charts:
+            rows = [
+                [name, *(x for _, series in chart.series for x in (f"{100 * series[k]:.1f}", bar(series[k])))]
+                for k, name in enumerate(chart.names)
+            ]
+            head = ["", *(x for name, _ in chart.series for x in ("%", name))]
+            parts.append(text_table(head, rows, f"{chart.title}: {chart.below}", color))
+        return "\n".join(parts + (self._rest(color) if number is None else []))
+
+    def _rest(self, color: bool) -> list[str]:
+        parts = []
+        if self.weights:
+            rows: list[list[object]] = [[visible(name), f"{value:.4f}"] for name, value in self.weights]
+            parts.append(text_table(("feature", "weight"), rows, "Weights", color))
+        for each in self.tables:
+            parts.append(text_table(each["head"], each["rows"], each["caption"], color, not each.get("words")))
+        for words in self.words:
+            rows = [
+                [visible(word), "  ".join(f"{visible(name)} {p:.2f}" for name, p in row[:5])]
+                for word, row in zip(words.words[:_ROWS], words.rows, strict=False)
+            ]
+            parts.append(text_table(("", ""), rows, f"{words.name}: {words.other}", color, right=False))
+        return parts + [f"{note}\n" for note in self.notes]
+
+
+def _bars(weights):
+    """Return weights with where their bars begin and how long they are, of 100 to each side."""
+    most = max((abs(value) for _, value in weights), default=0.0) or 1.0
+    return [
+        (visible(name), f"{value:.4f}", round(100 + min(0.0, 100 * value / most), 1), round(abs(100 * value / most), 1),
+         value < 0)
+        for name, value in weights
+    ]  # fmt: skip
