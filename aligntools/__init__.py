@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from aligntools.api.tagging import Tagger as Tagger
     from aligntools.api.tagging import induce_tags as induce_tags
     from aligntools.api.tagging import train_tagger as train_tagger
+    from aligntools.api.training_views import view_training as view_training
     from aligntools.api.translation import Translation as Translation
     from aligntools.api.translation import TranslationWeights as TranslationWeights
     from aligntools.api.translation import Translator as Translator
@@ -91,6 +92,7 @@ _MODULES = {
     "api.progress": ("Step",),
     "api.scoring": ("aer", "bleu", "compare_scores", "score_tags", "score_trees"),
     "api.tagging": ("TaggedSentence", "Tagger", "induce_tags", "train_tagger"),
+    "api.training_views": ("view_training",),
     "api.translation": ("Translation", "TranslationWeights", "Translator"),
     "api.tree_views": ("view_trees",),
     "api.tuning": ("tune",),

@@ -105,6 +105,7 @@ def test_kernels_import_kernels_and_numpy():
         ("safetensors", lambda name: package_of(name) == "formats"),
         ("zstandard", lambda name: package_of(name) == "formats"),
         ("jinja2", lambda name: name == "aligntools/viewing/page.py"),
+        ("matplotlib", lambda name: name == "aligntools/viewing/plots.py"),
         ("rich", lambda name: name == "aligntools/viewing/terminal.py"),
         ("sacremoses", lambda name: package_of(name) == "formats"),
         ("distributed", lambda name: name == "aligntools/ground/cluster.py"),
@@ -117,7 +118,8 @@ def test_libraries_are_used_in_one_place(library, allowed):
 
 
 @pytest.mark.parametrize(
-    "library", ["scipy", "tqdm", "safetensors", "zstandard", "sacremoses", "distributed", "jinja2", "rich"]
+    "library",
+    ["scipy", "tqdm", "safetensors", "zstandard", "sacremoses", "distributed", "jinja2", "rich", "matplotlib"],
 )
 def test_slow_or_optional_libraries_are_imported_where_they_are_used(library):
     breaches = [
@@ -137,7 +139,7 @@ def test_what_is_imported_is_required():
         return {re.match(r"[\w-]+", line)[0] for line in text.split("\n") if line}
 
     required = names(setup["options"]["install_requires"])
-    optional = {"zstandard", "sacremoses", "distributed"}
+    optional = {"zstandard", "sacremoses", "distributed", "matplotlib"}
     assert optional <= names("\n".join(setup["options.extras_require"].values()))
     used = {module.split(".")[0] for tree in TREES.values() for module, *_ in imports(tree)}
     foreign = used - set(sys.stdlib_module_names) - {"aligntools"}

@@ -29,18 +29,23 @@ class Reporter:
         """Take a step: of the bar, of the log, and of what is said when verbose."""
         now = time.perf_counter()
         figures = dict(step.figures)
+        figures.setdefault("stage", step.stage)
         figures.setdefault("seconds", now - self.last)
         self.last = now
         if step.total is not None:
             self.expect(step.total + self.extra)
         self.advance(step.stage)
-        figures["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        figures["peak_mb"] = peak_mb()
         self.stages[step.stage] = self.stages.get(step.stage, 0.0) + figures["seconds"]
+        self._write(figures)
+        if self.verbose:
+            self.say(describe(step.stage, figures))
+
+    def _write(self, figures):
+        """Add a line to the log."""
         if self.log:
             self.log.write((json.dumps(figures) + "\n").encode())
             self.log.flush()
-        if self.verbose:
-            self.say(describe(step.stage, figures))
 
     def expect(self, steps):
         """Show a bar of so many steps, where standard error is a terminal and nothing else is printed there."""
@@ -77,7 +82,9 @@ class Reporter:
         """Time a stage."""
         began = time.perf_counter()
         yield
-        self.stages[name] = self.stages.get(name, 0.0) + time.perf_counter() - began
+        self.last = time.perf_counter()
+        self.stages[name] = self.stages.get(name, 0.0) + self.last - began
+        self._write({"stage": name, "seconds": self.last - began, "peak_mb": peak_mb()})
 
     def say(self, text):
         """Print a line on standard error."""
@@ -98,6 +105,11 @@ class Reporter:
             shares = ", ".join(f"{k} {v:.1f} s ({100 * v / total:.0f} %)" for k, v in self.stages.items())
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             self.say(f"{shares}; peak memory {peak:.0f} MB")
+
+
+def peak_mb():
+    """Return the most memory that the process has had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 def describe(stage, figures):

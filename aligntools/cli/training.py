@@ -2,10 +2,12 @@
 
 import json
 import sys
+import time
 
 import click
 
 from aligntools.cli import options
+from aligntools.cli.reporting import peak_mb
 from aligntools.parsing.settings import FEATURES, MAPS, LearningSettings
 
 #: Old spellings of where a model is written.
@@ -74,6 +76,7 @@ class Steps:
 
     def __init__(self, show, log, describe):
         self.show, self.log, self.describe, self.result = show, log, describe, {}
+        self.last = time.perf_counter()
 
     def __call__(self, step):
         """Take a step."""
@@ -83,7 +86,10 @@ class Steps:
         if self.show:
             sys.stderr.write(self.describe(step) + "\n")
         if self.log:
-            self.log.write((json.dumps({"stage": step.stage} | dict(step.figures)) + "\n").encode())
+            now = time.perf_counter()
+            cost = {"seconds": now - self.last, "peak_mb": peak_mb()}
+            self.log.write((json.dumps({"stage": step.stage} | dict(step.figures) | cost) + "\n").encode())
+            self.last = now
 
 
 def lbfgs_step(step):

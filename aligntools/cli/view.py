@@ -3,13 +3,18 @@
 import click
 from click.core import ParameterSource
 
-from aligntools.cli import notices, options, paging, viewing_alignments, viewing_models, viewing_trees
+from aligntools.cli import notices, options, paging, viewing_alignments, viewing_models, viewing_training, viewing_trees
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 
 #: Each kind of thing to look at: its module, which has ``GROUP``, the title of its own options, ``ARGUMENTS``, what
 #: it is known by, and ``view_of``, which reads it.
-KINDS = {"alignments": viewing_alignments, "models": viewing_models, "trees": viewing_trees}
+KINDS = {
+    "alignments": viewing_alignments,
+    "models": viewing_models,
+    "training": viewing_training,
+    "trees": viewing_trees,
+}
 
 
 @click.command("view", cls=options.Command)
@@ -31,6 +36,7 @@ KINDS = {"alignments": viewing_alignments, "models": viewing_models, "trees": vi
 @viewing_alignments.own_options
 @viewing_trees.own_options
 @viewing_models.own_options
+@viewing_training.own_options
 @options.group("Messages", options.verbosity)
 @click.pass_context
 def command(ctx, output, svg, number, title, quiet, verbose, **given):
@@ -42,6 +48,9 @@ def command(ctx, output, svg, number, title, quiet, verbose, **given):
     With one or two files in CoNLL-X or CoNLL-U: trees, and beside gold trees (the second file) what is wrong in them.
 
     With -m: what a model learned, as charts and tables of words to search in; --number chooses a chart.
+
+    With --log: curves of one training or several, time and memory by stage. Its page and its charts need Matplotlib
+    (the extra "plots").
 
     \b
     Example:
@@ -68,7 +77,7 @@ def _kind(given):
         if any(given[name] for name in module.ARGUMENTS):
             return kind
     raise UsageProblem(
-        "give what to look at: text and alignments (-s, -t, -a), files with trees, or a model (-m); see --help"
+        "give what to look at: text and alignments (-s, -t, -a), files with trees, a model (-m), or logs of training (--log); see --help"
     )
 
 

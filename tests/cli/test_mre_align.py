@@ -69,7 +69,8 @@ def test_starting_from_a_model(trained, mre, inside, tmp_path):
     for model, options in ((trained / "model", ()), (tmp_path / "ibm1", ("--positions", "table"))):
         log = "--log-json", tmp_path / "log"
         done(mre(*TEXT, "--init-model", model, *options, *log, "-o", tmp_path / "o", "--save-model", tmp_path / "m"))
-        assert {json.loads(line)["stage"] for line in (tmp_path / "log").read_text().splitlines()} == {"mre"}
+        stages = {json.loads(line)["stage"] for line in (tmp_path / "log").read_text().splitlines()}
+        assert stages == {"reading", "mre", "saving", "aligning"}
         done(inside("-m", tmp_path / "m", *TEXT, "-o", tmp_path / "again"))
         assert (tmp_path / "again").read_bytes() == (tmp_path / "o").read_bytes()
     new = tmp_path / "new"

@@ -197,7 +197,10 @@ def test_the_log_has_each_iteration(samples, folder):
         "-o", folder / "x", "--log-json", folder / "log")  # fmt: skip
     steps = [json.loads(line) for line in (folder / "log").read_text().splitlines()]
     assert [step["member"] for step in steps] == [0] * 4 + [1] * 4
-    assert all(step.keys() == {"stage", "member", "split", "iteration", "states", "log_likelihood"} for step in steps)
+    assert all(
+        step.keys() == {"stage", "member", "split", "iteration", "states", "log_likelihood", "seconds", "peak_mb"}
+        for step in steps
+    )
 
 
 def test_the_old_spelling_of_output_goes_on_working(samples, folder):

@@ -1,0 +1,242 @@
+"""Training to look at: curves of one run or several, their time and memory by stage."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from aligntools.ground.errors import UsageProblem
+from aligntools.viewing.base import View
+from aligntools.viewing.page import page
+from aligntools.viewing.tables import text_table
+
+#: What counts the steps of a training, the first that a step has, and what it is called.
+_COUNTERS = ("iteration", "step", "pass", "round")
+#: Figures with curves, in order, and what their axes are called. Others that steps have follow.
+_CURVES = {
+    "log_likelihood": ("Log-likelihood", "natural logarithm"),
+    "reconstruction": ("Reconstruction", "ln P(x|x)"),
+    "objective": ("Objective", "objective"),
+    "perplexity": ("Perplexity", "perplexity"),
+    "aer": ("AER on the gold links", "%"),
+    "tension": ("Tension to the diagonal", "tension"),
+}
+#: What tells lines of a curve apart beside the counter, and what is no curve.
+_KEYS = ("view", "member", "split", "restart")
+_BOOK = {*_COUNTERS, *_KEYS, "stage", "seconds", "peak_mb", "pairs", "states"}
+
+
+@dataclass(frozen=True)
+class Run:
+    """The steps of one training, as `formats.training_log` reads them."""
+
+    name: str
+    steps: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line: what it is called, to which run it belongs, and its points."""
+
+    name: str
+    run: int
+    points: list[tuple[float, float]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainingView(View):
+    """One training or several beside each other.
+
+    Attributes
+    ----------
+    runs : sequence of Run
+    title : str
+    """
+
+    runs: Sequence[Run]
+    title: str = "Training"
+
+    def __repr__(self) -> str:
+        return f"<TrainingView of {len(self.runs)} runs>"
+
+    def __len__(self) -> int:
+        return len(self.charts)
+
+    @cached_property
+    def charts(self) -> list[tuple[str, str]]:
+        """Each chart's title and the figure that it shows; time and memory come last."""
+        names = dict.fromkeys(name for run in self.runs for step in run.steps for name in step if name not in _BOOK)
+        known = [name for name in _CURVES if name in names and self._varies(name)]
+        others = [name for name in names if name not in _CURVES and self._varies(name)]
+        found = [(_CURVES.get(name, (name.replace("_", " ").capitalize(), ""))[0], name) for name in known + others]
+        if any("seconds" in step for run in self.runs for step in run.steps):
+            found.append(("Time by stage", "seconds"))
+        if any("peak_mb" in step for run in self.runs for step in run.steps):
+            found.append(("Peak memory", "peak_mb"))
+        return found
+
+    def _varies(self, name: str) -> bool:
+        curves = self.curves(name)
+        values = {y for curve in curves for _, y in curve.points}
+        return len(values) > 1 and any(len(curve.points) > 1 for curve in curves)
+
+    def curves(self, name: str) -> list[Curve]:
+        """Return the lines of a figure. Of several runs, those of their first view."""
+        found = [self._lines(run, name) for run in self.runs]
+        if len(self.runs) > 1:
+            first = [next(iter(lines), (None,))[:-1] for lines in found]
+            found = [
+                {key: points for key, points in lines.items() if key[:-1] == kept}
+                for lines, kept in zip(found, first, strict=True)
+            ]
+        several = len({key[:-1] for lines in found for key in lines}) > 1
+        result = []
+        for number, (run, lines) in enumerate(zip(self.runs, found, strict=True)):
+            for key, points in lines.items():
+                words = [run.name] if len(self.runs) > 1 else []
+                words += [_shown(part) for part in key[:-1] if several]
+                words += [("forward", "reverse")[key[-1]] if key[-1] < 2 else str(key[-1])] if key[-1] >= 0 else []
+                result.append(Curve(", ".join(words) or name, number, points))
+        return result
+
+    @staticmethod
+    def _lines(run: Run, name: str) -> dict[tuple[Any, ...], list[tuple[float, float]]]:
+        """Return the points of a figure by what tells lines apart; last the direction, -1 where there is one line."""
+        lines: dict[tuple[Any, ...], list[tuple[float, float]]] = {}
+        for n, step in enumerate(run.steps, 1):
+            if name not in step:
+                continue
+            values = step[name] if isinstance(step[name], list) else [step[name]]
+            x = next((step[c] for c in _COUNTERS if c in step), n)
+            own = tuple((k, step[k]) for k in _KEYS if k in step)
+            own = own if _goes_on(step["stage"]) else (step["stage"], *own)
+            for d, value in enumerate(values):
+                y = 100.0 * value if name == "aer" else float(value)
+                lines.setdefault((*own, d if len(values) > 1 else -1), []).append((float(x), y))
+        return lines
+
+    def stages(self) -> list[tuple[str, list[float]]]:
+        """Return the stages in their order, and for each run the seconds that each took."""
+        names = dict.fromkeys(step["stage"] for run in self.runs for step in run.steps)
+        sums = {name: [0.0] * len(self.runs) for name in names}
+        for k, run in enumerate(self.runs):
+            for step in run.steps:
+                sums[step["stage"]][k] += float(step.get("seconds", 0.0))
+        return list(sums.items())
+
+    def summary(self) -> tuple[list[str], list[list[str]]]:
+        """Return a table: for each run its steps, time, memory, and the last value of each figure."""
+        figures = [(title, name) for title, name in self.charts if name not in ("seconds", "peak_mb")]
+        head = ["run", "steps", "seconds", "peak MB", *(f"last {title[0].lower()}{title[1:]}" for title, _ in figures)]
+        rows = []
+        for k, run in enumerate(self.runs):
+            seconds = sum(float(step.get("seconds", 0)) for step in run.steps)
+            peak = max((step["peak_mb"] for step in run.steps if "peak_mb" in step), default=None)
+            row = [run.name, str(len(run.steps)), f"{seconds:.2f}", "" if peak is None else f"{peak:.0f}"]
+            for _, name in figures:
+                own = [curve.points[-1][1] for curve in self.curves(name) if curve.run == k]
+                row.append(", ".join(f"{y:.6g}" for y in own[:2]))
+            rows.append(row)
+        return head, rows
+
+    def chart(self, number: int, inline: bool = False) -> str:
+        """Return a chart as SVG, by its number from 1 on."""
+        from aligntools.viewing import plots
+
+        title, name = self.charts[number - 1]
+        if name == "seconds":
+            return plots.stacked_svg(title, "seconds", [run.name for run in self.runs], self.stages(), inline)
+        if name == "peak_mb":
+            series = [plots.Series(run.name, *_memory(run), k, k) for k, run in enumerate(self.runs)]
+            return plots.lines_svg(title, "seconds since the start", "MB", series, inline, 0.0)
+        curves, seen = self.curves(name), [0] * len(self.runs)
+        series = []
+        for curve in curves:
+            x, y = zip(*curve.points, strict=True)
+            k = seen[curve.run]
+            seen[curve.run] += 1
+            colors = (curve.run, k) if len(self.runs) > 1 else (k // 2, k)
+            series.append(plots.Series(curve.name, x, y, *colors))
+        counter = next((c for c in _COUNTERS if any(c in s and name in s for r in self.runs for s in r.steps)), "step")
+        return plots.lines_svg(title, counter, _CURVES.get(name, ("", name))[1], series, inline)
+
+    def html(self) -> str:
+        """Return the page."""
+        charts = [(title, self.chart(k, inline=True)) for k, (title, _) in enumerate(self.charts, 1)]
+        head, rows = self.summary()
+        stages = [[name, *(f"{x:.2f}" for x in values)] for name, values in self.stages()]
+        return page(
+            self.title, "training", None, charts=charts, head=head, rows=rows, stages=stages,
+            names=[run.name for run in self.runs],
+        )  # fmt: skip
+
+    def svg(self, number: int | None = None, **how: object) -> str:
+        """Return one of the charts as SVG, by its number from 1 on; by default the first.
+
+        Raises
+        ------
+        UsageProblem
+            When there is no such chart, or Matplotlib is not installed.
+        """
+        number = number or 1
+        if not 1 <= number <= len(self.charts):
+            names = ", ".join(f"{k} {title}" for k, (title, _) in enumerate(self.charts, 1))
+            raise UsageProblem(f"there is no chart {number}; there are: {names or 'none'}")
+        return self.chart(number)
+
+    def text(self, *, width: int = 80, color: bool = False, number: int | None = None) -> str:
+        """Return it as text: a table of the runs, the figures of each step, and the time of each stage."""
+        if number is None:
+            head, rows = self.summary()
+            flipped = [[name, *(row[k] for row in rows)] for k, name in enumerate(head)][1:]
+            parts = [text_table(["", *(run.name for run in self.runs)], flipped, self.title, color)]
+        else:
+            parts = []
+        shown = self.charts if number is None else self.charts[number - 1 : number]
+        for title, name in shown:
+            if name == "seconds":
+                rows = [[stage, *(f"{x:.2f}" for x in values)] for stage, values in self.stages()]
+                parts.append(text_table(["stage", *(run.name for run in self.runs)], rows, title, color))
+            elif name != "peak_mb":
+                parts.append(text_table(*_figures(self.curves(name)), title, color))
+        return "\n".join(parts)
+
+
+def _figures(curves: list[Curve]) -> tuple[list[str], list[list[str]]]:
+    """Return the points of curves as a table: a row for each step."""
+    places = sorted({x for curve in curves for x, _ in curve.points})
+    values = [dict(curve.points) for curve in curves]
+    rows = [[f"{x:g}", *(f"{y[x]:.6g}" if x in y else "" for y in values)] for x in places]
+    return ["", *(curve.name for curve in curves)], rows
+
+
+def _goes_on(stage: str) -> bool:
+    """Whether the steps of a stage go on where those of the stage before ended."""
+    return stage in ("ibm1", "ibm2", "hmm", "mre", "em", "vb", "train", "learning")
+
+
+def _shown(part: Any) -> str:
+    if isinstance(part, tuple):
+        name, value = part
+        if name == "view":
+            return f"first {value} letters" if value else "whole words"
+        return f"{name} {value}"
+    return str(part)
+
+
+def _memory(run: Run) -> tuple[list[float], list[float]]:
+    seconds, x, y = 0.0, [], []
+    for step in run.steps:
+        seconds += float(step.get("seconds", 0.0))
+        if "peak_mb" in step:
+            x.append(seconds)
+            y.append(float(step["peak_mb"]))
+    return x, y
+
+
+def names_of(labels: Sequence[str]) -> Iterator[str]:
+    """Yield names that differ: the second of the same gets a number."""
+    seen: dict[str, int] = {}
+    for label in labels:
+        seen[label] = seen.get(label, 0) + 1
+        yield label if seen[label] == 1 else f"{label} ({seen[label]})"
