@@ -77,7 +77,8 @@ def _kind(given):
         if any(given[name] for name in module.ARGUMENTS):
             return kind
     raise UsageProblem(
-        "give what to look at: text and alignments (-s, -t, -a), files with trees, a model (-m), or logs of training (--log); see --help"
+        "give what to look at: text and alignments (-s, -t, -a), files with trees, a model (-m), or logs of training"
+        " (--log); see --help"
     )
 
 
