@@ -366,7 +366,7 @@ class TreeScorer(Scorer[TreeScore]):
     def _of_conll(self, text: Conll) -> Trees:
         tags = text.column(column_place(self.column))
         labels = text.column(COLUMNS["deprel"])
-        return Trees(text.heads(), text.offsets, labels, text.words, tags, text.sentence_lines())
+        return Trees(text.heads(), text.offsets, labels, text.words, tags, text.sentence_lines(), text)
 
 
 def _trees_of(items: list[Any], what: str) -> Trees:

@@ -24,9 +24,15 @@ from aligntools.metrics.attachment import PUNCTUATION
     click.option("--no-punct", is_flag=True, help="The same as --punct ud."),
     click.option(
         "--by",
-        type=click.Choice(["length", "distance", "tag"]),
+        type=click.Choice(["length", "distance", "tag", "relation"]),
         multiple=True,
-        help="Add attachment by length of the sentence, distance of the head, or gold tag.",
+        help="Add attachment by length of the sentence, distance of the head, gold tag, or relation (label too).",
+    ),
+    click.option("--confusion", is_flag=True, help="Add the most frequent wrong labels."),
+    click.option(
+        "--conll18",
+        is_flag=True,
+        help="Add the measures of the CoNLL 2018 shared task: LAS without subtypes, CLAS, MLAS, BLEX.",
     ),
     scoring.paired("UAS", "PARSED"),
 )
@@ -61,7 +67,10 @@ from aligntools.metrics.attachment import PUNCTUATION
 )
 @scoring.tests("UAS")
 @options.group("Messages", options.verbosity)  # fmt: skip
-def command(gold, hypotheses, punct, no_punct, by, bootstrap, paired, seed, json, output, quiet, verbose, **how):
+def command(
+    gold, hypotheses, punct, no_punct, by, confusion, conll18, bootstrap, paired, seed, json, output, quiet, verbose,
+    **how,
+):  # fmt: skip
     """Score dependency trees against gold trees: UAS, LAS, whole trees, roots.
 
     Files are CoNLL-X or CoNLL-U with the same words. UAS and LAS: words with the right head (and label, where both
@@ -75,5 +84,5 @@ def command(gold, hypotheses, punct, no_punct, by, bootstrap, paired, seed, json
     scorer = TreeScorer(gold, punct="ud" if no_punct else punct, **how)
     scoring.write_report(
         scorer, hypotheses, output, bootstrap=bootstrap, paired=paired, seed=seed, json=json, quiet=quiet,
-        verbose=verbose, by=by,
+        verbose=verbose, by=[*by, *["confusion"] * confusion, *["conll18"] * conll18],
     )  # fmt: skip

@@ -1,6 +1,7 @@
 """Attachment scores of dependency trees, what they are made of, and how far chance could explain them."""
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -8,8 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from aligntools.formats.conll import Conll
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics.base import Metric, Score, aligned, divide, percent
+from aligntools.metrics.conll18 import Measure, conll18
 
 #: Columns of the counts of a sentence: counted words; those with the right head, and with the right head and label;
 #: 1 for a sentence with counted words; 1 if all their heads are right; counted words under the root in the gold
@@ -20,6 +23,8 @@ LABELS = ("words", "heads", "labels", "sentences", "trees", "roots", "roots_righ
 #: Punctuation alone (the scorer of the CoNLL shared tasks 2006 and 2007); those that the gold tags call punctuation.
 PUNCTUATION = ("all", "conll", "ud")
 _TAGS = {b"PUNCT", b"."}
+#: What a breakdown can have that is no groups.
+_NO_GROUPS = ("confusion", "conll18")
 #: Labels that say no more than that a word is a root.
 _ROOTS = {b"root", b"ROOT"}
 
@@ -202,6 +207,8 @@ class Trees:
     words, tags : list of bytes or None
     lines : np.ndarray or None [shape=(sentences,), dtype=int64]
         Where each sentence begins in its file, for messages.
+    source : Conll or None
+        The whole file.
     """
 
     heads: np.ndarray
@@ -210,6 +217,7 @@ class Trees:
     words: list[bytes] | None = None
     tags: list[bytes] | None = None
     lines: np.ndarray | None = None
+    source: Conll | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -345,21 +353,30 @@ class TreeScore(Score):
         Parameters
         ----------
         kind : str
-            ``length`` of the sentence, ``distance`` of the head, or gold ``tag``.
+            ``length`` of the sentence, ``distance`` of the head, gold ``tag``, or ``relation``, where a word is right
+            whose label is, too.
 
         Raises
         ------
         UsageProblem
-            When there is no such kind, or the gold has no tags.
+            When there is no such kind, or the gold has no tags, or one of the two no labels.
         """
         gold, offsets = self.gold, self.gold.offsets
+        heads_right = gold.heads == self.hypothesis.heads
         if kind == "length":
             names, pair = [name for name, _ in LENGTHS], [length_groups(offsets)] * 2
         elif kind == "distance":
             names = [name for name, _ in DISTANCES]
             pair = [distance_groups(trees.heads, offsets) for trees in (gold, self.hypothesis)]
+        elif kind == "relation":
+            labels = self._labels()
+            kinds = sorted({*labels[0], *labels[1]})
+            numbers = {label: k for k, label in enumerate(kinds)}
+            names = [label.decode("utf-8", "replace") for label in kinds]
+            pair = [np.fromiter((numbers[label] for label in side), np.int64, len(side)) for side in labels]
+            heads_right = heads_right & (pair[0] == pair[1])
         elif kind != "tag":
-            raise UsageProblem(f"no groups by '{kind}'; there are length, distance and tag")
+            raise UsageProblem(f"no groups by '{kind}'; there are length, distance, tag and relation")
         elif gold.tags is None:
             raise UsageProblem("groups by tag need gold trees with tags")
         else:
@@ -367,11 +384,44 @@ class TreeScore(Score):
             numbers = {tag: k for k, tag in enumerate(kinds)}
             names = [tag.decode("utf-8", "replace") for tag in kinds]
             pair = [np.fromiter((numbers[tag] for tag in gold.tags), np.int64, len(gold.tags))] * 2
+        here = self._here()
+        return by_group(pair[0][here], pair[1][here], heads_right[here], names)
+
+    def _here(self) -> np.ndarray:
+        """Return which words were counted."""
         metric = self.metric
         assert isinstance(metric, Attachment)
-        here = metric.counted(gold) & np.repeat(self.counts[:, 0] > 0, np.diff(offsets))
-        right = (gold.heads == self.hypothesis.heads)[here]
-        return by_group(pair[0][here], pair[1][here], right, names)
+        return metric.counted(self.gold) & np.repeat(self.counts[:, 0] > 0, np.diff(self.gold.offsets))
+
+    def _labels(self) -> list[list[bytes]]:
+        """Return the labels of both sides, as far as they are compared."""
+        metric = self.metric
+        assert isinstance(metric, Attachment)
+        found = []
+        for side, what in (self.gold, "the gold trees have"), (self.hypothesis, "the other trees have"):
+            if side.labels is None or not side.named:
+                raise UsageProblem(f"relations need labels on both sides, and {what} none")
+            found.append(side.labels if metric.subtypes else [label.split(b":")[0] for label in side.labels])
+        return found
+
+    def confusions(self, most: int = 20) -> list[tuple[str, str, int]]:
+        """Return (gold label, other label, words) of the most frequent wrong labels."""
+        here = self._here().tolist()
+        pairs = Counter((g, h) for g, h, counts in zip(*self._labels(), here, strict=True) if counts and g != h)
+        ranked = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))[:most]
+        return [(g.decode("utf-8", "replace"), h.decode("utf-8", "replace"), n) for (g, h), n in ranked]
+
+    def conll18(self) -> dict[str, Measure]:
+        """Return the measures of the CoNLL 2018 shared task; they are of all words, whatever counts elsewhere.
+
+        Raises
+        ------
+        UsageProblem
+            When the trees are not from files in CoNLL-U.
+        """
+        if self.gold.source is None or self.hypothesis.source is None:
+            raise UsageProblem("the measures of CoNLL 2018 need both sides in CoNLL-U")
+        return conll18(self.gold.source, self.hypothesis.source)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures by name."""
@@ -389,17 +439,37 @@ class TreeScore(Score):
         return f"gold: {self.words} words in {self.sentences} sentences count"
 
     def breakdown(self, by: tuple[str, ...]) -> dict[str, Any]:
-        """Return the groups of each kind in ``by``."""
-        found = {
+        """Return the groups of each kind in ``by``, and what else it names: ``confusion``, ``conll18``."""
+        groups = {
             kind: [asdict(g) | {"recall": g.recall, "precision": g.precision} for g in self.groups(kind)]
             for kind in dict.fromkeys(by)
+            if kind not in _NO_GROUPS
         }
-        return {"by": found} if found else {}
+        found: dict[str, Any] = {"by": groups} if groups else {}
+        if "confusion" in by:
+            found["confusions"] = [{"gold": g, "predicted": h, "words": n} for g, h, n in self.confusions()]
+        if "conll18" in by:
+            found["conll18"] = {
+                name: {"precision": one.precision, "recall": one.recall, "f1": one.f1}
+                for name, one in self.conll18().items()
+            }
+        return found
 
     def breakdown_lines(self, name: str, by: tuple[str, ...]) -> Iterator[str]:
-        """Yield a table for each kind in ``by``."""
+        """Yield a table for each kind in ``by``, and for what else it names."""
         for kind in dict.fromkeys(by):
+            if kind in _NO_GROUPS:
+                continue
             table = [[kind, "gold", "parsed", "recall", "precision"]]
             for g in self.groups(kind):
                 table.append([g.name, str(g.gold), str(g.predicted), percent(g.recall), percent(g.precision)])
             yield from ("", f"{name} by {kind}:", *aligned(table))
+        if "confusion" in by:
+            rows = [[g, h, str(n)] for g, h, n in self.confusions()]
+            yield from ("", f"{name}, most frequent wrong labels:", *aligned([["gold", "parsed", "words"], *rows]))
+        if "conll18" in by:
+            rows = [
+                [m, percent(one.precision), percent(one.recall), percent(one.f1)] for m, one in self.conll18().items()
+            ]
+            head = ["measure", "precision", "recall", "F1"]
+            yield from ("", f"{name}, as CoNLL 2018 scored it:", *aligned([head, *rows]))

@@ -132,6 +132,20 @@ def test_what_does_not_fit(file, texts, command_inside):
     fails(command_inside("eval-uas", "-", "-"), "standard input", status=2)
 
 
+def test_relations_confusions_and_the_shared_task(texts, command_inside):
+    gold, parsed = texts
+    found = scores(command_inside, "--by", "relation", "--confusion", "--conll18", gold, parsed)["results"][0]
+    rows = {row["name"]: (row["gold"], row["predicted"], row["right_gold"]) for row in found["by"]["relation"]}
+    assert rows["punct"] == (2, 1, 0)
+    assert rows["x"] == (1, 1, 1)
+    assert {"gold": "nsubj:x", "predicted": "nsubj:y", "words": 1} in found["confusions"]
+    assert found["conll18"]["LAS"]["f1"] == 3 / 8  # without subtypes
+    assert found["conll18"]["CLAS"]["recall"] == 2 / 4
+    text = command_inside("eval-uas", "--conll18", "--confusion", gold, parsed).stdout.decode()
+    assert "parsed, as CoNLL 2018 scored it:" in text
+    assert "parsed, most frequent wrong labels:" in text
+
+
 def test_columns_that_nothing_predicted_are_said(file, texts, command_inside):
     gold, parsed = texts
     copy = file("copy", gold.read_bytes() if hasattr(gold, "read_bytes") else conll(GOLD))
