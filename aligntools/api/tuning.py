@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
+from aligntools.api.engines import Where, engines_of, mapping_of
 from aligntools.api.grammars import Grammar, grammar_of, joined
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.sentences import PathLike, Text, read_lines
@@ -45,7 +46,7 @@ def tune(
     choose: Choice = "all", temperature: float = TuningSettings.temperature, restarts: int = TuningSettings.restarts,
     pop_limit: int = DecoderSettings.pop_limit, span_limit: int = DecoderSettings.span_limit,
     checkpoint: PathLike | None = None, verify: bool = True, seed: int = TuningSettings.seed,
-    threads: int | None = None, progress: Progress = None,
+    threads: int | None = None, progress: Progress = None, **where: Unpack[Where],
 ) -> TranslationWeights:  # fmt: skip
     """Learn the weights of a translation system (Li, Wang, Eisner & Khudanpur 2011, "Minimum imputed risk").
 
@@ -103,6 +104,9 @@ def tune(
         Neither the number of threads (all cores if not given) nor an interruption changes the weights.
     progress : callable or bool, optional
         Called with a `Step` for each text imputed and each round, with its BLEU.
+    **where
+        ``workers``, ``cluster``, ``cluster_file`` and ``tmpdir``, as for `align_in_parts`: what decodes the text of a
+        round. It does not change the weights.
 
     Raises
     ------
@@ -126,12 +130,13 @@ def tune(
     for chosen in (settings, decoding, imputation):
         chosen.check()
     BIGRAMS_RANGE.check("bigrams", bigrams)
+    engines_of(where)  # first: what excludes each other is soon found
     _check(supervised, references, monolingual, reverse_grammar, reverse_weights, impute, choose, checkpoint)
     texts = _texts(supervised, references, monolingual)
     reverse = _reverse(reverse_grammar, reverse_lm, reverse_weights, span_limit, verify) if monolingual else None
     folder = None if checkpoint is None else os.fspath(checkpoint)
     how = settings, decoding, imputation, choose, folder
-    return _learn(how, grammar, lm, texts, reverse, start, tags, bigrams, verify, threads, progress)
+    return _learn(how, grammar, lm, texts, reverse, start, tags, bigrams, verify, threads, progress, where)
 
 
 def _learn(
@@ -146,6 +151,7 @@ def _learn(
     verify: bool,
     threads: int | None,
     progress: Progress,
+    where: Where,
 ) -> TranslationWeights:
     """Impute, read the grammar as far as the texts need it, and learn."""
     from aligntools.translating.tuning.learning import Learner, starting_weights
@@ -158,8 +164,8 @@ def _learn(
 
     supervised, references, monolingual = texts
     begin = weights_of(start)
-    with pool_of(threads) as pool:
-        learner = Learner(*how, tell, pool)
+    with pool_of(threads) as pool, mapping_of(where, pool) as blocks:
+        learner = Learner(*how, tell, pool, blocks)
         by_rule = how[2].impute == "rules" and bool(monolingual)
         imputed = []
         if reverse is not None and not by_rule:

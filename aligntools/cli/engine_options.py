@@ -26,3 +26,13 @@ def engines(o):
     chosen = Engines(o.pop("workers"), o.pop("cluster"), o.pop("cluster_file"), o.get("max_memory"))
     chosen.check()
     return chosen
+
+
+def asked(o):
+    """Tell whether a command's options ask for other processes."""
+    return any(o[name] is not None for name in ("workers", "cluster", "cluster_file"))
+
+
+def where(o):
+    """Return a command's options as functions take them that work in one process, several or on a cluster."""
+    return {name: o[name] for name in ("workers", "cluster", "cluster_file", "tmpdir")}

@@ -1,10 +1,11 @@
 """``aligntools imputed-risk``: learn a translation system's weights, from bitext and from target text alone."""
 
+import contextlib
 import sys
 
 import click
 
-from aligntools.cli import options
+from aligntools.cli import engine_options, notices, options
 from aligntools.ground.errors import UsageProblem
 from aligntools.translating.settings import (
     BIGRAMS_RANGE,
@@ -89,6 +90,7 @@ def _choice(name, kinds, default, help):
     options.setting("--pop-limit", of=DecoderSettings, help="Most items taken in a cell of the decoder's chart."),
     options.setting("--span-limit", of=DecoderSettings, help="Most words that a rule covers."),
 )
+@engine_options.group
 @options.group(
     "Resources",
     click.option("--checkpoint", metavar="DIR",
@@ -127,7 +129,8 @@ def command(grammar, lm, supervised, references, output, samples, no_reverse_lm,
     from aligntools.api.tuning import tune
 
     report = (lambda step: None) if quiet else (lambda step: _tell(step, verbose))
-    tune(grammar, lm, supervised, references, progress=report, **given).save(output)
+    with notices.shown(quiet) if engine_options.asked(given) else contextlib.nullcontext():
+        tune(grammar, lm, supervised, references, progress=report, **given).save(output)
 
 
 def _tell(step, verbose):

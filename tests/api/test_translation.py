@@ -293,6 +293,17 @@ def test_tuning_is_what_the_command_does(grammar, model, texts, tmp_path):
     assert steps[1].figures["bleu"][0] == pytest.approx(found.about["bleu"], abs=0.01) or found.about["round"] == 0
 
 
+def test_tuning_on_a_cluster(grammar, model, texts, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    source, target, _ = texts
+    options = {"rounds": 2, "pop_limit": 10, "n_best": 10}
+    expected = at.tune(grammar, model, source[:12], [target[:12]], **options)
+    running = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 60}
+    with distributed.LocalCluster(processes=False, **running) as cluster:
+        where = {"cluster": cluster.scheduler_address, "tmpdir": tmp_path}
+        assert at.tune(grammar, model, source[:12], [target[:12]], **options, **where) == expected
+
+
 def test_what_cannot_be_tuned(grammar, model, texts):
     source, target, _ = texts
     for given, how, problem in (

@@ -154,6 +154,22 @@ def test_threads_change_nothing_and_a_start_is_taken(learn, supervised, reverse)
     assert bleus(done) == [pytest.approx(json.loads(first.read_text())["about"]["bleu"], abs=0.01)]
 
 
+@pytest.mark.parametrize(
+    "options",
+    [("--rounds", 2, "--samples", 2), ("--forest", "--loss", "linear"), ("--impute", "rules", "--method", "mert")],
+    ids=str,
+)
+def test_workers_change_nothing(learn, supervised, reverse, tmp_path, options):
+    given = (*supervised, *reverse, *options)
+    files = []
+    for own in ((), ("--workers", 2, "--tmpdir", tmp_path)):
+        done, path = learn(*given, *own)
+        assert done.returncode == 0, done.stderr
+        files.append((path.read_bytes(), done.stderr))
+    assert files[0] == files[1]
+    assert not list(tmp_path.glob("aligntools.*"))
+
+
 def test_the_round_that_is_written(learn, supervised, systems, reverse, file):
     lines = (systems / "dev.en").read_bytes().splitlines(keepends=True)
     wrong = file("turned.en", b"".join(lines[:8] + lines[:7:-1]))  # or all are perfect

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from aligntools.formats.block_maps import BlockMap
 from aligntools.formats.grammar import GrammarRules
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import Pool
@@ -16,7 +17,7 @@ from aligntools.translating.settings import DecoderSettings, ImputationSettings,
 from aligntools.translating.text import Lines
 from aligntools.translating.tuning.imputation import IMPUTED, compose
 from aligntools.translating.tuning.tuning import Round, TuningState, fingerprint, load_state, save_state, tune
-from aligntools.translating.tuning.tuning_sets import impute_text, tuning_set
+from aligntools.translating.tuning.tuning_sets import SystemInWorkers, impute_text, tuning_set
 from aligntools.translating.tuning.weights import default_weights, in_order
 
 #: Where the state of a run is kept in the folder for checkpoints.
@@ -40,6 +41,8 @@ class Learner:
     tell : callable
         Called with what was done, and figures.
     pool : Pool
+    blocks : BlockMap or None
+        Decodes in workers; None: here.
     """
 
     tuning: TuningSettings
@@ -49,6 +52,10 @@ class Learner:
     checkpoint: str | None
     tell: Callable[[str, dict[str, Any]], None]
     pool: Pool
+    blocks: BlockMap | None = None
+
+    def _workers(self, system: System) -> SystemInWorkers | None:
+        return None if self.blocks is None else SystemInWorkers(self.blocks, system)
 
     def system(self, rules: GrammarRules, lm: NgramModel | None, weights, full_states: bool = False) -> System:
         """Return a system with the decoder's settings."""
@@ -62,7 +69,8 @@ class Learner:
         system = self.system(rules, reverse.lm, in_order(reverse.path, reverse.weights, names))
         s = self.imputation
         seed = self.tuning.seed + number
-        sources, found = impute_text(system, text, s.impute, s.n_sources, s.reverse_gamma, seed, self.pool)
+        sources, found = impute_text(system, text, s.impute, s.n_sources, s.reverse_gamma, seed, self.pool,
+                                     self._workers(system))  # fmt: skip
         self.tell("imputing", {"sources": len(sources), "sentences": len(text)})
         return ImputedText(sources, found.groups, found.weights)
 
@@ -104,18 +112,21 @@ class Learner:
         system = self.system(rules, lm, start, self.tuning.forest)
         names = [*system.features, *([IMPUTED] if by_rule else [])]
         frozen = {len(names) - 1: 1.0} if by_rule else {}
-        made = []
+        made, workers = [], self._workers(system)
         if supervised is not None:
-            made.append(tuning_set(system, supervised, references, names=names, pool=self.pool))
+            made.append(tuning_set(system, supervised, references, names=names, pool=self.pool, workers=workers))
         share, alone = self.imputation.monolingual_weight, supervised is None or self.choose != "supervised"
         for one in imputed:
             weights = share * one.weights
-            made.append(tuning_set(system, one.sources, monolingual, one.groups, weights, alone, names, self.pool))
+            made.append(
+                tuning_set(system, one.sources, monolingual, one.groups, weights, alone, names, self.pool, workers)
+            )
         if by_rule and reverse is not None:
             composed = self._composed(reverse, monolingual, system, lm)
+            workers = self._workers(composed)
             for text in monolingual:
                 equal = np.full(len(text), share)
-                made.append(tuning_set(composed, text, monolingual, None, equal, alone, names, self.pool))
+                made.append(tuning_set(composed, text, monolingual, None, equal, alone, names, self.pool, workers))
         state = self._rounds(made, names, [*system.weights, *([1.0] if by_rule else [])], frozen, rules, lm)
         best, learned = state.best_round, state.best
         self.tell("best", {"round": best.number, "bleu": best.score})

@@ -43,6 +43,8 @@ class TuningSet:
         What each counts: 1, or the probability of an imputed sentence times what imputed sentences count.
     counted : bool
         Its BLEU decides which round is the best.
+    in_workers : callable or None
+        Does what `search` does, in workers.
     """
 
     decode: Callable[[np.ndarray], Hypergraph]
@@ -50,6 +52,16 @@ class TuningSet:
     groups: np.ndarray
     weights: np.ndarray
     counted: bool = True
+    in_workers: Callable[[np.ndarray, int, bool], tuple[CandidateLists, Hypergraph | None]] | None = None
+
+    def search(
+        self, weights: np.ndarray, k: int, whole: bool, pool: Pool | None
+    ) -> tuple[CandidateLists, Hypergraph | None]:
+        """Return the k best translations of each sentence and, if the ``whole`` is wanted, the hypergraphs."""
+        if self.in_workers is not None:
+            return self.in_workers(weights, k, whole)
+        h = self.decode(weights)
+        return derivations.k_best(h, edge_scores(h, weights, pool=pool), len(weights), k, pool=pool), h
 
 
 @dataclass
@@ -174,10 +186,8 @@ def _decode(parts, state, settings, frozen, pool):
     weights = risk.with_frozen(state.weights, frozen, gamma)
     found, scores, ratios, total, size, new = [], [], [], 0.0, 0, False
     for number, part in enumerate(parts):
-        h = part.decode(weights)
-        edges = edge_scores(h, weights, pool=pool)
         on_forest = settings.forest and settings.method == "risk"
-        lists = derivations.k_best(h, edges, len(weights), 1 if on_forest else settings.n_best, pool=pool)
+        lists, h = part.search(weights, 1 if on_forest else settings.n_best, on_forest, pool)
         counts = linear_bleu.corpus_statistics(lists, part.references, part.groups, part.weights, pool)
         scores.append(100 * float(bleu.corpus_bleu(counts)))
         ratios.append(float(counts[LENGTH] / max(counts[REFERENCE], 1e-9)))
@@ -185,6 +195,7 @@ def _decode(parts, state, settings, frozen, pool):
             total = total + counts
         before = state.lists[number]
         if on_forest:
+            assert h is not None
             merged = h if before is None else united(before, h)
             new, size = True, size + merged.edges
         else:

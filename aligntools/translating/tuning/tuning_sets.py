@@ -2,20 +2,96 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from aligntools.formats.bitext import Side
-from aligntools.ground.parallel import Pool
+from aligntools.formats.block_maps import BlockMap
+from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.translating.decoding.decoder import Sentences, System
+from aligntools.translating.forest import derivations
+from aligntools.translating.forest.candidates import CandidateLists
+from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, join
 from aligntools.translating.text import Lines
 from aligntools.translating.tuning.imputation import Imputed, impute
 from aligntools.translating.tuning.linear_bleu import References
 from aligntools.translating.tuning.tuning import TuningSet
 
+#: Jobs of a text that workers decode.
+JOBS = 64
+
+
+class SystemInWorkers:
+    """A system with which workers decode the sentences of a text.
+
+    Parameters
+    ----------
+    blocks : BlockMap
+    system : decoder.System
+    """
+
+    def __init__(self, blocks: BlockMap, system: System) -> None:
+        self._blocks, self._system = blocks, blocks.keep(system)
+
+    def search(
+        self, sentences: Sentences, weights: np.ndarray, order: np.ndarray, k: int, whole: bool
+    ) -> tuple[CandidateLists, Hypergraph | None]:
+        """Return the k best translations of each sentence and, if the ``whole`` is wanted, the hypergraphs.
+
+        Parameters
+        ----------
+        sentences : decoder.Sentences
+        weights : float64 [features]
+        order : int32 [system's features]
+            The number of each of the system's features among these.
+        k : int
+        whole : bool
+        """
+        found = self._found(sentences, partial(_search, self._system, weights, order, k, whole))
+        lists, forests = zip(*found, strict=True)
+        return lists[0].followed(*lists[1:]), join(forests) if whole else None
+
+    def forest(self, sentences: Sentences) -> Hypergraph:
+        """Return the hypergraph of each sentence, under the system's own weights."""
+        return join(self._found(sentences, partial(_forest, self._system)))
+
+    def _found(self, sentences, job):
+        runs = balanced_blocks(np.diff(sentences.offsets) + 1, JOBS) or [(0, 0)]
+        return list(self._blocks.run("decoding", job, (_part(sentences, *run) for run in runs)))
+
+
+def _part(sentences, begin, end):
+    """Return some of the sentences."""
+    a, b = sentences.offsets[[begin, end]]
+    return replace(
+        sentences, tokens=sentences.tokens[a:b], passed=sentences.passed[a:b],
+        offsets=sentences.offsets[begin : end + 1] - a,
+    )  # fmt: skip
+
+
+def _search(system, weights, order, k, whole, sentences, pool):
+    """Do a job of `SystemInWorkers.search`."""
+    own = weights[order]
+    used = system.made(lambda plain: plain.with_weights(own), own.tobytes())
+    h = _renumbered(used.forest(sentences, pool), order)
+    lists = derivations.k_best(h, edge_scores(h, weights, pool=pool), len(weights), k, pool=pool)
+    return lists, h if whole else None
+
+
+def _forest(system, sentences, pool):
+    """Do a job of `SystemInWorkers.forest`."""
+    return system.get().forest(sentences, pool)
+
+
+def _renumbered(forest, order):
+    plain = np.array_equal(order, np.arange(len(order)))
+    return forest if plain else replace(forest, feature_ids=order[forest.feature_ids])
+
 
 def tuning_set(
     system, text: Lines, references: Sequence[Lines], groups=None, weights=None, counted=True, names=None,
-    pool: Pool | None = None,
+    pool: Pool | None = None, workers: SystemInWorkers | None = None,
 ) -> TuningSet:  # fmt: skip
     """Return sentences that a system translates, with their references.
 
@@ -29,6 +105,8 @@ def tuning_set(
         See `tuning.TuningSet`; if not given, each sentence has the reference of its own number, and the weight 1.
     names : sequence of str, optional
         The features that are tuned, in order, where they are not the system's; all of the system's are among them.
+    workers : SystemInWorkers, optional
+        What decodes, with the same system.
     """
     sentences = system.encode(text.words, text.offsets)
     table = References.of([Side(system.encode_target(r.words, sentences), r.offsets) for r in references])
@@ -36,17 +114,19 @@ def tuning_set(
     weights = np.ones(len(text)) if weights is None else np.asarray(weights, np.float64)
     place = {name: k for k, name in enumerate(names or system.features)}
     order = np.array([place[name] for name in system.features], np.int32)
-    plain = np.array_equal(order, np.arange(len(order)))
 
     def decode(weights):
-        found = system.with_weights(weights[order]).forest(sentences, pool)
-        return found if plain else replace(found, feature_ids=order[found.feature_ids])
+        return _renumbered(system.with_weights(weights[order]).forest(sentences, pool), order)
 
-    return TuningSet(decode, table, groups, weights, counted)
+    made = TuningSet(decode, table, groups, weights, counted)
+    if workers is not None:
+        made.in_workers = lambda weights, k, whole: workers.search(sentences, weights, order, k, whole)
+    return made
 
 
 def impute_text(
-    system, text: Lines, how="kbest", k=1, gamma=1.0, seed=1, pool: Pool | None = None
+    system, text: Lines, how="kbest", k=1, gamma=1.0, seed=1, pool: Pool | None = None,
+    workers: SystemInWorkers | None = None,
 ) -> tuple[Lines, Imputed]:  # fmt: skip
     """Impute sources of target sentences.
 
@@ -58,6 +138,8 @@ def impute_text(
         Target sentences.
     how, k, gamma, seed
         See `imputation.impute`.
+    workers : SystemInWorkers, optional
+        What decodes, with the same system.
 
     Returns
     -------
@@ -66,5 +148,6 @@ def impute_text(
         Of which sentence each is, and with what probability.
     """
     sentences = system.encode(text.words, text.offsets)
-    found = impute(system.forest(sentences, pool), system.weights, how, k, gamma, seed, pool)
+    forest = system.forest(sentences, pool) if workers is None else workers.forest(sentences)
+    found = impute(forest, system.weights, how, k, gamma, seed, pool)
     return Lines(system.names(sentences)(found.candidates.words), found.candidates.word_offsets), found
