@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Iterator
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Unpack
 
 from aligntools.aligning.settings import (
     LONGEST_RANGE,
@@ -14,6 +14,7 @@ from aligntools.aligning.settings import (
     Symmetrization,
 )
 from aligntools.api.alignments import Alignment, Alignments
+from aligntools.api.engines import Where, engines_of, mapping
 from aligntools.api.texts import InputFormat, Sentence, Sentences, paths_of
 from aligntools.api.threads import pool_of
 from aligntools.ground.errors import UsageProblem
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Sentence pairs decided on at a time, so that long texts need no temporaries as long as they are.
 PART = 50_000
+#: Lines of a file that are aligned together, at most.
+_LINES = 10_000
 _DECISIONS = DecisionSettings()
 
 
@@ -132,7 +135,7 @@ class Aligner:
         symmetrize: Symmetrization = _DECISIONS.symmetrize, flavor: Flavor = _DECISIONS.flavor,
         decode: Decoder = _DECISIONS.decode, threshold: float | None = _DECISIONS.threshold, max_length: int = 2000,
         strict: bool = False, input_format: InputFormat = "auto", unbuffered: bool = False,
-        max_memory: int | None = None, threads: "int | Pool | None" = None,
+        max_memory: int | None = None, threads: "int | Pool | None" = None, **where: Unpack[Where],
     ) -> Iterator[Alignment]:  # fmt: skip
         """Align sentence pairs as they come, in constant memory: one `Alignment` for each pair, always.
 
@@ -161,6 +164,9 @@ class Aligner:
             Bytes.
         threads : int or None
             None: all cores. The result does not depend on it.
+        **where
+            ``workers``, ``cluster``, ``cluster_file`` and ``tmpdir``, as for `align_in_parts`: what does the work. The
+            result does not depend on it either.
 
         Yields
         ------
@@ -183,7 +189,7 @@ class Aligner:
         for block in self.align_blocks(
             sources, targets, symmetrize=symmetrize, flavor=flavor, decode=decode, threshold=threshold,
             max_length=max_length, strict=strict, input_format=input_format, unbuffered=unbuffered,
-            max_memory=max_memory, threads=threads,
+            max_memory=max_memory, threads=threads, **where,
         ):  # fmt: skip
             yield from block
 
@@ -193,7 +199,7 @@ class Aligner:
         decode: Decoder = _DECISIONS.decode, threshold: float | None = _DECISIONS.threshold, max_length: int = 2000,
         strict: bool = False, input_format: InputFormat = "auto", unbuffered: bool = False,
         max_memory: int | None = None, directions: bool = True, counter: "PriorCounter | None" = None,
-        threads: "int | Pool | None" = None,
+        threads: "int | Pool | None" = None, **where: Unpack[Where],
     ) -> Iterator[Alignments]:  # fmt: skip
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed.
 
@@ -202,25 +208,32 @@ class Aligner:
         directions : bool
             Find the links of the single directions too.
         counter : PriorCounter or None
-            Counts the links of both directions.
+            Counts the links of both directions; in this process alone.
         """
-        from aligntools.aligning.applying.decisions import decided
         from aligntools.aligning.memory import cells_within
-        from aligntools.formats.corpus import Skipped
+        from aligntools.api.aligning_blocks import JOB, aligned_by
         from aligntools.formats.pharaoh import concatenate
 
         decisions = DecisionSettings(symmetrize, flavor, decode, threshold).checked()
+        engines = engines_of(where)
+        if engines.asked:
+            if unbuffered or counter is not None:
+                what = "unbuffered pairs are aligned" if unbuffered else "links are counted"
+                raise UsageProblem(f"{what} in this process; leave out the workers")
+            texts = self.texts(sources, targets, max_length, strict, input_format, False, JOB)
+            cells = None if max_memory is None else cells_within(max_memory // ((engines.workers or 1) + 1))
+            job = partial(_align, decisions, cells, directions)
+            with pool_of(threads) as pool, mapping(engines, where.get("tmpdir"), pool) as blocks:
+                yield from aligned_by(blocks, self, job, texts)
+            return
         applier = self._applier if max_memory is None else self.applier(cells_within(max_memory))
         with pool_of(threads) as pool:
             for text in self.texts(sources, targets, max_length, strict, input_format, unbuffered):
-                skipped, links = text.skipped, []
-                for d in decided(applier, text, decisions, pool, directions or counter is not None):
+                links = []
+                for found in _aligned(applier, text, decisions, directions or counter is not None, pool):
                     if counter is not None:
-                        links.append((d.forward, d.reverse))
-                    yield Alignments(
-                        d.links, d.probabilities, d.forward, d.reverse, d.log_likelihood, d.lengths, skipped
-                    )
-                    skipped = Skipped()
+                        links.append((found.forward_table, found.reverse_table))
+                    yield found
                 if counter is not None:
                     counter.add(text, *(concatenate(column) for column in zip(*links, strict=True)))
 
@@ -249,5 +262,26 @@ class Aligner:
         yield from stream_bitext(
             **paths_of(sources, targets), source_vocabulary=model.source_vocabulary,
             target_vocabulary=model.target_vocabulary, lowercase=model.lowercase, max_length=max_length,
-            strict=strict, input_format=input_format, unbuffered=unbuffered,
+            strict=strict, input_format=input_format, unbuffered=unbuffered, block_lines=min(part, _LINES),
         )  # fmt: skip
+
+
+def _align(
+    decisions: DecisionSettings, cells: int | None, directions: bool, aligner: Aligner, text: "Bitext", pool: "Pool"
+) -> Iterator[Alignments]:
+    """Do a worker's job of `Aligner.align_blocks`."""
+    applier = aligner._applier if cells is None else aligner.applier(cells)
+    return _aligned(applier, text, decisions, directions, pool)
+
+
+def _aligned(
+    applier: "Applier", text: "Bitext", decisions: DecisionSettings, directions: bool, pool: "Pool"
+) -> Iterator[Alignments]:
+    """Yield the alignments of runs of a text in the model's ids."""
+    from aligntools.aligning.applying.decisions import decided
+    from aligntools.formats.corpus import Skipped
+
+    skipped = text.skipped
+    for d in decided(applier, text, decisions, pool, directions):
+        yield Alignments(d.links, d.probabilities, d.forward, d.reverse, d.log_likelihood, d.lengths, skipped)
+        skipped = Skipped()

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from aligntools.aligning.contrastive.settings import Constraint, ContrastiveSettings, Density, Method, Noise, Start
 from aligntools.aligning.settings import THRESHOLDS
 from aligntools.api.aligner import Aligner
 from aligntools.api.alignment import read_bitext, train_aligner
 from aligntools.api.alignments import Alignment, Alignments
+from aligntools.api.engines import Where, engines_of, mapping
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.texts import InputFormat, Sentence, Sentences
 from aligntools.api.threads import pool_of
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.tasks import GoldLearning
     from aligntools.aligning.contrastive.weights import Weights
+    from aligntools.aligning.model import AlignmentModel
     from aligntools.formats.corpus import Bitext
     from aligntools.formats.goldlinks import Gold
     from aligntools.ground.parallel import Pool
@@ -57,6 +59,11 @@ class ContrastiveAligner:
     def aligner(self) -> Aligner:
         """The base model."""
         return self._aligner
+
+    @property
+    def model(self) -> "AlignmentModel":
+        """The base model's vocabularies, settings and arrays."""
+        return self._aligner.model
 
     @property
     def weights(self) -> "Weights":
@@ -118,7 +125,7 @@ class ContrastiveAligner:
     def align_batch(
         self, sources: "Sentences | Bitext", targets: Sentences | None = None, *, max_length: int = 2000,
         strict: bool = False, input_format: InputFormat = "auto", unbuffered: bool = False,
-        threads: "int | Pool | None" = None,
+        threads: "int | Pool | None" = None, **where: Unpack[Where],
     ) -> Iterator[Alignment]:  # fmt: skip
         """Align sentence pairs as they come: one `Alignment` for each pair; see `Aligner.align_batch`.
 
@@ -141,25 +148,42 @@ class ContrastiveAligner:
             input_format=input_format,
             unbuffered=unbuffered,
             threads=threads,
+            **where,
         ):
             yield from block
 
     def align_blocks(
         self, sources: "Sentences | Bitext", targets: Sentences | None = None, *, max_length: int = 2000,
         strict: bool = False, input_format: InputFormat = "auto", unbuffered: bool = False,
-        threads: "int | Pool | None" = None,
+        threads: "int | Pool | None" = None, **where: Unpack[Where],
     ) -> Iterator[Alignments]:  # fmt: skip
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed."""
-        from aligntools.aligning.contrastive import tasks
-        from aligntools.formats.corpus import Skipped
+        from aligntools.api.aligning_blocks import JOB, aligned_by
 
+        engines = engines_of(where)
+        if unbuffered and engines.asked:
+            raise UsageProblem("unbuffered pairs are aligned in this process; leave out the workers")
+        part = JOB if engines.asked else PART
+        texts = self.aligner.texts(sources, targets, max_length, strict, input_format, unbuffered, part)
         with pool_of(threads) as pool:
-            finder = _candidate_finder(self.aligner, self.weights, pool, self._applier)
-            for text in self.aligner.texts(sources, targets, max_length, strict, input_format, unbuffered, PART):
-                skipped = text.skipped
-                for d in tasks.align(finder, text, self.weights, pool):
-                    yield Alignments(d.links, d.probabilities, None, None, d.log_likelihood, d.lengths, skipped)
-                    skipped = Skipped()
+            if engines.asked:
+                with mapping(engines, where.get("tmpdir"), pool) as blocks:
+                    yield from aligned_by(blocks, self, _align, texts)
+                return
+            for text in texts:
+                yield from _align(self, text, pool)
+
+
+def _align(aligner: ContrastiveAligner, text: "Bitext", pool: "Pool") -> Iterator[Alignments]:
+    """Yield the alignments of runs of a text in the model's ids."""
+    from aligntools.aligning.contrastive import tasks
+    from aligntools.formats.corpus import Skipped
+
+    finder = _candidate_finder(aligner.aligner, aligner.weights, pool, aligner._applier)
+    skipped = text.skipped
+    for d in tasks.align(finder, text, aligner.weights, pool):
+        yield Alignments(d.links, d.probabilities, None, None, d.log_likelihood, d.lengths, skipped)
+        skipped = Skipped()
 
 
 def _check_base(aligner: Aligner) -> None:

@@ -95,7 +95,7 @@ def command(**o):
     aligning.check_shapes(o, chosen)
     own = {n: o[n] for n in TRAINING}
     settings = {n: value for n, value in own.items() if not n.startswith("prior_")}
-    if aligning_parts.asked(chosen) or aligning_parts.must(o, settings):
+    if aligning_parts.asked(o, chosen) or aligning_parts.must(o, settings):
         aligning_parts.check(o, chosen)
         aligning_parts.run(o, aligner_settings(**settings))
         return

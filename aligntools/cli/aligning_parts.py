@@ -18,9 +18,18 @@ WHOLE = ("init_model", "priors", "save_priors", "ttable", "moses_dir")
 _OUTPUTS = ("output", "forward_output", "reverse_output", "scores")
 
 
-def asked(chosen) -> bool:
+#: What a saved model can be applied with, too: without it, they ask for parts.
+APPLYING = ("tmpdir", "workers", "cluster", "cluster_file")
+
+
+def asked(o, chosen) -> bool:
     """Tell whether options that were given ask for parts."""
-    return bool(set(ASKING) & chosen)
+    return bool(set(_asking(o)) & chosen)
+
+
+def _asking(o):
+    """Return the options that ask for parts beside the others."""
+    return [name for name in ASKING if not (o["model"] and name in APPLYING)]
 
 
 def must(o, settings) -> bool:
@@ -44,7 +53,7 @@ def check(o, chosen) -> None:
     ------
     UsageProblem
     """
-    asking = next((name for name in ASKING if name in chosen), None)
+    asking = next((name for name in _asking(o) if name in chosen), None)
     if asking is None:
         return
     flag = "--" + asking.replace("_", "-")

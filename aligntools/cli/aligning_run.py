@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aligntools.cli import ahead, notices
+from aligntools.cli import ahead, engine_options, notices
 from aligntools.cli.moses import MosesModel
 from aligntools.cli.reporting import Reporter
 from aligntools.cli.serving import until_terminated
@@ -168,7 +168,7 @@ def _apply(o, text, out, pool, reporter):
     skipped, n, counter = Skipped(), 0, _counter(o, direction)
     blocks = aligner.align_blocks(
         *text, **_decisions(o, out, pool), **{name: o[name] for name in READING},
-        unbuffered=o["unbuffered"], counter=counter,
+        unbuffered=o["unbuffered"], counter=counter, **(engine_options.where(o) if "workers" in o else {}),
     )  # fmt: skip
     with until_terminated(o["unbuffered"]):
         with reporter.stage("aligning"):

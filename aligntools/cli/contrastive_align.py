@@ -7,7 +7,7 @@ import click
 
 from aligntools.aligning.contrastive.settings import CONSTRAINTS, DENSITIES, METHODS, NOISE, STARTS, ContrastiveSettings
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import notices, options
+from aligntools.cli import engine_options, notices, options
 from aligntools.cli.aligning_run import READING
 from aligntools.ground.errors import UsageProblem
 
@@ -87,6 +87,7 @@ LEARNING = (
 @_tables
 @_learning
 @_search
+@engine_options.group
 @_limits
 def command(**o):
     """Align a parallel corpus by a log-linear model with features of the whole alignment.
@@ -118,6 +119,8 @@ def _check(o):
         )
     if o["weights"] and (o["gold"] or o["save_weights"]):
         raise UsageProblem("-w takes weights as they are; --gold and --save-weights are for learning them")
+    if o["unbuffered"] and engine_options.asked(o):
+        raise UsageProblem("--unbuffered answers each pair in this process; leave out --workers and --cluster")
     if o["unbuffered"] and not ((o["model"] or o["forward_table"]) and o["weights"]):
         raise UsageProblem("--unbuffered goes with -m and -w: learning needs the text first")
 
@@ -137,7 +140,7 @@ def _run(o, stack):
     out = stack.enter_context(writing(o["output"]))
     pool = stack.enter_context(pool_of(o["threads"]))
     stack.enter_context(notices.shown(o["quiet"]))
-    reading = {name: o[name] for name in READING} | {"threads": pool}
+    reading = {name: o[name] for name in READING} | {"threads": pool} | engine_options.where(o)
     search = {name: o[name] for name in ("beam", "constraint") if o[name]}
     base, text = _base(o, pool, reporter)
     if o["save_model"]:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import aligntools as at
+from aligntools.api import aligning_blocks
 from tests.cli.running import ROOT
 
 SAMPLES = ROOT / "data" / "samples"
@@ -125,6 +126,17 @@ def test_batches_stream(model, texts):
     assert asked == [0]
     next(found)
     assert asked == [0, 1]
+
+
+def test_workers_and_a_cluster_do_not_show(model, texts, tmp_path, monkeypatch):
+    monkeypatch.setattr(aligning_blocks, "JOB", 50)
+    expected = [(a.links, a.scores) for a in model.align_batch(*texts)]
+    assert [(a.links, a.scores) for a in model.align_batch(*texts, workers=2)] == expected
+    distributed = pytest.importorskip("distributed")
+    running = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": 60}
+    with distributed.LocalCluster(processes=False, **running) as cluster:
+        where = {"cluster": cluster.scheduler_address, "tmpdir": tmp_path}
+        assert [(a.links, a.scores) for a in model.align_batch(*texts, **where)] == expected
 
 
 def test_a_copy_and_many_threads_align_alike(model, texts, tmp_path):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.parts import memory as parts_memory
+from aligntools.api import aligning_blocks
 from aligntools.ground import memory
 from tests.cli.running import ROOT, program, run
 
@@ -60,6 +61,21 @@ def test_what_is_written_beside_the_links(tmp_path):
     assert (tmp_path / "again").read_bytes() == files["scores"].read_bytes()
 
 
+def test_a_saved_model_is_applied_in_workers(trained, tmp_path, monkeypatch):
+    monkeypatch.setattr(aligning_blocks, "JOB", 70)
+    found = []
+    for name, own in (("here", ()), ("workers", ("--workers", 2, "--tmpdir", tmp_path, "--max-memory", "3G"))):
+        files = {what: tmp_path / f"{name}.{what}" for what in ("forward", "scores")}
+        done = align("-m", trained / "model", *TEXT, *own, "--forward-output", files["forward"], "--scores",
+                     files["scores"], "--link-probabilities")  # fmt: skip
+        found.append(
+            (done.stdout, re.sub(rb" in .*/s\)", b"", done.stderr), *(path.read_bytes() for path in files.values()))
+        )
+    assert found[0] == found[1]
+    done = run("align", "-m", trained / "model", *TEXT, "--workers", 2, "--save-priors", tmp_path / "p", "-q")
+    assert done.stderr == b"error: links are counted in this process; leave out the workers\n"
+
+
 def test_pipes_pieces_and_tables_beside_links(expected):
     joint = b"".join(
         a + b" ||| " + b + b"\n"
@@ -97,7 +113,8 @@ def test_files_by_a_star_stay_files(files):
     (("-s", "*.de", "-t", "a.en"), b"both sides as patterns"),
     (("-i", "a.txt", "-o", "out/*.align", "--part-size", 9), b"--output has a star, and the text has none"),
     (("-i", "*.txt", "-o", "*.txt"), b"is the file that is read"),
-    (("-i", "a.txt", "--workers", 2, "-m", "model"), b"-m is about a text in memory"),
+    (("-i", "a.txt", "--part-size", 9, "-m", "model"), b"-m is about a text in memory"),
+    (("-i", "a.txt", "--workers", 2, "--checkpoint", "x", "-m", "model"), b"--checkpoint works a text in parts"),
     (("-i", "a.txt", "--workers", 2, "--model-type", "ibm1"), b"not ibm1"),
     (("-i", "a.txt", "--workers", 2, "--priors", "p"), b"--priors is about a text in memory"),
     (("-i", "a.txt", "--tmpdir", "nowhere"), b"nowhere is not a directory"),

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from aligntools.aligning.contrastive.features import NAMES
+from aligntools.api import aligning_blocks
 from tests.cli.running import fails, run
 from tests.conftest import SAMPLES
 
@@ -59,6 +60,30 @@ def test_weights_are_applied_to_the_same_bytes_whole_or_streaming(trained, learn
         stdin=text,
     )  # fmt: skip
     assert done.stdout.splitlines() == [b"", *expected.splitlines()[:5]]  # an answer to any line
+
+
+def test_workers_do_not_show(trained, learned, tmp_path, monkeypatch):
+    """Neither do the blocks that they get, in memory or as they come, with words that the model does not know."""
+    monkeypatch.setattr(aligning_blocks, "JOB", 70)
+    sides = [(SAMPLES / f"de-en.{x}").read_text().splitlines() for x in ("de", "en")]
+    text = "".join(f"{s} neu{n % 9} ||| {t} novum{n % 7}\n" for n, (s, t) in enumerate(zip(*sides, strict=True)))
+    given = "contrastive-align", "-m", trained / "model", "-i", "-"
+    learning = "--sentences", "20", "--passes", "1"
+    for own, bad in ((learning, b""), (("-w", learned / "weights"), b""), (("-w", learned / "weights"), b"x\n" * 300)):
+        stdin = text.encode() + b"\nno separator\n" + bad
+        found = [
+            run(*given, *own, *more, stdin=stdin)
+            for more in ((), ("--workers", 2, "--tmpdir", tmp_path, "--threads", 2))
+        ]
+        assert len({(done.returncode, re.sub(rb" in .*/s\)", b"", done.stderr)) for done in found}) == 1
+        assert found[0].returncode == bool(bad), found[0].stderr
+        if not bad:  # what is written before the text is refused depends on the blocks
+            assert found[0].stdout == found[1].stdout
+            assert found[0].stdout.count(b"\n") == 242
+    assert not list(tmp_path.iterdir())
+    done = run("contrastive-align", "-m", trained / "model", "-w", learned / "weights", *TEXT, "--workers", 1,
+               "--unbuffered")  # fmt: skip
+    assert fails(done, "--unbuffered answers each pair in this process", status=2)
 
 
 def test_what_is_learned_does_not_depend_on_how_the_text_is_read(tmp_path):
