@@ -2,35 +2,28 @@
 
 import logging
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from aligntools.api.engines import check_tmpdir
+from aligntools.api.engines import Engines
+from aligntools.api.extracting import AlignmentsInput, extraction_of, parts_of, whole_of
 from aligntools.api.progress import Progress, Step, reporter
-from aligntools.api.sentences import PathLike, Text, lines_of, read_lines, side_of
-from aligntools.api.threads import available_cores
-from aligntools.ground import memory
-from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.api.sentences import PathLike, Text, lines_of, side_of
+from aligntools.ground.errors import UsageProblem
 from aligntools.translating.settings import ExtractionSettings
-from aligntools.translating.text import Lines, numbered
+from aligntools.translating.text import Lines
 
 if TYPE_CHECKING:
     from aligntools.formats.bitext import Bitext
     from aligntools.formats.grammar import GrammarRules
-    from aligntools.formats.pharaoh import Links
     from aligntools.translating.grammar.extraction import Extraction, ExtractionFigures
 
 GrammarFormat: TypeAlias = Literal["hiero", "moses", "binary"]
 Phrases: TypeAlias = Literal["tight", "outer", "loose"]
 FeatureSet: TypeAlias = Literal["standard", "full", "cdec"]
-#: Word alignments: a Pharaoh file, what its reader returned, or for each pair a line such as ``0-0 1-2``, positions, or
-#: an `Alignment`.
-AlignmentsInput: TypeAlias = Union[PathLike, "Links", Iterable[Any]]
-
-_ANY_LENGTH = 2**31 - 1
 _log = logging.getLogger("aligntools")
 
 
@@ -189,6 +182,9 @@ def extract_grammar(
     tmpdir: PathLike | None = None,
     threads: int | None = None,
     progress: Progress = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    cluster_file: PathLike | None = None,
 ) -> Grammar:
     """Extract a hierarchical grammar from aligned text (Chiang 2007, "Hierarchical phrase-based translation", 3).
 
@@ -232,6 +228,8 @@ def extract_grammar(
         All cores if not given; neither this nor ``max_memory`` changes the grammar.
     progress : callable or bool, optional
         Called with a `Step` at the end, with what the extraction found.
+    workers, cluster, cluster_file
+        As for `align_in_parts`: what does the work, with files in ``tmpdir``. It does not change the grammar.
 
     Raises
     ------
@@ -251,8 +249,10 @@ def extract_grammar(
     [X] ||| ein Haus ||| a house ||| PhraseEgivenF=0 PhraseFgivenE=0 LexEgivenF=0 LexFgivenE=0
     """
     settings = ExtractionSettings(max_span, max_symbols, nonterminals, phrases, min_hole, keep, min_count, features)
-    extraction = _extraction(source, target, alignments, settings, text, index_base, max_memory, tmpdir, threads)
-    rules = extraction.grammar()
+    engines = Engines(workers, cluster, cluster_file, max_memory)
+    engines.check()
+    extraction = extraction_of(source, target, alignments, settings, text, index_base, max_memory, tmpdir, threads)
+    rules = whole_of(extraction, engines, tmpdir, threads)
     _report(extraction, progress)
     return Grammar(rules)
 
@@ -270,6 +270,9 @@ def extract_grammar_file(
     tmpdir: PathLike | None = None,
     threads: int | None = None,
     progress: Progress = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    cluster_file: PathLike | None = None,
     **settings: Any,
 ) -> "ExtractionFigures":
     """Extract a grammar and write it part by part, so that it is never in memory as a whole.
@@ -280,22 +283,30 @@ def extract_grammar_file(
         The file, which appears whole or not at all; ``-`` is standard output.
     format : str
         ``hiero``, ``moses`` or ``binary``; the last one is made in memory.
-    source, target, alignments, text, index_base, max_memory, tmpdir, threads, progress, **settings
+    source, target, alignments, text, index_base, max_memory, tmpdir, threads, progress, workers, cluster, cluster_file
         See `extract_grammar`.
+    **settings
+        As well.
 
     Returns
     -------
     ExtractionFigures
         Rules found and written, source and target sides, sorted runs.
     """
+    from aligntools.formats import files
     from aligntools.formats.grammar_files import write_grammar
     from aligntools.formats.grammar_text import write_text
 
-    extraction = _extraction(
+    engines = Engines(workers, cluster, cluster_file, max_memory)
+    engines.check()
+    extraction = extraction_of(
         source, target, alignments, ExtractionSettings(**settings), text, index_base, max_memory, tmpdir, threads
     )
     if format == "binary":
-        write_grammar(os.fspath(path), extraction.grammar(), "binary")
+        write_grammar(os.fspath(path), whole_of(extraction, engines, tmpdir, threads), "binary")
+    elif engines.asked:
+        with files.writing(os.fspath(path)) as out:
+            out.writelines(parts_of(extraction, engines, tmpdir, threads, format))
     else:
         write_text(os.fspath(path), extraction.parts(), format)
     _report(extraction, progress)
@@ -310,99 +321,6 @@ def _report(extraction: "Extraction", progress: Progress) -> None:
     if figures.unwritable:
         words = "'|||', '[X]' or the like, which the format cannot express"
         _log.info("%d rules left out with words such as %s", figures.unwritable, words)
-
-
-def _extraction(
-    source: "Text | Bitext",
-    target: Text | None,
-    alignments: AlignmentsInput | None,
-    settings: ExtractionSettings,
-    text: Text | None,
-    index_base: int,
-    max_memory: int | None,
-    tmpdir: PathLike | None,
-    threads: int | None,
-) -> "Extraction":
-    """Read what is given and prepare the extraction."""
-    most = settings.max_memory
-    settings = settings if max_memory is None else replace(settings, max_memory=max_memory)
-    settings.check()
-    check_tmpdir(tmpdir)
-    if alignments is None:
-        raise UsageProblem("a grammar needs alignments: one for each sentence pair")
-    from aligntools.formats import pharaoh
-    from aligntools.translating.grammar.extraction import Extraction
-
-    links, name = _links(alignments, index_base)
-    bitext = _bitext(source, target)
-    if len(links) != len(bitext):
-        found = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs; they must have the same number"
-        raise DataError(name, None, found)
-    lengths = bitext.source.lengths(), bitext.target.lengths()
-    pharaoh.check_range(links, *lengths, path=name, index_base=index_base)
-    tables = memory.for_tables(max_memory, most)
-    return Extraction(
-        bitext, links, settings, text=None if text is None else side_of(text),
-        threads=available_cores() if threads is None else threads, max_memory=tables,
-        folder=None if tmpdir is None else os.fspath(tmpdir),
-    )  # fmt: skip
-
-
-def _bitext(source: "Text | Bitext", target: Text | None) -> "Bitext":
-    """Return both texts as a bitext, in the case that they have."""
-    from aligntools.formats.bitext import Bitext, Skipped, read_bitext
-
-    if isinstance(source, Bitext):
-        return source
-    if target is None:
-        raise UsageProblem("a grammar needs two texts: source and target, or what read_bitext returns")
-    if isinstance(source, str | os.PathLike) and isinstance(target, str | os.PathLike):
-        return read_bitext(os.fspath(source), os.fspath(target), lowercase=False, max_length=_ANY_LENGTH)
-    sides = read_lines(source), read_lines(target)
-    if len(sides[0]) != len(sides[1]):
-        raise DataError(
-            sides[1].name, None, f"{len(sides[1])} sentences, but the source text has {len(sides[0])}; they must have"
-            " the same number",
-        )  # fmt: skip
-    lengths = [np.diff(side.offsets) for side in sides]
-    blank = (lengths[0] == 0) | (lengths[1] == 0)
-    (first, words), (second, others) = (numbered([_without(side, blank)]) for side in sides)
-    skipped = Skipped()
-    skipped.counts["blank"] = int(blank.sum())
-    if blank.any():
-        skipped.first["blank"] = int(np.argmax(blank)) + 1
-    return Bitext(first, second, words, others, skipped)
-
-
-def _without(side: Lines, blank: np.ndarray) -> Lines:
-    """Return a text with some sentences emptied."""
-    if not blank.any():
-        return side
-    ends = side.offsets.tolist()
-    rows = [[] if gone else side.words[a:b] for a, b, gone in zip(ends, ends[1:], blank.tolist(), strict=False)]
-    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
-    return Lines([word for row in rows for word in row], offsets, side.name)
-
-
-def _links(alignments: AlignmentsInput, index_base: int) -> "tuple[Links, str]":
-    """Return links, and what messages call them."""
-    from aligntools.formats.pharaoh import Links, parse_pharaoh, read_pharaoh
-
-    if isinstance(alignments, Links):
-        return alignments, "<alignments>"
-    if isinstance(alignments, str | os.PathLike):
-        return read_pharaoh(os.fspath(alignments), index_base=index_base), os.fspath(alignments)
-    rows: list[str] = []
-    for given in alignments:
-        if isinstance(given, str):
-            rows.append(given.strip())
-            continue
-        links: Any = getattr(given, "links", given)
-        pairs: Sequence[tuple[int, int]] = sorted({(int(i), int(j)) for i, j in links})
-        base = 0 if hasattr(given, "links") else index_base
-        rows.append(" ".join(f"{i - base + index_base}-{j - base + index_base}" for i, j in pairs))
-    data = "".join(row + "\n" for row in rows).encode()
-    return parse_pharaoh(data, path="<alignments>", index_base=index_base), "<alignments>"
 
 
 def filter_grammar(grammar: Grammar, text: Text, *, span: int | None = None) -> Grammar:

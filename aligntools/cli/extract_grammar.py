@@ -5,7 +5,7 @@ import time
 
 import click
 
-from aligntools.cli import notices, options
+from aligntools.cli import engine_options, notices, options
 from aligntools.ground.errors import UsageProblem
 from aligntools.translating.settings import FEATURE_SETS, PHRASES, ExtractionSettings
 
@@ -51,11 +51,11 @@ _ANY_LENGTH = 2**31 - 1
     options.setting("--min-count", of=ExtractionSettings, metavar="C",
                     help="Leave out rules with a lower fractional count."),
 )  # fmt: skip
+@engine_options.group
 @options.group(
     "Resources",
     options.max_memory("Use at most this much memory, for instance 800M or 4G; tables that do not fit go to temporary"
                        " files.  [default: 2G of tables, 75% of the memory in all]"),
-    click.option("--tmpdir", metavar="DIR", help="Folder for temporary files.  [default: the system's]"),
     options.threads,
     options.verbosity,
 )  # fmt: skip
@@ -66,7 +66,7 @@ def command(source, target, joint, alignments, output, format, text, input_forma
     Every stretch of words whose links stay within it is an initial phrase pair. Rules are these, and what is left of
     them when one or two smaller ones are replaced by nonterminals. Each initial phrase pair counts 1, which its rules
     share. Features are natural logs (cdec's: as in cdec). Rules are sorted by source side; the result depends
-    neither on memory nor on threads.
+    neither on memory nor on threads nor on workers.
 
     Words are taken as they are, upper and lower case: give text as the decoder will see it.
 

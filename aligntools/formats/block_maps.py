@@ -29,10 +29,19 @@ class BlockMap:
     engine : Engine
     store : Store
         All workers see its folder.
+
+    Attributes
+    ----------
+    store : Store
     """
 
     def __init__(self, engine: Engine, store: Store) -> None:
-        self._engine, self._store, self._names = engine, store, 0
+        self.store, self._engine, self._names = store, engine, 0
+
+    @property
+    def workers(self) -> int:
+        """How many jobs run at a time."""
+        return self._engine.workers
 
     def _name(self, what: str) -> str:
         self._names += 1
@@ -40,8 +49,8 @@ class BlockMap:
 
     def keep(self, thing: Any) -> Kept:
         """Return a thing that jobs share, such as a model, as they can be given it."""
-        kept = Kept(self._store, self._name("kept"))
-        write_object(self._store, kept.name, thing)
+        kept = Kept(self.store, self._name("kept"))
+        write_object(self.store, kept.name, thing)
         return kept
 
     def run(
@@ -68,21 +77,21 @@ class BlockMap:
             count, failed = 0, None
             try:
                 for block in islice(waiting, size):
-                    write_object(self._store, _before(own, first + count), block)
+                    write_object(self.store, _before(own, first + count), block)
                     count += 1
             except Exception as error:
                 failed = error
             numbers = range(first, first + count)
             try:
-                self._engine.run(stage, partial(_work, self._store, own, function), numbers, lambda: None)
+                self._engine.run(stage, partial(_work, self.store, own, function), numbers, lambda: None)
             except Exception as error:
                 failed = error
-            self._store.remove(*(_before(own, number) for number in numbers))
+            self.store.remove(*(_before(own, number) for number in numbers))
             for number in numbers:
-                if not self._store.has(_after(own, number)):
+                if not self.store.has(_after(own, number)):
                     break
-                yield read_object(self._store, _after(own, number))
-                self._store.remove(_after(own, number))
+                yield read_object(self.store, _after(own, number))
+                self.store.remove(_after(own, number))
             if failed is not None:
                 raise failed
             if count < size:

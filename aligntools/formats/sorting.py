@@ -13,7 +13,9 @@ import threading
 
 import numpy as np
 
-from aligntools.ground.errors import DataError
+from aligntools.formats import tensors
+from aligntools.formats.stores import Store
+from aligntools.ground.errors import DataError, ModelError
 
 #: Bytes of an array that is read at once though parts would do.
 _WHOLE = 4096
@@ -23,11 +25,20 @@ class _Stored:
     """An array in a file, parts of which are read when they are asked for.
 
     Not a memory map: looking here and there would bring in most of it, which counts as memory in use.
+
+    Parameters
+    ----------
+    file : file or str
+        Open, or the name of one that is opened each time.
+    at : int
+        Where its bytes begin.
+    kind : np.dtype
+    shape : tuple of int
     """
 
-    def __init__(self, file, at, array):
-        self._file, self._at, self._dtype, self._shape = file, at, array.dtype, array.shape
-        self.nbytes = array.nbytes
+    def __init__(self, file, at, kind, shape):
+        self._file, self._at, self._dtype, self._shape = file, at, kind, shape
+        self.nbytes = kind.itemsize * int(np.prod(shape, dtype=np.int64))
 
     def __len__(self):
         return self._shape[0]
@@ -37,12 +48,12 @@ class _Stored:
             return self[int(part) : int(part) + 1][0]
         begin, end, _ = part.indices(len(self))
         found = np.empty((max(end - begin, 0), *self._shape[1:]), self._dtype)
-        view, at = _bytes_of(found), self._at + begin * (self.nbytes // max(len(self), 1))
-        while view:
-            count = os.preadv(self._file.fileno(), [view], at)
-            if not count:
-                raise OSError(errno.EIO, "a temporary file is cut short")
-            view, at = view[count:], at + count
+        at = self._at + begin * (self.nbytes // max(len(self), 1))
+        if isinstance(self._file, str):
+            with open(self._file, "rb", buffering=0) as file:
+                _fill(file, found, at)
+        else:
+            _fill(self._file, found, at)
         return found
 
     def write(self, array):
@@ -51,6 +62,56 @@ class _Stored:
         while view:
             count = os.pwrite(self._file.fileno(), view, at)
             view, at = view[count:], at + count
+
+
+def _fill(file, array, at):
+    """Fill an array with what a file has from a place on."""
+    view = _bytes_of(array)
+    while view:
+        count = os.preadv(file.fileno(), [view], at)
+        if not count:
+            raise OSError(errno.EIO, "a temporary file is cut short")
+        view, at = view[count:], at + count
+
+
+class _Held:
+    """A file that stays open for reading as long as somebody has this."""
+
+    def __init__(self, path):
+        self._handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def fileno(self):
+        return self._handle
+
+    def __del__(self):
+        os.close(self._handle)
+
+
+def stored_arrays(store: Store, name: str, *keys: str, held: bool = False) -> list["_Stored"]:
+    """Return arrays that are kept under a name of a store; their parts (slices) are read when they are asked for.
+
+    Parameters
+    ----------
+    store : Store
+    name : str
+    *keys : str
+    held : bool
+        Keep the file open, as long as one of the arrays is there.
+
+    Raises
+    ------
+    ModelError
+        When one is not there, or damaged.
+    """
+    path = store.path(name)
+    try:
+        places = tensors.places(path)
+        file = _Held(path) if held else path
+        return [_Stored(file, at, kind, shape) for kind, shape, at in (places[key] for key in keys)]
+    except OSError as error:
+        raise ModelError(path, None, f"cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError) as error:
+        raise ModelError(path, None, f"is damaged ({error}); remove the folder and begin anew") from None
 
 
 def _bytes_of(array):
@@ -94,7 +155,7 @@ class Spool:
                 return number
             file, stored = self._opened(), []
             for array in arrays:
-                stored.append(_Stored(file, self._end, array))
+                stored.append(_Stored(file, self._end, array.dtype, array.shape))
                 self._end += array.nbytes
             self._groups.append(stored)
         try:

@@ -60,3 +60,23 @@ def write(path: str, arrays: Mapping[str, np.ndarray], metadata: Mapping[str, st
             view = memoryview(block)
             while view:
                 view = view[file.write(view) :]
+
+
+def places(path: str) -> dict[str, tuple[np.dtype, tuple[int, ...], int]]:
+    """Return the type and the shape of each array in a file, and where its bytes begin.
+
+    Raises
+    ------
+    OSError
+        When it cannot be read.
+    ValueError, KeyError
+        When it is not of this form.
+    """
+    with open(path, "rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(size))
+    return {
+        name: (np.dtype(TYPES[about["dtype"]]), tuple(about["shape"]), 8 + size + about["data_offsets"][0])
+        for name, about in header.items()
+        if name != "__metadata__"
+    }

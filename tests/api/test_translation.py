@@ -293,7 +293,7 @@ def test_tuning_is_what_the_command_does(grammar, model, texts, tmp_path):
     assert steps[1].figures["bleu"][0] == pytest.approx(found.about["bleu"], abs=0.01) or found.about["round"] == 0
 
 
-def test_tuning_on_a_cluster(grammar, model, texts, tmp_path):
+def test_tuning_and_extraction_on_a_cluster(grammar, model, texts, tmp_path):
     distributed = pytest.importorskip("distributed")
     source, target, _ = texts
     options = {"rounds": 2, "pop_limit": 10, "n_best": 10}
@@ -302,6 +302,10 @@ def test_tuning_on_a_cluster(grammar, model, texts, tmp_path):
     with distributed.LocalCluster(processes=False, **running) as cluster:
         where = {"cluster": cluster.scheduler_address, "tmpdir": tmp_path}
         assert at.tune(grammar, model, source[:12], [target[:12]], **options, **where) == expected
+        found = at.extract_grammar(*texts, max_span=5, **where)
+        found.save(tmp_path / "found")
+    grammar.save(tmp_path / "grammar")
+    assert (tmp_path / "found").read_bytes() == (tmp_path / "grammar").read_bytes()
 
 
 def test_what_cannot_be_tuned(grammar, model, texts):

@@ -48,6 +48,19 @@ def test_the_same_bytes_on_standard_output_and_with_little_memory(folder, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+def test_workers_change_nothing(folder, tmp_path):
+    base = "extract-grammar", "-s", SOURCE, "-t", TARGET, "-a", "align", "-o", tmp_path / "out"
+    for own in (("--format", "moses"), ("--format", "binary")):
+        found = []
+        for more in ((), ("--workers", 1, "--tmpdir", tmp_path, "--max-memory", "2G")):
+            done = run(*base, *own, *more, cwd=folder)
+            assert done.returncode == 0, done.stderr
+            found.append((done.stderr, (tmp_path / "out").read_bytes()))
+        assert found[0] == found[1]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    fails(grammar(folder, "--workers", 9, "--max-memory", "500M"), "--max-memory 500M is too little", "--workers")
+
+
 def test_formats_and_filters(folder, tmp_path, command_inside):
     # Moses' files have no names, so that only the features that Moses has too come back as they were
     def do(*args):

@@ -1,17 +1,26 @@
 """Extraction against enumeration, and what must not change the result."""
 
+import contextlib
+
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from aligntools.formats.bitext import Bitext, Side, Skipped
+from aligntools.formats.block_maps import BlockMap
 from aligntools.formats.grammar_text import format_text
 from aligntools.formats.pharaoh import Links
+from aligntools.formats.stores import Store
 from aligntools.formats.vocabulary import Vocabulary
+from aligntools.ground import kept
+from aligntools.ground.engines import Serial
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool
+from aligntools.ground.processes import Processes
 from aligntools.translating.grammar import extraction
 from aligntools.translating.grammar.extraction import Extraction, extract_grammar
+from aligntools.translating.grammar.extraction_jobs import parts_by_jobs
 from aligntools.translating.settings import ExtractionSettings
 from tests import naive_grammar
 
@@ -146,13 +155,39 @@ def text(corpus, settings=None, **how):
     return b"".join(piece for part in parts for piece in format_text(part, "hiero"))
 
 
-def test_neither_threads_nor_memory_change_a_byte(monkeypatch, tmp_path):
+@pytest.fixture(scope="module")
+def random_corpus():
     rng = np.random.default_rng(5)
     corpus = []
     for _ in range(300):
         source, target = ([f"{c}{n}" for n in rng.integers(0, 30, rng.integers(1, 12))] for c in "fe")
         links = {(i, int(i * len(target) / len(source))) for i in range(len(source)) if rng.random() < 0.8}
         corpus.append((source, target, sorted(links)))
+    return corpus
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_jobs_change_no_byte(monkeypatch, tmp_path, random_corpus, processes):
+    monkeypatch.setattr(extraction, "_LEAST", 512)  # in this process
+    engine = Processes(processes, 2) if processes else Serial(Pool(2))
+    with contextlib.closing(engine):
+        blocks = BlockMap(engine, Store(str(tmp_path)))
+        here = Extraction(*bitext(random_corpus), threads=2, max_memory=1_000_000)
+        expected = b"".join(piece for part in here.parts() for piece in format_text(part, "hiero"))
+        there = Extraction(*bitext(random_corpus), max_memory=1_000_000)
+        assert b"".join(parts_by_jobs(there, blocks, 1, "hiero")) == expected
+        if not processes:
+            assert there.figures.runs > 10
+        names = "found", "kept", "sources", "targets", "unwritable"
+        assert [getattr(there.figures, n) for n in names] == [getattr(here.figures, n) for n in names]
+        found = extraction.whole(parts_by_jobs(there, blocks, 1))
+        assert b"".join(format_text(found, "hiero")) == expected
+    assert {name.split(".")[0] for name in blocks.store.names("*")} == {"kept"}
+    kept.forget()
+
+
+def test_neither_threads_nor_memory_change_a_byte(monkeypatch, tmp_path, random_corpus):
+    corpus = random_corpus
     expected = text(corpus)
     assert expected.count(b"\n") > 2000
     assert text(corpus, threads=3) == expected

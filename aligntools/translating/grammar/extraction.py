@@ -46,6 +46,14 @@ class ExtractionFigures:
     runs_on_disk: int = 0
     unwritable: int = 0
 
+    def take(self, shard: tuple[int, int, int, int]) -> None:
+        """Add what a shard came to: rules found, source sides, rules kept, rules that cannot be written."""
+        found, sources, kept, unwritable = shard
+        self.found += found
+        self.sources += sources
+        self.kept += kept
+        self.unwritable += unwritable
+
 
 class Extraction:
     """The extraction of one grammar, which comes in parts.
@@ -79,41 +87,50 @@ class Extraction:
             self._filter = TextFilter(text[0], text[1], longest=self.settings.max_symbols)
             self._mapping = self._filter.mapping(self.source_vocabulary)
         self._banned = unwritable(self.source_vocabulary), unwritable(self.target_vocabulary)
-        self._threads, self._memory, self._folder = threads, max_memory, folder
+        self._threads, self.memory, self._folder = threads, max_memory, folder
         self.figures = ExtractionFigures()
 
     def parts(self) -> Iterator[GrammarRules]:
         """Yield the grammar in parts, in order; they share vocabularies."""
         words = word_table(self.source, self.target, self.links)
-        quarter = self._memory // 4
+        quarter = self.memory // 4
         with (
             Pool(self._threads) as pool,
             sorting.Spool(quarter, self._folder) as shards,
             sorting.Spool(quarter // 2, self._folder) as targets,
         ):
             with sorting.Spool(quarter, self._folder) as runs:
-                self._extract(pool, runs)
+                self.extract_runs(0, len(self.source), pool, runs, self.memory)
                 self.figures.runs, self.figures.runs_on_disk = len(runs), runs.on_disk
                 self._merge(pool, runs, words, shards, targets)
             store = ArrayStore(quarter // 2, self._folder)
-            totals = _target_totals(targets, store, self.figures)
-            numbers = range(len(shards))
-            for begin in range(0, len(shards), 4 * self._threads):
-                some = numbers[begin : begin + 4 * self._threads]
-                yield from pool.map(lambda k: self._finish(shards.get(k), totals.get(k)[0], words), some)
-                store.relieve()
-            totals.close()
+            with target_totals(targets, store, self.figures) as totals:
+                numbers = range(len(shards))
+                for begin in range(0, len(shards), 4 * self._threads):
+                    some = numbers[begin : begin + 4 * self._threads]
+                    yield from pool.map(lambda k: self.finish(shards.get(k), totals.get(k)[0], words), some)
+                    store.relieve()
 
     def grammar(self) -> GrammarRules:
         """Return the grammar whole, in canonical form."""
-        return concatenate(self.parts()).canonical()
+        return whole(self.parts())
 
-    def _extract(self, pool, runs):
-        """Fill tables with distinct rules and store them as sorted runs."""
-        room = max(_LEAST, self._memory // 4 // self._threads // _RECORD)
-        costs = np.minimum(self.source.lengths(), self.target.lengths())
-        count = max(4 * self._threads, -(-len(costs) // _SENTENCES)) if len(costs) > 256 else 1
-        pool.map(lambda block: self._extract_block(*block, room, runs), balanced_blocks(costs, count))
+    def extract_runs(self, begin, end, pool, runs, memory):
+        """Fill tables with the distinct rules of sentences ``begin:end``, and add them to ``runs``, sorted.
+
+        Parameters
+        ----------
+        begin, end : int
+        pool : Pool
+        runs : Spool, or what else has its ``add``
+        memory : int
+            Bytes for tables of all threads.
+        """
+        room = max(_LEAST, memory // 4 // pool.threads // _RECORD)
+        costs = np.minimum(self.source.lengths(), self.target.lengths())[begin:end]
+        count = max(4 * pool.threads, -(-len(costs) // _SENTENCES)) if len(costs) > 256 else 1
+        blocks = [(begin + a, begin + b) for a, b in balanced_blocks(costs, count)]
+        pool.map(lambda block: self._extract_block(*block, room, runs), blocks)
 
     def _extract_block(self, begin, end, room, runs):
         s = self.settings
@@ -154,19 +171,16 @@ class Extraction:
         """Merge the runs shard by shard; store the rules that stay, and the counts of all target sides."""
         opened = [runs.get(k, lazily=True) for k in range(len(runs))]
         size = sum(array.nbytes for run in opened for array in run)
-        count = max(1, 2 * self._threads if size > 1 << 22 else 1, -(-6 * size * self._threads // self._memory))
+        count = max(1, 2 * self._threads if size > 1 << 22 else 1, -(-6 * size * self._threads // self.memory))
         cuts = sorting.cuts(opened, count)
         for begin in range(0, count, self._threads):
             some = range(begin, min(begin + self._threads, count))
-            for rules, sides, figures in pool.map(lambda k: self._shard(opened, cuts[k], cuts[k + 1], words), some):
+            for rules, sides, figures in pool.map(lambda k: self.shard(opened, cuts[k], cuts[k + 1], words), some):
                 shards.add(rules)
                 targets.add(sides)
-                self.figures.found += figures[0]
-                self.figures.sources += figures[1]
-                self.figures.kept += len(rules[0]) - 1
-                self.figures.unwritable += figures[2]
+                self.figures.take((*figures[:2], len(rules[0]) - 1, figures[2]))
 
-    def _shard(self, runs, begins, ends, words: WordTable):
+    def shard(self, runs, begins, ends, words: WordTable):
         """Return the rules of a shard that stay, the counts of its target sides, and how many there were."""
         pool, starts, weights = sorting.merged(runs, begins, ends)
         rule_at, source_at = np.empty(len(starts) + 1, np.int64), np.empty(len(starts) + 1, np.int64)
@@ -213,7 +227,7 @@ class Extraction:
                 good[np.searchsorted(offsets, places, side="right") - 1] = False
         return good
 
-    def _finish(self, shard, target_totals, words):
+    def finish(self, shard, target_totals, words):
         """Return the rules of a shard with their features."""
         source_offsets, source, target_offsets, target, links_offsets, links, joint, totals, lexical, _ = shard
         unit = float(kernels_extraction.UNIT)
@@ -226,6 +240,11 @@ class Extraction:
             self.source_vocabulary, self.target_vocabulary, source_offsets, source, target_offsets, target,
             values, names, links_offsets, links, features.rounded(counts),
         )  # fmt: skip
+
+
+def whole(parts) -> GrammarRules:
+    """Return a grammar that came in parts, in canonical form."""
+    return concatenate(parts).canonical()
 
 
 def extract_grammar(bitext: Bitext, links: Links, settings=None, **how) -> GrammarRules:
@@ -254,7 +273,7 @@ def _gather(pool, starts, records):
     return offsets[0].copy(), source, offsets[1].copy(), target, offsets[2].copy(), links
 
 
-def _target_totals(targets, store, figures):
+def target_totals(targets, store, figures):
     """Return a `Spool` of the total count of each kept rule's target side, group for group of ``targets``.
 
     Target sides are told apart by 64 bits: two of them are taken for one with a probability of n**2 / 2**65.

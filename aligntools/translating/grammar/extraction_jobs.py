@@ -1,0 +1,156 @@
+"""An extraction as jobs of workers: blocks of text to sorted runs, shards of these merged, shards scored.
+
+The steps are those of `extraction.Extraction`. Runs and shards stay in the folder, as files that a job names anew each
+time it is done, so that one which was begun and lost leaves nothing that counts.
+"""
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from aligntools.formats import sorting
+from aligntools.formats.block_maps import BlockMap
+from aligntools.formats.disk_arrays import ArrayStore
+from aligntools.formats.grammar import GrammarRules
+from aligntools.formats.grammar_text import format_text
+from aligntools.formats.objects import Kept, read_object, write_object
+from aligntools.formats.stores import Store
+from aligntools.formats.vocabulary import Vocabulary
+from aligntools.ground import memory
+from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.translating.grammar.extraction import Extraction, target_totals
+from aligntools.translating.grammar.lexical import word_table
+
+#: Sentences of a job, at most, and how many jobs each worker gets of a shorter text.
+_SENTENCES, _EACH = 1 << 16, 4
+#: Shards that a job merges.
+_SHARDS = 4
+#: Runs up to which their files stay open while they are merged.
+_HELD = 400
+
+
+class _Runs:
+    """What an extraction adds sorted runs to: files of the folder."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.names: list[str] = []
+
+    def add(self, arrays) -> None:
+        """Write a run."""
+        name = f"run.{uuid.uuid4().hex}"
+        pool, starts, weights = arrays
+        self._store.write(name, pool=pool, starts=starts, weights=weights)
+        self.names.append(name)
+
+
+class _Targets:
+    """The counts of target sides, shard by shard, as `target_totals` reads them."""
+
+    _KEYS = "hashes", "joint", "kept"
+
+    def __init__(self, store: Store, names: list[str]) -> None:
+        self._store, self._names = store, names
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def get(self, number: int, lazily: bool = False):
+        """Return a shard's arrays; ``lazily``: without reading them yet."""
+        name = self._names[number]
+        if lazily:
+            return sorting.stored_arrays(self._store, name, *self._KEYS)
+        return self._store.read(name, *self._KEYS)
+
+
+def parts_by_jobs(
+    extraction: Extraction, blocks: BlockMap, workers: int, style: str | None = None
+) -> Iterator[GrammarRules | bytes]:
+    """Yield the grammar in parts, in order; in text of this style (see `grammar_text.format_text`) if there is one.
+
+    Parameters
+    ----------
+    extraction : Extraction
+    blocks : BlockMap
+    workers : int
+        How many share the bound on memory.
+    style : str or None
+    """
+    store, jobs = blocks.store, max(workers, blocks.workers)
+    words = word_table(extraction.source, extraction.target, extraction.links)
+    kept, tables, share = blocks.keep(extraction), blocks.keep(words), extraction.memory // workers
+    costs = np.minimum(extraction.source.lengths(), extraction.target.lengths())
+    count = max(_EACH * jobs, -(-len(costs) // _SENTENCES)) if len(costs) > 256 else 1
+    found = blocks.run("extracting", partial(_extract, kept, share), balanced_blocks(costs, count))
+    runs = [name for names in found for name in names]
+    extraction.figures.runs = extraction.figures.runs_on_disk = len(runs)
+    shards, targets = [], []
+    for rules, sides, figures in _merged(blocks, kept, tables, runs, jobs, share):
+        shards.append(rules)
+        targets.append(sides)
+        extraction.figures.take(figures)
+    store.remove(*runs)
+    room = ArrayStore(extraction.memory // 8, store.folder)
+    with target_totals(_Targets(store, targets), room, extraction.figures) as totals:
+        store.remove(*targets)
+        job = partial(_finish, kept, tables, style)
+        given = ((name, totals.get(number)[0]) for number, name in enumerate(shards))
+        for number, part in enumerate(blocks.run("scoring", job, given)):
+            store.remove(shards[number])
+            if style is None:
+                source, target = extraction.source_vocabulary, extraction.target_vocabulary
+                part = replace(part, source_vocabulary=source, target_vocabulary=target)
+            yield part
+
+
+def _extract(kept: Kept, share: int, block: tuple[int, int], pool: Pool) -> list[str]:
+    """Store a block's rules as sorted runs; return their names."""
+    runs = _Runs(kept.store)
+    kept.get().extract_runs(*block, pool, runs, memory.for_tables(None, share))
+    return runs.names
+
+
+def _merged(blocks, kept, tables, runs, jobs, share):
+    """Merge the runs shard by shard; yield the names of a shard's rules and target sides, and its figures."""
+    opened = _opened(blocks.store, runs)
+    size = sum(array.nbytes for run in opened for array in run)
+    count = max(2 * jobs if size > 1 << 22 else 1, -(-6 * size * _SHARDS // share))
+    cuts = sorting.cuts(opened, count)
+    names = blocks.keep(runs)
+    given = (cuts[begin : begin + _SHARDS + 1] for begin in range(0, count, _SHARDS))
+    for some in blocks.run("merging", partial(_merge, kept, tables, names), given):
+        yield from some
+
+
+def _opened(store, names):
+    """Return the arrays of runs, parts of which are read when they are asked for."""
+    held = len(names) < _HELD
+    return [sorting.stored_arrays(store, name, "pool", "starts", "weights", held=held) for name in names]
+
+
+def _merge(kept, tables, names, cuts, pool):
+    """Merge some shards; return what `_merged` yields of them."""
+    store, extraction, words = kept.store, kept.get(), tables.get()
+    opened = _opened(store, names.get())
+
+    def merge(shard):
+        rules, (hashes, joint, of_kept), figures = extraction.shard(opened, cuts[shard], cuts[shard + 1], words)
+        token = uuid.uuid4().hex
+        write_object(store, f"rules.{token}", rules)
+        store.write(f"targets.{token}", hashes=hashes, joint=joint, kept=of_kept)
+        return f"rules.{token}", f"targets.{token}", (*figures[:2], len(rules[0]) - 1, figures[2])
+
+    return pool.map(merge, range(len(cuts) - 1))
+
+
+def _finish(kept, tables, style, shard, pool):
+    """Return a shard's rules with their features, without the words, or as text."""
+    name, totals = shard
+    found = kept.get().finish(read_object(kept.store, name), totals, tables.get())
+    if style is not None:
+        return b"".join(format_text(found, style))
+    none = Vocabulary.from_bytes([])
+    return replace(found, source_vocabulary=none, target_vocabulary=none)
