@@ -58,7 +58,7 @@ def test_workers_change_nothing(folder, tmp_path):
             found.append((done.stderr, (tmp_path / "out").read_bytes()))
         assert found[0] == found[1]
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-    fails(grammar(folder, "--workers", 9, "--max-memory", "500M"), "--max-memory 500M is too little", "--workers")
+    fails(grammar(folder, "--workers", 9, "--max-memory", "1500M"), "--max-memory 1500M is too", "--workers")
 
 
 def test_formats_and_filters(folder, tmp_path, command_inside):
