@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from aligntools.api.contrastive import aligner_from_tables as aligner_from_tables
     from aligntools.api.contrastive import train_contrastive_aligner as train_contrastive_aligner
     from aligntools.api.costs import link_costs as link_costs
+    from aligntools.api.derivation_views import view_derivations as view_derivations
     from aligntools.api.filtering import PairQuality as PairQuality
     from aligntools.api.filtering import filter_pairs as filter_pairs
     from aligntools.api.grammars import Grammar as Grammar
@@ -78,6 +79,7 @@ _MODULES = {
     "api.alignments": ("Alignment", "Alignments", "PairScores"),
     "api.contrastive": ("ContrastiveAligner", "aligner_from_tables", "train_contrastive_aligner"),
     "api.costs": ("link_costs",),
+    "api.derivation_views": ("view_derivations",),
     "api.filtering": ("PairQuality", "filter_pairs"),
     "api.grammars": ("Grammar", "extract_grammar", "filter_grammar"),
     "api.large": ("align_in_parts",),

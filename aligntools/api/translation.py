@@ -15,6 +15,7 @@ from aligntools.api.language_models import LanguageModel as LanguageModel
 from aligntools.api.language_models import train_lm as train_lm
 from aligntools.api.sentences import PathLike, Sentence, Text, stream_lines
 from aligntools.api.threads import pool_of
+from aligntools.formats.derivations import DerivedSentence as DerivedSentence
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import SEED
 from aligntools.translating.settings import CANDIDATES, SAMPLING_GAMMA, DecoderSettings
@@ -131,6 +132,14 @@ class Hypergraphs:
 
         with pool_of(self._threads) as pool:
             return self._named(best_lists(self._system, self.arrays, self._sentences, n, pool))
+
+    def derivations(self, n: int = 1) -> list[DerivedSentence]:
+        """Return each sentence with its n best derivations that differ in their words: rules, spans, scores."""
+        CANDIDATES.check("n", n)
+        from aligntools.translating.forest.nbest import derivation_lists
+
+        with pool_of(self._threads) as pool:
+            return derivation_lists(self._system, self.arrays, self._sentences, n, pool)
 
     def samples(self, n: int, *, gamma: float = 1.0, seed: int = 1) -> list[list[Translation]]:
         """Return n derivations of each sentence, drawn in proportion to ``exp(gamma * score)``."""
@@ -328,6 +337,17 @@ class Translator:
             return
         for part in self.hypergraphs(text):
             yield from part.n_best(n)
+
+    def derivations(self, text: Text, n: int = 1) -> Iterator[DerivedSentence]:
+        """Return each sentence with its n best derivations that differ in their words: rules, spans, scores.
+
+        Parameters
+        ----------
+        text : path, or iterable of sentences
+        n : int
+        """
+        for part in self.hypergraphs(text):
+            yield from part.derivations(n)
 
     def samples(
         self, text: Text, n: int, *, gamma: float = 1.0, seed: int = 1, **where: Unpack[Where]

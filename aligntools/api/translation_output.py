@@ -22,13 +22,14 @@ class Written:
         Translations, or lists of candidates.
     scores : list of float
         Of the translations; none with lists.
-    hypergraphs : bytes
+    hypergraphs, derivations : bytes
     """
 
     sentences: int
     lines: bytes
     scores: list[float]
     hypergraphs: bytes
+    derivations: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class TranslationOutput:
         Of the samples.
     hypergraphs : bool
         Packed derivations too.
+    derivations : bool
+        The best derivation too, or those of the ``n_best``.
     """
 
     n_best: int | None = None
@@ -52,9 +55,11 @@ class TranslationOutput:
     gamma: float = 1.0
     seed: int = 1
     hypergraphs: bool = False
+    derivations: bool = False
 
     def of(self, translator: Translator, part: Lines, first: int) -> Written:
         """Return what is written of a part whose first sentence has this number."""
+        from aligntools.formats.derivations import format_sentences
         from aligntools.formats.nbest import format_nbest
 
         lists = self.n_best or self.samples
@@ -63,13 +68,17 @@ class TranslationOutput:
             found = list(translator.translate_batch(part))
             lines = b"".join(str(one).encode("utf-8", "surrogateescape") + b"\n" for one in found)
             scores = [one.score for one in found]
-        forests = next(translator.hypergraphs(part, first=first)) if lists or self.hypergraphs else None
+        wanted = lists or self.hypergraphs or self.derivations
+        forests = next(translator.hypergraphs(part, first=first)) if wanted else None
         if forests is not None and self.n_best:
             lines = format_nbest(first, forests.n_best(self.n_best))
         elif forests is not None and self.samples:
             lines = format_nbest(first, forests.samples(self.samples, gamma=self.gamma, seed=self.seed))
         packed = b"".join(forests.lines()) if forests is not None and self.hypergraphs else b""
-        return Written(len(part), lines, scores, packed)
+        trees = b""
+        if forests is not None and self.derivations:
+            trees = b"".join(format_sentences(forests.derivations(self.n_best or 1)))
+        return Written(len(part), lines, scores, packed, trees)
 
 
 def written(translator: Translator, wanted: TranslationOutput, parts: Iterable[Lines]) -> Iterator[Written]:

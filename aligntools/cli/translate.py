@@ -37,6 +37,8 @@ FILTERED = 1 << 28
                  help="Factor of the scores for --samples."),
     click.option("--hypergraphs", metavar="FILE", type=options.WRITTEN,
                  help="Also write the packed derivations to this file, as JSON lines."),
+    click.option("--derivations", metavar="FILE", type=options.WRITTEN,
+                 help="Also write the rules that made each translation, as JSON lines; with --n-best N, N of each."),
     serving.unbuffered,
 )  # fmt: skip
 @options.group(
@@ -53,7 +55,7 @@ FILTERED = 1 << 28
 @options.group("Resources", options.verify, options.seed, options.threads, options.verbosity)
 def command(
     texts, grammar, lm, no_lm, weights, tags, output, pop_limit, span_limit, n_best, samples, gamma, hypergraphs,
-    unbuffered, verify, seed, threads, quiet, verbose, tmpdir, **where,
+    derivations, unbuffered, verify, seed, threads, quiet, verbose, tmpdir, **where,
 ):  # fmt: skip
     """Translate text with a hierarchical grammar, one line out for each line in.
 
@@ -73,14 +75,16 @@ def command(
         raise UsageProblem("a language model is needed: --lm FILE, or --no-lm to translate without one")
     if n_best and samples:
         raise UsageProblem("--n-best and --samples exclude each other")
-    if unbuffered and (n_best or samples or hypergraphs):
-        raise UsageProblem("--unbuffered answers a line with a line; leave out --n-best, --samples and --hypergraphs")
+    if unbuffered and (n_best or samples or hypergraphs or derivations):
+        others = "--n-best, --samples, --hypergraphs and --derivations"
+        raise UsageProblem(f"--unbuffered answers a line with a line; leave out {others}")
     engines = engine_options.engines(where)
     if unbuffered and engines.asked:
         raise UsageProblem("--unbuffered answers each line in this process; leave out --workers and --cluster")
     from aligntools.api.engines import check_tmpdir, mapping
     from aligntools.api.translation import JOB, PART, Grammar, LanguageModel, Translator, weights_of
     from aligntools.api.translation_output import TranslationOutput, written, written_by
+    from aligntools.formats import derivations as derived
     from aligntools.formats import files
     from aligntools.formats.hypergraphs import format_header
     from aligntools.ground.parallel import Pool
@@ -101,11 +105,14 @@ def command(
             sys.stderr.write("no weights given (-w): translating with untuned ones; imputed-risk learns them\n")
         out = stack.enter_context(files.writing(output))
         forests = stack.enter_context(files.writing(hypergraphs)) if hypergraphs else None
+        trees = stack.enter_context(files.writing(derivations)) if derivations else None
         if forests:
             forests.write(format_header(translator.features))
+        if trees:
+            trees.write(derived.format_header())
         if unbuffered:
             line, total = _serve(translator, texts or ("-",), out, quiet)
-        wanted = TranslationOutput(n_best, samples, gamma, seed, forests is not None)
+        wanted = TranslationOutput(n_best, samples, gamma, seed, forests is not None, trees is not None)
         if engines.asked:
             stack.enter_context(notices.shown(quiet))
             blocks = stack.enter_context(mapping(engines, tmpdir, pool))
@@ -119,6 +126,8 @@ def command(
             total += sum(part.scores)
             if forests:
                 forests.write(part.hypergraphs)
+            if trees:
+                trees.write(part.derivations)
             out.flush()
             line += part.sentences
     if verbose and not quiet:

@@ -3,7 +3,16 @@
 import click
 from click.core import ParameterSource
 
-from aligntools.cli import notices, options, paging, viewing_alignments, viewing_models, viewing_training, viewing_trees
+from aligntools.cli import (
+    notices,
+    options,
+    paging,
+    viewing_alignments,
+    viewing_derivations,
+    viewing_models,
+    viewing_training,
+    viewing_trees,
+)
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 
@@ -13,6 +22,7 @@ KINDS = {
     "alignments": viewing_alignments,
     "models": viewing_models,
     "training": viewing_training,
+    "translations": viewing_derivations,
     "trees": viewing_trees,
 }
 
@@ -35,6 +45,7 @@ KINDS = {
 )
 @viewing_alignments.own_options
 @viewing_trees.own_options
+@viewing_derivations.own_options
 @viewing_models.own_options
 @viewing_training.own_options
 @options.group("Messages", options.verbosity)
@@ -46,6 +57,8 @@ def command(ctx, output, svg, number, title, quiet, verbose, **given):
     are any. The page is one file that needs no network; in it links can be corrected and saved as gold links.
 
     With one or two files in CoNLL-X or CoNLL-U: trees, and beside gold trees (the second file) what is wrong in them.
+
+    With --derivations: the rules that made translations, and beside --reference what differs.
 
     With -m: what a model learned, as charts and tables of words to search in; --number chooses a chart.
 
@@ -77,8 +90,8 @@ def _kind(given):
         if any(given[name] for name in module.ARGUMENTS):
             return kind
     raise UsageProblem(
-        "give what to look at: text and alignments (-s, -t, -a), files with trees, a model (-m), or logs of training"
-        " (--log); see --help"
+        "give what to look at: text and alignments (-s, -t, -a), files with trees, derivations, a model (-m) or logs of"
+        " training (--log); see --help"
     )
 
 

@@ -62,6 +62,28 @@ def samples(hypergraph, scores, features, count, seed, pool: Pool | None = None)
     return _derivations(hypergraph, scores, features, lambda work, s: work.samples(s, conditional, count, seed), pool)
 
 
+def best_edges(hypergraph, scores, k, pool=None) -> list[list[np.ndarray]]:
+    """Return the k best derivations of each sentence that differ in their words, as edges, in pre-order.
+
+    Parameters
+    ----------
+    hypergraph : Hypergraph
+    scores : float64 [edges]
+    k : int
+    pool : Pool, optional
+    """
+    h = hypergraph
+    choice, value = np.empty(h.nodes, np.int64), np.empty(h.nodes)
+
+    def work(block):
+        a, b = h.node_offsets[list(block)]
+        kernels.viterbi(h.edge_offsets, h.tails, scores, a, b, value, choice)
+        search = _Search(h, scores, choice, 0)
+        return [search.k_best(s, k, True) if h.roots[s] >= 0 else [] for s in range(*block)]
+
+    return [found for part in run_blocks(pool, work, h.blocks()) for found in part]
+
+
 def _derivations(hypergraph, scores, features, find, pool):
     h = hypergraph
     choice, value = np.empty(h.nodes, np.int64), np.empty(h.nodes)
