@@ -14,9 +14,11 @@ from aligntools.viewing.shown import visible
 
 
 def view_derivations(
-    derivations: str | os.PathLike[str] | Iterable[DerivedSentence], references: str | os.PathLike[str] | Iterable[Sentence] | None = None,
-    *, title: str | None = None,
-) -> DerivationsView:  # fmt: skip
+    derivations: str | os.PathLike[str] | Iterable[DerivedSentence],
+    references: str | os.PathLike[str] | Iterable[Sentence] | None = None,
+    *,
+    title: str | None = None,
+) -> DerivationsView:
     """Look at how translations came about: rules over the source, hypotheses beside the reference.
 
     Parameters
