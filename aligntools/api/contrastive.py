@@ -345,8 +345,6 @@ def _learn_from_gold(
     finder: "CandidateFinder", texts: "list[Bitext]", given: Any, plan: Any, settings: ContrastiveSettings, tell: Any
 ) -> "GoldLearning":
     """Learn weights from the gold links of the text's first pairs."""
-    import numpy as np
-
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.noise import pick
     from aligntools.api.scorers import gold_of
@@ -355,11 +353,12 @@ def _learn_from_gold(
     name = str(given) if isinstance(given, str | Path) else "gold"
     n = sum(map(len, texts))
     gold = gold_of(given, {"sentences": n})
-    if len(gold) > n:
-        raise DataError(name, None, f"{len(gold)} sentence pairs, but the text has {n}")
-    if len(gold) > len(texts[0]):
-        raise DataError(name, None, f"{len(gold)} sentence pairs; the first {len(texts[0])} are enough")
-    text = pick(texts[0], np.arange(len(gold)))
+    if gold.reach > n:
+        problem = f"{len(gold)} sentence pairs" if gold.numbers is None else f"links of line {gold.reach}"
+        raise DataError(name, None, f"{problem}, but the text has {n}")
+    if gold.reach > len(texts[0]):
+        raise DataError(name, None, f"{gold.reach} sentence pairs; the first {len(texts[0])} are enough")
+    text = pick(texts[0], gold.rows)
     lengths = text.source.lengths(), text.target.lengths()
     check_range(gold.possible, *lengths, path=name, index_base=gold.index_base)
 

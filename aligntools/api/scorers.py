@@ -89,17 +89,20 @@ class AlignmentScorer(Scorer[AerScore]):
         links = None if self.head else self._links(system, name, None)
         gold = self._gold_for(None if links is None else len(links))
         if links is None:
-            links = self._links(system, name, len(gold))
-        if len(links) != len(gold):
+            links = self._links(system, name, gold.reach)
+        if gold.numbers is not None and len(links) < gold.reach:
+            problem = f"{len(links)} lines, but {_the('gold', self.gold)} has links of line {gold.reach}"
+            raise DataError(name, None, problem)
+        if gold.numbers is None and len(links) != len(gold):
             hint = "" if len(links) < len(gold) else " (if they are the first ones, score those with --head)"
             problem = f"{len(links)} lines, but {_the('gold', self.gold)} has {len(gold)} sentence pairs"
             raise DataError(name, None, problem + hint)
         # Checked as they are in the file, so that the message shows what is there.
         sides = self._lengths[::-1] if self.reverse else self._lengths
-        pharaoh.check_range(links, *sides, path=name, index_base=self.index_base)
+        pharaoh.check_range(links[: gold.reach], *sides, path=name, index_base=self.index_base)
         _suspect_base(name, links, self.index_base, "--index-base")
         metric = Aer(self.all_sure, self.ignore_possible, self.reverse, self.index_base)
-        return metric.score(gold, links)
+        return metric.score(gold, links if gold.numbers is None else links[gold.rows])
 
     def _links(self, system: Any, name: str, head: int | None) -> Links:
         if isinstance(system, str | Path):
@@ -115,8 +118,9 @@ class AlignmentScorer(Scorer[AerScore]):
                                    "first_sentence": self.first_sentence, "sentences": sentences}  # fmt: skip
             gold = gold_of(self.gold, how)
             texts = (self.source, "source"), (self.target, "target")
-            self._lengths = [_lengths_of(text, side, len(gold), _the("gold", self.gold)) for text, side in texts]
-            pharaoh.check_range(gold.possible, *self._lengths, path=name, index_base=gold.index_base)
+            self._lengths = [_lengths_of(text, side, gold.reach, _the("gold", self.gold)) for text, side in texts]
+            own = [None if lengths is None else lengths[gold.rows] for lengths in self._lengths]
+            pharaoh.check_range(gold.possible, *own, path=name, index_base=gold.index_base)
             _suspect_base(name, gold.possible, gold.index_base, "--gold-base")
             if gold.null_links:
                 _log.info("%s: %d links to NULL left out", name, gold.null_links)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from aligntools.api.links import links_of
 from aligntools.api.scorers import GoldFormat, gold_of
 from aligntools.api.texts import InputFormat, Sentences, paths_of
-from aligntools.formats import pharaoh
+from aligntools.formats import pharaoh, tagged
 from aligntools.formats.corpus import Bitext, Side
 from aligntools.formats.goldlinks import Gold
 from aligntools.formats.link_probabilities import read_with_probabilities
@@ -36,6 +36,7 @@ _log = logging.getLogger("aligntools")
 
 def view(
     text: SomePairs, *alignments: Any, names: Sequence[str] | None = None, gold: Any = None, title: str = "Alignments",
+    source_tags: str | os.PathLike[str] | None = None, target_tags: str | os.PathLike[str] | None = None,
     input_format: InputFormat = "auto", index_base: int = 0, gold_format: GoldFormat = "auto",
     gold_base: int | None = None, first_sentence: int | None = None,
 ) -> View:  # fmt: skip
@@ -51,9 +52,11 @@ def view(
     names : sequence of str, optional
         What the systems are called; files' names or numbers by default.
     gold : str, path, or list, optional
-        Gold links of the first pairs, as `aer` takes them.
+        Gold links, as `aer` takes them: of the first pairs, or of those whose numbers the file has.
     title : str
         Of the page.
+    source_tags, target_tags : str or path, optional
+        Files with a tag for each word, as `score_tags` takes them: errors are counted by tag.
     input_format : str
         Of one file with both sides, see `read_bitext`.
     index_base, gold_base : int
@@ -92,7 +95,10 @@ def view(
         base = gold_base if gold_base is not None or not index_base else index_base
         how = {"format": gold_format, "index_base": base, "first_sentence": first_sentence, "sentences": len(source)}
         read = _gold(gold, lengths, how, name)
-    return AlignmentsView(source, target, systems, read, visible(title))
+    tags = [
+        None if path is None else _tags(path, words) for path, words in ((source_tags, source), (target_tags, target))
+    ]
+    return AlignmentsView(source, target, systems, read, visible(title), *tags)
 
 
 def _name_of(given: Any, otherwise: str) -> str:
@@ -153,6 +159,25 @@ def _system(name: str, given: Any, lengths: Sequence[np.ndarray], base: int, tex
     return System(name, links, probabilities)
 
 
+def _tags(path: Any, words: _Words) -> _Words:
+    """Return a tag for each word of a side; blank sentences need not be in the file."""
+    path = os.fspath(path)
+    tokens = tagged.read_tags(path)
+    tags = [visible(tag.decode("utf-8", "replace")) for tag in tokens.tags or ()]
+    rows = [tags[a:b] for a, b in pairwise(tokens.offsets.tolist())]
+    filled = [n for n, row in enumerate(words) if row]
+    places = range(len(words)) if len(rows) == len(words) else filled
+    if len(rows) != len(places):
+        raise DataError(path, None, f"{len(rows)} sentences, but the text has {len(words)}")
+    found: _Words = [[] for _ in words]
+    for place, row, line in zip(places, rows, tokens.lines.tolist(), strict=True):
+        if len(row) != len(words[place]):
+            problem = f"{len(row)} tags, but the sentence, line {place + 1} of the text, has {len(words[place])} words"
+            raise DataError(path, line, problem)
+        found[place] = row
+    return found
+
+
 def _check_count(links: Links, lengths: Sequence[np.ndarray], path: str, text: str) -> None:
     if len(links) != len(lengths[0]):
         problem = f"{len(links)} lines, but {text} has {len(lengths[0])} sentence pairs"
@@ -162,10 +187,11 @@ def _check_count(links: Links, lengths: Sequence[np.ndarray], path: str, text: s
 def _gold(given: Any, lengths: Sequence[np.ndarray], how: dict[str, Any], text: str) -> Gold:
     path = str(given) if isinstance(given, str | os.PathLike) else "gold"
     gold = gold_of(given, how)
-    n = len(gold)
-    if n > len(lengths[0]):
-        raise DataError(path, None, f"{n} sentence pairs, but {text} has {len(lengths[0])}")
-    pharaoh.check_range(gold.possible, lengths[0][:n], lengths[1][:n], path=path, index_base=gold.index_base)
+    if gold.reach > len(lengths[0]):
+        problem = f"{len(gold)} sentence pairs" if gold.numbers is None else f"links of line {gold.reach}"
+        raise DataError(path, None, f"{problem}, but {text} has {len(lengths[0])}")
+    own = [side[gold.rows] for side in lengths]
+    pharaoh.check_range(gold.possible, *own, path=path, index_base=gold.index_base)
     if gold.null_links:
         _log.info("%s: %d links to NULL left out", path, gold.null_links)
     return gold

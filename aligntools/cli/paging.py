@@ -7,13 +7,13 @@ import sys
 import click
 
 
-def write(shown, number=None):
-    """Write a view's text, all of it or one item, to standard output."""
+def write(shown, number=None, **how):
+    """Write a view's text, all of it or one item, to standard output; `how` is for its ``text``."""
     out = sys.stdout
     terminal = out.isatty()
     width = shutil.get_terminal_size().columns if terminal else 80
     color = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    text = shown.text(width=width, color=color, number=number)
+    text = shown.text(width=width, color=color, number=number, **how)
     if terminal and number is None:
         os.environ.setdefault("LESS", "FRX")  # as git does: quit where it fits, colors, no clearing
         click.echo_via_pager(text, color=color)

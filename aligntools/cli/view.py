@@ -81,7 +81,7 @@ def command(ctx, output, svg, number, title, quiet, verbose, **given):
     elif output:
         options.write_text(output, shown.html())
     else:
-        paging.write(shown, number)
+        paging.write(shown, number, **KINDS[kind].drawing(given))
 
 
 def _kind(given):

@@ -54,6 +54,8 @@ own_options = options.group(
         help="Links i-j or i-j:p, one line per sentence pair; several files are systems to compare.",
     ),
     click.option("--gold", metavar="FILE", help="Gold links of the first pairs, as eval-aer reads them."),
+    click.option("--source-tags", metavar="FILE", help="A tag for each source word, as eval-tags reads them."),
+    click.option("--target-tags", metavar="FILE", help="Likewise for target words: the page counts errors by tag."),
     click.option(
         "--form",
         type=click.Choice(["matrix", "ribbon"]),
@@ -92,7 +94,8 @@ def view_of(given, number, title):
     systems = [*given["alignments"], *(_SystemPlace().convert(path, None, None) for path in given["files"])]
     if [source, target, joint, given["gold"], *systems].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
-    how = {k: given[k] for k in ("gold", "input_format", "index_base", "gold_format", "gold_base", "first_sentence")}
+    names = ("gold", "source_tags", "target_tags", "input_format", "index_base", "gold_format", "gold_base")
+    how = {name: given[name] for name in (*names, "first_sentence")}
     text = (source, target) if source else joint
     shown = view(text, *systems, names=[s.label for s in systems], title=title or "Alignments", **how)
     if number and number > len(shown):

@@ -1,7 +1,7 @@
 """Gold alignments: sure and possible links, in Pharaoh text or the numbered lines of the 2003 workshop."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from aligntools.ground.errors import DataError, UsageProblem
 FORMATS = ("pharaoh", "naacl")
 
 _PHARAOH = re.compile(rb"\d{1,9}[-?pP]\d{1,9}")
+_NUMBER = re.compile(rb"#[1-9]\d{0,8}")
 _NAACL = re.compile(rb"\d{1,9}[ \t]+\d{1,9}[ \t]+\d{1,9}([ \t]|$)")
 
 
@@ -32,6 +33,8 @@ class Gold:
         Number that the file gives to the first sentence; 1 in Pharaoh text.
     null_links : int
         Links to position 0, NULL in the numbered format, that were dropped.
+    numbers : np.ndarray or None [shape=(sentences,), dtype=int64]
+        Lines of the corpus that the sentences are, ascending, counted from 1; None: the first ones.
     """
 
     sure: Links
@@ -40,6 +43,7 @@ class Gold:
     index_base: int
     first_sentence: int = 1
     null_links: int = 0
+    numbers: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.possible)
@@ -53,7 +57,17 @@ class Gold:
         return self._with(self.sure, self.sure)
 
     def _with(self, sure: Links, possible: Links) -> "Gold":
-        return Gold(sure, possible, self.format, self.index_base, self.first_sentence, self.null_links)
+        return replace(self, sure=sure, possible=possible)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Which sentences of the corpus have gold links, counted from 0 [shape=(sentences,), dtype=int64]."""
+        return np.arange(len(self)) if self.numbers is None else self.numbers - 1
+
+    @property
+    def reach(self) -> int:
+        """How many sentences the corpus must have."""
+        return len(self) if self.numbers is None else int(self.numbers[-1])
 
 
 def read_gold(
@@ -67,7 +81,8 @@ def read_gold(
     """Read gold links.
 
     ``pharaoh``: one line per sentence pair, ``i-j`` sure, ``i?j`` or ``ipj`` possible; each line may begin with an id
-    (of a verse, say) and a tab, which are passed over: pairs are known by their lines. ``naacl``: one line per link,
+    (of a verse, say) and a tab, which are passed over: pairs are known by their lines. Ids ``#1``, ``#17`` are the
+    numbers of the corpus's lines instead, ascending, and other lines have no gold. ``naacl``: one line per link,
     ``sentence source target [S|P] [confidence]``, sure by default; sentence pairs without a link have no
     line. Position 0 is NULL there, and such links are dropped.
 
@@ -109,30 +124,46 @@ def parse_gold(
     sentences: int | None = None,
 ) -> Gold:
     """Read gold links from a file's contents; ``path`` is for errors, see `read_gold` for the rest."""
-    data = _without_ids(path, data.removeprefix(b"\xef\xbb\xbf"))
+    data, numbers = _without_ids(path, data.removeprefix(b"\xef\xbb\xbf"))
     if format == "auto":
         format = _detect(path, data)
     if format == "pharaoh":
-        return _read_pharaoh(path, data, index_base or 0)
+        return replace(_read_pharaoh(path, data, index_base or 0), numbers=numbers)
     if index_base == 0:
         raise UsageProblem("the numbered gold format counts words from 1; 0 is NULL there")
     return _read_naacl(path, data, first_sentence, sentences)
 
 
-def _without_ids(path: str, data: bytes) -> bytes:
-    """Return the lines without what stands before their tab, where the first line with anything has an id there."""
+def _without_ids(path: str, data: bytes) -> tuple[bytes, np.ndarray | None]:
+    """Return the lines without what stands before their tab, where the first line with anything has an id there.
+
+    Where the ids are numbers of lines, these are returned too.
+    """
     first = next((row for row in data.split(b"\n") if row.strip()), b"")
     name, tab, links = first.partition(b"\t")
     is_links = [all(_PHARAOH.fullmatch(token) for token in part.split()) for part in (name, links)]
     if not tab or is_links != [False, True]:
-        return data
-    rows = data.split(b"\n")
+        return data, None
+    rows, ids = data.split(b"\n"), []
     for line, row in enumerate(rows, 1):
-        _, tab, rows[line - 1] = row.partition(b"\t")
+        id, tab, rows[line - 1] = row.partition(b"\t")
+        ids.append(id)
         if row.strip() and not tab:
             shown = row[:40].decode("utf-8", "replace")
             raise DataError(path, line, f"'{shown}' has no id and tab before its links, as the lines before it have")
-    return b"\n".join(rows)
+    numbers = _numbers_of(path, ids[: len(ids) - (not ids[-1])]) if _NUMBER.fullmatch(name) else None
+    return b"\n".join(rows), numbers
+
+
+def _numbers_of(path: str, ids: list[bytes]) -> np.ndarray:
+    """Return the numbers of lines that ids are."""
+    last = 0
+    for line, id in enumerate(ids, 1):
+        if not _NUMBER.fullmatch(id) or int(id[1:]) <= last:
+            shown = id[:40].decode("utf-8", "replace")
+            raise DataError(path, line, f"'{shown}' is not the number of a later line, as in '#{last + 1}'")
+        last = int(id[1:])
+    return np.array([int(id[1:]) for id in ids])
 
 
 def _detect(path: str, data: bytes) -> str:

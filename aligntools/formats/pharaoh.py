@@ -52,8 +52,8 @@ class Links:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, sentences: slice) -> "Links":
-        """Return some of the sentences, by slice."""
+    def __getitem__(self, sentences: slice | np.ndarray) -> "Links":
+        """Return some of the sentences, by slice or by their numbers."""
         begins, ends = self.offsets[:-1][sentences], self.offsets[1:][sentences]
         offsets = np.concatenate([[0], np.cumsum(ends - begins)])
         rows = np.repeat(begins - offsets[:-1], ends - begins) + np.arange(offsets[-1])

@@ -3,7 +3,7 @@
 Och & Ney (2003), "A systematic comparison of various statistical alignment models", section 7.2.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +54,31 @@ def _keys(sides: Sequence[Links]) -> list[np.ndarray]:
     different, ranks = np.unique(np.concatenate(links), return_inverse=True)
     split = np.split(ranks, np.cumsum([len(part) for part in links[:-1]]))
     return [side.sentences() * len(different) + rank.ravel() for side, rank in zip(sides, split, strict=True)]
+
+
+def count_by_group(
+    hypothesis: Links, gold: Gold, group: Callable[[np.ndarray, np.ndarray], np.ndarray], groups: int
+) -> np.ndarray:
+    """Count as `count` does, for groups of links instead of sentences.
+
+    Parameters
+    ----------
+    hypothesis, gold
+        As for `count`.
+    group : callable
+        Takes the sentences [shape=(n,)] and pairs [shape=(n, 2)] of links and returns the group of each, from 0 on.
+    groups : int
+        How many there are.
+
+    Returns
+    -------
+    np.ndarray [shape=(groups, 5), dtype=int64]
+    """
+    sides = (hypothesis, gold.sure, gold.possible)
+    keys = _keys(sides)
+    own = [group(side.sentences(), side.pairs) for side in sides]
+    own += [own[0][np.isin(keys[0], keys[column])] for column in (1, 2)]
+    return np.stack([np.bincount(numbers, minlength=groups) for numbers in own], axis=1)
 
 
 def figures(totals: npt.ArrayLike) -> np.ndarray:
@@ -121,6 +146,7 @@ class Aer(Metric[Gold, Links]):
             "order": "target-source" if self.reverse else "source-target",
             "nsent": len(gold),
             **({"first": gold.first_sentence} if gold.first_sentence != 1 else {}),
+            **({"lines": "numbered"} if gold.numbers is not None else {}),
         }
 
     def score(self, gold: Gold, hypothesis: Links) -> "AerScore":

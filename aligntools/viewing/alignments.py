@@ -1,13 +1,16 @@
 """Alignments to look at: sentence pairs, the links of one or several systems, gold links."""
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from aligntools.formats.goldlinks import Gold
 from aligntools.formats.pharaoh import Links
+from aligntools.ground.errors import UsageProblem
 from aligntools.viewing.base import View
 from aligntools.viewing.page import page
 
@@ -29,6 +32,47 @@ class System:
     probabilities: np.ndarray | None = None
 
 
+@dataclass(frozen=True)
+class Pair:
+    """One sentence pair, as it is drawn.
+
+    Attributes
+    ----------
+    number : int
+        From 1 on.
+    source, target : list of str
+        Words.
+    links : tuple of dict of (int, int) to float
+        The links of each system with their probabilities, NaN where there is none.
+    sure, possible : frozenset of (int, int) or None
+        Gold links, the sure among the possible; None where the pair has none.
+    """
+
+    number: int
+    source: list[str]
+    target: list[str]
+    links: tuple[dict[tuple[int, int], float], ...]
+    sure: frozenset[tuple[int, int]] | None = None
+    possible: frozenset[tuple[int, int]] | None = None
+
+    def verdict(self, system: int, link: tuple[int, int]) -> str:
+        """Return ``right``, ``wrong``, ``missed``, ``plain`` where there is no gold, or "" where nothing is said."""
+        linked = link in self.links[system] if self.links else False
+        if self.sure is None or self.possible is None:
+            return "plain" if linked else ""
+        if linked:
+            return "right" if link in self.possible else "wrong"
+        return "missed" if link in self.sure else ""
+
+    def aer(self, system: int) -> float | None:
+        """Return the error rate of one system; None where there is no gold."""
+        if self.sure is None or self.possible is None:
+            return None
+        own = self.links[system].keys()
+        size = len(own) + len(self.sure)
+        return 1 - (len(own & self.sure) + len(own & self.possible)) / size if size else 0.0
+
+
 @dataclass(frozen=True, eq=False)
 class AlignmentsView(View):
     """Sentence pairs and how their words are aligned.
@@ -39,7 +83,9 @@ class AlignmentsView(View):
         Words, as they can be shown.
     systems : sequence of System
     gold : Gold or None
-        Of the first pairs.
+        Of some of the pairs.
+    source_tags, target_tags : sequence of list of str or None
+        A tag for each word.
     """
 
     source: Sequence[list[str]]
@@ -47,33 +93,106 @@ class AlignmentsView(View):
     systems: Sequence[System] = ()
     gold: Gold | None = None
     title: str = field(default="Alignments")
+    source_tags: Sequence[list[str]] | None = None
+    target_tags: Sequence[list[str]] | None = None
 
     def __len__(self) -> int:
         return len(self.source)
 
+    def pair(self, number: int) -> Pair:
+        """Return one pair by its number, from 1 on."""
+        if not 1 <= number <= len(self):
+            raise UsageProblem(f"there is no pair {number}; the text has {len(self)}")
+        n = number - 1
+        links = []
+        for system in self.systems:
+            own = slice(*system.links.offsets[n : n + 2].tolist())
+            pairs = [(i, j) for i, j in system.links.pairs[own].tolist()]
+            found = [np.nan] * len(pairs) if system.probabilities is None else system.probabilities[own].tolist()
+            links.append(dict(zip(pairs, found, strict=True)))
+        gold: list[frozenset[tuple[int, int]] | None] = [None, None]
+        if self.gold is not None:
+            place = int(np.searchsorted(self.gold.rows, n))
+            if place < len(self.gold) and self.gold.rows[place] == n:
+                gold = [_links_of(table, place) for table in (self.gold.sure, self.gold.possible)]
+        return Pair(number, self.source[n], self.target[n], tuple(links), *gold)
+
     def html(self) -> str:
         """Return the page."""
-        return page(self.title, "alignments", self.data())
+        from aligntools.viewing.errors import tables_of
 
-    def data(self) -> dict[str, object]:
+        tables = tables_of(self) if self.gold is not None and self.systems else []
+        return page(self.title, "alignments", self.data(), tables=tables)
+
+    def svg(self, number: int | None = None, *, form: str | None = None, **how: Any) -> str:
+        """Return a picture of one pair, for papers: text is text, in generic fonts.
+
+        Parameters
+        ----------
+        number : int or None
+            From 1 on; None is the first.
+        form : str or None
+            ``matrix`` or ``ribbon``; None chooses by the lengths.
+        """
+        from aligntools.viewing.pictures import picture
+
+        return picture(self.pair(1 if number is None else number), [system.name for system in self.systems], form)
+
+    def text(self, *, width: int = 80, color: bool = False, number: int | None = None, form: str | None = None) -> str:
+        """Return the pairs as text, or one of them; ``form`` is as for `svg`."""
+        from aligntools.viewing.pairs_text import LEGEND, pair_text
+
+        names = [system.name for system in self.systems]
+        numbers = range(1, len(self) + 1) if number is None else [number]
+        legend = LEGEND if self.gold is not None and self.systems and number is None else ""
+        return legend + "\n".join(pair_text(self.pair(n), names, form, width, color) for n in numbers)
+
+    def data(self) -> dict[str, Any]:
         """Return what the page's script draws: words as one string a sentence, links as flat lists of numbers."""
+        texts = [[" ".join(words) for words in side] for side in (self.source, self.target)]
         return {
-            "source": [" ".join(words) for words in self.source],
-            "target": [" ".join(words) for words in self.target],
-            "systems": [{"name": s.name, "links": _flat(s.links)} for s in self.systems],
+            "key": _key(texts),
+            "source": texts[0],
+            "target": texts[1],
+            "systems": [
+                {
+                    "name": system.name,
+                    "links": _flat(system.links),
+                    "probabilities": _percentages(system),
+                }
+                for system in self.systems
+            ],
+            "gold": None
+            if self.gold is None
+            else {
+                "pairs": self.gold.rows.tolist(),
+                "sure": _flat(self.gold.sure),
+                "possible": _flat(self.gold.possible),
+            },
         }
 
-    def text(self, *, width: int = 80, color: bool = False, number: int | None = None) -> str:
-        """Return all pairs as text."""
-        rows = []
-        tables = [system.links.tolists() for system in self.systems]
-        for n, (source, target) in enumerate(zip(self.source, self.target, strict=True)):
-            rows += [f"{n + 1}", " ".join(source), " ".join(target)]
-            for system, table in zip(self.systems, tables, strict=True):
-                rows.append(f"{system.name}: " + " ".join(f"{i}-{j}" for i, j in table[n]))
-        return "\n".join(rows) + "\n"
+
+def _key(texts: list[list[str]]) -> str:
+    """Return what a browser keeps corrections of this text under."""
+    digest = hashlib.sha256()
+    for side in texts:
+        digest.update("\n".join(side).encode() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _links_of(table: Links, place: int) -> frozenset[tuple[int, int]]:
+    a, b = table.offsets[place : place + 2].tolist()
+    return frozenset((i, j) for i, j in table.pairs[a:b].tolist())
 
 
 def _flat(links: Links) -> list[list[int]]:
     flat, ends = links.pairs.ravel().tolist(), (2 * links.offsets).tolist()
     return [flat[a:b] for a, b in pairwise(ends)]
+
+
+def _percentages(system: System) -> list[list[int]] | None:
+    """Return the probabilities of each pair's links in whole percent, -1 where there is none."""
+    if system.probabilities is None:
+        return None
+    whole = np.where(np.isnan(system.probabilities), -1, np.rint(100 * system.probabilities)).astype(int).tolist()
+    return [whole[a:b] for a, b in pairwise(system.links.offsets.tolist())]

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from os import PathLike, fspath
+from typing import Any
 
 from aligntools.formats import files
 from aligntools.ground.errors import UsageProblem
@@ -36,7 +37,7 @@ class View(ABC):
             One item alone, by its number from 1 on.
         """
 
-    def svg(self, number: int | None = None, **how: object) -> str:
+    def svg(self, number: int | None = None, **how: Any) -> str:
         """Return a picture of one item, by its number from 1 on; by default the first."""
         raise UsageProblem(f"there is no picture of {self.title} in SVG")
 

@@ -369,11 +369,25 @@ def test_gold_that_does_not_fit(trained, tmp_path):
         ("0-0\n" * 241, "241 sentence pairs, but the text has 240"),
         ("0-0 99-0\n", ":1: link 99-0 points past the source sentence"),
         ("a b\n", ":1: 'a b' is not a gold alignment"),
+        ("#241\t0-0\n", "links of line 241, but the text has 240"),
     ):
         gold.write_text(text)
         done = run("contrastive-align", "-m", trained / "model", *TEXT, "--gold", gold)
         fails(done, str(gold), fragment)
         assert done.stdout == b""
+
+
+def test_gold_of_numbered_lines_is_learned_from_as_if_it_were_first(trained, tmp_path):
+    rows = (SAMPLES / "de-en.wa").read_text().splitlines(True)
+    command = ["contrastive-align", "-m", trained / "model", *TEXT, "--features", "posterior", "--folds", "0"]
+    for name, text in (("first", rows), ("numbered", [f"#{n}\t{row}" for n, row in enumerate(rows, 1)]),
+                       ("some", [f"#{n}\t{row}" for n, row in enumerate(rows, 1) if n % 3])):  # fmt: skip
+        (tmp_path / name).write_text("".join(text))
+        done = run(*command, "--gold", tmp_path / name, "--save-weights", tmp_path / f"{name}.json")
+        assert done.returncode == 0, done.stderr
+    read = [json.loads((tmp_path / f"{name}.json").read_text()) for name in ("first", "numbered", "some")]
+    assert read[0] == read[1]
+    assert read[2]["learned"]["pairs"] == 27
 
 
 @pytest.mark.parametrize(("options", "fragment"), [

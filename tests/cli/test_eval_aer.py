@@ -128,3 +128,16 @@ def test_sample_scores_perfectly_and_numba_stays_out():
     done = subprocess.run([sys.executable, "-c", script], input=sure.encode(), capture_output=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     assert b"precision" in done.stdout
+
+
+def test_gold_of_numbered_lines_scores_those_alone(file):
+    rows = ["0-0 1-1\n", "0-1\n", "1-0 0-0\n", "2-2\n"]
+    links = file("links", "".join(rows))
+    numbered = run("eval-aer", "--json", "--seed", "2", file("gold", "#2\t0-1 1?1\n#4\t2-1\n"), links)
+    alone = run("eval-aer", "--json", "--seed", "2", file("few", "0-1 1?1\n2-1\n"), file("two", rows[1] + rows[3]))
+    first, second = (json.loads(done.stdout) for done in (numbered, alone))
+    assert first["results"][0] | {"alignment": ""} == second["results"][0] | {"alignment": ""}
+    assert "lines:numbered" in first["signature"]
+    fails(run("eval-aer", file("far", "#5\t0-0\n"), links), "4 lines, but the gold", "has links of line 5")
+    text = file("text", "a b c\na b\na b\na b c\n")
+    fails(run("eval-aer", file("past", "#2\t2-1\n"), links, "-s", text), "past:1: link 2-1 points past the source")

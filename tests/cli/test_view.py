@@ -20,7 +20,7 @@ def few(file):
 def test_pairs_are_shown_with_links_as_text(few):
     done = run("view", "-s", "de", "-t", "en", "-a", "a", "--gold", "gold", cwd=few)
     assert done.returncode == 0, done.stderr
-    assert "Der Zug" in done.stdout.decode()
+    assert "\n  Zug  · ■ · · · · ·\n" in done.stdout.decode()
     assert b"\x1b" not in done.stdout
 
 

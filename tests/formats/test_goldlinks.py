@@ -88,3 +88,18 @@ def test_the_numbered_format_cannot_count_from_0(gold):
 
 def test_the_format_can_be_said(gold):
     assert len(gold("\n\n", format="pharaoh")) == 2
+
+
+def test_ids_may_be_numbers_of_the_corpuss_lines(gold):
+    links = gold("#2\t0-0 2?1\n#3\t\n#17\t1-1\n")
+    assert links.sure.tolists() == [[(0, 0)], [], [(1, 1)]]
+    assert links.numbers.tolist() == [2, 3, 17]
+    assert (links.rows.tolist(), links.reach) == ([1, 2, 16], 17)
+    assert links.all_sure().rows.tolist() == [1, 2, 16]
+    plain = gold("0-0\n\n1-1\n")
+    assert (plain.numbers, plain.rows.tolist(), plain.reach) == (None, [0, 1, 2], 3)
+    for wrong, message in (("#2\t0-0\n#2\t0-0\n", ":2: '#2' is not the number of a later line, as in '#3'"),
+                           ("#2\t0-0\nx\t0-0\n", ":2: 'x' is not the number"),
+                           ("#2\t0-0\n\n#3\t0-0\n", ":2: '' is not the number")):  # fmt: skip
+        with pytest.raises(DataError, match=message):
+            gold(wrong)

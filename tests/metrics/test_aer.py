@@ -93,3 +93,25 @@ def test_agrees_with_an_independent_scorer_on_real_gold():
             (expected["p"], expected["r"], expected["f1"])
         )
         assert (scores.links, scores.links_in_sure) == (expected["A"], expected["AS"])
+
+
+@given(corpora)
+@settings(deadline=None)
+def test_groups_of_links_have_the_counts_of_all(corpus):
+    hypothesis, sure, possible = (Links.from_lists(column) for column in zip(*corpus, strict=True))
+    both = gold_of(sure.tolists(), possible.tolists())
+    found = aer.count_by_group(hypothesis, both, lambda sentences, pairs: (sentences + pairs[:, 0]) % 3, 3)
+    assert found.sum(axis=0).tolist() == aer.count(hypothesis, both).sum(axis=0).tolist()
+    expected = np.zeros((3, 5), int)
+    for n, (links, own, other) in enumerate(corpus):
+        allowed = own | other
+        for i, j in links | allowed:
+            group = expected[(n + i) % 3]
+            group += [
+                (i, j) in links,
+                (i, j) in own,
+                (i, j) in allowed,
+                (i, j) in links & own,
+                (i, j) in links & allowed,
+            ]
+    assert found.tolist() == expected.tolist()

@@ -14,7 +14,7 @@ export function startKeys(bindings) {
   const all = [...bindings, { keys: ["?"], shown: "?", does: "show this list", run: open }];
   const byKey = new Map(all.flatMap((binding) => binding.keys.map((key) => [key, binding])));
   dialog.querySelector("dl").replaceChildren(
-    ...all.flatMap((binding) => [element("dt", {}, element("kbd", {}, binding.shown)), element("dd", {}, binding.does)]),
+    ...all.filter((binding) => binding.shown).flatMap((binding) => [element("dt", {}, element("kbd", {}, binding.shown)), element("dd", {}, binding.does)]),
   );
   byId("help").addEventListener("click", open);
   document.addEventListener("keydown", (event) => {

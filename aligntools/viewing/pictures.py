@@ -1,0 +1,204 @@
+"""One pair as SVG, for papers: text as text in generic fonts, no script, one drawing for light paper.
+
+The signs are those of the page: filled squares are links (right ones, where there is gold), crossed squares false ones,
+rings missed ones; solid frames are sure gold links, broken ones possible. Several systems share each cell.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+from aligntools.ground.errors import UsageProblem
+from aligntools.viewing.terminal import cells
+
+if TYPE_CHECKING:
+    from aligntools.viewing.alignments import Pair
+
+FORMS = ("matrix", "ribbon")
+#: Words of the longer side up to which a pair is drawn as a matrix unless the form is given.
+MATRIX_WORDS = 25
+
+_INK, _SOFT, _LINE, _TINT = "#1c1f22", "#5b6268", "#d5d9dd", "#dbe8f5"
+_COLOR = {"right": "#1b5e9e", "plain": "#1b5e9e", "wrong": "#c2410c", "missed": "#8a5a00"}
+_MEANING = {"right": "right", "wrong": "false", "missed": "missed", "plain": "link"}
+_FONT = 'font-family="sans-serif" font-size="14"'
+_CELL, _LETTER, _SLANT = 22, 7.6, 55  # pixels of a cell, of a letter's width on average, degrees of slanted labels
+
+
+def picture(pair: "Pair", names: Sequence[str], form: str | None = None) -> str:
+    """Return a pair as an SVG document.
+
+    Parameters
+    ----------
+    pair : Pair
+    names : sequence of str
+        Of the systems.
+    form : str or None
+        ``matrix`` or ``ribbon``; None: a matrix up to `MATRIX_WORDS` words.
+    """
+    if form is None:
+        form = "matrix" if max(len(pair.source), len(pair.target)) <= MATRIX_WORDS else "ribbon"
+    if form not in FORMS:
+        raise UsageProblem(f"no form '{form}'; there are {' and '.join(FORMS)}")
+    width, height, drawn = (_matrix if form == "matrix" else _ribbon)(pair)
+    legend, deep = _legend(pair, names, form, height)
+    width = max(width, 8 + max((8 * cells(text) for text, _ in legend), default=0) + 24)
+    described = escape(f"{' '.join(pair.source)} – {' '.join(pair.target)}")
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height + deep:.0f}"'
+        f' viewBox="0 0 {width:.0f} {height + deep:.0f}" {_FONT} fill="{_INK}" role="img">'
+    )
+    shapes = [*drawn, *(shape for _, shape in legend)]
+    return "\n".join([head, f"<title>Pair {pair.number}</title>", f"<desc>{described}</desc>", *shapes, "</svg>\n"])
+
+
+def _width(words: Sequence[str]) -> float:
+    return max((cells(word) for word in words), default=1) * _LETTER
+
+
+def _text(word: str, x: float, y: float, anchor: str = "start", more: str = "") -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" unicode-bidi="plaintext"{more}>{escape(word)}</text>'
+
+
+def _shade(probability: float) -> str:
+    return "" if math.isnan(probability) else f' opacity="{0.25 + 0.75 * min(probability, 1.0):.2f}"'
+
+
+def _sign(what: str, x: float, y: float, size: float, probability: float = math.nan) -> str:
+    color = _COLOR[what]
+    if what == "missed":
+        return (
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size * 0.85:.1f}" fill="none" stroke="{color}" stroke-width="2"/>'
+        )
+    left, top, wide = x - size, y - size, 2 * size
+    box = f"M{left:.1f} {top:.1f}h{wide:.1f}v{wide:.1f}h{-wide:.1f}z"
+    if what != "wrong":
+        return f'<path d="{box}" fill="{color}"{_shade(probability)}/>'
+    cross = (
+        f"M{x - size:.1f} {y - size:.1f}l{2 * size:.1f} {2 * size:.1f}m{-2 * size:.1f} 0l{2 * size:.1f} {-2 * size:.1f}"
+    )
+    paint = f'fill="{color}" fill-opacity="0.15" stroke="{color}" stroke-width="2"'
+    return f'<path d="{box}{cross}" {paint}{_shade(probability)}/>'
+
+
+def _frame(sure: bool, x: float, y: float, cell: float) -> str:
+    paint = f'fill="{_TINT}" stroke-width="1.5"' if sure else 'fill="none" stroke-width="1.25" stroke-dasharray="3 2"'
+    size = cell - 3
+    return (
+        f'<rect x="{x + 1.5:.1f}" y="{y + 1.5:.1f}" width="{size:.1f}" height="{size:.1f}" rx="2"'
+        f' stroke="{_COLOR["right"]}" {paint}/>'
+    )
+
+
+def _slot(k: int, count: int, x: float, y: float) -> tuple[float, float, float]:
+    """Return the middle and half the width of the sign of one of so many systems in a cell."""
+    across = 1 if count == 1 else 2
+    down = -(-count // across)
+    width, height = _CELL / across, _CELL / down
+    size = max(2.5, min(width, height) / 2 - (4 if count == 1 else 2))
+    return x + (k % across + 0.5) * width, y + (k // across + 0.5) * height, size
+
+
+def _said(pair: "Pair") -> Iterator[tuple[int, tuple[int, int], str, float]]:
+    """Yield the system, link, verdict and probability of all that is to be drawn."""
+    for k, links in enumerate(pair.links):
+        for link in sorted({*links, *(pair.sure or ())}):
+            yield k, link, pair.verdict(k, link), links.get(link, math.nan)
+
+
+def _matrix(pair: "Pair") -> tuple[float, float, list[str]]:
+    rows, columns = len(pair.source), len(pair.target)
+    slanted, angle = _width(pair.target), math.radians(_SLANT)
+    left, top = _width(pair.source) + 14, slanted * math.sin(angle) + 18
+    width, height = columns * _CELL, rows * _CELL
+    grid = [f"M{left:.1f} {top + i * _CELL:.1f}h{width}" for i in range(rows + 1)]
+    grid += [f"M{left + j * _CELL:.1f} {top:.1f}v{height}" for j in range(columns + 1)]
+    shapes = [f'<path d="{"".join(grid)}" stroke="{_LINE}" fill="none"/>']
+    for i, word in enumerate(pair.source):
+        shapes.append(_text(word, left - 6, top + i * _CELL + 16, "end"))
+    for j, word in enumerate(pair.target):
+        x, y = left + j * _CELL + _CELL / 2 + 4, top - 6
+        shapes.append(_text(word, x, y, "start", f' transform="rotate({-_SLANT} {x:.1f} {y:.1f})"'))
+    for i, j in sorted(pair.possible or ()):
+        shapes.append(_frame((i, j) in (pair.sure or ()), left + j * _CELL, top + i * _CELL, _CELL))
+    for k, (i, j), what, probability in _said(pair):
+        shapes.append(_sign(what, *_slot(k, len(pair.links), left + j * _CELL, top + i * _CELL), probability))
+    return left + width + slanted * math.cos(angle) + 12, top + height + 8, shapes
+
+
+def _ribbon(pair: "Pair") -> tuple[float, float, list[str]]:
+    gap, deep, up = 14.0, 110, 26
+    sides = [[cells(word) * _LETTER + gap for word in words] for words in (pair.source, pair.target)]
+    total = max(*map(sum, sides), 40.0)
+    places = []
+    for words, widths in zip((pair.source, pair.target), sides, strict=True):
+        at, middles = (total - sum(widths)) / 2, []
+        for width in widths:
+            middles.append(at + width / 2)
+            at += width
+        places.append([total - x for x in middles] if right_to_left(words) else middles)
+    shapes, marks = [], []
+    drawn = [*_said(pair)] if pair.links else [(0, link, "plain", math.nan) for link in sorted(pair.possible or ())]
+    for k, (i, j), what, probability in drawn:
+        shift = (k - (len(pair.links) - 1) / 2) * 5 if len(pair.links) > 1 else 0.0
+        x, y = places[0][i] + shift, places[1][j] + shift
+        dash = {"wrong": ' stroke-dasharray="7 5"', "missed": ' stroke-dasharray="1 5"'}.get(what, "")
+        if not pair.links and (i, j) not in (pair.sure or ()):
+            dash = ' stroke-dasharray="3 2"'
+        curve = f"M{x:.1f} {up}C{x:.1f} {up + deep / 2:.1f} {y:.1f} {up + deep / 2:.1f} {y:.1f} {up + deep}"
+        paint = f'fill="none" stroke="{_COLOR[what]}" stroke-width="2" stroke-linecap="round"{dash}'
+        shapes.append(f'<path d="{curve}" {paint}{_shade(probability)}/>')
+        if what in ("wrong", "missed"):
+            along, down = _along(k, len(pair.links), i + j)
+            marks.append(_sign(what, x + (y - x) * along, up + deep * down, 4.5))
+    for words, places_of, y in zip((pair.source, pair.target), places, (up - 8, up + deep + 18), strict=True):
+        shapes += [_text(word, x, y, "middle") for word, x in zip(words, places_of, strict=True)]
+    return total, up + deep + 28, shapes[: len(drawn)] + marks + shapes[len(drawn) :]
+
+
+def _along(k: int, count: int, turn: int) -> tuple[float, float]:
+    """Return where on a tie its sign stands, as shares of its width and depth: signs keep out of each other's way."""
+    t = 0.38 + 0.12 * (turn % 3) if count == 1 else 0.25 + 0.5 * k / (count - 1)
+    return t * t * (3 - 2 * t), 1.5 * t * (1 - t) + t**3
+
+
+def right_to_left(words: Sequence[str]) -> bool:
+    """Tell whether a sentence runs from right to left: as its first letter does."""
+    import unicodedata
+
+    for letter in (c for word in words for c in word if c.isalpha()):
+        return unicodedata.bidirectional(letter) in ("R", "AL")
+    return False
+
+
+def _legend(pair: "Pair", names: Sequence[str], form: str, top: float) -> tuple[list[tuple[str, str]], float]:
+    """Return lines of text, each with its shapes, and how much room they take."""
+    if pair.possible is None:
+        signs = []
+    else:
+        signs = [what for what in ("right", "wrong", "missed") if any(said == what for _, _, said, _ in _said(pair))]
+    rows: list[tuple[str, str]] = []
+    y = top + 16
+    if signs or pair.possible is not None:
+        x, text, shapes = 8.0, "", []
+        samples = [(_sign(what, 0, 0, 5), _MEANING[what]) for what in signs]
+        if form == "matrix" and pair.possible:
+            kinds = [
+                kind for kind in (True, False) if any((link in (pair.sure or ())) == kind for link in pair.possible)
+            ]
+            samples += [(_frame(kind, -8, -8, 16), "sure" if kind else "possible") for kind in kinds]
+        for shape, meaning in samples:
+            shapes.append(f'<g transform="translate({x + 8:.1f} {y - 4:.1f})">{shape}</g>')
+            shapes.append(_text(meaning, x + 22, y, "start", f' font-size="12" fill="{_SOFT}"'))
+            x += 22 + 7 * len(meaning) + 18
+            text += meaning + " " * 5
+        if samples:
+            rows.append((text, "".join(shapes)))
+            y += 20
+    if len(names) > 1:
+        where = "in each cell" if form == "matrix" else "side by side"
+        line = f"{where}: {', '.join(names)}"
+        rows.append((line, _text(line, 8, y, "start", f' font-size="12" fill="{_SOFT}"')))
+        y += 20
+    return rows, y - top - 8 if rows else 0.0

@@ -1,0 +1,116 @@
+"""Pairs as SVG and as text."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+import aligntools as at
+from aligntools.ground.errors import UsageProblem
+from aligntools.viewing.pictures import right_to_left
+from aligntools.viewing.terminal import cells
+
+SVG = "{http://www.w3.org/2000/svg}"
+SHOWN = at.view(
+    (["das neue haus", "x"], ["the new house", "y"]), ["0-0:0.5 1-1 2-0", ""], gold=["0-0 1?1 2-2 1?2", "0-0"]
+)
+
+
+def texts(svg):
+    return ["".join(e.itertext()) for e in ET.fromstring(svg).iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize("form", ["matrix", "ribbon", None])
+def test_a_picture_has_each_word_and_a_shape_for_each_sign(form):
+    svg = SHOWN.svg(1, form=form)
+    assert texts(svg)[:6] == ["das", "neue", "haus", "the", "new", "house"]
+    assert svg.count('stroke="#8a5a00"') == (1 + 1 if form != "ribbon" else 2 + 1)  # missed, and in the legend
+    if form != "ribbon":
+        assert svg.count('stroke-dasharray="3 2"') == 2 + 1  # possible gold links
+    assert re.search(r'opacity="0\.62"', svg) is None  # probabilities are of files
+    assert "<script" not in svg
+
+
+def test_markup_and_controls_are_text():
+    odd = "<script>a&b</script> \"\x00\x1b'\udcff"
+    svg = at.view(([odd], [odd]), ["0-0"]).svg()
+    assert texts(svg)[0] == "<script>a&b</script>"
+    assert texts(svg)[1] == "\"␀␛'" + 3 * "\ufffd"
+    svg.encode()
+
+
+def test_probabilities_are_shade(tmp_path):
+    (tmp_path / "a").write_bytes(b"0-0:0.5 1-1:1\n")
+    svg = at.view((["a b"], ["a b"]), tmp_path / "a").svg()
+    assert re.findall(r'opacity="([\d.]+)"', svg) == ["0.62", "1.00"]
+
+
+def test_a_sentence_from_right_to_left_is_drawn_so():
+    assert right_to_left(['"', "שלום", "a"])
+    assert right_to_left(["مرحبا"])
+    assert not right_to_left(["1", "été", "שלום"])
+    root = ET.fromstring(at.view((["שלום עולם"], ["hello world"]), ["0-0 1-1"]).svg(form="ribbon"))
+    x = {e.text: float(e.get("x")) for e in root.iter(f"{SVG}text")}
+    assert x["שלום"] > x["עולם"]
+    assert x["hello"] < x["world"]
+
+
+def test_empty_pairs_and_wrong_numbers():
+    blank = at.view((["", "a"], ["", ""]), ["", ""])
+    for number in (1, 2):
+        ET.fromstring(blank.svg(number))
+        assert blank.text(number=number)
+    for number in (0, 3):
+        with pytest.raises(UsageProblem, match="there is no pair"):
+            blank.svg(number)
+    with pytest.raises(UsageProblem, match="no form 'circle'"):
+        blank.svg(form="circle")
+
+
+def test_a_matrix_in_the_terminal():
+    assert SHOWN.text(number=1) == (
+        "1  1 AER 40.0\n"
+        " das  ■ · ·\n"
+        "neue  · ■ □\n"
+        "haus  × · ○\n"
+        "      │ │ └ house\n"
+        "      │ └ new\n"
+        "      └ the\n"
+    )  # fmt: skip
+
+
+def test_a_list_in_the_terminal():
+    assert SHOWN.text(number=1, form="ribbon") == (
+        "1  1 AER 40.0\n"
+        "das neue haus\n"
+        "the new house\n"
+        "  ■ 0-0     das – the     sure\n"
+        "  ■ 1-1     neue – new    possible\n"
+        "  · 1-2     neue – house  possible\n"
+        "  × 2-0     haus – the    false\n"
+        "  ○ 2-2     haus – house  sure, missed\n"
+    )
+
+
+def test_wide_and_combining_characters_keep_the_columns():
+    shown = at.view((["你好 e\u0301a a"], ["x y z"]), ["0-0 1-1 2-2"]).text(number=1)
+    rows = shown.splitlines()[1:4]
+    assert [cells(row) for row in rows] == [cells(rows[0])] * 3
+    assert {cells(row.split("■")[0]) - 2 * k for k, row in enumerate(rows)} == {6}
+
+
+def test_colors_are_asked_for_and_change_nothing_else():
+    plain, colored = SHOWN.text(), SHOWN.text(color=True)
+    assert "\x1b" not in plain
+    assert re.sub(r"\x1b\[[\d;]*m", "", colored) == plain
+    assert "\x1b[1;31m×" in colored
+    assert str(SHOWN) == plain.removesuffix("\n")
+    assert plain.startswith("■ right  × false")
+
+
+def test_a_view_saves_itself_and_shows_itself_in_notebooks(tmp_path):
+    SHOWN.save(tmp_path / "a.html")
+    SHOWN.save(tmp_path / "b.svg", 2)
+    assert (tmp_path / "a.html").read_text() == SHOWN.html()
+    assert (tmp_path / "b.svg").read_text() == SHOWN.svg(2)
+    assert SHOWN._repr_html_().startswith("<iframe sandbox=")
