@@ -13,7 +13,7 @@ from aligntools.aligning.settings import (
     Flavor,
     Symmetrization,
 )
-from aligntools.api.alignments import Alignment, Alignments
+from aligntools.api.alignments import Alignment, Alignments, with_words
 from aligntools.api.engines import Where, engines_of, mapping
 from aligntools.api.texts import InputFormat, Sentence, Sentences, paths_of
 from aligntools.api.threads import pool_of
@@ -128,7 +128,7 @@ class Aligner:
             [source], [target], symmetrize=symmetrize, flavor=flavor, decode=decode, threshold=threshold,
             max_length=max_length, unbuffered=True, threads=1,
         )  # fmt: skip
-        return found
+        return with_words(found, source, target)
 
     def align_batch(
         self, sources: "Sentences | Bitext", targets: Sentences | None = None, *,

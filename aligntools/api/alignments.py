@@ -1,16 +1,23 @@
 """What alignment gives: the links, posteriors and scores of one sentence pair, or of many in a few arrays."""
 
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from aligntools.api.texts import Sentence
+
 if TYPE_CHECKING:
     from aligntools.formats.corpus import Skipped
     from aligntools.formats.pharaoh import Links
+
+
+#: What stands between words; Unicode's other spaces do not.
+_SPACES = re.compile(r"[ \t\n]+")
 
 
 class PairScores(NamedTuple):
@@ -43,6 +50,8 @@ class Alignment:
         The links of the single directions: target words choose source words, and the other way round. None where
         they were not asked for, or that direction was not trained.
     scores : PairScores
+    words : (list of str, list of str) or None
+        The words of both sides, where the pair was aligned alone. Notebooks draw the links between them.
     """
 
     pairs: npt.NDArray[np.int32]
@@ -50,6 +59,7 @@ class Alignment:
     forward_pairs: npt.NDArray[np.int32] | None
     reverse_pairs: npt.NDArray[np.int32] | None
     scores: PairScores
+    words: tuple[list[str], list[str]] | None = None
 
     @property
     def links(self) -> list[tuple[int, int]]:
@@ -74,6 +84,27 @@ class Alignment:
 
     def __iter__(self) -> Iterator[tuple[int, int]]:
         return iter(self.links)
+
+    def _repr_svg_(self) -> str:
+        """Return a picture for notebooks: the links between the words, or their numbers where words are not known."""
+        from aligntools.viewing.alignments import Pair
+        from aligntools.viewing.pictures import picture
+        from aligntools.viewing.shown import visible
+
+        if self.words is not None:
+            source, target = ([visible(word) for word in side] for side in self.words)
+        else:
+            ends = self.pairs.max(axis=0, initial=-1).tolist()
+            source, target = ([str(k) for k in range(end + 1)] for end in ends)
+        links = dict(zip(self.links, self.probabilities.tolist(), strict=True))
+        return picture(Pair(1, source, target, (links,)), [""])
+
+
+def with_words(alignment: Alignment, source: Sentence, target: Sentence) -> Alignment:
+    """Return the alignment of a sentence pair together with its words."""
+    sides = [_SPACES.sub(" ", one).split(" ") if isinstance(one, str) else one for one in (source, target)]
+    sides = [[word for word in side if word] for side in sides]
+    return replace(alignment, words=(sides[0], sides[1]))
 
 
 def _as_tuples(pairs: npt.NDArray[np.int32]) -> list[tuple[int, int]]:
@@ -123,6 +154,12 @@ class Alignments(Sequence[Alignment]):
             self.table.pairs[own], self.probabilities[own], _of(self.forward_table, n), _of(self.reverse_table, n),
             PairScores(*self.scores[n].tolist()),
         )  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        """Return the first alignments for notebooks; `aligntools.view` shows them with their text."""
+        shown = "\n".join(str(self[n]) for n in range(min(len(self), 10)))
+        more = "\n…" if len(self) > 10 else ""
+        return f"<p>{len(self)} alignments, {len(self.table.pairs)} links</p><pre>{shown}{more}</pre>"
 
     @cached_property
     def scores(self) -> npt.NDArray[np.float64]:

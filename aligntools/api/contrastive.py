@@ -11,7 +11,7 @@ from aligntools.aligning.contrastive.settings import Constraint, ContrastiveSett
 from aligntools.aligning.settings import THRESHOLDS
 from aligntools.api.aligner import Aligner
 from aligntools.api.alignment import read_bitext, train_aligner
-from aligntools.api.alignments import Alignment, Alignments
+from aligntools.api.alignments import Alignment, Alignments, with_words
 from aligntools.api.engines import Where, engines_of, mapping
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.texts import InputFormat, Sentence, Sentences
@@ -120,7 +120,7 @@ class ContrastiveAligner:
     def align(self, source: Sentence, target: Sentence, *, max_length: int = 2000) -> Alignment:
         """Align one sentence pair."""
         (found,) = self.align_batch([source], [target], max_length=max_length, unbuffered=True, threads=1)
-        return found
+        return with_words(found, source, target)
 
     def align_batch(
         self, sources: "Sentences | Bitext", targets: Sentences | None = None, *, max_length: int = 2000,

@@ -35,7 +35,7 @@ def pair_text(pair: "Pair", names: Sequence[str], form: str | None, width: int, 
     width : int
     color : bool
     """
-    parts = [(f"{pair.number}", "head"), ("  ", ""), *_scores(pair, names), ("\n", "")]
+    parts = [(f"{pair.number}", "head"), ("  " if names else "", ""), *_scores(pair, names), ("\n", "")]
     left = min(_LONGEST_LABEL, max(map(cells, pair.source), default=0))
     fits = left + 2 + 2 * len(pair.target) <= width and max(len(pair.source), len(pair.target)) <= 40
     drawn = pair.source and pair.target and (pair.links or pair.possible is not None)

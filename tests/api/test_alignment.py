@@ -210,3 +210,16 @@ def test_options_mean_what_the_commands_options_mean():
     parameters = inspect.signature(at.train_aligner).parameters
     options = command.make_context("align", ["-i", "-"]).params
     assert {name: parameters[name].default for name in TRAINING} == {name: options[name] for name in TRAINING}
+
+
+def test_alignments_show_themselves_in_notebooks(model, texts):
+    one = model.align("der\u00a0x Zug  <b>", ["the", "train"])
+    assert one.words == (["der\u00a0x", "Zug", "<b>"], ["the", "train"])
+    assert "&lt;b&gt;</text>" in one._repr_svg_()
+    found = model.align_batch(*texts)
+    first = next(found)
+    assert first.words is None
+    assert ">0</text>" in first._repr_svg_()
+    assert str(first) == " ".join(f"{i}-{j}" for i, j in first.links)
+    every = at.align(*texts, fast=True)
+    assert every._repr_html_().startswith("<p>240 alignments, ")

@@ -12,6 +12,7 @@ import { startTheme } from "./theme.js";
 import { virtualList } from "./virtual.js";
 
 startTheme();
+if (window.innerWidth < 480) byId("summary")?.removeAttribute("open"); // a line there, not screens before the pairs
 const pairs = (count) => (count === 1 ? "1 pair" : `${count} pairs`);
 
 // Gold links of a pair: the reader's own, or those that came with the page.
