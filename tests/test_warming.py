@@ -62,6 +62,7 @@ train-parser --treebank S/en.conllu -o en.parser --iterations 4
 train-parser --treebank S/en.conllu -o free.parser --iterations 4 --non-projective
 parse -m en.parser tagged > trees
 parse -m free.parser tagged > trees.2
+view -s S/de-en.de -t S/de-en.en -a a --gold S/de-en.wa -o page.html
 eval-uas S/en.conllu trees trees.2 --paired --by distance > uas
 tag -m en.tagger S/de-en.en > en.tagged
 tag -m en.tagger S/de-en.de > de.tagged

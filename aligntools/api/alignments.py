@@ -87,7 +87,7 @@ class Alignment:
 
     def _repr_svg_(self) -> str:
         """Return a picture for notebooks: the links between the words, or their numbers where words are not known."""
-        from aligntools.viewing.alignments import Pair
+        from aligntools.viewing.pairs import Pair
         from aligntools.viewing.pictures import picture
         from aligntools.viewing.shown import visible
 
@@ -103,8 +103,8 @@ class Alignment:
 def with_words(alignment: Alignment, source: Sentence, target: Sentence) -> Alignment:
     """Return the alignment of a sentence pair together with its words."""
     sides = [_SPACES.sub(" ", one).split(" ") if isinstance(one, str) else one for one in (source, target)]
-    sides = [[word for word in side if word] for side in sides]
-    return replace(alignment, words=(sides[0], sides[1]))
+    words = [[word for word in side if word] for side in sides]
+    return replace(alignment, words=(words[0], words[1]))
 
 
 def _as_tuples(pairs: npt.NDArray[np.int32]) -> list[tuple[int, int]]:

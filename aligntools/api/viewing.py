@@ -22,8 +22,9 @@ from aligntools.formats.pharaoh import Links
 from aligntools.formats.raw_pairs import Sides
 from aligntools.formats.vocabulary import ExtendedVocabulary, Vocabulary, split_words
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.viewing.alignments import AlignmentsView, System
+from aligntools.viewing.alignments import AlignmentsView
 from aligntools.viewing.base import View as View
+from aligntools.viewing.pairs import System
 from aligntools.viewing.shown import visible
 
 #: Parallel text to look at: what `read_bitext` returns, a file with both sides, or two texts of any kind.

@@ -12,65 +12,11 @@ from aligntools.formats.goldlinks import Gold
 from aligntools.formats.pharaoh import Links
 from aligntools.ground.errors import UsageProblem
 from aligntools.viewing.base import View
+from aligntools.viewing.errors import tables_of
 from aligntools.viewing.page import page
-
-
-@dataclass(frozen=True, eq=False)
-class System:
-    """The links of one system for every pair.
-
-    Attributes
-    ----------
-    name : str
-    links : Links
-    probabilities : np.ndarray or None [shape=(links,)]
-        NaN for links without one.
-    """
-
-    name: str
-    links: Links
-    probabilities: np.ndarray | None = None
-
-
-@dataclass(frozen=True)
-class Pair:
-    """One sentence pair, as it is drawn.
-
-    Attributes
-    ----------
-    number : int
-        From 1 on.
-    source, target : list of str
-        Words.
-    links : tuple of dict of (int, int) to float
-        The links of each system with their probabilities, NaN where there is none.
-    sure, possible : frozenset of (int, int) or None
-        Gold links, the sure among the possible; None where the pair has none.
-    """
-
-    number: int
-    source: list[str]
-    target: list[str]
-    links: tuple[dict[tuple[int, int], float], ...]
-    sure: frozenset[tuple[int, int]] | None = None
-    possible: frozenset[tuple[int, int]] | None = None
-
-    def verdict(self, system: int, link: tuple[int, int]) -> str:
-        """Return ``right``, ``wrong``, ``missed``, ``plain`` where there is no gold, or "" where nothing is said."""
-        linked = link in self.links[system] if self.links else False
-        if self.sure is None or self.possible is None:
-            return "plain" if linked else ""
-        if linked:
-            return "right" if link in self.possible else "wrong"
-        return "missed" if link in self.sure else ""
-
-    def aer(self, system: int) -> float | None:
-        """Return the error rate of one system; None where there is no gold."""
-        if self.sure is None or self.possible is None:
-            return None
-        own = self.links[system].keys()
-        size = len(own) + len(self.sure)
-        return 1 - (len(own & self.sure) + len(own & self.possible)) / size if size else 0.0
+from aligntools.viewing.pairs import Pair, System
+from aligntools.viewing.pairs_text import LEGEND, pair_text
+from aligntools.viewing.pictures import picture
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +65,6 @@ class AlignmentsView(View):
 
     def html(self) -> str:
         """Return the page."""
-        from aligntools.viewing.errors import tables_of
-
         tables = tables_of(self) if self.gold is not None and self.systems else []
         return page(self.title, "alignments", self.data(), tables=tables)
 
@@ -134,14 +78,10 @@ class AlignmentsView(View):
         form : str or None
             ``matrix`` or ``ribbon``; None chooses by the lengths.
         """
-        from aligntools.viewing.pictures import picture
-
         return picture(self.pair(1 if number is None else number), [system.name for system in self.systems], form)
 
     def text(self, *, width: int = 80, color: bool = False, number: int | None = None, form: str | None = None) -> str:
         """Return the pairs as text, or one of them; ``form`` is as for `svg`."""
-        from aligntools.viewing.pairs_text import LEGEND, pair_text
-
         names = [system.name for system in self.systems]
         numbers = range(1, len(self) + 1) if number is None else [number]
         legend = LEGEND if self.gold is not None and self.systems and number is None else ""

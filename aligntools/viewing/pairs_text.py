@@ -6,12 +6,9 @@ not made. With several systems each has a column of signs in the list; the matri
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from aligntools.viewing.pairs import Pair
 from aligntools.viewing.terminal import cells, fitted, padded, rendered
-
-if TYPE_CHECKING:
-    from aligntools.viewing.alignments import Pair
 
 _SIGNS = {"right": "■", "plain": "■", "wrong": "×", "missed": "○", "": "·"}
 _STYLES = {"right": "right", "plain": "right", "wrong": "wrong", "missed": "missed", "": "soft"}
@@ -22,7 +19,7 @@ _Part = tuple[str, str]
 LEGEND = "■ right  × false  ○ missed  □ possible, not linked\n\n"
 
 
-def pair_text(pair: "Pair", names: Sequence[str], form: str | None, width: int, color: bool) -> str:
+def pair_text(pair: Pair, names: Sequence[str], form: str | None, width: int, color: bool) -> str:
     """Return a pair as text, its lines within the width where that is possible.
 
     Parameters
@@ -48,14 +45,14 @@ def pair_text(pair: "Pair", names: Sequence[str], form: str | None, width: int, 
     return rendered(parts, color)
 
 
-def _scores(pair: "Pair", names: Sequence[str]) -> Iterator[_Part]:
+def _scores(pair: Pair, names: Sequence[str]) -> Iterator[_Part]:
     for k, name in enumerate(names):
         error = pair.aer(k)
         figure = f"{len(pair.links[k])} links" if error is None else f"AER {100 * error:.1f}"
         yield (f"{'; ' if k else ''}{name} {figure}", "soft")
 
 
-def _matrices(pair: "Pair", names: Sequence[str], left: int) -> Iterator[_Part]:
+def _matrices(pair: Pair, names: Sequence[str], left: int) -> Iterator[_Part]:
     """Yield a matrix for each system: source words before the rows, target words below, with what leads there."""
     for k, name in enumerate(names or ["gold"]):
         if len(names) > 1:
@@ -70,7 +67,7 @@ def _matrices(pair: "Pair", names: Sequence[str], left: int) -> Iterator[_Part]:
         yield from _feet(pair.target, left)
 
 
-def _cell(pair: "Pair", k: int, link: tuple[int, int]) -> _Part:
+def _cell(pair: Pair, k: int, link: tuple[int, int]) -> _Part:
     if not pair.links:
         kind = "■" if link in (pair.sure or ()) else "□" if link in (pair.possible or ()) else "·"
         return kind, "soft" if kind == "·" else "right"
@@ -89,7 +86,7 @@ def _feet(words: Sequence[str], left: int) -> Iterator[_Part]:
         yield (f"{words[j]}\n", "")
 
 
-def _list(pair: "Pair", names: Sequence[str], width: int) -> Iterator[_Part]:
+def _list(pair: Pair, names: Sequence[str], width: int) -> Iterator[_Part]:
     """Yield a line for each link: signs of the systems, the words, what gold says, probabilities."""
     sure, possible = pair.sure or frozenset(), pair.possible or frozenset()
     links = sorted({link for own in pair.links for link in own} | possible)

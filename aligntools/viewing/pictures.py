@@ -6,14 +6,11 @@ rings missed ones; solid frames are sure gold links, broken ones possible. Sever
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
 from aligntools.ground.errors import UsageProblem
-from aligntools.viewing.terminal import cells
-
-if TYPE_CHECKING:
-    from aligntools.viewing.alignments import Pair
+from aligntools.viewing.drawing import text_width
+from aligntools.viewing.pairs import Pair
 
 FORMS = ("matrix", "ribbon")
 #: Words of the longer side up to which a pair is drawn as a matrix unless the form is given.
@@ -23,10 +20,10 @@ _INK, _SOFT, _LINE, _TINT = "#1c1f22", "#5b6268", "#d5d9dd", "#dbe8f5"
 _COLOR = {"right": "#1b5e9e", "plain": "#1b5e9e", "wrong": "#c2410c", "missed": "#8a5a00"}
 _MEANING = {"right": "right", "wrong": "false", "missed": "missed", "plain": "link"}
 _FONT = 'font-family="sans-serif" font-size="14"'
-_CELL, _LETTER, _SLANT = 22, 7.6, 55  # pixels of a cell, of a letter's width on average, degrees of slanted labels
+_CELL, _SIZE, _SLANT = 22, 14, 55  # pixels of a cell and of letters, degrees of slanted labels
 
 
-def picture(pair: "Pair", names: Sequence[str], form: str | None = None) -> str:
+def picture(pair: Pair, names: Sequence[str], form: str | None = None) -> str:
     """Return a pair as an SVG document.
 
     Parameters
@@ -43,18 +40,19 @@ def picture(pair: "Pair", names: Sequence[str], form: str | None = None) -> str:
         raise UsageProblem(f"no form '{form}'; there are {' and '.join(FORMS)}")
     width, height, drawn = (_matrix if form == "matrix" else _ribbon)(pair)
     legend, deep = _legend(pair, names, form, height)
-    width = max(width, 8 + max((8 * cells(text) for text, _ in legend), default=0) + 24)
+    width = max(width, 8 + max((text_width(text, _SIZE) for text, _ in legend), default=0) + 24)
     described = escape(f"{' '.join(pair.source)} – {' '.join(pair.target)}")
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height + deep:.0f}"'
         f' viewBox="0 0 {width:.0f} {height + deep:.0f}" {_FONT} fill="{_INK}" role="img">'
     )
-    shapes = [*drawn, *(shape for _, shape in legend)]
+    paper = f'<rect width="{width:.0f}" height="{height + deep:.0f}" fill="#fff"/>'
+    shapes = [paper, *drawn, *(shape for _, shape in legend)]
     return "\n".join([head, f"<title>Pair {pair.number}</title>", f"<desc>{described}</desc>", *shapes, "</svg>\n"])
 
 
 def _width(words: Sequence[str]) -> float:
-    return max((cells(word) for word in words), default=1) * _LETTER
+    return max((text_width(word, _SIZE) for word in words), default=0.0)
 
 
 def _text(word: str, x: float, y: float, anchor: str = "start", more: str = "") -> str:
@@ -100,14 +98,14 @@ def _slot(k: int, count: int, x: float, y: float) -> tuple[float, float, float]:
     return x + (k % across + 0.5) * width, y + (k // across + 0.5) * height, size
 
 
-def _said(pair: "Pair") -> Iterator[tuple[int, tuple[int, int], str, float]]:
+def _said(pair: Pair) -> Iterator[tuple[int, tuple[int, int], str, float]]:
     """Yield the system, link, verdict and probability of all that is to be drawn."""
     for k, links in enumerate(pair.links):
         for link in sorted({*links, *(pair.sure or ())}):
             yield k, link, pair.verdict(k, link), links.get(link, math.nan)
 
 
-def _matrix(pair: "Pair") -> tuple[float, float, list[str]]:
+def _matrix(pair: Pair) -> tuple[float, float, list[str]]:
     rows, columns = len(pair.source), len(pair.target)
     slanted, angle = _width(pair.target), math.radians(_SLANT)
     left, top = _width(pair.source) + 14, slanted * math.sin(angle) + 18
@@ -127,9 +125,9 @@ def _matrix(pair: "Pair") -> tuple[float, float, list[str]]:
     return left + width + slanted * math.cos(angle) + 12, top + height + 8, shapes
 
 
-def _ribbon(pair: "Pair") -> tuple[float, float, list[str]]:
+def _ribbon(pair: Pair) -> tuple[float, float, list[str]]:
     gap, deep, up = 14.0, 110, 26
-    sides = [[cells(word) * _LETTER + gap for word in words] for words in (pair.source, pair.target)]
+    sides = [[text_width(word, _SIZE) + gap for word in words] for words in (pair.source, pair.target)]
     total = max(*map(sum, sides), 40.0)
     places = []
     for words, widths in zip((pair.source, pair.target), sides, strict=True):
@@ -172,7 +170,7 @@ def right_to_left(words: Sequence[str]) -> bool:
     return False
 
 
-def _legend(pair: "Pair", names: Sequence[str], form: str, top: float) -> tuple[list[tuple[str, str]], float]:
+def _legend(pair: Pair, names: Sequence[str], form: str, top: float) -> tuple[list[tuple[str, str]], float]:
     """Return lines of text, each with its shapes, and how much room they take."""
     if pair.possible is None:
         signs = []

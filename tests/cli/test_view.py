@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cli.running import fails, run
+from tests.cli.running import ROOT, fails, run
 from tests.places import SAMPLES
 
 DE, EN, JOINT, GOLD = (SAMPLES / f"de-en.{end}" for end in ("de", "en", "txt", "wa"))
@@ -69,3 +69,50 @@ def test_gold_of_another_form(few):
     (few / "naacl").write_bytes(b"1 1 1 S\n2 2 3 P\n")
     done = run("view", "-s", "de", "-t", "en", "--gold", "naacl", "--gold-format", "naacl", "--form", "matrix", cwd=few)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_picture_in_the_readme_is_what_its_commands_make(trained, tmp_path):
+    text = ("-s", DE, "-t", EN)
+    done = run("align", "-q", "-m", trained / "model", *text, "--link-probabilities", "-o", tmp_path / "a")
+    assert done.returncode == 0, done.stderr
+    done = run("view", *text, "-a", tmp_path / "a", "--gold", GOLD, "--pair", "8", "--svg", tmp_path / "pair8.svg")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "pair8.svg").read_bytes() == (ROOT / "docs" / "images" / "pair8.svg").read_bytes()
+    again = run("view", *text, "-i", "8", "-a", tmp_path / "a", "--gold", GOLD, "--svg", "-", "--form", "matrix")
+    assert again.stdout == (tmp_path / "pair8.svg").read_bytes()
+
+
+def test_a_pair_by_number_and_tags(few):
+    (few / "tags").write_bytes(b"a_A b_B c_C d_D e_E f_F g_G h_H\n" * 3)
+    text = ["-s", "de", "-t", "en", "-a", "a", "--gold", "gold"]
+    assert run("view", *text, "-i", "2", "-q", cwd=few).stdout == run("view", *text, "--pair", "2", cwd=few).stdout
+    done = run("view", *text, "--source-tags", "tags", "-o", "page.html", cwd=few)
+    assert done.returncode == 0, done.stderr
+    assert "By source tag" in (few / "page.html").read_text()
+    fails(run("view", *text, "--target-tags", "tags", cwd=few), "tags:1: 8 tags, but the sentence, line 1 of the text")
+    (few / "tags").write_bytes(b"a_A\n")
+    fails(run("view", *text, "--source-tags", "tags", cwd=few), "tags: 1 sentences, but the text has 3")
+
+
+def test_colors_and_a_pager_in_a_terminal(few):
+    """A pseudo-terminal, in a process of its own; the pager writes what it gets to a file."""
+    import os
+    import pty
+    import subprocess
+    import sys
+
+    def shown(**environment):
+        leader, follower = pty.openpty()
+        known = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "LESS")}
+        subprocess.run(
+            [sys.executable, "-m", "aligntools", "view", "-s", "de", "-t", "en", "-a", "a", "--gold", "gold"],
+            cwd=few, stdout=follower, stdin=follower, stderr=subprocess.PIPE, timeout=60, check=True,
+            env=known | {"PYTHONPATH": str(ROOT), "TERM": "xterm", "PAGER": "tee paged", **environment},
+        )  # fmt: skip
+        os.close(follower)
+        os.close(leader)
+        return (few / "paged").read_text()
+
+    colored = shown()
+    assert "\x1b[1m" in colored
+    assert "\x1b" not in shown(NO_COLOR="1")
