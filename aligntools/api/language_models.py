@@ -4,11 +4,11 @@ import logging
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from aligntools.api.engines import check_tmpdir
+from aligntools.api.engines import Engines, check_tmpdir, temporary_folder
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.sentences import PathLike, Sentence, Text, sources_of, words_of
 from aligntools.api.threads import pool_of
@@ -17,7 +17,10 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.translating.settings import LanguageModelSettings
 
 if TYPE_CHECKING:
+    from aligntools.formats.disk_arrays import ArrayStore
+    from aligntools.formats.numbered_text import LineSource
     from aligntools.ground.parallel import Pool
+    from aligntools.translating.lm.counting import NgramCounts
     from aligntools.translating.lm.kneser_ney import Discounts, Estimate
     from aligntools.translating.lm.language_model import NgramModel, Perplexity
 
@@ -242,6 +245,9 @@ def train_lm(
     skip_symbols: bool = LanguageModelSettings.skip_symbols,
     max_memory: int | None = None,
     tmpdir: PathLike | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    cluster_file: PathLike | None = None,
     threads: "int | Pool | None" = None,
     progress: Progress = None,
 ) -> LanguageModel:
@@ -264,10 +270,12 @@ def train_lm(
     skip_symbols : bool
         Skip ``<s>``, ``</s>`` and ``<unk>`` in the text; otherwise they are an error.
     max_memory : int or None
-        Bytes that the process may have; tables that do not fit go to temporary files. None: 2 GiB of tables, less
-        where the machine or the container has less and a command bounds the process by that.
+        Bytes that the process may have, or all processes together; tables that do not fit go to temporary files. None:
+        2 GiB of tables, less where the machine or the container has less and a command bounds the process by that.
     tmpdir : path, optional
-        Where temporary files go; the system's folder for them if not given.
+        Where temporary files go; the system's folder for them if not given. A cluster's workers have to see it.
+    workers, cluster, cluster_file : int, str or path, optional
+        As for `align_in_parts`: what counts the n-grams, by jobs over parts of the text. The model is the same.
     threads : int, optional
         All cores if not given; neither this nor ``max_memory`` changes the model.
     progress : callable or bool, optional
@@ -294,21 +302,19 @@ def train_lm(
     )
     settings.check()
     check_tmpdir(tmpdir)
-    from aligntools.formats.disk_arrays import ArrayStore
-    from aligntools.translating.lm.counting import count
+    engines = Engines(workers, cluster, cluster_file, max_memory)
+    engines.check()
     from aligntools.translating.lm.kneser_ney import estimate
 
     report = reporter(progress)
-    # the rest of the memory is for what is sorted at a time, and for text
-    tables = memory.for_tables(max_memory, most)
-    store = ArrayStore(tables * 7 // 10, None if tmpdir is None else os.fspath(tmpdir))
-    counts = count(sources_of(text), order, store, lowercase=lowercase, skip_symbols=skip_symbols)
-    figures = {
-        "sentences": counts.sentences, "words": counts.words, "blank": counts.blank,
-        "types": len(counts.vocabulary) - 3,
-    }  # fmt: skip
-    report(Step("counting", 1, 2, figures))
     with pool_of(threads) as pool:
+        counting = _counted_in_parts if engines.asked else _counted
+        counts, store = counting(sources_of(text), settings, engines, tmpdir, pool)
+        figures = {
+            "sentences": counts.sentences, "words": counts.words, "blank": counts.blank,
+            "types": len(counts.vocabulary) - 3,
+        }  # fmt: skip
+        report(Step("counting", 1, 2, figures))
         found = estimate(counts, store, pool, settings.prune)
     report(Step("estimating", 2, 2, {"ngrams": list(found.counts), "spilled": store.spilled}))
     for n, discounts in enumerate(found.discounts, 1):
@@ -316,3 +322,46 @@ def train_lm(
             shown = ", ".join(f"{value:.4g}" for value in discounts.values)
             _log.info("%d-grams: %s; discounts %s are used (a small text?)", n, discounts.problem, shown)
     return LanguageModel(_estimate=found)
+
+
+def _tables(max_memory: int | None, tmpdir: PathLike | None) -> "ArrayStore":
+    """Return memory for tables, and files beyond it; the rest is for what is sorted at a time, and for text."""
+    from aligntools.formats.disk_arrays import ArrayStore
+
+    tables = memory.for_tables(max_memory, LanguageModelSettings.max_memory)
+    return ArrayStore(tables * 7 // 10, None if tmpdir is None else os.fspath(tmpdir))
+
+
+def _counted(
+    sources: "list[LineSource]", settings: LanguageModelSettings, engines: Engines, tmpdir: PathLike | None,
+    pool: "Pool",
+) -> "tuple[NgramCounts, ArrayStore]":  # fmt: skip
+    """Count the n-grams of texts in this process."""
+    from aligntools.translating.lm.counting import count
+
+    store, s = _tables(engines.max_memory, tmpdir), settings
+    return count(sources, s.order, store, lowercase=s.lowercase, skip_symbols=s.skip_symbols), store
+
+
+def _counted_in_parts(
+    sources: "list[LineSource]", settings: LanguageModelSettings, engines: Engines, tmpdir: PathLike | None,
+    pool: "Pool",
+) -> "tuple[NgramCounts, ArrayStore]":  # fmt: skip
+    """Count the n-grams of texts by jobs."""
+    from aligntools.formats.files import is_regular
+    from aligntools.formats.stores import Store
+    from aligntools.translating.lm.counting_parts import A_JOB, count_in_parts
+
+    def is_file(source: "LineSource") -> bool:
+        return source.lines is None and is_regular(source.name)
+
+    if engines.remote:  # workers have working folders of their own
+        sources = [replace(s, name=os.path.abspath(s.name)) if is_file(s) else s for s in sources]
+    names, s = [source.name for source in sources if is_file(source)], settings
+    with temporary_folder(tmpdir) as folder:
+        with engines.opened(pool, folder, names, each=A_JOB) as engine:
+            found = count_in_parts(
+                sources, s.order, Store(folder), engine, pool, lowercase=s.lowercase, skip_symbols=s.skip_symbols
+            )
+        store = _tables(engines.max_memory, tmpdir)
+        return found.gathered(store), store

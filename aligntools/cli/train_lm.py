@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from aligntools.cli import notices, options
+from aligntools.cli import engine_options, notices, options
 from aligntools.ground.errors import UsageProblem
 from aligntools.translating.settings import LanguageModelSettings
 
@@ -35,21 +35,21 @@ _THRESHOLDS = options.Numbers(
     click.option("--skip-symbols", is_flag=True,
                  help="Skip <s>, </s> and <unk> in the text; otherwise they are an error."),
 )  # fmt: skip
+@engine_options.group
 @options.group(
     "Resources",
     options.max_memory("Use at most this much memory, for instance 800M or 4G; tables that do not fit go to temporary"
                        " files.  [default: 2G of tables, 75% of the memory in all]"),
-    click.option("--tmpdir", metavar="DIR", help="Folder for temporary files.  [default: the system's]"),
     options.threads,
     options.verbosity,
 )  # fmt: skip
 def command(
-    texts, output, order, format, binary, prune, lowercase, skip_symbols, max_memory, tmpdir, threads, quiet, verbose
-):
+    texts, output, order, format, binary, prune, lowercase, skip_symbols, max_memory, threads, quiet, verbose, **where
+):  # fmt: skip
     """Estimate a language model from texts, one sentence per line; '-' is standard input. Blank lines do not count.
 
     Interpolated modified Kneser-Ney smoothing (Chen & Goodman 1998) with three discounts for each order, as in
-    KenLM's lmplz. The result depends neither on memory nor on threads.
+    KenLM's lmplz. The result does not depend on memory, threads or workers.
 
     \b
     Example:
@@ -66,7 +66,7 @@ def command(
     with notices.shown(quiet):
         model = train_lm(
             [Path(text) for text in texts], order=order, prune=prune, lowercase=lowercase, skip_symbols=skip_symbols,
-            max_memory=max_memory, tmpdir=tmpdir, threads=threads, progress=lambda step: steps.update(step.figures),
+            max_memory=max_memory, threads=threads, progress=lambda step: steps.update(step.figures), **where,
         )  # fmt: skip
     if not quiet:
         _tell(steps, model, verbose)

@@ -4,6 +4,7 @@ import bz2
 import contextlib
 import gzip
 import io
+import itertools
 import lzma
 import os
 import sys
@@ -13,6 +14,7 @@ from aligntools.formats import appearing
 from aligntools.formats.metering import metered
 from aligntools.ground.errors import DataError
 
+_LOOK = 1 << 16  # bytes read at a time to find the ends of lines
 _SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 
 
@@ -105,13 +107,16 @@ def open_input(path):
 
 
 @contextlib.contextmanager
-def reading(path, share=1.0):
+def reading(path, share=1.0, begin=0):
     """Open ``path`` with `open_input`; what goes wrong while reading becomes a `DataError`.
 
     So does what cannot fit: a line over `metering.LONGEST_LINE`, and text with which the process would have more than
-    this ``share`` of the memory that it may use.
+    this ``share`` of the memory that it may use. A plain file can be read from the byte ``begin`` on.
     """
-    with metered(open_input(path), path, share) as file:
+    opened = open_input(path)
+    if begin:
+        opened.seek(begin)
+    with metered(opened, path, share) as file:
         try:
             yield file
         except (EOFError, lzma.LZMAError, gzip.BadGzipFile, OSError) as error:
@@ -129,10 +134,57 @@ def is_regular(path) -> bool:
     return isinstance(path, (str, os.PathLike)) and os.path.isfile(path)
 
 
-def blocks_of_lines(path, size=1 << 24):
-    """Yield ``bytes`` blocks of about ``size`` of whole lines; the last may lack its newline."""
+def blocks_of_lines(path, size=1 << 24, begin=0, end=None):
+    """Yield ``bytes`` blocks of about ``size`` of whole lines; the last may lack its newline.
+
+    Of a plain file the bytes ``begin:end`` can be read alone; see `line_ranges`.
+    """
+    with reading(path, begin=begin) as file:
+        yield from line_blocks(file if end is None else _Beginning(file, end - begin), size)
+
+
+class _Beginning:
+    """The first bytes of an open file, to be read."""
+
+    def __init__(self, file, size):
+        self._file, self._left = file, size
+
+    def read(self, size):
+        data = self._file.read(min(size, self._left))
+        self._left -= len(data)
+        return data
+
+
+def line_ranges(path: str, size: int) -> list[tuple[int, int]]:
+    """Cut a plain file into ranges of about so many bytes, which are whole lines; the first begins at 0.
+
+    Raises
+    ------
+    DataError
+        When it cannot be read.
+    """
+    cuts = [0]
+    with open_input(path) as file:
+        at, total = size, os.path.getsize(path)
+        while at < total:
+            file.seek(at)
+            while (data := file.read(_LOOK)) and b"\n" not in data:
+                at += len(data)
+            at += data.find(b"\n") + 1
+            if not data or at >= total:
+                break
+            cuts.append(at)
+            at += size
+    return list(itertools.pairwise([*cuts, total]))
+
+
+def lines_before(path: str, begin: int) -> int:
+    """Count the lines of a plain file that end before a byte."""
     with reading(path) as file:
-        yield from line_blocks(file, size)
+        left, count = begin, 0
+        while left and (data := file.read(min(left, _LOOK))):
+            left, count = left - len(data), count + data.count(b"\n")
+    return count
 
 
 def line_blocks(file, size):

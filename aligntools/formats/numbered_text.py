@@ -24,15 +24,19 @@ class LineSource:
         The file, or what messages call the text.
     lines : iterable of bytes or None
         Lines in memory, without their ends; None for a file.
+    begin, end : int, int or None
+        Of a plain file, the bytes that are read; see `files.line_ranges`. None is its end.
     """
 
     name: str
     lines: Iterable[bytes] | None = None
+    begin: int = 0
+    end: int | None = None
 
     def blocks(self, size: int) -> Iterator[bytes]:
         """Yield whole lines in blocks of about this many bytes; the last may have no newline at its end."""
         if self.lines is None:
-            yield from files.blocks_of_lines(self.name, size)
+            yield from files.blocks_of_lines(self.name, size, self.begin, self.end)
             return
         block, held = [], 0
         for line in self.lines:
@@ -70,14 +74,15 @@ def stream_numbered(
     Raises
     ------
     DataError
-        When the file cannot be read, or for the first line that is not UTF-8.
+        When the file cannot be read, or for the first line that is not UTF-8; lines are counted from where the source
+        begins.
     """
     from aligntools.formats import kernels_text
 
     source = text if isinstance(text, LineSource) else LineSource(str(text))
     table, line = np.empty((_ROWS, 8), np.int64), 0
     for number, data in enumerate(source.blocks(block)):
-        if number == 0:
+        if number == 0 and source.begin == 0:
             data = data.removeprefix(_BOM)
         if lowercase:
             try:

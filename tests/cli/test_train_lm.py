@@ -126,3 +126,18 @@ def test_what_is_refused(command_inside, file, tmp_path):
     done = command_inside("train-lm", text, "-o", tmp_path / "none" / "m")
     assert fails(command_inside("train-lm", "-q", text, "-o", tmp_path / "none" / "m"), "cannot be written")
     assert done.returncode == 1
+
+
+def test_workers_do_not_show(tmp_path):
+    text = SAMPLES / "de-en.en"
+    models = []
+    for flags in ((), ("--workers", 2, "--max-memory", "2G", "--tmpdir", tmp_path)):
+        done = run("train-lm", "-n", 3, text, "-", "-o", tmp_path / "m", *flags, stdin=b"more text\n")
+        assert done.returncode == 0, done.stderr
+        assert b"241 sentences" in done.stderr
+        models.append((tmp_path / "m").read_bytes())
+    assert models[0] == models[1]
+    assert [path.name for path in tmp_path.iterdir()] == ["m"]
+    wrong = ("train-lm", "-q", text, "-o", tmp_path / "no")
+    fails(run(*wrong, "--workers", 2, "--cluster", "tcp://a:1"), "--workers are processes", status=2)
+    fails(run(*wrong, "--workers", 2, "--max-memory", "500M"), "--max-memory 500M is too little", "fewer --workers")

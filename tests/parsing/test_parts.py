@@ -20,7 +20,7 @@ from aligntools.parsing.learning.parts import InParts
 from aligntools.parsing.learning.training import EntropyLoss, ExpectedLoss, Objective, TreeLoss
 from aligntools.parsing.settings import ParserSettings, TransferSettings, TreeConstraints
 from aligntools.parsing.transfer import learning
-from tests.parsing.dying import Dying
+from tests.ground.dying import Dying
 from tests.parsing.test_parser import TEXT, split
 from tests.parsing.test_transfer import pairs, parser  # noqa: F401
 from tests.places import ROOT

@@ -1,6 +1,6 @@
 """Counting n-grams of text of any size: parts are sorted as they come, and sorted parts merged."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,13 +51,17 @@ class Sorter:
             if kernels.radix_sort(part, other, self._passes, counts):
                 part = other
             rows = kernels.combine(part, self._order)
-            kept = self._store.empty((rows, self._order + 2))
-            kept[:] = part[:rows]
-            self._parts.append((1, kept))
+            self.add_sorted(part[:rows])
             del part, other
-            self._store.relieve()
-            while len(self._parts) > 1 and self._parts[-1][0] >= self._parts[-2][0]:
-                self._merge()
+
+    def add_sorted(self, table):
+        """Add rows that are in order, no two of them equal; they are copied."""
+        kept = self._store.empty((len(table), self._order + 2))
+        kept[:] = table
+        self._parts.append((1, kept))
+        self._store.relieve()
+        while len(self._parts) > 1 and self._parts[-1][0] >= self._parts[-2][0]:
+            self._merge()
 
     def _merge(self):
         from aligntools.translating.lm import kernels_counting as kernels
@@ -144,16 +148,7 @@ def count(
     block = int(np.clip(store.limit // 100, 1 << 12, 1 << 24))
     sources = [text if isinstance(text, LineSource) else LineSource(str(text)) for text in texts]
     for source in sources:
-        line = 0
-        for side in stream_numbered(source, lexicon, lowercase=lowercase, block=block):
-            tokens, offsets = side.tokens, side.offsets
-            special = tokens <= len(CONTROL)
-            if special.any():
-                if not skip_symbols:
-                    _refuse(source.name, line, tokens, offsets, int(np.argmax(special)))
-                offsets = np.concatenate([[0], np.cumsum(~special)])[offsets]
-                tokens = tokens[~special]
-            line += len(side)
+        for tokens, offsets in numbered(source, lexicon, lowercase, skip_symbols, block):
             tokens = tokens - 1  # <unk> is not among the words of the model; it is 0
             lengths = np.diff(offsets)
             full = int(np.count_nonzero(lengths))
@@ -161,11 +156,47 @@ def count(
             table = np.empty((len(tokens) + full, order + 2), np.uint32)
             kernels.fill_ngrams(tokens, offsets, order, table)
             sorter.add(table)
+    check_words(sources, words)
+    return NgramCounts(order, vocabulary_of(lexicon), sorter.finish(), sentences, words, blank)
+
+
+def numbered(
+    source: LineSource, lexicon: CompiledLexicon, lowercase: bool, skip_symbols: bool, block: int
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield numbers of words and offsets of sentences, without words that are the model's own.
+
+    Parameters
+    ----------
+    source : LineSource
+    lexicon : CompiledLexicon
+        That begins with `CONTROL`.
+    lowercase, skip_symbols : bool
+    block : int
+        Bytes that are read at a time.
+    """
+    line = 0
+    for side in stream_numbered(source, lexicon, lowercase=lowercase, block=block):
+        tokens, offsets = side.tokens, side.offsets
+        special = tokens <= len(CONTROL)
+        if special.any():
+            if not skip_symbols:
+                _refuse(source.name, line, tokens, offsets, int(np.argmax(special)))
+            offsets = np.concatenate([[0], np.cumsum(~special)])[offsets]
+            tokens = tokens[~special]
+        line += len(side)
+        yield tokens, offsets
+
+
+def check_words(sources: Sequence[LineSource], words: int) -> None:
+    """Refuse texts without words."""
     if not words:
         problem = "has no words" if len(sources) == 1 else "and the other files have no words"
         raise DataError(sources[0].name, None, f"{problem}; give text, one sentence per line")
-    vocabulary = Vocabulary.from_bytes([*CONTROL[:2], *lexicon.words(len(CONTROL) + 1)])
-    return NgramCounts(order, vocabulary, sorter.finish(), sentences, words, blank)
+
+
+def vocabulary_of(lexicon: CompiledLexicon) -> Vocabulary:
+    """Return the words of a model, from what its text was numbered with."""
+    return Vocabulary.from_bytes([*CONTROL[:2], *lexicon.words(len(CONTROL) + 1)])
 
 
 def _refuse(path, line, tokens, offsets, place):
