@@ -13,9 +13,10 @@ def write(shown, number=None, **how):
     terminal = out.isatty()
     width = shutil.get_terminal_size().columns if terminal else 80
     color = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    text = shown.text(width=width, color=color, number=number, **how)
+    text = shown.stream_text(width=width, color=color, number=number, **how)
     if terminal and number is None:
-        os.environ.setdefault("LESS", "FRX")  # as git does: quit where it fits, colors, no clearing
+        os.environ.setdefault("LESS", "FRX")  # as git does: stay where it fits on a screen, colors
         click.echo_via_pager(text, color=color)
     else:
-        out.buffer.write(text.encode())
+        for piece in text:
+            out.buffer.write(piece.encode())

@@ -1,7 +1,7 @@
 """Alignments to look at: sentence pairs, the links of one or several systems, gold links."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -82,10 +82,18 @@ class AlignmentsView(View):
 
     def text(self, *, width: int = 80, color: bool = False, number: int | None = None, form: str | None = None) -> str:
         """Return the pairs as text, or one of them; ``form`` is as for `svg`."""
+        return "".join(self.stream_text(width=width, color=color, number=number, form=form))
+
+    def stream_text(
+        self, *, width: int = 80, color: bool = False, number: int | None = None, form: str | None = None
+    ) -> Iterator[str]:
+        """Yield what `text` returns, pair by pair."""
         names = [system.name for system in self.systems]
         numbers = range(1, len(self) + 1) if number is None else [number]
-        legend = LEGEND if self.gold is not None and self.systems and number is None else ""
-        return legend + "\n".join(pair_text(self.pair(n), names, form, width, color) for n in numbers)
+        if self.gold is not None and self.systems and number is None:
+            yield LEGEND
+        for n in numbers:
+            yield ("\n" if n != numbers[0] else "") + pair_text(self.pair(n), names, form, width, color)
 
     def data(self) -> dict[str, Any]:
         """Return what the page's script draws: words as one string a sentence, links as flat lists of numbers."""

@@ -1,6 +1,7 @@
 """What can be looked at: as a page, as a picture, in a terminal, in a notebook."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from os import PathLike, fspath
 from typing import Any
 
@@ -36,6 +37,10 @@ class View(ABC):
         number : int or None
             One item alone, by its number from 1 on.
         """
+
+    def stream_text(self, *, width: int = 80, color: bool = False, number: int | None = None) -> Iterator[str]:
+        """Yield what `text` returns, piece by piece: a pager shows the first before the last is made."""
+        yield self.text(width=width, color=color, number=number)
 
     def svg(self, number: int | None = None, **how: Any) -> str:
         """Return a picture of one item, by its number from 1 on; by default the first."""

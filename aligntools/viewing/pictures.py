@@ -19,6 +19,7 @@ MATRIX_WORDS = 25
 _INK, _SOFT, _LINE, _TINT = "#1c1f22", "#5b6268", "#d5d9dd", "#dbe8f5"
 _COLOR = {"right": "#1b5e9e", "plain": "#1b5e9e", "wrong": "#c2410c", "missed": "#8a5a00"}
 _MEANING = {"right": "right", "wrong": "false", "missed": "missed", "plain": "link"}
+_TURNED = {"start": "end", "middle": "middle", "end": "start"}  # anchors as they look, from right to left
 _FONT = 'font-family="sans-serif" font-size="14"'
 _CELL, _SIZE, _SLANT = 22, 14, 55  # pixels of a cell and of letters, degrees of slanted labels
 
@@ -55,8 +56,11 @@ def _width(words: Sequence[str]) -> float:
     return max((text_width(word, _SIZE) for word in words), default=0.0)
 
 
-def _text(word: str, x: float, y: float, anchor: str = "start", more: str = "") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" unicode-bidi="plaintext"{more}>{escape(word)}</text>'
+def _text(word: str, x: float, y: float, anchor: str = "start", more: str = "", turned: bool = False) -> str:
+    """Return a text; in a sentence from right to left (``turned``) brackets open to the left."""
+    anchor = _TURNED[anchor] if turned else anchor
+    order = 'direction="rtl" unicode-bidi="embed"' if turned else 'unicode-bidi="plaintext"'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" {order}{more}>{escape(word)}</text>'
 
 
 def _shade(probability: float) -> str:
@@ -113,11 +117,12 @@ def _matrix(pair: Pair) -> tuple[float, float, list[str]]:
     grid = [f"M{left:.1f} {top + i * _CELL:.1f}h{width}" for i in range(rows + 1)]
     grid += [f"M{left + j * _CELL:.1f} {top:.1f}v{height}" for j in range(columns + 1)]
     shapes = [f'<path d="{"".join(grid)}" stroke="{_LINE}" fill="none"/>']
+    turned = right_to_left(pair.source), right_to_left(pair.target)
     for i, word in enumerate(pair.source):
-        shapes.append(_text(word, left - 6, top + i * _CELL + 16, "end"))
+        shapes.append(_text(word, left - 6, top + i * _CELL + 16, "end", turned=turned[0]))
     for j, word in enumerate(pair.target):
         x, y = left + j * _CELL + _CELL / 2 + 4, top - 6
-        shapes.append(_text(word, x, y, "start", f' transform="rotate({-_SLANT} {x:.1f} {y:.1f})"'))
+        shapes.append(_text(word, x, y, "start", f' transform="rotate({-_SLANT} {x:.1f} {y:.1f})"', turned[1]))
     for i, j in sorted(pair.possible or ()):
         shapes.append(_frame((i, j) in (pair.sure or ()), left + j * _CELL, top + i * _CELL, _CELL))
     for k, (i, j), what, probability in _said(pair):
@@ -151,7 +156,8 @@ def _ribbon(pair: Pair) -> tuple[float, float, list[str]]:
             along, down = _along(k, len(pair.links), i + j)
             marks.append(_sign(what, x + (y - x) * along, up + deep * down, 4.5))
     for words, places_of, y in zip((pair.source, pair.target), places, (up - 8, up + deep + 18), strict=True):
-        shapes += [_text(word, x, y, "middle") for word, x in zip(words, places_of, strict=True)]
+        turned = right_to_left(words)
+        shapes += [_text(word, x, y, "middle", turned=turned) for word, x in zip(words, places_of, strict=True)]
     return total, up + deep + 28, shapes[: len(drawn)] + marks + shapes[len(drawn) :]
 
 

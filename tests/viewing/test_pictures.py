@@ -53,6 +53,7 @@ def test_a_sentence_from_right_to_left_is_drawn_so():
     x = {e.text: float(e.get("x")) for e in root.iter(f"{SVG}text")}
     assert x["שלום"] > x["עולם"]
     assert x["hello"] < x["world"]
+    assert {e.get("direction") for e in root.iter(f"{SVG}text")} == {"rtl", None}
 
 
 def test_empty_pairs_and_wrong_numbers():

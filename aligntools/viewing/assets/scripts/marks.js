@@ -44,9 +44,25 @@ export function widthOf(text) {
 
 const LONGEST = 28;
 
-// A word short enough for a label; the whole word is its title.
-export function labelled(word, attributes) {
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+const LETTER = /\p{L}/u;
+const TURNED = { start: "end", middle: "middle", end: "start" };
+
+// Whether a sentence runs from right to left: as its first letter does.
+export function rightToLeft(words) {
+  for (const word of words) {
+    const letter = word.match(LETTER);
+    if (letter) return RIGHT_TO_LEFT.test(letter[0]);
+  }
+  return false;
+}
+
+// A word short enough for a label; the whole word is its title. In a sentence from right to left (`turned`), brackets
+// open to the left; "text-anchor" is given as it looks in either.
+export function labelled(word, { "text-anchor": anchor = "start", ...attributes }, turned) {
   const letters = [...word];
   const short = letters.length > LONGEST ? `${letters.slice(0, LONGEST - 1).join("")}…` : word;
-  return drawn("text", { class: "word", "unicode-bidi": "plaintext", ...attributes }, short, short === word ? null : drawn("title", {}, word));
+  const order = turned ? { direction: "rtl", "unicode-bidi": "embed" } : { "unicode-bidi": "plaintext" };
+  const own = { class: "word", "text-anchor": turned ? TURNED[anchor] : anchor, ...order, ...attributes };
+  return drawn("text", own, short, short === word ? null : drawn("title", {}, word));
 }

@@ -1,6 +1,6 @@
 // A pair as a matrix: a row for each source word, a column for each target word, signs where links are.
 import { drawn } from "./dom.js";
-import { frame, labelled, sign, slot, widthOf } from "./marks.js";
+import { frame, labelled, rightToLeft, sign, slot, widthOf } from "./marks.js";
 import { keyOf, linkOf, verdict } from "./scores.js";
 
 const CELL = 24;
@@ -31,11 +31,12 @@ export function drawMatrix(pair, { over, click }) {
   for (let j = 0; j <= columns; j++) lines += `M${left + j * CELL + 0.5} ${top}v${height}`;
   picture.append(crossRow, crossColumn, drawn("path", { class: "grid", d: lines }));
 
+  const turned = [rightToLeft(pair.source), rightToLeft(pair.target)];
   const rowLabels = pair.source.map((word, i) =>
-    labelled(word, { x: left - 22, y: top + i * CELL + 17, "text-anchor": "end" }));
+    labelled(word, { x: left - 22, y: top + i * CELL + 17, "text-anchor": "end" }, turned[0]));
   const columnLabels = pair.target.map((word, j) => {
     const [x, y] = [left + j * CELL + CELL / 2 + 4, top - 17];
-    return labelled(word, { x, y, transform: `rotate(${-SLANT} ${x} ${y})` });
+    return labelled(word, { x, y, transform: `rotate(${-SLANT} ${x} ${y})` }, turned[1]);
   });
   const numbers = [
     ...pair.source.map((_, i) => drawn("text", { class: "number", x: left - 4, y: top + i * CELL + 16, "text-anchor": "end" }, i)),

@@ -1,24 +1,13 @@
 // A pair as a ribbon: the two sentences, each word tied to those that it is linked with. Side by side where there is
 // room, else one word below the other.
 import { drawn } from "./dom.js";
-import { labelled, sign, widthOf } from "./marks.js";
+import { labelled, rightToLeft, sign, widthOf } from "./marks.js";
 import { linkOf, verdict } from "./scores.js";
 
 const GAP = 14;
 const DEPTH = 150;
 const ROW = 28;
 const NARROW = 560;
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
-const LETTER = /\p{L}/u;
-
-// Whether a sentence runs from right to left: as its first letter does.
-export function rightToLeft(words) {
-  for (const word of words) {
-    const letter = word.match(LETTER);
-    if (letter) return RIGHT_TO_LEFT.test(letter[0]);
-  }
-  return false;
-}
 
 // Where on a tie its sign stands, as shares of its width and depth: signs keep out of each other's way.
 function along(k, count, turn) {
@@ -107,7 +96,7 @@ export function drawRibbon(pair, { over, click, room }) {
       picture.append(line);
     }
   }
-  const labels = sides.map((words, side) => words.map((word, k) => labelled(word, { ...plan.words(side, k), "pointer-events": "none" })));
+  const labels = sides.map((words, side) => words.map((word, k) => labelled(word, { ...plan.words(side, k), "pointer-events": "none" }, rightToLeft(words))));
   picture.append(...labels.flat());
 
   function light(side, k) {
