@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from aligntools.api.scoring import compare_scores as compare_scores
     from aligntools.api.scoring import score_tags as score_tags
     from aligntools.api.scoring import score_trees as score_trees
+    from aligntools.api.tag_views import view_tags as view_tags
     from aligntools.api.tagging import TaggedSentence as TaggedSentence
     from aligntools.api.tagging import Tagger as Tagger
     from aligntools.api.tagging import induce_tags as induce_tags
@@ -93,6 +94,7 @@ _MODULES = {
     "api.pieces": ("links_to_pieces", "links_to_words"),
     "api.progress": ("Step",),
     "api.scoring": ("aer", "bleu", "compare_scores", "score_tags", "score_trees"),
+    "api.tag_views": ("view_tags",),
     "api.tagging": ("TaggedSentence", "Tagger", "induce_tags", "train_tagger"),
     "api.training_views": ("view_training",),
     "api.translation": ("Translation", "TranslationWeights", "Translator"),

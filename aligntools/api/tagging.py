@@ -76,6 +76,11 @@ class TaggedSentence(Sequence[tuple[str, str]]):
     def __str__(self) -> str:
         return " ".join(f"{word}_{tag}".replace(" ", "\N{NO-BREAK SPACE}") for word, tag in self)
 
+    def _repr_svg_(self) -> str:
+        from aligntools.api.tag_views import view_tags
+
+        return view_tags(self).svg(1)
+
 
 @dataclass(frozen=True, eq=False)
 class TaggedSentences(Sequence[TaggedSentence]):
@@ -126,6 +131,11 @@ class TaggedSentences(Sequence[TaggedSentence]):
         begin, end = self.source.offsets[k : k + 2].tolist()
         tags = tuple(self.tagset[n] for n in self.ids[begin:end].tolist())
         return TaggedSentence(tuple(map(decoded, self._words[begin:end])), tags, self.probabilities[begin:end])
+
+    def _repr_html_(self) -> str:
+        from aligntools.api.tag_views import view_tags
+
+        return view_tags(self)._repr_html_()
 
     def format(
         self,

@@ -57,6 +57,7 @@ def command(ctx, output, svg, number, title, quiet, verbose, **given):
     are any. The page is one file that needs no network; in it links can be corrected and saved as gold links.
 
     With one or two files in CoNLL-X or CoNLL-U: trees, and beside gold trees (the second file) what is wrong in them.
+    With tagged text, or --tags: tags, a table of which are taken for which, and the sentences with wrong ones.
 
     With --derivations: the rules that made translations, and beside --reference what differs.
 

@@ -1,4 +1,4 @@
-"""What ``view`` does with dependency trees."""
+"""What ``view`` does with dependency trees and with tags."""
 
 import click
 
@@ -6,11 +6,12 @@ from aligntools.cli import options
 from aligntools.ground.errors import UsageProblem
 
 GROUP = "Trees and tags"
-#: Trees are looked at where nothing but files is given.
+#: Trees are looked at where nothing but files is given; tags where that is asked for or the first has no trees.
 ARGUMENTS = ("files",)
 
 own_options = options.group(
     GROUP,
+    click.option("--tags", is_flag=True, help="Show the tags of the files, not trees: as eval-tags reads them."),
     click.option(
         "--column",
         default="upos",
@@ -24,17 +25,29 @@ own_options = options.group(
 
 def view_of(given, number, title):
     """Return the view and the number of the sentence that is asked for, or None."""
-    from aligntools.api.tree_views import view_trees
-
     files = given["files"]
     if len(files) > 2:
-        raise UsageProblem(f"{len(files)} files; give one with trees, or that and one with gold trees")
+        raise UsageProblem(f"{len(files)} files; give one with trees or tags, or that and one with gold ones")
     if files.count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
-    shown = view_trees(*files, column=given["column"], title=title)
+    if given["tags"] or not _may_have_trees(files[0]):
+        from aligntools.api.tag_views import view_tags as view
+    else:
+        from aligntools.api.tree_views import view_trees as view
+
+    shown = view(*files, column=given["column"], title=title)
     if number and number > len(shown):
         raise UsageProblem(f"there is no sentence {number}; the text has {len(shown)}")
     return shown, number
+
+
+def _may_have_trees(path):
+    """Tell whether a file seems to be CoNLL, which is tabs between columns, or cannot be looked at beforehand."""
+    from aligntools.formats.beginnings import beginning
+
+    start = b"" if path == "-" else beginning(path)[0]
+    lines = [line for line in start.split(b"\n")[:200] if line.strip() and not line.startswith(b"#")]
+    return not lines or any(b"\t" in line for line in lines)
 
 
 def drawing(given):

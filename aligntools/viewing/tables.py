@@ -8,6 +8,15 @@ from aligntools.viewing.terminal import cells, padded, rendered
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
+def counted(n: int, what: str) -> str:
+    """Return a number of things in words.
+
+    >>> counted(1, "error"), counted(2, "error")
+    ('1 error', '2 errors')
+    """
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
 def bar(share: float, width: int = 20) -> str:
     """Return a bar of block characters for a share of 1, as long as so many characters.
 

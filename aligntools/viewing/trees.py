@@ -13,6 +13,7 @@ from aligntools.metrics.base import percent
 from aligntools.viewing.base import View
 from aligntools.viewing.page import page
 from aligntools.viewing.shown import visible
+from aligntools.viewing.tables import counted
 from aligntools.viewing.terminal import rendered
 from aligntools.viewing.tree_layout import drawn_rows, edge_crossings
 from aligntools.viewing.tree_svg import tree_svg
@@ -216,15 +217,6 @@ class TreesView(View):
                     parts.append((f"  ◇ label is {label}", "missed"))
             parts.append(("\n", ""))
         return [*parts, ("\n", "")]
-
-
-def counted(n: int, what: str) -> str:
-    """Return a number of things in words.
-
-    >>> counted(1, "error"), counted(2, "error")
-    ('1 error', '2 errors')
-    """
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _numbered(values: Sequence[bytes]) -> tuple[np.ndarray, list[str]]:

@@ -1,0 +1,102 @@
+"""Tags to look at: which are taken for which, and where."""
+
+from xml.etree import ElementTree
+
+import pytest
+
+import aligntools as at
+from tests.cli.running import fails, run
+from tests.places import ROOT, SAMPLES
+from tests.viewing.browsing import page_of, shot
+
+SVG = "{http://www.w3.org/2000/svg}"
+GOLD = "the_DET dog_NOUN barks_VERB\n\nit_PRON runs_VERB fast_ADV ._PUNCT\n"
+WRONG = "the_DET dog_VERB barks_VERB\n\nit_DET runs_NOUN fast_ADV ._PUNCT\n"
+
+
+@pytest.fixture
+def two(tmp_path):
+    (tmp_path / "gold").write_text(GOLD)
+    (tmp_path / "tagged").write_text(WRONG)
+    return tmp_path
+
+
+def test_the_confusion_table_counts_each_word_once(two):
+    shown = at.view_tags(two / "tagged", two / "gold")
+    names, columns, counts, right = shown.confusion()
+    assert counts.sum() == 7
+    assert dict(zip(names, counts.sum(axis=1).tolist(), strict=True)) == {
+        "VERB": 2, "ADV": 1, "DET": 1, "NOUN": 1, "PRON": 1, "PUNCT": 1,
+    }  # fmt: skip
+    assert counts[names.index("VERB"), columns.index("NOUN")] == 1
+    assert counts[right].sum() == 4
+    assert shown.errors.tolist() == [1, 2]
+    assert shown.order() == [2, 1]
+    score = at.score_tags(two / "gold", two / "tagged")
+    assert score.accuracy == 4 / 7
+    assert shown.headline == "accuracy 57.14 %: 3 of 7 words have a wrong tag"
+
+
+def test_text_and_pictures(two):
+    shown = at.view_tags(two / "tagged", two / "gold")
+    assert shown.text(number=1) == "1  the_DET  dog_VERB ✗NOUN  barks_VERB\n"
+    table = shown.text().splitlines()[2:9]
+    assert table[0].split()[:3] == ["gold", "\\", "tagged"]
+    assert sorted(row.split()[0] for row in table[1:]) == ["ADV", "DET", "NOUN", "PRON", "PUNCT", "VERB"]
+    root = ElementTree.fromstring(shown.svg())
+    assert len([r for r in root.iter(f"{SVG}rect") if r.get("stroke")]) == 3  # what is wrong has a frame
+    assert [t.text for t in ElementTree.fromstring(shown.svg(1)).iter(f"{SVG}text")][:2] == ["the", "DET"]
+    with pytest.raises(at.UsageProblem, match="there is no sentence 3"):
+        shown.svg(3)
+
+
+def test_classes_count_as_the_tag_that_they_mostly_are(two):
+    (two / "induced").write_text("the_0 dog_1 barks_2\n\nit_0 runs_2 fast_3 ._2\n")
+    shown = at.view_tags(two / "induced", two / "gold")
+    assert shown.headline == "many-to-1 71.43 %: each class counts as the tag that it mostly is; 7 words"
+    assert shown.errors.sum() == 2
+    assert '<table class="heat">' in shown.html()
+
+
+def test_what_a_tagger_returns_can_be_looked_at():
+    tagger = at.load(ROOT / "tests/data/models/0.3.0/tag.hmm")
+    sentence = tagger.tag("the dog <b>")
+    root = ElementTree.fromstring(sentence._repr_svg_())
+    assert [t.text for t in root.iter(f"{SVG}text")][::2] == ["the", "dog", "<b>"]
+    assert at.view_tags([sentence, sentence]).tokens.tags == [tag.encode() for tag in sentence.tags] * 2
+    line = "1" + "".join(f"  {word}_{tag}" for word, tag in sentence)
+    assert at.view_tags(sentence).text() == f"1 sentence, 3 words\n\n{line}\n"
+
+
+def test_the_command(two):
+    done = run("view", "tagged", "gold", cwd=two)
+    assert b"wrong tag" in done.stdout
+    conll = SAMPLES / "en.conllu"
+    assert b"accuracy 100.00 %" in run("view", conll, conll, "--tags", "--column", "xpos").stdout
+    assert b"UAS" in run("view", conll, conll).stdout
+    assert run("view", "tagged", "--svg", "one.svg", "--number", "2", cwd=two).returncode == 0
+    (two / "other").write_text(WRONG.replace("dog", "cat"))
+    fails(run("view", "other", "gold", cwd=two), "other:1", "gold:1")
+    fails(run("view", "gold", "--number", "3", cwd=two), "there is no sentence 3", status=2)
+    fails(run("view", "--tags", cwd=two), status=2)
+
+
+def test_the_page(browser, two):
+    odd = "<img/src=x/onerror=alert(1)>"
+    for name in ("gold", "tagged"):
+        (two / name).write_text((two / name).read_text() + f"{odd}_X_</b>\n")
+    browser.open(page_of(two, two / "tagged", two / "gold", "--tags"))
+    with shot(browser, "tags"):
+        assert "3 of 8 words" in browser.one(".headline").text
+    count = "return document.querySelector('#count').textContent"
+    assert browser.js(count).startswith("3 of 3")
+    assert len(browser.all("#confusion td.wrong")) == 3
+    browser.js("[...document.querySelectorAll('#confusion td.wrong')].find((c) => c.dataset).click()")
+    assert browser.js(count).startswith("1 of 3")
+    assert len(browser.all(".token.found")) == 1
+    browser.click("#clear")
+    browser.keys("END")
+    assert browser.texts("#sentence bdi") == [f"{odd}_X"]
+    assert browser.texts("#sentence .tag") == ["</b>"]
+    browser.resize(400, 800)
+    assert not browser.overflows()
