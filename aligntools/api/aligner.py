@@ -15,6 +15,7 @@ from aligntools.aligning.settings import (
 )
 from aligntools.api.alignments import Alignment, Alignments, with_words
 from aligntools.api.engines import Where, engines_of, mapping
+from aligntools.api.notebooks import ShownAsModel
 from aligntools.api.texts import InputFormat, Sentence, Sentences, paths_of
 from aligntools.api.threads import pool_of
 from aligntools.ground.errors import UsageProblem
@@ -40,7 +41,7 @@ def check_lengths(bitext: "Bitext") -> None:
         raise UsageProblem(f"a sentence has {longest} words, over {LONGEST_RANGE.high}; read the text with max_length")
 
 
-class Aligner:
+class Aligner(ShownAsModel):
     """A trained aligner. It does not change, can be pickled, and may be used from several threads at once.
 
     `train_aligner` and `Aligner.load` make one.

@@ -20,6 +20,7 @@ from aligntools.api.annotated import (
     encoded,
     tagged_tokens_of,
 )
+from aligntools.api.notebooks import ShownAsModel, ShownAsTree, ShownAsTrees
 from aligntools.api.threads import pool_of
 from aligntools.formats.conll import COLUMNS, Conll, column_place, format_conll
 from aligntools.formats.normal_forms import in_form
@@ -38,7 +39,7 @@ _log = logging.getLogger("aligntools")
 
 
 @dataclass(frozen=True, eq=False)
-class Parse:
+class Parse(ShownAsTree):
     """The dependency tree of a sentence; ``str()`` gives CoNLL-U.
 
     Attributes
@@ -71,13 +72,6 @@ class Parse:
         labels = None if self.labels is None else list(map(encoded, self.labels))
         return decoded(_conll(words, np.array([0, len(words)]), tags, self.heads, labels)).removesuffix("\n")
 
-    def _repr_svg_(self) -> str:
-        from aligntools.viewing.shown import visible
-        from aligntools.viewing.tree_svg import tree_svg
-
-        words, tags = list(map(visible, self.tokens)), list(map(visible, self.tags))
-        return tree_svg(words, self.heads.tolist(), None if self.labels is None else list(self.labels), tags)
-
 
 def _conll(
     words: Sequence[bytes],
@@ -102,7 +96,7 @@ def _tree_columns(heads: npt.NDArray[np.int32], labels: Sequence[bytes] | None) 
 
 
 @dataclass(frozen=True, eq=False)
-class Parses(Sequence[Parse]):
+class Parses(ShownAsTrees, Sequence[Parse]):
     """The trees of consecutive sentences, in a few arrays; an item is a `Parse`.
 
     Attributes
@@ -166,14 +160,9 @@ class Parses(Sequence[Parse]):
             return self.source.format(_tree_columns(self.heads, self.labels))
         return _conll(self._words, self.source.offsets, self.tags, self.heads, self.labels)
 
-    def _repr_html_(self) -> str:
-        from aligntools.api.tree_views import view_trees
-
-        return view_trees(self)._repr_html_()
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Parser:
+class Parser(ShownAsModel):
     """A trained parser: from `train_parser`, `transfer_parser` or a model file. It can be used from several threads.
 
     Attributes

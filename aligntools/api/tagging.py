@@ -22,6 +22,7 @@ from aligntools.api.annotated import (
     read_untagged,
     tokens_of,
 )
+from aligntools.api.notebooks import ShownAsModel, ShownAsTags, ShownWithTags
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.threads import pool_of
 from aligntools.formats.conll import COLUMNS, Conll, column_place, format_conll
@@ -39,13 +40,12 @@ Estimator: TypeAlias = Literal["em", "vb", "mre"]
 
 #: Columns of CoNLL that say together what a word's tag is.
 _OF_TAGS = {COLUMNS[name] for name in ("upos", "xpos", "feats")}
-#: Sentences that are tagged at a time.
-PART = 4000
+PART = 4000  # sentences that are tagged at a time
 _SETTINGS, _INDUCTION = TaggerSettings(), InductionSettings()
 
 
 @dataclass(frozen=True, eq=False)
-class TaggedSentence(Sequence[tuple[str, str]]):
+class TaggedSentence(ShownWithTags, Sequence[tuple[str, str]]):
     """A sentence with its tags; as a sequence, its pairs of word and tag.
 
     Attributes
@@ -76,14 +76,9 @@ class TaggedSentence(Sequence[tuple[str, str]]):
     def __str__(self) -> str:
         return " ".join(f"{word}_{tag}".replace(" ", "\N{NO-BREAK SPACE}") for word, tag in self)
 
-    def _repr_svg_(self) -> str:
-        from aligntools.api.tag_views import view_tags
-
-        return view_tags(self).svg(1)
-
 
 @dataclass(frozen=True, eq=False)
-class TaggedSentences(Sequence[TaggedSentence]):
+class TaggedSentences(ShownAsTags, Sequence[TaggedSentence]):
     """Consecutive sentences with their tags, in a few arrays; an item is a `TaggedSentence`.
 
     Attributes
@@ -132,11 +127,6 @@ class TaggedSentences(Sequence[TaggedSentence]):
         tags = tuple(self.tagset[n] for n in self.ids[begin:end].tolist())
         return TaggedSentence(tuple(map(decoded, self._words[begin:end])), tags, self.probabilities[begin:end])
 
-    def _repr_html_(self) -> str:
-        from aligntools.api.tag_views import view_tags
-
-        return view_tags(self)._repr_html_()
-
     def format(
         self,
         to: Literal["same", "tagged", "conll"] = "same",
@@ -177,7 +167,7 @@ class TaggedSentences(Sequence[TaggedSentence]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tagger:
+class Tagger(ShownAsModel):
     """A trained tagger: from `train_tagger`, `induce_tags` or a model file. Several threads can use it at once.
 
     Attributes

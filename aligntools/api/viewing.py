@@ -14,6 +14,7 @@ import numpy.typing as npt
 from aligntools.api.links import links_of
 from aligntools.api.scorers import GoldFormat, gold_of
 from aligntools.api.texts import InputFormat, Sentences, paths_of
+from aligntools.api.view_kinds import view_of
 from aligntools.formats import pharaoh, tagged
 from aligntools.formats.corpus import Bitext, Side
 from aligntools.formats.goldlinks import Gold
@@ -36,16 +37,19 @@ _log = logging.getLogger("aligntools")
 
 
 def view(
-    text: SomePairs, *alignments: Any, names: Sequence[str] | None = None, gold: Any = None, title: str = "Alignments",
+    text: SomePairs, *alignments: Any, names: Sequence[str] | None = None, gold: Any = None, title: str | None = None,
     source_tags: str | os.PathLike[str] | None = None, target_tags: str | os.PathLike[str] | None = None,
     input_format: InputFormat = "auto", index_base: int = 0, gold_format: GoldFormat = "auto",
     gold_base: int | None = None, first_sentence: int | None = None,
 ) -> View:  # fmt: skip
-    """Look at the alignments of a text: in a notebook, as a page, as a picture, in the terminal.
+    """Look at results: in a notebook, as a page, as a picture, in the terminal.
+
+    A text is shown with its alignments. What a parser or a tagger returns, a model, a list of derivations and a list of
+    steps of training are shown as `view_trees`, `view_tags`, `view_model`, `view_derivations` and `view_training` do.
 
     Parameters
     ----------
-    text : Bitext, str, path, or (source, target)
+    text : Bitext, str, path, or (source, target); or one of the above
         What `read_bitext` returns; a file with both sides; or two texts, each a file or sentences. Text that is not a
         `Bitext` is shown in its own case.
     *alignments : str, path, `Alignments`, or iterable of alignments
@@ -53,7 +57,8 @@ def view(
     names : sequence of str, optional
         What the systems are called; files' names or numbers by default.
     gold : str, path, or list, optional
-        Gold links, as `aer` takes them: of the first pairs, or of those whose numbers the file has.
+        Gold links, as `aer` takes them: of the first pairs, or of those whose numbers the file has; gold trees or tags,
+        references of derivations.
     title : str
         Of the page.
     source_tags, target_tags : str or path, optional
@@ -83,6 +88,8 @@ def view(
     >>> shown = at.view((["das haus"], ["the house"]), ["0-0 1-1"])
     >>> shown.save("/tmp/page.html")  # doctest: +SKIP
     """
+    if not alignments and (other := view_of(text, gold, title)) is not None:
+        return other
     source, target, name = _sides(text, input_format)
     lengths = [np.array([len(words) for words in side], np.int64) for side in (source, target)]
     if names is not None and len(names) != len(alignments):
@@ -99,7 +106,7 @@ def view(
     tags = [
         None if path is None else _tags(path, words) for path, words in ((source_tags, source), (target_tags, target))
     ]
-    return AlignmentsView(source, target, systems, read, visible(title), *tags)
+    return AlignmentsView(source, target, systems, read, visible(title or "Alignments"), *tags)
 
 
 def _name_of(given: Any, otherwise: str) -> str:

@@ -1,0 +1,31 @@
+"""What `view` shows, by the type of what it is given, and what shows itself in a notebook."""
+
+import aligntools as at
+from aligntools.formats.conll import read_conll
+from aligntools.viewing.derivations import DerivationsView
+from aligntools.viewing.models import ModelView
+from aligntools.viewing.tags import TagsView
+from aligntools.viewing.training import TrainingView
+from aligntools.viewing.trees import TreesView
+from tests.places import ROOT, SAMPLES
+
+KEPT = ROOT / "tests" / "data" / "models" / "0.3.0"
+
+
+def test_each_result_is_shown_as_what_it_is():
+    parser, tagger, aligner = (at.load(KEPT / name) for name in ("parse.labels", "tag.hmm", "align.hmm"))
+    grammar, lm = at.load(KEPT / "grammar"), at.load(KEPT / "lm")
+    sentence = tagger.tag("the dog sleeps")
+    parse = parser.parse(sentence)
+    conll = read_conll(SAMPLES / "en.conllu")
+    for thing in (parse, parser.parse_text(conll), conll):
+        assert isinstance(at.view(thing), TreesView)
+    assert at.view(parse, gold=parse, title="T").headline.startswith("UAS 100.00 %")
+    assert isinstance(at.view(sentence), TagsView)
+    for model in (parser, tagger, aligner, grammar, lm, at.TranslationWeights({"lm": 1.0})):
+        assert isinstance(at.view(model), ModelView)
+    for model in (parser, tagger, aligner):
+        assert "iframe" in model._repr_html_()
+    derived = list(at.Translator(grammar, lm, threads=1).derivations(["das"]))
+    assert isinstance(at.view(derived, gold=["the"]), DerivationsView)
+    assert isinstance(at.view([at.Step("hmm", figures={"seconds": 1.0})]), TrainingView)
