@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from aligntools.api.priors import read_priors as read_priors
     from aligntools.api.priors import write_priors as write_priors
     from aligntools.api.progress import Step as Step
+    from aligntools.api.projecting import Projection as Projection
+    from aligntools.api.projecting import project as project
     from aligntools.api.scoring import aer as aer
     from aligntools.api.scoring import bleu as bleu
     from aligntools.api.scoring import compare_scores as compare_scores
@@ -93,6 +95,7 @@ _MODULES = {
     "api.priors": ("read_priors", "write_priors"),
     "api.pieces": ("links_to_pieces", "links_to_words"),
     "api.progress": ("Step",),
+    "api.projecting": ("Projection", "project"),
     "api.scoring": ("aer", "bleu", "compare_scores", "score_tags", "score_trees"),
     "api.tag_views": ("view_tags",),
     "api.tagging": ("TaggedSentence", "Tagger", "induce_tags", "train_tagger"),

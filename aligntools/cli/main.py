@@ -27,6 +27,7 @@ COMMANDS = {
     "train-hmm": "Train hidden Markov models: of alignments, of induced tags, of given tags.",
     "tag": "Tag text with a trained tagger.",
     "eval-tags": "Score tags: accuracy, many-to-1, 1-to-1, VI, V-measure.",
+    "project": "Carry tags, features and trees over word alignments.",
     "train-parser": "Train a dependency parser from a treebank.",
     "transfer-parse": "Train a parser for a language without a treebank, through parallel text.",
     "parse": "Parse text with tags.",

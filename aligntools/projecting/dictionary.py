@@ -1,0 +1,40 @@
+"""Type dictionaries from projected labels: which tags a word can have (Das & Petrov 2011; Täckström et al. 2013)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aligntools.projecting.columns import NONE
+
+
+def type_dictionary(
+    words: Sequence[bytes], labels: Sequence[bytes], weights: np.ndarray, least: float = 0.0
+) -> dict[bytes, dict[bytes, float]]:
+    """Count the labels of each word.
+
+    Parameters
+    ----------
+    words, labels : sequence of bytes
+        Of a text; ``_`` is no label.
+    weights : np.ndarray [shape=(words,)]
+        What each word counts.
+    least : float
+        Labels with a smaller share of their word's weight are left out.
+
+    Returns
+    -------
+    dict of bytes to dict of bytes to float
+        For each word with a label its labels' weights, heaviest first.
+    """
+    counts: dict[bytes, dict[bytes, float]] = {}
+    for word, label, weight in zip(words, labels, weights.tolist(), strict=True):
+        if label != NONE:
+            found = counts.setdefault(word, {})
+            found[label] = found.get(label, 0.0) + weight
+    return {word: _pruned(found, least) for word, found in counts.items()}
+
+
+def _pruned(found, least):
+    total = sum(found.values())
+    ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+    return {label: weight for label, weight in ranked if weight >= least * total} or dict(ranked[:1])

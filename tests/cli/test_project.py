@@ -1,0 +1,85 @@
+"""project: annotation over alignments, through the shell's eyes."""
+
+import pytest
+
+from tests.cli.running import fails, run
+
+SOURCE = (
+    "1\tThe\tthe\tDET\tDT\tDefinite=Def\t2\tdet\t_\t_\n2\tdog\tdog\tNOUN\tNN\tNumber=Sing\t3\tnsubj\t_\tB-X\n"
+    "3\tbarks\tbark\tVERB\tVBZ\t_\t0\troot\t_\tO\n\n1\tCats\tcat\tNOUN\tNNS\tNumber=Plur\t0\troot\t_\tO\n\n"
+)
+
+
+@pytest.fixture
+def texts(tmp_path):
+    (tmp_path / "en.conllu").write_text(SOURCE)
+    (tmp_path / "de.txt").write_text("Der Hund , der bellt\nKatzen\n")
+    (tmp_path / "links").write_text("0-0:0.9 1-1:0.8 0-3:0.4 2-4:0.7\n0-0:1\n")
+    return tmp_path
+
+
+def command(texts, *more, links="links"):
+    return run("project", "--source", texts / "en.conllu", "--target", texts / "de.txt", "-a", texts / links, *more)
+
+
+def test_columns(texts):
+    done = command(texts, "--columns", "upos,feats,head,deprel", "-v")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode() == (
+        "1\tDer\t_\tDET\t_\tDefinite=Def\t2\tdet\t_\tProjected=0.900\n"
+        "2\tHund\t_\tNOUN\t_\tNumber=Sing\t5\tnsubj\t_\tProjected=0.800\n"
+        "3\t,\t_\t_\t_\t_\t_\t_\t_\t_\n4\tder\t_\tDET\t_\tDefinite=Def\t_\t_\t_\tProjected=0.400\n"
+        "5\tbellt\t_\tVERB\t_\t_\t0\troot\t_\tProjected=0.700\n\n"
+        "1\tKatzen\t_\tNOUN\t_\tNumber=Plur\t0\troot\t_\tProjected=1.000\n\n"
+    )
+    assert "2 sentences, 6 words, 83.3% reached" in done.stderr.decode()
+    assert "column 7: 4 of 6 words" in done.stderr.decode()
+
+
+def test_links_of_the_other_direction_and_base(texts):
+    plain = command(texts).stdout
+    (texts / "turned").write_text("1-1:0.9 2-2:0.8 4-1:0.4 5-3:0.7\n1-1:1\n")
+    assert command(texts, "--reverse", "--index-base", 1, links="turned").stdout == plain
+    fails(command(texts, "--index-base", 1, links="turned"), "turned:1: link 4-1 points past the source sentence",
+          "with the sides exchanged all links fit: see --reverse")  # fmt: skip
+
+
+def test_spans_and_dictionaries(texts):
+    done = command(
+        texts, "--columns", "upos", "--spans", "misc", "--links", "one-to-one", "--dictionary", texts / "types", "-q"
+    )
+    assert done.stderr == b""
+    misc = [line.split("\t")[9] for line in done.stdout.decode().splitlines() if line]
+    assert misc == ["_", "B-X|Projected=0.800", "_", "_", "O|Projected=0.700", "O|Projected=1.000"]
+    assert (texts / "types").read_text() == "Hund\tNOUN\t0.8\nbellt\tVERB\t0.7\nKatzen\tNOUN\t1\n"
+    kept = command(texts, "--dictionary", texts / "types", "--min-share", 0.5)
+    assert kept.returncode == 0
+    assert "Der\tDET\t0.9\n" in (texts / "types").read_text()
+
+
+@pytest.mark.parametrize(
+    ("links", "options", "messages", "status"),
+    [
+        ("0-0\n", (), ("links: 1 alignments, but", "en.conllu has 2 sentences"), 1),
+        ("0-9\n\n", (), ("links:1: link 0-9 points past the target sentence",), 1),
+        ("\n\n", (), ("links: no word is linked",), 1),
+        ("0-0 x\n\n", (), ("links:1:",), 1),
+        ("0-0\n\n", ("--columns", "upos,tag"), ("column 'tag' cannot be carried over",), 2),
+        ("0-0\n\n", ("--columns", "upos", "--spans", "upos"), ("column 'upos' cannot hold spans",), 2),
+    ],
+)
+def test_what_does_not_fit(texts, links, options, messages, status):
+    (texts / "links").write_text(links)
+    fails(command(texts, *options), *messages, status=status)
+
+
+def test_texts_that_do_not_fit(texts):
+    (texts / "de.txt").write_text("Der Hund , der bellt\n")
+    fails(command(texts), "de.txt: 1 sentences, but", "en.conllu has 2 sentences")
+    (texts / "de.txt").write_text("")
+    fails(command(texts), "de.txt: is empty")
+    (texts / "en.conllu").write_text("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
+    (texts / "de.txt").write_text("b\n")
+    (texts / "links").write_text("0-0\n")
+    fails(command(texts), "en.conllu: column 4 (UPOS) is _ in every line")
+    fails(run("project", "--source", "-", "--target", "-", "-a", texts / "links"), "only one", status=2)
