@@ -7,12 +7,12 @@ import os
 import tempfile
 from pathlib import Path
 
-from bench import large_faults, large_model, large_text, measuring, report, texts
+from bench import large_faults, large_maps, large_model, large_text, measuring, report, texts
 from bench.quality import evaluate
 from bench.watching import Watched, watched
 
 #: What is measured; ``--only`` takes some.
-SECTIONS = ("memory", "workers", "model", "faults", "parts", "init-model")
+SECTIONS = ("memory", "workers", "model", "faults", "parts", "init-model", "maps")
 #: Gold sets on which the sampler is cut.
 SETS = "en-cs.gold,en-de.gold,en-es.gold,en-fr.graca,en-it.wiki,en-ja.gold"
 #: Into so many parts.
@@ -39,6 +39,7 @@ def arguments(parser):
                         help="of the text that is aligned part by part [%(default)s]")  # fmt: skip
     parser.add_argument("--init-parts", type=int, default=10, metavar="N", help="its parts [%(default)s]")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of made text and of kills [%(default)s]")
+    large_maps.arguments(parser)
 
 
 def run(o):
@@ -46,7 +47,7 @@ def run(o):
         raise SystemExit("large needs text with gold links: --data DIR")
     measuring.run(measuring.aligntools("warmup", "-q"))
     kept = Kept(o.work / "large.json")
-    makers = dict(zip(SECTIONS, (memory, workers, model, faults, parts, init_model), strict=True))
+    makers = dict(zip(SECTIONS, (memory, workers, model, faults, parts, init_model, large_maps.maps), strict=True))
     chosen = o.only.split(",") if o.only else SECTIONS
     for name in chosen:
         kept.put(f"section {name}", "\n\n".join([makers[name](o, kept), report.circumstances(o.threads)]))
