@@ -18,7 +18,8 @@ RUNS = ((1, None), (2, None), (1, 1), (2, 2))
 def arguments(parser):
     parser.add_argument("--texts", type=Path, metavar="DIR", help="for maps: folder of train.de.gz, dev.de.gz ...")
     parser.add_argument("--jobs", default=",".join(JOBS), metavar="A,B", help="for maps [%(default)s]")
-    parser.add_argument("--sentences", type=int, default=3000, metavar="N", help="to translate [%(default)s]")
+    parser.add_argument("--sentences", type=int, default=2000, metavar="N", help="to translate [%(default)s]")
+    parser.add_argument("--extracted", type=int, default=8000, metavar="N", help="pairs for rules [%(default)s]")
 
 
 def maps(o, kept):
@@ -33,9 +34,9 @@ def maps(o, kept):
     return "\n\n".join(
         [
             "### Maps over a text",
-            "German to English captions (29,000 pairs to learn from), the same bytes from all runs of a job. Speed-up is"
-            " against one thread of one process. *all* and *without files* are most bytes of all processes at a time;"
-            " what workers share is in *all* once for each, and not in *without files*.",
+            "German to English captions (29,000 pairs to learn from), the same bytes from all runs of a job. Speed-up"
+            " is against one thread of one process. *all* and *without files* are most bytes of all processes at a"
+            " time; what workers share is in *all* once for each, and not in *without files*.",
             report.table(["job", "", *COLUMNS], rows),
         ]
     )
@@ -113,8 +114,10 @@ def _align(o, systems):
 
 
 def _extract_grammar(o, systems):
-    links = systems.links("de", "en")
-    return "extract-grammar, 29,000 pairs", [*_pairs(systems), "-a", links, *EXTRACTION], ""
+    paths = systems.text("train.de"), systems.text("train.en"), systems.links("de", "en")
+    first = [systems.write(f"maps.first.{n}", systems.lines(path)[: o.extracted]) for n, path in enumerate(paths)]
+    given = ["-s", first[0], "-t", first[1], "-a", first[2], *EXTRACTION]
+    return f"extract-grammar, {o.extracted:,} pairs", given, ""
 
 
 _MAKERS = {

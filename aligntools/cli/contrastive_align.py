@@ -120,7 +120,7 @@ def _check(o):
     if o["weights"] and (o["gold"] or o["save_weights"]):
         raise UsageProblem("-w takes weights as they are; --gold and --save-weights are for learning them")
     if o["unbuffered"] and engine_options.asked(o):
-        raise UsageProblem("--unbuffered answers each pair in this process; leave out --workers and --cluster")
+        raise UsageProblem("--unbuffered answers each line in this process; leave out --workers and --cluster")
     if o["unbuffered"] and not ((o["model"] or o["forward_table"]) and o["weights"]):
         raise UsageProblem("--unbuffered goes with -m and -w: learning needs the text first")
 

@@ -1,8 +1,11 @@
 """Options of commands that can do their work in several processes or on a cluster: align and other long ones."""
 
+import contextlib
+
 import click
 
-from aligntools.cli import options
+from aligntools.cli import notices, options
+from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import WORKERS
 
 workers = click.option(
@@ -36,3 +39,22 @@ def asked(o):
 def where(o):
     """Return a command's options as functions take them that work in one process, several or on a cluster."""
     return {name: o[name] for name in ("workers", "cluster", "cluster_file", "tmpdir")}
+
+
+def check_unbuffered(unbuffered, engines):
+    """Refuse to answer line by line in other processes."""
+    if unbuffered and engines.asked:
+        raise UsageProblem("--unbuffered answers each line in this process; leave out --workers and --cluster")
+
+
+@contextlib.contextmanager
+def mapping(engines, tmpdir, pool, quiet):
+    """Yield what does jobs over the blocks of a text, while what it says is shown; None where they are done here."""
+    from aligntools.api import engines as api
+
+    api.check_tmpdir(tmpdir)
+    if not engines.asked:
+        yield None
+        return
+    with notices.shown(quiet), api.mapping(engines, tmpdir, pool) as blocks:
+        yield blocks

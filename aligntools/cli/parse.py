@@ -2,11 +2,13 @@
 
 import sys
 import time
+from dataclasses import dataclass
+from functools import partial
 
 import click
 import numpy as np
 
-from aligntools.cli import notices, options, serving, training
+from aligntools.cli import engine_options, notices, options, serving, training
 from aligntools.parsing.settings import LONGEST, LONGEST_RANGE, MAPS
 
 #: Unknown tags that the warning names.
@@ -43,8 +45,12 @@ SHOWN = 5
     click.option("--max-length", type=options.number(LONGEST_RANGE), default=LONGEST, show_default=True, metavar="N",
                  help="Longer sentences get a flat tree, and are counted."),
 )  # fmt: skip
+@engine_options.group
 @options.group("Resources and messages", options.verify, options.threads, options.verbosity)
-def command(texts, model, output, format, column, separator, unbuffered, verify, threads, quiet, verbose, **decisions):
+def command(
+    texts, model, output, format, column, separator, unbuffered, verify, threads, quiet, verbose, tmpdir, workers,
+    cluster, cluster_file, **decisions,
+):  # fmt: skip
     """Parse text with tags: CoNLL with heads and labels filled in and all else unchanged.
 
     DEPREL of a parser without labels is _ (root at roots), and DEPS, which belongs to other heads, is emptied. Reads
@@ -56,6 +62,7 @@ def command(texts, model, output, format, column, separator, unbuffered, verify,
       aligntools train-parser -q --treebank data/samples/en.conllu -o /tmp/en.parser
       aligntools parse -m /tmp/en.parser data/samples/en.tagged
     """
+    from aligntools.api.annotating_blocks import annotated, parts_of
     from aligntools.api.parsing import PART, Parser
     from aligntools.api.threads import pool_of
     from aligntools.formats import files
@@ -63,6 +70,8 @@ def command(texts, model, output, format, column, separator, unbuffered, verify,
     from aligntools.formats.requests import stream_requests
     from aligntools.formats.tagged import stream_tags
 
+    engines = engine_options.engines({"workers": workers, "cluster": cluster, "cluster_file": cluster_file})
+    engine_options.check_unbuffered(unbuffered, engines)
     parser = Parser.load(model, verify=verify)
     column = parser.column if column is None else column
     column_place(column)
@@ -73,24 +82,35 @@ def command(texts, model, output, format, column, separator, unbuffered, verify,
         )
     notes, began, words, unanswered = Notes(), time.perf_counter(), 0, serving.Unanswered()
 
-    def parsed(text):
-        nonlocal done, words
-        found = parser.parse_text(text, column=column, **decisions, threads=pool)
-        written = found.format()
-        notes.take(path, done, found)
-        done += len(text)
-        words += len(found.heads)
+    how = {"column": column, **decisions}
+
+    def take(path, before, found):
+        nonlocal words
+        written, own, note = found
+        notes.take(path, before, note)
+        words += own
         return written
 
-    with pool_of(threads) as pool, files.writing(output) as out, serving.until_terminated(unbuffered):
-        for path in texts or ("-",):
-            done = 0
-            if unbuffered:
+    def answered(text):
+        nonlocal done
+        done += len(text)
+        return take(path, done - len(text), _parse(how, parser, text, pool))
+
+    with (
+        pool_of(threads) as pool,
+        files.writing(output) as out,
+        serving.until_terminated(unbuffered),
+        engine_options.mapping(engines, tmpdir, pool, quiet) as blocks,
+    ):
+        if unbuffered:
+            for path in texts or ("-",):
+                done = 0
                 requests = stream_requests(path, format, separator, tags=True)
-                serving.answer(requests, path, parsed, out, unanswered)
-                continue
-            for part in stream_tags(path, format, separator, PART):
-                out.write(parsed(part))
+                serving.answer(requests, path, answered, out, unanswered)
+        else:
+            parts = parts_of(texts or ("-",), lambda path: stream_tags(path, format, separator, PART))
+            for path, before, found in annotated(parts, parser, partial(_parse, how), pool, blocks):
+                out.write(take(path, before, found))
                 out.flush()
         if not quiet:
             unanswered.tell()
@@ -98,6 +118,43 @@ def command(texts, model, output, format, column, separator, unbuffered, verify,
     if verbose and not quiet:
         seconds = time.perf_counter() - began
         sys.stderr.write(f"{words} words in {seconds:.1f} s ({words / max(seconds, 1e-9):.0f} words/s)\n")
+
+
+def _parse(how, parser, text, pool):
+    """Return a part of a text with its trees, how many words it has, and what is noted of it."""
+    found = parser.parse_text(text, **how, threads=pool)
+    return found.format(), len(found.heads), Note.of(found)
+
+
+@dataclass(frozen=True)
+class Note:
+    """What is noted of a part: sentences that were not parsed and words with unknown tags, the first of each by number.
+
+    Attributes
+    ----------
+    flat, unknown, turned : int
+    first_flat, first_unknown : int or None
+        Sentences, from 0.
+    tags : dict of bytes to None
+        The unknown ones, in order.
+    """
+
+    flat: int
+    first_flat: int | None
+    unknown: int
+    first_unknown: int | None
+    tags: dict[bytes, None]
+    turned: int
+
+    @classmethod
+    def of(cls, found):
+        """Note a part."""
+        flat, unknown = np.flatnonzero(found.flat), np.flatnonzero(found.unknown_tags)
+        sentences = np.searchsorted(found.source.offsets, unknown[:1], side="right").tolist()
+        return cls(
+            len(flat), int(flat[0]) if len(flat) else None, len(unknown), sentences[0] - 1 if sentences else None,
+            dict.fromkeys(found.mapped_tags[k] for k in unknown.tolist()), found.turned,
+        )  # fmt: skip
 
 
 class Notes:
@@ -108,20 +165,17 @@ class Notes:
         self.unknown, self.tags, self.first_unknown = 0, {}, None  # the first few tags: there may be ever more
         self.turned = 0
 
-    def take(self, path, before, found):
-        """Note a part of a text that has ``before`` sentences before it."""
-        self.turned += found.turned
-        flat = np.flatnonzero(found.flat)
-        if len(flat):
-            self.flat += len(flat)
-            self.first_flat = self.first_flat or f"{path}, sentence {before + int(flat[0]) + 1}"
-        unknown = np.flatnonzero(found.unknown_tags)
-        if len(unknown):
-            self.unknown += len(unknown)
+    def take(self, path, before, note):
+        """Add what is noted of a part of a text that has ``before`` sentences before it."""
+        self.turned += note.turned
+        if note.flat:
+            self.flat += note.flat
+            self.first_flat = self.first_flat or f"{path}, sentence {before + note.first_flat + 1}"
+        if note.unknown:
+            self.unknown += note.unknown
             if len(self.tags) < SHOWN:
-                self.tags |= dict.fromkeys(found.mapped_tags[k] for k in unknown.tolist())
-            sentence = int(np.searchsorted(found.source.offsets, unknown[0], side="right"))
-            self.first_unknown = self.first_unknown or f"{path}, sentence {before + sentence}"
+                self.tags |= note.tags
+            self.first_unknown = self.first_unknown or f"{path}, sentence {before + note.first_unknown + 1}"
 
     def tell(self):
         """Write the notes to standard error."""

@@ -2,10 +2,11 @@
 
 import sys
 import time
+from functools import partial
 
 import click
 
-from aligntools.cli import notices, options, serving
+from aligntools.cli import engine_options, notices, options, serving
 
 
 @click.command("tag", cls=options.Command)
@@ -35,10 +36,12 @@ from aligntools.cli import notices, options, serving
     click.option("--posterior/--viterbi", default=True, show_default=True,
                  help="Give each word its most probable tag, or each sentence its most probable sequence of tags."),
 )  # fmt: skip
+@engine_options.group
 @options.group("Resources and messages", options.verify, options.threads, options.verbosity)
 def command(
-    texts, model, output, to, format, column, separator, keep, unbuffered, posterior, verify, threads, quiet, verbose
-):
+    texts, model, output, to, format, column, separator, keep, unbuffered, posterior, verify, threads, quiet, verbose,
+    tmpdir, **where,
+):  # fmt: skip
     """Tag text: one line out per line in, or CoNLL with one column filled in.
 
     Of CoNLL's other columns, those that say more of the tag are emptied (XPOS and FEATS beside new UPOS), since they
@@ -51,6 +54,7 @@ def command(
       aligntools train-hmm -q --tagged data/samples/en.tagged -o /tmp/en.tagger
       aligntools tag -m /tmp/en.tagger data/samples/en.txt
     """
+    from aligntools.api.annotating_blocks import annotated, parts_of
     from aligntools.api.tagging import PART, Tagger
     from aligntools.api.threads import pool_of
     from aligntools.formats import files
@@ -58,27 +62,38 @@ def command(
     from aligntools.formats.requests import stream_requests
     from aligntools.formats.tagged import stream_sentences
 
+    engines = engine_options.engines(where)
+    engine_options.check_unbuffered(unbuffered, engines)
     tagger = Tagger.load(model, verify=verify)
     column = tagger.column if column is None else column
     for name in (column, *keep):
         column_place(name)
     began, words, turned, unanswered = time.perf_counter(), 0, 0, serving.Unanswered()
 
-    def tagged(text):
-        nonlocal words, turned
-        decoder = "posterior" if posterior else "viterbi"
-        found = tagger.tag_text(text, decoder=decoder, threads=pool, remember=not unbuffered)
-        words += len(found.ids)
-        turned += found.turned
-        return found.format(to, column, separator, keep)
+    how = {"decoder": "posterior" if posterior else "viterbi"}, (to, column, separator, keep)
 
-    with pool_of(threads) as pool, files.writing(output) as out, serving.until_terminated(unbuffered):
-        for path in texts or ("-",):
-            if unbuffered:
-                serving.answer(stream_requests(path, format), path, tagged, out, unanswered)
-                continue
-            for part in stream_sentences(path, format, PART):
-                out.write(tagged(part))
+    def take(found):
+        nonlocal words, turned
+        written, *figures = found
+        words, turned = words + figures[0], turned + figures[1]
+        return written
+
+    def answered(text):
+        return take(_tag({**how[0], "remember": False}, how[1], tagger, text, pool))
+
+    with (
+        pool_of(threads) as pool,
+        files.writing(output) as out,
+        serving.until_terminated(unbuffered),
+        engine_options.mapping(engines, tmpdir, pool, quiet) as blocks,
+    ):
+        if unbuffered:
+            for path in texts or ("-",):
+                serving.answer(stream_requests(path, format), path, answered, out, unanswered)
+        else:
+            parts = parts_of(texts or ("-",), lambda path: stream_sentences(path, format, PART))
+            for _, _, found in annotated(parts, tagger, partial(_tag, *how), pool, blocks):
+                out.write(take(found))
                 out.flush()
         if not quiet:
             unanswered.tell()
@@ -86,3 +101,9 @@ def command(
     if verbose and not quiet:
         seconds = time.perf_counter() - began
         sys.stderr.write(f"{words} words in {seconds:.1f} s ({words / max(seconds, 1e-9):.0f} words/s)\n")
+
+
+def _tag(how, writing, tagger, text, pool):
+    """Return a part of a text with its tags, how many words it has, and how many were turned."""
+    found = tagger.tag_text(text, **how, threads=pool)
+    return found.format(*writing), len(found.ids), found.turned

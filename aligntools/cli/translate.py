@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import click
 
-from aligntools.cli import engine_options, notices, options, serving
+from aligntools.cli import engine_options, options, serving
 from aligntools.ground.errors import UsageProblem
 from aligntools.translating.settings import CANDIDATES, SAMPLING_GAMMA, DecoderSettings
 
@@ -79,9 +79,7 @@ def command(
         others = "--n-best, --samples, --hypergraphs and --derivations"
         raise UsageProblem(f"--unbuffered answers a line with a line; leave out {others}")
     engines = engine_options.engines(where)
-    if unbuffered and engines.asked:
-        raise UsageProblem("--unbuffered answers each line in this process; leave out --workers and --cluster")
-    from aligntools.api.engines import check_tmpdir, mapping
+    engine_options.check_unbuffered(unbuffered, engines)
     from aligntools.api.translation import JOB, PART, Grammar, LanguageModel, Translator, weights_of
     from aligntools.api.translation_output import TranslationOutput, written, written_by
     from aligntools.formats import derivations as derived
@@ -89,7 +87,6 @@ def command(
     from aligntools.formats.hypergraphs import format_header
     from aligntools.ground.parallel import Pool
 
-    check_tmpdir(tmpdir)
     size = JOB if engines.asked and not samples else PART
     parts, known = ((), None) if unbuffered else _input(texts or ("-",), size)
     weights_of(weights)  # first: a wrong file is soon found
@@ -113,9 +110,8 @@ def command(
         if unbuffered:
             line, total = _serve(translator, texts or ("-",), out, quiet)
         wanted = TranslationOutput(n_best, samples, gamma, seed, forests is not None, trees is not None)
-        if engines.asked:
-            stack.enter_context(notices.shown(quiet))
-            blocks = stack.enter_context(mapping(engines, tmpdir, pool))
+        blocks = stack.enter_context(engine_options.mapping(engines, tmpdir, pool, quiet))
+        if blocks is not None:
             kept = blocks.keep(translator.with_threads(None))
             del rules, model, translator  # the workers have them
             done = written_by(blocks, kept, wanted, parts)

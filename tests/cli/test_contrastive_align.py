@@ -83,7 +83,7 @@ def test_workers_do_not_show(trained, learned, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
     done = run("contrastive-align", "-m", trained / "model", "-w", learned / "weights", *TEXT, "--workers", 1,
                "--unbuffered")  # fmt: skip
-    assert fails(done, "--unbuffered answers each pair in this process", status=2)
+    assert fails(done, "--unbuffered answers each line in this process", status=2)
 
 
 def test_what_is_learned_does_not_depend_on_how_the_text_is_read(tmp_path):

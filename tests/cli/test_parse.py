@@ -5,6 +5,7 @@ import unicodedata
 
 import pytest
 
+from aligntools.api import parsing
 from tests.cli.running import fails, run, through_head
 
 
@@ -106,6 +107,19 @@ def test_threads_options_and_pipes(model, samples):
     assert run("parse", "-q", "-m", model, "--non-projective", text).stderr == b""
     line, status, errors = through_head("parse", "-m", model, *[text] * 30)
     assert (line.startswith(b"#"), status, errors) == (True, 0, b"")
+
+
+def test_workers_that_parse_do_not_show(model, samples, tmp_path, monkeypatch):
+    """Neither in trees nor in what is told, by numbers of sentences that count on in each text."""
+    monkeypatch.setattr(parsing, "PART", 20)
+    odd = tmp_path / "odd"
+    odd.write_bytes((samples / "en.tagged").read_bytes() + b"a_NEW b_OLD\n" + b"dog_NOUN " * 30 + b"\n")
+    given = "parse", "-m", model, "--max-length", 25, samples / "en.tagged", odd
+    found = [run(*given, *own) for own in ((), ("--workers", 2, "--tmpdir", tmp_path))]
+    assert (found[0].stdout, found[0].stderr) == (found[1].stdout, found[1].stderr)
+    assert b"NEW OLD; first in " in found[0].stderr
+    assert b"odd, sentence 41)" in found[0].stderr
+    assert b"odd, sentence 42)" in found[0].stderr
 
 
 def test_what_cannot_be_parsed(model, samples, tmp_path, file):

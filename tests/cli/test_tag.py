@@ -1,9 +1,11 @@
 """tag: a line out for each line in, CoNLL as it was but for one column."""
 
+import re
 import unicodedata
 
 import pytest
 
+from aligntools.api import tagging
 from tests.cli.running import fails, run, through_head
 
 
@@ -67,6 +69,20 @@ def test_both_decoders_and_any_number_of_threads(model, samples):
     for decoder in ("--viterbi", "--posterior"):
         outputs = {run("tag", "-m", model, decoder, "--threads", n, samples / "en.conllu").stdout for n in (1, 2, 3)}
         assert len(outputs) == 1
+
+
+def test_workers_do_not_show(model, samples, tmp_path, monkeypatch):
+    monkeypatch.setattr(tagging, "PART", 20)
+    given = "tag", "-v", "-m", model, samples / "en.txt", samples / "en.conllu"
+    found = [run(*given, *own) for own in ((), ("--workers", 2, "--tmpdir", tmp_path))]
+    assert found[0].stdout == found[1].stdout
+    assert len({re.sub(rb" in .*/s\)", b"", done.stderr) for done in found}) == 1
+    (tmp_path / "bad").write_bytes((samples / "en.conllu").read_bytes() + b"\nx\ty\n")
+    found = [run("tag", "-m", model, tmp_path / "bad", *own) for own in ((), ("--workers", 1))]
+    assert found[0].stderr == found[1].stderr
+    assert found[0].stderr.startswith(b"error: ")
+    assert found[0].stdout == found[1].stdout
+    fails(run("tag", "-m", model, "--unbuffered", "--workers", 1), "in this process", status=2)
 
 
 def test_several_files_are_one_output(model, samples, tmp_path):
