@@ -43,7 +43,7 @@ def view_trees(trees: Any, gold: Any = None, *, column: str | int = "upos", titl
     --------
     >>> import aligntools as at
     >>> shown = at.view_trees("data/samples/en.conllu")
-    >>> print(shown.text(number=3))
+    >>> print(shown.text(number=3), end="")
     sentence 3
       ╭──  The  DET det
     ╭─┴  soup  NOUN nsubj
@@ -51,8 +51,6 @@ def view_trees(trees: Any, gold: Any = None, *, column: str | int = "upos", titl
     ├──  too  ADV advmod
     ┼  hot  ADJ root
     ╰──  .  PUNCT punct
-    <BLANKLINE>
-    <BLANKLINE>
     """
     name = title or " beside ".join(_name_of(each, word) for each, word in ((trees, "Trees"), (gold, "gold")) if each)
     if gold is None:

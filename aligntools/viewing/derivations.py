@@ -74,7 +74,7 @@ class DerivationsView(View):
         parts: list[tuple[str, str]] = []
         for each in [number] if number else range(1, len(self) + 1):
             parts += self._parts(each)
-        return rendered(parts, color)
+        return rendered(parts[:-1], color)
 
     def _parts(self, number: int) -> list[tuple[str, str]]:
         sentence = self._sentence(number)

@@ -74,9 +74,7 @@ class TreesView(View):
         if not 1 <= number <= len(self):
             raise UsageProblem(f"there is no sentence {number}; the text has {len(self)}")
         begin, end = self.trees.offsets[number - 1 : number + 1].tolist()
-        labels, gold_labels = (
-            self._texts(of.labels or [], begin, end) if of and of.named else None for of in self._both
-        )
+        labels, gold_labels = (None if of is None else self._texts(of, begin, end) for of in self._labels)
         return SentenceTree(
             self._texts(self.trees.words or [b"_"] * end, begin, end),
             self._texts(self._tags, begin, end) if self._tags else None,
@@ -86,11 +84,12 @@ class TreesView(View):
             gold_labels,
         )
 
-    @property
-    def _both(self) -> tuple[Trees, Trees | None]:
-        return self.trees, self.gold
+    @cached_property
+    def _labels(self) -> list[list[bytes] | None]:
+        """The labels of the trees and of the gold ones, where there are any."""
+        return [of.labels if of is not None and of.named else None for of in (self.trees, self.gold)]
 
-    @property
+    @cached_property
     def _tags(self) -> list[bytes] | None:
         tags = self.trees.tags or (self.gold.tags if self.gold else None)
         return tags if tags and set(tags) != {b"_"} else None
@@ -197,7 +196,7 @@ class TreesView(View):
         parts = [] if number else [(f"{self.headline}\n\n", "head")]
         for each in [number] if number else self.order():
             parts += self._parts(each)
-        return rendered(parts, color)
+        return rendered(parts[:-1], color)
 
     def _parts(self, number: int) -> list[tuple[str, str]]:
         """Return a sentence as pieces of text and their styles."""

@@ -158,7 +158,6 @@ def test_text_marks_what_is_not_in_the_reference(file):
         "  X 0-4  [X,1] ist [X,2] ||| [X,1] is [X,2]  -0.5000",
         "    X 0-1  das ||| this  -0.5000",
         "    X 2-4  ein Haus ||| a house  -0.5000",
-        "",
     ]
     with pytest.raises(at.DataError, match="references: 1 lines, but there are 2 sentences"):
         at.view_derivations(file, ["one"])

@@ -66,7 +66,6 @@ def test_text_marks_what_is_wrong(two):
         "╭─┴─┼  hearing  NOUN nsubj",
         "┴   │  is  AUX root".replace("   │", "───┼"),
         "    ╰──  on  ADP nmod  ✗ head is 2 hearing (nmod)",
-        "",
     ]
     assert "◇ label is det" in at.view_trees(two / "parsed", two / "gold").text(number=1)
     assert "\x1b[1;31m" in at.view_trees(two / "parsed", two / "gold").text(color=True)
