@@ -7,12 +7,17 @@ import os
 import tempfile
 from pathlib import Path
 
-from bench import large_faults, large_maps, large_model, large_text, measuring, report, texts
+from bench import large_faults, large_jobs, large_maps, large_model, large_text, measuring, report, texts
 from bench.quality import evaluate
 from bench.watching import Watched, watched
 
-#: What is measured; ``--only`` takes some.
-SECTIONS = ("memory", "workers", "model", "faults", "parts", "init-model", "maps")
+#: What is measured, and its title; ``--only`` takes some.
+TITLES = {
+    "memory": "One machine", "workers": "Worker processes", "model": "More machines, computed", "faults": "Faults",
+    "parts": "Parts of the sampler", "init-model": "Part by part, by hand", "jobs": "Other long jobs",
+    "maps": "Maps over a text",
+}  # fmt: skip
+SECTIONS = tuple(TITLES)
 #: Gold sets on which the sampler is cut.
 SETS = "en-cs.gold,en-de.gold,en-es.gold,en-fr.graca,en-it.wiki,en-ja.gold"
 #: Into so many parts.
@@ -38,6 +43,7 @@ def arguments(parser):
     parser.add_argument("--init-pairs", type=int, default=10_000_000, metavar="N",
                         help="of the text that is aligned part by part [%(default)s]")  # fmt: skip
     parser.add_argument("--init-parts", type=int, default=10, metavar="N", help="its parts [%(default)s]")
+    large_jobs.arguments(parser)
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of made text and of kills [%(default)s]")
     large_maps.arguments(parser)
 
@@ -47,12 +53,23 @@ def run(o):
         raise SystemExit("large needs text with gold links: --data DIR")
     measuring.run(measuring.aligntools("warmup", "-q"))
     kept = Kept(o.work / "large.json")
-    makers = dict(zip(SECTIONS, (memory, workers, model, faults, parts, init_model, large_maps.maps), strict=True))
+    functions = memory, workers, model, faults, parts, init_model, large_jobs.section, large_maps.maps
+    makers = dict(zip(SECTIONS, functions, strict=True))
     chosen = o.only.split(",") if o.only else SECTIONS
     for name in chosen:
         kept.put(f"section {name}", "\n\n".join([makers[name](o, kept), report.circumstances(o.threads)]))
-    body = [kept.get(f"section {name}") for name in SECTIONS]
+    others = written(o.results)
+    body = [
+        (None if name in chosen else others.get(title)) or kept.get(f"section {name}") for name, title in TITLES.items()
+    ]
     return "Text in parts", "\n\n".join(text for text in body if text)
+
+
+def written(results):
+    """Return what stands under each title of this section in the file of results."""
+    text = results.read_text() if results.exists() else ""
+    body = text.partition("<!-- begin large -->\n")[2].partition("<!-- end large -->")[0]
+    return {piece.split("\n", 1)[0]: f"### {piece.strip()}" for piece in body.split("\n### ")[1:]}
 
 
 class Kept:

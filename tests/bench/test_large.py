@@ -78,3 +78,13 @@ def test_a_run_is_taken_apart_and_more_machines_take_less_time(tmp_path):
     assert few["parts"] == one["parts"]  # one part keeps one core
     text = large_model.section(costs, "240 pairs")
     assert text.count("| 1,000,000,000 |") == 4
+
+
+def test_what_others_have_measured_stays(tmp_path):
+    results = tmp_path / "results"
+    body = "### One machine\n\na\n\n### Faults\n\n| b |"
+    results.write_text(f"<!-- begin large -->\n## Text in parts\n\n{body}\n<!-- end large -->\n### Other\n")
+    assert large.written(results) == {"One machine": "### One machine\n\na", "Faults": "### Faults\n\n| b |"}
+    assert large.written(tmp_path / "none") == {}
+    titles = "".join(path.read_text() for path in (ROOT / "bench").glob("large*.py"))
+    assert all(f'"### {title}"' in titles for title in large.TITLES.values())
