@@ -14,7 +14,11 @@ from aligntools.ground.errors import UsageProblem
 _DEFAULTS = ContrastiveSettings()
 _gold = options.group(
     "Common options",
-    click.option("--gold", metavar="FILE", help="Learn weights from gold links of the text's first pairs."),
+    click.option(
+        "--gold",
+        metavar="FILE",
+        help="Learn weights from gold links of the text's first pairs, or of lines that the file numbers.",
+    ),
 )
 _models = options.group(
     "Models",

@@ -24,8 +24,8 @@ from aligntools.ground.ranges import counts
         type=click.Choice(["auto", *goldlinks.FORMATS]),
         default=AlignmentScorer.gold_format,
         show_default=True,
-        help="pharaoh: i-j sure, i?j or ipj possible, after an id and a tab or alone. naacl: 'sentence i j [S|P]',"
-        " counted from 1.",
+        help="pharaoh: i-j sure, i?j or ipj possible, alone or after an id and a tab; ids #2, #17 are the lines to"
+        " score. naacl: 'sentence i j [S|P]', counted from 1.",
     ),
     options.index_base(of="the alignments and in Pharaoh gold"),
     options.index_base(name="--gold-base", of="the gold alone", default=None),

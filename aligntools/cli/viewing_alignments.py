@@ -53,7 +53,9 @@ own_options = options.group(
         multiple=True,
         help="Links i-j or i-j:p, one line per sentence pair; several files are systems to compare.",
     ),
-    click.option("--gold", metavar="FILE", help="Gold links of the first pairs, as eval-aer reads them."),
+    click.option(
+        "--gold", metavar="FILE", help="Gold links, as eval-aer reads them: of the first pairs or of numbered lines."
+    ),
     click.option("--source-tags", metavar="FILE", help="A tag for each source word, as eval-tags reads them."),
     click.option("--target-tags", metavar="FILE", help="Likewise for target words: the page counts errors by tag."),
     click.option(

@@ -13,10 +13,13 @@ from aligntools.formats.pharaoh import Links
 from aligntools.ground.errors import UsageProblem
 from aligntools.viewing.base import View
 from aligntools.viewing.errors import tables_of
-from aligntools.viewing.page import page
+from aligntools.viewing.page import framed, page
 from aligntools.viewing.pairs import Pair, System
 from aligntools.viewing.pairs_text import LEGEND, pair_text
 from aligntools.viewing.pictures import picture
+
+#: A notebook shows so many pairs.
+NOTEBOOK_PAIRS = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +68,16 @@ class AlignmentsView(View):
 
     def html(self) -> str:
         """Return the page."""
+        return self._page(len(self))
+
+    def _repr_html_(self) -> str:
+        """Return the page for a notebook, which is saved with what it shows: the first pairs of many."""
+        return framed(self._page(NOTEBOOK_PAIRS))
+
+    def _page(self, most: int) -> str:
         tables = tables_of(self) if self.gold is not None and self.systems else []
-        return page(self.title, "alignments", self.data(), tables=tables)
+        left_out = max(0, len(self) - most)
+        return page(self.title, "alignments", self.data(most), tables=tables, left_out=left_out, most=most)
 
     def svg(self, number: int | None = None, *, form: str | None = None, **how: Any) -> str:
         """Return a picture of one pair, for papers: text is text, in generic fonts.
@@ -95,27 +106,32 @@ class AlignmentsView(View):
         for n in numbers:
             yield ("\n" if n != numbers[0] else "") + pair_text(self.pair(n), names, form, width, color)
 
-    def data(self) -> dict[str, Any]:
-        """Return what the page's script draws: words as one string a sentence, links as flat lists of numbers."""
+    def data(self, most: int) -> dict[str, Any]:
+        """Return what the page's script draws of the first pairs, ``most`` of them.
+
+        Words are one string a sentence, links flat lists of numbers.
+        """
         texts = [[" ".join(words) for words in side] for side in (self.source, self.target)]
+        gold = self.gold
+        known = 0 if gold is None else int(np.searchsorted(gold.rows, most))
         return {
             "key": _key(texts),
-            "source": texts[0],
-            "target": texts[1],
+            "source": texts[0][:most],
+            "target": texts[1][:most],
             "systems": [
                 {
                     "name": system.name,
-                    "links": _flat(system.links),
-                    "probabilities": _percentages(system),
+                    "links": _flat(system.links[:most]),
+                    "probabilities": _percentages(system, most),
                 }
                 for system in self.systems
             ],
             "gold": None
-            if self.gold is None
+            if gold is None
             else {
-                "pairs": self.gold.rows.tolist(),
-                "sure": _flat(self.gold.sure),
-                "possible": _flat(self.gold.possible),
+                "pairs": gold.rows[:known].tolist(),
+                "sure": _flat(gold.sure[:known]),
+                "possible": _flat(gold.possible[:known]),
             },
         }
 
@@ -138,9 +154,9 @@ def _flat(links: Links) -> list[list[int]]:
     return [flat[a:b] for a, b in pairwise(ends)]
 
 
-def _percentages(system: System) -> list[list[int]] | None:
+def _percentages(system: System, most: int) -> list[list[int]] | None:
     """Return the probabilities of each pair's links in whole percent, -1 where there is none."""
     if system.probabilities is None:
         return None
     whole = np.where(np.isnan(system.probabilities), -1, np.rint(100 * system.probabilities)).astype(int).tolist()
-    return [whole[a:b] for a, b in pairwise(system.links.offsets.tolist())]
+    return [whole[a:b] for a, b in pairwise(system.links.offsets[: most + 1].tolist())]

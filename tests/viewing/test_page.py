@@ -27,7 +27,7 @@ def test_data_has_no_markup_and_is_the_same_when_read():
 
 
 def test_text_in_a_page_is_escaped_wherever_it_goes():
-    made = page(ODD, "alignments", {"source": [ODD], "target": [ODD], "systems": []}, tables=[])
+    made = page(ODD, "alignments", {"source": [ODD], "target": [ODD], "systems": []}, tables=[], left_out=0, most=1)
     assert "alert(1)</script>" not in made
     assert made.count("<script") == 2
     assert made.count("</script>") == 2
@@ -36,7 +36,7 @@ def test_text_in_a_page_is_escaped_wherever_it_goes():
 
 
 def test_a_page_names_nothing_outside_of_it():
-    made = page("t", "alignments", {"source": [], "target": [], "systems": []}, tables=[])
+    made = page("t", "alignments", {"source": [], "target": [], "systems": []}, tables=[], left_out=0, most=1)
     assert "default-src &#39;none&#39;" in made
     assert not re.search(
         r"""(?:src|href)=(?!["']?(?:#|data:))""", re.sub(r"<script>.*</script>", "", made, flags=re.DOTALL)

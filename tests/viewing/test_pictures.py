@@ -115,3 +115,8 @@ def test_a_view_saves_itself_and_shows_itself_in_notebooks(tmp_path):
     assert (tmp_path / "a.html").read_text() == SHOWN.html()
     assert (tmp_path / "b.svg").read_text() == SHOWN.svg(2)
     assert SHOWN._repr_html_().startswith("<iframe sandbox=")
+    many = at.view((["a"] * 600, ["b"] * 600), ["0-0"] * 600, gold=["0-0"] * 600)
+    assert "100 more are in the page" in many._repr_html_()
+    assert "more are in the page" not in many.html()
+    assert [len(many.data(500)[side]) for side in ("source", "target")] == [500, 500]
+    assert [len(rows) for rows in many.data(500)["gold"].values()] == [500, 500, 500]

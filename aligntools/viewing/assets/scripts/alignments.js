@@ -12,7 +12,8 @@ import { startTheme } from "./theme.js";
 import { virtualList } from "./virtual.js";
 
 startTheme();
-if (window.innerWidth < 480) byId("summary")?.removeAttribute("open"); // a line there, not screens before the pairs
+// Where there is little room, a narrow window or a notebook's frame, the summary is a line until it is asked for.
+if (window.innerWidth < 480 || window.top !== window) byId("summary")?.removeAttribute("open");
 const pairs = (count) => (count === 1 ? "1 pair" : `${count} pairs`);
 
 // Gold links of a pair: the reader's own, or those that came with the page.
