@@ -13,6 +13,7 @@ from aligntools.formats.pharaoh import Links
 from aligntools.metrics.aer import Aer, count_by_group, figures
 from aligntools.metrics.base import percent
 from aligntools.metrics.report import compare_scores
+from aligntools.viewing.pictures import right_to_left
 
 #: Parts of a sentence, and bounds of how often a word is in the text, by which errors are counted.
 PARTS = 5
@@ -148,7 +149,7 @@ def confusions(name: str, links: Links, gold: Gold, texts: tuple[_Words, _Words]
     tables = []
     for what, counted in (("false", false), ("missed", missed)):
         listed = sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:CONFUSIONS]
-        cells: list[tuple[str, ...]] = [(f"{s} – {t}", str(n), str(right[s, t])) for (s, t), n in listed]
+        cells: list[tuple[str, ...]] = [(_side_by_side(s, t), str(n), str(right[s, t])) for (s, t), n in listed]
         about = f"Pairs of words that {name} links most often where gold does not." if what == "false" else (
             f"Pairs of words whose sure links {name} misses most often."
         )  # fmt: skip
@@ -156,6 +157,13 @@ def confusions(name: str, links: Links, gold: Gold, texts: tuple[_Words, _Words]
         bars = [[n / most, 0.0] for _, n in listed]
         tables.append(Table(f"Most often {what}: {name}", about, ("words", what, "right"), cells, bars))
     return tables
+
+
+def _side_by_side(source: str, target: str) -> str:
+    """Return two words, the first to the left whichever way they run."""
+    if right_to_left([source]) or right_to_left([target]):
+        source, target = (f"\u2068{word}\u2069" for word in (source, target))
+    return f"{source} – {target}"
 
 
 def tables_of(view: Any) -> list[Table]:

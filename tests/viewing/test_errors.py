@@ -42,6 +42,12 @@ def test_errors_are_counted_by_tag(tmp_path):
     assert "By target tag" not in found
 
 
+def test_words_from_right_to_left_turn_nothing_around_them():
+    shown = at.view((["שלום"], ["peace"]), [""], gold=["0-0"])
+    cell = next(t for t in tables_of(shown) if "missed" in t.title).rows[0][0]
+    assert cell == "\u2068שלום\u2069 – \u2068peace\u2069"
+
+
 def test_pairs_of_words_that_are_confused():
     found = tables(OTHER)
     assert found["Most often false: one"].rows == [("das – house", "1", "0"), ("haus – the", "1", "0")]

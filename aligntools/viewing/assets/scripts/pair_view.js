@@ -9,6 +9,7 @@ import { openStore } from "./store.js";
 
 const MOST = 300; // words of a side that are drawn at once
 const SAID = { right: "right", wrong: "false", missed: "missed", plain: "linked" };
+const apart = (word) => `\u2068${word}\u2069`; // whichever way it runs, it turns nothing around it
 const percent = (x) => `${(100 * x).toFixed(1)} %`;
 
 // `goldOf(n)` gives gold links; `toggle(n, i, j)` is called for a cell that is clicked while correcting.
@@ -37,7 +38,7 @@ export function startPairView({ goldOf, corrections, toggle }) {
 
   function describe(words, layers, gold, i, j) {
     const key = keyOf(i, j);
-    const parts = [`${words.source[i]} – ${words.target[j]}`];
+    const parts = [`${apart(words.source[i])} – ${apart(words.target[j])}`];
     if (gold && (gold.possible.has(key) || state.editing)) {
       parts.push(gold.sure.has(key) ? "sure" : gold.possible.has(key) ? "possible" : "no gold link");
     }
