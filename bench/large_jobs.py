@@ -76,7 +76,8 @@ def section(o, kept):
         [
             "### Other long jobs",
             f"The treebank EWT (12,544 sentences); the first {o.job_pairs:,} lines of {o.set}'s English side."
-            " *1 thread* and *2 threads* are one process without workers; a worker has one thread. Memory as above.",
+            " *1 thread* and *2 threads* are one process without workers; a worker has one thread. Memory as above."
+            " Where two threads are no faster than one, the machine was busy, and CPU seconds say more than speed-ups.",
             report.table(header, rows),
         ]
     )
