@@ -7,7 +7,7 @@ import click
 
 from aligntools.aligning.contrastive.settings import CONSTRAINTS, DENSITIES, METHODS, NOISE, STARTS, ContrastiveSettings
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import engine_options, notices, options
+from aligntools.cli import engine_options, notices, options, training
 from aligntools.cli.aligning_run import READING
 from aligntools.ground.errors import UsageProblem
 
@@ -28,6 +28,7 @@ _models = options.group(
     click.option("--save-model", metavar="FILE", type=options.WRITTEN,
                  help="Save the base model that was trained here or made of tables."),
     click.option("--save-weights", metavar="FILE", type=options.WRITTEN, help="Save the weights, as JSON."),
+    training.log_json,
     options.verify,
     click.option("--fast", is_flag=True, help="Train the quickest base model: the HMM, one view of the text."),
 )  # fmt: skip
@@ -139,7 +140,8 @@ def _run(o, stack):
     from aligntools.formats.files import writing
     from aligntools.formats.pharaoh import format_pharaoh
 
-    reporter = Reporter(o["quiet"], o["verbose"])
+    log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
+    reporter = Reporter(o["quiet"], o["verbose"], log)
     stack.callback(reporter.close)
     out = stack.enter_context(writing(o["output"]))
     pool = stack.enter_context(pool_of(o["threads"]))

@@ -30,6 +30,8 @@ def view_of(given, number, title):
         raise UsageProblem(f"{len(files)} files; give one with trees or tags, or that and one with gold ones")
     if files.count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
+    for path in files:
+        _check_kind(path)
     if given["tags"] or not _may_have_trees(files[0]):
         from aligntools.api.tag_views import view_tags as view
     else:
@@ -39,6 +41,18 @@ def view_of(given, number, title):
     if number and number > len(shown):
         raise UsageProblem(f"there is no sentence {number}; the text has {len(shown)}")
     return shown, number
+
+
+def _check_kind(path):
+    """Refuse a file of another kind, with the option that it is for."""
+    from aligntools.formats.beginnings import beginning
+    from aligntools.formats.modelfile import is_model
+
+    if is_model(path):
+        raise UsageProblem(f"{path} is a model; give it with -m")
+    if path != "-" and beginning(path)[0].startswith((b'{"', b"{\n")):
+        others = "logs of training go with --log, derivations with --derivations, weights with -m"
+        raise UsageProblem(f"{path} is JSON: {others}")
 
 
 def _may_have_trees(path):

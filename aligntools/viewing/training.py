@@ -127,7 +127,7 @@ class TrainingView(View):
     def summary(self) -> tuple[list[str], list[list[str]]]:
         """Return a table: for each run its steps, time, memory, and the last value of each figure."""
         figures = [(title, name) for title, name in self.charts if name not in ("seconds", "peak_mb")]
-        head = ["run", "steps", "seconds", "peak MB", *(f"last {title[0].lower()}{title[1:]}" for title, _ in figures)]
+        head = ["run", "steps", "seconds", "peak MB", *(f"{title}, last" for title, _ in figures)]
         rows = []
         for k, run in enumerate(self.runs):
             seconds = sum(float(step.get("seconds", 0)) for step in run.steps)

@@ -46,7 +46,7 @@ def test_curves_stages_and_summary(log):
     assert shown.stages() == [("table", [0.5]), ("ibm1", [2.0]), ("hmm", [2.0])]
     head, rows = shown.summary()
     assert rows == [["one", "4", "4.50", "30", "-7, -6"]]
-    assert head[-1] == "last log-likelihood"
+    assert head[-1] == "Log-likelihood, last"
 
 
 def test_several_runs_show_their_first_view(log):
@@ -127,6 +127,11 @@ def test_the_command_and_what_each_trainer_logs(tmp_path):
     steps = [json.loads(line) for line in (tmp_path / "h.jsonl").read_text().splitlines()]
     assert all(step.keys() >= {"stage", "seconds", "peak_mb", "objective"} for step in steps)
     assert "Perplexity" in done("view", "--log", "h.jsonl")
+    learning = "--gold", SAMPLES / "de-en.wa", "--folds", "0", "--method", "mert"
+    done(
+        "contrastive-align", "-q", "--fast", "-i", SAMPLES / "de-en.txt", *learning, "-o", "c", "--log-json", "c.jsonl"
+    )
+    assert "AER on the gold links" in done("view", "--log", "c.jsonl")
     both = done("view", "--log", "align.jsonl", "h.jsonl")
     assert "reading" in both
     done("view", "--log", "align.jsonl", "--number", 1, "--svg", "curve.svg")
