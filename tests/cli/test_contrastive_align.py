@@ -68,8 +68,8 @@ def test_workers_do_not_show(trained, learned, tmp_path, monkeypatch):
     sides = [(SAMPLES / f"de-en.{x}").read_text().splitlines() for x in ("de", "en")]
     text = "".join(f"{s} neu{n % 9} ||| {t} novum{n % 7}\n" for n, (s, t) in enumerate(zip(*sides, strict=True)))
     given = "contrastive-align", "-m", trained / "model", "-i", "-"
-    learning = "--sentences", "20", "--passes", "1"
-    for own, bad in ((learning, b""), (("-w", learned / "weights"), b""), (("-w", learned / "weights"), b"x\n" * 300)):
+    weights, learning = ("-w", learned / "weights"), ("--sentences", "20", "--passes", "1")
+    for own, bad in ((learning, b""), (weights, b"x\n" * 300)):
         stdin = text.encode() + b"\nno separator\n" + bad
         found = [
             run(*given, *own, *more, stdin=stdin)

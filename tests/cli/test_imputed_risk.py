@@ -156,7 +156,7 @@ def test_threads_change_nothing_and_a_start_is_taken(learn, supervised, reverse)
 
 @pytest.mark.parametrize(
     "options",
-    [("--rounds", 2, "--samples", 2), ("--forest", "--loss", "linear"), ("--impute", "rules", "--method", "mert")],
+    [("--forest", "--loss", "linear", "--samples", 2), ("--rounds", 2, "--impute", "rules", "--method", "mert")],
     ids=str,
 )
 def test_workers_change_nothing(learn, supervised, reverse, tmp_path, options):

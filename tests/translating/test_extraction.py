@@ -168,13 +168,13 @@ def random_corpus():
 
 @pytest.mark.parametrize("processes", [0, 2])
 def test_jobs_change_no_byte(monkeypatch, tmp_path, random_corpus, processes):
-    monkeypatch.setattr(extraction, "_LEAST", 512)  # in this process
+    monkeypatch.setattr(extraction, "_LEAST", 2048)  # in this process
     engine = Processes(processes, 2) if processes else Serial(Pool(2))
     with contextlib.closing(engine):
         blocks = BlockMap(engine, Store(str(tmp_path)))
-        here = Extraction(*bitext(random_corpus), threads=2, max_memory=1_000_000)
+        here = Extraction(*bitext(random_corpus), threads=2, max_memory=4_000_000)
         expected = b"".join(piece for part in here.parts() for piece in format_text(part, "hiero"))
-        there = Extraction(*bitext(random_corpus), max_memory=1_000_000)
+        there = Extraction(*bitext(random_corpus), max_memory=4_000_000)
         assert b"".join(parts_by_jobs(there, blocks, 1, "hiero")) == expected
         if not processes:
             assert there.figures.runs > 10
