@@ -36,8 +36,8 @@ def maps(o, kept):
             "### Maps over a text",
             "German to English captions (29,000 pairs to learn from), the same bytes from all runs of a job; single"
             " runs. Speed-up is against one thread of one process; where the machine had other work (see its load"
-            " below), compare CPU seconds. *all* and *without files* are most bytes of all processes at a time; what workers"
-            " share is in *all* once for each, and not in *without files*.",
+            " below), compare CPU seconds. *all* and *without files* are most bytes of all processes at a time; what"
+            " workers share is in *all* once for each, and not in *without files*.",
             report.table(["job", "", *COLUMNS], rows),
         ]
     )
