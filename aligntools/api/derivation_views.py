@@ -67,7 +67,8 @@ def view_derivations(
 
 def _references(given: str | os.PathLike[str] | Iterable[Sentence]) -> list[tuple[str, ...]]:
     if isinstance(given, str | os.PathLike):
-        return [_words(line.decode("utf-8", "replace")) for line in files.lines(os.fspath(given))]
+        lines = enumerate(files.lines(os.fspath(given)))
+        return [_words(line.decode("utf-8" if number else "utf-8-sig", "replace")) for number, line in lines]
     return [_words(sentence) for sentence in given]
 
 

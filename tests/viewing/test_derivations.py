@@ -159,6 +159,8 @@ def test_text_marks_what_is_not_in_the_reference(file):
         "    X 0-1  das ||| this  -0.5000",
         "    X 2-4  ein Haus ||| a house  -0.5000",
     ]
+    (file.parent / "marked").write_bytes(b"\xef\xbb\xbfit is a house\n\n")
+    assert at.view_derivations(file, file.parent / "marked").references == shown.references
     with pytest.raises(at.DataError, match="references: 1 lines, but there are 2 sentences"):
         at.view_derivations(file, ["one"])
     with pytest.raises(at.UsageProblem, match="sentence 2 has no derivation"):
