@@ -4,7 +4,7 @@ import { drawDerivation, sideText } from "./derivation-drawing.js";
 import { common } from "./differences.js";
 import { byId, element, refill } from "./dom.js";
 import { matcher } from "./filter.js";
-import { startKeys } from "./keys.js";
+import { keysOf, startKeys } from "./keys.js";
 import { startTheme } from "./theme.js";
 import { virtualList } from "./virtual.js";
 
@@ -93,11 +93,5 @@ function refresh() {
 startTheme();
 byId("query").addEventListener("input", refresh);
 byId("order")?.addEventListener("input", refresh);
-startKeys([
-  { keys: ["j", "ArrowDown"], shown: "j, ↓", does: "next sentence", run: () => list.move(1) },
-  { keys: ["k", "ArrowUp"], shown: "k, ↑", does: "sentence before", run: () => list.move(-1) },
-  { keys: ["Home"], shown: "Home", does: "first sentence", run: () => list.select(0) },
-  { keys: ["End"], shown: "End", does: "last sentence", run: () => list.select(list.items.length - 1) },
-  { keys: ["/"], shown: "/", does: "search words", run: () => byId("query").focus() },
-]);
+startKeys(keysOf(list));
 refresh();

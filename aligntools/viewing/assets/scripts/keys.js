@@ -23,3 +23,16 @@ export function startKeys(bindings) {
     if (binding && binding.run(event) !== false) event.preventDefault();
   });
 }
+
+// The keys that go through a list of sentences and search it.
+export function keysOf(list) {
+  return [
+    { keys: ["j", "ArrowDown"], shown: "j, ↓", does: "next sentence", run: () => list.move(1) },
+    { keys: ["k", "ArrowUp"], shown: "k, ↑", does: "sentence before", run: () => list.move(-1) },
+    { keys: ["PageDown"], shown: "PgDn", does: "a page on", run: () => list.move(list.pageLength()) },
+    { keys: ["PageUp"], shown: "PgUp", does: "a page back", run: () => list.move(-list.pageLength()) },
+    { keys: ["Home"], shown: "Home", does: "first sentence", run: () => list.select(0) },
+    { keys: ["End"], shown: "End", does: "last sentence", run: () => list.select(list.items.length - 1) },
+    { keys: ["/"], shown: "/", does: "search words", run: () => byId("query").focus() },
+  ];
+}

@@ -2,7 +2,7 @@
 import { data } from "./data.js";
 import { byId, element, refill } from "./dom.js";
 import { matcher } from "./filter.js";
-import { startKeys } from "./keys.js";
+import { keysOf, startKeys } from "./keys.js";
 import { startTheme } from "./theme.js";
 import { virtualList } from "./virtual.js";
 
@@ -97,12 +97,6 @@ byId("clear").addEventListener("click", () => {
   for (const id of ["query", "tag", "gold"]) if (byId(id)) byId(id).value = "";
   refresh();
 });
-startKeys([
-  { keys: ["j", "ArrowDown"], shown: "j, ↓", does: "next sentence", run: () => list.move(1) },
-  { keys: ["k", "ArrowUp"], shown: "k, ↑", does: "sentence before", run: () => list.move(-1) },
-  { keys: ["Home"], shown: "Home", does: "first sentence", run: () => list.select(0) },
-  { keys: ["End"], shown: "End", does: "last sentence", run: () => list.select(list.items.length - 1) },
-  { keys: ["/"], shown: "/", does: "search words", run: () => byId("query").focus() },
-]);
+startKeys(keysOf(list));
 startTable();
 refresh();

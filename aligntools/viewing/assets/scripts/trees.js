@@ -2,7 +2,7 @@
 import { data } from "./data.js";
 import { byId, element, refill } from "./dom.js";
 import { matcher } from "./filter.js";
-import { startKeys } from "./keys.js";
+import { keysOf, startKeys } from "./keys.js";
 import { startTheme } from "./theme.js";
 import { drawTree } from "./tree-drawing.js";
 import { virtualList } from "./virtual.js";
@@ -127,13 +127,5 @@ refill(byId("which"), ...options(shows));
 refill(byId("order"), ...options(orders));
 byId("relation").append(...labels.map((name, k) => [name, k]).sort().map(([name, k]) => element("option", { value: k }, name)));
 for (const id of ["query", "relation", "which", "order", "below"]) byId(id)?.addEventListener("input", refresh);
-startKeys([
-  { keys: ["j", "ArrowDown"], shown: "j, ↓", does: "next sentence", run: () => list.move(1) },
-  { keys: ["k", "ArrowUp"], shown: "k, ↑", does: "sentence before", run: () => list.move(-1) },
-  { keys: ["PageDown"], shown: "PgDn", does: "a page on", run: () => list.move(list.pageLength()) },
-  { keys: ["PageUp"], shown: "PgUp", does: "a page back", run: () => list.move(-list.pageLength()) },
-  { keys: ["Home"], shown: "Home", does: "first sentence", run: () => list.select(0) },
-  { keys: ["End"], shown: "End", does: "last sentence", run: () => list.select(list.items.length - 1) },
-  { keys: ["/"], shown: "/", does: "search words", run: () => byId("query").focus() },
-]);
+startKeys(keysOf(list));
 refresh();
