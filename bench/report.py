@@ -15,7 +15,7 @@ ORDER = (
     "quality", "eflomal_form", "fast_align_form", "priors", "speed", "speed_again", "against", "memory", "large_text",
     "large", "startup", "threads", "settings", "filtering", "chains", "induction", "taggers", "mre", "contrastive",
     "contrastive_study", "contrastive_speed", "parsing", "transfer", "transfer_pud", "translation",
-    "translation_studies", "translation_speed", "soak", "abuse", "clients",
+    "translation_studies", "translation_speed", "soak", "abuse", "bounds", "clients",
 )  # fmt: skip
 HEAD = """# Results
 
