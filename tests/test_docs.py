@@ -145,6 +145,7 @@ def test_every_example_belongs_to_a_tutorial_that_runs_it():
         assert (folder / "Makefile").exists() == (f"cd examples/{folder.name}" in shown), folder.name
 
 
+@pytest.mark.slow
 def test_the_docs_build_without_a_warning(tmp_path):
     pytest.importorskip("sphinx")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "docs", str(tmp_path / "html")]

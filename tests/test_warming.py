@@ -67,6 +67,8 @@ eval-uas S/en.conllu trees trees.2 --paired --by distance > uas
 tag -m en.tagger S/de-en.en > en.tagged
 tag -m en.tagger S/de-en.de > de.tagged
 align -s S/de-en.en -t S/de-en.de -o ende
+tag -m en.tagger --to conll S/de-en.en > en.conll
+project --source en.conll --target S/de-en.de -a ende > projected
 transfer-parse --source-model en.parser --source en.tagged --target de.tagged -a ende -o de.parser
 transfer-parse --source-model en.parser --source en.tagged --target de.tagged -a ende -o de2.parser --method projected
 parse -m de.parser de.tagged > trees.3

@@ -102,7 +102,7 @@ def test_a_table_of_words_that_are_cut_is_refused(inside, tmp_path):
 
 def test_the_log(trained):
     rows = [json.loads(line) for line in (trained / "log").read_text().splitlines()]
-    assert {row["stage"] for row in rows} == {"table", "ibm1", "hmm", "sampler"}
+    assert {row["stage"] for row in rows} == {"reading", "table", "ibm1", "hmm", "sampler", "saving", "aligning"}
     assert all(row["seconds"] >= 0 for row in rows)
     assert all(len(row["log_likelihood"]) == 2 for row in rows if "iteration" in row)
 
