@@ -55,6 +55,7 @@ COMMANDS = {
     "memory": "peak memory for four sizes of a corpus",
     "large_text": "a text of any length made of a real one, its vocabulary growing on",
     "large": "text in parts: memory, time and AER, worker processes, faults",
+    "view": "pages of many sentence pairs: size, time to make, time to first view",
     "startup": "the first run on a new machine, later runs, --help",
     "threads": "the same bytes for any number of threads",
     "soak": "services under millions of requests: memory, time, answers",
