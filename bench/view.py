@@ -31,9 +31,9 @@ def run(o):
             browser.quit()
     about = (
         f"`aligntools view` of the first pairs of {o.set}: two systems (`align`, `align --fast`), the first with"
-        f" probabilities, and the gold links that there are ({whole.n_gold} pairs). First view: from the start of loading"
-        f" to where the list and the first pair are drawn, in Chromium without a window; the median of {o.runs} loads, and"
-        " the longest."
+        f" probabilities, and the gold links that there are ({whole.n_gold} pairs). First view: from the start of"
+        " loading to where the list and the first pair are drawn, in Chromium without a window; the median of"
+        f" {o.runs} loads, and the longest."
     )
     header = ["pairs", "page MB", "made in s", "peak MB", "first view ms", "longest"]
     return "Pages of alignments", "\n\n".join([about, report.table(header, rows), report.circumstances()])
