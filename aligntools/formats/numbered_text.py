@@ -7,6 +7,7 @@ import numpy as np
 
 from aligntools.formats import files
 from aligntools.formats.bitext import Side
+from aligntools.formats.tagged import refuse_conll
 from aligntools.formats.vocabulary import CompiledLexicon
 from aligntools.ground.errors import DataError
 
@@ -36,17 +37,21 @@ class LineSource:
     def blocks(self, size: int) -> Iterator[bytes]:
         """Yield whole lines in blocks of about this many bytes; the last may have no newline at its end."""
         if self.lines is None:
-            yield from files.blocks_of_lines(self.name, size, self.begin, self.end)
+            blocks = files.blocks_of_lines(self.name, size, self.begin, self.end)
+            for number, block in enumerate(blocks):
+                if number == 0 and self.begin == 0:
+                    refuse_conll(self.name, block)
+                yield block
             return
-        block, held = [], 0
+        some, held = [], 0
         for line in self.lines:
-            block.append(line)
+            some.append(line)
             held += len(line) + 1
             if held >= size:
-                yield b"\n".join([*block, b""])
-                block, held = [], 0
-        if block:
-            yield b"\n".join([*block, b""])
+                yield b"\n".join([*some, b""])
+                some, held = [], 0
+        if some:
+            yield b"\n".join([*some, b""])
 
 
 def stream_numbered(

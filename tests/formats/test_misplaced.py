@@ -3,6 +3,7 @@
 import pytest
 
 from aligntools.formats.bitext import read_bitext, read_side
+from aligntools.formats.numbered_text import LineSource
 from aligntools.formats.tagged import stream_sentences, stream_tags, stream_text
 from aligntools.ground.errors import DataError
 
@@ -23,6 +24,7 @@ READERS = {
     "two files": lambda path: read_bitext(path, path),
     "a side": read_side,
     "a stream": lambda path: list(stream_text(path)),
+    "numbers": lambda path: list(LineSource(str(path)).blocks(1 << 20)),
 }
 
 
