@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from aligntools.api.annotated import Parsed, PathLike, Sentence, decoded, tokens_of
 from aligntools.formats.conll import COLUMNS, Conll, column_place, format_conll, read_conll
-from aligntools.formats.tagged import Tokens, stream_sentences
+from aligntools.formats.tagged import Tokens, column_name, filled_column, stream_sentences
 from aligntools.ground.errors import DataError, UsageProblem
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def project(
     n_source, n_target = len(theirs.words), len(text.words)
     flat = flat_links(table, weights, theirs.offsets, text.offsets)
     if not len(flat.target):
-        raise DataError(name, None, "no word is linked, so there is nothing to carry over")
+        raise DataError(name, None, "has no link, so there is nothing to carry over")
     if links == "one-to-one":
         flat = one_to_one(flat, n_source, n_target)
     found = partners(flat, n_source, n_target)
@@ -176,11 +176,9 @@ def project(
             heads = carry.trees(theirs.heads(), theirs.offsets, text.offsets, found)
             result[place] = [b"%d" % head if head >= 0 else carry.NONE for head in heads.tolist()]
             continue
-        values = theirs.column(place)
+        values = filled_column(theirs, place)
         if set(values) <= {carry.NONE}:
-            raise DataError(
-                theirs.path, None, f"column {place + 1} ({column.upper()}) is _ in every line; nothing to carry over"
-            )
+            raise DataError(theirs.path, None, f"has no {column_name(place)}: it is _ in every line")
         if links == "vote" and column != "deprel":
             result[place], confidence = carry.voted(values, flat, n_target)
         else:
@@ -242,7 +240,7 @@ def _check(source: Conll, target: Parsed, target_name: object, links: "Links", n
 
     for found, what in ((target, target_name), (links, name)):
         if len(found) != len(source):
-            unit = "alignments" if found is links else "sentences"
+            unit = "lines of links" if found is links else "sentences"
             problem = f"{len(found)} {unit}, but {source.path} has {len(source)} sentences"
             raise DataError(what, None, f"{problem}; one for each, in the same order, is wanted")
     lengths = np.diff(source.offsets), np.diff(target.offsets)

@@ -399,16 +399,32 @@ def _columns(path, lines, column):
     return Tokens(words, offsets, None if column is None else tags, np.array(starts, np.int64), "columns")
 
 
+def column_name(place: int) -> str:
+    """Return what messages call a column, counted from 0."""
+    return f"column {place + 1} ({list(COLUMNS)[place].upper()})"
+
+
+def filled_column(conll: Conll, place: int) -> list[bytes]:
+    """Return a column, counted from 0, that has something in every word's line, if only ``_``.
+
+    Raises
+    ------
+    DataError
+    """
+    values = conll.column(place)
+    if b"" in values:
+        line = conll.line_of_word(values.index(b""))
+        raise DataError(conll.path, line, f"{column_name(place)} is empty; a value, or _, was expected")
+    return values
+
+
 def tokens_of_conll(conll: Conll, column: str | int | None) -> Tokens:
     """Return the words of a text in CoNLL and the tags of a column, by name or number; see `read_tags`."""
     tags = None
     if column is not None:
         place = column_place(column)
-        tags = conll.column(place)
-        name = f"column {place + 1} ({list(COLUMNS)[place].upper()})"
-        if b"" in tags:
-            line = conll.line_of_word(tags.index(b""))
-            raise DataError(conll.path, line, f"{name} is empty; a tag, or _, was expected")
+        tags = filled_column(conll, place)
         if tags and set(tags) == {b"_"}:
-            raise DataError(conll.path, None, f"{name} is _ in every line; the tags must be in another --column")
+            problem = "is _ in every line; the tags must be in another --column"
+            raise DataError(conll.path, None, f"{column_name(place)} {problem}")
     return Tokens(conll.words, conll.offsets, tags, conll.sentence_lines(), "conll")

@@ -60,9 +60,9 @@ def test_spans_and_dictionaries(texts):
 @pytest.mark.parametrize(
     ("links", "options", "messages", "status"),
     [
-        ("0-0\n", (), ("links: 1 alignments, but", "en.conllu has 2 sentences"), 1),
+        ("0-0\n", (), ("links: 1 lines of links, but", "en.conllu has 2 sentences"), 1),
         ("0-9\n\n", (), ("links:1: link 0-9 points past the target sentence",), 1),
-        ("\n\n", (), ("links: no word is linked",), 1),
+        ("\n\n", (), ("links: has no link",), 1),
         ("0-0 x\n\n", (), ("links:1:",), 1),
         ("0-0\n\n", ("--columns", "upos,tag"), ("column 'tag' cannot be carried over",), 2),
         ("0-0\n\n", ("--columns", "upos", "--spans", "upos"), ("column 'upos' cannot hold spans",), 2),
@@ -81,5 +81,7 @@ def test_texts_that_do_not_fit(texts):
     (texts / "en.conllu").write_text("1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n")
     (texts / "de.txt").write_text("b\n")
     (texts / "links").write_text("0-0\n")
-    fails(command(texts), "en.conllu: column 4 (UPOS) is _ in every line")
+    fails(command(texts), "en.conllu: has no column 4 (UPOS): it is _ in every line")
+    (texts / "en.conllu").write_text("1\ta\t_\t\t_\t_\t_\t_\t_\t_\n\n")
+    fails(command(texts), "en.conllu:1: column 4 (UPOS) is empty; a value, or _, was expected")
     fails(run("project", "--source", "-", "--target", "-", "-a", texts / "links"), "only one", status=2)

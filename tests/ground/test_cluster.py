@@ -87,7 +87,9 @@ def test_workers_that_end(tmp_path, capfd):
         engine.run("dying", jobs.dies, [(str(tmp_path), k, False) for k in range(6)], lambda: None)
         assert written(tmp_path) == {str(k): str(k * k) for k in range(6)}
         assert len(workers_of(tmp_path)) >= 2
-        with pytest.raises(ResourceError, match=r"job 3 of 4: 3 workers ended .* at tcp://.* little memory: .*parts"):
+        with pytest.raises(
+            ResourceError, match=r"job 3 of 4: 3 workers ended .* at tcp://.* little memory: give workers more"
+        ):
             engine.run("dying", jobs.dies, [(str(tmp_path), k, True) for k in range(4)], lambda: None)
         engine.close()
     assert capfd.readouterr() == ("", "")
@@ -100,7 +102,7 @@ def test_a_scheduler_that_is_lost(capfd, monkeypatch):
         engine = Cluster(found.scheduler_address)
         lost = threading.Timer(0.3, found.sync, [found.scheduler.close])
         lost.start()
-        with pytest.raises(ClusterError, match=r"scheduler at inproc://.* is lost.*: the same command with"):
+        with pytest.raises(ClusterError, match=r"scheduler at inproc://.* is lost.*: give the same command again"):
             engine.run("sleeping", jobs.sleeps, [5] * 4, lambda: None)
         engine.close()
         lost.join()
