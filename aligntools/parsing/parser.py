@@ -73,7 +73,7 @@ class ParserModel:
     @cached_property
     def normal_form(self) -> NormalForm | None:
         """Unicode's normal form of the words."""
-        return form_of([word.encode("utf-8", "surrogateescape") for word in self.vocabularies.words.words()])
+        return form_of(list(self.vocabularies.words.encoded()))
 
     def unknown_tags(self, tags: Sequence[bytes]) -> np.ndarray:
         """Return for each tag whether training never saw it, bool [tags]."""

@@ -45,3 +45,8 @@ def test_words_that_look_alike():
     assert alike(WORDS[0], OTHER[0])
     assert not alike(WORDS[0], WORDS[0])
     assert not alike(WORDS[0], WORDS[1])
+
+
+def test_words_that_are_no_text_have_a_form_too():
+    """A damaged model's words may be any bytes."""
+    assert form_of([b"\xff\xfe", "é".encode()]) == "NFC"
