@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from aligntools.api.scoring import score_tags as score_tags
     from aligntools.api.scoring import score_trees as score_trees
     from aligntools.api.tag_views import view_tags as view_tags
-    from aligntools.api.tagging import TaggedSentence as TaggedSentence
+    from aligntools.api.tagged_sentences import TaggedSentence as TaggedSentence
     from aligntools.api.tagging import Tagger as Tagger
     from aligntools.api.tagging import induce_tags as induce_tags
     from aligntools.api.tagging import train_tagger as train_tagger
@@ -98,7 +98,8 @@ _MODULES = {
     "api.projecting": ("Projection", "project"),
     "api.scoring": ("aer", "bleu", "compare_scores", "score_tags", "score_trees"),
     "api.tag_views": ("view_tags",),
-    "api.tagging": ("TaggedSentence", "Tagger", "induce_tags", "train_tagger"),
+    "api.tagged_sentences": ("TaggedSentence",),
+    "api.tagging": ("Tagger", "induce_tags", "train_tagger"),
     "api.training_views": ("view_training",),
     "api.translation": ("Translation", "TranslationWeights", "Translator"),
     "api.tree_views": ("view_trees",),
