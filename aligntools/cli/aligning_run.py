@@ -176,6 +176,7 @@ def _apply(o, text, out, pool, reporter):
                 out.write(block, flush=o["unbuffered"])
                 skipped.add(block.skipped)
                 n += len(block)
+                reporter.lines.tell(f"aligning: {n} pairs")
             if out.shape:
                 out.shape.end()
         _save_priors(o, counter)

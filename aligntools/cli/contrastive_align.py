@@ -24,7 +24,9 @@ _models = options.group(
     "Models",
     click.option("-m", "--model", metavar="FILE",
                  help="Base model, from align --save-model.  [default: train one]"),
-    click.option("-w", "--weights", metavar="FILE", help="Use these weights and learn nothing; with -m, streams."),
+    click.option("-w", "--weights", metavar="FILE",
+                 help="Weights of the features, from --save-weights: use these and learn nothing. With -m too, text is"
+                      " aligned as it comes."),
     click.option("--save-model", metavar="FILE", type=options.WRITTEN,
                  help="Save the base model that was trained here or made of tables."),
     click.option("--save-weights", metavar="FILE", type=options.WRITTEN, help="Save the weights, as JSON."),

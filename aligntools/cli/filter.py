@@ -173,14 +173,15 @@ def run(o):
                 with reporter.stage("saving"):
                     aligner.save(o["save_model"])
             blocks = qualities(aligner, bitext, max_memory=o["max_memory"], threads=pool)
-        skipped, links = Skipped(), 0
+        skipped, links, n = Skipped(), 0, 0
         with reporter.stage("filtering"):
             for block in blocks:
                 sides = raw.read(len(block))
                 texts = [[line.decode("utf-8", "replace") for line in side] for side in sides]
                 out.add(limits.judged(block, *texts), sides)
                 skipped.add(block.skipped)
-                links += len(block.table.pairs)
+                links, n = links + len(block.table.pairs), n + len(block)
+                reporter.lines.tell(f"filtering: {n} pairs")
         reporter.close()
         if unread := skipped.summary():
             reporter.say(f"rejected unaligned: {unread}")

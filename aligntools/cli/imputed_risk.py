@@ -52,7 +52,9 @@ def _choice(name, kinds, default, help):
     options.setting("--n-sources", of=ImputationSettings, help="Sources for each sentence."),
     click.option("--samples", type=options.number(ImputationSettings, "n_sources"), metavar="N",
                  help="Short for --impute samples --n-sources N."),
-    options.setting("--reverse-gamma", of=ImputationSettings, help="Sharpness of the reverse model's probabilities."),
+    options.setting("--reverse-gamma", of=ImputationSettings,
+                    help="How sharply imputed sources are weighed by the reverse model's scores. Larger counts its best"
+                         " source almost alone."),
     options.setting("--monolingual-weight", of=ImputationSettings,
                     help="Weight of an imputed sentence relative to a supervised one."),
 )  # fmt: skip
@@ -74,11 +76,16 @@ def _choice(name, kinds, default, help):
     options.setting("--n-best", of=TuningSettings, help="Candidates of each sentence that a round adds."),
     options.setting("--rounds", of=TuningSettings, help="Most rounds of decoding and optimizing."),
     options.setting("--patience", of=TuningSettings, help="Stop after N rounds without a gain."),
-    options.setting("--gamma", of=TuningSettings, help="Sharpness of the distribution over translations."),
+    options.setting("--gamma", of=TuningSettings,
+                    help="How sharply candidates are weighed by their scores (the paper's gamma): scores are multiplied"
+                         " by it before they become probabilities. Larger counts the best candidate almost alone, as"
+                         " the decoder does; smaller spreads over all, which is easier to learn from. See --quench."),
     options.setting("--quench", of=TuningSettings, metavar="X",
                     help="Double gamma in every round, optimizing each time, until it reaches X."),
     options.setting("--l2", of=TuningSettings,
-                    help="Weight of half the squared distance of the weights from the prior."),
+                    help="How strongly weights are held near those of --prior: half of this times their squared"
+                         " distance is added to what is minimized. Larger changes them less; for few or short"
+                         " sentences."),
     _choice("--prior", PRIORS, TuningSettings.prior, "What --l2 draws the weights to: zero, or the starting weights."),
     _choice("--choose", CHOICES, "all",
             "Write the weights of the round that is best on all text or on the supervised text, or of the last round."),

@@ -8,7 +8,7 @@ from functools import partial
 import click
 import numpy as np
 
-from aligntools.cli import engine_options, notices, options, serving, training
+from aligntools.cli import engine_options, notices, options, reporting, serving, training
 from aligntools.parsing.settings import LONGEST, LONGEST_RANGE, MAPS
 
 #: Unknown tags that the warning names.
@@ -80,6 +80,7 @@ def command(
             "warning: the parser was trained on projective trees; among all trees it finds worse ones (train it with"
             " --non-projective for them)\n"
         )
+    lines = reporting.Lines(not quiet)
     notes, began, words, unanswered = Notes(), time.perf_counter(), 0, serving.Unanswered()
 
     how = {"column": column, **decisions}
@@ -112,6 +113,7 @@ def command(
             for path, before, found in annotated(parts, parser, partial(_parse, how), pool, blocks):
                 out.write(take(path, before, found))
                 out.flush()
+                lines.tell(f"{words} words parsed")
         if not quiet:
             unanswered.tell()
             notes.tell()

@@ -8,19 +8,51 @@ import time
 
 from aligntools.api.progress import Step
 
+#: Seconds between lines of progress, where no bar is shown.
+EVERY = 30.0
+#: How lines of progress end.
+SO_FAR = " s so far"
+
+
+class Lines:
+    """Progress by lines, for logs and batch jobs: one after each `EVERY` seconds in which something was done.
+
+    Parameters
+    ----------
+    shown : bool
+        Whether to write any.
+    """
+
+    def __init__(self, shown):
+        self.shown = shown
+        self.began = self.last = time.perf_counter()
+
+    def tell(self, text):
+        """Write what has been reached, if it is time for a line; ``text`` or what returns it."""
+        now = time.perf_counter()
+        if self.shown and now - self.last >= EVERY:
+            self.last = now
+            text = text() if callable(text) else text
+            sys.stderr.write(f"{text}; {now - self.began:.0f}{SO_FAR}\n")
+
 
 class Reporter:
     """Standard error: a bar on a terminal, one line a step when verbose, a summary at the end, nothing when quiet.
+
+    Where standard error is no terminal, there is a line of progress twice a minute.
 
     Parameters
     ----------
     log : binary file or None
         Gets one JSON line for each step.
+    lines : bool
+        Whether there are lines of progress in place of a bar.
     """
 
-    def __init__(self, quiet, verbose, log=None):
+    def __init__(self, quiet, verbose, log=None, lines=True):
         self.quiet, self.verbose, self.log = quiet, verbose and not quiet, log
-        self.bar = None
+        self.lines = Lines(lines and not quiet and not verbose and not sys.stderr.isatty())
+        self.bar, self.counting, self.done, self.total, self.unit = None, False, 0, None, "step"
         self.extra = 0  # steps that come after training
         self.stages = {}
         self.began = self.last = time.perf_counter()
@@ -49,7 +81,7 @@ class Reporter:
 
     def expect(self, steps):
         """Show a bar of so many steps, where standard error is a terminal and nothing else is printed there."""
-        if self.bar is None:
+        if not self.counting:
             self._open(steps, "step")
 
     def begin(self, what, total=None, unit="step"):
@@ -60,19 +92,28 @@ class Reporter:
             self.bar.set_description(what)
 
     def _open(self, total, unit):
+        self.counting, self.done, self.total, self.unit = True, 0, total, unit
         if sys.stderr.isatty() and not self.quiet and not self.verbose:
             from tqdm import tqdm
 
             self.bar = tqdm(total=total, unit=unit, leave=False, dynamic_ncols=True, file=sys.stderr)
 
     def advance(self, what, steps=1):
-        """Move the bar by so many steps."""
+        """Move the bar by so many steps, or write a line where there is none and it is time."""
+        self.done += steps
+        self.lines.tell(lambda: self._reached(what))
         if self.bar is not None:
             self.bar.set_description(what, refresh=False)
             self.bar.update(steps)
 
+    def _reached(self, what):
+        if self.total is None:
+            return f"{what}: {self.done} {self.unit}s"
+        return f"{what}: {self.unit} {self.done} of {self.total}"
+
     def close(self):
         """Take the bar away."""
+        self.counting = False
         if self.bar is not None:
             self.bar.close()
             self.bar = None

@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from aligntools.cli import engine_options, notices, options, serving
+from aligntools.cli import engine_options, notices, options, reporting, serving
 
 
 @click.command("tag", cls=options.Command)
@@ -68,6 +68,7 @@ def command(
     column = tagger.column if column is None else column
     for name in (column, *keep):
         column_place(name)
+    lines = reporting.Lines(not quiet)
     began, words, turned, unanswered = time.perf_counter(), 0, 0, serving.Unanswered()
 
     how = {"decoder": "posterior" if posterior else "viterbi"}, (to, column, separator, keep)
@@ -95,6 +96,7 @@ def command(
             for _, _, found in annotated(parts, tagger, partial(_tag, *how), pool, blocks):
                 out.write(take(found))
                 out.flush()
+                lines.tell(f"{words} words tagged")
         if not quiet:
             unanswered.tell()
             notices.tell_turned(turned, "tagger")

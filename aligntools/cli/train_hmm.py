@@ -71,7 +71,8 @@ COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
     options.setting("--states", of=InductionSettings, metavar="N", help="Number of tags."),
     options.setting("--restarts", of=InductionSettings, metavar="N", help="Random starts; the best one is kept."),
     options.setting("--tolerance", of=InductionSettings, metavar="X",
-                    help="Stop when an iteration gains less than this share of the objective."),
+                    help="When to stop: as soon as an iteration improves the objective by less than this share."
+                         " Larger stops earlier."),
     options.setting("--transition-prior", of=InductionSettings, metavar="A",
                     help="Dirichlet prior of the transitions.  [default: 0 for em, 0.1 for vb]"),
     options.setting("--emission-prior", of=InductionSettings, metavar="A",
@@ -127,7 +128,7 @@ def _train(o, chosen, log):
             f" log-likelihood {f['log_likelihood']:.2f}"
         )
 
-    steps = training.Steps(o["verbose"] and not o["quiet"], log, describe)
+    steps = training.Steps(o["verbose"], log, describe, o["quiet"])
     names = ("column", "latent", "members")
     train_tagger(o["tagged"], **chosen, **{n: o[n] for n in names}, progress=steps).save(o["output"])
     return "{words} words, {tags} tags, {states} states, {models} models".format(**steps.result)
@@ -145,7 +146,7 @@ def _induce(o, chosen, log):
         figures = f"objective {f['objective']:.2f}, perplexity {f['perplexity']:.3f}"
         return f"{start}iteration {f['iteration']}: {figures}"
 
-    steps = training.Steps(not o["quiet"], log, describe)
+    steps = training.Steps(True, log, describe, o["quiet"])
     names = ("states", "tolerance", "transition_prior", "emission_prior", "restarts", "stop")
     tagger = induce_tags(
         o["text"], **chosen, **{n: o[n] for n in names}, estimator=o["estimator"] or "em", progress=steps

@@ -32,7 +32,8 @@ from aligntools.parsing.settings import CROSSING, ROOTS, ParserSettings
 @options.group(
     "Training",
     options.setting("--l2", of=ParserSettings, metavar="X",
-                    help="Half of this times the squared weights is added to the objective."),
+                    help=training.L2_HELP.format("treebank") + " What else is minimized grows"
+                         " with the treebank, so the same value holds less in a large one."),
     *training.parser_learning,
 )  # fmt: skip
 @engine_options.group
@@ -54,7 +55,7 @@ def command(treebanks, output, log_json, threads, quiet, verbose, **settings):
     with contextlib.ExitStack() as stack:
         stack.enter_context(notices.shown(quiet))
         log = stack.enter_context(writing(log_json)) if log_json else None
-        steps = training.Steps(verbose and not quiet, log, training.lbfgs_step)
+        steps = training.Steps(verbose, log, training.lbfgs_step, quiet)
         train_parser(treebanks, **settings, threads=threads, progress=steps).save(output)
     if quiet:
         return

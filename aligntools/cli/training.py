@@ -7,7 +7,7 @@ import time
 import click
 
 from aligntools.cli import options
-from aligntools.cli.reporting import peak_mb
+from aligntools.cli.reporting import Lines, peak_mb
 from aligntools.parsing.settings import FEATURES, MAPS, LearningSettings
 
 #: Old spellings of where a model is written.
@@ -25,6 +25,11 @@ separator = click.option(
     "--separator", callback=options.tag_separator, metavar="TEXT",
     help="Separator between word and tag.  [default: '_' or '/', whichever the text has]",
 )  # fmt: skip
+#: What ``--l2`` of parsers says; the last words are on when to change it.
+L2_HELP = (
+    "How strongly weights are held near 0 (the paper's lambda): half of this times the sum of their squares is added to"
+    " what is minimized. Larger trusts the {} less and generalizes more."
+)
 column = click.option(
     "--column", default="upos", show_default=True, type=options.Column(), metavar="upos|xpos|N",
     help="Column of CoNLL with the tags.",
@@ -44,13 +49,17 @@ parser_model = (
                  help="Whether several words may be under the root."),
     options.setting("--min-count", of=LearningSettings, metavar="N",
                     help="Words that occur less often are unknown words."),
-    options.setting("--bits", of=LearningSettings, metavar="N", help="A feature template has at most 2^N weights."),
+    options.setting("--bits", of=LearningSettings, metavar="N",
+                    help="Each kind of feature has room for at most 2^N weights; where it has more features than that,"
+                         " some share a weight. One more doubles the memory; change it if memory is short (less), or"
+                         " for a treebank of a million words (more)."),
 )  # fmt: skip
 #: How the weights of a parser are learned.
 parser_learning = (
     options.setting("--iterations", of=LearningSettings, metavar="N", help="Largest number of steps of L-BFGS."),
     options.setting("--tolerance", of=LearningSettings, metavar="X",
-                    help="Stop when two steps in a row gain less than this share of the objective."),
+                    help="When to stop: as soon as two steps in a row have improved the objective by less than this"
+                         " share. Larger stops earlier: 0.001 for quick trials."),
     click.option("--checkpoint", metavar="DIR",
                  help="Keep the state of the training in this folder; the same command continues from it."),
 )  # fmt: skip
@@ -63,6 +72,8 @@ class Steps:
     ----------
     show : bool
         Whether to show each step.
+    quiet : bool
+        Whether to show nothing. Otherwise there is a step twice a minute.
     log : binary file or None
         Gets one JSON line for each step.
     describe : callable
@@ -74,8 +85,9 @@ class Steps:
         The figures of the last step, ``trained``.
     """
 
-    def __init__(self, show, log, describe):
-        self.show, self.log, self.describe, self.result = show, log, describe, {}
+    def __init__(self, show, log, describe, quiet):
+        self.show, self.log, self.describe, self.result = show and not quiet, log, describe, {}
+        self.lines = Lines(not show and not quiet)
         self.last = time.perf_counter()
 
     def __call__(self, step):
@@ -85,6 +97,7 @@ class Steps:
             return
         if self.show:
             sys.stderr.write(self.describe(step) + "\n")
+        self.lines.tell(lambda: self.describe(step))
         if self.log:
             now = time.perf_counter()
             cost = {"seconds": now - self.last, "peak_mb": peak_mb()}

@@ -44,21 +44,29 @@ _TEXTS = {"--source": "source", "--target": "target", "-a": "alignments"}
                  help="full: transferred distributions (Ma & Xia 2014); direct: the source parser without its words;"
                       " projected: trees that the alignments support (McDonald, Petrov & Hall 2011)."),
     click.option("--weights", type=click.Choice(WEIGHTS), default=TransferSettings.weights, show_default=True,
-                 help="What is transferred of an edge: its probability in its own sentence, or its score."),
-    options.setting("--gamma", of=TransferSettings, metavar="X", help="Weight of the entropy on --unlabeled text."),
+                 help="What an aligned edge carries over from the source sentence (the paper's transferring weight,"
+                      " w in equation 8): how probable the source parser finds it there, or its bare score, as in the"
+                      " paper."),
+    options.setting("--gamma", of=TransferSettings, metavar="X",
+                    help="How much it counts that the parser is certain of its trees on --unlabeled text (the paper's"
+                         " gamma). Larger makes it more certain, also of mistakes; 0 leaves that text out."),
     click.option("--entropy", type=click.Choice(ENTROPIES), default=TransferSettings.entropy, show_default=True,
                  help="Entropy of Shannon or of Renyi."),
     options.setting("--alpha", of=TransferSettings, metavar="X", help="Order of Renyi's entropy."),
     options.setting("--rounds", of=TransferSettings, metavar="N",
                     help="How often projected transfer chooses its trees again."),
     options.setting("--reward", of=TransferSettings, metavar="X",
-                    help="What projected transfer adds to the score of an edge that the source tree has too."),
+                    help="For --method projected: how much the alignment counts against the parser's own opinion. An"
+                         " edge that the source tree has too gains this much score, one that contradicts it loses as"
+                         " much. Larger follows the source trees more; 0 ignores them."),
 )  # fmt: skip
 @options.group("Model", *training.parser_model)
 @options.group(
     "Training",
     options.setting("--l2", of=TransferSettings, metavar="X",
-                    help="Half of this times the squared weights is added to the objective."),
+                    help=training.L2_HELP.format("transferred trees") + " The default is higher than"
+                         " for a treebank, because these have mistakes. What else is minimized grows with the text, so"
+                         " the same value holds less in a large one."),
     *training.parser_learning,
 )  # fmt: skip
 @engine_options.group
@@ -92,7 +100,7 @@ def command(source_model, source, target, alignments, output, unlabeled, log_jso
     with contextlib.ExitStack() as stack:
         stack.enter_context(notices.shown(quiet))
         log = stack.enter_context(writing(log_json)) if log_json else None
-        steps = training.Steps(verbose and not quiet, log, training.lbfgs_step)
+        steps = training.Steps(verbose, log, training.lbfgs_step, quiet)
         loaded = Parser.load(source_model, verify=verify)
         parser = transfer_parser(
             loaded, **texts, unlabeled=unlabeled, **settings, threads=threads, progress=steps

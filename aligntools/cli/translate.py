@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import click
 
-from aligntools.cli import engine_options, options, serving
+from aligntools.cli import engine_options, options, reporting, serving
 from aligntools.ground.errors import UsageProblem
 from aligntools.translating.settings import CANDIDATES, SAMPLING_GAMMA, DecoderSettings
 
@@ -34,7 +34,8 @@ FILTERED = 1 << 28
     click.option("--samples", type=options.number(CANDIDATES), metavar="N",
                  help="Write N derivations of each sentence, drawn by their probability, in the same format."),
     click.option("--gamma", type=options.number(SAMPLING_GAMMA), default=1.0, show_default=True, metavar="X",
-                 help="Factor of the scores for --samples."),
+                 help="For --samples: scores are multiplied by this before they become probabilities. Larger draws"
+                      " the best translations more often, smaller more different ones."),
     click.option("--hypergraphs", metavar="FILE", type=options.WRITTEN,
                  help="Also write the packed derivations to this file, as JSON lines."),
     click.option("--derivations", metavar="FILE", type=options.WRITTEN,
@@ -92,6 +93,7 @@ def command(
     weights_of(weights)  # first: a wrong file is soon found
     rules = Grammar.load(grammar, text=known, span=span_limit, verify=verify)
     began, line, total = time.perf_counter(), 0, 0.0
+    progress = reporting.Lines(not quiet)
     with ExitStack() as stack:
         pool = stack.enter_context(Pool(threads))
         model = LanguageModel.load(lm, verify=verify) if lm else None
@@ -126,6 +128,7 @@ def command(
                 trees.write(part.derivations)
             out.flush()
             line += part.sentences
+            progress.tell(f"{line} sentences translated")
     if verbose and not quiet:
         seconds = time.perf_counter() - began
         score = "" if n_best or samples else f", mean score {total / max(line, 1):.4f}"

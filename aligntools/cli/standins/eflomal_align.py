@@ -84,7 +84,7 @@ def running(model, verbose):
     from aligntools.cli import ahead
     from aligntools.cli.reporting import Reporter
 
-    reporter = Reporter(quiet=False, verbose=verbose)
+    reporter = Reporter(quiet=False, verbose=verbose, lines=False)
     logger = logging.getLogger("aligntools")
     level = logger.level
     logger.setLevel(logging.INFO if verbose else logging.WARNING)

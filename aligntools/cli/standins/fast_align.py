@@ -300,7 +300,7 @@ def train(flags, write):
     from aligntools.formats.files import writing
     from aligntools.formats.pharaoh import format_pharaoh
 
-    report, reporter = Report(flags, write), Reporter(quiet=False, verbose=False)
+    report, reporter = Report(flags, write), Reporter(quiet=False, verbose=False, lines=False)
     order = "source" if flags.reverse else "target"
     with writing("-") as out, pool_of(threads_of()) as pool:
         report.say("INITIAL PASS ")
