@@ -21,6 +21,7 @@ python bench/run.py transfer --data DIR --treebanks DIR
 python bench/run.py contrastive --data DIR --peer-results FILE
 python bench/run.py contrastive_speed --data DIR
 python bench/run.py transfer_pud --data DIR --treebanks DIR
+python bench/run.py transfer_labels --data DIR --treebanks DIR
 python bench/run.py contrastive_study --data DIR --peer-results FILE
 python bench/run.py translation --texts DIR
 python bench/run.py translation_speed --texts DIR --data DIR
@@ -70,6 +71,7 @@ COMMANDS = {
     "contrastive": "AER of contrastive-align on every gold set, beside its base and the other aligners",
     "contrastive_speed": "what contrastive alignment costs, by sentence length and beam",
     "transfer_pud": "what errors of tags, trees and links cost transferred trees",
+    "transfer_labels": "UAS and LAS of parsers transferred from English, on UD",
     "translation": "BLEU, time and memory of a translation system, weights by risk and by MERT",
     "translation_speed": "decoding against the pop limit; language models and grammars of large text",
     "translation_studies": "the studies of Li et al. 2011: imputed text by size, reverse language model, k",

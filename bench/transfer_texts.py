@@ -80,8 +80,8 @@ def _usable(a, b):
     )  # fmt: skip
 
 
-def _parallel(o, language, folder):
-    """Write pairs, those to use first; return how many these are."""
+def parallel(o, language):
+    """Return sentence pairs of a language and how many of them are to be used; these come first."""
     chosen, others, seen = [], [], set()
     for name in LANGUAGES[language][0]:
         used, rest = [], []
@@ -95,11 +95,15 @@ def _parallel(o, language, folder):
             random.Random(1).shuffle(part)
         chosen += used
         others += rest
-    n = min(PAIRS + PLAIN, len(chosen))
-    pairs = (chosen + others)[:ALIGNED]
+    return chosen + others, len(chosen)
+
+
+def _parallel(o, language, folder):
+    """Write pairs, those to use first; return how many these are."""
+    pairs, chosen = parallel(o, language)
     for k, side in enumerate(("en", language)):
-        (folder / f"text.{side}").write_text("".join(p[k] + "\n" for p in pairs), encoding="utf-8")
-    return n
+        (folder / f"text.{side}").write_text("".join(p[k] + "\n" for p in pairs[:ALIGNED]), encoding="utf-8")
+    return min(PAIRS + PLAIN, chosen)
 
 
 def _head(source, out, begin, end):

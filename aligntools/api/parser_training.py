@@ -232,6 +232,7 @@ def transfer_parser(
     alpha: float = _TRANSFER.alpha,
     rounds: int = _TRANSFER.rounds,
     reward: float = _TRANSFER.reward,
+    labels: bool = _TRANSFER.labels,
     min_length: int = _TRANSFER.min_length,
     max_length: int = _TRANSFER.max_length,
     min_aligned: float = _TRANSFER.min_aligned,
@@ -283,6 +284,9 @@ def transfer_parser(
         How often ``projected`` chooses its trees again.
     reward : float
         What ``projected`` adds to the score of an edge that the source tree has too.
+    labels : bool
+        Learn labels too, where the source parser has any: each likely edge of the target side has the labels that the
+        source parser gives the aligned edge.
     min_length, max_length : int
         Pairs with a shorter or longer sentence are left out.
     min_aligned : float
@@ -338,7 +342,7 @@ def transfer_parser(
         features=features, bits=bits, min_count=min_count, projective=projective, any_root=any_root,
         iterations=iterations, tolerance=tolerance, method=method, min_length=min_length, max_length=max_length,
         min_aligned=min_aligned, head=head, weights=weights, gamma=gamma, entropy=entropy, alpha=alpha, l2=l2,
-        rounds=rounds, reward=reward,
+        rounds=rounds, reward=reward, labels=labels,
     ).checked()  # fmt: skip
     texts = {"source": source, "target": target, "alignments": alignments}
     if method == "direct":
@@ -352,7 +356,7 @@ def transfer_parser(
         raise UsageProblem("unlabeled text is only for the method 'full'")
     parser = source_model if isinstance(source_model, Parser) else Parser.load(source_model)
     if method == "direct":
-        return Parser(direct(parser.model))
+        return Parser(direct(parser.model, labels))
     assert source is not None
     assert target is not None
     assert alignments is not None

@@ -22,6 +22,8 @@ _TEXTS = {"--source": "source", "--target": "target", "-a": "alignments"}
     click.option("-a", "--alignments", metavar="FILE",
                  help="Word alignments, i-j with i the source word; one line per pair."),
     training.output,
+    click.option("--labels/--no-labels", default=TransferSettings.labels, show_default=True,
+                 help="Learn labels (nsubj, obj, ...) too, if the source parser has any."),
 )  # fmt: skip
 @options.group(
     "Input",

@@ -13,8 +13,60 @@ TEMPLATES = (
     "p | p", "w p | p", "p | w p", "w | w", "p | w", "w | p", "| w p", "| x p", "p-1 p | p", "p p+1 | p",
     "p | p-1 p", "p | p p+1", "p | p-1 p p+1", "p-1 p | p p+1", "p p+1 | p-1 p", "x | x",
 )  # fmt: skip
+#: Those that look at no words.
+TAGS = tuple(t for t in TEMPLATES if not {"w", "x"} & {*t})
 #: Binary logarithm of the number of rows of weights, passes over the text, and the steps' size.
 BITS, PASSES, RATE = 16, 6, 0.1
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Some edges of sentences.
+
+    Attributes
+    ----------
+    starts : int64 [sentences + 1]
+        Where those of each sentence begin.
+    heads, modifiers : int32 [edges]
+        0 for the root, 1 to n.
+    """
+
+    starts: np.ndarray
+    heads: np.ndarray
+    modifiers: np.ndarray
+
+    def __len__(self):
+        return len(self.heads)
+
+    @classmethod
+    def of_trees(cls, offsets, heads):
+        """Return each word's edge; ``offsets`` int64 [sentences + 1] over words, ``heads`` int32 [words]."""
+        starts = offsets - offsets[0]
+        modifiers = np.arange(1, starts[-1] + 1) - np.repeat(starts[:-1], np.diff(starts))
+        return cls(starts, np.ascontiguousarray(heads, np.int32), modifiers.astype(np.int32))
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Which labels edges have, and what each of them counts.
+
+    Attributes
+    ----------
+    starts : int64 [edges + 1]
+    labels : int32 [labels of edges]
+        From 0.
+    shares : float32 [labels of edges]
+        An edge's sum is what the edge counts.
+    """
+
+    starts: np.ndarray
+    labels: np.ndarray
+    shares: np.ndarray
+
+    @classmethod
+    def whole(cls, labels):
+        """Return that each edge has the one label, from 0, that is given."""
+        return cls(np.arange(len(labels) + 1), np.asarray(labels, np.int32), np.ones(len(labels), np.float32))
 
 
 @dataclass
@@ -38,13 +90,12 @@ class Labeler:
         """Binary logarithm of the number of rows."""
         return len(self.weights).bit_length() - 1
 
-    def _rows(self, sentences, heads):
+    def _rows(self, sentences, edges):
         sides, _, seeds = compile_templates(self.templates)
-        rows = np.zeros((len(heads), len(self.templates)), np.int32)
+        rows = np.zeros((len(edges), len(self.templates)), np.int32)
         keys = np.empty((4, int(sentences.lengths.max(initial=0)) + 1), np.uint64)
-        words = sentences.offsets - sentences.offsets[0]
         kernels.label_rows(
-            sentences.layers, sentences.starts, sentences.lengths, words, np.ascontiguousarray(heads, np.int32), sides,
+            sentences.layers, sentences.starts, sentences.lengths, edges.starts, edges.heads, edges.modifiers, sides,
             seeds, np.uint64(64 - self.bits), keys, rows,
         )  # fmt: skip
         return rows
@@ -65,22 +116,56 @@ class Labeler:
             Of the order in which words are taken.
         """
         vocabulary = Vocabulary.from_bytes(list(dict.fromkeys(labels)))
-        size = len(vocabulary) - 1
-        if not size:
+        if len(vocabulary) < 2:
             raise ValueError("no words with labels")
-        result = cls(vocabulary, np.zeros((1 << bits, size), np.float32))
-        rows, ids = result._rows(sentences, heads), vocabulary.ids(labels) - 1
+        shares = Shares.whole(vocabulary.ids(labels) - 1)
+        return cls.fitted(
+            sentences, Edges.of_trees(sentences.offsets, heads), shares, vocabulary, bits, passes, rate, seed
+        )
+
+    @classmethod
+    def fitted(cls, sentences: EncodedSentences, edges: Edges, shares: Shares, labels: Vocabulary, bits=BITS,
+               passes=PASSES, rate=RATE, seed=1):  # fmt: skip
+        """Learn from edges that have labels by shares: minimize the cross-entropy with them.
+
+        Parameters
+        ----------
+        sentences : EncodedSentences
+        edges : Edges
+        shares : Shares
+        labels : Vocabulary
+            All labels that there are.
+        bits, passes, rate, seed
+            As for `train`.
+        """
+        size = len(labels) - 1
+        result = cls(labels, np.zeros((1 << bits, size), np.float32))
+        rows = result._rows(sentences, edges)
         squares, rng = np.zeros_like(result.weights), np.random.default_rng(seed)
         for _ in range(passes):
-            order = rng.permutation(len(ids))
-            kernels.fit_labels(rows, ids, order, np.float32(rate), result.weights, squares, np.empty(size, np.float32))
+            order = rng.permutation(len(edges))
+            kernels.fit_labels(
+                rows, shares.starts, shares.labels, shares.shares, order, np.float32(rate), result.weights, squares,
+                np.empty(size, np.float32),
+            )  # fmt: skip
         return result
+
+    def without_words(self) -> "Labeler":
+        """Return this classifier with the features of tags alone."""
+        return Labeler(self.labels, self.weights, TAGS)
+
+    def distributions(self, sentences: EncodedSentences, edges: Edges) -> np.ndarray:
+        """Return the probabilities of edges' labels, float32 [edges, labels]."""
+        found = np.empty((len(edges), self.weights.shape[1]), np.float32)
+        kernels.label_distributions(self._rows(sentences, edges), self.weights, found)
+        return found
 
     def label(self, sentences: EncodedSentences, heads) -> list[bytes]:
         """Return each word's label, given its head."""
         found = np.zeros(len(heads), np.int32)
         scores = np.empty(self.weights.shape[1], np.float32)
-        kernels.find_labels(self._rows(sentences, heads), self.weights, scores, found)
+        rows = self._rows(sentences, Edges.of_trees(sentences.offsets, heads))
+        kernels.find_labels(rows, self.weights, scores, found)
         names = [word.encode() for word in self.labels.words()[1:]]
         return [names[k] for k in found.tolist()]
 
@@ -96,7 +181,7 @@ class Labeler:
         }
 
     @classmethod
-    def from_arrays(cls, arrays):
+    def from_arrays(cls, arrays, templates=TEMPLATES):
         """Take the arrays of a model file; ValueError or KeyError where they do not fit together."""
         labels = hold_vocabulary(arrays, "blob", "starts")
         if len(labels) < 2:
@@ -106,4 +191,4 @@ class Labeler:
         values = hold(arrays, "weights", (len(places), len(labels) - 1), np.float32)
         weights = np.zeros((1 << bits, len(labels) - 1), np.float32)
         weights[places] = values
-        return cls(labels, weights)
+        return cls(labels, weights, templates)

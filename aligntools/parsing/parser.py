@@ -11,9 +11,9 @@ from aligntools.formats.conll import column_place
 from aligntools.formats.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
 from aligntools.formats.normal_forms import NormalForm, form_of
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
+from aligntools.parsing.features.space import EncodedSentences, FeatureSpace, compile_templates
 from aligntools.parsing.features.vocabularies import Vocabularies
-from aligntools.parsing.labels import Labeler
+from aligntools.parsing.labels import TEMPLATES, Labeler
 from aligntools.parsing.settings import LONGEST, MAPS, LearningSettings, TreeConstraints
 from aligntools.parsing.trees import inference
 
@@ -136,6 +136,8 @@ class ParserModel:
             part = getattr(self.vocabularies, name)
             arrays[f"{name}.blob"], arrays[f"{name}.starts"] = part.blob, part.starts
         if self.labeler is not None:
+            if self.labeler.templates != TEMPLATES:
+                header["label_templates"] = list(self.labeler.templates)
             arrays |= {f"labeler.{name}": a for name, a in self.labeler.arrays().items()}
         write_model(path, KIND, header, arrays)
 
@@ -173,7 +175,11 @@ def _checked(header, arrays):
     labeler = None
     if header["labels"]:
         own = {k.removeprefix("labeler."): a for k, a in arrays.items() if k.startswith("labeler.")}
-        labeler = Labeler.from_arrays(own)
+        templates = tuple(header.get("label_templates", TEMPLATES))
+        if not templates:
+            raise ValueError("label_templates")
+        compile_templates(templates)
+        labeler = Labeler.from_arrays(own, templates)
     trees, settings = TreeConstraints(**header["trees"]), header["settings"]
     if not isinstance(settings, dict) or not all(isinstance(given, bool) for given in asdict(trees).values()):
         raise ValueError("settings")

@@ -169,6 +169,8 @@ class TransferSettings(LearningSettings):
         How often projected transfer chooses its trees again.
     reward : float
         What projected transfer adds to the score of an edge that the source tree has too.
+    labels : bool
+        Whether to learn labels too, where the source parser has any.
     """
 
     method: str = "full"
@@ -183,6 +185,7 @@ class TransferSettings(LearningSettings):
     l2: float = 100.0
     rounds: int = 3
     reward: float = 1.0
+    labels: bool = True
 
     RANGES: ClassVar[dict[str, Range]] = LearningSettings.RANGES | {
         "min_aligned": PROBABILITY, "head": counts(1), "gamma": amounts(), "alpha": amounts(0, 100, above=True),
@@ -200,6 +203,7 @@ class TransferSettings(LearningSettings):
             "method": self.method, "shortest": self.min_length, "longest": self.max_length,
             "min_aligned": self.min_aligned, "most": self.head, "weights": self.weights, "gamma": self.gamma,
             "alpha": self.order, "l2": self.l2, "rounds": self.rounds, "reward": self.reward,
+            "labels": self.labels,
         }  # fmt: skip
 
     def checked(self) -> "TransferSettings":

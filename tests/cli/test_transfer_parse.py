@@ -107,6 +107,36 @@ def test_the_direct_parser(folder, tmp_path):
     assert sum(row[6] == "0" for row in rows) == ROWS  # one root a sentence
 
 
+def relations(folder, model):
+    done = run("parse", "-m", model, folder / "de")
+    return [(r[6], r[7]) for r in (line.split("\t") for line in done.stdout.decode().splitlines()) if len(r) == 10]
+
+
+def test_labels(transfer, folder, tmp_path, samples):
+    """They are learned where the source parser has any; without them, DEPREL is empty and there is no LAS."""
+    model, gold, parsed = tmp_path / "de.parser", samples / "en.conllu", tmp_path / "parsed"
+    assert transfer("-q").returncode == 0
+    found = relations(folder, model)
+    assert {label for head, label in found if head == "0"} == {"root"}
+    assert {"det", "nsubj", "obj"} <= {label for _, label in found}
+    direct = ("transfer-parse", "--method", "direct", "-o", model, "--source-model")
+    assert run(*direct, folder / "en.parser").returncode == 0
+    found = relations(folder, model)
+    assert {"det", "nsubj"} <= {label for _, label in found}
+    assert run("train-parser", "-q", "--no-labels", "--treebank", gold, "-o", tmp_path / "bare").returncode == 0
+    made = [
+        lambda: transfer("-q", "--no-labels"), lambda: run(*direct, folder / "en.parser", "--no-labels"),
+        lambda: run(*direct, tmp_path / "bare"),
+    ]  # fmt: skip
+    for make in made:
+        assert make().returncode == 0
+        assert {label for _, label in relations(folder, model)} == {"_", "root"}
+        run("parse", "-q", "-m", model, gold, "-o", parsed)
+        head, row = run("eval-uas", gold, parsed).stdout.decode().splitlines()[:2]
+        end = head.index("LAS%") + len("LAS%")
+        assert row[:end].endswith(" -")
+
+
 def test_limits_threads_and_checkpoints(transfer, folder, tmp_path):
     done = transfer("--head", 40, "--min-length", 6, "--max-length", 8)
     assert b"pairs too short or too long" in done.stderr

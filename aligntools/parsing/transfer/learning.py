@@ -1,7 +1,7 @@
 """Training parsers of target languages: by transferred distributions, or by two simpler methods."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import TransferSettings
 from aligntools.parsing.text import TaggedText
 from aligntools.parsing.transfer import projection
+from aligntools.parsing.transfer.labels import labeler_of
 from aligntools.parsing.transfer.parts import Pairs, SupportedTrees, expected_loss
 
 
@@ -94,6 +95,7 @@ def train(
         When the checkpoint's state is of another training.
     """
     settings = settings or TransferSettings()
+    settings = replace(settings, labels=settings.labels and parser.labeler is not None)
     keep, skipped = _within(source, settings) & _within(target, settings), {}
     if not keep.all():
         skipped["pairs too short or too long"] = int(np.sum(~keep))
@@ -120,9 +122,15 @@ def train(
         aligned,
     )
     weights = (work.full if settings.method == "full" else work.projected)(pairs)
+    labeler = work.labeler(pairs) if settings.labels else None
     kept = {name: value for name, value in parser.settings.items() if name in ("column", "map")}
     found = ParserModel(
-        work.vocabularies, work.space, weights, settings.trees, settings.header() | kept | (about or {})
+        work.vocabularies,
+        work.space,
+        weights,
+        settings.trees,
+        settings.header() | kept | (about or {}),
+        labeler,
     )
     share = float(np.mean(aligned >= 0)) if len(aligned) else 0.0
     plain_used = 0 if plain is None else len(plain)
@@ -152,6 +160,7 @@ class _Work:
         self.parts, self.place = parts, parts or training.InMemory(pool)
         self.parser, self.settings, self.pool = parser, settings, pool
         self.progress, self.checkpoint, self.fits = progress, checkpoint, []
+        self.evidence = None  # the probabilities of edges, or the trees, that were learned from
         words, tags = list(target.words), list(target.tags)
         if plain is not None:
             words, tags = words + plain.words, tags + plain.tags
@@ -181,6 +190,7 @@ class _Work:
         """
         s = self.settings
         loss, expected = self._expected(pairs)
+        self.evidence = expected
         losses, data = [loss], [expected]
         weights = self.fit("train", losses, data)
         if self.plain is not None and len(self.plain) and s.gamma > 0:
@@ -214,7 +224,12 @@ class _Work:
             heads = choose(weights)
             loss = training.TreeLoss(self.sentences, heads, s.trees)
             weights = self.fit(f"round {turn}", [loss], [heads, weights], weights)
+        self.evidence = heads
         return weights
+
+    def labeler(self, pairs):
+        """Return a labeler that learned from what the parser learned from."""
+        return labeler_of(self.parser.labeler, pairs, self.evidence, self.parts)
 
     def _chooser(self, pairs, theirs):
         """Return what finds the trees that weights and source trees speak for."""

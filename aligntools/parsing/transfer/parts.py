@@ -42,11 +42,14 @@ class Pairs:
         return Pairs(source, target, own, self.aligned[a:b])
 
 
-def _keep_pairs(place: InParts, pairs: Pairs, heads: np.ndarray | None = None) -> tuple[str, ...]:
-    """Write pairs to files, and trees of their source sides; return the names."""
+def keep_pairs(
+    place: InParts, pairs: Pairs, heads: np.ndarray | None = None, of: EncodedSentences | None = None
+) -> tuple[str, ...]:
+    """Write pairs to files, and trees ``of`` one of their sides; return the names."""
     cuts = cuts_of(pairs.own.edges)
     names = place.new_names("pairs", len(cuts))
-    words = pairs.source.offsets - pairs.source.offsets[0]
+    side = of or pairs.source
+    words = side.offsets - side.offsets[0]
     for name, (begin, end) in zip(names, cuts, strict=True):
         theirs = None if heads is None else heads[words[begin] : words[end]]
         write_object(place.store, name, (pairs.part(begin, end), theirs))
@@ -76,7 +79,7 @@ def expected_loss(
     store = place.store
     kept = Kept(store, "source-parser")
     write_object(store, kept.name, parser)
-    names = _keep_pairs(place, pairs)
+    names = keep_pairs(place, pairs)
     losses = place.new_names("loss", len(names))
     expect = functools.partial(_expect, kept, settings.trees, settings.weights)
     place.run("transferring", expect, list(zip(names, losses, strict=True)))
@@ -112,7 +115,7 @@ class SupportedTrees:
 
     def __init__(self, place: InParts, pairs: Pairs, heads: np.ndarray, settings: TransferSettings) -> None:
         self._place, self._settings = place, settings
-        self._names = _keep_pairs(place, pairs, heads)
+        self._names = keep_pairs(place, pairs, heads)
 
     def chosen(self, space: FeatureSpace, weights: np.ndarray) -> np.ndarray:
         """Return the trees' heads, int32 [target words]."""

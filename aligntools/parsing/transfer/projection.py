@@ -168,16 +168,19 @@ def supported_trees(
     return inference.best_trees(scores, sentences.offsets, trees, pool)[0]
 
 
-def direct(parser: ParserModel) -> ParserModel:
+def direct(parser: ParserModel, labels: bool = True) -> ParserModel:
     """Return the parser without its words: what McDonald, Petrov & Hall (2011) transfer directly.
 
     Parameters
     ----------
     parser : ParserModel
-        Of the source language; without templates beyond `TAGS` it is returned as it is.
+        Of the source language.
+    labels : bool
+        Whether to keep its labels, where it has any: found from tags alone, too.
     """
     use = [t for t, name in enumerate(parser.space.templates) if name in TAGS]
-    if len(use) == len(parser.space.templates):
+    labeler = parser.labeler.without_words() if labels and parser.labeler is not None else None
+    if len(use) == len(parser.space.templates) and labeler is parser.labeler is None:
         return parser
     space = FeatureSpace(
         [parser.space.templates[t] for t in use], [parser.space.bits[t] for t in use], parser.space.bins
@@ -185,5 +188,5 @@ def direct(parser: ParserModel) -> ParserModel:
     weights = np.concatenate([parser.weights[slice(*parser.space.regions[t])] for t in use])
     none = Vocabulary.from_bytes([])
     return ParserModel(
-        Vocabularies(none, parser.vocabularies.tags, none), space, weights, parser.trees, parser.settings, None
+        Vocabularies(none, parser.vocabularies.tags, none), space, weights, parser.trees, parser.settings, labeler
     )
