@@ -107,7 +107,8 @@ def test_kernels_import_kernels_and_numpy():
         ("jinja2", lambda name: name == "aligntools/viewing/page.py"),
         ("matplotlib", lambda name: name == "aligntools/viewing/plots.py"),
         ("rich", lambda name: name == "aligntools/viewing/terminal.py"),
-        ("sacremoses", lambda name: package_of(name) == "formats"),
+        ("sacremoses", lambda name: name == "aligntools/formats/tokenizing.py"),
+        ("sentencex", lambda name: name == "aligntools/formats/tokenizing.py"),
         ("distributed", lambda name: name == "aligntools/ground/cluster.py"),
     ],
 )
@@ -119,7 +120,18 @@ def test_libraries_are_used_in_one_place(library, allowed):
 
 @pytest.mark.parametrize(
     "library",
-    ["scipy", "tqdm", "safetensors", "zstandard", "sacremoses", "distributed", "jinja2", "rich", "matplotlib"],
+    [
+        "scipy",
+        "tqdm",
+        "safetensors",
+        "zstandard",
+        "sacremoses",
+        "sentencex",
+        "distributed",
+        "jinja2",
+        "rich",
+        "matplotlib",
+    ],
 )
 def test_slow_or_optional_libraries_are_imported_where_they_are_used(library):
     breaches = [
@@ -139,7 +151,7 @@ def test_what_is_imported_is_required():
         return {re.match(r"[\w-]+", line)[0] for line in text.split("\n") if line}
 
     required = names(setup["options"]["install_requires"])
-    optional = {"zstandard", "sacremoses", "distributed", "matplotlib"}
+    optional = {"zstandard", "sacremoses", "sentencex", "distributed", "matplotlib"}
     assert optional <= names("\n".join(setup["options.extras_require"].values()))
     used = {module.split(".")[0] for tree in TREES.values() for module, *_ in imports(tree)}
     foreign = used - set(sys.stdlib_module_names) - {"aligntools"}

@@ -53,6 +53,7 @@ train-hmm --tagged S/en.conllu -o en.tagger
 train-hmm --tagged S/en.conllu -o latent.tagger --latent 2 --members 2
 tag -m en.tagger S/en.conllu > tagged
 tag -m latent.tagger --viterbi S/en.txt > tagged.2
+conll S/en.conllu --to tagged > taken
 eval-tags S/en.conllu tagged > tags
 train-hmm --text S/de-en.en --states 6 -o em.hmm --estimator em
 train-hmm --text S/de-en.en --states 6 -o vb.hmm --estimator vb

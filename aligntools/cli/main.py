@@ -26,6 +26,7 @@ COMMANDS = {
     "view": "Look at alignments: in the terminal, as a page, as a picture.",
     "train-hmm": "Train hidden Markov models: of alignments, of induced tags, of given tags.",
     "tag": "Tag text with a trained tagger.",
+    "conll": "Take words, tags, columns or raw text out of CoNLL, or put columns in.",
     "eval-tags": "Score tags: accuracy, many-to-1, 1-to-1, VI, V-measure.",
     "project": "Carry tags, features and trees over word alignments.",
     "train-parser": "Train a dependency parser from a treebank.",

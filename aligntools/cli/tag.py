@@ -7,6 +7,11 @@ from functools import partial
 import click
 
 from aligntools.cli import engine_options, notices, options, reporting, serving
+from aligntools.cli.alignment_options import given
+from aligntools.ground.errors import UsageProblem
+
+#: Where raw text has its sentences; `aligntools.formats.raw_text` has them, too.
+SENTENCES = ("split", "lines")
 
 
 @click.command("tag", cls=options.Command)
@@ -32,6 +37,16 @@ from aligntools.cli import engine_options, notices, options, reporting, serving
     serving.unbuffered,
 )  # fmt: skip
 @options.group(
+    "Raw text",
+    click.option("--tokenize", is_flag=True,
+                 help="TEXT is raw: find its sentences and words, and write CoNLL that says where its spaces are"
+                      " (needs aligntools[tokenize])."),
+    click.option("--language", metavar="CODE", default="en", show_default=True,
+                 help="Language of raw text, such as fr, whose rules find sentences and words."),
+    click.option("--sentences", type=click.Choice(SENTENCES), default="split", show_default=True,
+                 help="Split raw text into sentences, or take each of its lines for one."),
+)  # fmt: skip
+@options.group(
     "Decisions",
     click.option("--posterior/--viterbi", default=True, show_default=True,
                  help="Give each word its most probable tag, or each sentence its most probable sequence of tags."),
@@ -39,15 +54,16 @@ from aligntools.cli import engine_options, notices, options, reporting, serving
 @engine_options.group
 @options.group("Resources and messages", options.verify, options.threads, options.verbosity)
 def command(
-    texts, model, output, to, format, column, separator, keep, unbuffered, posterior, verify, threads, quiet, verbose,
-    tmpdir, **where,
+    texts, model, output, to, format, column, separator, keep, unbuffered, tokenize, language, sentences, posterior,
+    verify, threads, quiet, verbose, tmpdir, **where,
 ):  # fmt: skip
     """Tag text: one line out per line in, or CoNLL with one column filled in.
 
     Of CoNLL's other columns, those that say more of the tag are emptied (XPOS and FEATS beside new UPOS), since they
     were not predicted; all else is unchanged.
 
-    Reads standard input if no TEXT is given, and writes while it reads. Words are separated by spaces.
+    Reads standard input if no TEXT is given, and writes while it reads. Words are separated by spaces; text as people
+    write it wants --tokenize, whose output `aligntools conll --to raw` turns into the same text again.
 
     \b
     Example:
@@ -59,9 +75,11 @@ def command(
     from aligntools.api.threads import pool_of
     from aligntools.formats import files
     from aligntools.formats.conll import column_place
+    from aligntools.formats.raw_text import stream_raw
     from aligntools.formats.requests import stream_requests
     from aligntools.formats.tagged import stream_sentences
 
+    _check(unbuffered, tokenize, format)
     engines = engine_options.engines(where)
     engine_options.check_unbuffered(unbuffered, engines)
     tagger = Tagger.load(model, verify=verify)
@@ -92,7 +110,11 @@ def command(
             for path in texts or ("-",):
                 serving.answer(stream_requests(path, format), path, answered, out, unanswered)
         else:
-            parts = parts_of(texts or ("-",), lambda path: stream_sentences(path, format, PART))
+            if tokenize:
+                read = partial(stream_raw, language=language, sentences=sentences, most=PART)
+            else:
+                read = partial(stream_sentences, format=format, sentences=PART)
+            parts = parts_of(texts or ("-",), read)
             for _, _, found in annotated(parts, tagger, partial(_tag, *how), pool, blocks):
                 out.write(take(found))
                 out.flush()
@@ -103,6 +125,15 @@ def command(
     if verbose and not quiet:
         seconds = time.perf_counter() - began
         sys.stderr.write(f"{words} words in {seconds:.1f} s ({words / max(seconds, 1e-9):.0f} words/s)\n")
+
+
+def _check(unbuffered, tokenize, format):
+    """Refuse options that do not go together."""
+    if tokenize and (unbuffered or format == "conll"):
+        other = "--unbuffered" if unbuffered else "--format conll"
+        raise UsageProblem(f"--tokenize does not go with {other}")
+    if not tokenize and (others := sorted(given() & {"language", "sentences"})):
+        raise UsageProblem(f"--{others[0]} goes with --tokenize")
 
 
 def _tag(how, writing, tagger, text, pool):

@@ -190,7 +190,7 @@ class Conll:
         for n, values in replacing.items():
             if not 0 < n < _WIDTH:
                 raise ValueError(f"a column that can be replaced is 1 to {_WIDTH - 1}, not {n}")
-            _check_values(values, len(self.places), n)
+            check_values(values, len(self.places), n)
         lines = list(self.lines)
         for place, *values in zip(self.places.tolist(), *replacing.values(), strict=True):
             fields = lines[place].split(b"\t")
@@ -325,8 +325,11 @@ def _shown(value):
     return text if len(text) <= 40 else text[:40] + "..."
 
 
-def _check_values(values, count, n):
-    """Check what is to stand in column ``n``. A carriage return may, where it cannot be taken for the line's end."""
+def check_values(values, count, n) -> None:
+    """Check what is to stand in column ``n``, or raise ValueError.
+
+    A carriage return may, where it cannot be taken for the line's end.
+    """
     if len(values) != count:
         raise ValueError(f"{len(values)} values for {count} words")
     for value in set(values):
@@ -355,7 +358,7 @@ def format_conll(words: Sequence[bytes], offsets, columns: dict[int, Sequence[by
     for n, values in given.items():
         if not 0 < n < _WIDTH:
             raise ValueError(f"a column that can be given is 1 to {_WIDTH - 1}, not {n}")
-        _check_values(values, len(words), n)
+        check_values(values, len(words), n)
     offsets = np.asarray(offsets)
     lengths = np.diff(offsets)
     numbers = [b"%d" % k for k in range(1, int(lengths.max(initial=0)) + 1)]

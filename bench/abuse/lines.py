@@ -107,7 +107,17 @@ class Line:
 
 def _threads(command):
     """Return what keeps a command to one thread, where it has several."""
-    alone = ("symmetrize", "eval-", "view", "project", "lexicon", "filter-grammar", "drop-ins", *standins.PROGRAMS)
+    alone = (
+        "symmetrize",
+        "eval-",
+        "view",
+        "conll",
+        "project",
+        "lexicon",
+        "filter-grammar",
+        "drop-ins",
+        *standins.PROGRAMS,
+    )
     return [] if command.startswith(alone) and command != "eval-lm" else ["--threads", "1"]
 
 

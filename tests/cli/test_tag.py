@@ -1,6 +1,7 @@
 """tag: a line out for each line in, CoNLL as it was but for one column."""
 
 import re
+import sys
 import unicodedata
 
 import pytest
@@ -131,3 +132,48 @@ def test_accents_of_their_own_are_those_of_the_model(tmp_path):
     for name, words in (("c", plain.stdout), ("d", turned.stdout)):
         (tmp_path / name).write_bytes(words)
     fails(run("eval-tags", tmp_path / "c", tmp_path / "d"), "d:1", "word 2", "they look alike", "NFC", "NFD")
+
+
+def test_raw_text_is_tokenized_and_comes_back(model, samples, tmp_path):
+    pytest.importorskip("sacremoses")
+    pytest.importorskip("sentencex")
+    text = b"\xef\xbb\xbfThe bus  leaves. My sister\tbought a\r\nred bicycle!\n\n (The soup is hot.) \n"
+    (tmp_path / "raw.txt").write_bytes(text)
+    tagged = run("tag", "-m", model, "--tokenize", "--language", "en", tmp_path / "raw.txt", "-o", tmp_path / "tagged")
+    assert (tagged.returncode, tagged.stderr) == (0, b"")
+    assert run("conll", tmp_path / "tagged").stdout.decode().splitlines() == [
+        "The bus leaves .", "My sister bought a red bicycle !", "( The soup is hot . )"
+    ]  # fmt: skip
+    assert run("conll", tmp_path / "tagged", "--to", "raw").stdout == text
+    words = run("tag", "-m", model, "--tokenize", "--to", "tagged", stdin=text).stdout
+    assert words.startswith(b"The_DET bus_NOUN leaves_VERB ._PUNCT\n")
+    parser = ("train-parser", "-q", "--treebank", samples / "en.conllu", "-o", tmp_path / "parser", "--iterations", 2)
+    assert run(*parser).returncode == 0
+    parsed = run("parse", "-m", tmp_path / "parser", tmp_path / "tagged").stdout
+    assert run("conll", "-", "--to", "raw", stdin=parsed).stdout == text
+
+
+def test_lines_of_raw_text_can_be_its_sentences(model):
+    pytest.importorskip("sacremoses")
+    text = b"A bus. A dog\n\nbarks.\n"
+    done = run("tag", "-m", model, "--tokenize", "--sentences", "lines", stdin=text)
+    assert run("conll", stdin=done.stdout).stdout == b"A bus . A dog\n\nbarks .\n"
+    assert run("conll", "--to", "raw", stdin=done.stdout).stdout == text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--tokenize", "--unbuffered"), "--tokenize does not go with --unbuffered"),
+        (("--tokenize", "--format", "conll"), "--tokenize does not go with --format conll"),
+        (("--language", "fr"), "--language goes with --tokenize"),
+        (("--sentences", "lines"), "--sentences goes with --tokenize"),
+    ],
+)
+def test_options_of_raw_text_go_together(model, options, message):
+    fails(run("tag", "-m", model, *options), message, status=2)
+
+
+def test_the_missing_tokenizer_is_named(model, monkeypatch):
+    monkeypatch.setitem(sys.modules, "sacremoses", None)
+    fails(run("tag", "-m", model, "--tokenize"), "pip install 'aligntools[tokenize]'", status=2)

@@ -1,0 +1,212 @@
+"""What stands in CoNLL taken out as lines of text, and put in from lines or from another file."""
+
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice, pairwise
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from aligntools.api.annotated import PathLike
+from aligntools.formats import files
+from aligntools.formats.conll import COLUMNS, Conll, column_place, parse_parts, stream_conll
+from aligntools.formats.conll_tokens import (
+    Raw,
+    Surface,
+    check_column_of_tokens,
+    lines_of,
+    sentence_texts,
+    surface_of,
+    with_spaces,
+    without_spaces,
+)
+from aligntools.formats.tagged import SEPARATORS, filled_column, format_tagged, looks_like_conll
+from aligntools.formats.vocabulary import split_words
+from aligntools.ground.errors import DataError, UsageProblem
+
+Units: TypeAlias = Literal["words", "surface"]
+Wanted: TypeAlias = Literal["words", "tagged", "column", "text", "raw"]
+
+#: Stands for a space within a word where spaces separate words.
+MARK = "\N{NO-BREAK SPACE}"
+_PART = 10_000
+_BOM = b"\xef\xbb\xbf"
+
+
+def take_out(
+    path: PathLike,
+    to: Wanted = "words",
+    *,
+    column: str | int | None = None,
+    tokens: Units = "words",
+    space: str = MARK,
+    separator: bytes = SEPARATORS[0],
+) -> Iterator[bytes]:
+    """Take text or a column out of CoNLL, one sentence a line; ``raw`` text as it was before it was tokenized.
+
+    Parameters
+    ----------
+    path : str or path
+    to : {"words", "tagged", "column", "text", "raw"}
+        Words, ``word_TAG``, a column's values, the sentences' raw text (``# text =``), or the whole raw text.
+    column : str, int or None
+        For ``column``, and of the tags; None: UPOS.
+    tokens : {"words", "surface"}
+        Syntactic words, or a token for each range: ``au`` for ``à le``.
+    space : str
+        Written for a space within a value.
+    separator : bytes
+        Between word and tag.
+
+    Yields
+    ------
+    bytes
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read or is not CoNLL, or a range is wrong.
+    """
+    place, mark = column_place("upos" if column is None else column), space.encode()
+    raw = Raw()
+    for part in stream_conll(path, _PART):
+        if to == "raw":
+            yield raw.add(part)
+            continue
+        if to == "text":
+            yield b"".join(text + b"\n" for text in sentence_texts(part))
+            continue
+        units = _units(part, tokens)
+        shown = place if to == "column" else COLUMNS["form"]
+        filled_column(part, shown)
+        values = units.column(shown)
+        if to == "tagged":
+            tags = without_spaces(_tags(units, place), mark)
+            yield format_tagged(without_spaces(values, mark), units.offsets, tags, separator)
+        else:
+            yield lines_of(values, units.offsets, mark)
+    yield raw.end()
+
+
+def put_in(
+    path: PathLike, columns: Mapping[str | int, PathLike], *, tokens: Units = "words", space: str = MARK
+) -> Iterator[bytes]:
+    """Put columns into CoNLL and leave all else as it is: comments, ranges, empty nodes, other columns.
+
+    Parameters
+    ----------
+    path : str or path
+        The CoNLL.
+    columns : dict of str or int to str or path
+        By column, where its values are: lines of values between spaces, one sentence a line, or CoNLL, of which the
+        same column is taken.
+    tokens : {"words", "surface"}
+        What there is a value for; surface tokens have FORM and MISC alone.
+    space : str
+        Stands for a space within a value, where the value that was there has one.
+
+    Yields
+    ------
+    bytes
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read, or has not one value for each word.
+    UsageProblem
+        When there is no such column, or no value can be put into it.
+    """
+    places = [column_place(column) for column in columns]
+    for place in places:
+        if place == COLUMNS["id"]:
+            raise UsageProblem("ids are numbered by the words; they cannot be put in")
+        if tokens == "surface":
+            check_column_of_tokens(place)
+    if len(set(places)) < len(places):
+        raise UsageProblem("a column is given twice")
+    mark = space.encode()
+    sources = [_Values(source, place, tokens) for place, source in zip(places, columns.values(), strict=True)]
+    done = 0
+    for part in stream_conll(path, _PART):
+        units = _units(part, tokens)
+        found = {source.place: source.take(units, part, done, path, mark) for source in sources}
+        done += len(part)
+        for place, values in found.items():
+            _check(values, place, units, part)
+        yield units.format(dict(found))
+    for source in sources:
+        source.end(path, done)
+
+
+def _units(part: Conll, tokens: Units) -> Conll | Surface:
+    return surface_of(part) if tokens == "surface" else part
+
+
+def _tags(units: Conll | Surface, place: int) -> list[bytes]:
+    """Return a tag for each unit: a range has those of its words, with a plus between."""
+    if isinstance(units, Conll):
+        return filled_column(units, place)
+    tags, words = filled_column(units.conll, place), units.words.tolist()
+    return [b"+".join(tags[a:b]) for a, b in pairwise(words)]
+
+
+def _check(values: list[bytes], place: int, units: Conll | Surface, part: Conll) -> None:
+    """Refuse what another file has in its column and none can have."""
+    if b"" in values:
+        line = part.first_line + int(units.places[values.index(b"")])
+        raise DataError(part.path, line, f"the value for column {place + 1} is empty; give _ where there is none")
+
+
+class _Values:
+    """Values of a column, from lines or from CoNLL, by sentences."""
+
+    def __init__(self, path: PathLike, place: int, tokens: Units):
+        self.path, self.place, self._tokens = path, place, tokens
+        self._name, self._parts = "lines", self._read()
+
+    def _read(self) -> Iterator[Conll | list[bytes]]:
+        with files.reading(self.path) as file:
+            seen = list(islice(file, 200))
+            telling = [line.removeprefix(_BOM).rstrip(b"\r\n") for line in seen]
+            lines = chain(seen, file)
+            if looks_like_conll([line for line in telling if line.strip() and not line.startswith(b"#")][:2]):
+                self._name = "sentences"
+                yield from parse_parts(self.path, lines, _PART)
+                return
+            first = True
+            while part := list(islice(lines, _PART)):
+                if first:
+                    part[0], first = part[0].removeprefix(_BOM), False
+                yield [line.removesuffix(b"\n").removesuffix(b"\r") for line in part]
+
+    def take(self, units: Conll | Surface, part: Conll, done: int, path: PathLike, mark: bytes) -> list[bytes]:
+        """Return a value for each unit of a part of the CoNLL, before which there are ``done`` sentences."""
+        found = next(self._parts, None)
+        rows: list[list[bytes]] = []
+        if isinstance(found, Conll):
+            own = _units(found, self._tokens)
+            values, edges = own.column(self.place), own.offsets.tolist()
+            rows = [values[a:b] for a, b in pairwise(edges)]
+            numbers = found.sentence_lines().tolist()
+        elif found is not None:
+            rows = [split_words(line) for line in found]
+            numbers = list(range(done + 1, done + len(rows) + 1))
+        lengths = np.diff(units.offsets).tolist()
+        for k, (row, length) in enumerate(zip(rows, lengths, strict=False)):
+            if len(row) != length:
+                unit = {"words": "words", "surface": "surface tokens"}[self._tokens]
+                where = f"the sentence at line {part.sentence_lines()[k]} of {path} has {length} {unit}"
+                raise DataError(self.path, numbers[k], f"{len(row)} values, where {where} (see --tokens and --space)")
+        if len(rows) != len(part):
+            self._wrong(path, done + len(rows), len(rows) < len(part))
+        taken = [value for row in rows for value in row]
+        return taken if isinstance(found, Conll) else with_spaces(taken, units.column(self.place), mark)
+
+    def end(self, path: PathLike, done: int) -> None:
+        """Check that nothing is left."""
+        found = next(self._parts, None)
+        if found is not None and len(found):
+            self._wrong(path, done, False)
+
+    def _wrong(self, path: PathLike, count: int, short: bool) -> None:
+        problem = f"ends after {count} {self._name}; {path} has more sentences" if short else None
+        raise DataError(self.path, None, problem or f"has more {self._name} than {path} has sentences")

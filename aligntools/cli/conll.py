@@ -1,0 +1,68 @@
+"""``aligntools conll``: what stands in CoNLL taken out as text, and put in."""
+
+import click
+
+from aligntools.cli import options
+from aligntools.cli.alignment_options import given
+from aligntools.ground.errors import UsageProblem
+
+
+@click.command("conll", cls=options.Command)
+@click.argument("text", metavar="[CONLL]", default="-")
+@options.group(
+    "Common options",
+    click.option("--to", type=click.Choice(["words", "tagged", "column", "text", "raw"]), default="words",
+                 show_default=True, help="Write words, word_TAG, the values of --column, each sentence's raw text, or"
+                 " the whole raw text as it was before it was tokenized."),
+    click.option("--put", type=(options.Column(), str), multiple=True, metavar="COLUMN FILE",
+                 help="Write CoNLL, with this column's values from FILE: lines, one sentence per line, or CoNLL. May be"
+                      " given several times."),
+    options.output,
+)  # fmt: skip
+@options.group(
+    "Columns and tokens",
+    click.option("--column", type=options.Column(), metavar="upos|xpos|N",
+                 help="Column that is taken out, by name (form, lemma, upos, ...) or number.  [default: upos]"),
+    click.option("--tokens", type=click.Choice(["words", "surface"]), default="words", show_default=True,
+                 help="Write or put in a value for each syntactic word, or for each token of the surface (one for a"
+                      " range 1-2)."),
+    click.option("--space", default="\N{NO-BREAK SPACE}", metavar="TEXT",
+                 help="Stands for a space within a word, so that words can be counted.  [default: a no-break space]"),
+    click.option("--separator", default="_", show_default=True, callback=options.tag_separator, metavar="TEXT",
+                 help="Separator between word and tag in word_TAG lines."),
+)  # fmt: skip
+@options.group("Messages", options.verbosity)
+def command(text, to, put, output, column, tokens, space, separator, quiet, verbose):
+    """Take words, tags, columns or raw text out of CoNLL, or put columns in.
+
+    What is taken out has a line for each sentence (but --to raw). What is put in replaces a column; comments, ranges
+    (1-2), empty nodes (1.1) and all other columns stay as they are.
+
+    \b
+    Example:
+      aligntools conll data/samples/en.conllu --to tagged
+      aligntools conll data/samples/en.conllu --to column --column lemma -o /tmp/en.lemmas
+      aligntools conll data/samples/en.conllu --put lemma /tmp/en.lemmas -o /tmp/en.conllu
+    """
+    from aligntools.api.conll_columns import put_in, take_out
+    from aligntools.formats.files import writing
+
+    if not space or space.split(" ") != [space] or set(space) & set("\t\r\n"):
+        raise UsageProblem("--space is what stands for a space; it cannot have one, or be empty")
+    if [text, *(path for _, path in put)].count("-") > 1:
+        raise UsageProblem("standard input ('-') can be only one of the files")
+    if any(path == "-" for _, path in put):
+        raise UsageProblem("--put reads files; give CONLL on standard input instead")
+    columns = dict(put)
+    if put and (others := sorted(given() & {"to", "column", "separator"})):
+        raise UsageProblem(f"--put writes CoNLL; --{others[0]} does not go with it")
+    if len(columns) < len(put):
+        raise UsageProblem("--put names a column twice")
+    parts = (
+        put_in(text, columns, tokens=tokens, space=space)
+        if put
+        else take_out(text, to, column=column, tokens=tokens, space=space, separator=separator)
+    )
+    with writing(output) as out:
+        for part in parts:
+            out.write(part)

@@ -1,0 +1,142 @@
+"""Raw text to CoNLL-U and back."""
+
+import functools
+import re
+import sys
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from aligntools.formats.conll import parse_conll
+from aligntools.formats.conll_tokens import Raw, sentence_texts
+from aligntools.formats.raw_text import format_raw, stream_raw
+from aligntools.formats.tokenizing import Tokenizer, sentence_splitter
+from aligntools.ground.errors import DataError, UsageProblem
+
+
+def plain_spans(text):
+    return [found.span() for found in re.finditer(r"\w+|[^\w\s]", text)]
+
+
+def plain_split(text):
+    return re.split(r"(?<=[.!?])(?=\s)", text)
+
+
+def lines_of(text):
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def conll_of(text, spans=plain_spans, split=plain_split):
+    blocks = list(format_raw(lines_of(text), spans, split))
+    return blocks, parse_conll("x", [line + b"\n" for block in blocks for line in block.split(b"\n")[:-1]])
+
+
+def raw_of(conll, cut=None):
+    raw = Raw()
+    parts = [conll] if cut is None else [conll.part(0, cut), conll.part(cut, len(conll))]
+    return b"".join([*map(raw.add, parts), raw.end()])
+
+
+TEXTS = st.text(
+    st.sampled_from("ab.,!|\\=\"'`éß\u00a0\u2028\ufeff\x00\x1c\x85 \t\r\n\n  «»1-2") | st.characters(codec="utf-8")
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(TEXTS)
+@example("")
+@example("\n \n")
+@example("\ufeff")
+@example("\ufeff\n a ")
+@example("a b ")
+@example("One.\n\n\nTwo!  Three\r\nfour")
+def test_any_raw_text_comes_back(text):
+    for split in (plain_split, None):
+        blocks, conll = conll_of(text, split=split)
+        assert raw_of(conll) == text.encode()
+        assert not len(conll) or raw_of(conll, len(conll) // 2) == text.encode()
+        if split is None:
+            assert len(blocks) == len(conll) == len(lines_of(text))
+
+
+@settings(max_examples=150, deadline=None)
+@given(TEXTS, st.sampled_from(["en", "fr", "zh", "tlh"]))
+@example("Mr. Smith's ''x'' don't \x01 `y` http://a.b/c?d=e. 25\u00a0000 www.x.org/y), me@x.org.", "en")
+def test_any_raw_text_comes_back_from_the_tokenizer(text, language):
+    pytest.importorskip("sacremoses")
+    pytest.importorskip("sentencex")
+    _, conll = conll_of(text, tokenizer(language), sentence_splitter(language))
+    assert raw_of(conll) == text.encode()
+
+
+@functools.cache
+def tokenizer(language):
+    return Tokenizer(language).spans
+
+
+def test_spaces_are_noted_as_udpipe_does():
+    blocks, _ = conll_of("One,  two.\nThree|\n\n four")
+    assert b"".join(blocks).decode().split("\n") == [
+        "# newpar",
+        "# text = One, two.",
+        "1\tOne\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
+        "2\t,\t_\t_\t_\t_\t_\t_\t_\tSpacesAfter=\\s\\s",
+        "3\ttwo\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
+        "4\t.\t_\t_\t_\t_\t_\t_\t_\tSpacesAfter=\\n",
+        "",
+        "# text = Three|",
+        "1\tThree\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
+        "2\t|\t_\t_\t_\t_\t_\t_\t_\tSpacesAfter=\\n\\n\\s",
+        "",
+        "# newpar",
+        "# text = four",
+        "1\tfour\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
+        "",
+        "",
+    ]
+
+
+def test_lines_can_be_the_sentences():
+    blocks, conll = conll_of("a b. C\n\n d\n", split=None)
+    assert [len(block.split(b"\n")) for block in blocks] == [7, 4, 4]
+    assert sentence_texts(conll) == [b"a b. C", b"", b"d"]
+
+
+def test_what_is_no_utf8_is_refused_with_its_line(tmp_path):
+    pytest.importorskip("sacremoses")
+    pytest.importorskip("sentencex")
+    (tmp_path / "x").write_bytes(b"good\n\xff\n")
+    with pytest.raises(DataError, match=r"x:2: bytes that are not UTF-8"):
+        list(stream_raw(str(tmp_path / "x"), "en"))
+
+
+def test_parts_are_the_whole(tmp_path):
+    pytest.importorskip("sacremoses")
+    pytest.importorskip("sentencex")
+    text = "One is here. Two is there!\n\n" * 5
+    (tmp_path / "x").write_text(text)
+    parts = list(stream_raw(str(tmp_path / "x"), "en", most=3))
+    assert [len(part) for part in parts] == [3, 3, 3, 1]
+    raw = Raw()
+    assert b"".join([*map(raw.add, parts), raw.end()]) == text.encode()
+    assert [part.first_line for part in parts] == [1, *(1 + sum(len(p.lines) for p in parts[:k]) for k in (1, 2, 3))]
+
+
+@pytest.mark.parametrize("library", ["sacremoses", "sentencex"])
+def test_without_the_extra_it_says_what_to_install(library, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    if library == "sentencex":
+        pytest.importorskip("sacremoses")
+    with pytest.raises(UsageProblem, match=rf"--tokenize needs {library}: pip install 'aligntools\[tokenize\]'"):
+        list(stream_raw("-", "en"))
+
+
+def test_sentences_and_words_of_a_language():
+    pytest.importorskip("sacremoses")
+    pytest.importorskip("sentencex")
+    _, conll = conll_of(
+        "L'État, M. Dupont, dit non. Voir http://a.org/b.", Tokenizer("fr").spans, sentence_splitter("fr")
+    )
+    assert b" ".join(conll.words).decode() == "L' État , M. Dupont , dit non . Voir http://a.org/b ."
+    assert conll.offsets.tolist() == [0, 9, 12]
