@@ -95,14 +95,27 @@ class Checkpoint:
         ModelError
             When the file is damaged, or belongs to other settings or other data.
         """
-        path = os.path.join(self.folder, f"{name}.state")
-        if not os.path.exists(path):
+        path, kept = self.kept(name, own)
+        if kept is None:
             return TrainingState(path, own, self.every)
-        header, arrays = read_model(path, KIND)
-        if header.get("fingerprint") != own:
-            raise ModelError(path, None, "is of other text or options; remove it, or give another folder")
+        header, arrays = kept
         try:
             state = lbfgs.State.from_arrays(arrays)
         except (KeyError, ValueError, IndexError) as error:
-            raise ModelError(path, None, f"is damaged ({error}); remove it") from None
+            raise damaged(path, error) from None
         return TrainingState(path, own, self.every, state, bool(header.get("done")))
+
+    def kept(self, name: str, own: str) -> tuple[str, tuple[dict, dict[str, np.ndarray]] | None]:
+        """Return the path of a training's state, and its header and arrays if it is there; see `open`."""
+        path = os.path.join(self.folder, f"{name}.state")
+        if not os.path.exists(path):
+            return path, None
+        header, arrays = read_model(path, KIND)
+        if header.get("fingerprint") != own:
+            raise ModelError(path, None, "is of other text or options; remove it, or give another folder")
+        return path, (header, arrays)
+
+
+def damaged(path: str, error: Exception) -> ModelError:
+    """Return the error of a state whose parts do not fit together."""
+    return ModelError(path, None, f"is damaged ({error}); remove it")

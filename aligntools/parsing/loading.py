@@ -1,0 +1,16 @@
+"""Loading a parser of any kind."""
+
+from aligntools.formats.modelfile import model_kind
+from aligntools.parsing.parser import ParserModel
+from aligntools.parsing.unsupervised.model import KIND, ValenceModel
+
+
+def load(path, verify: bool = True) -> ParserModel | ValenceModel:
+    """Read the model file of a parser, learned from trees or without.
+
+    Raises
+    ------
+    ModelError
+        When it is not one, or its parts do not fit together.
+    """
+    return (ValenceModel if model_kind(path) == KIND else ParserModel).load(path, verify)

@@ -1,0 +1,1 @@
+"""Dependency grammar learned from tags alone."""

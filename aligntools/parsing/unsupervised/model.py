@@ -1,0 +1,188 @@
+"""A parser that was learned without trees: the dependency model with valence, on disk and at work."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from aligntools.formats.conll import column_place
+from aligntools.formats.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
+from aligntools.formats.vocabulary import Vocabulary
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.parsing.parser import ParsedTrees
+from aligntools.parsing.settings import LONGEST, MAPS, TreeConstraints
+from aligntools.parsing.tagsets import PENN
+from aligntools.parsing.text import chosen
+from aligntools.parsing.unsupervised import kernels_valence
+from aligntools.parsing.unsupervised.settings import PUNCTUATION
+from aligntools.parsing.unsupervised.valence import BLOCKS, Valence, best_trees, over
+
+KIND = "dmv"
+#: Tags of punctuation: universal ones, the Penn Treebank's and STTS's.
+MARKS = frozenset({b".", b"PUNCT", b"$,", b"$.", b"$(", *(tag for tag, full in PENN.items() if full == b".")})
+#: Tags that a model may have; more are not tags.
+MOST_TAGS = 2000
+
+
+@dataclass(frozen=True)
+class TagSentences:
+    """Sentences as the model sees them.
+
+    Attributes
+    ----------
+    offsets : int64 [sentences + 1]
+        From 0.
+    tags : int32 [words]
+        From 0; the number of known tags for an unknown one.
+    left_out : bool [words]
+        Punctuation that the model does not see.
+    """
+
+    offsets: np.ndarray
+    tags: np.ndarray
+    left_out: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def inside(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the tags of the words that are not left out, and offsets over these."""
+        before = np.append(0, np.cumsum(~self.left_out))
+        return self.tags[~self.left_out], before[self.offsets]
+
+
+def punctuation(tags: Sequence[bytes]) -> np.ndarray:
+    """Return which tags are those of punctuation, bool [tags]."""
+    return np.fromiter((tag in MARKS for tag in tags), bool, len(tags))
+
+
+@dataclass(frozen=True)
+class ValenceModel:
+    """The dependency model with valence over tags; a parser as `parser.ParserModel` is one, without labels.
+
+    Attributes
+    ----------
+    vocabulary : Vocabulary
+        Of tags.
+    parameters : Valence
+    settings : dict
+        What it was trained with; JSON.
+    """
+
+    vocabulary: Vocabulary
+    parameters: Valence
+    settings: dict[str, Any] = field(default_factory=dict)
+    trees: ClassVar[TreeConstraints] = TreeConstraints()
+    labeler: ClassVar[None] = None
+    normal_form: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        if len(self.parameters.root) != len(self.vocabulary) - 1:
+            raise ValueError(f"probabilities of {len(self.parameters.root)} tags for {len(self.vocabulary) - 1}")
+
+    @property
+    def weights(self) -> np.ndarray:
+        """All probabilities, joined."""
+        return np.concatenate([row.ravel() for row in self.parameters.rows()])
+
+    @cached_property
+    def _logs(self) -> Valence:
+        """Logarithms, with those of a tag that training never saw: the mean of all heads, any head's alike."""
+        known, n = self.parameters, len(self.parameters.root)
+        choose = np.full((n + 1, 2, n + 1), 1 / n)
+        choose[:n, :, :n], choose[n, :, :n] = known.choose, known.choose.mean(0)
+        decide = np.concatenate([known.decide, known.decide.mean(0)[None]])
+        return Valence(choose, decide, np.append(known.root, 1 / n)).logs()
+
+    def _drops(self) -> bool:
+        return bool(self.settings.get("punct", "drop") == "drop")
+
+    def unknown_tags(self, tags: Sequence[bytes]) -> np.ndarray:
+        """Return for each tag whether training never saw it, bool [tags]; punctuation that is dropped is known."""
+        strange = self.vocabulary.ids(tags) < 0
+        return strange & ~punctuation(tags) if self._drops() else strange
+
+    def sentences(self, words: Sequence[bytes], tags: Sequence[bytes], offsets) -> TagSentences:
+        """Return text as this parser sees it."""
+        if not len(words) == len(tags) == offsets[-1] - offsets[0]:
+            raise ValueError(f"{len(words)} words, {len(tags)} tags and offsets up to {offsets[-1] - offsets[0]}")
+        ids = self.vocabulary.ids(tags)
+        left_out = punctuation(tags) if self._drops() else np.zeros(len(tags), bool)
+        numbers = np.where(ids > 0, ids - 1, len(self.vocabulary) - 1).astype(np.int32)
+        return TagSentences(np.asarray(offsets, np.int64) - offsets[0], numbers, left_out)
+
+    def parse(
+        self,
+        sentences: TagSentences,
+        pool: Pool | None = None,
+        trees: TreeConstraints | None = None,
+        longest: int = LONGEST,
+    ) -> ParsedTrees:
+        """Find the most probable trees; parameters are as for `parser.ParserModel.parse`.
+
+        Punctuation that is dropped gets the lowest head that makes no edges cross.
+
+        Raises
+        ------
+        UsageProblem
+            When other trees are asked for than projective ones with one root.
+        """
+        if trees not in (None, self.trees):
+            raise UsageProblem("a parser that was learned without trees has only projective ones with one root")
+        offsets, lengths = sentences.offsets, np.diff(sentences.offsets)
+        flat = lengths > longest
+        heads, best = np.ones(len(sentences.tags), np.int32), np.full(len(lengths), -np.inf)
+        heads[offsets[:-1][lengths > 0]] = 0
+        tags, within = sentences.inside()
+        own, places = chosen(tags, within, ~flat)
+        found, best[~flat] = best_trees(self._logs, own, places, pool)
+        inside = ~sentences.left_out & ~np.repeat(flat, lengths)
+        # Numbers of heads count the words that were left out, too.
+        starts = np.repeat(places[:-1], np.diff(places))
+        here = np.flatnonzero(inside)
+        first = np.repeat(offsets[:-1][~flat], np.diff(places))
+        above = here[starts + np.maximum(found, 1) - 1] - first + 1 if len(here) else here
+        heads[here] = np.where(found > 0, above, 0)
+        if sentences.left_out.any():
+
+            def attach(block):
+                kernels_valence.attach_left_out(offsets, *block, flat, sentences.left_out, heads)
+
+            over(pool, attach, balanced_blocks(lengths + 8.0, BLOCKS))
+        return ParsedTrees(heads, best, flat)
+
+    def save(self, path) -> None:
+        """Write the model file."""
+        arrays = {
+            "tags.blob": self.vocabulary.blob, "tags.starts": self.vocabulary.starts,
+            "choose": self.parameters.choose, "decide": self.parameters.decide, "root": self.parameters.root,
+        }  # fmt: skip
+        write_model(path, KIND, {"settings": self.settings}, arrays)
+
+    @classmethod
+    def load(cls, path, verify: bool = True) -> "ValenceModel":
+        """Read a model file.
+
+        Raises
+        ------
+        ModelError
+            When it is not one, or its parts do not fit together.
+        """
+        header, arrays = read_model(path, KIND, verify)
+        with fitting(path):
+            vocabulary = hold_vocabulary(arrays, "tags.blob", "tags.starts", text=False)
+            n, settings = len(vocabulary) - 1, header["settings"]
+            if not 1 <= n <= MOST_TAGS or not isinstance(settings, dict):
+                raise ValueError(f"{n} tags")
+            shapes = {"choose": (n, 2, n), "decide": (n, 2, 2, 2), "root": (n,)}
+            parameters = Valence(*(hold(arrays, name, shape, np.float64, 0, 1) for name, shape in shapes.items()))
+            if any(np.abs(rows.sum(1) - 1).max() > 1e-6 for rows in parameters.rows()):
+                raise ValueError("probabilities do not sum to 1")
+            column_place(settings.get("column", "upos"))
+            if settings.get("map", "none") not in MAPS or settings.get("punct", "drop") not in PUNCTUATION:
+                raise ValueError("settings")
+            return cls(vocabulary, parameters, settings)
+

@@ -1,0 +1,179 @@
+"""The dependency model with valence over tags (Klein & Manning 2004): parameters, expected counts, best trees."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.parsing.unsupervised import kernels_valence
+
+#: Blocks of a batch, and numbers that their counts may have together; fixed, so that threads never show.
+BLOCKS, ROOM = 64, 1 << 25
+
+
+@dataclass(frozen=True)
+class Valence:
+    """Probabilities of the model; sides are left and right.
+
+    Attributes
+    ----------
+    choose : float64 [tags, 2, tags]
+        Of a modifier's tag, by the head's tag and the side.
+    decide : float64 [tags, 2, 2, 2]
+        To stop and to go on, by the head's tag, the side, and whether it has no word on that side yet, or has.
+    root : float64 [tags]
+        Of the tag under the root.
+    """
+
+    choose: np.ndarray
+    decide: np.ndarray
+    root: np.ndarray
+
+    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the distributions, one a row."""
+        return self.choose.reshape(-1, len(self.root)), self.decide.reshape(-1, 2), self.root[None]
+
+    @classmethod
+    def of_rows(cls, choose: np.ndarray, decide: np.ndarray, root: np.ndarray) -> "Valence":
+        """Put together what `rows` returned."""
+        n = root.shape[1]
+        return cls(choose.reshape(n, 2, n), decide.reshape(n, 2, 2, 2), root[0])
+
+    def logs(self) -> "Valence":
+        """Return the logarithms."""
+        with np.errstate(divide="ignore"):
+            return Valence(np.log(self.choose), np.log(self.decide), np.log(self.root))
+
+
+@dataclass(frozen=True)
+class ValenceCounts:
+    """Expected counts.
+
+    Attributes
+    ----------
+    chosen, rooted : like ``choose`` and ``root`` of `Valence`
+        Edges.
+    bare : float64 [tags, 2]
+        Words that have none on a side.
+    words : float64 [tags]
+    """
+
+    chosen: np.ndarray
+    rooted: np.ndarray
+    bare: np.ndarray
+    words: np.ndarray
+
+    def events(self) -> Valence:
+        """Return how often each event of the model is expected."""
+        some = np.maximum(self.words[:, None] - self.bare, 0.0)
+        more = np.maximum(self.chosen.sum(2) - some, 0.0)
+        decide = np.stack([np.stack([self.bare, some], 2), np.stack([some, more], 2)], 2)
+        return Valence(self.chosen, decide, self.rooted)
+
+
+def harmonic(tags: np.ndarray, offsets: np.ndarray, n_tags: int, decay: float = 1.0) -> ValenceCounts:
+    """Return the counts that learning starts from.
+
+    Each word is the root's with the same probability, and else another word's, by the inverse of its distance to the power
+    of ``decay`` (1: Klein & Manning 2004); whether a word has none on a side follows as if these were independent.
+    """
+    chosen, rooted, bare = np.zeros((n_tags, 2, n_tags)), np.zeros(n_tags), np.zeros((n_tags, 2))
+    lengths = np.diff(offsets)
+    for n in np.unique(lengths[lengths > 0]).tolist():
+        rows = tags[(offsets[:-1][lengths == n])[:, None] + np.arange(n)]
+        distance = np.abs(np.arange(n)[:, None] - np.arange(n)).astype(np.float64)
+        near = np.power(distance, -decay, out=np.zeros((n, n)), where=distance > 0)  # head, modifier
+        if n > 1:
+            near *= (1 - 1 / n) / near.sum(0)
+        np.add.at(rooted, rows, 1 / n)
+        for i in range(n):
+            np.add.at(bare[:, 0], rows[:, i], np.prod(1 - near[i, :i]))
+            np.add.at(bare[:, 1], rows[:, i], np.prod(1 - near[i, i + 1 :]))
+            for j in range(n):
+                np.add.at(chosen[:, int(i < j)], (rows[:, i], rows[:, j]), near[i, j])
+    words = np.bincount(tags, minlength=n_tags).astype(np.float64)
+    return ValenceCounts(chosen, rooted, bare, words)
+
+
+def over(pool, work, blocks):
+    """Do the work for each block, on the threads of a pool."""
+    return [work(block) for block in blocks] if pool is None else pool.map(work, blocks)
+
+
+def expected_counts(
+    model: Valence, tags: np.ndarray, offsets: np.ndarray, pool: Pool | None = None
+) -> tuple[ValenceCounts, np.ndarray]:
+    """Return expected counts, and the log-likelihood of each sentence.
+
+    Parameters
+    ----------
+    model : Valence
+        Weights of at most 1 that need not be normalized.
+    tags : int32 [words]
+    offsets : int64 [sentences + 1]
+        From 0.
+    pool : Pool, optional
+        The results do not depend on it.
+    """
+    # The weights of each modifier are taken relative to the largest, so that products stay within a float64.
+    top = np.maximum(model.choose.max((0, 1)), model.root)
+    top = np.where(top > 0, top, 1.0)
+    parts, log_z, unsafe = _expected(model.choose / top, model.decide, model.root / top, False, tags, offsets, pool)
+    shift = np.append(0.0, np.cumsum(np.log(top)[tags]))
+    log_z += shift[offsets[1:]] - shift[offsets[:-1]]
+    rest = np.flatnonzero(unsafe)
+    if len(rest):
+        logs = model.logs()
+        words = np.concatenate([tags[offsets[s] : offsets[s + 1]] for s in rest])
+        places = np.append(0, np.cumsum(np.diff(offsets)[rest]))
+        more, log_z[rest], _ = _expected(logs.choose, logs.decide, logs.root, True, words, places, pool)
+        parts += more
+    n = len(model.root)
+    chosen, rooted, bare = np.zeros((n, 2, n)), np.zeros(n), np.zeros((n, 2))
+    for part in parts:
+        chosen += part[0]
+        rooted += part[1]
+        bare += part[2]
+    possible = np.repeat(np.isfinite(log_z), np.diff(offsets))
+    words = np.bincount(tags[possible], minlength=n).astype(np.float64)
+    return ValenceCounts(chosen, rooted, bare, words), log_z
+
+
+def _blocks(lengths, room):
+    return balanced_blocks((lengths + 8.0) ** 3, max(1, min(BLOCKS, room)))
+
+
+def _expected(choose, decide, root, log, tags, offsets, pool):
+    lengths, n = np.diff(offsets), len(root)
+    log_z, unsafe = np.zeros(len(lengths)), np.zeros(len(lengths), np.uint8)
+
+    def work(block):
+        longest = int(lengths[block[0] : block[1]].max())
+        chart = np.empty(kernels_valence.SQUARES * longest**2)
+        found = np.zeros((n, 2, n)), np.zeros(n), np.zeros((n, 2))
+        kernels_valence.expect(tags, offsets, *block, choose, decide, root, log, chart, log_z, unsafe, *found)
+        return found
+
+    return over(pool, work, _blocks(lengths, ROOM // (2 * n * n))), log_z, unsafe
+
+
+def best_trees(
+    logs: Valence, tags: np.ndarray, offsets: np.ndarray, pool: Pool | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return heads [words] of the most probable trees and their log-probabilities [sentences], by `Valence.logs`.
+
+    A sentence without any tree of a probability above 0 gets a flat one, and -inf.
+    """
+    lengths = np.diff(offsets)
+    heads, best = np.zeros(len(tags), np.int32), np.zeros(len(lengths))
+
+    def work(block):
+        longest = int(lengths[block[0] : block[1]].max())
+        chart = np.empty(kernels_valence.BEST_SQUARES * longest**2)
+        places, stack = np.empty(4 * longest**2, np.int32), np.empty(9 * (longest + 1), np.int32)
+        kernels_valence.best_trees(
+            tags, offsets, *block, logs.choose, logs.decide, logs.root, chart, places, stack, heads, best
+        )
+
+    over(pool, work, _blocks(lengths, BLOCKS))
+    return heads, best
