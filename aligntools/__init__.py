@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from aligntools.api.links import symmetrize as symmetrize
     from aligntools.api.loading import load as load
     from aligntools.api.model_views import view_model as view_model
+    from aligntools.api.parser_induction import induce_parser as induce_parser
     from aligntools.api.parser_training import train_parser as train_parser
     from aligntools.api.parser_training import transfer_parser as transfer_parser
     from aligntools.api.parsing import Parse as Parse
@@ -90,6 +91,7 @@ _MODULES = {
     "api.links": ("count_priors", "extract_lexicon", "symmetrize"),
     "api.loading": ("load",),
     "api.model_views": ("view_model",),
+    "api.parser_induction": ("induce_parser",),
     "api.parser_training": ("train_parser", "transfer_parser"),
     "api.parsing": ("Parse", "Parser"),
     "api.priors": ("read_priors", "write_priors"),

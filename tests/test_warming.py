@@ -61,6 +61,9 @@ train-hmm --text S/de-en.en --states 6 -o mre.tags --estimator mre
 tag -m mre.tags S/en.txt > induced
 train-parser --treebank S/en.conllu -o en.parser --iterations 4
 train-parser --treebank S/en.conllu -o free.parser --iterations 4 --non-projective
+train-parser --unsupervised S/en.conllu -o en.dmv --iterations 4
+train-parser --unsupervised S/en.tagged -o vb.dmv --iterations 4 --estimator vb
+parse -m en.dmv tagged > trees.dmv
 parse -m en.parser tagged > trees
 parse -m free.parser tagged > trees.2
 view -s S/de-en.de -t S/de-en.en -a a --gold S/de-en.wa -o page.html

@@ -20,6 +20,7 @@ CLASSES = {
     "alignment": ("aligner", "Aligner"),
     "tagger": ("tagging", "Tagger"),
     "parser": ("parsing", "Parser"),
+    "dmv": ("parsing", "Parser"),
     "grammar": ("grammars", "Grammar"),
     "lm": ("language_models", "LanguageModel"),
 }

@@ -141,13 +141,25 @@ def _tagger(model: Any, title: str, words: int, best: int) -> ModelView:
 
 def _parser(model: Any, title: str, words: int, best: int) -> ModelView:
     from aligntools.parsing.describing import described
+    from aligntools.parsing.unsupervised.model import ValenceModel
 
+    if isinstance(model.model, ValenceModel):
+        return _induced_parser(model, title)
     found = described(model.model)
     rows = [[name, f"{n:,}", *(f"{x:.3f}" for x in figures)] for name, n, *figures in found["templates"]]
     head = ["template", "weights", "mean size", "largest", "smallest"]
     caption = "Weights of each template: what it looks at on the head's side | on the modifier's"
     note = "w is the word, p its tag, x its first letters; p+1 is the next word's tag, [p] each tag in between."
     return ModelView(title, found["settings"], tables=[{"caption": caption, "head": head, "rows": rows}], notes=[note])
+
+
+def _induced_parser(model: Any, title: str) -> ModelView:
+    from aligntools.parsing.unsupervised.describing import described
+
+    found = described(model.model)
+    head = ["tag", "root, %", "words left, %", "words right, %", "chosen on the left, %", "chosen on the right, %"]
+    table = {"caption": "What each tag chooses as a head", "head": head, "rows": found["tags"], "words": True}
+    return ModelView(title, found["settings"], tables=[table])
 
 
 def _grammar(model: Any, title: str, words: int, best: int) -> ModelView:

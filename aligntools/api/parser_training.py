@@ -18,7 +18,7 @@ from aligntools.api.threads import pool_of
 from aligntools.api.treebanks import Treebank, read_treebanks
 from aligntools.formats.conll import Conll
 from aligntools.ground.engines import Advice
-from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.parsing.settings import ParserSettings, TransferSettings
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
     from aligntools.parsing.learning.checkpoints import Checkpoint
     from aligntools.parsing.learning.parts import InParts
+    from aligntools.parsing.parser import ParserModel
     from aligntools.parsing.text import TaggedText
 
 Features: TypeAlias = Literal["full", "prefixes", "delexicalized"]
@@ -355,8 +356,9 @@ def transfer_parser(
     if unlabeled is not None and method == "projected":
         raise UsageProblem("unlabeled text is only for the method 'full'")
     parser = source_model if isinstance(source_model, Parser) else Parser.load(source_model)
+    model = _log_linear(parser, source_model)
     if method == "direct":
-        return Parser(direct(parser.model, labels))
+        return Parser(direct(model, labels))
     assert source is not None
     assert target is not None
     assert alignments is not None
@@ -377,7 +379,7 @@ def transfer_parser(
     with pool_of(threads) as pool, _parts(where, pool) as parts:
         try:
             model, found = learning.train(
-                parser.model, left, right, links, plain, settings, pool, report, _checkpoint(checkpoint),
+                model, left, right, links, plain, settings, pool, report, _checkpoint(checkpoint),
                 {"column": column, "map": map}, parts,
             )  # fmt: skip
         except learning.NoPairs:
@@ -393,6 +395,16 @@ def transfer_parser(
     }  # fmt: skip
     tell(Step("trained", figures=figures))
     return Parser(model)
+
+
+def _log_linear(parser: Parser, source: object) -> "ParserModel":
+    """Return the model of a parser that was learned from trees; there is nothing to transfer of others."""
+    from aligntools.parsing.parser import ParserModel
+
+    if not isinstance(parser.model, ParserModel):
+        name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else "<source model>"
+        raise ModelError(name, None, "was learned without trees (--unsupervised); transfer needs a treebank's parser")
+    return parser.model
 
 
 def _name(text: object, otherwise: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ from aligntools.parsing.settings import LONGEST
 if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
     from aligntools.parsing.parser import ParserModel
+    from aligntools.parsing.unsupervised.model import ValenceModel
 
 TagMap: TypeAlias = Literal["none", "upos", "penn"]
 
@@ -163,15 +164,17 @@ class Parses(ShownAsTrees, Sequence[Parse]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Parser(ShownAsModel):
-    """A trained parser: from `train_parser`, `transfer_parser` or a model file. It can be used from several threads.
+    """A trained parser: from `train_parser`, `transfer_parser`, `induce_parser` or a model file.
+
+    It can be used from several threads.
 
     Attributes
     ----------
-    model : ParserModel
+    model : ParserModel or ValenceModel
         The arrays; not part of the public interface.
     """
 
-    model: "ParserModel"
+    model: "ParserModel | ValenceModel"
 
     def __repr__(self) -> str:
         kind = "labeled" if self.model.labeler else "unlabeled"
@@ -192,9 +195,9 @@ class Parser(ShownAsModel):
         ModelError
             When it is not the model of a parser, or damaged.
         """
-        from aligntools.parsing.parser import ParserModel
+        from aligntools.parsing import loading
 
-        return cls(ParserModel.load(path, verify))
+        return cls(loading.load(path, verify))
 
     def save(self, path: PathLike) -> None:
         """Write a model file; it appears whole or not at all.
@@ -208,7 +211,7 @@ class Parser(ShownAsModel):
 
     @property
     def n_features(self) -> int:
-        """Number of weights that are not 0."""
+        """Number of weights, or probabilities, that are not 0."""
         return int(np.count_nonzero(self.model.weights))
 
     @property
@@ -221,6 +224,13 @@ class Parser(ShownAsModel):
     def projective(self) -> bool:
         """Whether it was trained to find trees without crossing edges."""
         return self.model.trees.projective
+
+    @property
+    def unsupervised(self) -> bool:
+        """Whether it was learned from tags alone, so that it has only projective trees with one root."""
+        from aligntools.parsing.parser import ParserModel
+
+        return not isinstance(self.model, ParserModel)
 
     @property
     def map(self) -> TagMap:
@@ -389,7 +399,7 @@ class Parser(ShownAsModel):
         if any_root is not None:
             trees = replace(trees, single_root=not any_root)
         words, turned = in_form(words, model.normal_form)
-        sentences = model.sentences(words, mapped, text.offsets)
+        sentences: Any = model.sentences(words, mapped, text.offsets)
         with pool_of(threads) as pool:
             found = model.parse(sentences, pool, trees, max_length)
         names = model.labeler.label(sentences, found.heads) if labels and model.labeler is not None else None

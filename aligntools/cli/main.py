@@ -29,7 +29,7 @@ COMMANDS = {
     "conll": "Take words, tags, columns or raw text out of CoNLL, or put columns in.",
     "eval-tags": "Score tags: accuracy, many-to-1, 1-to-1, VI, V-measure.",
     "project": "Carry tags, features and trees over word alignments.",
-    "train-parser": "Train a dependency parser from a treebank.",
+    "train-parser": "Train a dependency parser from a treebank, or from tags alone.",
     "transfer-parse": "Train a parser for a language without a treebank, through parallel text.",
     "parse": "Parse text with tags.",
     "eval-uas": "Score dependency trees: UAS, LAS, whole trees, roots.",

@@ -75,7 +75,7 @@ def command(
     parser = Parser.load(model, verify=verify)
     column = parser.column if column is None else column
     column_place(column)
-    if decisions["projective"] is False and parser.projective and not quiet:
+    if decisions["projective"] is False and parser.projective and not (parser.unsupervised or quiet):
         sys.stderr.write(
             "warning: the parser was trained on projective trees; among all trees it finds worse ones (train it with"
             " --non-projective for them)\n"

@@ -25,6 +25,7 @@ USES = {
     "alignment": "align -m",
     "tagger": "tag -m",
     "parser": "parse -m",
+    "dmv": "parse -m",
     "grammar": "translate --grammar",
     "lm": "translate --lm",
 }

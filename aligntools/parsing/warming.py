@@ -8,6 +8,8 @@ from aligntools.parsing.settings import ParserSettings, TransferSettings, TreeCo
 from aligntools.parsing.text import TaggedText
 from aligntools.parsing.transfer import learning
 from aligntools.parsing.trees import inference
+from aligntools.parsing.unsupervised import training as unsupervised
+from aligntools.parsing.unsupervised.valence import expected_counts
 
 
 def warm(pool):
@@ -17,6 +19,10 @@ def warm(pool):
     heads = np.array([2, 3, 0, 3, 2, 3, 0, 3], np.int32)
     odd = np.array([0, 0, 1, 2, 3, 4, 0, 3], np.int32)  # two roots; crossing edges
     text, links = TaggedText(words, tags, offsets), Links.from_lists([[(k, k) for k in range(4)]] * 2)
+    induced, _ = unsupervised.train(tags, offsets, pool=pool)
+    induced.parse(induced.sentences(words, tags, offsets), pool)
+    ids = np.zeros(300, np.int32)
+    expected_counts(induced.parameters, ids, np.array([0, 300], np.int64), pool)  # the sums in log space
     for projective in (True, False):
         settings = ParserSettings(bits=8, min_count=1, projective=projective, iterations=2)
         treebank.train(words, tags, offsets, odd, [b"x"] * 8, settings, pool)

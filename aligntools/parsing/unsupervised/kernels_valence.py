@@ -92,8 +92,8 @@ def _inside(tags, n, choose, decide, root, log, sq):
 @kernel(part=True)
 def _outside(tags, n, choose, decide, root, log, sq, z, chosen, rooted, bare):
     """Add the sentence's expected counts, by the adjoints of ln Z, from the largest spans down."""
-    rc, rct, lc, lct, rg, rgt, lg, lgt = sq[0], sq[1], sq[2], sq[3], sq[4], sq[5], sq[6], sq[7]
-    ir, irt, il, ilt = sq[8], sq[9], sq[10], sq[11]
+    rc, rct, lc, lct, rgt, lg = sq[0], sq[1], sq[2], sq[3], sq[5], sq[6]
+    ir, irt, il = sq[8], sq[9], sq[10]
     ro, rot, lo, lot, sr, srt, sl, slt = sq[12], sq[13], sq[14], sq[15], sq[16], sq[17], sq[18], sq[19]
     none = -math.inf if log else 0.0
     share = -z if log else 1.0 / z

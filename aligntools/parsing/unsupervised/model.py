@@ -185,4 +185,3 @@ class ValenceModel:
             if settings.get("map", "none") not in MAPS or settings.get("punct", "drop") not in PUNCTUATION:
                 raise ValueError("settings")
             return cls(vocabulary, parameters, settings)
-

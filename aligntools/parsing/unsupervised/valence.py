@@ -74,8 +74,9 @@ class ValenceCounts:
 def harmonic(tags: np.ndarray, offsets: np.ndarray, n_tags: int, decay: float = 1.0) -> ValenceCounts:
     """Return the counts that learning starts from.
 
-    Each word is the root's with the same probability, and else another word's, by the inverse of its distance to the power
-    of ``decay`` (1: Klein & Manning 2004); whether a word has none on a side follows as if these were independent.
+    Each word is the root's with the same probability, and else another word's, by the inverse of its distance to
+    the power of ``decay`` (1: Klein & Manning 2004); whether a word has none on a side follows as if these were
+    independent.
     """
     chosen, rooted, bare = np.zeros((n_tags, 2, n_tags)), np.zeros(n_tags), np.zeros((n_tags, 2))
     lengths = np.diff(offsets)
@@ -119,8 +120,8 @@ def expected_counts(
     top = np.maximum(model.choose.max((0, 1)), model.root)
     top = np.where(top > 0, top, 1.0)
     parts, log_z, unsafe = _expected(model.choose / top, model.decide, model.root / top, False, tags, offsets, pool)
-    shift = np.append(0.0, np.cumsum(np.log(top)[tags]))
-    log_z += shift[offsets[1:]] - shift[offsets[:-1]]
+    sentences = np.repeat(np.arange(len(log_z)), np.diff(offsets))
+    log_z += np.bincount(sentences, np.log(top)[tags], len(log_z))
     rest = np.flatnonzero(unsafe)
     if len(rest):
         logs = model.logs()

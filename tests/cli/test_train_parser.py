@@ -1,0 +1,91 @@
+"""train-parser --unsupervised: from tags to trees, through the shell."""
+
+import json
+
+import pytest
+
+from tests.cli.running import fails, run
+
+
+@pytest.fixture(scope="module")
+def model(samples, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("dmv")
+    done = run("train-parser", "--unsupervised", samples / "en.conllu", "-o", folder / "en.dmv",
+               "--log-json", folder / "log", "--checkpoint", folder / "state")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert b"100 sentences, 647 words, 14 tags; objective -" in done.stderr
+    assert b"too long 1" in done.stderr
+    return folder / "en.dmv"
+
+
+def rows(data):
+    return [line.split(b"\t") for line in data.splitlines() if line[:1].isdigit()]
+
+
+def test_trees_of_a_text_without_any(model, samples, tmp_path):
+    done = run("parse", "-m", model, samples / "en.tagged")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == b""
+    found = rows(done.stdout)
+    assert {row[7] for row in found} == {b"_", b"root"}
+    assert all((row[7] == b"root") == (row[6] == b"0") for row in found)
+    lines = (samples / "en.tagged").read_text().splitlines()
+    assert sum(row[6] == b"0" for row in found) == len(lines)
+    assert run("train-parser", "-q", "--unsupervised", samples / "en.tagged", "-o", tmp_path / "m", "--separator", "_",
+               "--threads", "1").stderr == b""  # fmt: skip
+
+
+def test_the_trees_of_the_input_are_not_read(model, samples, tmp_path):
+    bare = tmp_path / "bare.conllu"
+    lines = (samples / "en.conllu").read_text().split("\n")
+    bare.write_text("\n".join("\t".join([*f[:6], "_", "_", "_", "_"]) if len(f := x.split("\t")) == 10 else x
+                              for x in lines))  # fmt: skip
+    assert run("train-parser", "-q", "--unsupervised", bare, "-o", tmp_path / "m").returncode == 0
+    assert (tmp_path / "m").read_bytes() == model.read_bytes()
+
+
+def test_the_log_has_every_iteration(model):
+    steps = [json.loads(line) for line in (model.parent / "log").read_text().splitlines()]
+    assert [step["step"] for step in steps] == list(range(len(steps)))
+    values = [step["objective"] for step in steps]
+    assert values == sorted(values)
+    assert run("view", "--log", model.parent / "log").returncode == 0
+
+
+def test_a_checkpoint_of_a_finished_training(model, samples, tmp_path):
+    how = ("--unsupervised", samples / "en.conllu", "--checkpoint", model.parent / "state")
+    assert run("train-parser", "-q", *how, "-o", tmp_path / "again").returncode == 0
+    assert (tmp_path / "again").read_bytes() == model.read_bytes()
+    fails(run("train-parser", *how, "-o", tmp_path / "x", "--prior", "2"), "other text or options")
+
+
+def test_options_change_the_model(model, samples, tmp_path):
+    for options in (("--estimator", "vb"), ("--prior", "0.5"), ("--punct", "keep"), ("--decay", "2"),
+                    ("--max-length", "6"), ("--min-length", "3"), ("--map", "upos"), ("--column", "xpos"),
+                    ("--iterations", "2"), ("--tolerance", "0.1")):  # fmt: skip
+        done = run("train-parser", "-q", "--unsupervised", samples / "en.conllu", "-o", tmp_path / "m", *options)
+        assert done.returncode == 0, (options, done.stderr)
+        assert (tmp_path / "m").read_bytes() != model.read_bytes()
+
+
+def test_options_of_the_other_use_are_refused(model, samples, tmp_path):
+    out = ("-o", tmp_path / "m")
+    bank = samples / "en.conllu"
+    fails(run("train-parser", *out), "give one text", status=2)
+    fails(run("train-parser", *out, "--treebank", bank, "--unsupervised", bank), "give one text", status=2)
+    fails(run("train-parser", *out, "--unsupervised", bank, "--l2", "3"), "--l2 does not go with", status=2)
+    fails(run("train-parser", *out, "--unsupervised", bank, "--workers", "2"), "--workers does not", status=2)
+    fails(run("train-parser", *out, "--unsupervised", bank, "--non-projective"), "--non-projective does", status=2)
+    fails(run("train-parser", *out, "--treebank", bank, "--decay", "2"), "--decay does not go with", status=2)
+    for option in ("--non-projective", "--any-root"):
+        fails(run("parse", "-m", model, samples / "en.tagged", option), "only projective ones", status=2)
+    assert not (tmp_path / "m").exists()
+
+
+def test_other_uses_of_the_model(model):
+    shown = run("view", "-m", model)
+    assert shown.returncode == 0, shown.stderr
+    assert b"learned without trees" in shown.stdout
+    assert b"VERB" in shown.stdout
+    fails(run("transfer-parse", "--source-model", model, "--method", "direct", "-o", "x"), "without trees")
+    fails(run("tag", "-m", model, stdin=b"a\n"), "kind 'dmv'")
