@@ -9,7 +9,7 @@ import sys
 import click
 
 from aligntools import __version__
-from aligntools.cli import signals, streams
+from aligntools.cli import notices, signals, streams
 from aligntools.formats import appearing
 from aligntools.ground import memory, portable
 from aligntools.ground.errors import AligntoolsError, one_line
@@ -75,20 +75,13 @@ def cli(debug):
     """
 
 
-class _Warnings(logging.Handler):
-    """Writes what the library logs to standard error, as one line each."""
-
-    def emit(self, record):
-        kind = "warning: " if record.levelno >= logging.WARNING else ""
-        sys.stderr.write(kind + one_line(record.getMessage()) + "\n")
-
-
 @contextlib.contextmanager
 def _surroundings():
     """What a command may rely on: signals, standard streams, warnings shown."""
     with streams.safe(), signals.ending():
-        logging.getLogger("aligntools").addHandler(warnings := _Warnings())
-        logging.getLogger("aligntools.compiling").setLevel(logging.INFO)  # `options.verbosity` takes it back
+        logging.getLogger("aligntools").addHandler(warnings := notices.OnStandardError())
+        for name in ("compiling", "hints"):  # `options.verbosity` takes it back
+            logging.getLogger(f"aligntools.{name}").setLevel(logging.INFO)
         appearing.SYNC = not os.environ.get(NO_FSYNC)
         try:
             yield

@@ -8,10 +8,23 @@ from contextlib import contextmanager
 from aligntools.ground.errors import one_line
 
 
-class _OnStandardError(logging.Handler):
-    def emit(self, record):
-        kind = "warning" if record.levelno >= logging.WARNING else "note"
-        sys.stderr.write(f"{kind}: {one_line(record.getMessage())}\n")
+class OnStandardError(logging.Handler):
+    """Writes what the library logs to standard error, one line each; what is to be said once, once in a run."""
+
+    def __init__(self, note: str = "") -> None:
+        super().__init__()
+        self._note = note
+        self._said: set[str | None] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        once = getattr(record, "once", None)
+        if once in self._said:
+            return
+        self._said.add(once)
+        self._said.discard(None)
+        kind = "warning: " if record.levelno >= logging.WARNING else self._note
+        sys.stderr.write(kind + one_line(record.getMessage()) + "\n")
 
 
 @contextmanager
@@ -20,7 +33,7 @@ def shown(quiet: bool = False) -> Iterator[None]:
     logger = logging.getLogger("aligntools")
     level, propagate, handlers = logger.level, logger.propagate, logger.handlers
     logger.setLevel(logging.CRITICAL if quiet else logging.INFO)
-    logger.propagate, logger.handlers = False, [_OnStandardError()]
+    logger.propagate, logger.handlers = False, [OnStandardError("note: ")]
     try:
         yield
     finally:

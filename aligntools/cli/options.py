@@ -274,7 +274,8 @@ def threads(function):
 
 def _quiet(_context, _parameter, value):
     if value:
-        logging.getLogger("aligntools.compiling").setLevel(logging.ERROR)
+        for name in ("compiling", "hints"):
+            logging.getLogger(f"aligntools.{name}").setLevel(logging.ERROR)
     return value
 
 

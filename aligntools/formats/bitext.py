@@ -14,10 +14,10 @@ from itertools import chain
 import numpy as np
 
 from aligntools.formats import files, malformed
+from aligntools.formats.conll_as_text import plain_blocks
 from aligntools.formats.corpus import REASONS, Bitext, Side, Skipped
 from aligntools.formats.metering import bounded_lines
 from aligntools.formats.scanning import Engine
-from aligntools.formats.tagged import refuse_conll
 from aligntools.formats.vocabulary import (
     CompiledLexicon,
     Growing,
@@ -225,10 +225,9 @@ def _blocks(path, unbuffered=False, plain=True):
     with files.reading(path) as file:
         yield b""
         blocks = _single(file) if unbuffered else files.line_blocks(file, _BLOCK)
-        first = next(blocks, b"").removeprefix(_BOM)
         if plain and not unbuffered:
-            refuse_conll(path, first)
-        yield first
+            blocks = plain_blocks(path, blocks)
+        yield next(blocks, b"").removeprefix(_BOM)
         yield from blocks
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from aligntools.formats import files
 from aligntools.formats.bitext import Side
-from aligntools.formats.tagged import refuse_conll
+from aligntools.formats.conll_as_text import plain_blocks
 from aligntools.formats.vocabulary import CompiledLexicon
 from aligntools.ground.errors import DataError
 
@@ -38,10 +38,7 @@ class LineSource:
         """Yield whole lines in blocks of about this many bytes; the last may have no newline at its end."""
         if self.lines is None:
             blocks = files.blocks_of_lines(self.name, size, self.begin, self.end)
-            for number, block in enumerate(blocks):
-                if number == 0 and self.begin == 0:
-                    refuse_conll(self.name, block)
-                yield block
+            yield from blocks if self.begin else plain_blocks(self.name, blocks, convert=self.end is None)
             return
         some, held = [], 0
         for line in self.lines:

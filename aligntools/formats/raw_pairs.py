@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats import malformed
+from aligntools.formats import files, malformed
+from aligntools.formats.conll_as_text import refuse_file
 from aligntools.formats.files import open_input
 from aligntools.formats.metering import MOST_BYTES, metered
 from aligntools.formats.pharaoh import LineReader
@@ -140,6 +141,8 @@ class Sides:
     def __init__(self, path, store, format, lines=None):
         self.path, self.format, self._engine, self._lines = path, format, Engine(), lines
         self.input, self._first = path, True
+        if format is None and files.is_regular(path):
+            refuse_file(path)  # whose words stand on lines of their own
         if store is not None and not (isinstance(path, str | os.PathLike) and os.path.isfile(path)):
             self._lines = store()
             self.input = Kept(path, self._lines.write)

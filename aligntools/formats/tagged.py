@@ -6,7 +6,7 @@ with it. Where a line is a sentence, a blank line is a sentence without words, a
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice, pairwise
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from aligntools.formats import files
 from aligntools.formats.conll import COLUMNS, Conll, column_place, parse_conll, parse_parts
 from aligntools.formats.metering import FOR_OBJECTS
+from aligntools.formats.untokenized import hint
 from aligntools.formats.vocabulary import split_words
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import shown
@@ -60,15 +61,20 @@ class Tokens:
 def stream_text(path, lines=10_000) -> Iterator[Tokens]:
     """Read plain text, one sentence a line, in parts of ``lines`` sentences; the last may have fewer.
 
+    Of CoNLL the words are read, unless ``lines`` is 1.
+
     Raises
     ------
     DataError
-        When the file cannot be read, or is CoNLL.
+        When the file cannot be read.
     """
     with files.reading(path) as file:
         for first, part in _parts(file, lines):
-            if first == 1 and lines > 1:  # else each line is answered as it comes
-                refuse_conll(path, b"".join(part[:_SAMPLE]))
+            if first == 1 and lines > 1 and conll_line(b"".join(part[:_SAMPLE])):  # else answered line by line
+                for conll in parse_parts(path, chain(part, file), lines):
+                    text = tokens_of_conll(conll, None)
+                    yield replace(text, words=list(map(without_spaces, text.words)))
+                return
             yield parse_text(part, first)
 
 
@@ -111,6 +117,8 @@ def stream_sentences(path, format="auto", sentences=10_000) -> Iterator[Conll | 
             yield from parse_parts(path, lines, sentences)
         else:
             for first, part in _parts(lines, sentences):
+                if first == 1:
+                    hint(path, b"".join(part[:_SAMPLE]))
                 yield parse_text(part, first)
 
 
@@ -156,18 +164,23 @@ def _beginning(lines):
     return seen
 
 
+def conll_line(block: bytes) -> int | None:
+    """Return the number of the first line with a word if a file begins as CoNLL does, and None otherwise."""
+    lines = block[:_GLANCE].removeprefix(_BOM).split(b"\n")
+    telling = [k for k, line in enumerate(lines) if line.strip() and not line.startswith(b"#")][:2]
+    return telling[0] + 1 if looks_like_conll([lines[k].rstrip(b"\r") for k in telling]) else None
+
+
 def refuse_conll(path, block: bytes) -> None:
-    """Refuse CoNLL, told by the beginning of a file, where plain text is read.
+    """Refuse CoNLL, told by the beginning of a file, where plain text is read and positions are those of its lines.
 
     Raises
     ------
     DataError
     """
-    lines = block[:_GLANCE].removeprefix(_BOM).split(b"\n")
-    telling = [k for k, line in enumerate(lines) if line.strip() and not line.startswith(b"#")][:2]
-    if looks_like_conll([lines[k].rstrip(b"\r") for k in telling]):
-        problem = "CoNLL, where plain text is expected; write its words, one sentence per line, between spaces"
-        raise DataError(path, telling[0] + 1, problem)
+    line = conll_line(block)
+    if line is not None:
+        raise DataError(path, line, "CoNLL, where plain text is expected; `aligntools conll` writes its words")
 
 
 def read_tags(path, column: str | int = "upos", format="auto", separator: bytes | None = None) -> Tokens:
@@ -218,6 +231,7 @@ def _read(path, format, separator, column, among):
         return _columns(path, lines, column)
     if format == "tagged":
         return parse_tagged(path, lines, 1, separator)
+    hint(path, b"".join(lines[:_SAMPLE]))
     return parse_text(lines, 1)
 
 
@@ -268,9 +282,14 @@ def looks_like_conll(lines: Sequence[bytes]) -> bool:
     fields = lines[0].split(b"\t")
     if len(fields) > 5:
         return bool(_ID.fullmatch(fields[0])) or all(line.count(b"\t") == len(COLUMNS) - 1 for line in lines)
-    # The same with spaces, which its reader will explain: two lines, so that no plain text is taken for it.
-    rows = [line.split() for line in lines]
-    return len(rows) == 2 and all(len(row) == 10 and row[0] == b"%d" % k for k, row in enumerate(rows, 1))
+    # The same with too few columns, or with spaces, which its reader will explain: two lines with ids, so that no plain
+    # text is taken for it.
+    rows = [line.split(b"\t") if len(fields) > 3 else line.split() for line in lines]
+    width = len(fields) if len(fields) > 3 else len(COLUMNS)
+    if len(rows) < 2 or any(len(row) != width for row in rows):
+        return False
+    ids = [row[0] for row in rows]
+    return ids == [b"1", b"2"] or (ids == [b"1", b"1"] and rows[0][6:7] in ([b"0"], [b"_"]))  # a sentence of one word
 
 
 def format_tagged(words: Sequence[bytes], offsets, tags: Sequence[bytes], separator: bytes = b"_") -> bytes:
@@ -307,6 +326,11 @@ def check_tags(text: Tokens, path: str) -> None:
         line = int(text.lines[np.searchsorted(text.offsets, k, "right") - 1])
         name = shown(text.tags[k].decode("utf-8", "replace"))
         raise DataError(path, line, f"the tag '{name}' is not UTF-8 (convert the file, for instance with iconv)")
+
+
+def format_words(words: Sequence[bytes], offsets) -> bytes:
+    """Write one sentence a line, as many words as there are: a space within one is written as a no-break space."""
+    return _joined(list(map(without_spaces, words)), offsets)
 
 
 def without_spaces(word: bytes) -> bytes:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.formats import files
+from aligntools.formats.conll_as_text import is_conll
 from aligntools.formats.disk_arrays import ArrayStore
 from aligntools.formats.numbered_text import LineSource, stream_numbered
 from aligntools.formats.stores import Store
@@ -94,8 +95,11 @@ class PartedCounts:
 
 
 def sources_in_parts(sources: Sequence[LineSource], workers: int) -> list[LineSource]:
-    """Cut plain files into ranges of lines; what is compressed, a pipe or in memory stays whole."""
-    plain = [s.lines is None and files.is_regular(s.name) and not files.compression(s.name) for s in sources]
+    """Cut plain files into ranges of lines; what is compressed, CoNLL, a pipe or in memory stays whole."""
+    plain = [
+        s.lines is None and files.is_regular(s.name) and not (files.compression(s.name) or is_conll(s.name))
+        for s in sources
+    ]
     total = sum(os.path.getsize(s.name) for s, cut in zip(sources, plain, strict=True) if cut)
     size = int(np.clip(total // max(JOBS, 4 * workers), FEWEST, MOST))
     parts = []
