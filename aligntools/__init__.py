@@ -69,6 +69,9 @@ if TYPE_CHECKING:
     from aligntools.api.tuning import tune as tune
     from aligntools.api.viewing import View as View
     from aligntools.api.viewing import view as view
+    from aligntools.api.word_classes import ClassList as ClassList
+    from aligntools.api.word_classes import read_classes as read_classes
+    from aligntools.api.word_classes import word_classes as word_classes
     from aligntools.ground.errors import AligntoolsError as AligntoolsError
     from aligntools.ground.errors import ClusterError as ClusterError
     from aligntools.ground.errors import DataError as DataError
@@ -107,6 +110,7 @@ _MODULES = {
     "api.tree_views": ("view_trees",),
     "api.tuning": ("tune",),
     "api.viewing": ("View", "view"),
+    "api.word_classes": ("ClassList", "read_classes", "word_classes"),
     "ground.errors": ("AligntoolsError", "ClusterError", "DataError", "ModelError", "ResourceError", "UsageProblem"),
 }  # fmt: skip
 _HOMES = {name: f"aligntools.{module}" for module, names in _MODULES.items() for name in names}

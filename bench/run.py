@@ -16,6 +16,7 @@ python bench/run.py mre --data DIR --pairs 20000
 python bench/run.py chains --treebanks DIR --peer-python PYTHON
 python bench/run.py induction --treebanks DIR
 python bench/run.py taggers --treebanks DIR --peer-python PYTHON
+python bench/run.py classes --data DIR --treebanks DIR
 python bench/run.py parsing --treebanks DIR
 python bench/run.py transfer --data DIR --treebanks DIR
 python bench/run.py contrastive --data DIR --peer-results FILE
@@ -66,6 +67,7 @@ COMMANDS = {
     "chains": "an EM iteration of tag induction, beside hmmlearn's",
     "induction": "tags induced by EM and by reconstruction",
     "taggers": "accuracy and speed of taggers, beside NLTK's",
+    "classes": "word classes of plain text as features of taggers and parsers of few sentences",
     "parsing": "parsers from treebanks: features, learning, inference, memory",
     "transfer": "parsers transferred from English, beside simpler ways and supervised ones",
     "contrastive": "AER of contrastive-align on every gold set, beside its base and the other aligners",

@@ -55,7 +55,11 @@ tag -m en.tagger S/en.conllu > tagged
 tag -m latent.tagger --viterbi S/en.txt > tagged.2
 conll S/en.conllu --to tagged > taken
 eval-tags S/en.conllu tagged > tags
-train-hmm --text S/de-en.en --states 6 -o em.hmm --estimator em
+train-hmm --text S/de-en.en --states 6 -o em.hmm --estimator em --save-classes classes --save-paths paths
+train-hmm --tagged S/en.conllu --latent 1 --classes classes -o classed.tagger
+train-parser --treebank S/en.conllu --iterations 5 --classes paths -o classed.parser
+tag -m classed.tagger S/en.txt --save-classes classes.2 > classed
+parse -m classed.parser classed > classed.trees
 train-hmm --text S/de-en.en --states 6 -o vb.hmm --estimator vb
 train-hmm --text S/de-en.en --states 6 -o mre.tags --estimator mre
 tag -m mre.tags S/en.txt > induced

@@ -7,7 +7,9 @@ from typing import TypeAlias
 import numpy as np
 
 from aligntools.api.texts import Sentence as Sentence
+from aligntools.formats.class_lists import ClassList, WordLookup, read_classes
 from aligntools.formats.conll import Conll
+from aligntools.formats.normal_forms import form_of, in_form
 from aligntools.formats.tagged import Tokens, parse_tagged, read_tags, read_words, sniff, tokens_of_conll
 from aligntools.formats.vocabulary import split_words
 from aligntools.ground.errors import DataError
@@ -120,3 +122,12 @@ def check_tags(text: object, tokens: Tokens) -> None:
         problem = f"{len(bare)} of {len(tags)} words have no tag (_), the first of them in this sentence"
         advice = "every word needs one; leave such sentences out"
         raise DataError(name, int(tokens.lines[sentence]), f"{problem}; {advice}")
+
+
+def lookup_of(classes: ClassList | PathLike | None, words: list[bytes]) -> WordLookup | None:
+    """Return what a model of these words keeps of a list of classes: in the words' normal form."""
+    if classes is None:
+        return None
+    given = classes if isinstance(classes, ClassList) else read_classes(os.fspath(classes))
+    own = in_form(given.words, form_of(words))[0]
+    return WordLookup.of(ClassList(own, given.classes, given.counts, given.paths))

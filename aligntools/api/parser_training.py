@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.annotated import IN_MEMORY, Annotated, Parsed, PathLike, as_bytes, read_annotated
+from aligntools.api.annotated import IN_MEMORY, Annotated, Parsed, PathLike, as_bytes, lookup_of, read_annotated
 from aligntools.api.engines import Where, engines_of, temporary_folder
 from aligntools.api.parsing import Parser, TagMap, mapped_tags
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.threads import pool_of
 from aligntools.api.treebanks import Treebank, read_treebanks
+from aligntools.formats.class_lists import ClassList
 from aligntools.formats.conll import Conll
 from aligntools.ground.engines import Advice
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
@@ -77,6 +78,7 @@ def train_parser(
     l2: float = _SETTINGS.l2,
     labels: bool = _SETTINGS.labels,
     features: Features = "full",
+    classes: "ClassList | PathLike | None" = None,
     projective: bool = _SETTINGS.projective,
     any_root: bool = _SETTINGS.any_root,
     min_count: int = _SETTINGS.min_count,
@@ -113,6 +115,8 @@ def train_parser(
         Learn labels too, where there are any.
     features : {"full", "prefixes", "delexicalized"}
         What edges are scored by: words and tags, word beginnings too, or tags alone.
+    classes : ClassList, str, path or None
+        Word classes of plain text (see `word_classes`), by which edges are scored too. The parser keeps them.
     projective : bool
         Learn over trees without crossing edges, or over all trees.
     any_root : bool
@@ -175,7 +179,7 @@ def train_parser(
     names = None if {*trees.labels} <= {b"_"} else trees.labels
     if names is None:
         settings = replace(settings, labels=False)
-    tell = reporter(progress)
+    tell, lookup = reporter(progress), lookup_of(classes, trees.words)
 
     def report(number: int, objective: float, _weights: npt.NDArray[np.float64]) -> None:
         tell(Step("train", number, figures={"stage": "train", "step": number, "objective": objective}))
@@ -184,7 +188,7 @@ def train_parser(
         try:
             model, found = train(
                 trees.words, mapped_tags(trees.tags, map), offsets, heads, names, settings, pool, report,
-                _checkpoint(checkpoint), {"column": column, "map": map}, parts,
+                _checkpoint(checkpoint), {"column": column, "map": map}, parts, lookup,
             )  # fmt: skip
         except NoSentences:
             problem = (

@@ -13,6 +13,7 @@ from aligntools.api.annotated import (
     as_bytes,
     check_tags,
     check_words,
+    lookup_of,
     read_annotated,
     read_untagged,
     tokens_of,
@@ -21,6 +22,7 @@ from aligntools.api.notebooks import ShownAsModel
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.tagged_sentences import TaggedSentence, TaggedSentences
 from aligntools.api.threads import pool_of
+from aligntools.formats.class_lists import ClassList
 from aligntools.formats.normal_forms import in_form
 from aligntools.tagging.settings import InductionSettings, TaggerSettings
 
@@ -207,6 +209,7 @@ def train_tagger(
     separator: str | bytes | None = None,
     latent: int = _SETTINGS.latent,
     members: int = _SETTINGS.members,
+    classes: "ClassList | PathLike | None" = None,
     iterations: int = _SETTINGS.iterations,
     seed: int = _SETTINGS.seed,
     threads: "int | Pool | None" = None,
@@ -232,6 +235,9 @@ def train_tagger(
         Largest number of substates of a tag; 1 is the plain bigram tagger.
     members : int
         Number of models.
+    classes : ClassList, str, path or None
+        Word classes of plain text (see `word_classes`): features of the words that training has not or seldom seen.
+        The tagger keeps them.
     iterations : int
         Iterations of EM in each round of splits.
     seed : int
@@ -268,13 +274,14 @@ def train_tagger(
     tokens, tell = read_annotated(text, column, format, as_bytes(separator)), reporter(progress)
     check_words(text, tokens)
     check_tags(text, tokens)
+    lookup = lookup_of(classes, tokens.words)
     names = ("member", "split", "iteration", "states", "log_likelihood")
 
     def report(*figures: float) -> None:
         tell(Step("em", figures=dict(zip(names, figures, strict=True))))
 
     with pool_of(threads) as pool:
-        model = train_supervised(tokens.words, tokens.offsets, tokens.tags or [], pool, settings, report)
+        model = train_supervised(tokens.words, tokens.offsets, tokens.tags or [], pool, settings, report, lookup)
     tagger = Tagger(replace(model, settings=model.settings | {"column": column}))
     sizes = {"words": len(tokens.words), "tags": len(tagger.tags), "states": tagger.n_states, "models": tagger.n_models}
     tell(Step("trained", figures=sizes))

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections import Counter
 from functools import partial
 
 import click
@@ -34,6 +35,8 @@ SENTENCES = ("split", "lines")
     click.option("--keep", type=options.Column(), multiple=True, metavar="upos|xpos|feats",
                  help="Leave this column of CoNLL as it is, where UPOS, XPOS and FEATS are emptied otherwise. May be"
                       " given several times."),
+    click.option("--save-classes", metavar="FILE", type=options.WRITTEN,
+                 help="Also write each word with each of its tags and how often it got it, between tabs."),
     serving.unbuffered,
 )  # fmt: skip
 @options.group(
@@ -54,8 +57,8 @@ SENTENCES = ("split", "lines")
 @engine_options.group
 @options.group("Resources and messages", options.verify, options.threads, options.verbosity)
 def command(
-    texts, model, output, to, format, column, separator, keep, unbuffered, tokenize, language, sentences, posterior,
-    verify, threads, quiet, verbose, tmpdir, **where,
+    texts, model, output, to, format, column, separator, keep, save_classes, unbuffered, tokenize, language, sentences,
+    posterior, verify, threads, quiet, verbose, tmpdir, **where,
 ):  # fmt: skip
     """Tag text: one line out per line in, or CoNLL with one column filled in.
 
@@ -73,6 +76,7 @@ def command(
     from aligntools.api.annotating_blocks import annotated, parts_of
     from aligntools.api.tagging import PART, Tagger
     from aligntools.api.threads import pool_of
+    from aligntools.api.word_classes import Counts, list_of
     from aligntools.formats import files
     from aligntools.formats.conll import column_place
     from aligntools.formats.raw_text import stream_raw
@@ -89,16 +93,18 @@ def command(
     lines = reporting.Lines(not quiet)
     began, words, turned, unanswered = time.perf_counter(), 0, 0, serving.Unanswered()
 
-    how = {"decoder": "posterior" if posterior else "viterbi"}, (to, column, separator, keep)
+    how = {"decoder": "posterior" if posterior else "viterbi"}, (to, column, separator, keep), save_classes is not None
+    counts: Counts = Counter()
 
     def take(found):
         nonlocal words, turned
         written, *figures = found
         words, turned = words + figures[0], turned + figures[1]
+        counts.update(figures[2])
         return written
 
     def answered(text):
-        return take(_tag({**how[0], "remember": False}, how[1], tagger, text, pool))
+        return take(_tag({**how[0], "remember": False}, *how[1:], tagger, text, pool))
 
     with (
         pool_of(threads) as pool,
@@ -119,6 +125,8 @@ def command(
                 out.write(take(found))
                 out.flush()
                 lines.tell(f"{words} words tagged")
+        if save_classes:
+            list_of(counts).save(save_classes)
         if not quiet:
             unanswered.tell()
             notices.tell_turned(turned, "tagger")
@@ -136,7 +144,9 @@ def _check(unbuffered, tokenize, format):
         raise UsageProblem(f"--{others[0]} goes with --tokenize")
 
 
-def _tag(how, writing, tagger, text, pool):
-    """Return a part of a text with its tags, how many words it has, and how many were turned."""
+def _tag(how, writing, counting, tagger, text, pool):
+    """Return a part of a text with its tags, how many words it has and were turned, and how often each had each tag."""
+    from aligntools.api.word_classes import counts_of
+
     found = tagger.tag_text(text, **how, threads=pool)
-    return found.format(*writing), len(found.ids), found.turned
+    return found.format(*writing), len(found.ids), found.turned, counts_of(found) if counting else {}

@@ -16,8 +16,8 @@ USES = {
     "parallel text": {"source", "target", "joint_file", "estimator", "iterations", "mre_iterations", "agreement",
                       "look_alike", "views", "case_sensitive", "input_format"},
     "--text": {"text", "format", "separator", "estimator", "iterations", "mre_iterations", "states", "restarts",
-               "tolerance", "transition_prior", "emission_prior", "stop"},
-    "--tagged": {"tagged", "format", "separator", "column", "latent", "members", "iterations"},
+               "tolerance", "transition_prior", "emission_prior", "stop", "save_classes", "save_paths"},
+    "--tagged": {"tagged", "format", "separator", "column", "latent", "members", "iterations", "classes"},
 }  # fmt: skip
 COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
 
@@ -65,6 +65,7 @@ COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
                     help="Largest number of substates of a tag; 1 is the plain bigram tagger."),
     options.setting("--members", of=TaggerSettings, metavar="N",
                     help="Number of models with different seeds that tag together."),
+    training.classes,
 )  # fmt: skip
 @options.group(
     "Induced tags (--text)",
@@ -79,6 +80,11 @@ COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
                     help="Dirichlet prior of the emissions.  [default: 0 for em, 0.1 for vb]"),
     click.option("--stop/--no-stop", default=InductionSettings.stop, show_default=True,
                  help="Whether the end of a sentence is part of the model."),
+    click.option("--save-classes", metavar="FILE", type=options.WRITTEN,
+                 help="Write each word with its tag and how often it occurs, between tabs."),
+    click.option("--save-paths", metavar="FILE", type=options.WRITTEN,
+                 help="Write the words with their tags as paths in a tree of the tags, strings of bits whose beginnings"
+                      " are larger classes, as programs of Brown clustering do: path, word and count between tabs."),
 )  # fmt: skip
 @options.group("Resources and messages", training.log_json, options.threads, options.seed, options.verbosity)
 def command(**o):
@@ -129,14 +135,16 @@ def _train(o, chosen, log):
         )
 
     steps = training.Steps(o["verbose"], log, describe, o["quiet"])
-    names = ("column", "latent", "members")
+    names = ("column", "latent", "members", "classes")
     train_tagger(o["tagged"], **chosen, **{n: o[n] for n in names}, progress=steps).save(o["output"])
     return "{words} words, {tags} tags, {states} states, {models} models".format(**steps.result)
 
 
 def _induce(o, chosen, log):
     """Induce tags; return what to say in the end."""
+    from aligntools.api.annotated import check_words, read_untagged
     from aligntools.api.tagging import induce_tags
+    from aligntools.api.word_classes import word_classes
 
     def describe(step):
         f = step.figures
@@ -148,9 +156,14 @@ def _induce(o, chosen, log):
 
     steps = training.Steps(True, log, describe, o["quiet"])
     names = ("states", "tolerance", "transition_prior", "emission_prior", "restarts", "stop")
-    tagger = induce_tags(
-        o["text"], **chosen, **{n: o[n] for n in names}, estimator=o["estimator"] or "em", progress=steps
-    )
+    text, wanted = o["text"], {False: o["save_classes"], True: o["save_paths"]}
+    if any(wanted.values()):  # it is read once: it may be standard input
+        text = read_untagged(text, o["format"], o["separator"])
+        check_words(o["text"], text)
+    tagger = induce_tags(text, **chosen, **{n: o[n] for n in names}, estimator=o["estimator"] or "em", progress=steps)
+    for paths, path in wanted.items():
+        if path:
+            word_classes(text, tagger, paths=paths, threads=o["threads"]).save(path)
     tagger.save(o["output"])
     kept = "; kept restart {}".format(steps.result["restart"] + 1) if o["restarts"] > 1 else ""
     return "{words} words, {types} different, {states} states".format(**steps.result) + kept if o["verbose"] else None

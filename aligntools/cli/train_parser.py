@@ -39,7 +39,7 @@ COMMON = {"output", "log_json", "threads", "quiet", "verbose"}
     options.setting("--max-length", of=ParserSettings, metavar="N", help="Leave out longer sentences; those of over"
                     f" {InducedParserSettings.max_length} words with --unsupervised, if this is not given."),
 )  # fmt: skip
-@options.group("Model", *training.parser_model)
+@options.group("Model", *training.parser_model, training.classes)
 @options.group(
     "Training",
     options.setting("--l2", of=ParserSettings, metavar="X",

@@ -38,6 +38,11 @@ tag_map = click.option(
     "--map", type=click.Choice(MAPS), default="none", show_default=True,
     help="Map tags to the 12 universal ones: from UPOS, or from the tags of the Penn Treebank.",
 )  # fmt: skip
+classes = click.option(
+    "--classes", metavar="FILE",
+    help="Word classes learned from plain text (train-hmm --save-paths, or Brown clusters), as features beside words"
+         " and tags; the model keeps them. For treebanks of few sentences.",
+)  # fmt: skip
 #: What edges are scored by and which trees there are, for all trainers of parsers.
 parser_model = (
     click.option("--features", type=click.Choice(FEATURES), default=LearningSettings.features, show_default=True,

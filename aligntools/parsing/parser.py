@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from aligntools.formats.class_lists import WordLookup
 from aligntools.formats.conll import column_place
 from aligntools.formats.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
 from aligntools.formats.normal_forms import NormalForm, form_of
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.features.space import EncodedSentences, FeatureSpace, compile_templates
+from aligntools.parsing.features.space import FIRST_LAYERS, EncodedSentences, FeatureSpace, layers_of
 from aligntools.parsing.features.vocabularies import Vocabularies
 from aligntools.parsing.labels import TEMPLATES, Labeler
 from aligntools.parsing.settings import LONGEST, MAPS, LearningSettings, TreeConstraints
@@ -130,11 +131,16 @@ class ParserModel:
             "bins": list(self.space.bins),
             "labels": self.labeler is not None,
         }
+        classes = self.vocabularies.classes
+        if classes is not None:
+            header["classes"] = True
         places = np.flatnonzero(self.weights).astype(np.int32)
         arrays = {"places": places, "weights": self.weights[places].astype(np.float32)}
         for name in ("words", "tags", "prefixes"):
             part = getattr(self.vocabularies, name)
             arrays[f"{name}.blob"], arrays[f"{name}.starts"] = part.blob, part.starts
+        if classes is not None:
+            arrays |= classes.arrays("classes")
         if self.labeler is not None:
             if self.labeler.templates != TEMPLATES:
                 header["label_templates"] = list(self.labeler.templates)
@@ -165,7 +171,12 @@ def _checked(header, arrays):
         raise ValueError("bits")
     space = FeatureSpace(header["templates"], header["bits"], header["bins"])
     names = ("words", "tags", "prefixes")
-    vocabularies = Vocabularies(*(hold_vocabulary(arrays, f"{n}.blob", f"{n}.starts", text=False) for n in names))
+    classes = WordLookup.from_arrays(arrays, "classes") if header.get("classes") else None
+    templates = tuple(header.get("label_templates", TEMPLATES))
+    if classes is None and layers_of((*space.templates, *templates)) > FIRST_LAYERS:
+        raise ValueError("templates of classes, and no classes")
+    own = (hold_vocabulary(arrays, f"{n}.blob", f"{n}.starts", text=False) for n in names)
+    vocabularies = Vocabularies(*own, classes)
     size = (len(arrays["places"]),)
     places = hold(arrays, "places", size, np.int32, 0, space.size - 1)
     if np.any(places[1:] <= places[:-1]):
@@ -175,10 +186,8 @@ def _checked(header, arrays):
     labeler = None
     if header["labels"]:
         own = {k.removeprefix("labeler."): a for k, a in arrays.items() if k.startswith("labeler.")}
-        templates = tuple(header.get("label_templates", TEMPLATES))
         if not templates:
             raise ValueError("label_templates")
-        compile_templates(templates)
         labeler = Labeler.from_arrays(own, templates)
     trees, settings = TreeConstraints(**header["trees"]), header["settings"]
     if not isinstance(settings, dict) or not all(isinstance(given, bool) for given in asdict(trees).values()):

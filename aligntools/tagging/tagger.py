@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from aligntools.formats.class_lists import WordLookup
 from aligntools.formats.conll import column_place
 from aligntools.formats.modelfile import fitting, hold, hold_offsets, read_model, write_model
 from aligntools.formats.normal_forms import NormalForm, form_of
@@ -233,6 +234,9 @@ class TaggerModel:
             "unknown.weights": self.unknown.weights, "unknown.ptr": self.unknown.ptr,
             "unknown.states": self.unknown.states, "unknown.shares": self.unknown.shares,
         }  # fmt: skip
+        if self.unknown.classes is not None:
+            header["word_classes"] = True
+            arrays |= self.unknown.classes.arrays("word_classes")
         encoded = [name.encode("utf-8", "surrogateescape") for name in self.unknown.features]
         signatures = [name.encode("utf-8", "surrogateescape") for name in self.classes.numbers]
         for name, words in (("words", self.words), ("features", encoded), ("signatures", signatures)):
@@ -334,7 +338,8 @@ def _assemble(header, arrays):
     ptr = hold_offsets(arrays, "unknown.ptr", len(words), len(states))
     shares = hold(arrays, "unknown.shares", (len(states),), np.float32, 0)
     known = {text_of(w): n for n, w in enumerate(words)}
-    unknown = UnknownWords({f: n for n, f in enumerate(features)}, weights, known, ptr, states, shares)
+    word_classes = WordLookup.from_arrays(arrays, "word_classes") if header.get("word_classes") else None
+    unknown = UnknownWords({f: n for n, f in enumerate(features)}, weights, known, ptr, states, shares, word_classes)
     all_ = [
         _member(n, arrays, candidates, n_groups, len(parents), n_tags if anonymous else None)
         for n in range(header["members"] + bool(header["coarse"]))

@@ -177,3 +177,14 @@ def test_options_of_raw_text_go_together(model, options, message):
 def test_the_missing_tokenizer_is_named(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "sacremoses", None)
     fails(run("tag", "-m", model, "--tokenize"), "pip install 'aligntools[tokenize]'", status=2)
+
+
+@pytest.mark.parametrize("more", [(), ("--workers", 1), ("--unbuffered",)])
+def test_the_tags_of_each_word_are_counted(model, samples, tmp_path, more):
+    done = run("tag", "-m", model, samples / "en.txt", "--save-classes", tmp_path / "classes", *more)
+    assert done.returncode == 0, done.stderr
+    expected = {}
+    for token in done.stdout.decode().split():
+        expected[tuple(token.rsplit("_", 1))] = expected.get(tuple(token.rsplit("_", 1)), 0) + 1
+    rows = [line.split("\t") for line in (tmp_path / "classes").read_text().splitlines()]
+    assert {(word, tag): int(count) for word, tag, count in rows} == expected

@@ -1,5 +1,6 @@
 """train-hmm: three kinds of models, what it prints, and options that contradict each other."""
 
+import gzip
 import json
 
 import pytest
@@ -226,3 +227,20 @@ def test_an_empty_file_is_named(tmp_path, way):
     done = run("train-hmm", "-q", way, tmp_path / "empty", "-o", tmp_path / "out")
     fails(done, f"{tmp_path / 'empty'}: has no words to learn from")
     assert not (tmp_path / "out").exists()
+
+
+def test_classes_come_out_as_a_list_and_as_paths_and_go_into_a_tagger(samples, folder):
+    classes, paths, model = folder / "classes", folder / "paths.gz", folder / "induced"
+    done = run("train-hmm", "-q", "--text", "-", "--states", 5, "--iterations", 5, "-o", model,
+               "--save-classes", classes, "--save-paths", paths, stdin=(samples / "en.txt").read_bytes())  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("\t") for line in classes.read_text().splitlines()]
+    assert {row[1] for row in rows} <= set("01234")
+    assert sum(int(row[2]) for row in rows) == len((samples / "en.txt").read_text().split())
+    bits = [line.split("\t") for line in gzip.decompress(paths.read_bytes()).decode().splitlines()]
+    assert {row[1]: row[2] for row in bits} == {row[0]: row[2] for row in rows}
+    assert [row[0] for row in bits] == sorted(row[0] for row in bits)
+    tagger = ("train-hmm", "-q", "--tagged", samples / "en.tagged", "--latent", 1, "-o", folder / "classed")
+    assert run(*tagger, "--classes", paths).returncode == 0
+    fails(run(*tagger, "--classes", samples / "en.txt"), "en.txt:1: ", "has 1 fields")
+    fails(run("train-hmm", "--text", samples / "en.txt", "--classes", paths, "-o", "x"), "does not go with", status=2)

@@ -13,16 +13,16 @@ from tests import naive_parsing as naive
 LENGTHS = [4, 0, 1, 9, 6]
 
 
-def some_sentences(seed=0, lengths=LENGTHS, tags=4):
+def some_sentences(seed=0, lengths=LENGTHS, tags=4, classes=()):
     """Return sentences and, for each, its layers by letter, as the naive version takes them."""
     rng = np.random.default_rng(seed)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    ids = [rng.integers(-1, n, offsets[-1]).astype(np.int32) for n in (6, tags, 5)]
+    ids = [rng.integers(-1, n, offsets[-1]).astype(np.int32) for n in (6, tags, 5, *classes)]
     sentences = EncodedSentences.from_ids(offsets, *ids)
     texts = []
     for a, b in itertools.pairwise(offsets.tolist()):
         part = [["root", *(max(v, 0) for v in values[a:b].tolist())] for values in ids]  # -1 and 0 are both unknown
-        texts.append(dict(zip(features.LAYERS, part, strict=True)))
+        texts.append(dict(zip(features.LAYERS[: len(ids)], part, strict=True)))
     return sentences, texts
 
 
@@ -34,11 +34,11 @@ def edges_of(sentences):
                 yield int(sentences.edges[s]) + (m - 1) * (n + 1) + h, s, h, m
 
 
-@pytest.mark.parametrize("name", ["full", "prefixes", "delexicalized"])
+@pytest.mark.parametrize("name", ["full", "prefixes", "delexicalized", "classes"])
 def test_every_edge_has_the_features_that_its_text_has(name):
     """As many weights as features, and each feature has its own weight, the same one in every edge."""
-    templates = features.SETS[name]
-    sentences, texts = some_sentences(0, [4, 0, 1, 7])
+    templates = features.CLASSES + features.PATHS if name == "classes" else features.SETS[name]
+    sentences, texts = some_sentences(0, [4, 0, 1, 7], classes=(3, 3) if name == "classes" else ())
     space = FeatureSpace(templates, [16] * len(templates))  # so large that nothing collides here
     numbers, gradient = {}, np.zeros(space.size)
     for place, s, h, m in edges_of(sentences):

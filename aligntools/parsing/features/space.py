@@ -1,9 +1,10 @@
 """Features of edges: templates after McDonald, Crammer & Pereira (2005), and the weights that they have.
 
 A template is text: what it looks at on the head's side, ``|``, what on the modifier's. ``w`` is the word, ``p`` the
-tag, ``x`` the word's first letters; ``p+1`` the next word's tag. A template with ``[p]`` in the place of ``|`` stands
-once for each tag that occurs between the two. Every feature comes with the direction of the edge, and with the
-direction and the distance in bins. No feature is ever text: see `kernels_features`.
+tag, ``x`` the word's first letters; ``p+1`` the next word's tag. Where a parser has word classes, ``c`` is the word's
+class, ``f`` the first 4 bits of its path. A template with ``[p]`` in the place of ``|`` stands once for each tag that
+occurs between the two. Every feature comes with the direction of the edge, and with the direction and the distance in
+bins. No feature is ever text: see `kernels_features`.
 """
 
 import hashlib
@@ -12,12 +13,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from aligntools.formats.class_lists import WordLookup
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.parsing.features import kernels_features as kernels
 from aligntools.parsing.trees.inference import BLOCKS, edge_offsets
 
-#: Layers that templates can name, in the order of the arrays.
-LAYERS = "wpx"
+#: Layers that templates can name, in the order of the arrays; the first ones are always there.
+LAYERS = "wpxcf"
+FIRST_LAYERS = 3
 #: Special values of every layer, below the ids of words, tags and prefixes: a word that is not in the vocabulary,
 #: and the root. Vocabularies count from 1, so ids are stored with `SHIFT` added.
 UNKNOWN, ROOT, SHIFT = 0, 1, 1
@@ -31,6 +34,9 @@ TAGS = (
 )  # fmt: skip
 WORDS = ("w p |", "w |", "| w p", "| w", "w p | w p", "p | w p", "w | w p", "w p | p", "w p | w", "w | w")
 PREFIXES = ("x p |", "| x p", "x p | x p", "p | x p", "x p | p", "x | x")
+#: With word classes, and where these are paths in a tree (after Koo, Carreras & Collins 2008).
+CLASSES = ("c p | p", "p | c p", "c p | c p")
+PATHS = ("f p | p", "p | f p", "f p | f p")
 SETS = {"full": TAGS + WORDS, "delexicalized": TAGS, "prefixes": TAGS + WORDS + PREFIXES}
 
 #: Least distance of each bin.
@@ -86,6 +92,12 @@ def compile_templates(templates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     )
 
 
+def layers_of(templates) -> int:
+    """Return how many layers sentences need to have for templates; ValueError when one does not read as a template."""
+    sides, between, _ = compile_templates(templates)
+    return 1 + max(int(sides.max(initial=0)) // kernels.ATOM, int(between.max(initial=0)))
+
+
 @dataclass(frozen=True)
 class EncodedSentences:
     """Sentences as features see them.
@@ -94,7 +106,7 @@ class EncodedSentences:
     ----------
     offsets : int64 [sentences + 1]
         Over words.
-    layers : int32 [len(LAYERS), words + sentences]
+    layers : int32 [FIRST_LAYERS or len(LAYERS), words + sentences]
         Each sentence's root, then its words; see `positions`.
     """
 
@@ -109,7 +121,8 @@ class EncodedSentences:
         set_(self, "lengths", np.diff(self.offsets))
         set_(self, "starts", self.offsets[:-1] - self.offsets[0] + np.arange(len(self.offsets) - 1))
         set_(self, "edges", edge_offsets(self.offsets))
-        if self.layers.shape != (len(LAYERS), self.offsets[-1] - self.offsets[0] + len(self)):
+        positions = int(self.offsets[-1] - self.offsets[0]) + len(self)
+        if self.layers.shape not in ((FIRST_LAYERS, positions), (len(LAYERS), positions)):
             raise ValueError(
                 f"layers of shape {self.layers.shape} for {self.offsets[-1]} words in {len(self)} sentences"
             )
@@ -119,10 +132,10 @@ class EncodedSentences:
 
     @classmethod
     def from_ids(cls, offsets, *ids):
-        """Take ids of words, tags and prefixes (int32 [words], -1 or 0 unknown, as vocabularies give them)."""
+        """Take ids of words, tags and prefixes, and of classes (int32 [words], -1 or 0 unknown, as vocabularies do)."""
         offsets = np.ascontiguousarray(offsets, np.int64)
         lengths = np.diff(offsets)
-        layers = np.full((len(LAYERS), int(offsets[-1] - offsets[0]) + len(lengths)), ROOT, np.int32)
+        layers = np.full((len(ids), int(offsets[-1] - offsets[0]) + len(lengths)), ROOT, np.int32)
         words = np.arange(lengths.sum()) + np.repeat(np.arange(1, len(lengths) + 1), lengths)
         for layer, values in zip(layers, ids, strict=True):
             layer[words] = np.where(values > 0, values + SHIFT, UNKNOWN)
@@ -135,11 +148,12 @@ class EncodedSentences:
         return EncodedSentences(self.offsets[begin : end + 1] - self.offsets[begin], layers)
 
 
-def templates_of(name: str) -> tuple[str, ...]:
-    """Return the templates of a set by its name; ValueError if there is none."""
+def templates_of(name: str, classes: WordLookup | None = None) -> tuple[str, ...]:
+    """Return the templates of a set by its name, and those of classes; ValueError if there is no such set."""
     if name not in SETS:
         raise ValueError(f"there is no set of features '{name}'; choose one of {', '.join(SETS)}")
-    return SETS[name]
+    own = () if classes is None else CLASSES + (PATHS if classes.paths else ())
+    return SETS[name] + tuple(t for t in own if name != "delexicalized" or "w" not in t)
 
 
 class FeatureSpace:

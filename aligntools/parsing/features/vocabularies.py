@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aligntools.formats.class_lists import SHORT, WordLookup
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.parsing.features.space import EncodedSentences
 
@@ -39,25 +40,33 @@ class Vocabularies:
     ----------
     words, tags, prefixes : Vocabulary
         Of normalized words, of tags, of normalized words' prefixes.
+    classes : WordLookup or None
+        Of words as they are.
     """
 
     words: Vocabulary
     tags: Vocabulary
     prefixes: Vocabulary
+    classes: WordLookup | None = None
 
     @classmethod
-    def of(cls, words: Sequence[bytes], tags: Sequence[bytes], least: int = 2) -> "Vocabularies":
+    def of(
+        cls, words: Sequence[bytes], tags: Sequence[bytes], least: int = 2, classes: WordLookup | None = None
+    ) -> "Vocabularies":
         """Number words and prefixes that occur at least ``least`` times, and all tags.
 
         What is rarer is unknown in training too, so that there are weights for what is unknown later.
         """
         words = normalized(words)
-        return cls(vocabulary(words, least), vocabulary(tags), vocabulary(prefixes(words), least))
+        return cls(vocabulary(words, least), vocabulary(tags), vocabulary(prefixes(words), least), classes)
 
     def sentences(self, words: Sequence[bytes], tags: Sequence[bytes], offsets) -> EncodedSentences:
         """Return sentences as features see them."""
         if not len(words) == len(tags) == offsets[-1] - offsets[0]:
             raise ValueError(f"{len(words)} words, {len(tags)} tags and offsets up to {offsets[-1] - offsets[0]}")
-        words = normalized(words)
-        ids = self.words.ids(words), self.tags.ids(tags), self.prefixes.ids(prefixes(words))
+        forms = normalized(words)
+        ids = [self.words.ids(forms), self.tags.ids(tags), self.prefixes.ids(prefixes(forms))]
+        if self.classes is not None:
+            own = self.classes.find(words)
+            ids += [own, self.classes.shortened(SHORT)[own]]
         return EncodedSentences.from_ids(offsets, *ids)

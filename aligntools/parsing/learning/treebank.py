@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from aligntools.formats.class_lists import WordLookup
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.space import templates_of
 from aligntools.parsing.features.vocabularies import Vocabularies
@@ -58,6 +59,7 @@ def train(
     checkpoint: Checkpoint | None = None,
     about: dict[str, Any] | None = None,
     parts: InParts | None = None,
+    classes: WordLookup | None = None,
 ) -> tuple[ParserModel, TrainingReport]:
     """Train a parser from sentences with trees, by maximum conditional likelihood.
 
@@ -80,6 +82,8 @@ def train(
         Kept in the model with the settings.
     parts : InParts, optional
         Does the training by jobs over files, with the same result.
+    classes : WordLookup, optional
+        Word classes as features; kept in the model.
 
     Raises
     ------
@@ -102,10 +106,10 @@ def train(
     words, within = chosen(list(words), offsets, keep)
     tags = chosen(list(tags), offsets, keep)[0]
     trees = chosen(found.heads, offsets, keep)[0]
-    vocabularies = Vocabularies.of(words, tags, settings.min_count)
+    vocabularies = Vocabularies.of(words, tags, settings.min_count, classes)
     sentences = vocabularies.sentences(words, tags, within)
     place = parts or training.InMemory(pool)
-    space = place.fitted(templates_of(settings.features), sentences, settings.bits)
+    space = place.fitted(templates_of(settings.features, classes), sentences, settings.bits)
     objective = place.objective(space, [training.TreeLoss(sentences, trees, settings.trees)], settings.l2)
     minimize: training.Minimize = training.minimize
     if checkpoint is not None:

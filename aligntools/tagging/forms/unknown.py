@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from aligntools.formats.class_lists import MEDIUM, SHORT, WordLookup
 from aligntools.ground.lbfgs import minimize
 
 #: Longest prefix and suffix that are features, in characters.
@@ -83,6 +84,20 @@ def form_features(word: str) -> list[str]:
     return found
 
 
+def features_of(words: Sequence[str], classes: WordLookup | None) -> list[list[str]]:
+    """Return the features of words: of their letters, and of their classes where these are known."""
+    found = [form_features(word) for word in words]
+    if classes is not None:
+        ids = classes.find([word.encode("utf-8", "surrogateescape") for word in words])
+        names = [text_of(name) for name in classes.names.encoded()]
+        for features, k in zip(found, ids.tolist(), strict=True):
+            if k:
+                features.append("k:" + names[k])
+                if classes.paths:
+                    features += [f"k{bits}:{names[k][:bits]}" for bits in (SHORT, MEDIUM)]
+    return found
+
+
 def relatives(word: str, known: dict[str, int]) -> list[tuple[int, str]]:
     """Return the known words that a word resembles: (relation, number in RELATIONS; the word)."""
     found = []
@@ -121,6 +136,8 @@ class UnknownWords:
     shares : float32
         ``p(state | word)`` of known words, where it is not small: word ``w`` is often enough in
         ``states[ptr[w]:ptr[w + 1]]``.
+    classes : WordLookup or None
+        Classes of words, known or not, which are features too.
     """
 
     features: dict[str, int]
@@ -129,6 +146,7 @@ class UnknownWords:
     ptr: np.ndarray
     states: np.ndarray
     shares: np.ndarray
+    classes: WordLookup | None = None
 
     @property
     def n_states(self) -> int:
@@ -144,6 +162,7 @@ class UnknownWords:
         l2: float = 2.0,
         cutoff: int = 2,
         iterations: int = 100,
+        classes: WordLookup | None = None,
     ) -> "UnknownWords":
         """Learn from the words of a text.
 
@@ -161,6 +180,7 @@ class UnknownWords:
             Features of fewer rare words are left out.
         iterations : int
             Of L-BFGS.
+        classes : WordLookup or None
         """
         counts = np.asarray(counts, np.float64)
         n_states = counts.shape[1]
@@ -173,7 +193,7 @@ class UnknownWords:
         chosen = np.flatnonzero((totals > 0) & (totals <= rare))
         if not len(chosen):
             chosen = np.flatnonzero(totals > 0)
-        found = [form_features(texts[n]) for n in chosen]
+        found = features_of([texts[n] for n in chosen], classes)
         frequency: dict[str, int] = {}
         for names in found:
             for name in names:
@@ -183,7 +203,7 @@ class UnknownWords:
         features = {name: n for n, name in enumerate(kept[:room])}
         rows = len(features) + len(RELATIONS) * n_states
         likely = shares[shares > SMALL].astype(np.float32)
-        model = cls(features, np.zeros((rows, n_states), np.float32), known, ptr, states, likely)
+        model = cls(features, np.zeros((rows, n_states), np.float32), known, ptr, states, likely, classes)
         if len(chosen) and n_states > 1:
             weights = model._fitted([texts[n] for n in chosen], found, shares[chosen], l2, iterations)
             return replace(model, weights=weights)
@@ -247,7 +267,7 @@ class UnknownWords:
 
     def _batch(self, words):
         texts = [text_of(w) for w in words]
-        ptr, columns, values = self._design(texts, [form_features(t) for t in texts])
+        ptr, columns, values = self._design(texts, features_of(texts, self.classes))
         scores = np.zeros((len(words), self.n_states))
         some = np.flatnonzero(np.diff(ptr) > 0)
         if len(some):

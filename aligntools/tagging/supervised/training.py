@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from aligntools.formats.class_lists import WordLookup
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.decoding import CandidateChain, TagCandidates
@@ -26,6 +27,7 @@ def train_supervised(
     pool: Pool,
     settings: TaggerSettings | None = None,
     report: Callable[[int, int, int, int, float], None] | None = None,
+    classes: WordLookup | None = None,
 ) -> TaggerModel:
     """Train a tagger on a tagged text.
 
@@ -37,6 +39,8 @@ def train_supervised(
     settings : TaggerSettings or None
     report : callable or None
         Called with (member, round of splits, iteration, states, log-likelihood) after each iteration of EM.
+    classes : WordLookup or None
+        Word classes as features of unknown and rare words; kept in the model.
 
     Raises
     ------
@@ -49,22 +53,22 @@ def train_supervised(
     report = report or (lambda *_: None)
     text = TaggedCorpus.of(words, offsets, tags)
     counts = text.word_counts()
-    unknown = UnknownWords.learn(text.words, counts, rare=settings.rare)
-    classes = WordClasses.of(text.words)
+    unknown = UnknownWords.learn(text.words, counts, rare=settings.rare, classes=classes)
+    looks = WordClasses.of(text.words)
     smoothing = settings.smoothing
     candidates, shares, pair_shares = _candidates(text, counts, unknown, smoothing.words)
     del counts
-    plain = _member(substates.counted(text), text, shares, pair_shares, classes, candidates, smoothing)
+    plain = _member(substates.counted(text), text, shares, pair_shares, looks, candidates, smoothing)
     members = []
     for n in range(settings.members if settings.latent > 1 else 0):
         states = substates.train(
-            text, pair_shares, classes, smoothing, settings.latent, pool, np.random.default_rng([settings.seed, n]),
+            text, pair_shares, looks, smoothing, settings.latent, pool, np.random.default_rng([settings.seed, n]),
             settings.iterations, settings.noise, settings.merging, lambda *figures, n=n: report(n, *figures),
         )  # fmt: skip
-        members.append(_member(states, text, shares, pair_shares, classes, candidates, smoothing))
+        members.append(_member(states, text, shares, pair_shares, looks, candidates, smoothing))
     names = [name.decode("utf-8", "surrogateescape") for name in text.names]
     return TaggerModel(
-        names, text.words, candidates, members or [plain], plain if members else None, unknown, classes,
+        names, text.words, candidates, members or [plain], plain if members else None, unknown, looks,
         settings=asdict(settings),
     )  # fmt: skip
 
