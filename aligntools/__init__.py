@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from aligntools.api.model_views import view_model as view_model
     from aligntools.api.parser_induction import induce_parser as induce_parser
     from aligntools.api.parser_training import train_parser as train_parser
-    from aligntools.api.parser_training import transfer_parser as transfer_parser
+    from aligntools.api.parser_transfer import transfer_parser as transfer_parser
     from aligntools.api.parsing import Parse as Parse
     from aligntools.api.parsing import Parser as Parser
     from aligntools.api.pieces import links_to_pieces as links_to_pieces
@@ -95,7 +95,8 @@ _MODULES = {
     "api.loading": ("load",),
     "api.model_views": ("view_model",),
     "api.parser_induction": ("induce_parser",),
-    "api.parser_training": ("train_parser", "transfer_parser"),
+    "api.parser_training": ("train_parser",),
+    "api.parser_transfer": ("transfer_parser",),
     "api.parsing": ("Parse", "Parser"),
     "api.priors": ("read_priors", "write_priors"),
     "api.pieces": ("links_to_pieces", "links_to_words"),

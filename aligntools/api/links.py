@@ -430,3 +430,25 @@ def count_priors(
     counter = PriorCounter()
     counter.add(bitext, *both)
     return counter.finish()
+
+
+def check_fit(
+    links: "Links",
+    source_lengths: npt.NDArray[np.int64],
+    target_lengths: npt.NDArray[np.int64],
+    name: object,
+    index_base: int,
+) -> None:
+    """Raise DataError where a link points past its sentence, and say so where the links are of the other direction."""
+    from aligntools.formats.pharaoh import check_range
+
+    lengths = source_lengths, target_lengths
+    try:
+        check_range(links, *lengths, path=name, index_base=index_base)
+    except DataError as error:
+        try:
+            check_range(links.inverted(), *lengths, path=name, index_base=index_base)
+        except DataError:
+            raise error from None
+        problem = error.problem.partition(" (")[0]
+        raise DataError(name, error.line, f"{problem}; with the sides exchanged all links fit: see --reverse") from None

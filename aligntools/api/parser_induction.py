@@ -12,7 +12,7 @@ from aligntools.parsing.unsupervised.settings import InducedParserSettings
 
 if TYPE_CHECKING:
     from aligntools.api.annotated import PathLike
-    from aligntools.api.parser_training import TaggedInput
+    from aligntools.api.parser_transfer import TaggedInput
     from aligntools.ground.parallel import Pool
 
 _SETTINGS = InducedParserSettings()

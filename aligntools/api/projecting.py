@@ -236,20 +236,11 @@ def _turned(
 
 def _check(source: Conll, target: Parsed, target_name: object, links: "Links", name: object, index_base: int) -> None:
     """Refuse texts and links that do not belong together."""
-    from aligntools.formats.pharaoh import check_range
+    from aligntools.api.links import check_fit
 
     for found, what in ((target, target_name), (links, name)):
         if len(found) != len(source):
             unit = "lines of links" if found is links else "sentences"
             problem = f"{len(found)} {unit}, but {source.path} has {len(source)} sentences"
             raise DataError(what, None, f"{problem}; one for each, in the same order, is wanted")
-    lengths = np.diff(source.offsets), np.diff(target.offsets)
-    try:
-        check_range(links, *lengths, path=name, index_base=index_base)
-    except DataError as error:
-        try:
-            check_range(links.inverted(), *lengths, path=name, index_base=index_base)
-        except DataError:
-            raise error from None
-        problem = error.problem.partition(" (")[0]
-        raise DataError(name, error.line, f"{problem}; with the sides exchanged all links fit: see --reverse") from None
+    check_fit(links, np.diff(source.offsets), np.diff(target.offsets), name, index_base)

@@ -15,11 +15,14 @@ _TEXTS = {"--source": "source", "--target": "target", "-a": "alignments"}
 @click.command("transfer-parse", cls=options.Command, renamed=training.RENAMED)
 @options.group(
     "Common options",
-    click.option("--source-model", required=True, metavar="FILE",
-                 help="Parser of the source language, from train-parser."),
-    click.option("--source", metavar="FILE", help="Source side of parallel text, with tags: word_TAG lines or CoNLL."),
-    click.option("--target", metavar="FILE", help="Target side, with tags; the same number of sentences."),
-    click.option("-a", "--alignments", metavar="FILE",
+    click.option("--source-model", "source_models", required=True, multiple=True, metavar="FILE",
+                 help="Parser of the source language, from train-parser. To learn from several languages, give this and"
+                      " the next three once for each of them, in the same order."),
+    click.option("--source", "sources", multiple=True, metavar="FILE",
+                 help="Source side of parallel text, with tags: word_TAG lines or CoNLL."),
+    click.option("--target", "targets", multiple=True, metavar="FILE",
+                 help="Target side, with tags; the same number of sentences."),
+    click.option("-a", "--alignments", multiple=True, metavar="FILE",
                  help="Word alignments, i-j with i the source word; one line per pair."),
     training.output,
     click.option("--labels/--no-labels", default=TransferSettings.labels, show_default=True,
@@ -33,6 +36,7 @@ _TEXTS = {"--source": "source", "--target": "target", "-a": "alignments"}
     click.option("--map", type=click.Choice(MAPS),
                  help="Map tags to the 12 universal ones.  [default: as the source parser does]"),
     training.separator,
+    click.option("--reverse", is_flag=True, help="The alignments are target-source: i is the target word."),
     options.index_base(of="the alignments"),
     options.setting("--min-length", of=TransferSettings, metavar="N", help="Leave out pairs with a shorter sentence."),
     options.setting("--max-length", of=TransferSettings, metavar="N", help="Leave out pairs with a longer sentence."),
@@ -73,13 +77,14 @@ _TEXTS = {"--source": "source", "--target": "target", "-a": "alignments"}
 )  # fmt: skip
 @engine_options.group
 @options.group("Resources and messages", training.log_json, options.verify, options.threads, options.verbosity)
-def command(source_model, source, target, alignments, output, unlabeled, log_json, verify, threads, quiet, verbose,
+def command(source_models, sources, targets, alignments, output, unlabeled, log_json, verify, threads, quiet, verbose,
             **settings):  # fmt: skip
     """Train a parser for a language without a treebank, through parallel text with tags and word alignments.
 
     A source parser gives a distribution over the trees of each target sentence, through the alignment; the target
     parser learns to agree with it and, with --unlabeled text, to be certain there. The tags of both languages must be
-    of one kind. Links count where both words have no other link.
+    of one kind. Links count where both words have no other link. Pairs of several source languages are one training
+    set; their parsers must know the same tags.
 
     \b
     Example:
@@ -92,9 +97,9 @@ def command(source_model, source, target, alignments, output, unlabeled, log_jso
         --target /tmp/de.tagged -a /tmp/en-de.align -o /tmp/de.parser
       aligntools parse -m /tmp/de.parser /tmp/de.tagged
     """
-    texts = {"source": source, "target": target, "alignments": alignments}
-    _check(settings["method"], texts, unlabeled)
-    from aligntools.api.parser_training import transfer_parser
+    texts = {"source": sources, "target": targets, "alignments": alignments}
+    _check(settings["method"], len(source_models), texts, unlabeled)
+    from aligntools.api.parser_transfer import transfer_parser
     from aligntools.api.parsing import Parser
     from aligntools.cli import notices
     from aligntools.formats.files import writing
@@ -103,16 +108,18 @@ def command(source_model, source, target, alignments, output, unlabeled, log_jso
         stack.enter_context(notices.shown(quiet))
         log = stack.enter_context(writing(log_json)) if log_json else None
         steps = training.Steps(verbose, log, training.lbfgs_step, quiet)
-        loaded = Parser.load(source_model, verify=verify)
+        loaded = [Parser.load(model, verify=verify) for model in source_models]
+        given = {name: own if len(own) > 1 else (*own, None)[0] for name, own in texts.items()}
         parser = transfer_parser(
-            loaded, **texts, unlabeled=unlabeled, **settings, threads=threads, progress=steps
+            loaded if len(loaded) > 1 else loaded[0], **given,
+            unlabeled=unlabeled, **settings, threads=threads, progress=steps
         )  # fmt: skip
         parser.save(output)
     found = steps.result
     if quiet or not found:
         return
-    for reason, n in found["skipped"].items():
-        sys.stderr.write(f"left out: {n} {reason}\n")
+    for line in found["left_out"]:
+        sys.stderr.write(line + "\n")
     sys.stderr.write(
         f"{found['pairs']} pairs, {found['plain']} unlabeled sentences, {100 * found['aligned']:.0f} % of the target"
         f" words aligned one to one; objective {found['objective']:.1f} after {found['steps']} steps"
@@ -120,19 +127,27 @@ def command(source_model, source, target, alignments, output, unlabeled, log_jso
     )
 
 
-def _check(method, texts, unlabeled):
+def _check(method, models, texts, unlabeled):
     """Refuse options that contradict each other, by the names that they have here."""
+    from aligntools.api.parser_transfer import ADVICE
+
     if method == "direct":
         for flag, name in _TEXTS.items():
-            if texts[name] is not None:
+            if texts[name]:
                 raise UsageProblem(f"{flag} does not go with --method direct, which takes the source parser alone")
         if unlabeled is not None:
             raise UsageProblem("--unlabeled does not go with --method direct, which takes the source parser alone")
+        if models > 1:
+            raise UsageProblem(f"--method direct takes one --source-model; {ADVICE}")
         return
     for flag, name in _TEXTS.items():
-        if texts[name] is None:
+        if not texts[name]:
             raise UsageProblem(f"--method {method} needs {flag}: parallel text with tags, and its word alignments")
+        if len(texts[name]) != models:
+            raise UsageProblem(
+                f"{models} times --source-model, but {len(texts[name])} times {flag}; each source language has one"
+            )
     if unlabeled is not None and method == "projected":
         raise UsageProblem("--unlabeled goes with --method full")
-    if [*texts.values(), unlabeled].count("-") > 1:
+    if [*(path for own in texts.values() for path in own), unlabeled].count("-") > 1:
         raise UsageProblem("only one of the files can be standard input ('-')")

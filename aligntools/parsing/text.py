@@ -23,6 +23,13 @@ class TaggedText:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
+    @classmethod
+    def joined(cls, texts: "Sequence[TaggedText]") -> "TaggedText":
+        """Return texts one after the other as one."""
+        words, tags = ([x for text in texts for x in getattr(text, name)] for name in ("words", "tags"))
+        lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(text.offsets) for text in texts)])
+        return cls(words, tags, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64))
+
     def chosen(self, keep: np.ndarray) -> "TaggedText":
         """Return the sentences that are kept [shape=(sentences,), dtype=bool]."""
         words, offsets = chosen(self.words, self.offsets, keep)

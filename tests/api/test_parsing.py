@@ -197,6 +197,8 @@ def test_a_transferred_parser(parser, tmp_path):
         {"head": 4}, {"max_length": 4}, {"min_length": 4}, {"map": "upos"},
     )]  # fmt: skip
     assert len({expected, *found}) == len(found) + 1
+    several = at.transfer_parser([parser] * 2, [texts[0]] * 2, [texts[1]] * 2, [LINKS * 5] * 2, **options | {"l2": 0.2})
+    assert several.parse(TARGET[0]).heads.tolist() == [2, 3, 0]
     direct = at.transfer_parser(parser, method="direct")
     assert direct.parse(TARGET[0]).heads.tolist() == [2, 3, 0]
 
@@ -207,7 +209,7 @@ def test_unknown_tags_are_logged(parser, caplog):
         assert [r.name for r in caplog.records] == ["aligntools"]
         assert "never seen the tag NEW" in caplog.text
         caplog.clear()
-        at.transfer_parser(parser, ["wug_NEW"] * 3, ["wug_NOUN"] * 3, ["0-0"] * 3, min_length=1, l2=1.0)
+        at.transfer_parser(parser, ["wug_NEW a_NOUN"] * 3, ["wug_NOUN"] * 3, ["0-0"] * 3, min_length=1, l2=1.0)
     assert "<source>: 3 words have tags that the source parser has never seen (NEW; first in sentence 1)" in caplog.text
 
 
@@ -224,13 +226,17 @@ def test_unknown_tags_are_logged(parser, caplog):
         (lambda p: at.train_parser([at.Parse(("a",), ("X",), np.array([3]))]), at.DataError, "heads are 0 to 1"),
         (lambda p: at.train_parser([at.Parse(("a",), (), np.array([0]))]), at.DataError, "a tag and a head"),
         (lambda p: at.transfer_parser(p), at.UsageProblem, "needs source and target and alignments"),
+        (lambda p: at.transfer_parser([p, p], method="direct"), at.UsageProblem, "takes one source parser"),
+        (lambda p: at.transfer_parser([p, p], [SOURCE], [TARGET] * 2, [LINKS] * 2), at.UsageProblem, "as many of"),
+        (lambda p: at.transfer_parser([p, at.train_parser(BANK, map="upos", iterations=1)], [SOURCE] * 2, [TARGET] * 2,
+                                      [LINKS] * 2), at.UsageProblem, "learned from different tags .column upos, map"),
         (lambda p: at.transfer_parser(p, SOURCE, method="direct"), at.UsageProblem, "takes the source parser alone"),
         (lambda p: at.transfer_parser(p, SOURCE, TARGET, LINKS, method="projected", unlabeled=TARGET),
          at.UsageProblem, "only for the method 'full'"),
         (lambda p: at.transfer_parser(p, SOURCE, TARGET[:2], LINKS), at.DataError, "2 sentences, but <source> has 3"),
         (lambda p: at.transfer_parser(p, SOURCE, TARGET, LINKS[:2]), at.DataError, "2 lines of links, but 3 sentence"),
         (lambda p: at.transfer_parser(p, SOURCE, TARGET, ["0-0", "9-0", ""]), at.DataError, "<alignments>:2"),
-        (lambda p: at.transfer_parser(p, SOURCE, TARGET, ["", "", ""]), at.DataError, "no pair is left"),
+        (lambda p: at.transfer_parser(p, SOURCE, TARGET, ["", "", ""]), at.DataError, "has no link"),
         (lambda p: at.Parser.load(BANK), at.ModelError, "en.conllu"),
     ],
 )  # fmt: skip

@@ -137,9 +137,30 @@ def test_labels(transfer, folder, tmp_path, samples):
         assert row[:end].endswith(" -")
 
 
+def test_several_source_languages(folder, tmp_path):
+    """Each has its own parser, texts and links; here, the same ones twice."""
+    common = ("--source-model", folder / "en.parser", "--source", folder / "en", "--target", folder / "de", "-a",
+              folder / "links", "--iterations", 3, "--min-aligned", 0.5, "--min-count", 2)  # fmt: skip
+    done = run("transfer-parse", *common, *common, "-o", tmp_path / "m")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith(b"120 pairs, ")
+    assert run("parse", "-q", "-m", tmp_path / "m", folder / "de").returncode == 0
+    fails(run("transfer-parse", *common, *common[:6], "-o", "m"), "2 times --source-model, but 1 times -a", status=2)
+    both = ("--source-model", folder / "en.parser") * 2
+    fails(run("transfer-parse", *both, "--method", "direct", "-o", "m"), "takes one --source-model", status=2)
+
+
 def test_limits_threads_and_checkpoints(transfer, folder, tmp_path):
     done = transfer("--head", 40, "--min-length", 6, "--max-length", 8)
-    assert b"pairs too short or too long" in done.stderr
+    assert (
+        b"of 60 pairs left out: a sentence has fewer than 6 or more than 8 words (--min-length 6, --max-len"
+        in done.stderr
+    )
+    done = transfer("--min-aligned", 0.9)
+    why = (
+        rb"\d+ of 60 pairs left out: fewer than 90 % of their target words are aligned one to one \(--min-aligned 0.9\)"
+    )
+    assert re.search(why, done.stderr)
     models = []
     for threads in (1, 3):
         folder_of_states = tmp_path / "states"
@@ -178,13 +199,62 @@ def test_what_does_not_fit(transfer, folder, file, samples):
     fewer = file("fewer", b"".join((folder / "de").read_bytes().splitlines(keepends=True)[:50]))
     fails(transfer(target=fewer), "fewer: 50 sentences, but", "has 60")
     fails(transfer(target=samples / "de-en.de"), "de-en.de:1", "word_TAG")
-    fails(transfer("--min-length", 90), "no pair is left")
+    fails(transfer("--min-length", 90), "no pair is left to train on: 60 of 60 pairs left out", "--min-length 90")
     strange = file("strange", (folder / "de").read_bytes().replace(b"_DET", b"_ART"))
     done = transfer(target=strange)
     assert b"strange: " in done.stderr
     assert b"has never seen (ART; first in sentence 1)" in done.stderr
     nothing = file("nothing", b"\n" * len(lines))
-    fails(transfer(alignments=nothing), "no pair is left", "source first?")
+    fails(transfer(alignments=nothing), "nothing: has no link, so there is nothing to transfer through")
+    one = file("one", b"0-0\n" + b"\n" * (len(lines) - 1))
+    fails(transfer("--min-aligned", 0.5, alignments=one), "no pair is left", "60 of 60", "source first?")
+    done = transfer("--min-aligned", 0, alignments=one)
+    assert done.returncode == 0
+    assert re.search(
+        rb"warning: only 0\.\d % of the target words are aligned one to one; are these their align", done.stderr
+    )
+
+
+def test_the_other_direction(transfer, folder, tmp_path, file):
+    turned = file("turned", re.sub(rb"(\d+)-(\d+)", rb"\2-\1", (folder / "links").read_bytes()))
+    fails(
+        transfer(alignments=turned),
+        "turned:",
+        "points past the",
+        "with the sides exchanged all links fit: see --reverse",
+    )
+    assert transfer("-q", "--iterations", 3, "--reverse", alignments=turned).returncode == 0
+    model = (tmp_path / "de.parser").read_bytes()
+    assert transfer("-q", "--iterations", 3).returncode == 0
+    assert (tmp_path / "de.parser").read_bytes() == model
+
+
+def test_tags_of_another_set(transfer, folder, file, samples, tmp_path):
+    """They are named, and the map that would fit."""
+    penn = {
+        "DET": "DT",
+        "NOUN": "NN",
+        "PRON": "PRP",
+        "PUNCT": ".",
+        "VERB": "VBZ",
+        "ADJ": "JJ",
+        "ADP": "IN",
+        "ADV": "RB",
+    }
+    text = (folder / "en").read_text()
+    other = file("penn", re.sub(r"_([A-Z]+)(?= |$)", lambda m: "_" + penn.get(m[1], "NN"), text, flags=re.M).encode())
+    said = "words have tags that the source parser has never seen (NN "
+    fails(transfer(source=other), "penn:1: ", said, "with --map penn it knows those of ", " % of the words")
+    made_up = file("made-up", re.sub(rb"_[A-Z]+", b"_Z", (folder / "de").read_bytes()))
+    fails(transfer(target=made_up), "made-up:1: ", "(Z); it knows ADJ ADP", "tag both sides as its treebank")
+    rows = [line.split() for line in (folder / "de").read_text().splitlines()]
+    tags = [["NOUN", *"_" * (len(row) - 1)] for row in rows]
+    lines = [
+        "".join(f"{k}\t{word}\t_\t{tag}" + "\t_" * 6 + "\n" for k, (word, tag) in enumerate(zip(*both, strict=True), 1))
+        for both in zip(rows, tags, strict=True)
+    ]  # fmt: skip
+    bare = file("bare", "\n".join(lines).encode() + b"\n")
+    fails(transfer(target=bare), "bare:1: ", "never seen (_); _ is no tag; tag the text first")
 
 
 def test_options_that_contradict(transfer, folder, samples):
@@ -238,7 +308,7 @@ def test_each_option_shows(transfer, folder, tmp_path):
 def test_the_column_of_the_tags(transfer, folder, samples, tmp_path):
     """With CoNLL on both sides, parsing is learned from the column that is named."""
     models = set()
-    for column in ((), ("--column", "xpos")):
+    for column in ((), ("--column", "xpos", "--map", "penn")):
         bank, links = samples / "en.conllu", tmp_path / "links"
         words = [part.count("\n") for part in bank.read_text().strip().split("\n\n")]
         links.write_text("".join(" ".join(f"{k}-{k}" for k in range(min(n, 3))) + "\n" for n in words))

@@ -144,6 +144,58 @@ def test_the_direct_parser_finds_labels_without_words(labeled, pairs, tmp_path):
     assert projection.direct(labeled, labels=False).labeler is None
 
 
+def thirds(pairs, parsers):  # noqa: F811
+    """Return pairs as those of several source languages."""
+    source, target, links = pairs
+    sides = []
+    for k, parser in enumerate(parsers):
+        keep = np.arange(len(target)) * len(parsers) // len(target) == k
+        sides.append(learning.Side(parser, source, target, links).chosen(keep))
+    return sides
+
+
+@pytest.mark.parametrize("method", ["full", "projected"])
+def test_several_source_languages_are_one_training_set(labeled, pairs, method, tmp_path):  # noqa: F811
+    """The same pairs by the same parser give the same parser, whatever languages they are said to be of."""
+    settings = replace(SETTINGS, method=method, iterations=4, rounds=1)
+    whole, report = learning.train(labeled, *pairs, pairs[1], replace(settings, method=method))
+    for parsers in ([labeled] * 2, [labeled] * 3):
+        found, again = learning.train_from(thirds(pairs, parsers), pairs[1], settings)
+        assert found.weights.tobytes() == whole.weights.tobytes()
+        assert found.labeler.weights.tobytes() == whole.labeler.weights.tobytes()
+        assert (again.pairs, again.words, again.given, again.aligned) == (20, 75, 20, report.aligned)
+    with in_parts("two", tmp_path) as place:
+        parts, _ = learning.train_from(thirds(pairs, parsers), pairs[1], settings, place.pool, parts=place)
+    assert parts.weights.tobytes() == whole.weights.tobytes()
+    assert parts.labeler.weights.tobytes() == whole.labeler.weights.tobytes()
+
+
+def test_source_parsers_with_other_labels_and_without(labeled, pairs):  # noqa: F811
+    words, tags, offsets, heads, names = split(TEXT * 3)
+    renamed = [b"subject" if name == b"nsubj" else name for name in names]
+    other = treebank.train(words, tags, offsets, heads, renamed, ParserSettings(bits=10, l2=0.1, iterations=20))[0]
+    found, _ = learning.train_from(thirds(pairs, [labeled, other]), None, SETTINGS)
+    assert found.labeler.labels.words()[1:] == ["det", "nsubj", "root", "obj", "amod", "advmod", "subject"]
+    bare = replace(other, labeler=None)
+    with_bare, _ = learning.train_from(thirds(pairs, [labeled, bare]), None, SETTINGS)
+    assert with_bare.weights.tobytes() == found.weights.tobytes()
+    assert with_bare.labeler.labels.words() == labeled.labeler.labels.words()
+    edges = labels_of(with_bare, pairs[1])
+    assert edges[:3] == RIGHT[:3]
+
+
+def test_limits_are_counted_over_all_sources(labeled, pairs):  # noqa: F811
+    settings = replace(SETTINGS, min_length=4, iterations=2, head=3)
+    _, report = learning.train_from(thirds(pairs, [labeled] * 2), None, settings)
+    assert (report.pairs, report.given, report.skipped) == (6, 20, {learning.LENGTH: 10})
+    assert learning.explained(report.skipped, report.given, settings) == [
+        "10 of 20 pairs left out: a sentence has fewer than 4 or more than 100 words (--min-length 4, --max-length 100)"
+    ]
+    with pytest.raises(learning.NoPairs) as caught:
+        learning.train_from(thirds(pairs, [labeled] * 2), None, replace(settings, min_length=50))
+    assert (caught.value.skipped, caught.value.given) == ({learning.LENGTH: 20}, 20)
+
+
 @pytest.mark.parametrize("method", ["full", "projected"])
 def test_the_same_labels_whoever_works(labeled, pairs, method, tmp_path):  # noqa: F811
     settings = replace(SETTINGS, method=method, iterations=3, rounds=1)

@@ -9,6 +9,7 @@ bins. No feature is ever text: see `kernels_features`.
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -140,6 +141,14 @@ class EncodedSentences:
         for layer, values in zip(layers, ids, strict=True):
             layer[words] = np.where(values > 0, values + SHIFT, UNKNOWN)
         return cls(offsets, layers)
+
+    @classmethod
+    def joined(cls, texts: "Sequence[EncodedSentences]") -> "EncodedSentences":
+        """Return texts one after the other as one."""
+        if len(texts) == 1:
+            return texts[0]
+        lengths = np.concatenate([text.lengths for text in texts])
+        return cls(np.concatenate([[0], np.cumsum(lengths)]), np.concatenate([text.layers for text in texts], axis=1))
 
     def part(self, begin, end):
         """Return the sentences ``begin:end``."""

@@ -69,6 +69,13 @@ class KeptArray:
     shape: tuple[int, ...]
     dtype: np.dtype
 
+    @classmethod
+    def joined(cls, arrays: "Sequence[KeptArray]") -> "KeptArray":
+        """Return arrays of one kind as one."""
+        first, names = arrays[0], tuple(name for array in arrays for name in array.names)
+        shape = (sum(array.shape[0] for array in arrays), *first.shape[1:])
+        return cls(first.store, names, first.get, shape, first.dtype)
+
     def pieces(self) -> Iterable[np.ndarray]:
         """Yield its parts."""
         return (self.get(read_object(self.store, name, shared=True)) for name in self.names)

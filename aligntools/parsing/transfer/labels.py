@@ -1,10 +1,12 @@
 """Labels for parsers of target languages: what the source labeler says of the aligned edges, and learning from it."""
 
 import functools
+from collections.abc import Sequence
 
 import numpy as np
 
 from aligntools.formats.objects import Kept, read_object, write_object
+from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.parallel import Pool
 from aligntools.parsing import kernels_labels as kernels
 from aligntools.parsing.features.space import EncodedSentences
@@ -23,24 +25,52 @@ RATE = 0.03
 CHUNK = 200_000
 
 
-def labeler_of(labeler: Labeler, pairs: Pairs, evidence: np.ndarray | KeptArray, place: InParts | None) -> Labeler:
-    """Return the target language's labeler: least cross-entropy with what the source labeler says of likely edges.
+def labeler_of(
+    labelers: Sequence[Labeler | None], pairs: Sequence[Pairs], evidence: Sequence[np.ndarray | KeptArray],
+    place: InParts | None,
+) -> Labeler:  # fmt: skip
+    """Return the target language's labeler: least cross-entropy with what source labelers say of likely edges.
 
     Parameters
     ----------
-    labeler : Labeler
-        The source language's.
-    pairs : Pairs
-    evidence : float64 [target edges], or int32 [target words]
+    labelers : sequence of Labeler or None
+        The source languages'; the pairs of those without teach no labels.
+    pairs : sequence of Pairs
+        Of each source language.
+    evidence : sequence of float64 [target edges], or of int32 [target words]
         Probabilities of edges, or heads.
     place : InParts or None
         Where ``evidence`` is in files; the result is the same.
     """
-    if place is None:
-        edges, shares = _learned_from(labeler, pairs, evidence)
-    else:
-        edges, shares = _from_parts(place, labeler, pairs, evidence)
-    return Labeler.fitted(pairs.own, edges, shares, labeler.labels, rate=RATE)
+    sides = [side for side in zip(labelers, pairs, evidence, strict=True) if side[0] is not None]
+    names = Vocabulary.from_bytes(list(dict.fromkeys(x for by, _, _ in sides for x in _names(by))))
+    found = []
+    for labeler, own, given in sides:
+        if place is None:
+            edges, shares = _learned_from(labeler, own, given)
+        else:
+            edges, shares = _from_parts(place, labeler, own, given)
+        numbers = names.ids(_names(labeler)) - 1
+        found.append((edges, Shares(shares.starts, numbers[shares.labels].astype(np.int32), shares.shares)))
+    text = EncodedSentences.joined([own.own for _, own, _ in sides])
+    edges, shares = _joined(found)
+    return Labeler.fitted(text, edges, shares, names, rate=RATE)
+
+
+def _names(labeler):
+    """Return the labels that there are."""
+    return [*labeler.labels.encoded()][1:]
+
+
+def _joined(found):
+    """Return edges and shares of consecutive texts as those of all."""
+    edges = [own for own, _ in found]
+    before = np.cumsum([0, *map(len, edges)])
+    starts = [np.zeros(1, np.int64), *(e.starts[1:] + n for e, n in zip(edges, before[:-1], strict=True))]
+    ends = [
+        np.concatenate([np.zeros(0, np.int32), *(getattr(e, end) for e in edges)]) for end in ("heads", "modifiers")
+    ]
+    return Edges(np.concatenate(starts), *ends), joined([shares for _, shares in found])
 
 
 def _learned_from(labeler, pairs, evidence):
@@ -54,7 +84,8 @@ def _learned_from(labeler, pairs, evidence):
 
 def _from_parts(place, labeler, pairs, evidence):
     """Do what `_learned_from` does by jobs."""
-    store, kept = place.store, Kept(place.store, "source-labeler")
+    store = place.store
+    kept = Kept(store, *place.new_names("source-labeler", 1))
     write_object(store, kept.name, labeler)
     heads = None if isinstance(evidence, KeptArray) else evidence
     names = keep_pairs(place, pairs, heads, pairs.own)
@@ -63,13 +94,7 @@ def _from_parts(place, labeler, pairs, evidence):
     place.run("labels", functools.partial(_learn_part, kept), list(zip(names, losses, found, strict=True)))
     parts = [read_object(store, name) for name in found]
     store.remove(kept.name, *names, *found)
-    edges = [part[0] for part in parts]
-    before = np.cumsum([0, *map(len, edges)])
-    starts = [np.zeros(1, np.int64), *(e.starts[1:] + n for e, n in zip(edges, before[:-1], strict=True))]
-    ends = [
-        np.concatenate([np.zeros(0, np.int32), *(getattr(e, end) for e in edges)]) for end in ("heads", "modifiers")
-    ]
-    return Edges(np.concatenate(starts), *ends), joined([part[1] for part in parts])
+    return _joined(parts)
 
 
 def _learn_part(labeler: Kept, names: tuple[str, str, str], _pool: Pool) -> None:

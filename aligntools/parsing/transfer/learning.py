@@ -1,6 +1,7 @@
 """Training parsers of target languages: by transferred distributions, or by two simpler methods."""
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -13,13 +14,43 @@ from aligntools.parsing.features.space import templates_of
 from aligntools.parsing.features.vocabularies import Vocabularies
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.checkpoints import Checkpoint, fingerprint
-from aligntools.parsing.learning.parts import InParts
+from aligntools.parsing.learning.parts import InParts, KeptArray, KeptLoss
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import TransferSettings
 from aligntools.parsing.text import TaggedText
 from aligntools.parsing.transfer import projection
 from aligntools.parsing.transfer.labels import labeler_of
 from aligntools.parsing.transfer.parts import Pairs, SupportedTrees, expected_loss
+
+
+@dataclass(frozen=True)
+class Side:
+    """Parallel text of one source language.
+
+    Attributes
+    ----------
+    parser : ParserModel
+        Of the source language.
+    source, target : TaggedText
+        The two sides, with the tags that the parser knows.
+    links : Links
+        One line per pair; only links whose words have no other link are used.
+    """
+
+    parser: ParserModel
+    source: TaggedText
+    target: TaggedText
+    links: Links
+
+    def chosen(self, keep: np.ndarray) -> "Side":
+        """Return the pairs that are kept [shape=(pairs,), dtype=bool]."""
+        rows, counts = np.repeat(keep, self.links.counts()), self.links.counts()[keep]
+        links = Links(self.links.pairs[rows], np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
+        return Side(self.parser, self.source.chosen(keep), self.target.chosen(keep), links)
+
+    def aligned(self) -> np.ndarray:
+        """Return each target word's only partner; see `projection.one_to_one`."""
+        return projection.one_to_one(self.links.pairs, self.links.offsets, self.target.offsets)
 
 
 @dataclass(frozen=True)
@@ -35,6 +66,8 @@ class TransferReport:
     skipped : dict of str to int
         Pairs and plain sentences that were left out, by reason.
     fits : list of training.Fit
+    given : int
+        Pairs that there were.
     """
 
     pairs: int
@@ -43,11 +76,66 @@ class TransferReport:
     aligned: float
     skipped: dict[str, int] = field(default_factory=dict)
     fits: list[training.Fit] = field(default_factory=list)
+    given: int = 0
+
+
+#: Reasons to leave something out.
+LENGTH, ALIGNED, PLAIN = (
+    "pairs too short or too long", "pairs with too few aligned words", "plain sentences too short or too long",
+)  # fmt: skip
+
+
+def explained(skipped: dict[str, int], given: int, settings: TransferSettings) -> list[str]:
+    """Say what was left out of how many pairs, and which option it was for."""
+    words = f"fewer than {settings.min_length} or more than {settings.max_length} words"
+    limits = f"(--min-length {settings.min_length}, --max-length {settings.max_length})"
+    why = {
+        LENGTH: f"of {given:,} pairs left out: a sentence has {words} {limits}",
+        ALIGNED: f"of {given:,} pairs left out: fewer than {100 * settings.min_aligned:g} % of their target words are"
+        f" aligned one to one (--min-aligned {settings.min_aligned:g})",
+        PLAIN: f"unlabeled sentences left out: they have {words} {limits}",
+    }
+    return [f"{n:,} {why[reason]}" for reason, n in skipped.items()]
+
+
+class NoPairs(ValueError):
+    """There is nothing to train on.
+
+    Parameters
+    ----------
+    skipped : dict of str to int
+        What was left out, by reason.
+    given : int
+        Pairs that there were.
+    """
+
+    def __init__(self, skipped: dict[str, int], given: int) -> None:
+        super().__init__("no sentence pair can be trained on")
+        self.skipped, self.given = skipped, given
 
 
 def _within(text, settings):
     lengths = np.diff(text.offsets)
     return (lengths >= settings.min_length) & (lengths <= settings.max_length)
+
+
+def _coverage(side):
+    sums, offsets = np.concatenate([[0], np.cumsum(side.aligned() >= 0)]), side.target.offsets
+    return np.diff(sums[offsets]) / np.maximum(np.diff(offsets), 1)
+
+
+def _usable(side, settings, skipped):
+    """Return the pairs of a side that are trained on, and count the others."""
+    keep = _within(side.source, settings) & _within(side.target, settings)
+    if not keep.all():
+        skipped[LENGTH] = skipped.get(LENGTH, 0) + int(np.sum(~keep))
+    enough = _coverage(side) >= settings.min_aligned
+    if np.any(keep & ~enough):
+        skipped[ALIGNED] = skipped.get(ALIGNED, 0) + int(np.sum(keep & ~enough))
+    keep &= enough
+    if settings.head is not None:
+        keep[np.flatnonzero(keep)[settings.head :]] = False
+    return side.chosen(keep)
 
 
 def train(
@@ -63,16 +151,26 @@ def train(
     about: dict[str, Any] | None = None,
     parts: InParts | None = None,
 ) -> tuple[ParserModel, TransferReport]:
-    """Train a parser of the target language through parallel text.
+    """Train a parser of the target language through parallel text of one source language; see `train_from`."""
+    sides = [Side(parser, source, target, links)]
+    return train_from(sides, plain, settings, pool, progress, checkpoint, about, parts)
+
+
+def train_from(
+    sides: Sequence[Side],
+    plain: TaggedText | None = None,
+    settings: TransferSettings | None = None,
+    pool: Pool | None = None,
+    progress: Callable[[str, int, float], None] | None = None,
+    checkpoint: Checkpoint | None = None,
+    about: dict[str, Any] | None = None,
+    parts: InParts | None = None,
+) -> tuple[ParserModel, TransferReport]:
+    """Train a parser of the target language through parallel text of source languages: all pairs are one training set.
 
     Parameters
     ----------
-    parser : ParserModel
-        Of the source language.
-    source, target : TaggedText
-        The two sides, with the tags that the source parser knows.
-    links : Links
-        One line per pair; only links whose words have no other link are used.
+    sides : sequence of Side
     plain : TaggedText, optional
         Unlabeled text of the target language (only for the method ``full``).
     settings : TransferSettings, optional
@@ -83,7 +181,7 @@ def train(
     checkpoint : Checkpoint, optional
         Keeps the state, and continues from the one that it has.
     about : dict, optional
-        Kept in the model with the settings and with what the source parser says about its tags.
+        Kept in the model with the settings and with what the first source parser says about its tags.
     parts : InParts, optional
         Does the training by jobs over files, with the same result.
 
@@ -95,79 +193,56 @@ def train(
         When the checkpoint's state is of another training.
     """
     settings = settings or TransferSettings()
-    settings = replace(settings, labels=settings.labels and parser.labeler is not None)
-    keep, skipped = _within(source, settings) & _within(target, settings), {}
-    if not keep.all():
-        skipped["pairs too short or too long"] = int(np.sum(~keep))
-    enough = _coverage(links, target) >= settings.min_aligned
-    if np.any(keep & ~enough):
-        skipped["pairs with too few aligned words"] = int(np.sum(keep & ~enough))
-    keep &= enough
-    if settings.head is not None:
-        keep[np.flatnonzero(keep)[settings.head :]] = False
-    if not keep.any():
-        raise NoPairs("no sentence pair can be trained on")
-    source, target, links = source.chosen(keep), target.chosen(keep), _links_of(links, keep)
+    settings = replace(settings, labels=settings.labels and any(side.parser.labeler for side in sides))
+    skipped: dict[str, int] = {}
+    given = sum(len(side.target) for side in sides)
+    sides = [side for side in (_usable(side, settings, skipped) for side in sides) if len(side.target)]
+    if not sides:
+        raise NoPairs(skipped, given)
     if plain is not None:
         use = _within(plain, settings)
         if not use.all():
-            skipped["plain sentences too short or too long"] = int(np.sum(~use))
+            skipped[PLAIN] = int(np.sum(~use))
         plain = plain.chosen(use)
-    aligned = projection.one_to_one(links.pairs, links.offsets, target.offsets)
-    work = _Work(parser, settings, pool, progress, checkpoint, target, plain, parts)
-    pairs = Pairs(
-        parser.sentences(source.words, source.tags, source.offsets),
-        parser.sentences(target.words, target.tags, target.offsets),
-        work.sentences,
-        aligned,
-    )
-    weights = (work.full if settings.method == "full" else work.projected)(pairs)
-    labeler = work.labeler(pairs) if settings.labels else None
-    kept = {name: value for name, value in parser.settings.items() if name in ("column", "map")}
-    found = ParserModel(
-        work.vocabularies,
-        work.space,
-        weights,
-        settings.trees,
-        settings.header() | kept | (about or {}),
-        labeler,
-    )
+    work = _Work(sides, settings, pool, progress, checkpoint, plain, parts)
+    weights = work.full() if settings.method == "full" else work.projected()
+    labeler = work.labeler() if settings.labels else None
+    kept = {name: value for name, value in sides[0].parser.settings.items() if name in ("column", "map")}
+    header = settings.header() | kept | (about or {})
+    found = ParserModel(work.vocabularies, work.space, weights, settings.trees, header, labeler)
+    aligned = np.concatenate([pairs.aligned for pairs in work.pairs])
     share = float(np.mean(aligned >= 0)) if len(aligned) else 0.0
     plain_used = 0 if plain is None else len(plain)
-    return found, TransferReport(len(source), plain_used, len(target.words), share, skipped, work.fits)
+    pairs = sum(len(side.target) for side in sides)
+    return found, TransferReport(pairs, plain_used, len(aligned), share, skipped, work.fits, given)
 
 
-class NoPairs(ValueError):
-    """There is nothing to train on."""
-
-
-def _coverage(links, target):
-    aligned = projection.one_to_one(links.pairs, links.offsets, target.offsets) >= 0
-    sums = np.concatenate([[0], np.cumsum(aligned)])
-    return np.diff(sums[target.offsets]) / np.maximum(np.diff(target.offsets), 1)
-
-
-def _links_of(links, keep):
-    rows = np.repeat(keep, links.counts())
-    counts = links.counts()[keep]
-    return Links(links.pairs[rows], np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
+def _encoded(side, own):
+    """Return the pairs of a side as its parser and the target parser see them."""
+    see = side.parser.sentences
+    source, target = (see(text.words, text.tags, text.offsets) for text in (side.source, side.target))
+    return Pairs(source, target, own, side.aligned())
 
 
 class _Work:
     """The target parser's vocabularies, features and text, and the ways to find its weights."""
 
-    def __init__(self, parser, settings, pool, progress, checkpoint, target, plain, parts):
+    def __init__(self, sides, settings, pool, progress, checkpoint, plain, parts):
         self.parts, self.place = parts, parts or training.InMemory(pool)
-        self.parser, self.settings, self.pool = parser, settings, pool
+        self.parsers, self.settings, self.pool = [side.parser for side in sides], settings, pool
         self.progress, self.checkpoint, self.fits = progress, checkpoint, []
-        self.evidence = None  # the probabilities of edges, or the trees, that were learned from
-        words, tags = list(target.words), list(target.tags)
+        self.evidence = []  # of each side, the probabilities of edges, or the trees, that were learned from
+        target = TaggedText.joined([side.target for side in sides])
+        words, tags = target.words, target.tags
         if plain is not None:
             words, tags = words + plain.words, tags + plain.tags
         self.vocabularies = Vocabularies.of(words, tags, settings.min_count)
         self.sentences = self.vocabularies.sentences(target.words, target.tags, target.offsets)
         self.plain = None if plain is None else self.vocabularies.sentences(plain.words, plain.tags, plain.offsets)
         self.space = self.place.fitted(templates_of(settings.features), self.sentences, settings.bits)
+        ends = np.cumsum([0, *(len(side.target) for side in sides)]).tolist()
+        own = [self.sentences.part(begin, end) for begin, end in itertools.pairwise(ends)]
+        self.pairs = [_encoded(side, text) for side, text in zip(sides, own, strict=True)]
 
     def fit(self, stage, losses, data, start=None):
         """Minimize losses; ``data`` are arrays that tell this training from another one."""
@@ -182,61 +257,68 @@ class _Work:
         self.fits.append(fit)
         return fit.weights
 
-    def full(self, pairs):
+    def full(self):
         """Minimize K' (equation 11).
 
         Entropy is not convex, and from weights of zero it makes the parser certain of whatever comes first. So K_P
         alone is minimized, and K' from there.
         """
         s = self.settings
-        loss, expected = self._expected(pairs)
-        self.evidence = expected
-        losses, data = [loss], [expected]
+        loss, data = self._expected()
+        losses = [loss]
         weights = self.fit("train", losses, data)
         if self.plain is not None and len(self.plain) and s.gamma > 0:
             losses.append(training.EntropyLoss(self.plain, s.trees, s.gamma, s.order))
             weights = self.fit("entropy", losses, [*data, self.plain.layers, self.plain.offsets, weights], weights)
         return weights
 
-    def _expected(self, pairs):
-        """Return the cross-entropy with the transferred distributions, and these."""
-        s = self.settings
+    def _expected(self):
+        """Return the cross-entropy with the transferred distributions, and what tells these from others."""
+        s, both = self.settings, list(zip(self.parsers, self.pairs, strict=True))
         if self.parts is not None:
-            return expected_loss(self.parts, self.parser, pairs, s)
-        expected = projection.expected_edges(
-            self.parser, pairs.source, pairs.target, pairs.aligned, s.trees, self.pool, s.weights
-        )
-        return training.ExpectedLoss(self.sentences, expected, s.trees), expected
+            found = [expected_loss(self.parts, parser, pairs, s) for parser, pairs in both]
+            self.evidence = [expected for _, expected in found]
+            names = tuple(name for loss, _ in found for name in loss.names)
+            return KeptLoss(names, self.sentences.edges), [KeptArray.joined(self.evidence)]
+        self.evidence = [
+            projection.expected_edges(parser, p.source, p.target, p.aligned, s.trees, self.pool, s.weights)
+            for parser, p in both
+        ]
+        expected = np.concatenate(self.evidence) if len(both) > 1 else self.evidence[0]
+        return training.ExpectedLoss(self.sentences, expected, s.trees), [expected]
 
-    def projected(self, pairs):
-        """Learn from the direct parser's trees, then from trees that the alignments speak for, chosen in rounds.
+    def projected(self):
+        """Learn from the direct parsers' trees, then from trees that the alignments speak for, chosen in rounds.
 
         McDonald, Petrov & Hall (2011) take the best aligned of the k best trees, and learn as a perceptron; here the
         agreement is added to the model's scores, and what is learned is the same log-linear model as everywhere.
         """
-        s = self.settings
-        direct = projection.direct(self.parser)
-        heads = direct.parse(pairs.target, self.pool, s.trees, s.max_length).heads
+        s, both = self.settings, list(zip(self.parsers, self.pairs, strict=True))
+        heads = np.concatenate([
+            projection.direct(parser, labels=False).parse(pairs.target, self.pool, s.trees, s.max_length).heads
+            for parser, pairs in both
+        ])  # fmt: skip
         weights = self.fit("seed", [training.TreeLoss(self.sentences, heads, s.trees)], [heads])
-        theirs = self.parser.parse(pairs.source, self.pool, longest=s.max_length).heads
-        choose = self._chooser(pairs, theirs)
+        theirs = [parser.parse(pairs.source, self.pool, longest=s.max_length).heads for parser, pairs in both]
+        choose = [self._chooser(pairs, trees) for pairs, trees in zip(self.pairs, theirs, strict=True)]
         for turn in range(1, s.rounds + 1):
-            heads = choose(weights)
+            self.evidence = [chosen(weights) for chosen in choose]
+            heads = np.concatenate(self.evidence)
             loss = training.TreeLoss(self.sentences, heads, s.trees)
             weights = self.fit(f"round {turn}", [loss], [heads, weights], weights)
-        self.evidence = heads
+        if not s.rounds:
+            ends = np.cumsum([len(pairs.aligned) for pairs in self.pairs])[:-1]
+            self.evidence = np.split(heads, ends)
         return weights
 
-    def labeler(self, pairs):
+    def labeler(self):
         """Return a labeler that learned from what the parser learned from."""
-        return labeler_of(self.parser.labeler, pairs, self.evidence, self.parts)
+        return labeler_of([parser.labeler for parser in self.parsers], self.pairs, self.evidence, self.parts)
 
     def _chooser(self, pairs, theirs):
         """Return what finds the trees that weights and source trees speak for."""
         s = self.settings
         if self.parts is not None:
             return partial(SupportedTrees(self.parts, pairs, theirs, s).chosen, self.space)
-        agreement = s.reward * projection.agreement(theirs, pairs.source, self.sentences, pairs.aligned, self.pool)
-        return lambda weights: projection.supported_trees(
-            self.space, weights, self.sentences, agreement, s.trees, self.pool
-        )
+        agreement = s.reward * projection.agreement(theirs, pairs.source, pairs.own, pairs.aligned, self.pool)
+        return lambda weights: projection.supported_trees(self.space, weights, pairs.own, agreement, s.trees, self.pool)

@@ -77,7 +77,7 @@ def expected_loss(
     settings : TransferSettings
     """
     store = place.store
-    kept = Kept(store, "source-parser")
+    kept = Kept(store, *place.new_names("source-parser", 1))
     write_object(store, kept.name, parser)
     names = keep_pairs(place, pairs)
     losses = place.new_names("loss", len(names))
