@@ -13,9 +13,9 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "RESULTS.md"
 ORDER = (
     "quality", "eflomal_form", "fast_align_form", "priors", "speed", "speed_again", "against", "memory", "large_text",
-    "large", "view", "startup", "threads", "settings", "filtering", "chains", "induction", "taggers", "classes", "mre",
-    "contrastive", "contrastive_study", "contrastive_speed", "parsing", "transfer", "transfer_pud", "transfer_labels",
-    "translation",
+    "large", "view", "startup", "threads", "settings", "filtering", "chains", "induction", "taggers", "multiword",
+    "classes", "mre", "contrastive", "contrastive_study", "contrastive_speed", "parsing", "transfer", "transfer_pud",
+    "transfer_labels", "translation",
     "translation_studies", "translation_speed", "soak", "abuse", "bounds", "clients",
 )  # fmt: skip
 HEAD = """# Results

@@ -17,6 +17,7 @@ python bench/run.py chains --treebanks DIR --peer-python PYTHON
 python bench/run.py induction --treebanks DIR
 python bench/run.py taggers --treebanks DIR --peer-python PYTHON
 python bench/run.py classes --data DIR --treebanks DIR
+python bench/run.py multiword --treebanks DIR
 python bench/run.py parsing --treebanks DIR
 python bench/run.py transfer --data DIR --treebanks DIR
 python bench/run.py contrastive --data DIR --peer-results FILE
@@ -68,6 +69,7 @@ COMMANDS = {
     "induction": "tags induced by EM and by reconstruction",
     "taggers": "accuracy and speed of taggers, beside NLTK's",
     "classes": "word classes of plain text as features of taggers and parsers of few sentences",
+    "multiword": "tags of surface text, whose tokens may stand for several words",
     "parsing": "parsers from treebanks: features, learning, inference, memory",
     "transfer": "parsers transferred from English, beside simpler ways and supervised ones",
     "contrastive": "AER of contrastive-align on every gold set, beside its base and the other aligners",

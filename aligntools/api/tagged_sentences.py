@@ -10,8 +10,11 @@ import numpy.typing as npt
 
 from aligntools.api.annotated import Parsed, as_bytes, decoded
 from aligntools.api.notebooks import ShownAsTags, ShownWithTags
-from aligntools.formats.conll import COLUMNS, Conll, column_place, format_conll
+from aligntools.formats.conll import COLUMNS, Conll, column_place, format_conll, parse_conll
+from aligntools.formats.conll_tokens import expanded, is_range
 from aligntools.formats.tagged import format_tagged
+from aligntools.ground.errors import UsageProblem
+from aligntools.tagging.splitting import JOIN, Splitter
 
 #: Columns of CoNLL that say together what a word's tag is.
 _OF_TAGS = {COLUMNS[name] for name in ("upos", "xpos", "feats")}
@@ -99,6 +102,42 @@ class TaggedSentences(ShownAsTags, Sequence[TaggedSentence]):
         begin, end = self.source.offsets[k : k + 2].tolist()
         tags = tuple(self.tagset[n] for n in self.ids[begin:end].tolist())
         return TaggedSentence(tuple(map(decoded, self._words[begin:end])), tags, self.probabilities[begin:end])
+
+    def split(self, splitter: Splitter | None) -> "TaggedSentences":
+        """Return the text with tokens that stand for several words split, as CoNLL with ranges.
+
+        A token with the tags of several words that cannot be split keeps the first of them.
+
+        Parameters
+        ----------
+        splitter : Splitter or None
+            Of the tagger, from `aligntools.api.tagging.Tagger.model`.
+
+        Raises
+        ------
+        UsageProblem
+            When the tagger was not trained on surface tokens, or the source is CoNLL with ranges or trees.
+        """
+        if splitter is None:
+            raise UsageProblem("the tagger does not know what tokens to split; train it with --tokens surface")
+        conll = self.source
+        if not isinstance(conll, Conll):
+            lines = format_conll(self._words, conll.offsets).split(b"\n")[:-1]
+            conll = parse_conll("", [line + b"\n" for line in lines])
+        elif set(conll.column(COLUMNS["head"])) - {b"_"} or any(map(is_range, conll.lines)):
+            raise UsageProblem("--split is for plain and raw text; this CoNLL has trees or ranges of its own")
+        whole = [tag.split(JOIN) for tag in self.tags]
+        pieces = [
+            splitter.split(word, tag) if len(parts) > 1 else None
+            for word, tag, parts in zip(self._words, self.tags, whole, strict=True)
+        ]
+        kept = [parts if words else parts[:1] for parts, words in zip(whole, pieces, strict=True)]
+        names = {name: k for k, name in enumerate(dict.fromkeys(tag for parts in kept for tag in parts))}
+        ids = np.array([names[tag] for parts in kept for tag in parts], np.int32)
+        probabilities = np.repeat(self.probabilities, list(map(len, kept)))
+        tagset = tuple(name.decode("utf-8", "surrogateescape") for name in names)
+        text = expanded(conll, pieces)
+        return TaggedSentences(text, tagset, ids, probabilities, self.column, self.turned)
 
     def format(
         self,

@@ -20,6 +20,7 @@ from aligntools.api.annotated import (
 )
 from aligntools.api.notebooks import ShownAsModel
 from aligntools.api.progress import Progress, Step, reporter
+from aligntools.api.surface_tokens import read_surface
 from aligntools.api.tagged_sentences import TaggedSentence, TaggedSentences
 from aligntools.api.threads import pool_of
 from aligntools.formats.class_lists import ClassList
@@ -212,6 +213,7 @@ def train_tagger(
     classes: "ClassList | PathLike | None" = None,
     iterations: int = _SETTINGS.iterations,
     seed: int = _SETTINGS.seed,
+    tokens: Literal["words", "surface"] = "words",
     threads: "int | Pool | None" = None,
     progress: Progress = None,
 ) -> Tagger:
@@ -242,6 +244,9 @@ def train_tagger(
         Iterations of EM in each round of splits.
     seed : int
         The same seed gives the same model.
+    tokens : {"words", "surface"}
+        What is learned of CoNLL: its words, or surface tokens. A range such as *au* has the tags of its words with a
+        plus between, ``ADP+DET``, and the tagger learns what it is split into; see `TaggedSentences.split`.
     threads : int or None
         None: all cores. The result does not depend on it.
     progress : callable, True or None
@@ -271,19 +276,24 @@ def train_tagger(
     from aligntools.tagging.supervised.training import train_supervised
 
     settings = TaggerSettings(latent=latent, members=members, iterations=iterations, seed=seed).checked()
-    tokens, tell = read_annotated(text, column, format, as_bytes(separator)), reporter(progress)
-    check_words(text, tokens)
-    check_tags(text, tokens)
-    lookup = lookup_of(classes, tokens.words)
+    tell, learned = reporter(progress), dict[str, Any](column=column)
+    if tokens == "surface":
+        tagged, splitter = read_surface(text, column, format)
+        learned["splits"] = splitter.kept()
+    else:
+        tagged = read_annotated(text, column, format, as_bytes(separator))
+    check_words(text, tagged)
+    check_tags(text, tagged)
+    lookup = lookup_of(classes, tagged.words)
     names = ("member", "split", "iteration", "states", "log_likelihood")
 
     def report(*figures: float) -> None:
         tell(Step("em", figures=dict(zip(names, figures, strict=True))))
 
     with pool_of(threads) as pool:
-        model = train_supervised(tokens.words, tokens.offsets, tokens.tags or [], pool, settings, report, lookup)
-    tagger = Tagger(replace(model, settings=model.settings | {"column": column}))
-    sizes = {"words": len(tokens.words), "tags": len(tagger.tags), "states": tagger.n_states, "models": tagger.n_models}
+        model = train_supervised(tagged.words, tagged.offsets, tagged.tags or [], pool, settings, report, lookup)
+    tagger = Tagger(replace(model, settings=model.settings | learned))
+    sizes = {"words": len(tagged.words), "tags": len(tagger.tags), "states": tagger.n_states, "models": tagger.n_models}
     tell(Step("trained", figures=sizes))
     return tagger
 

@@ -46,6 +46,9 @@ SENTENCES = ("split", "lines")
                       " (needs aligntools[tokenize])."),
     click.option("--language", metavar="CODE", default="en", show_default=True,
                  help="Language of raw text, such as fr, whose rules find sentences and words."),
+    click.option("--split", is_flag=True,
+                 help="Write CoNLL with tokens of several words split, au into à le, as the treebank has them; for"
+                      " taggers of train-hmm --tokens surface."),
     click.option("--sentences", type=click.Choice(SENTENCES), default="split", show_default=True,
                  help="Split raw text into sentences, or take each of its lines for one."),
 )  # fmt: skip
@@ -57,8 +60,8 @@ SENTENCES = ("split", "lines")
 @engine_options.group
 @options.group("Resources and messages", options.verify, options.threads, options.verbosity)
 def command(
-    texts, model, output, to, format, column, separator, keep, save_classes, unbuffered, tokenize, language, sentences,
-    posterior, verify, threads, quiet, verbose, tmpdir, **where,
+    texts, model, output, to, format, column, separator, keep, save_classes, unbuffered, tokenize, language, split,
+    sentences, posterior, verify, threads, quiet, verbose, tmpdir, **where,
 ):  # fmt: skip
     """Tag text: one line out per line in, or CoNLL with one column filled in.
 
@@ -93,7 +96,10 @@ def command(
     lines = reporting.Lines(not quiet)
     began, words, turned, unanswered = time.perf_counter(), 0, 0, serving.Unanswered()
 
-    how = {"decoder": "posterior" if posterior else "viterbi"}, (to, column, separator, keep), save_classes is not None
+    if split and tagger.model.splitter is None:
+        raise UsageProblem(f"{model}: --split is for taggers of train-hmm --tokens surface, which this one is not")
+    decoder = {"decoder": "posterior" if posterior else "viterbi"}
+    how = decoder, split, (to, column, separator, keep), save_classes is not None
     counts: Counts = Counter()
 
     def take(found):
@@ -144,9 +150,11 @@ def _check(unbuffered, tokenize, format):
         raise UsageProblem(f"--{others[0]} goes with --tokenize")
 
 
-def _tag(how, writing, counting, tagger, text, pool):
+def _tag(how, split, writing, counting, tagger, text, pool):
     """Return a part of a text with its tags, how many words it has and were turned, and how often each had each tag."""
     from aligntools.api.word_classes import counts_of
 
     found = tagger.tag_text(text, **how, threads=pool)
+    if split:
+        found = found.split(tagger.model.splitter)
     return found.format(*writing), len(found.ids), found.turned, counts_of(found) if counting else {}

@@ -17,7 +17,7 @@ USES = {
                       "look_alike", "views", "case_sensitive", "input_format"},
     "--text": {"text", "format", "separator", "estimator", "iterations", "mre_iterations", "states", "restarts",
                "tolerance", "transition_prior", "emission_prior", "stop", "save_classes", "save_paths"},
-    "--tagged": {"tagged", "format", "separator", "column", "latent", "members", "iterations", "classes"},
+    "--tagged": {"tagged", "format", "separator", "column", "tokens", "latent", "members", "iterations", "classes"},
 }  # fmt: skip
 COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
 
@@ -66,6 +66,9 @@ COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
     options.setting("--members", of=TaggerSettings, metavar="N",
                     help="Number of models with different seeds that tag together."),
     training.classes,
+    click.option("--tokens", type=click.Choice(["words", "surface"]), default="words", show_default=True,
+                 help="Learn CoNLL's syntactic words, or its surface tokens: for text with au, not à le, which"
+                      " `tag --split` can split."),
 )  # fmt: skip
 @options.group(
     "Induced tags (--text)",
@@ -135,7 +138,7 @@ def _train(o, chosen, log):
         )
 
     steps = training.Steps(o["verbose"], log, describe, o["quiet"])
-    names = ("column", "latent", "members", "classes")
+    names = ("column", "latent", "members", "tokens", "classes")
     train_tagger(o["tagged"], **chosen, **{n: o[n] for n in names}, progress=steps).save(o["output"])
     return "{words} words, {tags} tags, {states} states, {models} models".format(**steps.result)
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from aligntools.formats.conll import COLUMNS, Conll, check_values
+from aligntools.formats.conll import COLUMNS, Conll, check_values, parse_conll
 from aligntools.ground.errors import DataError, UsageProblem
 
 #: What has a meaning in MISC, and how it is written there.
@@ -105,6 +105,48 @@ def surface_of(conll: Conll) -> Surface:
         first[word + 1 : reached] = False
     words = np.flatnonzero(first)
     return Surface(conll, places[first[:-1]], np.searchsorted(words, conll.offsets), words)
+
+
+def is_range(line: bytes) -> bool:
+    """Tell whether a line is that of a range."""
+    return _RANGE.match(line) is not None
+
+
+def expanded(conll: Conll, pieces: Sequence[Sequence[bytes] | None]) -> Conll:
+    """Return a text in which some words are ranges of several, and all are numbered anew.
+
+    Parameters
+    ----------
+    conll : Conll
+        Without ranges and trees, which would have other numbers.
+    pieces : list of (list of bytes or None) [words]
+        What each word is split into. The range gets its form and MISC, its words have nothing but forms.
+    """
+    lines: list[bytes] = []
+    words = iter(zip(conll.places.tolist(), pieces, strict=True))
+    place, forms = next(words, (-1, None))
+    number, starts = 1, set(conll.starts.tolist())
+    for at, line in enumerate(conll.lines):
+        if at in starts:
+            number = 1
+        if at != place:
+            lines.append(line)
+            continue
+        body = line.rstrip(b"\n").removesuffix(b"\r")
+        fields, end = body.split(b"\t"), line[len(body) :]
+        if forms is None:
+            lines.append(b"\t".join([b"%d" % number, *fields[1:]]) + end)
+            number += 1
+        else:
+            nothing = [b"_"] * (len(fields) - 3)
+            lines.append(
+                b"\t".join([b"%d-%d" % (number, number + len(forms) - 1), fields[1], *nothing, fields[-1]]) + end
+            )
+            for form in forms:
+                lines.append(b"\t".join([b"%d" % number, form, *nothing, b"_"]) + end)
+                number += 1
+        place, forms = next(words, (-1, None))
+    return parse_conll(conll.path, lines, conll.first_line)
 
 
 def without_spaces(values: Sequence[bytes], mark: bytes) -> list[bytes]:

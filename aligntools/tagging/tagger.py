@@ -19,6 +19,7 @@ from aligntools.tagging.decoding import CandidateChain, TagCandidates, decode
 from aligntools.tagging.forms.unknown import RELATIONS, UnknownWords, text_of
 from aligntools.tagging.forms.wordclasses import WordClasses
 from aligntools.tagging.settings import DECODERS
+from aligntools.tagging.splitting import Splitter
 
 KIND = "tagger"
 #: A word's tags with less than this share of the probability of its likeliest tag are not candidates.
@@ -116,6 +117,11 @@ class TaggerModel:
     def normal_form(self) -> NormalForm | None:
         """Unicode's normal form of the words."""
         return form_of(self.words)
+
+    @cached_property
+    def splitter(self) -> Splitter | None:
+        """What splits surface tokens, where the tagger was trained on them."""
+        return Splitter.of(self.settings["splits"]) if "splits" in self.settings else None
 
     @property
     def all_members(self) -> list[TaggerMember]:
@@ -321,6 +327,8 @@ def _assemble(header, arrays):
     if not isinstance(header["settings"], dict) or not isinstance(anonymous, bool):
         raise ValueError("settings")
     column_place(header["settings"].get("column", "upos"))
+    if "splits" in header["settings"]:
+        Splitter.of(header["settings"]["splits"])
     n_groups = 1 if anonymous else n_tags
     groups = hold(arrays, "candidates.groups", (len(arrays["candidates.groups"]),), np.int32, 0, n_groups - 1)
     ptr = hold_offsets(arrays, "candidates.ptr", len(words), len(groups), least=1)

@@ -9,6 +9,11 @@ from bench.report import ROOT
 SAMPLES = ROOT / "data" / "samples"
 #: Sentences of a text, of a treebank, and of what is translated.
 PAIRS, TREES, FEW = 24, 16, 4
+#: A sentence with a range of words.
+DONT = "\n".join(
+    "\t".join([number, form, "_", tag, *"_" * 6])
+    for number, form, tag in (("1-2", "Don't", "_"), ("1", "Do", "AUX"), ("2", "n't", "PART"), ("3", "go", "VERB"))
+)
 
 
 def _write(path, lines):
@@ -42,6 +47,7 @@ def make(folder: Path) -> None:
     _write(folder / "en-de.links", [_turned(line) for line in links])
     trees = (SAMPLES / "en.conllu").read_text(encoding="utf-8").split("\n\n")[:TREES]
     (folder / "en.conllu").write_text("\n\n".join(trees) + "\n\n", encoding="utf-8")
+    (folder / "ranges.conllu").write_text("\n\n".join([*trees[:8], DONT]) + "\n\n", encoding="utf-8")
     tagged = _head("en.tagged", TREES)
     _write(folder / "en.tagged", tagged)
     columns = "\n\n".join(line.replace("_", "\t").replace(" ", "\n") for line in tagged)

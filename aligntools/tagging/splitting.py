@@ -1,0 +1,108 @@
+"""Splitting surface tokens into words: *au* into *à le*, as the ranges of a treebank do.
+
+A tagger trained on surface tokens gives those that stand for several words the tags of all, ``ADP+DET``; so the context
+decides whether *des* is to be split. Into what is looked up: by the form and its tags, or, where the form is new, by
+its longest ending that was seen with these tags (*-rlo* of *vederlo*: *-r lo*).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+#: Between the tags of a token that stands for several words.
+JOIN = b"+"
+#: An ending begins where the form and its first word part, or up to so many letters before.
+_BEFORE = 2
+
+
+@dataclass(frozen=True)
+class Splitter:
+    """What surface tokens are split into.
+
+    Attributes
+    ----------
+    forms : dict of str to str
+        By form, in lower case, and tags, with a space between: the words, with spaces between.
+    endings : dict of str to str
+        By ending and tags: the words without what stands before the ending.
+    """
+
+    forms: dict[str, str]
+    endings: dict[str, str]
+
+    @classmethod
+    def learn(cls, tokens: Iterable[tuple[bytes, Sequence[bytes], Sequence[bytes]]]) -> "Splitter":
+        """Learn from tokens that stand for several words: the form, the words' forms and their tags.
+
+        Tokens with spaces, or bytes that are not UTF-8, are passed over. Of several ways to split a form with the same
+        tags the most frequent is taken.
+        """
+        forms: dict[str, Counter[str]] = {}
+        endings: dict[str, Counter[str]] = {}
+        for form, words, tags in tokens:
+            try:
+                text, *parts = [x.decode().lower() for x in (form, *words)]
+                tag = JOIN.join(tags).decode()
+            except UnicodeDecodeError:
+                continue
+            if any(len(x.split()) != 1 for x in (text, tag, *parts)):
+                continue
+            forms.setdefault(f"{text} {tag}", Counter())[" ".join(parts)] += 1
+            same = _common(text, parts[0])
+            for cut in range(max(1, same - _BEFORE), min(same, len(text) - 1) + 1):
+                rest = " ".join([parts[0][cut:], *parts[1:]])
+                endings.setdefault(f"{text[cut:]} {tag}", Counter())[rest] += 1
+        return cls(_likeliest(forms), _likeliest(endings))
+
+    def split(self, form: bytes, tag: bytes) -> list[bytes] | None:
+        """Return the words that a token with the tags of several stands for; None if it is not known which."""
+        try:
+            text, tags = form.decode(), tag.decode()
+        except UnicodeDecodeError:
+            return None
+        lower = text.lower()
+        found = self.forms.get(f"{lower} {tags}")
+        for cut in range(1, len(lower)) if found is None else ():
+            rest = self.endings.get(f"{lower[cut:]} {tags}")
+            if rest is not None:
+                found = lower[:cut] + rest
+                break
+        if found is None or found.count(" ") != tags.count(JOIN.decode()):
+            return None
+        if len(text) > 1 and text.isupper():
+            found = found.upper()
+        elif text[:1].isupper():
+            found = found[:1].upper() + found[1:]
+        return [word.encode() for word in found.split(" ")]
+
+    def kept(self) -> dict[str, dict[str, str]]:
+        """Return it as it stands in the header of a model file."""
+        return {"forms": self.forms, "endings": self.endings}
+
+    @classmethod
+    def of(cls, kept: Any) -> "Splitter":
+        """Make it of what was kept; ValueError where that is something else."""
+        if not isinstance(kept, dict) or set(kept) != {"forms", "endings"}:
+            raise ValueError("splits")
+        for name, table in kept.items():
+            if not isinstance(table, dict):
+                raise ValueError("splits")
+            for key, words in table.items():
+                parts = words.split(" ") if isinstance(words, str) else []
+                whole = parts[name == "endings" :]
+                if key.count(" ") != 1 or len(parts) < 2 or not all(whole) or set(words) & set("\t\r\n"):
+                    raise ValueError("splits")
+        return cls(kept["forms"], kept["endings"])
+
+
+def _common(a, b):
+    """Return how many letters two words begin with alike."""
+    same = 0
+    while same < min(len(a), len(b)) and a[same] == b[same]:
+        same += 1
+    return same
+
+
+def _likeliest(found):
+    return {key: min(counts, key=lambda x: (-counts[x], x)) for key, counts in found.items()}
