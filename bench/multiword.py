@@ -35,9 +35,9 @@ def run(o):
         "Input is surface text as the treebank tokenizes it (`conll --tokens surface`), gold is the treebank's words:"
         " ParTUT's training and test part, French PUD by the tagger of French ParTUT, and of Portuguese PUD 200"
         f" sentences by the other 800. Taggers have `--latent {o.latent} --members {o.members}`. UPOS accuracy of gold"
-        " words in percent, all words of a token that is not split as gold being wrong: a tagger of words on the surface"
-        " text; on the text split by a table of each form's most frequent split; `--tokens surface` with `tag --split`;"
-        " and, as what could be reached, a tagger of words on gold words.",
+        " words in percent, all words of a token that is not split as gold being wrong: a tagger of words on the"
+        " surface text; on the text split by a table of each form's most frequent split; `--tokens surface` with"
+        " `tag --split`; and, as what could be reached, a tagger of words on gold words.",
         report.table(["text", "words", "not split", "table", "`--split`", "gold words"], accuracies),
         "Tokens of several words that are split as in the treebank, in percent, and the number of other tokens that are"
         " split:",
