@@ -37,7 +37,8 @@ def run(o):
         f" sentences by the other 800. Taggers have `--latent {o.latent} --members {o.members}`. UPOS accuracy of gold"
         " words in percent, all words of a token that is not split as gold being wrong: a tagger of words on the"
         " surface text; on the text split by a table of each form's most frequent split; `--tokens surface` with"
-        " `tag --split`; and, as what could be reached, a tagger of words on gold words.",
+        " `tag --split`; and, as what could be reached, a tagger of words on gold words. Which way"
+        " is taken was chosen on these texts.",
         report.table(["text", "words", "not split", "table", "`--split`", "gold words"], accuracies),
         "Tokens of several words that are split as in the treebank, in percent, and the number of other tokens that are"
         " split:",
