@@ -68,6 +68,8 @@ class TaggedSentences(ShownAsTags, Sequence[TaggedSentence]):
         The posterior probability of each tag.
     turned : int
         Words that are in another of Unicode's normal forms than the tagger's, and were turned for it.
+    splitter : Splitter or None
+        What `split` goes by, of a tagger that was trained on surface tokens; not part of the public interface.
     """
 
     source: Parsed
@@ -76,6 +78,7 @@ class TaggedSentences(ShownAsTags, Sequence[TaggedSentence]):
     probabilities: npt.NDArray[np.float64]
     column: str | int = "upos"
     turned: int = 0
+    splitter: Splitter | None = None
 
     @cached_property
     def tags(self) -> list[bytes]:
@@ -103,22 +106,17 @@ class TaggedSentences(ShownAsTags, Sequence[TaggedSentence]):
         tags = tuple(self.tagset[n] for n in self.ids[begin:end].tolist())
         return TaggedSentence(tuple(map(decoded, self._words[begin:end])), tags, self.probabilities[begin:end])
 
-    def split(self, splitter: Splitter | None) -> "TaggedSentences":
-        """Return the text with tokens that stand for several words split, as CoNLL with ranges.
+    def split(self) -> "TaggedSentences":
+        """Return the text with tokens that stand for several words split, *au* into *à le*, as CoNLL with ranges.
 
         A token with the tags of several words that cannot be split keeps the first of them.
-
-        Parameters
-        ----------
-        splitter : Splitter or None
-            Of the tagger, from `aligntools.api.tagging.Tagger.model`.
 
         Raises
         ------
         UsageProblem
             When the tagger was not trained on surface tokens, or the source is CoNLL with ranges or trees.
         """
-        if splitter is None:
+        if self.splitter is None:
             raise UsageProblem("the tagger does not know what tokens to split; train it with --tokens surface")
         conll = self.source
         if not isinstance(conll, Conll):
@@ -128,7 +126,7 @@ class TaggedSentences(ShownAsTags, Sequence[TaggedSentence]):
             raise UsageProblem("--split is for plain and raw text; this CoNLL has trees or ranges of its own")
         whole = [tag.split(JOIN) for tag in self.tags]
         pieces = [
-            splitter.split(word, tag) if len(parts) > 1 else None
+            self.splitter.split(word, tag) if len(parts) > 1 else None
             for word, tag, parts in zip(self._words, self.tags, whole, strict=True)
         ]
         kept = [parts if words else parts[:1] for parts, words in zip(whole, pieces, strict=True)]

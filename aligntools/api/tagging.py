@@ -199,7 +199,7 @@ class Tagger(ShownAsModel):
         with pool_of(threads) as pool:
             words, turned = in_form(text.words, self.model.normal_form)
             ids, probabilities = self.model.tag(words, text.offsets, pool, decoder, remember)
-        return TaggedSentences(text, self.tags, ids, probabilities, self.column, turned)
+        return TaggedSentences(text, self.tags, ids, probabilities, self.column, turned, self.model.splitter)
 
 
 def train_tagger(

@@ -156,5 +156,5 @@ def _tag(how, split, writing, counting, tagger, text, pool):
 
     found = tagger.tag_text(text, **how, threads=pool)
     if split:
-        found = found.split(tagger.model.splitter)
+        found = found.split()
     return found.format(*writing), len(found.ids), found.turned, counts_of(found) if counting else {}

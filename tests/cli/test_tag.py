@@ -5,6 +5,8 @@ import sys
 import unicodedata
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from aligntools.api import tagging
 from tests.cli.running import fails, run, through_head
@@ -151,6 +153,19 @@ def test_raw_text_is_tokenized_and_comes_back(model, samples, tmp_path):
     assert run(*parser).returncode == 0
     parsed = run("parse", "-m", tmp_path / "parser", tmp_path / "tagged").stdout
     assert run("conll", "-", "--to", "raw", stdin=parsed).stdout == text
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(st.sampled_from("ab.,!|\\\"'é\u00a0\ufeff\x1c \t\r\n«»1-2") | st.characters(codec="utf-8")))
+@example("")
+@example('\ufeff Mr. A\'s "b".\n\n \tC|d\\s é!  ')
+def test_any_raw_text_comes_back(model, text):
+    pytest.importorskip("sacremoses")
+    pytest.importorskip("sentencex")
+    for sentences in ("split", "lines"):
+        done = run("tag", "-q", "-m", model, "--tokenize", "--sentences", sentences, stdin=text.encode())
+        assert done.returncode == 0, done.stderr
+        assert run("conll", "--to", "raw", stdin=done.stdout).stdout == text.encode()
 
 
 def test_lines_of_raw_text_can_be_its_sentences(model):
