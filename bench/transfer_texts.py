@@ -16,11 +16,12 @@ LANGUAGES = {
     "fr": (("en-fr/general",), "fr-dev", ("fr-dev",), None),
     "it": (("en-it/train",), "it-dev", ("it-dev",), None),
     "sv": (("en-sv/train",), "sv-test", ("sv-train",), "sv-train"),
+    "ja": (("en-ja/train",), "ja-test", ("ja-train",), "ja-train"),
 }
 #: Words of a sentence that is used, most pairs that are used, pairs that are aligned, parts that a text which is
 #: both learned from and scored on is tagged in, most sentences of plain text.
 SHORTEST, LONGEST, PAIRS, ALIGNED, FOLDS, PLAIN = 10, 40, 20_000, 60_000, 4, 2_000
-_ENDS = (".", "!", "?", '"', "”", "»")
+_ENDS = (".", "!", "?", '"', "”", "»", "。", "？", "！", "」")
 TAGGER, ALIGNER = ("--members", 2), ("--symmetrize", "intersect")
 
 
