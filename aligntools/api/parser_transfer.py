@@ -66,6 +66,7 @@ def transfer_parser(
     method: Method = "full",
     weights: Literal["posterior", "score"] = "posterior",
     gamma: float = _TRANSFER.gamma,
+    direct_share: float = _TRANSFER.direct_share,
     entropy: Literal["shannon", "renyi"] = "shannon",
     alpha: float = _TRANSFER.alpha,
     rounds: int = _TRANSFER.rounds,
@@ -117,6 +118,9 @@ def transfer_parser(
         What is transferred of an edge: its probability in its own sentence, or its score.
     gamma : float
         Weight of the entropy on unlabeled text.
+    direct_share : float
+        Above 0: what unlabeled text teaches instead, the trees that the parser so far and the source parser without
+        its words find together, with this share of the latter.
     entropy : {"shannon", "renyi"}
     alpha : float
         Order of Rényi's entropy.
@@ -184,8 +188,8 @@ def transfer_parser(
     settings = TransferSettings(
         features=features, bits=bits, min_count=min_count, projective=projective, any_root=any_root,
         iterations=iterations, tolerance=tolerance, method=method, min_length=min_length, max_length=max_length,
-        min_aligned=min_aligned, head=head, weights=weights, gamma=gamma, entropy=entropy, alpha=alpha, l2=l2,
-        rounds=rounds, reward=reward, labels=labels,
+        min_aligned=min_aligned, head=head, weights=weights, gamma=gamma, direct_share=direct_share,
+        entropy=entropy, alpha=alpha, l2=l2, rounds=rounds, reward=reward, labels=labels,
     ).checked()  # fmt: skip
     texts = {"source": source, "target": target, "alignments": alignments}
     _check_texts(method, texts, unlabeled, where)

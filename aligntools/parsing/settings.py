@@ -159,6 +159,9 @@ class TransferSettings(LearningSettings):
         What is transferred of an edge, one of `WEIGHTS`; see `transfer.projection.transferring_scores`.
     gamma : float
         Weight of the entropy on unlabeled sentences (equation 11); a large one makes the parser certain of mistakes.
+    direct_share : float
+        Above 0: what unlabeled sentences teach is not entropy, but the trees that the parser so far and the source
+        parser without its words find together, with this share of the latter.
     entropy : str
         One of `ENTROPIES`.
     alpha : float
@@ -180,6 +183,7 @@ class TransferSettings(LearningSettings):
     head: int | None = None
     weights: str = "posterior"
     gamma: float = 0.03
+    direct_share: float = 0.0
     entropy: str = "shannon"
     alpha: float = 2.0
     l2: float = 100.0
@@ -188,8 +192,8 @@ class TransferSettings(LearningSettings):
     labels: bool = True
 
     RANGES: ClassVar[dict[str, Range]] = LearningSettings.RANGES | {
-        "min_aligned": PROBABILITY, "head": counts(1), "gamma": amounts(), "alpha": amounts(0, 100, above=True),
-        "rounds": counts(), "reward": amounts(),
+        "min_aligned": PROBABILITY, "head": counts(1), "gamma": amounts(), "direct_share": PROBABILITY,
+        "alpha": amounts(0, 100, above=True), "rounds": counts(), "reward": amounts(),
     }  # fmt: skip
 
     @property
@@ -202,8 +206,8 @@ class TransferSettings(LearningSettings):
         return self._header() | {
             "method": self.method, "shortest": self.min_length, "longest": self.max_length,
             "min_aligned": self.min_aligned, "most": self.head, "weights": self.weights, "gamma": self.gamma,
-            "alpha": self.order, "l2": self.l2, "rounds": self.rounds, "reward": self.reward,
-            "labels": self.labels,
+            "direct_share": self.direct_share, "alpha": self.order, "l2": self.l2, "rounds": self.rounds,
+            "reward": self.reward, "labels": self.labels,
         }  # fmt: skip
 
     def checked(self) -> "TransferSettings":

@@ -292,6 +292,7 @@ def test_each_option_shows(transfer, folder, tmp_path):
         ("--method", "projected", "--rounds", 0), ("--method", "projected", "--reward", 20), ("--l2", 1),
         ("--features", "delexicalized"), ("--non-projective",), ("--any-root",), ("--min-count", 1), ("--bits", 6),
         ("--iterations", 4), ("--tolerance", 0.5), ("--unlabeled", folder / "en", "--gamma", 9),
+        ("--unlabeled", folder / "en", "--direct-share", 0.15),
         ("--unlabeled", folder / "en", "--entropy", "renyi"),
         ("--unlabeled", folder / "en", "--entropy", "renyi", "--alpha", 1.5),
     ):  # fmt: skip

@@ -189,6 +189,36 @@ def test_entropy_on_plain_text_makes_the_parser_certain(parser, pairs):
     assert uncertainty(2.0) < 0.5 * uncertainty(0.0)
 
 
+def test_shared_edges_are_those_of_squared_means():
+    offsets, rng = np.array([0, 3, 3, 7]), np.random.default_rng(4)
+    edges = inference.edge_offsets(offsets)
+    scores = [rng.normal(0, 2, int(edges[-1])) for _ in range(3)]
+    for trees in (TreeConstraints(), TreeConstraints(False)):
+        found = projection.shared_edges(scores[0], scores[1:], 0.3, offsets, trees)
+        for s, n in enumerate(np.diff(offsets).tolist()):
+            here = slice(edges[s], edges[s + 1])
+            possible = naive.trees(n, trees.projective, trees.single_root)
+            own, *others = (naive.marginals(x[here].reshape(n, n + 1), possible)[1] for x in scores)
+            mixed = 0.7 * own + 0.3 * (others[0] + others[1]) / 2
+            _, wanted = naive.marginals(2 * np.log(np.maximum(mixed, projection.LEAST)), possible)
+            assert np.allclose(found[here].reshape(n, n + 1), wanted, atol=1e-9)
+
+
+def test_plain_text_teaches_what_the_direct_parser_knows(parser, pairs):
+    plain = text(["hund/NOUN gut/ADV katz/NOUN schlaf/VERB", "der/DET hund/NOUN alt/ADJ seh/VERB"] * 20)
+
+    def agreement(share):
+        settings = TransferSettings(bits=10, min_length=1, gamma=0, direct_share=share, iterations=40, l2=1.0)
+        found, report = train(parser, *pairs, plain, settings)
+        heads = found.parse(found.sentences(plain.words, plain.tags, plain.offsets)).heads
+        own = projection.direct(parser)
+        return np.mean(heads == own.parse(own.sentences(plain.words, plain.tags, plain.offsets)).heads), report
+
+    (without, _), (with_it, report) = agreement(0.0), agreement(1.0)
+    assert without + 0.1 < with_it
+    assert [len(report.fits), report.plain] == [2, 40]
+
+
 def test_limits_of_length_and_what_they_leave(parser, pairs):
     source, target, links = pairs
     _, report = train(

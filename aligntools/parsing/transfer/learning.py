@@ -238,6 +238,7 @@ class _Work:
             words, tags = words + plain.words, tags + plain.tags
         self.vocabularies = Vocabularies.of(words, tags, settings.min_count)
         self.sentences = self.vocabularies.sentences(target.words, target.tags, target.offsets)
+        self.plain_text = plain
         self.plain = None if plain is None else self.vocabularies.sentences(plain.words, plain.tags, plain.offsets)
         self.space = self.place.fitted(templates_of(settings.features), self.sentences, settings.bits)
         ends = np.cumsum([0, *(len(side.target) for side in sides)]).tolist()
@@ -267,10 +268,30 @@ class _Work:
         loss, data = self._expected()
         losses = [loss]
         weights = self.fit("train", losses, data)
-        if self.plain is not None and len(self.plain) and s.gamma > 0:
+        if self.plain is None or not len(self.plain):
+            return weights
+        if s.direct_share > 0:
+            expected = self._shared(weights)
+            losses.append(training.ExpectedLoss(self.plain, expected, s.trees))
+            return self.fit("plain", losses, [*data, self.plain.layers, self.plain.offsets, expected], weights)
+        if s.gamma > 0:
             losses.append(training.EntropyLoss(self.plain, s.trees, s.gamma, s.order))
-            weights = self.fit("entropy", losses, [*data, self.plain.layers, self.plain.offsets, weights], weights)
+            return self.fit("entropy", losses, [*data, self.plain.layers, self.plain.offsets, weights], weights)
         return weights
+
+    def _shared(self, weights):
+        """Return what weights and the parsers without words believe of the plain text's edges together."""
+        s, text = self.settings, self.plain_text
+        direct = [projection.direct(parser, labels=False) for parser in self.parsers]
+        seen = [parser.sentences(text.words, text.tags, text.offsets) for parser in direct]
+        found = np.empty(int(self.plain.edges[-1]))
+        for begin, end in training.runs_of_edges(self.plain.edges, training.CHUNK):
+            own = self.space.scores(weights, self.plain.part(begin, end), self.pool)
+            others = [p.scores(x.part(begin, end), self.pool) for p, x in zip(direct, seen, strict=True)]
+            offsets = self.plain.offsets[begin : end + 1] - self.plain.offsets[begin]
+            edges = slice(*self.plain.edges[[begin, end]])
+            found[edges] = projection.shared_edges(own, others, s.direct_share, offsets, s.trees, self.pool)
+        return found
 
     def _expected(self):
         """Return the cross-entropy with the transferred distributions, and what tells these from others."""

@@ -18,6 +18,8 @@ from aligntools.parsing.trees.inference import BLOCKS
 
 #: Least probability of an edge that is transferred.
 LEAST = 1e-6
+#: Power of the probabilities that two parsers of plain text give together.
+SHARPER = 2.0
 
 
 def one_to_one(pairs, link_offsets, offsets) -> np.ndarray:
@@ -166,6 +168,30 @@ def supported_trees(
     """
     scores = space.scores(weights, sentences, pool) + agreement
     return inference.best_trees(scores, sentences.offsets, trees, pool)[0]
+
+
+def shared_edges(own, others, share: float, offsets, trees: TreeConstraints, pool: Pool | None = None) -> np.ndarray:
+    """Return what a parser and others believe of edges together, more certain than either.
+
+    Where one of them is undecided, the other one decides. The means of the edges' probabilities, squared, are the
+    factors of a distribution over trees; its edge marginals are returned.
+
+    Parameters
+    ----------
+    own : float64 [edges]
+        Scores of a parser.
+    others : sequence of float64 [edges]
+        Scores of the others.
+    share : float
+        Of the others.
+    offsets : int64 [sentences + 1]
+        Over words.
+    trees : TreeConstraints
+    pool : Pool, optional
+    """
+    mine, *theirs = (inference.sums(scores, offsets, trees, pool).marginals for scores in (own, *others))
+    mixed = (1 - share) * mine + share * np.mean(theirs, axis=0)
+    return inference.sums(SHARPER * np.log(np.clip(mixed, LEAST, 1.0)), offsets, trees, pool).marginals
 
 
 def direct(parser: ParserModel, labels: bool = True) -> ParserModel:
