@@ -60,7 +60,7 @@ def _classes(o, chosen):
     import aligntools as at
 
     with gzip.open(o.data / SETS[chosen][2], "rt", encoding="utf-8") as file:
-        some = (line for line in file if len(line.split()) in LENGTHS)
+        some = (line.rstrip("\n") for line in file if len(line.split()) in LENGTHS)
         text = list(itertools.islice(some, 0, 3 * o.plain, 3)) if chosen == "en" else list(some)[: o.plain]
     path = o.work / f"classes-{report.code_hash('tagging')}-{chosen}-{o.plain}-{o.states}.paths"
     if not path.exists():

@@ -14,9 +14,10 @@ import numpy.typing as npt
 from aligntools.formats import files
 from aligntools.formats.modelfile import hold, hold_vocabulary
 from aligntools.formats.vocabulary import Vocabulary
-from aligntools.ground.errors import DataError
+from aligntools.ground.errors import DataError, UsageProblem, one_line
 
 _PATH, _COUNT = re.compile(rb"[01]+"), re.compile(rb"[0-9]{1,18}")
+_BREAK = re.compile(rb"[\t\n]")
 _BOM = b"\xef\xbb\xbf"
 #: Bits of the paths' beginnings that are classes of their own (Koo, Carreras & Collins 2008).
 SHORT, MEDIUM = 4, 6
@@ -63,7 +64,17 @@ class ClassList:
         return ClassList(list(chosen), classes, np.array(list(totals.values()), np.int64), self.paths)
 
     def format(self) -> bytes:
-        """Return the list as it is in files: paths in their order, words with the most frequent ones first."""
+        """Return the list as it is in files: paths in their order, words with the most frequent ones first.
+
+        Raises
+        ------
+        UsageProblem
+            When a word or a class is empty or has a tab or a line's end, which such files have no form for.
+        """
+        for field in (*self.words, *self.classes):
+            if not field or _BREAK.search(field):
+                shown = field[:40].decode("utf-8", "replace")
+                raise UsageProblem(f"'{one_line(shown)}' cannot be in a list: it is empty or has a tab or a line's end")
         rows = list(zip(self.words, self.classes, self.counts.tolist(), strict=True))
         if self.paths:
             rows.sort(key=lambda row: (row[1], -row[2], row[0]))

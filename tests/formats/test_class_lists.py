@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.formats.class_lists import ClassList, WordLookup, read_classes
-from aligntools.ground.errors import DataError
+from aligntools.ground.errors import DataError, UsageProblem
 
 WORDS = st.binary(min_size=1, max_size=4).filter(lambda w: not set(w) & set(b"\t\n\r") and w != b"\xef\xbb\xbf")
 
@@ -85,6 +85,14 @@ def test_what_is_no_list_is_refused(written, data, line, problem):
         read_classes(written(data))
     assert caught.value.line == line
     assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize("word", [b"", b"a\tb", b"a\n"])
+def test_what_has_no_form_is_not_written(word, tmp_path):
+    for rows in ([(word, b"1", 1)], [(b"dog", word, 1)]):
+        with pytest.raises(UsageProblem, match="cannot be in a list"):
+            list_of(rows).save(tmp_path / "classes")
+    assert not (tmp_path / "classes").exists()
 
 
 def test_a_word_has_its_most_frequent_class_and_all_of_its_counts():
