@@ -124,7 +124,7 @@ class TaggedSentences(ShownAsTags, Sequence[TaggedSentence]):
             conll = parse_conll("", [line + b"\n" for line in lines])
         elif set(conll.column(COLUMNS["head"])) - {b"_"} or any(map(is_range, conll.lines)):
             raise UsageProblem("--split is for plain and raw text; this CoNLL has trees or ranges of its own")
-        whole = [tag.split(JOIN) for tag in self.tags]
+        whole = [parts if all(parts := tag.split(JOIN)) else [tag] for tag in self.tags]
         pieces = [
             self.splitter.split(word, tag) if len(parts) > 1 else None
             for word, tag, parts in zip(self._words, self.tags, whole, strict=True)

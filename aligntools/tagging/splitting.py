@@ -90,6 +90,7 @@ class Splitter:
                 raise ValueError("splits")
             for key, words in table.items():
                 parts = words.split(" ") if isinstance(words, str) else []
+                " ".join([key, *parts]).encode()  # of a lone surrogate there are no bytes
                 whole = parts[name == "endings" :]
                 if key.count(" ") != 1 or len(parts) < 2 or not all(whole) or set(words) & set("\t\r\n"):
                     raise ValueError("splits")

@@ -55,8 +55,9 @@ def test_what_is_kept_is_checked():
         None, {}, {"forms": {}}, {"forms": [], "endings": {}}, {"forms": {"du": "de le"}, "endings": {}},
         {"forms": {"du X": "de"}, "endings": {}}, {"forms": {"du X": " de"}, "endings": {}},
         {"forms": {}, "endings": {"lo X": 3}}, {"forms": {"du X": "d\te le"}, "endings": {}},
+        {"forms": {"du X": "d\ud800e le"}, "endings": {}},
     ):  # fmt: skip
-        with pytest.raises(ValueError, match="splits"):
+        with pytest.raises(ValueError, match=r"splits|surrogates"):
             Splitter.of(damaged)
 
 
