@@ -196,8 +196,11 @@ class _Values:
                 unit = {"words": "words", "surface": "surface tokens"}[self._tokens]
                 where = f"the sentence at line {part.sentence_lines()[k]} of {path} has {length} {unit}"
                 raise DataError(self.path, numbers[k], f"{len(row)} values, where {where} (see --tokens and --space)")
-        if len(rows) != len(part):
-            self._wrong(path, done + len(rows), len(rows) < len(part))
+        if len(rows) < len(part):
+            problem = f"this sentence has no values: {self.path} ends after {done + len(rows)} {self._name}"
+            raise DataError(path, int(part.sentence_lines()[len(rows)]), problem)
+        if len(rows) > len(part):
+            self._too_many(path, int(numbers[len(part)]))
         taken = [value for row in rows for value in row]
         return taken if isinstance(found, Conll) else with_spaces(taken, units.column(self.place), mark)
 
@@ -205,8 +208,7 @@ class _Values:
         """Check that nothing is left."""
         found = next(self._parts, None)
         if found is not None and len(found):
-            self._wrong(path, done, False)
+            self._too_many(path, int(found.sentence_lines()[0]) if isinstance(found, Conll) else done + 1)
 
-    def _wrong(self, path: PathLike, count: int, short: bool) -> None:
-        problem = f"ends after {count} {self._name}; {path} has more sentences" if short else None
-        raise DataError(self.path, None, problem or f"has more {self._name} than {path} has sentences")
+    def _too_many(self, path: PathLike, line: int) -> None:
+        raise DataError(self.path, line, f"there is no sentence for this in {path}; its {self._name} are more")
