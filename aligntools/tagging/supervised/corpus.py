@@ -12,7 +12,7 @@ BLOCKS = 16
 
 @dataclass
 class TaggedCorpus:
-    """A tagged text. A *pair* is a word with a tag that it had.
+    """A tagged text. A *pair* is a word with a tag that it had, or may have had; a *cell* a token with such a tag.
 
     Attributes
     ----------
@@ -20,15 +20,18 @@ class TaggedCorpus:
         The different words, by first occurrence.
     names : list of bytes
         The different tags, in alphabetical order.
-    tokens, tags : int32 [tokens]
+    tokens : int32 [tokens]
     offsets : int64 [sentences + 1]
-    pairs : int32 [tokens]
-        Pair of each token.
+    cells : int64 [tokens + 1]
+        Token ``t`` has the cells ``cells[t]`` to ``cells[t + 1] - 1``: one where its tag is known.
+    tags, pairs : int32 [cells]
+        Tag and pair of each cell.
     pair_word, pair_tag : int32 [pairs]
         Sorted by word, then tag.
     pair_count : float64 [pairs]
+        How often each pair was seen; where tags are not known, how often that is expected.
     ptr, occurrences : int64
-        The tokens of each pair, in the order of the text.
+        The cells of each pair, in the order of the text.
     blocks, pair_blocks : list of (int, int)
         Runs of sentences and of pairs.
     """
@@ -36,8 +39,9 @@ class TaggedCorpus:
     words: list
     names: list
     tokens: np.ndarray
-    tags: np.ndarray
     offsets: np.ndarray
+    cells: np.ndarray
+    tags: np.ndarray
     pairs: np.ndarray
     pair_word: np.ndarray
     pair_tag: np.ndarray
@@ -56,21 +60,38 @@ class TaggedCorpus:
         words, tags : list of bytes [tokens]
         offsets : int64 [sentences + 1]
         """
-        vocabulary = {}
-        tokens = np.fromiter((vocabulary.setdefault(w, len(vocabulary)) for w in words), np.int32, len(words))
         names = sorted(set(tags))
         number = {name: n for n, name in enumerate(names)}
-        tag_ids = np.fromiter((number[t] for t in tags), np.int32, len(tags))
-        keys = tokens.astype(np.int64) * max(len(names), 1) + tag_ids
+        ids = np.fromiter((number[t] for t in tags), np.int32, len(tags))
+        return cls.numbered(words, offsets, names, np.arange(len(words) + 1, dtype=np.int64), ids)
+
+    @classmethod
+    def numbered(cls, words, offsets, names, cells, tags):
+        """Number the words of a text and its pairs; every cell counts its share of a token.
+
+        Parameters
+        ----------
+        words : list of bytes [tokens]
+        offsets : int64 [sentences + 1]
+        names : list of bytes
+        cells : int64 [tokens + 1]
+        tags : int32 [cells]
+            Indexes of ``names``; those of a token differ.
+        """
+        vocabulary = {}
+        tokens = np.fromiter((vocabulary.setdefault(w, len(vocabulary)) for w in words), np.int32, len(words))
+        several, n_tags = np.diff(cells), max(len(names), 1)
+        keys = np.repeat(tokens, several).astype(np.int64) * n_tags + tags
         found, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
         pairs = inverse.astype(np.int32).reshape(-1)
         ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         offsets = np.ascontiguousarray(offsets, np.int64)
+        weights = np.repeat(1.0 / np.maximum(several, 1), several)
         return cls(
-            list(vocabulary), names, tokens, tag_ids, offsets, pairs,
-            (found // max(len(names), 1)).astype(np.int32), (found % max(len(names), 1)).astype(np.int32),
-            counts.astype(np.float64), ptr, np.argsort(pairs, kind="stable").astype(np.int64),
-            balanced_blocks(np.diff(offsets), BLOCKS), balanced_blocks(counts, BLOCKS),
+            list(vocabulary), names, tokens, offsets, cells, tags, pairs,
+            (found // n_tags).astype(np.int32), (found % n_tags).astype(np.int32),
+            np.bincount(pairs, weights, len(found)), ptr, np.argsort(pairs, kind="stable").astype(np.int64),
+            balanced_blocks(np.diff(cells[offsets]), BLOCKS), balanced_blocks(counts, BLOCKS),
         )  # fmt: skip
 
     @property

@@ -153,18 +153,18 @@ def expect(parameters, states, text, pool, merging=False):
     losses : float64 [states]
         Of merging states 2i and 2i + 1 of a tag, at the first of them; zeros unless ``merging``.
     """
-    n, tokens = len(states.start), len(text.tokens)
-    widest = int(np.diff(states.first).max(initial=1))
-    gamma = np.empty((tokens, widest))
+    n = len(states.start)
+    low = states.first[text.pair_tag]
+    places = np.concatenate([[0], np.cumsum(np.diff(states.at)[text.pairs])]).astype(np.int64)
+    gamma = np.empty(int(places[-1]))
     loglik = np.zeros(len(text.offsets) - 1)
     shares = parameters.prior / np.add.reduceat(parameters.prior, states.first[:-1])[states.tag_of]
 
     def work(block):
         start, stop, moves, losses = np.zeros(n), np.zeros(n), np.zeros((n, n)), np.zeros(n)
         observed_block(
-            *block, text.pairs, text.offsets, text.pair_tag, states.at, parameters.values, states.first,
-            parameters.start, parameters.transitions, parameters.stop, gamma, start, moves, stop, loglik,
-            merging, shares, losses,
+            *block, text.cells, text.pairs, places, text.offsets, low, states.at, parameters.values, parameters.start,
+            parameters.transitions, parameters.stop, gamma, start, moves, stop, loglik, merging, shares, losses,
         )  # fmt: skip
         return start, moves, stop, losses
 
@@ -176,7 +176,7 @@ def expect(parameters, states, text, pool, merging=False):
     start, moves, stop, losses = sums
     emissions = np.empty(len(parameters.values))
     pool.map(
-        lambda block: collect_pairs_block(*block, text.ptr, text.occurrences, states.at, gamma, emissions),
+        lambda block: collect_pairs_block(*block, text.ptr, text.occurrences, states.at, places, gamma, emissions),
         text.pair_blocks,
     )
     expected = Substates(states.first, start, moves * parameters.transitions, stop, states.at, emissions)
