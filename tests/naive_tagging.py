@@ -84,7 +84,7 @@ def merged_probability(model, sentence, t, one, two, share):
     """
     n = len(model["start"])
     into = {one: share, two: 1 - share}
-    ((_, emissions),) = sentence[t]
+    emissions = {s: e for _, candidate in sentence[t] for s, e in candidate.items()}
     result = 0.0
     for states, _, p in paths(model, sentence):
         if states[t] not in into:

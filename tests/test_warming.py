@@ -51,6 +51,7 @@ eval-aer --head S/de-en.wa a a.f --paired > aer
 lexicon -i S/de-en.txt -a a -o lex --shortlist lex.s2t --top 50
 train-hmm --tagged S/en.conllu -o en.tagger
 train-hmm --tagged S/en.conllu -o latent.tagger --latent 2 --members 2
+train-tagger --tagged S/en.conllu --partial --latent 2 --members 2 -o partial.tagger
 tag -m en.tagger S/en.conllu > tagged
 tag -m latent.tagger --viterbi S/en.txt > tagged.2
 conll S/en.conllu --to tagged > taken
@@ -76,7 +77,9 @@ tag -m en.tagger S/de-en.en > en.tagged
 tag -m en.tagger S/de-en.de > de.tagged
 align -s S/de-en.en -t S/de-en.de -o ende
 tag -m en.tagger --to conll S/de-en.en > en.conll
-project --source en.conll --target S/de-en.de -a ende > projected
+project --source en.conll --target S/de-en.de -a ende --dictionary types > projected
+train-tagger --tagged projected --partial --dictionary types --latent 2 --members 1 -o projected.tagger
+train-tagger --text S/de-en.de --dictionary types --iterations 3 -o named.tagger
 transfer-parse --source-model en.parser --source en.tagged --target de.tagged -a ende -o de.parser
 transfer-parse --source-model en.parser --source en.tagged --target de.tagged -a ende -o de2.parser --method projected
 parse -m de.parser de.tagged > trees.3

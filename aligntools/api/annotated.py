@@ -55,7 +55,7 @@ def tokens_of(sentences: Iterable[Sentence]) -> Tokens:
     return Tokens(words, _offsets(rows), None, np.arange(1, len(rows) + 1))
 
 
-def tagged_tokens_of(sentences: Iterable[Annotated], separator: bytes | None = None) -> Tokens:
+def tagged_tokens_of(sentences: Iterable[Annotated], separator: bytes | None = None, partial: bool = False) -> Tokens:
     """Return sentences with tags as flat lists of words and of tags; None looks for the separator."""
     rows = list(sentences)
     lines = [encoded(row) for row in rows if isinstance(row, str)]
@@ -64,7 +64,7 @@ def tagged_tokens_of(sentences: Iterable[Annotated], separator: bytes | None = N
     pairs: list[list[tuple[bytes, bytes]]] = []
     for number, row in enumerate(rows, 1):
         if isinstance(row, str):
-            found = parse_tagged(IN_MEMORY, [encoded(row)], number, separator or b"_")
+            found = parse_tagged(IN_MEMORY, [encoded(row)], number, separator or b"_", partial)
             pairs.append(list(zip(found.words, found.tags or [], strict=True)))
         else:
             pairs.append([(encoded(word), encoded(tag)) for word, tag in row])
@@ -92,17 +92,18 @@ def read_annotated(
     column: str | int = "upos",
     format: str = "auto",
     separator: bytes | None = None,
+    partial: bool = False,
 ) -> Tokens:
-    """Return the words and tags of a file, of sentences, or of what was read."""
+    """Return the words and tags of a file, of sentences, or of what was read; ``partial``: some may be ``_``."""
     if isinstance(text, Tokens):
         if text.tags is None:
             raise DataError(IN_MEMORY, None, "the text has no tags")
         return text
     if isinstance(text, (str, os.PathLike)):
-        return read_tags(os.fspath(text), column, format, separator)
+        return read_tags(os.fspath(text), column, format, separator, partial)
     if isinstance(text, Conll):
-        return tokens_of_conll(text, column)
-    return tagged_tokens_of(text, separator)
+        return tokens_of_conll(text, column, partial)
+    return tagged_tokens_of(text, separator, partial)
 
 
 def check_words(text: object, tokens: Tokens) -> None:
@@ -120,7 +121,7 @@ def check_tags(text: object, tokens: Tokens) -> None:
         name = text if isinstance(text, (str, os.PathLike)) else IN_MEMORY
         sentence = int(np.searchsorted(tokens.offsets, bare[0], "right")) - 1
         problem = f"{len(bare)} of {len(tags)} words have no tag (_), the first of them in this sentence"
-        advice = "every word needs one; leave such sentences out"
+        advice = "every word needs one (with --partial words may have none); leave such sentences out"
         raise DataError(name, int(tokens.lines[sentence]), f"{problem}; {advice}")
 
 

@@ -19,13 +19,15 @@ from aligntools.api.annotated import (
     tokens_of,
 )
 from aligntools.api.notebooks import ShownAsModel
+from aligntools.api.partial_tags import Dictionary, observe_text, types_of
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.surface_tokens import read_surface
 from aligntools.api.tagged_sentences import TaggedSentence, TaggedSentences
 from aligntools.api.threads import pool_of
 from aligntools.formats.class_lists import ClassList
 from aligntools.formats.normal_forms import in_form
-from aligntools.tagging.settings import InductionSettings, TaggerSettings
+from aligntools.ground.errors import UsageProblem
+from aligntools.tagging.settings import MIN_SHARE, InductionSettings, TaggerSettings
 
 if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
@@ -212,6 +214,9 @@ def train_tagger(
     members: int = _SETTINGS.members,
     classes: "ClassList | PathLike | None" = None,
     iterations: int = _SETTINGS.iterations,
+    partial: bool = False,
+    dictionary: Dictionary | None = None,
+    min_share: float = MIN_SHARE,
     seed: int = _SETTINGS.seed,
     tokens: Literal["words", "surface"] = "words",
     threads: "int | Pool | None" = None,
@@ -242,6 +247,13 @@ def train_tagger(
         The tagger keeps them.
     iterations : int
         Iterations of EM in each round of splits.
+    partial : bool
+        Words may have no tag, ``_``, or a set of them, ``NOUN|VERB``: what is not known is summed over.
+    dictionary : path, dict of str to dict of str to float, or None
+        Tags that words can have and their weights, as `Projection.dictionary` returns them and ``project --dictionary``
+        writes them. A word that is in it has one of its tags there, whatever the text says; needs ``partial``.
+    min_share : float
+        Tags with a smaller share of their word's weight are left out of the dictionary.
     seed : int
         The same seed gives the same model.
     tokens : {"words", "surface"}
@@ -251,7 +263,8 @@ def train_tagger(
         None: all cores. The result does not depend on it.
     progress : callable, True or None
         Called with a `Step` after each iteration, stage ``em``, with the figures ``member``, ``split``,
-        ``iteration``, ``states`` and ``log_likelihood`` (natural logarithm), and at the end, stage ``trained``.
+        ``iteration``, ``states`` and ``log_likelihood`` (natural logarithm; with ``partial``, split 0 is EM with one
+        state a tag), and at the end, stage ``trained``.
 
     Returns
     -------
@@ -260,7 +273,8 @@ def train_tagger(
     Raises
     ------
     DataError
-        When the file cannot be read or has no words, or a word has no tag.
+        When the file cannot be read or has no words, a word has no tag (unless ``partial``), or nothing is known of
+        any word.
     UsageProblem
         When an option makes no sense.
 
@@ -270,20 +284,32 @@ def train_tagger(
     >>> tagger = at.train_tagger("data/samples/en.tagged", latent=1)
     >>> str(tagger.tag("My sister leaves ."))
     'My_PRON sister_NOUN leaves_VERB ._PUNCT'
+    >>> tagger = at.train_tagger(["the_DET dog__", "a_DET dog_NOUN", "dogs__ bark_NOUN|VERB"], partial=True, latent=1,
+    ...                          dictionary={"bark": {"VERB": 3, "NOUN": 1}, "dogs": {"NOUN": 1}})
+    >>> str(tagger.tag("the dogs bark"))
+    'the_DET dogs_NOUN bark_VERB'
     """
     from dataclasses import replace
 
     from aligntools.tagging.supervised.training import train_supervised
 
     settings = TaggerSettings(latent=latent, members=members, iterations=iterations, seed=seed).checked()
+    if dictionary is not None and not partial:
+        raise UsageProblem("a dictionary needs partial tags, or text without tags")
+    if partial and tokens == "surface":
+        raise UsageProblem("tags that are not all known are those of words, not of surface tokens")
     tell, learned = reporter(progress), dict[str, Any](column=column)
     if tokens == "surface":
         tagged, splitter = read_surface(text, column, format)
         learned["splits"] = splitter.kept()
     else:
-        tagged = read_annotated(text, column, format, as_bytes(separator))
+        tagged = read_annotated(text, column, format, as_bytes(separator), partial)
     check_words(text, tagged)
-    check_tags(text, tagged)
+    observed, known = None, dict[str, int]()
+    if partial:
+        observed, known = observe_text(text, tagged, dictionary, min_share)
+    else:
+        check_tags(text, tagged)
     lookup = lookup_of(classes, tagged.words)
     names = ("member", "split", "iteration", "states", "log_likelihood")
 
@@ -291,10 +317,12 @@ def train_tagger(
         tell(Step("em", figures=dict(zip(names, figures, strict=True))))
 
     with pool_of(threads) as pool:
-        model = train_supervised(tagged.words, tagged.offsets, tagged.tags or [], pool, settings, report, lookup)
+        model = train_supervised(
+            tagged.words, tagged.offsets, tagged.tags or [], pool, settings, report, lookup, observed
+        )
     tagger = Tagger(replace(model, settings=model.settings | learned))
     sizes = {"words": len(tagged.words), "tags": len(tagger.tags), "states": tagger.n_states, "models": tagger.n_models}
-    tell(Step("trained", figures=sizes))
+    tell(Step("trained", figures=sizes | known))
     return tagger
 
 
@@ -312,6 +340,8 @@ def induce_tags(
     emission_prior: float | None = _INDUCTION.emission_prior,
     restarts: int = _INDUCTION.restarts,
     stop: bool = _INDUCTION.stop,
+    dictionary: Dictionary | None = None,
+    min_share: float = MIN_SHARE,
     seed: int = _INDUCTION.seed,
     threads: "int | Pool | None" = None,
     progress: Progress = None,
@@ -342,6 +372,9 @@ def induce_tags(
         Random starts; the one with the highest objective is kept.
     stop : bool
         Whether the end of a sentence is part of the model.
+    dictionary, min_share
+        As for `train_tagger`: words have one of their tags there, words that are not in it any (Merialdo 1994). The
+        states have the names of these tags; ``states`` does not count.
     seed, threads
         As for `train_tagger`.
     progress : callable, True or None
@@ -352,7 +385,7 @@ def induce_tags(
     Returns
     -------
     Tagger
-        Its tags are the numbers of the states.
+        Its tags are the numbers of the states, or with a dictionary its tags.
 
     Raises
     ------
@@ -377,12 +410,13 @@ def induce_tags(
     ).checked()
     tokens, tell = read_untagged(text, format, as_bytes(separator)), reporter(progress)
     check_words(text, tokens)
+    types = None if dictionary is None else types_of(text, tokens, dictionary, min_share)
 
     def report(stage: str, figures: dict[str, Any]) -> None:
         tell(Step(stage, figures=figures))
 
     with pool_of(threads) as pool:
-        model, restart = train_induced(tokens.words, tokens.offsets, pool, settings, report)
-    figures = {"words": len(tokens.words), "types": len(model.words), "states": states, "restart": restart}
+        model, restart = train_induced(tokens.words, tokens.offsets, pool, settings, report, types)
+    figures = {"words": len(tokens.words), "types": len(model.words), "states": len(model.tags), "restart": restart}
     tell(Step("trained", figures=figures))
     return Tagger(model)

@@ -19,7 +19,7 @@ SENTENCES = ("split", "lines")
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
 @options.group(
     "Common options",
-    click.option("-m", "--model", required=True, metavar="FILE", help="Tagger from train-hmm."),
+    click.option("-m", "--model", required=True, metavar="FILE", help="Tagger from train-tagger (or train-hmm)."),
     options.output,
     click.option("--to", type=click.Choice(["same", "tagged", "conll"]), default="same", show_default=True,
                  help="Write word_TAG lines or CoNLL; same: CoNLL for CoNLL, word_TAG lines for plain text."),
@@ -73,7 +73,7 @@ def command(
 
     \b
     Example:
-      aligntools train-hmm -q --tagged data/samples/en.tagged -o /tmp/en.tagger
+      aligntools train-tagger -q --tagged data/samples/en.tagged -o /tmp/en.tagger
       aligntools tag -m /tmp/en.tagger data/samples/en.txt
     """
     from aligntools.api.annotating_blocks import annotated, parts_of

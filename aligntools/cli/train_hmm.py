@@ -9,15 +9,18 @@ import click
 from aligntools.cli import notices, options, training
 from aligntools.cli.alignment_options import given, look_alike, views
 from aligntools.ground.errors import UsageProblem
-from aligntools.tagging.settings import InductionSettings, TaggerSettings
+from aligntools.ground.ranges import PROBABILITY
+from aligntools.tagging.settings import MIN_SHARE, InductionSettings, TaggerSettings
 
 #: The options of each use of the command, apart from those that all uses have.
 USES = {
     "parallel text": {"source", "target", "joint_file", "estimator", "iterations", "mre_iterations", "agreement",
                       "look_alike", "views", "case_sensitive", "input_format"},
     "--text": {"text", "format", "separator", "estimator", "iterations", "mre_iterations", "states", "restarts",
-               "tolerance", "transition_prior", "emission_prior", "stop", "save_classes", "save_paths"},
-    "--tagged": {"tagged", "format", "separator", "column", "tokens", "latent", "members", "iterations", "classes"},
+               "tolerance", "transition_prior", "emission_prior", "stop", "save_classes", "save_paths", "dictionary",
+               "min_share"},
+    "--tagged": {"tagged", "format", "separator", "column", "tokens", "latent", "members", "iterations", "classes",
+                 "partial", "dictionary", "min_share"},
 }  # fmt: skip
 COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
 
@@ -47,6 +50,17 @@ COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
                  show_default=True, help="Format of the text; auto looks at its first lines."),
     training.column,
     training.separator,
+)  # fmt: skip
+@options.group(
+    "Tags that are not all known",
+    click.option("--partial", is_flag=True,
+                 help="Words of --tagged may have no tag (_; in word_TAG lines word__), or one of several (NOUN|VERB):"
+                      " what is not known is summed over."),
+    click.option("--dictionary", metavar="FILE",
+                 help="Tags that words can have, as `project --dictionary` writes them: a word of it has one of these."
+                      " For --tagged with --partial, and for --text, where the states get the tags' names."),
+    click.option("--min-share", type=options.number(PROBABILITY), default=MIN_SHARE, show_default=True, metavar="P",
+                 help="Leave tags out of the dictionary that are a smaller share of their word's weight."),
 )  # fmt: skip
 @options.group(
     "Training",
@@ -94,22 +108,35 @@ def command(**o):
     """Train a hidden Markov model: a tagger from text with tags, induced tags from text without, or alignments.
 
     Models of --tagged and --text are for `tag -m`, models of parallel text (-s and -t) for `align -m`. With --text,
-    each iteration shows the objective and the perplexity, or the mean of ln P(x|x) per sentence (mre).
+    each iteration shows the objective and the perplexity, or the mean of ln P(x|x) per sentence (mre). For taggers,
+    `train-tagger` is the same.
 
     \b
     Example:
       aligntools train-hmm --text data/samples/en.txt --states 5 --iterations 20 -o /tmp/induced.hmm
       aligntools tag -m /tmp/induced.hmm data/samples/en.txt
     """
+    train(o)
+
+
+def train(o):
+    """Train what the options say."""
     uses = [name for name in ("--text", "--tagged") if o[name[2:]] is not None]
-    uses += ["parallel text"] if any(o[name] is not None for name in ("source", "target", "joint_file")) else []
+    uses += ["parallel text"] if any(o.get(name) is not None for name in ("source", "target", "joint_file")) else []
     if len(uses) != 1:
-        raise UsageProblem("give one text: --tagged for a tagger, --text to induce tags, or -s and -t for alignments")
+        links = ", or -s and -t for alignments" if "source" in o else ""
+        raise UsageProblem(f"give one text: --tagged for a tagger, --text to induce tags{links}")
     for name in sorted(given() - USES[uses[0]] - COMMON):
         flag = {"joint_file": "input"}.get(name, name.replace("_", "-"))
         raise UsageProblem(f"--{flag} does not go with {uses[0]}")
     if o["mre_iterations"] is not None and o["estimator"] != "mre":
         raise UsageProblem("--mre-iterations goes with --estimator mre")
+    if o["dictionary"] is None and "min_share" in given():
+        raise UsageProblem("--min-share goes with --dictionary")
+    if o["dictionary"] is not None and o["tagged"] is not None and not o["partial"]:
+        raise UsageProblem("--dictionary goes with --partial, or with --text")
+    if o["dictionary"] is not None and "states" in given():
+        raise UsageProblem("--states does not go with --dictionary, whose tags are the states")
     if uses[0] == "parallel text":
         _alignments(o)
         return
@@ -138,9 +165,14 @@ def _train(o, chosen, log):
         )
 
     steps = training.Steps(o["verbose"], log, describe, o["quiet"])
-    names = ("column", "latent", "members", "tokens", "classes")
+    names = ("column", "latent", "members", "tokens", "classes", "partial", "dictionary", "min_share")
     train_tagger(o["tagged"], **chosen, **{n: o[n] for n in names}, progress=steps).save(o["output"])
-    return "{words} words, {tags} tags, {states} states, {models} models".format(**steps.result)
+    sizes = "{words} words, {tags} tags, {states} states, {models} models".format(**steps.result)
+    if not o["partial"]:
+        return sizes
+    known = "; {given} words may have one tag, {several} several, {free} any".format(**steps.result)
+    against = "; {dropped} given tags are not in the dictionary" if steps.result["dropped"] else ""
+    return sizes + known + against.format(**steps.result)
 
 
 def _induce(o, chosen, log):
@@ -158,7 +190,9 @@ def _induce(o, chosen, log):
         return f"{start}iteration {f['iteration']}: {figures}"
 
     steps = training.Steps(True, log, describe, o["quiet"])
-    names = ("states", "tolerance", "transition_prior", "emission_prior", "restarts", "stop")
+    names = (
+        "states", "tolerance", "transition_prior", "emission_prior", "restarts", "stop", "dictionary", "min_share",
+    )  # fmt: skip
     text, wanted = o["text"], {False: o["save_classes"], True: o["save_paths"]}
     if any(wanted.values()):  # it is read once: it may be standard input
         text = read_untagged(text, o["format"], o["separator"])

@@ -183,7 +183,9 @@ def refuse_conll(path, block: bytes) -> None:
         raise DataError(path, line, "CoNLL, where plain text is expected; `aligntools conll` writes its words")
 
 
-def read_tags(path, column: str | int = "upos", format="auto", separator: bytes | None = None) -> Tokens:
+def read_tags(
+    path, column: str | int = "upos", format="auto", separator: bytes | None = None, partial: bool = False
+) -> Tokens:
     """Read tagged text of any kind, for training and for scoring.
 
     Parameters
@@ -196,6 +198,8 @@ def read_tags(path, column: str | int = "upos", format="auto", separator: bytes 
         One of `FORMATS` but ``text``, or ``auto``: as the first lines look, see `sniff`.
     separator : bytes or None
         Between word and tag of tagged text; None: the one that the first lines have.
+    partial : bool
+        Words may have no tag, ``_``; in tagged text that is ``word__``.
 
     Raises
     ------
@@ -204,7 +208,7 @@ def read_tags(path, column: str | int = "upos", format="auto", separator: bytes 
     UsageProblem
         When there cannot be such a column.
     """
-    return _read(path, format, separator, column, FORMATS[:-1])
+    return _read(path, format, separator, column, FORMATS[:-1], partial)
 
 
 def read_words(path, format="auto", separator: bytes | None = None) -> Tokens:
@@ -212,7 +216,7 @@ def read_words(path, format="auto", separator: bytes | None = None) -> Tokens:
     return _read(path, format, separator, None, FORMATS)
 
 
-def _read(path, format, separator, column, among):
+def _read(path, format, separator, column, among, partial=False):
     """Read words and, unless ``column`` is None, tags."""
     if column is not None and format == "text":
         raise UsageProblem("plain text has no tags; give tagged text or CoNLL")
@@ -226,11 +230,11 @@ def _read(path, format, separator, column, among):
         kinds = among if format == "auto" else ("tagged",)
         format, separator = sniff(lines, kinds, separator)
     if format == "conll":
-        return tokens_of_conll(parse_conll(path, lines), column)
+        return tokens_of_conll(parse_conll(path, lines), column, partial)
     if format == "columns":
         return _columns(path, lines, column)
     if format == "tagged":
-        return parse_tagged(path, lines, 1, separator)
+        return parse_tagged(path, lines, 1, separator, partial)
     hint(path, b"".join(lines[:_SAMPLE]))
     return parse_text(lines, 1)
 
@@ -371,10 +375,19 @@ def parse_text(lines: list[bytes], first: int) -> Tokens:
     return Tokens(words, offsets, None, np.arange(first, first + len(lines)))
 
 
-def parse_tagged(path, lines: list[bytes], first: int, separator: bytes) -> Tokens:
-    """Read ``word_TAG word_TAG`` lines, the first of which has the number ``first``; see `stream_tagged`."""
+def parse_tagged(path, lines: list[bytes], first: int, separator: bytes, partial: bool = False) -> Tokens:
+    """Read ``word_TAG word_TAG`` lines, the first of which has the number ``first``; see `stream_tagged`.
+
+    With ``partial`` words may have no tag, ``_``: ``word__`` where the separator is ``_``.
+    """
     tokens, offsets = _split(lines, first)
     parts = [token.rpartition(separator) for token in tokens]
+    if partial:
+        bare = separator + b"_"
+        parts = [
+            (token[: -len(bare)], separator, b"_") if token.endswith(bare) else part
+            for token, part in zip(tokens, parts, strict=True)
+        ]
     words, tags = [part[0] for part in parts], [part[2] for part in parts]
     if b"" in words or b"" in tags:
         k = next(k for k, (word, _, tag) in enumerate(parts) if not (word and tag))
@@ -442,13 +455,13 @@ def filled_column(conll: Conll, place: int) -> list[bytes]:
     return values
 
 
-def tokens_of_conll(conll: Conll, column: str | int | None) -> Tokens:
+def tokens_of_conll(conll: Conll, column: str | int | None, partial: bool = False) -> Tokens:
     """Return the words of a text in CoNLL and the tags of a column, by name or number; see `read_tags`."""
     tags = None
     if column is not None:
         place = column_place(column)
         tags = filled_column(conll, place)
-        if tags and set(tags) == {b"_"}:
+        if tags and set(tags) == {b"_"} and not partial:
             problem = "is _ in every line; the tags must be in another --column"
             raise DataError(conll.path, None, f"{column_name(place)} {problem}")
     return Tokens(conll.words, conll.offsets, tags, conll.sentence_lines(), "conll")

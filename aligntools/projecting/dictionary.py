@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from aligntools.formats.tag_sets import likely
 from aligntools.projecting.columns import NONE
 
 
@@ -31,10 +32,4 @@ def type_dictionary(
         if label != NONE:
             found = counts.setdefault(word, {})
             found[label] = found.get(label, 0.0) + weight
-    return {word: _pruned(found, least) for word, found in counts.items()}
-
-
-def _pruned(found, least):
-    total = sum(found.values())
-    ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
-    return {label: weight for label, weight in ranked if weight >= least * total} or dict(ranked[:1])
+    return {word: likely(found, least) for word, found in counts.items()}

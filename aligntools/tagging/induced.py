@@ -1,6 +1,7 @@
 """Training a tagger on text without tags: EM or variational Bayes, and then maximum reconstruction."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ def train_induced(
     pool: Pool,
     settings: InductionSettings | None = None,
     report: Callable[[str, dict[str, Any]], None] | None = None,
+    types: Mapping[bytes, Sequence[bytes]] | None = None,
 ) -> tuple[TaggerModel, int]:
-    """Learn a tagger whose tags are numbers from 0.
+    """Learn a tagger whose tags are numbers from 0, or those of a dictionary.
 
     Parameters
     ----------
@@ -33,6 +35,9 @@ def train_induced(
         Called after each iteration with the stage (``em``, ``vb`` or ``mre``) and figures by name: ``restart``,
         ``iteration``, ``objective``, ``perplexity``; for ``mre`` ``iteration`` and ``objective``, the mean
         ``ln P(x|x)`` of a sentence.
+    types : dict of bytes to sequence of bytes, or None
+        The tags that words can have: the states have these names, whatever ``settings`` say of their number. Words that
+        are not in it can have any.
 
     Returns
     -------
@@ -54,8 +59,12 @@ def train_induced(
 
     numbers: dict[bytes, int] = {}
     tokens = np.fromiter((numbers.setdefault(w, len(numbers)) for w in words), np.int32, len(words))
-    found = induce(tokens, offsets, len(numbers), pool, settings, step)
-    chain, text = found.chain, ChainText(tokens, offsets, len(numbers))
+    names, allowed = None, None
+    if types is not None:
+        names, allowed = _allowed(numbers, types)
+        settings = replace(settings, states=len(names)).checked()
+    found = induce(tokens, offsets, len(numbers), pool, settings, step, allowed=allowed)
+    chain, text = found.chain, ChainText(tokens, offsets, len(numbers), allowed=allowed)
     if settings.estimator == "mre":
         steps = settings.mre_iterations
         chain, _ = reconstruct(
@@ -63,4 +72,15 @@ def train_induced(
         )
     counts = expected_counts(chain, text, pool).emissions
     about = {"estimator": settings.estimator, "states": settings.states, "seed": settings.seed, "column": "upos"}
-    return from_chain(chain, list(numbers), counts, settings=about), found.restart
+    return from_chain(text.held(chain), list(numbers), counts, settings=about, tags=names), found.restart
+
+
+def _allowed(words, types):
+    """Return the names of states, and which of them each word may be in, bool [words, states]."""
+    known = [types.get(word) for word in words]
+    names = sorted({tag for tags in known for tag in tags or ()})
+    number = {name: n for n, name in enumerate(names)}
+    allowed = np.zeros((len(known), len(names)), bool)
+    for row, tags in zip(allowed, known, strict=True):
+        row[[number[tag] for tag in tags] if tags else slice(None)] = True
+    return [name.decode("utf-8", "surrogateescape") for name in names], allowed

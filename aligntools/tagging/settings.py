@@ -9,6 +9,8 @@ from aligntools.ground.ranges import SEED, Range, amounts, check, counts
 DECODERS = ("posterior", "viterbi")
 #: Ways to learn tags from untagged text: expectation maximization, variational Bayes, maximum reconstruction after EM.
 ESTIMATORS = ("em", "vb", "mre")
+#: Share of a word's weight in a dictionary from which a tag counts as one of its tags.
+MIN_SHARE = 0.3
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class TaggerModel:
         Learned from ``words``.
     classes : WordClasses
     anonymous : bool
-        The tags are the numbers of induced states: all in one group, one member.
+        The tags are the names or numbers of induced states: all in one group, one member.
     settings : dict
     """
 
@@ -375,8 +375,8 @@ def _member(n, arrays, candidates, n_groups, n_nodes, n_states):
     return TaggerMember(CandidateChain(first, start, transitions, stop, values), prior, shares)
 
 
-def from_chain(chain, words, counts, smoothing=0.0, settings=None) -> TaggerModel:
-    """Make a tagger of a chain of induced states; its tags are their numbers.
+def from_chain(chain, words, counts, smoothing=0.0, settings=None, tags=None) -> TaggerModel:
+    """Make a tagger of a chain of induced states.
 
     Parameters
     ----------
@@ -390,6 +390,8 @@ def from_chain(chain, words, counts, smoothing=0.0, settings=None) -> TaggerMode
         Known words are smoothed with so many observations of their forms; 0 leaves the chain as it is.
     settings : dict or None
         Kept in the model file.
+    tags : list of str or None
+        Names of the states; None: their numbers.
     """
     counts = np.ascontiguousarray(counts, np.float64)
     n_states = counts.shape[1]
@@ -411,5 +413,5 @@ def from_chain(chain, words, counts, smoothing=0.0, settings=None) -> TaggerMode
     candidates = TagCandidates(np.arange(len(words) + 1, dtype=np.int64), np.zeros(len(words), np.int32))
     classes = WordClasses({}, np.zeros(1, np.int64), [(0, 1)])
     member = TaggerMember(model, prior, np.ones((1, n_states), np.float32))
-    tags = [str(n) for n in range(n_states)]
+    tags = [str(n) for n in range(n_states)] if tags is None else tags
     return TaggerModel(tags, list(words), candidates, [member], None, unknown, classes, True, settings or {})

@@ -162,9 +162,23 @@ def _each_value(value):
 
 _JSON = ("weights",)
 _CONLL = ("conll",)
-_COUNTED = ("links", "gold", "conll", "arpa", "grammar", "moses", "ttable", "vcb", "giza", "bal", "weights", "priors")
+_COUNTED = (
+    "links",
+    "gold",
+    "conll",
+    "arpa",
+    "grammar",
+    "moses",
+    "ttable",
+    "vcb",
+    "giza",
+    "bal",
+    "weights",
+    "priors",
+    "types",
+)
 _TEXT = ("text", "joint", "links", "gold", "conll", "tagged", "columns", "arpa", "grammar", "moses", "ttable", "vcb",
-         "giza", "bal", "weights", "priors")  # fmt: skip
+         "giza", "bal", "weights", "priors", "types")  # fmt: skip
 #: Kinds whose lines mean the same with other line ends.
 _ENDS = tuple(kind for kind in _TEXT if kind != "weights")
 

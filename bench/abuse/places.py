@@ -50,6 +50,7 @@ def make(folder: Path) -> None:
     (folder / "ranges.conllu").write_text("\n\n".join([*trees[:8], DONT]) + "\n\n", encoding="utf-8")
     tagged = _head("en.tagged", TREES)
     _write(folder / "en.tagged", tagged)
+    _write(folder / "some.tagged", [line.replace("_NOUN", "__").replace("_VERB", "_DET|PRON") for line in tagged])
     columns = "\n\n".join(line.replace("_", "\t").replace(" ", "\n") for line in tagged)
     (folder / "en.columns").write_text(columns + "\n\n", encoding="utf-8")
     _tables(folder, de, en)

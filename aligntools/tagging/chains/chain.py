@@ -4,7 +4,7 @@ A chain is a hidden Markov model with a start distribution and, for each state, 
 state or the end, and one over what it emits (Rabiner 1989; Jurafsky & Martin, appendix A).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -134,11 +134,13 @@ class ChainText:
     n_rows : int
     low, high : int32 [tokens] or None
         Token t may only be in states ``low[t] .. high[t] - 1``: its tag is known, its substate is not.
+    allowed : bool [rows, K] or None
+        The states that each word may be in, by a dictionary: paths through others do not count.
     max_cells : int
         Posteriors held at a time; bounds memory, and changes no result but the rounding of sums.
     """
 
-    def __init__(self, tokens, offsets, n_rows, low=None, high=None, max_cells=MAX_CELLS):
+    def __init__(self, tokens, offsets, n_rows, low=None, high=None, max_cells=MAX_CELLS, allowed=None):
         self.tokens = np.ascontiguousarray(tokens, np.int32)
         self.offsets = np.ascontiguousarray(offsets, np.int64)
         self.n_rows = int(n_rows)
@@ -160,7 +162,9 @@ class ChainText:
             or np.any(self.high <= self.low)
         ):
             raise ValueError("every token needs a range of states, low < high")
-        self.max_cells = max_cells
+        self.max_cells, self.allowed = max_cells, allowed
+        if allowed is not None and len(allowed) != self.n_rows:
+            raise ValueError(f"allowed states of {len(allowed)} words, the text has {self.n_rows}")
         self._chunks, self._width = [], 0
 
     @property
@@ -194,12 +198,21 @@ class ChainText:
             k0 = k1
         return self._chunks
 
-    def check(self, chain):
-        """Raise ValueError where the text asks for rows or states that the chain has not."""
+    def held(self, chain):
+        """Return the chain without emissions from states that words may not be in.
+
+        Raises
+        ------
+        ValueError
+            Where the text asks for rows or states that the chain has not.
+        """
         if len(chain.emissions) != self.n_rows:
             raise ValueError(f"the chain emits {len(chain.emissions)} words, the text has {self.n_rows}")
         if int(self.high.max(initial=0)) > chain.n_states:
             raise ValueError(f"a token may be in state {int(self.high.max()) - 1} of {chain.n_states}")
+        if self.allowed is None:
+            return chain
+        return replace(chain, emissions=np.where(self.allowed, chain.emissions, 0.0))
 
 
 class _Sums:
@@ -214,7 +227,7 @@ def _passes(chain, text, pool, squared=False):
 
     The posteriors' array is used again for the next chunk.
     """
-    text.check(chain)
+    chain = text.held(chain)
     k, chunks = chain.n_states, text.chunks(chain.n_states)
     gamma = np.empty((max((c.t1 - c.t0 for c in chunks), default=0), text.width(k)))
     for chunk in chunks:
@@ -272,7 +285,7 @@ def expected_counts(chain, text, pool, squared=False):
 
 def log_likelihood(chain, text, pool, squared=False):
     """Natural logarithms of the sentences' probabilities: float64 [sentences], -inf where there is no path."""
-    text.check(chain)
+    chain = text.held(chain)
     loglik = np.full(text.n_sentences, np.nan)
     if len(text.low) == 0:
         pool.map(
@@ -322,7 +335,7 @@ def viterbi(chain, text, pool):
     scores : float64 [sentences]
         ``log P(x, z)``; -inf where a sentence has no path.
     """
-    text.check(chain)
+    chain = text.held(chain)
     states, scores = np.zeros(len(text.tokens), np.int32), np.zeros(text.n_sentences)
     logs = chain.logarithms()
     pool.map(
@@ -342,7 +355,7 @@ def k_best(chain, text, n, pool):
     scores : float64 [sentences, n]
         ``log P(x, z)``, falling; -inf where there are fewer.
     """
-    text.check(chain)
+    chain = text.held(chain)
     if n < 1:
         raise ValueError(f"{n} best sequences")
     states, scores = np.full((n, len(text.tokens)), -1, np.int32), np.zeros((text.n_sentences, n))

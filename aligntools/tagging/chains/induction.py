@@ -174,6 +174,7 @@ def induce(
     settings: InductionSettings | None = None,
     report: Callable[[int, int, float, float], None] | None = None,
     noise: float = NOISE,
+    allowed: np.ndarray | None = None,
 ) -> InductionResult:
     """Learn a chain from text without tags, by EM (also where ``estimator`` is ``mre``) or variational Bayes.
 
@@ -192,6 +193,8 @@ def induce(
         Called with (restart, iteration, objective, perplexity).
     noise : float
         How far random starts lie from one another; see `random_chain`.
+    allowed : bool [words, states] or None
+        The states that each word may be in: what is maximized is the sum over paths through these (Merialdo 1994).
 
     Raises
     ------
@@ -208,7 +211,7 @@ def induce(
     if least < 0 or (estimator == "vb" and least == 0):
         wanted = "above 0" if estimator == "vb" else "0 or above"
         raise UsageProblem(f"Dirichlet parameter {least:g}: {estimator} needs it {wanted}")
-    text = ChainText(tokens, offsets, n_words)
+    text = ChainText(tokens, offsets, n_words, allowed=allowed)
     # a prior gives words that never occur their share: so must the start
     frequencies = np.bincount(text.tokens, minlength=n_words) + of_emissions
     best: InductionResult | None = None

@@ -151,9 +151,7 @@ def observed_block(
                     for i in range(wide):
                         start_counts[to + i] += found[own + i]
                 if merging:
-                    _add_merge_losses(
-                        to, base, wide, now[own:], beta[own:], scale, found[own:], values, shares, losses
-                    )
+                    _add_merge_losses(to, base, wide, now[own:], beta[own:], scale, found[own:], values, shares, losses)
             for cell in range(c0, c1):
                 base, own = at[pairs[cell]], places[cell] - places[c0]
                 for i in range(places[cell + 1] - places[cell]):

@@ -257,7 +257,8 @@ def choose_merges(states, losses, split_tags, share):
 
 
 def train(
-    text, tag_shares, classes, smoothing, latent, pool, random, iterations=20, noise=0.01, merging=0.25, report=None
+    text, tag_shares, classes, smoothing, latent, pool, random, iterations=20, noise=0.01, merging=0.25, report=None,
+    start=None, renewed=None,
 ):  # fmt: skip
     """Train a model with up to ``latent`` substates a tag by splitting and merging.
 
@@ -277,20 +278,27 @@ def train(
         Share of the splits that is undone.
     report : callable or None
         Called with (round, iteration, states, log-likelihood).
+    start : Substates or None
+        Counts with one state a tag; None: those of the text, whose tags are all known.
+    renewed : callable or None
+        Returns the text and ``tag_shares`` as some counts would have them, where the text's own are expectations.
 
     Returns
     -------
     Substates
     """
     report = report or (lambda *_: None)
-    states = counted(text)
+    states = counted(text) if start is None else start
     if not len(text.tokens):
         return states
     size, turn = 1, 0
 
+    def parameters_of(states):
+        return estimate(states, *(renewed(states) if renewed else (text, tag_shares)), classes, smoothing)
+
     def improve(states, times):
         for i in range(times):
-            parameters = estimate(states, text, tag_shares, classes, smoothing)
+            parameters = parameters_of(states)
             states, loglik, _ = expect(parameters, states, text, pool)
             report(turn, i, len(states.start), loglik)
         return states
@@ -302,7 +310,7 @@ def train(
         split_tags = np.diff(states.first) > before
         states = improve(states, iterations)
         if merging > 0:
-            parameters = estimate(states, text, tag_shares, classes, smoothing)
+            parameters = parameters_of(states)
             states, _, losses = expect(parameters, states, text, pool, merging=True)
             states = merge(states, text, choose_merges(states, losses, split_tags, merging))
             states = improve(states, iterations // 3)

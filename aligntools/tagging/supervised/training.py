@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from aligntools.tagging.forms.wordclasses import WordClasses
 from aligntools.tagging.settings import TaggerSettings
 from aligntools.tagging.supervised import substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus
+from aligntools.tagging.supervised.partial import Observation, complete
 from aligntools.tagging.tagger import THRESHOLD, TaggerMember, TaggerModel, emissions, rounded
 
 #: Words whose tags are worked out at a time.
@@ -28,6 +30,7 @@ def train_supervised(
     settings: TaggerSettings | None = None,
     report: Callable[[int, int, int, int, float], None] | None = None,
     classes: WordLookup | None = None,
+    observed: Observation | None = None,
 ) -> TaggerModel:
     """Train a tagger on a tagged text.
 
@@ -41,6 +44,8 @@ def train_supervised(
         Called with (member, round of splits, iteration, states, log-likelihood) after each iteration of EM.
     classes : WordLookup or None
         Word classes as features of unknown and rare words; kept in the model.
+    observed : Observation or None
+        Which tags the tokens may have, in the place of ``tags``.
 
     Raises
     ------
@@ -51,21 +56,36 @@ def train_supervised(
     if not words:
         raise UsageProblem("there are no tagged words to train on")
     report = report or (lambda *_: None)
-    text = TaggedCorpus.of(words, offsets, tags)
-    counts = text.word_counts()
-    unknown = UnknownWords.learn(text.words, counts, rare=settings.rare, classes=classes)
+    if observed is None:
+        text = TaggedCorpus.of(words, offsets, tags)
+    else:
+        text = TaggedCorpus.numbered(words, offsets, observed.names, observed.cells, observed.tags)
     looks = WordClasses.of(text.words)
     smoothing = settings.smoothing
+    expected = None
+    if len(text.pairs) > len(text.tokens):
+        expected = complete(text, looks, pool, settings, partial(report, 0), classes)
+        text, states, unknown = expected.text, expected.states, expected.unknown
+        counts = text.word_counts()
+    else:
+        states, counts = substates.counted(text), text.word_counts()
+        unknown = UnknownWords.learn(text.words, counts, rare=settings.rare, classes=classes)
     candidates, shares, pair_shares = _candidates(text, counts, unknown, smoothing.words)
     del counts
-    plain = _member(substates.counted(text), text, shares, pair_shares, looks, candidates, smoothing)
+
+    def member(states):
+        own = expected.renewed(states) if expected else (text, pair_shares)
+        return _member(states, *own, shares, looks, candidates, smoothing)
+
+    plain, start = member(states), states
     members = []
     for n in range(settings.members if settings.latent > 1 else 0):
         states = substates.train(
             text, pair_shares, looks, smoothing, settings.latent, pool, np.random.default_rng([settings.seed, n]),
             settings.iterations, settings.noise, settings.merging, lambda *figures, n=n: report(n, *figures),
+            start, expected and expected.renewed,
         )  # fmt: skip
-        members.append(_member(states, text, shares, pair_shares, looks, candidates, smoothing))
+        members.append(member(states))
     names = [name.decode("utf-8", "surrogateescape") for name in text.names]
     return TaggerModel(
         names, text.words, candidates, members or [plain], plain if members else None, unknown, looks,
@@ -89,7 +109,7 @@ def _candidates(text, counts, unknown, strength):
     return candidates, np.concatenate(likely), pair_shares
 
 
-def _member(states, text, shares, pair_shares, classes, candidates, smoothing):
+def _member(states, text, pair_shares, shares, classes, candidates, smoothing):
     """Turn counts into one model of a tagger."""
     found = substates.estimate(states, text, pair_shares, classes, smoothing)
     class_shares = substates.class_shares(states, text, classes, smoothing).astype(np.float32)
