@@ -182,8 +182,8 @@ def test_words_that_never_have_a_tag_get_those_of_their_places(latent):
     chosen = TaggerSettings(latent=latent, members=1, iterations=5)
     seen = []
     tagger = train_supervised(
-        words, offsets, [], POOL, chosen, lambda *f: seen.append(f), partial.observe(words, labels, SETS, {})
-    )
+        words, offsets, [], POOL, chosen, lambda *f: seen.append(f), observed=partial.observe(words, labels, SETS, {}),
+    )  # fmt: skip
     found, _ = tagger.tag(words, offsets, POOL)
     right = np.array([NAMES[k] == tag for k, tag in zip(found, tags, strict=True)])
     bare = np.array([word in strange.values() for word in words])
