@@ -63,6 +63,7 @@ def transfer_parser(
     alignments: AlignmentsInput | list[AlignmentsInput] | None = None,
     *,
     unlabeled: TaggedInput | None = None,
+    direct_model: Parser | PathLike | None = None,
     method: Method = "full",
     weights: Literal["posterior", "score"] = "posterior",
     gamma: float = _TRANSFER.gamma,
@@ -111,6 +112,9 @@ def transfer_parser(
         For each pair the links of source and target words: Pharaoh lines, pairs of positions, or `Alignment` objects.
     unlabeled : like ``target``, optional
         More text of the target language (only for ``full``).
+    direct_model : Parser, str or path, optional
+        A parser that learned without words (``features="delexicalized"``), to be used for edges that are not aligned
+        (``full``) and to begin with (``projected``). None: the source parser without its words.
     method : {"full", "direct", "projected"}
         ``full``: transferred distributions; ``direct``: the source parser without its words; ``projected``: trees that
         the alignments support (McDonald, Petrov & Hall 2011).
@@ -192,7 +196,7 @@ def transfer_parser(
         entropy=entropy, alpha=alpha, l2=l2, rounds=rounds, reward=reward, labels=labels,
     ).checked()  # fmt: skip
     texts = {"source": source, "target": target, "alignments": alignments}
-    _check_texts(method, texts, unlabeled, where)
+    _check_texts(method, texts, unlabeled, direct_model, where)
     several = isinstance(source_model, (list, tuple))
     parsers = [_loaded(model) for model in _each(source_model, several)]
     if method == "direct":
@@ -202,12 +206,13 @@ def transfer_parser(
     given = [_each(text, several) for text in texts.values()]
     if several and (wrong := [name for name, own in zip(texts, given, strict=True) if len(own) != len(parsers)]):
         raise UsageProblem(f"{len(parsers)} source parsers need as many of {' and '.join(wrong)}, in the same order")
-    column, map = tags = _tags_of(parsers, column, map)
+    seed = None if direct_model is None else _loaded(direct_model)
+    column, map = tags = _tags_of(parsers if seed is None else [*parsers, seed], column, map)
 
     def read(text: TaggedInput, otherwise: str, parser: Parser) -> "TaggedText":
         return _read_tagged(text, _name(text, otherwise), parser, tags, separator)
 
-    sides = [_side(parser, own, read, index_base, reverse) for parser, *own in zip(parsers, *given, strict=True)]
+    sides = [_side(parser, seed, own, read, index_base, reverse) for parser, *own in zip(parsers, *given, strict=True)]
     plain = None if unlabeled is None else read(unlabeled, "<unlabeled>", parsers[0])
     tell = reporter(progress)
 
@@ -237,11 +242,13 @@ def transfer_parser(
     return Parser(model)
 
 
-def _check_texts(method: Method, texts: dict[str, Any], unlabeled: object, where: Where) -> None:
+def _check_texts(method: Method, texts: dict[str, Any], unlabeled: object, direct_model: object, where: Where) -> None:
     """Raise UsageProblem where there are not the texts that a method needs."""
     if method == "direct":
         if any(text is not None for text in (*texts.values(), unlabeled)):
             raise UsageProblem("the method 'direct' takes the source parser alone, without texts")
+        if direct_model is not None:
+            raise UsageProblem("a direct model is for the other methods; with 'direct', give it as the source model")
         if engines_of(where).asked:
             raise UsageProblem("the method 'direct' learns nothing, so that there is nothing for workers to do")
     elif missing := [name for name, text in texts.items() if text is None]:
@@ -286,8 +293,8 @@ def _tags_of(parsers: list[Parser], column: str | int | None, map: TagMap | None
 
 
 def _side(
-    parser: Parser, texts: list[Any], read: "Callable[[TaggedInput, str, Parser], TaggedText]", index_base: int,
-    reverse: bool,
+    parser: Parser, seed: Parser | None, texts: list[Any],
+    read: "Callable[[TaggedInput, str, Parser], TaggedText]", index_base: int, reverse: bool,
 ) -> "Side":  # fmt: skip
     """Read the parallel text of a source language."""
     from aligntools.parsing.transfer.learning import Side
@@ -307,7 +314,7 @@ def _side(
     check_fit(links, np.diff(left.offsets), np.diff(right.offsets), name, index_base)
     if len(left) and not len(links.pairs):
         raise DataError(name, None, "has no link, so there is nothing to transfer through")
-    return Side(_model(parser), left, right, links)
+    return Side(_model(parser), left, right, links, None if seed is None else _model(seed))
 
 
 def _name(text: object, otherwise: str) -> str:

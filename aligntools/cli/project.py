@@ -11,6 +11,9 @@ from aligntools.ground.ranges import PROBABILITY
 #: Columns that may be carried over; kept beside the API's, which costs more to import.
 _COLUMNS = "lemma, upos, xpos, feats, head, deprel"
 
+#: Percent of the words that are reached below which something is probably wrong.
+FEW = 20
+
 
 class _Columns(click.ParamType):
     """Names of columns between commas."""
@@ -98,6 +101,10 @@ def command(
     if not quiet:
         words = len(found.reached)
         share = 100 * found.reached.sum() / max(words, 1)
+        if share < FEW:
+            sys.stderr.write(
+                f"warning: only {share:.1f}% of the words are reached; are these the alignments of these texts?\n"
+            )
         sys.stderr.write(f"{len(found.source)} sentences, {words} words, {share:.1f}% reached\n")
         if verbose:
             for place, values in found.columns.items():

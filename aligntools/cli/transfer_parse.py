@@ -53,6 +53,10 @@ _TEXTS = {"--source": "source", "--target": "target", "-a": "alignments"}
                  help="What an aligned edge carries over from the source sentence (the paper's transferring weight,"
                       " w in equation 8): how probable the source parser finds it there, or its bare score, as in the"
                       " paper."),
+    click.option("--direct-model", metavar="FILE",
+                 help="A parser that learned without words (train-parser --features delexicalized), for edges that are"
+                      " not aligned (full), or to begin with (projected).  [default: the source parser without its"
+                      " words]"),
     options.setting("--gamma", of=TransferSettings, metavar="X",
                     help="How much it counts that the parser is certain of its trees on --unlabeled text (the paper's"
                          " gamma). Larger makes it more certain, also of mistakes; 0 leaves that text out."),
@@ -81,8 +85,8 @@ _TEXTS = {"--source": "source", "--target": "target", "-a": "alignments"}
 )  # fmt: skip
 @engine_options.group
 @options.group("Resources and messages", training.log_json, options.verify, options.threads, options.verbosity)
-def command(source_models, sources, targets, alignments, output, unlabeled, log_json, verify, threads, quiet, verbose,
-            **settings):  # fmt: skip
+def command(source_models, sources, targets, alignments, direct_model, output, unlabeled, log_json, verify, threads,
+            quiet, verbose, **settings):  # fmt: skip
     """Train a parser for a language without a treebank, through parallel text with tags and word alignments.
 
     A source parser gives a distribution over the trees of each target sentence, through the alignment; the target
@@ -102,7 +106,7 @@ def command(source_models, sources, targets, alignments, output, unlabeled, log_
       aligntools parse -m /tmp/de.parser /tmp/de.tagged
     """
     texts = {"source": sources, "target": targets, "alignments": alignments}
-    _check(settings["method"], len(source_models), texts, unlabeled)
+    _check(settings["method"], len(source_models), texts, unlabeled, direct_model)
     from aligntools.api.parser_transfer import transfer_parser
     from aligntools.api.parsing import Parser
     from aligntools.cli import notices
@@ -112,10 +116,11 @@ def command(source_models, sources, targets, alignments, output, unlabeled, log_
         stack.enter_context(notices.shown(quiet))
         log = stack.enter_context(writing(log_json)) if log_json else None
         steps = training.Steps(verbose, log, training.lbfgs_step, quiet)
+        direct = None if direct_model is None else Parser.load(direct_model, verify=verify)
         loaded = [Parser.load(model, verify=verify) for model in source_models]
         given = {name: own if len(own) > 1 else (*own, None)[0] for name, own in texts.items()}
         parser = transfer_parser(
-            loaded if len(loaded) > 1 else loaded[0], **given,
+            loaded if len(loaded) > 1 else loaded[0], **given, direct_model=direct,
             unlabeled=unlabeled, **settings, threads=threads, progress=steps
         )  # fmt: skip
         parser.save(output)
@@ -131,7 +136,7 @@ def command(source_models, sources, targets, alignments, output, unlabeled, log_
     )
 
 
-def _check(method, models, texts, unlabeled):
+def _check(method, models, texts, unlabeled, direct_model):
     """Refuse options that contradict each other, by the names that they have here."""
     from aligntools.api.parser_transfer import ADVICE
 
@@ -141,6 +146,8 @@ def _check(method, models, texts, unlabeled):
                 raise UsageProblem(f"{flag} does not go with --method direct, which takes the source parser alone")
         if unlabeled is not None:
             raise UsageProblem("--unlabeled does not go with --method direct, which takes the source parser alone")
+        if direct_model is not None:
+            raise UsageProblem("--direct-model does not go with --method direct; give that parser as --source-model")
         if models > 1:
             raise UsageProblem(f"--method direct takes one --source-model; {ADVICE}")
         return

@@ -197,6 +197,9 @@ def test_a_transferred_parser(parser, tmp_path):
         {"head": 4}, {"max_length": 4}, {"min_length": 4}, {"map": "upos"},
     )]  # fmt: skip
     assert len({expected, *found}) == len(found) + 1
+    plain = at.train_parser(BANK, features="delexicalized", iterations=6)
+    seeded = at.transfer_parser(parser, *texts, LINKS * 5, direct_model=plain, **options)
+    assert seeded.parse(TARGET[0]).heads.tolist() == [2, 3, 0]
     several = at.transfer_parser([parser] * 2, [texts[0]] * 2, [texts[1]] * 2, [LINKS * 5] * 2, **options | {"l2": 0.2})
     assert several.parse(TARGET[0]).heads.tolist() == [2, 3, 0]
     direct = at.transfer_parser(parser, method="direct")
@@ -226,6 +229,7 @@ def test_unknown_tags_are_logged(parser, caplog):
         (lambda p: at.train_parser([at.Parse(("a",), ("X",), np.array([3]))]), at.DataError, "heads are 0 to 1"),
         (lambda p: at.train_parser([at.Parse(("a",), (), np.array([0]))]), at.DataError, "a tag and a head"),
         (lambda p: at.transfer_parser(p), at.UsageProblem, "needs source and target and alignments"),
+        (lambda p: at.transfer_parser(p, method="direct", direct_model=p), at.UsageProblem, "for the other methods"),
         (lambda p: at.transfer_parser([p, p], method="direct"), at.UsageProblem, "takes one source parser"),
         (lambda p: at.transfer_parser([p, p], [SOURCE], [TARGET] * 2, [LINKS] * 2), at.UsageProblem, "as many of"),
         (lambda p: at.transfer_parser([p, at.train_parser(BANK, map="upos", iterations=1)], [SOURCE] * 2, [TARGET] * 2,

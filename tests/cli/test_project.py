@@ -44,6 +44,14 @@ def test_links_of_the_other_direction_and_base(texts):
           "with the sides exchanged all links fit: see --reverse")  # fmt: skip
 
 
+def test_hardly_anything_is_aligned(texts):
+    (texts / "few").write_text("0-0\n\n")
+    done = command(texts, links="few")
+    assert done.returncode == 0
+    assert b"warning: only 16.7% of the words are reached; are these the alignments of these texts?\n" in done.stderr
+    assert command(texts, "-q", links="few").stderr == b""
+
+
 def test_spans_and_dictionaries(texts):
     done = command(
         texts, "--columns", "upos", "--spans", "misc", "--links", "one-to-one", "--dictionary", texts / "types", "-q"

@@ -150,6 +150,28 @@ def test_several_source_languages(folder, tmp_path):
     fails(run("transfer-parse", *both, "--method", "direct", "-o", "m"), "takes one --source-model", status=2)
 
 
+def test_a_direct_model(transfer, folder, tmp_path, samples):
+    """It begins projected transfer and parses what is not aligned; it must know the same tags."""
+    direct = tmp_path / "direct"
+    bank = ("train-parser", "-q", "--treebank", samples / "en.conllu", "--features", "delexicalized", "-o", direct)
+    assert run(*bank).returncode == 0
+    for flags in ((), ("--method", "projected", "--rounds", 0)):
+        models = set()
+        for more in ((), ("--direct-model", direct)):
+            done = transfer("-q", "--iterations", 3, *flags, *more)
+            assert (done.returncode, done.stderr) == (0, b"")
+            models.add((tmp_path / "de.parser").read_bytes())
+        assert len(models) == 2
+    alone = ("transfer-parse", "--method", "direct", "--source-model", folder / "en.parser", "-o", tmp_path / "m")
+    fails(run(*alone, "--direct-model", direct), "--direct-model does not go with --method direct", status=2)
+    assert run(*bank, "--map", "upos").returncode == 0
+    fails(
+        transfer("--direct-model", direct),
+        "learned from different tags (column upos, map none; column upos, map",
+        status=2,
+    )
+
+
 def test_limits_threads_and_checkpoints(transfer, folder, tmp_path):
     done = transfer("--head", 40, "--min-length", 6, "--max-length", 8)
     assert (

@@ -230,6 +230,24 @@ def test_limits_of_length_and_what_they_leave(parser, pairs):
         train(parser, source, target, links, None, TransferSettings(min_length=50))
 
 
+@pytest.mark.parametrize("method", ["full", "projected"])
+def test_a_parser_without_words_of_ones_own(parser, pairs, method):
+    """The parser's own features of tags, given as another parser, change nothing; another one does."""
+    settings = TransferSettings(method=method, bits=8, min_length=1, iterations=3, rounds=0, l2=1.0, min_aligned=0)
+    source, target, _ = pairs
+    fewer = Links.from_lists([[(i, j) for i, j in row if j % 2] for _, _, row in PAIRS] * 5)
+    whole, _ = train(parser, source, target, fewer, None, settings)
+    words, tags, offsets, heads, _ = split(TEXT[:2] * 3)
+    other = ParserSettings(features="delexicalized", bits=10, l2=0.1, iterations=20, labels=False)
+    models = projection.direct(parser), treebank.train(words, tags, offsets, heads, None, other)[0]
+    found = []
+    for model in models:
+        sides = [learning.Side(parser, source, target, fewer, model)]
+        found.append(learning.train_from(sides, None, settings)[0].weights)
+    assert found[0].tobytes() == whole.weights.tobytes()
+    assert found[1].tobytes() != whole.weights.tobytes()
+
+
 def test_the_direct_parser_sees_no_words(parser, pairs):
     _, target, _ = pairs
     found = projection.direct(parser)

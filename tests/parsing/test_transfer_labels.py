@@ -144,13 +144,13 @@ def test_the_direct_parser_finds_labels_without_words(labeled, pairs, tmp_path):
     assert projection.direct(labeled, labels=False).labeler is None
 
 
-def thirds(pairs, parsers):  # noqa: F811
+def thirds(pairs, parsers, direct=None):  # noqa: F811
     """Return pairs as those of several source languages."""
     source, target, links = pairs
     sides = []
     for k, parser in enumerate(parsers):
         keep = np.arange(len(target)) * len(parsers) // len(target) == k
-        sides.append(learning.Side(parser, source, target, links).chosen(keep))
+        sides.append(learning.Side(parser, source, target, links, direct).chosen(keep))
     return sides
 
 
@@ -165,7 +165,8 @@ def test_several_source_languages_are_one_training_set(labeled, pairs, method, t
         assert found.labeler.weights.tobytes() == whole.labeler.weights.tobytes()
         assert (again.pairs, again.words, again.given, again.aligned) == (20, 75, 20, report.aligned)
     with in_parts("two", tmp_path) as place:
-        parts, _ = learning.train_from(thirds(pairs, parsers), pairs[1], settings, place.pool, parts=place)
+        sides = thirds(pairs, parsers, projection.direct(labeled))
+        parts, _ = learning.train_from(sides, pairs[1], settings, place.pool, parts=place)
     assert parts.weights.tobytes() == whole.weights.tobytes()
     assert parts.labeler.weights.tobytes() == whole.labeler.weights.tobytes()
 

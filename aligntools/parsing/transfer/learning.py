@@ -20,7 +20,7 @@ from aligntools.parsing.settings import TransferSettings
 from aligntools.parsing.text import TaggedText
 from aligntools.parsing.transfer import projection
 from aligntools.parsing.transfer.labels import labeler_of
-from aligntools.parsing.transfer.parts import Pairs, SupportedTrees, expected_loss
+from aligntools.parsing.transfer.parts import Pairs, SupportedTrees, expected_loss, expected_of
 
 
 @dataclass(frozen=True)
@@ -35,18 +35,21 @@ class Side:
         The two sides, with the tags that the parser knows.
     links : Links
         One line per pair; only links whose words have no other link are used.
+    direct : ParserModel or None
+        What parses the target side without words, instead of the parser's own features of tags.
     """
 
     parser: ParserModel
     source: TaggedText
     target: TaggedText
     links: Links
+    direct: ParserModel | None = None
 
     def chosen(self, keep: np.ndarray) -> "Side":
         """Return the pairs that are kept [shape=(pairs,), dtype=bool]."""
         rows, counts = np.repeat(keep, self.links.counts()), self.links.counts()[keep]
         links = Links(self.links.pairs[rows], np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
-        return Side(self.parser, self.source.chosen(keep), self.target.chosen(keep), links)
+        return Side(self.parser, self.source.chosen(keep), self.target.chosen(keep), links, self.direct)
 
     def aligned(self) -> np.ndarray:
         """Return each target word's only partner; see `projection.one_to_one`."""
@@ -221,7 +224,9 @@ def _encoded(side, own):
     """Return the pairs of a side as its parser and the target parser see them."""
     see = side.parser.sentences
     source, target = (see(text.words, text.tags, text.offsets) for text in (side.source, side.target))
-    return Pairs(source, target, own, side.aligned())
+    text = side.target
+    plain = None if side.direct is None else side.direct.sentences(text.words, text.tags, text.offsets)
+    return Pairs(source, target, own, side.aligned(), plain)
 
 
 class _Work:
@@ -229,7 +234,7 @@ class _Work:
 
     def __init__(self, sides, settings, pool, progress, checkpoint, plain, parts):
         self.parts, self.place = parts, parts or training.InMemory(pool)
-        self.parsers, self.settings, self.pool = [side.parser for side in sides], settings, pool
+        self.parsers, self.settings, self.pool = [(side.parser, side.direct) for side in sides], settings, pool
         self.progress, self.checkpoint, self.fits = progress, checkpoint, []
         self.evidence = []  # of each side, the probabilities of edges, or the trees, that were learned from
         target = TaggedText.joined([side.target for side in sides])
@@ -297,14 +302,11 @@ class _Work:
         """Return the cross-entropy with the transferred distributions, and what tells these from others."""
         s, both = self.settings, list(zip(self.parsers, self.pairs, strict=True))
         if self.parts is not None:
-            found = [expected_loss(self.parts, parser, pairs, s) for parser, pairs in both]
+            found = [expected_loss(self.parts, *parsers, pairs, s) for parsers, pairs in both]
             self.evidence = [expected for _, expected in found]
             names = tuple(name for loss, _ in found for name in loss.names)
             return KeptLoss(names, self.sentences.edges), [KeptArray.joined(self.evidence)]
-        self.evidence = [
-            projection.expected_edges(parser, p.source, p.target, p.aligned, s.trees, self.pool, s.weights)
-            for parser, p in both
-        ]
+        self.evidence = [expected_of(*parsers, pairs, s.trees, s.weights, self.pool) for parsers, pairs in both]
         expected = np.concatenate(self.evidence) if len(both) > 1 else self.evidence[0]
         return training.ExpectedLoss(self.sentences, expected, s.trees), [expected]
 
@@ -315,12 +317,13 @@ class _Work:
         agreement is added to the model's scores, and what is learned is the same log-linear model as everywhere.
         """
         s, both = self.settings, list(zip(self.parsers, self.pairs, strict=True))
+        seeds = [(parser, p.target) if p.plain is None else (direct, p.plain) for (parser, direct), p in both]
         heads = np.concatenate([
-            projection.direct(parser, labels=False).parse(pairs.target, self.pool, s.trees, s.max_length).heads
-            for parser, pairs in both
+            projection.direct(parser, labels=False).parse(text, self.pool, s.trees, s.max_length).heads
+            for parser, text in seeds
         ])  # fmt: skip
         weights = self.fit("seed", [training.TreeLoss(self.sentences, heads, s.trees)], [heads])
-        theirs = [parser.parse(pairs.source, self.pool, longest=s.max_length).heads for parser, pairs in both]
+        theirs = [parser.parse(pairs.source, self.pool, longest=s.max_length).heads for (parser, _), pairs in both]
         choose = [self._chooser(pairs, trees) for pairs, trees in zip(self.pairs, theirs, strict=True)]
         for turn in range(1, s.rounds + 1):
             self.evidence = [chosen(weights) for chosen in choose]
@@ -334,7 +337,7 @@ class _Work:
 
     def labeler(self):
         """Return a labeler that learned from what the parser learned from."""
-        return labeler_of([parser.labeler for parser in self.parsers], self.pairs, self.evidence, self.parts)
+        return labeler_of([parser.labeler for parser, _ in self.parsers], self.pairs, self.evidence, self.parts)
 
     def _chooser(self, pairs, theirs):
         """Return what finds the trees that weights and source trees speak for."""

@@ -8,7 +8,7 @@ import numpy as np
 from aligntools.formats.objects import Kept, read_object, write_object
 from aligntools.formats.stores import Store
 from aligntools.ground.parallel import Pool
-from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
+from aligntools.parsing.features.space import TAGS, EncodedSentences, FeatureSpace
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.parts import InParts, KeptArray, KeptLoss, cuts_of, weights_of
 from aligntools.parsing.parser import ParserModel
@@ -28,18 +28,44 @@ class Pairs:
         The target side, as the target parser sees it.
     aligned : int32 [target words]
         See `projection.one_to_one`.
+    plain : EncodedSentences or None
+        The target side, as another parser without words sees it.
     """
 
     source: EncodedSentences
     target: EncodedSentences
     own: EncodedSentences
     aligned: np.ndarray
+    plain: EncodedSentences | None = None
 
     def part(self, begin: int, end: int) -> "Pairs":
         """Return the pairs ``begin:end``."""
         a, b = self.target.offsets[[begin, end]] - self.target.offsets[0]
         source, target, own = (side.part(begin, end) for side in (self.source, self.target, self.own))
-        return Pairs(source, target, own, self.aligned[a:b])
+        plain = None if self.plain is None else self.plain.part(begin, end)
+        return Pairs(source, target, own, self.aligned[a:b], plain)
+
+
+def expected_of(
+    parser: ParserModel, direct: ParserModel | None, pairs: Pairs, trees: TreeConstraints, weights: str,
+    pool: Pool | None,
+) -> np.ndarray:  # fmt: skip
+    """Return the edge marginals that are transferred over pairs [shape=(target edges,)].
+
+    Parameters
+    ----------
+    parser : ParserModel
+        Of the source language.
+    direct : ParserModel or None
+        A parser without words for edges that are not aligned, which sees ``pairs.plain``.
+    pairs : Pairs
+    trees : TreeConstraints
+    weights : str
+        See `projection.transferring_scores`.
+    pool : Pool, optional
+    """
+    plain = None if direct is None or pairs.plain is None else direct.scores(pairs.plain, pool, only=TAGS)
+    return projection.expected_edges(parser, pairs.source, pairs.target, pairs.aligned, trees, pool, weights, plain)
 
 
 def keep_pairs(
@@ -59,26 +85,26 @@ def keep_pairs(
 def _expect(parser: Kept, trees: TreeConstraints, weights: str, names: tuple[str, str], pool: Pool) -> None:
     """Write the loss of a part: its edges' probabilities under what is transferred."""
     pairs, _ = read_object(parser.store, names[0], shared=True)
-    expected = projection.expected_edges(parser.get(), pairs.source, pairs.target, pairs.aligned, trees, pool, weights)
+    source, direct = parser.get()
+    expected = expected_of(source, direct, pairs, trees, weights, pool)
     write_object(parser.store, names[1], training.ExpectedLoss(pairs.own, expected, trees))
 
 
 def expected_loss(
-    place: InParts, parser: ParserModel, pairs: Pairs, settings: TransferSettings
+    place: InParts, parser: ParserModel, direct: ParserModel | None, pairs: Pairs, settings: TransferSettings
 ) -> tuple[KeptLoss, KeptArray]:
     """Return the cross-entropy with the transferred distributions, and these.
 
     Parameters
     ----------
     place : InParts
-    parser : ParserModel
-        Of the source language.
-    pairs : Pairs
+    parser, direct, pairs
+        See `expected_of`.
     settings : TransferSettings
     """
     store = place.store
     kept = Kept(store, *place.new_names("source-parser", 1))
-    write_object(store, kept.name, parser)
+    write_object(store, kept.name, (parser, direct))
     names = keep_pairs(place, pairs)
     losses = place.new_names("loss", len(names))
     expect = functools.partial(_expect, kept, settings.trees, settings.weights)

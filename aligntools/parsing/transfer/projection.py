@@ -67,6 +67,7 @@ def transferring_scores(
     aligned,
     pool: Pool | None = None,
     weights="score",
+    plain: np.ndarray | None = None,
 ) -> np.ndarray:
     """Compute the logarithms of the transferring weights (Ma & Xia 2014, equation 8).
 
@@ -84,6 +85,8 @@ def transferring_scores(
         scale, though: a constant for each word makes no difference within one sentence, but it does where a word's
         heads come from both. ``posterior`` takes the logarithm of each edge's probability in its own sentence
         instead, at least `LEAST`.
+    plain : float64 [target edges], optional
+        Scores of a parser without words, instead of the source parser's with delexicalized features alone.
 
     Returns
     -------
@@ -91,7 +94,7 @@ def transferring_scores(
         The source parser's score of the aligned source edge where both ends are aligned (the root is, with the
         root), else its score of the edge with delexicalized features alone.
     """
-    scores = parser.scores(target, pool, only=TAGS)
+    scores = parser.scores(target, pool, only=TAGS) if plain is None else plain.copy()
     theirs = parser.scores(source, pool)
     if weights == "posterior":
         scores, theirs = (_posteriors(s, x, parser.trees, pool) for s, x in ((scores, target), (theirs, source)))
@@ -119,9 +122,10 @@ def expected_edges(
     trees: TreeConstraints,
     pool=None,
     weights="score",
+    plain: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return the edge marginals of the transferring distribution (equation 9) [shape=(target edges,)]."""
-    scores = transferring_scores(parser, source, target, aligned, pool, weights)
+    scores = transferring_scores(parser, source, target, aligned, pool, weights, plain)
     return inference.sums(scores, target.offsets, trees, pool).marginals
 
 
