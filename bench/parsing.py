@@ -21,6 +21,18 @@ GROUPS = {
                     "p | p-1 p", "p | p p+1"),
     "tags between": ("p [p] p",),
 }  # fmt: skip
+#: What was tried for faster marginals over all trees; single runs on another, busy machine.
+TRIED = (
+    "Tried for faster non-projective marginals and not adopted, since nothing comes near ten times `MatrixTree`, which"
+    " would be 1.9 µs where the kernel takes 6.9 (sentences of 20 words; here single runs of prototypes on a busy Intel"
+    " Xeon, one thread, processor time, the best of 15, where the kernel takes 8.8): determinant and inverse of a batch"
+    " by LAPACK, 9.6 to 10.9 without exponentials, and it cancels; 8, 16 or 32 sentences side by side in vectors with"
+    " exponentials by a polynomial, 4.8 to 5.9 (40 words: 28 to 40 instead of 45 to 49; 80 words: 185 to 283 instead of"
+    " 287 to 305), that is about five times `MatrixTree` for a second kernel with other rounding. At 20 words there are"
+    " 8,000 multiply-adds and 420 exponentials. Rows of at most 20 numbers are shorter than the loops that the compiler"
+    " makes of them; side by side, three squares of each sentence no longer fit the first cache, and each multiply-add"
+    " loads and stores, because compiled code cannot say which squares stay in registers."
+)
 LENGTHS = (10, 20, 40, 80, 160)
 #: Weights of L2 that are tried; sentences, and L2, of an ablation; the English of both schemes.
 L2, SHARE, SHARE_L2 = (0.3, 1.0, 3.0, 5.0, 10.0, 30.0), 4000, 10.0
@@ -64,6 +76,7 @@ def run(o):
             " chosen on the dev parts.",
             report.table(["L2", *(f"{name} {part}" for name in BANKS for part in ("dev", "test"))], l2),
             *_peers(o),
+            TRIED,
             *learning,
             "Sums over trees (partition function and marginals), random scores, one thread: microseconds per"
             " sentence, in brackets nanoseconds divided by the cube of its number of words:",
