@@ -165,9 +165,5 @@ def _tried(o, pool):
 
 
 def _mean(values):
-    if "," in values[0] or any(value == "-" for value in values):
-        return "-"
-    try:
-        return f"{np.mean([float(value) for value in values]):.1f}" if "." in values[0] else "-"
-    except ValueError:
-        return "-"
+    """Return the mean of figures, or - where one is none."""
+    return f"{np.mean([float(x) for x in values]):.1f}" if all("." in x for x in values) else "-"
