@@ -1,5 +1,6 @@
 """Parsers learned from tags alone on short sentences, beside branching baselines and transferred parsers."""
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -121,10 +122,16 @@ def _branching(o, path, step):
 
 
 def _induced(o, train, gold, column, how, pool):
+    """Return the score of a parser without trees; what was measured before is kept."""
     import aligntools
 
-    parser = aligntools.induce_parser(train, column=column, max_length=LONGEST, threads=pool, **how)
-    return _uas(gold, _parsed(o, parser, gold, pool))
+    path, key = o.work / "unsupervised.json", f"{train.stem} {column} {json.dumps(how, sort_keys=True)}"
+    found = json.loads(path.read_text()) if path.exists() else {}
+    if key not in found:
+        parser = aligntools.induce_parser(train, column=column, max_length=LONGEST, threads=pool, **how)
+        found[key] = _uas(gold, _parsed(o, parser, gold, pool))
+        path.write_text(json.dumps(found, indent=1))
+    return found[key]
 
 
 def _parsed(o, parser, gold, pool):
