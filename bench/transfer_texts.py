@@ -9,7 +9,8 @@ from pathlib import Path
 from bench import measuring
 
 #: By language: parallel texts (the first one as a whole goes before the next), the treebank file to score on, the
-#: files that the tagger learns from, and plain text for +U (None: further sentences of the parallel text).
+#: files that the tagger learns from, and plain text for +U (None: further sentences of the parallel text). PUD is the
+#: parallel text of its treebanks, in surface tokens; ko and id have none.
 LANGUAGES = {
     "de": (("en-de/train",), "de-test", ("de-dev",), "de-dev"),
     "es": (("en-es/europarl", "en-es/train"), "es-test", ("es-dev",), "es-dev"),
@@ -17,6 +18,9 @@ LANGUAGES = {
     "it": (("en-it/train",), "it-dev", ("it-dev",), None),
     "sv": (("en-sv/train",), "sv-test", ("sv-train",), "sv-train"),
     "ja": (("en-ja/train",), "ja-test", ("ja-train",), "ja-train"),
+    "pt": (("pud",), "pt-br-dev", ("pt-br-dev",), None),
+    "ko": ((), "ko-dev", ("ko-train",), None),
+    "id": ((), "id-test", ("id-train",), None),
 }
 #: Words of a sentence that is used, most pairs that are used, pairs that are aligned, parts that a text which is
 #: both learned from and scored on is tagged in, most sentences of plain text.
@@ -86,7 +90,10 @@ def parallel(o, language):
     chosen, others, seen = [], [], set()
     for name in LANGUAGES[language][0]:
         used, rest = [], []
-        sides = (lines_of(o.data / f"{name}.{side}") for side in ("en", language))
+        if name == "pud":
+            sides = (_surface(o.treebanks / "ud" / f"{side}_pud.conllu") for side in ("en", language))
+        else:
+            sides = (lines_of(o.data / f"{name}.{side}") for side in ("en", language))
         for a, b in zip(*sides, strict=True):
             if not a.strip() or not b.strip() or len(a.split()) > 60 or len(b.split()) > 60 or (a, b) in seen:
                 continue
@@ -105,6 +112,21 @@ def _parallel(o, language, folder):
     for k, side in enumerate(("en", language)):
         (folder / f"text.{side}").write_text("".join(p[k] + "\n" for p in pairs[:ALIGNED]), encoding="utf-8")
     return min(PAIRS + PLAIN, chosen)
+
+
+def _surface(path):
+    """Yield the surface tokens of sentences of CoNLL-U, between spaces."""
+    words, inside = [], 0
+    for line in [*lines_of(path), ""]:
+        fields = line.split("\t")
+        if len(fields) == 10 and fields[0].replace("-", "").isdigit():
+            first, _, last = fields[0].partition("-")
+            if int(first) > inside:
+                words.append(fields[1].replace(" ", "\u00a0"))
+            inside = max(inside, int(last or 0))
+        elif not line.strip() and words:
+            yield " ".join(words)
+            words, inside = [], 0
 
 
 def _head(source, out, begin, end):
@@ -136,11 +158,14 @@ def prepare(o, language, tagger) -> Prepared:
     else:
         measuring.run(measuring.aligntools("tag", "-m", own, result[0], "--column", 4, "-o", result[1]))
     measuring.note(f"{language}: tagger")
+    if not LANGUAGES[language][0]:
+        done.write_text("0")
+        return Prepared(*result, 0)
     n = _parallel(o, language, folder)
     align = measuring.aligntools("align", "-q", "--threads", o.threads, *ALIGNER, "-s", folder / "text.en")
     measuring.run([*align, "-t", folder / f"text.{language}", "-o", folder / "all.links"])
     measuring.note(f"{language}: aligned")
-    pairs = n - PLAIN
+    pairs = n - min(PLAIN, n // 5)
     for side, model, out in (("en", tagger, result[2]), (language, own, result[3])):
         _head(folder / f"text.{side}", folder / f"head.{side}", 0, pairs)
         source_tags(model, folder / f"head.{side}", out, o)
