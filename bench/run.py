@@ -21,6 +21,7 @@ python bench/run.py multiword --treebanks DIR
 python bench/run.py parsing --treebanks DIR
 python bench/run.py transfer --data DIR --treebanks DIR
 python bench/run.py transfer_draws --data DIR --treebanks DIR
+python bench/run.py transfer_study --data DIR --treebanks DIR
 python bench/run.py contrastive --data DIR --peer-results FILE
 python bench/run.py contrastive_speed --data DIR
 python bench/run.py transfer_pud --data DIR --treebanks DIR
@@ -74,6 +75,7 @@ COMMANDS = {
     "multiword": "tags of surface text, whose tokens may stand for several words",
     "parsing": "parsers from treebanks: features, learning, inference, memory",
     "transfer": "parsers transferred from English, beside simpler ways and supervised ones",
+    "transfer_study": "ways to use plain text in transfer, and what they change",
     "transfer_draws": "transferred parsers on several draws of text, with paired tests",
     "contrastive": "AER of contrastive-align on every gold set, beside its base and the other aligners",
     "contrastive_speed": "what contrastive alignment costs, by sentence length and beam",
