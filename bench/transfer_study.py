@@ -46,8 +46,8 @@ def run(o):
         [
             f"UAS in percent on the dev parts with gold tags, punctuation counted, through {o.pairs:,} pairs; in"
             " brackets how many percent of all words got a right head, and a wrong one, in place of -U's. Plain text:"
-            f" up to {transfer_texts.PLAIN:,} sentences of the treebank's other part, without trees. These are the texts"
-            " that settings are chosen on.",
+            f" up to {transfer_texts.PLAIN:,} sentences of the treebank's other part, without trees."
+            " Settings are chosen on these texts.",
             report.table(["way", *languages, "mean"], rows),
             "Entropy: equation 11 with gamma and the order. Annealed: gamma 0.01, 0.03, 0.1, 0.3, one after the other."
             " Own beliefs: cross-entropy with -U's own edges on the plain text, the power of its probabilities given"
