@@ -33,7 +33,8 @@ def run(o):
             bench.scores(language, system, o.pairs)
     body = [
         f"UAS in percent through {o.pairs:,} sentence pairs of {_words()} words."
-        " DTP: the source parser without its words; PTP: projected transfer; -U and +U: transferred distributions"
+        " DTP: the source parser without its words; PTP: projected transfer (`--reward 1`, which was the"
+        " default); -U and +U: transferred distributions"
         f" without and with {transfer_texts.PLAIN:,} sentences of plain text; supervised: trained on the target"
         " treebank's other part. All with `transfer-parse`, `train-parser`, `parse` and `eval-uas`.",
         "The source parser is trained on the Google treebank's English training part (3,300 sentences; the paper has"
@@ -179,7 +180,7 @@ class _Bench:
             self._run(*start, "--method", "direct")
             return {}
         start += ("--source", text.source, "--target", text.target, "-a", text.links, "--head", pairs, *LIMITS)
-        more = {"PTP": ("--method", "projected"), "-U": (), "+U": ("--unlabeled", text.plain)}
+        more = {"PTP": ("--method", "projected", "--reward", 1), "-U": (), "+U": ("--unlabeled", text.plain)}
         said = self._run(*start, *more[system]).messages
         return {"pairs": int(re.search(r"(\d+) pairs,", said)[1])}
 

@@ -188,7 +188,7 @@ class TransferSettings(LearningSettings):
     alpha: float = 2.0
     l2: float = 100.0
     rounds: int = 3
-    reward: float = 1.0
+    reward: float = 3.0
     labels: bool = True
 
     RANGES: ClassVar[dict[str, Range]] = LearningSettings.RANGES | {

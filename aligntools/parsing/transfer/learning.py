@@ -287,7 +287,7 @@ class _Work:
     def _shared(self, weights):
         """Return what weights and the parsers without words believe of the plain text's edges together."""
         s, text = self.settings, self.plain_text
-        direct = [projection.direct(parser, labels=False) for parser in self.parsers]
+        direct = [own or projection.direct(parser, labels=False) for parser, own in self.parsers]
         seen = [parser.sentences(text.words, text.tags, text.offsets) for parser in direct]
         found = np.empty(int(self.plain.edges[-1]))
         for begin, end in training.runs_of_edges(self.plain.edges, training.CHUNK):
