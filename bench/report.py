@@ -14,8 +14,8 @@ RESULTS = ROOT / "bench" / "RESULTS.md"
 ORDER = (
     "quality", "eflomal_form", "fast_align_form", "priors", "speed", "speed_again", "against", "memory", "large_text",
     "large", "view", "startup", "threads", "settings", "filtering", "chains", "induction", "taggers", "multiword",
-    "classes", "mre", "contrastive", "contrastive_study", "contrastive_speed", "parsing", "transfer",
-    "transfer_draws", "transfer_study", "transfer_pud", "transfer_labels", "unsupervised", "translation",
+    "classes", "mre", "contrastive", "contrastive_study", "contrastive_speed", "projection", "parsing",
+    "transfer", "transfer_draws", "transfer_study", "transfer_pud", "transfer_labels", "unsupervised", "translation",
     "translation_studies", "translation_speed", "soak", "abuse", "bounds", "clients",
 )  # fmt: skip
 HEAD = """# Results

@@ -18,6 +18,7 @@ python bench/run.py induction --treebanks DIR
 python bench/run.py taggers --treebanks DIR --peer-python PYTHON
 python bench/run.py classes --data DIR --treebanks DIR
 python bench/run.py multiword --treebanks DIR
+python bench/run.py projection --data DIR --treebanks DIR
 python bench/run.py parsing --treebanks DIR
 python bench/run.py transfer --data DIR --treebanks DIR
 python bench/run.py transfer_draws --data DIR --treebanks DIR
@@ -73,6 +74,7 @@ COMMANDS = {
     "taggers": "accuracy and speed of taggers, beside NLTK's",
     "classes": "word classes of plain text as features of taggers and parsers of few sentences",
     "multiword": "tags of surface text, whose tokens may stand for several words",
+    "projection": "taggers learned from English tags over word alignments",
     "parsing": "parsers from treebanks: features, learning, inference, memory",
     "transfer": "parsers transferred from English, beside simpler ways and supervised ones",
     "transfer_study": "ways to use plain text in transfer, and what they change",
