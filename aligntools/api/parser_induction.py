@@ -122,7 +122,8 @@ def induce_parser(
             )  # fmt: skip
         except NoSentences:
             punctuation = " without its punctuation" if punct == "drop" else ""
-            problem = f"no sentence{punctuation} has {min_length} to {max_length} words; raise the greatest length"
+            which = f"none has {min_length} to {max_length} words{punctuation}"
+            problem = f"no sentence can be trained on: {which}; raise the greatest length"
             raise DataError(name, None, problem) from None
         except TooManyTags as error:
             raise DataError(name, None, f"{error}; is this the column of the tags?") from None

@@ -27,10 +27,13 @@ from aligntools.ground.engines import Advice, JobFunction, Work
 from aligntools.ground.errors import ClusterError, DataError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.portable import portable
+from aligntools.ground.ranges import shown
 from aligntools.ground.worker import portable_error
 
 #: Seconds to reach the scheduler, and until a worker is there.
 CONNECT, APPEAR = 30.0, 60.0
+#: Characters of a scheduler's file that are read, and of another program's reason that are shown.
+MOST, LONGEST = 1 << 20, 200
 #: Seconds between two looks for workers that have come.
 LOOK = 2.0
 _ADVICE = Advice()
@@ -209,13 +212,15 @@ class Cluster:
 
     def _connect(self, distributed: Any) -> Any:
         try:
+            # A client of no address waits for a minute when it is thrown away, and then has a traceback.
+            distributed.comm.get_address_host_port(self.address)
             with warnings.catch_warnings(action="ignore"):  # Dask's own of versions; ours are more strict
                 return distributed.Client(self.address, timeout=CONNECT, set_as_default=False, name="aligntools")
         except (OSError, ValueError, TimeoutError) as error:
             reason = f"nothing answered within {CONNECT:.0f} s" if _is_timeout(error) else _first_line(error)
             raise ClusterError(
-                f"no Dask scheduler at {self.address}: {reason} (give the address that `dask scheduler` prints to "
-                "--cluster, or the file that it writes with --scheduler-file to --cluster-file)"
+                f"no Dask scheduler at {shown(self.address)}: {reason[:LONGEST]} (give the address that `dask"
+                " scheduler` prints to --cluster, or the file that it writes with --scheduler-file to --cluster-file)"
             ) from error
 
     def _wait_for_workers(self, seconds: float) -> None:
@@ -434,7 +439,8 @@ class Cluster:
 def _address_in(path: str) -> str:
     """Return the address that a scheduler's file has."""
     try:
-        address = json.loads(Path(path).read_text(encoding="utf-8"))["address"]
+        with open(path, encoding="utf-8") as file:  # one that never ends, like a device, is not it
+            address = json.loads(file.read(MOST))["address"]
     except FileNotFoundError as error:
         raise DataError(path, None, "is not there; `dask scheduler --scheduler-file` writes it") from error
     except (ValueError, KeyError, TypeError) as error:

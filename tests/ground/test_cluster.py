@@ -1,9 +1,11 @@
 """Jobs on a Dask cluster: what Dask itself does is Dask's to test; here what is made of it."""
 
 import contextlib
+import gc
 import json
 import sys
 import threading
+import time
 
 import pytest
 
@@ -199,6 +201,13 @@ def test_nothing_to_connect_to(tmp_path, monkeypatch, capfd):
     monkeypatch.setattr(module, "CONNECT", 0.3)
     with pytest.raises(ClusterError, match=r"no Dask scheduler at tcp://127.0.0.1:9: .*--cluster, or .*--cluster-file"):
         Cluster("tcp://127.0.0.1:9")
+    began = time.monotonic()
+    with pytest.raises(ClusterError, match="no Dask scheduler at foo: missing port"):
+        Cluster("foo")
+    gc.collect()
+    assert time.monotonic() - began < 20
+    with pytest.raises(DataError, match="not the file of a Dask scheduler"):
+        Cluster(scheduler_file="/dev/zero")
     with pytest.raises(ClusterError, match="no Dask scheduler at nonsense://x"):
         Cluster("nonsense://x")
     for problem, text in (("is not the file", "no JSON"), ("is not the file", "[1]"), ("is not there", None)):
