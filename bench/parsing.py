@@ -23,15 +23,10 @@ GROUPS = {
 }  # fmt: skip
 #: What was tried for faster marginals over all trees; single runs on another, busy machine.
 TRIED = (
-    "Tried for faster non-projective marginals and not adopted, since nothing comes near ten times `MatrixTree`, which"
-    " would be 1.9 µs where the kernel takes 6.9 (sentences of 20 words; here single runs of prototypes on a busy Intel"
-    " Xeon, one thread, processor time, the best of 15, where the kernel takes 8.8): determinant and inverse of a batch"
-    " by LAPACK, 9.6 to 10.9 without exponentials, and it cancels; 8, 16 or 32 sentences side by side in vectors with"
-    " exponentials by a polynomial, 4.8 to 5.9 (40 words: 28 to 40 instead of 45 to 49; 80 words: 185 to 283 instead of"
-    " 287 to 305), that is about five times `MatrixTree` for a second kernel with other rounding. At 20 words there are"
-    " 8,000 multiply-adds and 420 exponentials. Rows of at most 20 numbers are shorter than the loops that the compiler"
-    " makes of them; side by side, three squares of each sentence no longer fit the first cache, and each multiply-add"
-    " loads and stores, because compiled code cannot say which squares stay in registers."
+    "Ten times `MatrixTree` is not reached for non-projective marginals (2.7 times). Prototypes that are not kept here"
+    " had LAPACK's determinant and inverse of a batch slower than the kernel, and they cancel; 8 to 32 sentences side"
+    " by side in vectors, with exponentials by a polynomial, were faster by a third to a half, for a second kernel with"
+    " other rounding."
 )
 LENGTHS = (10, 20, 40, 80, 160)
 #: Weights of L2 that are tried; sentences, and L2, of an ablation; the English of both schemes.

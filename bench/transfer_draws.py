@@ -55,7 +55,7 @@ def run(o):
         spread.append([language, *(f"{np.std(x, ddof=1):.2f}" if len(x) > 1 else "-" for x in values)])
     return "Parsers for languages without treebanks, on several draws of text", "\n\n".join(
         [
-            _about(o, len({key[2] for key in found})),
+            _about(o, len({key[2] for key in found}), bench.fewer(languages)),
             report.table(["language", *names], rows),
             "Standard deviation of the draws:",
             report.table(["language", *names], spread),
@@ -70,11 +70,11 @@ def run(o):
     )
 
 
-def _about(o, draws):
+def _about(o, draws, fewer):
     return (
         f"UAS in percent, predicted tags, punctuation counted, mean of {draws} random draws of {o.pairs:,} sentence"
         " pairs (of the texts of the section before; of PUD's 1,000 in pt, which is Brazilian; pairs with 80 % of the"
-        " target words aligned one to one). For ko and id there is no parallel text."
+        f" target words aligned one to one{fewer}). For ko and id there is no parallel text."
         " delexicalized: trained on the English treebank without words (`train-parser --features delexicalized`)."
         " PTP, old: projected transfer as it was measured before, from the source parser without its words, reward 1,"
         " 3 rounds. PTP: at its strength, from the delexicalized parser (`--direct-model`), with the reward and the"
@@ -142,6 +142,15 @@ class _Draws:
 
     def offsets(self, language):
         return self._gold(language)[0]
+
+    def fewer(self, languages):
+        """Say which languages have fewer pairs than a draw, all of which are in each draw."""
+        found = {}
+        for language in languages:
+            if self.base.text(language).pairs:
+                count = self._files(language, 0)[2].read_bytes().count(b"\n")
+                found |= {language: count} if count < self.o.pairs else {}
+        return "; all that there are in " + ", ".join(f"{x}, {n}" for x, n in found.items()) if found else ""
 
     def words(self):
         """Return the English parser that learned without words."""

@@ -53,7 +53,8 @@ def run(o):
         " `train-parser --unsupervised`, from the tags of all such sentences of all parts of the language's treebank,"
         " trees aside; it is scored on the test part, or the dev part where there is no other, and on all of en. EM is"
         f" the default, which is as in Klein & Manning (2004), from the harmonic start; VB is {chosen}, the best on en"
-        " with twelve tags of what the second table has, and chosen on no other language. en Penn: the same text with"
+        " with twelve tags of what the second table has; figures of the other languages had been seen by then. en"
+        " Penn: the same text with"
         " the Penn Treebank's tags. Klein & Manning have 43.2 for 7,422 sentences of the Wall Street Journal, Penn"
         " tags, and other heads.",
         report.table(header, rows),
