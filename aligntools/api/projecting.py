@@ -178,7 +178,7 @@ def project(
             continue
         values = filled_column(theirs, place)
         if set(values) <= {carry.NONE}:
-            raise DataError(theirs.path, None, f"has no {column_name(place)}: it is _ in every line")
+            raise DataError(theirs.path, None, f"has no {column_name(place)}: it is _ in every line; leave it out")
         if links == "vote" and column != "deprel":
             result[place], confidence = carry.voted(values, flat, n_target)
         else:
