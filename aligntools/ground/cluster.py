@@ -213,7 +213,8 @@ class Cluster:
     def _connect(self, distributed: Any) -> Any:
         try:
             # A client of no address waits for a minute when it is thrown away, and then has a traceback.
-            distributed.comm.get_address_host_port(self.address)
+            if not self.address.startswith("inproc://"):
+                distributed.comm.get_address_host_port(self.address)
             with warnings.catch_warnings(action="ignore"):  # Dask's own of versions; ours are more strict
                 return distributed.Client(self.address, timeout=CONNECT, set_as_default=False, name="aligntools")
         except (OSError, ValueError, TimeoutError) as error:
