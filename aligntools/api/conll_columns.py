@@ -22,6 +22,7 @@ from aligntools.formats.conll_tokens import (
 from aligntools.formats.tagged import SEPARATORS, filled_column, format_tagged, looks_like_conll
 from aligntools.formats.vocabulary import split_words
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.ranges import shown
 
 Units: TypeAlias = Literal["words", "surface"]
 Wanted: TypeAlias = Literal["words", "tagged", "column", "text", "raw"]
@@ -81,6 +82,7 @@ def take_out(
         values = units.column(shown)
         if to == "tagged":
             tags = without_spaces(_tags(units, place), mark)
+            _check_tags(tags, separator, units, part)
             yield format_tagged(without_spaces(values, mark), units.offsets, tags, separator)
         else:
             yield lines_of(values, units.offsets, mark)
@@ -147,6 +149,15 @@ def _tags(units: Conll | Surface, place: int) -> list[bytes]:
         return filled_column(units, place)
     tags, words = filled_column(units.conll, place), units.words.tolist()
     return [b"+".join(tags[a:b]) for a, b in pairwise(words)]
+
+
+def _check_tags(tags: list[bytes], separator: bytes, units: Conll | Surface, part: Conll) -> None:
+    """Refuse a tag that could not be told from its word again."""
+    wrong = next((k for k, tag in enumerate(tags) if separator in tag), None)
+    if wrong is not None:
+        shown_tag, mark = (shown(value.decode("utf-8", "replace")) for value in (tags[wrong], separator))
+        problem = f"tag '{shown_tag}' has the separator '{mark}' in it; use another --separator"
+        raise DataError(part.path, part.first_line + int(units.places[wrong]), problem)
 
 
 def _check(values: list[bytes], place: int, units: Conll | Surface, part: Conll) -> None:

@@ -156,9 +156,9 @@ def transfer_parser(
     features, projective, any_root, min_count, bits, iterations, tolerance, checkpoint, threads
         As for `train_parser`.
     progress : callable, True or None
-        Called with a `Step` after each step of L-BFGS: stages ``train`` and ``entropy`` (full), ``seed`` and
-        ``round 1``, ``round 2``, ... (projected), with the figures ``step`` and ``objective``; and at the end, stage
-        ``trained``, with the numbers of ``pairs`` and ``plain`` sentences, the share of words ``aligned``, the
+        Called with a `Step` after each step of L-BFGS: stages ``train``, and ``entropy`` or ``plain`` (full), ``seed``
+        and ``round 1``, ``round 2``, ... (projected), with the figures ``step`` and ``objective``; and at the end,
+        stage ``trained``, with the numbers of ``pairs`` and ``plain`` sentences, the share of words ``aligned``, the
         ``objective``, ``steps`` and ``message``, and the pairs that were ``skipped``, by reason; ``left_out``
         says so in sentences.
     **where

@@ -5,10 +5,12 @@ Spaces are noted in MISC as UDPipe does; see `aligntools.formats.conll_tokens`, 
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 from aligntools.formats import files
 from aligntools.formats.conll import Conll, parse_conll
 from aligntools.formats.conll_tokens import ESCAPES
+from aligntools.formats.tagged import beginning, refuse_conll
 from aligntools.formats.tokenizing import Tokenizer, sentence_splitter
 from aligntools.ground.errors import DataError
 
@@ -40,15 +42,17 @@ def stream_raw(path, language: str, sentences: str = "split", most: int = 10_000
     Raises
     ------
     DataError
-        When the file cannot be read or is not UTF-8.
+        When the file cannot be read, is not UTF-8, or is CoNLL.
     UsageProblem
         When the tokenizer is not installed.
     """
     spans, split = Tokenizer(language).spans, sentence_splitter(language) if sentences == "split" else None
     with files.reading(path) as file:
+        seen = beginning(file)
+        refuse_conll(path, b"".join(seen))
         lines: list[bytes] = []
         count, first = 0, 1
-        for sentence in format_raw(decoded_lines(path, file), spans, split):
+        for sentence in format_raw(decoded_lines(path, chain(seen, file)), spans, split):
             lines += [line + b"\n" for line in sentence.split(b"\n")[:-1]]
             count += 1
             if count == most:

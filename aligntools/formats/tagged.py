@@ -111,7 +111,7 @@ def stream_sentences(path, format="auto", sentences=10_000) -> Iterator[Conll | 
     with files.reading(path) as file:
         lines = iter(file)
         if format == "auto":
-            seen = _beginning(lines)
+            seen = beginning(lines)
             format, lines = sniff(seen, among=("conll", "text"))[0], chain(seen, lines)
         if format == "conll":
             yield from parse_parts(path, lines, sentences)
@@ -143,7 +143,7 @@ def stream_tags(path, format="auto", separator: bytes | None = None, sentences=1
     with files.reading(path) as file:
         lines = iter(file)
         if format == "auto" or (format == "tagged" and separator is None):
-            seen = _beginning(lines)
+            seen = beginning(lines)
             among = ("conll", "tagged") if format == "auto" else ("tagged",)
             (format, separator), lines = sniff(seen, among, separator), chain(seen, lines)
         if format == "conll":
@@ -153,7 +153,7 @@ def stream_tags(path, format="auto", separator: bytes | None = None, sentences=1
                 yield parse_tagged(path, part, first, SEPARATORS[0] if separator is None else separator)
 
 
-def _beginning(lines):
+def beginning(lines):
     """Take lines up to the second one that is neither blank nor a comment: CoNLL with spaces for tabs needs two."""
     seen, telling = [], 0
     for line in islice(lines, _SAMPLE):

@@ -152,3 +152,10 @@ def test_what_was_taken_out_goes_in_again(tmp_path, text, column, space):
         values.write_bytes(taken)
         assert b"".join(put_in(path, {column: values}, tokens=tokens, space=space)) == text
         assert b"".join(put_in(path, {column: path}, tokens=tokens, space=space)) == text
+
+
+def test_a_tag_with_the_separator_in_it_is_told_with_its_line(tmp_path):
+    path = tmp_path / "some.conllu"
+    path.write_text("# text = a b\n1\ta\ta\tDET\t_\t_\t2\t_\t_\t_\n2\tb\tb\tNO_UN\t_\t_\t0\t_\t_\t_\n\n")
+    fails(run("conll", "--to", "tagged", path), f"{path}:3: tag 'NO_UN' has the separator '_' in it")
+    assert run("conll", "--to", "tagged", "--separator", "/", path).stdout == b"a/DET b/NO_UN\n"

@@ -140,3 +140,12 @@ def test_sentences_and_words_of_a_language():
     )
     assert b" ".join(conll.words).decode() == "L' État , M. Dupont , dit non . Voir http://a.org/b ."
     assert conll.offsets.tolist() == [0, 9, 12]
+
+
+def test_conll_is_not_taken_for_raw_text(tmp_path):
+    pytest.importorskip("sacremoses")
+    pytest.importorskip("sentencex")
+    path = tmp_path / "some.conllu"
+    path.write_text("# text = a\n1\ta\ta\tDET\t_\t_\t0\troot\t_\t_\n\n")
+    with pytest.raises(DataError, match="2: CoNLL, where plain text is expected"):
+        list(stream_raw(str(path), "en"))
