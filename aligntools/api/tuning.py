@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 from aligntools.api.engines import Where, engines_of, mapping_of
@@ -155,6 +156,7 @@ def _learn(
 ) -> TranslationWeights:
     """Impute, read the grammar as far as the texts need it, and learn."""
     from aligntools.translating.tuning.learning import Learner, starting_weights
+    from aligntools.translating.tuning.round_trips import source_sides
 
     report = reporter(progress)
 
@@ -171,8 +173,9 @@ def _learn(
         if reverse is not None and not by_rule:
             imputed = [learner.impute(reverse, one, k) for k, one in enumerate(monolingual)]
         known = [*([] if supervised is None else [supervised]), *(one.sources for one in imputed)]
-        span = how[1].span_limit
-        rules = grammar_of(grammar, None if by_rule else joined(known), span, verify).rules
+        if reverse is not None and by_rule:
+            known += [source_sides(reverse.read(one)) for one in monolingual]
+        rules = grammar_of(grammar, joined(known), how[1].span_limit, verify).rules
         if tags is not None:
             rules = with_bigrams(rules, tags, None if begin is None else begin.features, bigrams)
         model = lm if isinstance(lm, LanguageModel) else LanguageModel.load(lm, verify=verify)
@@ -242,8 +245,9 @@ def _reverse(
     assert grammar is not None
     from aligntools.translating.tuning.learning import ReverseSystem
 
-    def read(*texts: Lines) -> "GrammarRules":
-        return grammar_of(grammar, joined(texts), span, verify).rules
+    @lru_cache(maxsize=1)  # trees of one text ask twice
+    def read(text: Lines) -> "GrammarRules":
+        return grammar_of(grammar, text, span, verify).rules
 
     model = lm if isinstance(lm, LanguageModel) or lm is None else LanguageModel.load(lm, verify=verify)
     learned = weights_of(weights)

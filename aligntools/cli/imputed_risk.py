@@ -48,8 +48,9 @@ def _choice(name, kinds, default, help):
     click.option("--reverse-weights", metavar="FILE",
                  help="Its weights; this command learns them with the sides exchanged (--method likelihood or risk)."),
     _choice("--impute", IMPUTATIONS, ImputationSettings.impute,
-            "The best sources, weighted by their probabilities; samples; or round trips rule by rule."),
-    options.setting("--n-sources", of=ImputationSettings, help="Sources for each sentence."),
+            "The best sources, weighted by their probabilities; samples; or the best sources' trees, which are"
+            " translated rule by rule."),
+    options.setting("--n-sources", of=ImputationSettings, help="Sources, or trees, for each sentence."),
     click.option("--samples", type=options.number(ImputationSettings, "n_sources"), metavar="N",
                  help="Short for --impute samples --n-sources N."),
     options.setting("--reverse-gamma", of=ImputationSettings,
@@ -131,7 +132,7 @@ def command(grammar, lm, supervised, references, output, samples, no_reverse_lm,
     if given["reverse_lm"] is not None and no_reverse_lm:
         raise UsageProblem("--reverse-lm and --no-reverse-lm exclude each other")
     imputes = given["monolingual"] and given["reverse_grammar"] and given["reverse_weights"]
-    if imputes and given["reverse_lm"] is None and not no_reverse_lm and given["impute"] != "rules":
+    if imputes and given["reverse_lm"] is None and not no_reverse_lm:
         raise UsageProblem("--monolingual needs --reverse-lm, or --no-reverse-lm to impute without one")
     from aligntools.api.tuning import tune
 
@@ -146,7 +147,7 @@ def _tell(step, verbose):
     if step.stage == "imputing":
         text = f"imputed {f['sources']} sources of {f['sentences']} sentences"
     elif step.stage == "composing":
-        text = f"composed {f['rules']} rules"
+        text = f"imputed {f['trees']} trees of {f['sentences']} sentences; {f['rules']} rules translate them"
     elif step.stage == "resuming":
         text = f"continues after round {f['round']}"
     elif step.stage == "best":

@@ -131,12 +131,16 @@ class DecoderSettings:
         estimate is the highest of their cell: their score without the language model across junctions, corrected by
         the difference that it made for the item from which they were reached. This saves a third of the scoring; the
         loss (0.01 to 0.03 of a sentence's score, measured) is cheaper to win back by a higher ``pop_limit``.
+    pass_known : bool
+        Whether words of the grammar that no rule has alone are passed through, as unknown words are; without it a
+        sentence that rules do not cover has no translation, and only hypergraphs of sentences that they do are made.
     """
 
     pop_limit: int = 100
     span_limit: int = 10
     full_states: bool = True
     lazy: bool = True
+    pass_known: bool = True
 
     RANGES: ClassVar[dict[str, Range]] = {"pop_limit": counts(0, 10**6), "span_limit": counts(1, 100)}
 
@@ -153,9 +157,9 @@ class ImputationSettings:
     ----------
     impute : str
         ``kbest``: the best sources, their probabilities rescaled; ``samples``: independent samples of equal weight;
-        ``rules``: round trips rule by rule (`tuning.imputation.compose`).
+        ``rules``: trees of the best sources, which are translated rule by rule (`tuning.round_trips`).
     n_sources : int
-        Sources of each sentence.
+        Sources, or trees, of each sentence.
     reverse_gamma : float
         Sharpness of the reverse model's probabilities.
     monolingual_weight : float

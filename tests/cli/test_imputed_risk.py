@@ -133,7 +133,7 @@ def test_imputed(learn, supervised, reverse, options, alone):
     assert "imputed" not in found["features"]
     assert found["about"]["monolingual"] == 7
     said = done.stderr.decode()
-    assert ("composed" if "rules" in options else "sources of 7 sentences") in said
+    assert ("trees of" if "rules" in options else "sources of 7 sentences") in said
 
 
 def test_without_a_reverse_language_model(learn, reverse):

@@ -324,7 +324,7 @@ class System:
         """Fill the workspace with a sentence's hypotheses; return the goal."""
         s, w = self.settings, workspace
         words, passed = sentences.tokens[part], sentences.passed[part]
-        settings = np.array([s.pop_limit, s.span_limit, keep and s.full_states, keep, s.lazy], np.int64)
+        settings = np.array([s.pop_limit, s.span_limit, keep and s.full_states, keep, s.lazy, s.pass_known], np.int64)
         w.fit(len(words), min(s.span_limit, len(words)), bool(keep and s.full_states), keep)
         model = self._prepared.model._replace(ids=lm_ids)
         while True:

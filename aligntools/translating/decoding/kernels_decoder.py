@@ -29,7 +29,7 @@ NO_ACTIVE, NO_CUBES, NO_ITEMS, NO_NODES, NO_EDGES = -1, -2, -3, -4, -5
 #: What cells hold: X over a span, S over the first words, the goal.
 SPAN, PREFIX, WHOLE = range(3)
 #: Columns of the decoder's settings, and of its counts.
-POP_LIMIT, SPAN_LIMIT, WHOLE_STATES, KEEP_EDGES, LAZY = range(5)
+POP_LIMIT, SPAN_LIMIT, WHOLE_STATES, KEEP_EDGES, LAZY, PASS_KNOWN = range(6)
 HYPOTHESES, HYPEREDGES, TAKEN, SCORED = range(4)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MIX2 = np.uint64(0xBF58476D1CE4E5B9)
@@ -151,8 +151,10 @@ def set_cube(cubes, c, first, size, left, right):
 
 
 @kernel(inline=True, owning=False)
-def match_rules(words, i, d, span, rules, chart):
+def match_rules(words, i, d, span, pass_known, rules, chart):
     """Find the rules that match the words ``i .. i + d``, from the active items that end further left.
+
+    A word that no rule has alone is passed through; one that the grammar has elsewhere only if ``pass_known``.
 
     Returns
     -------
@@ -201,7 +203,7 @@ def match_rules(words, i, d, span, rules, chart):
             if nodes[v, COUNT] > 0:
                 n_cubes = set_cube(cubes, n_cubes, np.int64(nodes[v, FIRST]), np.int64(nodes[v, COUNT]), one, two)
                 alone = alone or d == 1
-    if d == 1 and not alone:
+    if d == 1 and not alone and (pass_known or words[i] == 0):
         n_cubes = set_cube(cubes, n_cubes, first_pseudo + PASSED, _ONE, -2 - i, _NONE)
     return n_cubes, n_active, n_gaps
 
@@ -218,7 +220,7 @@ def glue(d, n, span, first_pseudo, chart):
             continue
         if k == 0:
             n_cubes = set_cube(cubes, n_cubes, first_pseudo + UNARY, _ONE, x, _NONE)
-        else:
+        elif cells[n * span + k - 1, 1] > 0:
             n_cubes = set_cube(cubes, n_cubes, first_pseudo + BINARY, _ONE, n * span + k - 1, x)
     return n_cubes
 
@@ -384,9 +386,10 @@ def decode(words, passed, settings, weights, rules, model, context, chart, items
         Source ids.
     passed : int32 [words]
         The target id that a word has when it is passed through.
-    settings : int64 [5]
+    settings : int64 [6]
         Most items taken in a cell (0: all); longest span of X; whether whole states are kept; whether hyperedges are
-        kept; whether items that are not a cube's first wait unscored until their estimate is the highest.
+        kept; whether items that are not a cube's first wait unscored until their estimate is the highest; whether words
+        of the grammar that no rule has alone are passed through.
     weights : float64 [2]
         Of the language model, and of a passed word that it does not know.
     rules : RuleTables
@@ -419,7 +422,7 @@ def decode(words, passed, settings, weights, rules, model, context, chart, items
         n_active, n_gaps = np.int64(0), np.int64(0)
         if kind == SPAN:
             cell = i * span + d - 1
-            n_cubes, n_active, n_gaps = match_rules(words, i, d, span, rules, chart)
+            n_cubes, n_active, n_gaps = match_rules(words, i, d, span, settings[PASS_KNOWN] > 0, rules, chart)
         elif kind == PREFIX:
             cell = n * span + d - 1
             n_cubes = glue(d, n, span, first_pseudo, chart)

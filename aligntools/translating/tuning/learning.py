@@ -15,7 +15,7 @@ from aligntools.translating.decoding.decoder import System, feature_names
 from aligntools.translating.lm.language_model import NgramModel
 from aligntools.translating.settings import DecoderSettings, ImputationSettings, TuningSettings
 from aligntools.translating.text import Lines
-from aligntools.translating.tuning.imputation import IMPUTED, compose
+from aligntools.translating.tuning.round_trips import RoundTrips, round_trips
 from aligntools.translating.tuning.tuning import Round, TuningState, fingerprint, load_state, save_state, tune
 from aligntools.translating.tuning.tuning_sets import SystemInWorkers, impute_text, tuning_set
 from aligntools.translating.tuning.weights import default_weights, in_order
@@ -98,9 +98,9 @@ class Learner:
         monolingual : sequence of Lines
             Target texts, translations of the same sentences.
         imputed : sequence of ImputedText
-            Sources of each of these, unless they are imputed rule by rule.
+            Sources of each of these, unless trees are imputed.
         reverse : ReverseSystem or None
-            For imputation rule by rule.
+            For trees that are translated rule by rule.
 
         Returns
         -------
@@ -108,10 +108,8 @@ class Learner:
         about : dict
             How they were learned.
         """
-        by_rule = bool(monolingual) and self.imputation.impute == "rules"
         system = self.system(rules, lm, start, self.tuning.forest)
-        names = [*system.features, *([IMPUTED] if by_rule else [])]
-        frozen = {len(names) - 1: 1.0} if by_rule else {}
+        names, frozen = system.features, {}
         made, workers = [], self._workers(system)
         if supervised is not None:
             made.append(tuning_set(system, supervised, references, names=names, pool=self.pool, workers=workers))
@@ -121,13 +119,18 @@ class Learner:
             made.append(
                 tuning_set(system, one.sources, monolingual, one.groups, weights, alone, names, self.pool, workers)
             )
-        if by_rule and reverse is not None:
-            composed = self._composed(reverse, monolingual, system, lm)
-            workers = self._workers(composed)
-            for text in monolingual:
-                equal = np.full(len(text), share)
-                made.append(tuning_set(composed, text, monolingual, None, equal, alone, names, self.pool, workers))
-        state = self._rounds(made, names, [*system.weights, *([1.0] if by_rule else [])], frozen, rules, lm)
+        if reverse is not None and self.imputation.impute == "rules":
+            for trips in self._round_trips(reverse, monolingual, rules):
+                how = self.decoding.pop_limit, trips.longest, self.tuning.forest, True, False
+                composed = System(trips.rules, lm, system.weights, DecoderSettings(*how))
+                weights = share * trips.weights
+                workers = self._workers(composed)
+                made.append(
+                    tuning_set(
+                        composed, trips.trees, monolingual, trips.groups, weights, alone, names, self.pool, workers
+                    )
+                )
+        state = self._rounds(made, names, system.weights, frozen, rules, lm)
         best, learned = state.best_round, state.best
         self.tell("best", {"round": best.number, "bleu": best.score})
         if self.choose == "last":
@@ -141,18 +144,25 @@ class Learner:
             about["loss"] = self.tuning.loss
         return dict(zip(system.features, learned.tolist(), strict=False)), about
 
-    def _composed(self, reverse: "ReverseSystem", texts: Sequence[Lines], system: System, lm: NgramModel) -> System:
-        """Return a system of the round trips, rule by rule."""
-        rules = reverse.read(*texts)
-        names = feature_names(rules)
-        weights = dict(zip(names, in_order(reverse.path, reverse.weights, names).tolist(), strict=True))
-        own = dict(zip(system.features, system.weights.tolist(), strict=True))
-        found = compose(rules, system.grammar, weights, own, gamma=self.imputation.reverse_gamma)
-        if not len(found):
-            problem = "has no rule whose target side is a source side of --grammar"
-            raise DataError(reverse.grammar, None, problem)
-        self.tell("composing", {"rules": len(found)})
-        return self.system(found, lm, [0.0] * len(feature_names(found)), self.tuning.forest)
+    def _round_trips(self, reverse: "ReverseSystem", texts: Sequence[Lines], forward: GrammarRules) -> list[RoundTrips]:
+        """Return the reverse derivations of each text, with the rules that translate them."""
+        found = []
+        for text in texts:
+            rules = reverse.read(text)
+            names = feature_names(rules)
+            system = self.system(rules, reverse.lm, in_order(reverse.path, reverse.weights, names))
+            sentences, workers = system.encode(text.words, text.offsets), self._workers(system)
+            forest = system.forest(sentences, self.pool) if workers is None else workers.forest(sentences)
+            s = self.imputation
+            trips = round_trips(forest, system.weights, rules, forward, s.n_sources, s.reverse_gamma,
+                                sentences.extra, self.pool)  # fmt: skip
+            if not len(trips.trees):
+                problem = "no derivation has rules whose target sides are all source sides of --grammar"
+                raise DataError(reverse.grammar, None, problem)
+            figures = {"rules": len(trips.rules), "trees": len(trips.trees), "sentences": len(np.unique(trips.groups))}
+            self.tell("composing", figures)
+            found.append(trips)
+        return found
 
     def _rounds(self, made, names, start, frozen, rules, lm) -> TuningState:
         """Tune, from a checkpoint if there is one."""
