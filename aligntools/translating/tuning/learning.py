@@ -109,7 +109,8 @@ class Learner:
             How they were learned.
         """
         system = self.system(rules, lm, start, self.tuning.forest)
-        names, frozen = system.features, {}
+        names = system.features
+        frozen: dict[int, float] = {}
         made, workers = [], self._workers(system)
         if supervised is not None:
             made.append(tuning_set(system, supervised, references, names=names, pool=self.pool, workers=workers))

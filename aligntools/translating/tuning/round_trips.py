@@ -100,7 +100,11 @@ def round_trips(
     scores = edge_scores(forest, np.asarray(weights, np.float64), gamma, pool=pool)
     scores[(forest.rules >= 0) & ~fits[forest.rules]] = -np.inf
     names = [*(word.encode() for word in reverse.target_vocabulary.words()), *(passed or [])]
-    groups, values, symbols, sizes, used = [], [], [], [], set()
+    groups: list[int] = []
+    values: list[float] = []
+    symbols: list[bytes] = []
+    sizes: list[int] = []
+    used: set[int] = set()
     for sentence, found in enumerate(derivations.best_edges(forest, scores, k, pool)):
         for edges in found:
             groups.append(sentence)
