@@ -1,7 +1,7 @@
 """What can be chosen about a model and its training, with the defaults that measured best."""
 
 from dataclasses import asdict, dataclass, replace
-from typing import ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, SEED, Range, amounts, check, counts
@@ -28,6 +28,9 @@ DECODERS = ("best", "posterior", "viterbi")
 SCHEMES = ("auto", "sentencepiece", "bpe", "wordpiece", "icu")
 #: Posterior that a link must exceed, where several views are averaged and where there is one, surer of itself.
 THRESHOLDS = (0.4, 0.5)
+
+#: Words that each distribution of a table of positions pretends to have seen before, drawn to the diagonal.
+POSITION_SMOOTHING = 50.0
 
 #: Tokens of the source side up to which every view of the text is trained; beyond, fewer.
 SMALL, MEDIUM = 2_000_000, 6_000_000
@@ -190,6 +193,9 @@ class ReconstructionSettings:
         variational Bayes, whose prior has done that.
     positions : bool
         Train jumps, the tension or the table of positions too; else they stay as EM left them.
+    position_smoothing : float
+        Words that each distribution of a table of positions is given beforehand, drawn to the diagonal: in the EM
+        that goes before, and in what is climbed.
     null : bool or None
         Train which words come from NULL too. None: after variational Bayes, not after EM.
     rate : float
@@ -201,8 +207,11 @@ class ReconstructionSettings:
     positions: bool = False
     null: bool | None = None
     rate: float = 1.0
+    position_smoothing: float = POSITION_SMOOTHING
 
-    RANGES: ClassVar[dict[str, Range]] = {"iterations": counts(), "smoothing": amounts(), "rate": amounts(0, 1000)}
+    RANGES: ClassVar[dict[str, Range]] = {
+        "iterations": counts(), "smoothing": amounts(), "position_smoothing": amounts(), "rate": amounts(0, 1000),
+    }  # fmt: skip
 
     def resolved(self, estimator: str) -> Self:
         """Return the same with everything chosen, for a start that ``estimator`` made.
@@ -216,6 +225,18 @@ class ReconstructionSettings:
         smoothing = (20.0 if estimator == "em" else 0.0) if self.smoothing is None else self.smoothing
         null = estimator == "vb" if self.null is None else self.null
         return replace(self, smoothing=float(smoothing), null=null)
+
+
+#: What a preset says of what is not given to `train_mre_aligner`, in place of its defaults. ``paper`` is what Cheng,
+#: Liu & Xu (2017) describe: IBM 2 with a table of positions that begins uniform, EM and then 50 steps of reconstruction
+#: of every parameter, no smoothing. An HMM in place of IBM 2 has no such table.
+MRE_PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {
+        "model_type": "ibm2", "positions": "table", "tension": 0.0, "estimator": "em", "agreement": False,
+        "mre_iterations": 50, "mre_smoothing": 0.0, "mre_position_smoothing": 0.0, "mre_positions": True,
+        "mre_null": True,
+    }
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

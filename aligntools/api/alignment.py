@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from aligntools.aligning.settings import (
+    MRE_PRESETS,
     AlignerSettings,
     DecisionSettings,
     Decoder,
@@ -21,6 +22,7 @@ from aligntools.api.priors import SomePriors, read_priors
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.texts import InputFormat, Sentences, paths_of
 from aligntools.api.threads import pool_of
+from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import check
 
 if TYPE_CHECKING:
@@ -29,6 +31,14 @@ if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
 
 _SETTINGS, _DECISIONS, _RECONSTRUCTION = AlignerSettings(), DecisionSettings(), ReconstructionSettings()
+_STEPS = {
+    f"mre_{name}": getattr(_RECONSTRUCTION, name)
+    for name in ("iterations", "smoothing", "positions", "null", "position_smoothing")
+}
+_START = {
+    "model_type": "hmm", "positions": _SETTINGS.positions, "estimator": _SETTINGS.estimator,
+    "agreement": _SETTINGS.joint, "tension": _SETTINGS.tension,
+}  # fmt: skip
 _WEIGHTS = PriorWeights()
 
 
@@ -211,15 +221,23 @@ def train_aligner(
     )  # fmt: skip
 
 
+def _chosen(defaults: dict[str, Any], preset: str | None, **given: Any) -> dict[str, Any]:
+    """Return what is given, and for what is None the preset's or the default."""
+    if preset is not None and preset not in MRE_PRESETS:
+        raise UsageProblem(f"no such preset: {preset}; choose one of {', '.join(MRE_PRESETS)}")
+    instead = defaults | {k: v for k, v in MRE_PRESETS.get(preset or "", {}).items() if k in defaults}
+    return {name: instead[name] if value is None else value for name, value in given.items()}
+
+
 def train_mre_aligner(
     sources: "Sentences | Bitext", targets: Sentences | None = None, *,
-    model_type: Literal["ibm2", "hmm"] | None = None, mre_iterations: int = _RECONSTRUCTION.iterations,
-    mre_smoothing: float | None = _RECONSTRUCTION.smoothing,
-    mre_positions: bool = _RECONSTRUCTION.positions, mre_null: bool | None = _RECONSTRUCTION.null,
-    direction: Literal["both", "forward", "reverse"] = "both", estimator: Literal["vb", "em"] = "vb",
-    agreement: bool = _SETTINGS.joint, look_alike: bool = _SETTINGS.look_alike, views: Sequence[int] | None = (0,),
+    preset: Literal["paper"] | None = None, model_type: Literal["ibm2", "hmm"] | None = None,
+    mre_iterations: int | None = None, mre_smoothing: float | None = None, mre_position_smoothing: float | None = None,
+    mre_positions: bool | None = None, mre_null: bool | None = None,
+    direction: Literal["both", "forward", "reverse"] = "both", estimator: Literal["vb", "em"] | None = None,
+    agreement: bool | None = None, look_alike: bool = _SETTINGS.look_alike, views: Sequence[int] | None = (0,),
     ibm1_iterations: int = _SETTINGS.ibm_iterations, iterations: int | None = _SETTINGS.model_iterations,
-    alpha: float = _SETTINGS.alpha, p_null: float = _SETTINGS.p_null, tension: float = _SETTINGS.tension,
+    alpha: float = _SETTINGS.alpha, p_null: float = _SETTINGS.p_null, tension: float | None = None,
     positions: Literal["diagonal", "table"] | None = None, init_model: "Aligner | None" = None,
     case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, max_memory: int | None = None,
     seed: int = _SETTINGS.seed, threads: "int | Pool | None" = None, keep_text: bool = True, progress: Progress = None,
@@ -228,17 +246,25 @@ def train_mre_aligner(
 
     Parameters
     ----------
+    preset : str or None
+        ``paper`` makes of what is None below what the paper describes (`MRE_PRESETS`): IBM 2 with a table of positions
+        that begins uniform, EM without agreement, 50 steps, positions and NULL's words trained too, nothing smoothed.
+        After ``init_model`` that is only what is of reconstruction itself.
     model_type : str or None
         ``hmm`` or ``ibm2``; None: the HMM, or what ``init_model`` is nearest to.
-    mre_iterations : int
-        Steps of exponentiated gradient, after the iterations of EM.
+    mre_iterations : int or None
+        Steps of exponentiated gradient, after the iterations of EM. None: 8.
     mre_smoothing : float or None
         Uses that each word is given beforehand, spread as the text's words are. None: 20 after EM, 0 after
         variational Bayes.
-    mre_positions : bool
-        Train jumps or positions too, not the words alone.
+    mre_position_smoothing : float or None
+        Uses that each distribution over positions (``table``) is given beforehand, in EM too. None: 50.
+    mre_positions : bool or None
+        Train jumps or positions too, not the words alone. None: no.
     mre_null : bool or None
         Train the words of NULL too. None: after variational Bayes.
+    estimator, agreement, tension
+        None: those of `train_aligner`.
     init_model : Aligner or None
         Start from this model instead of from EM; its settings hold, but for ``model_type`` and ``positions``.
 
@@ -251,16 +277,25 @@ def train_mre_aligner(
     >>> str(model.align("ein haus", "a house"))
     '0-0 1-1'
     """
-    how = ReconstructionSettings(mre_iterations, mre_smoothing, mre_positions, mre_null)
+    steps = _chosen(
+        _STEPS, preset, mre_iterations=mre_iterations, mre_smoothing=mre_smoothing, mre_positions=mre_positions,
+        mre_null=mre_null, mre_position_smoothing=mre_position_smoothing,
+    )  # fmt: skip
+    how = ReconstructionSettings(**{name.removeprefix("mre_"): value for name, value in steps.items()})
     if init_model:
         from aligntools.aligning.training.train_model import settings_after
 
         settings = settings_after(init_model.model, True, model_type, positions)
     else:
+        if model_type == "hmm":  # which has no table
+            positions, tension = positions or _SETTINGS.positions, _SETTINGS.tension if tension is None else tension
+        start = _chosen(
+            _START, preset, model_type=model_type, positions=positions, estimator=estimator, agreement=agreement,
+            tension=tension,
+        )  # fmt: skip
         settings = aligner_settings(
-            model_type=model_type or "hmm", direction=direction, estimator=estimator, agreement=agreement,
-            look_alike=look_alike, views=views, ibm1_iterations=ibm1_iterations, iterations=iterations,
-            alpha=alpha, p_null=p_null, tension=tension, positions=positions or "diagonal", seed=seed,
+            **start, direction=direction, look_alike=look_alike, views=views, ibm1_iterations=ibm1_iterations,
+            iterations=iterations, alpha=alpha, p_null=p_null, seed=seed,
         )  # fmt: skip
     return train_with(
         sources, targets, settings, init_model=init_model, reconstruction=how, case_sensitive=case_sensitive,

@@ -371,7 +371,8 @@ def induce_tags(
     restarts : int
         Random starts; the one with the highest objective is kept.
     stop : bool
-        Whether the end of a sentence is part of the model.
+        Whether the end of a sentence is part of the model. The paper's chain does not have it; ``estimator="mre",
+        tolerance=0, stop=False`` is its configuration.
     dictionary, min_share
         As for `train_tagger`: words have one of their tags there, words that are not in it any (Merialdo 1994). The
         states have the names of these tags; ``states`` does not count.

@@ -145,7 +145,9 @@ OF_THE_MODEL = {
     "iterations", "sweeps", "alpha", "p_null", "tension", "positions", "seed", "case_sensitive",
 }  # fmt: skip
 #: How reconstruction continues from a model, and so what may be given with --init-model.
-OF_RECONSTRUCTION = {"mre_iterations", "mre_smoothing", "mre_positions", "mre_null"}
+OF_RECONSTRUCTION = {
+    "preset", "mre_iterations", "mre_smoothing", "mre_position_smoothing", "mre_positions", "mre_null",
+}  # fmt: skip
 TYPES = ("ibm1", "ibm2", "hmm", "fertility")
 
 

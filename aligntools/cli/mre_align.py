@@ -2,19 +2,26 @@
 
 import click
 
-from aligntools.aligning.settings import ReconstructionSettings
+from aligntools.aligning.settings import MRE_PRESETS, ReconstructionSettings
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import options
 
 _DEFAULTS = ReconstructionSettings()
 _reconstruction = options.group(
     "Reconstruction",
+    click.option("--preset", type=click.Choice(list(MRE_PRESETS)),
+                 help="paper: as Cheng, Liu & Xu (2017) have it, unless other options say otherwise: --model-type ibm2"
+                      " --positions table --tension 0 --estimator em --no-agreement --mre-iterations 50 --mre-positions"
+                      " --mre-null --mre-smoothing 0 --mre-position-smoothing 0. With --model-type hmm, jumps take the"
+                      " place of the table. The defaults depart from it in each of these."),
     click.option("--model-type", type=click.Choice(["ibm2", "hmm"]), default="hmm", show_default=True,
                  help="Which model is trained; with --init-model, what that model is."),
     options.setting("--mre-iterations", of=ReconstructionSettings, name="iterations", metavar="N",
                     help="Iterations of reconstruction, after those of EM."),
     options.setting("--mre-smoothing", of=ReconstructionSettings, name="smoothing", metavar="N",
                     help="Pseudo-count of each word, spread as the text's words are.  [default: em 20, vb 0]"),
+    options.setting("--mre-position-smoothing", of=ReconstructionSettings, name="position_smoothing", metavar="N",
+                    help="Pseudo-count of each distribution of --positions table, drawn to the diagonal, in EM too."),
     click.option("--mre-positions/--no-mre-positions", default=_DEFAULTS.positions, show_default=True,
                  help="Train jumps or positions by reconstruction too, not the words alone."),
     click.option("--mre-null/--no-mre-null", default=_DEFAULTS.null,
@@ -22,8 +29,8 @@ _reconstruction = options.group(
 )  # fmt: skip
 #: Options of training that the API takes under the same names.
 TRAINING = (
-    "mre_iterations", "mre_smoothing", "mre_positions", "mre_null", "direction", "estimator", "agreement",
-    "look_alike", "ibm1_iterations", "iterations", "alpha", "p_null", "tension", "seed",
+    "preset", "mre_iterations", "mre_smoothing", "mre_position_smoothing", "mre_positions", "mre_null", "direction",
+    "estimator", "agreement", "look_alike", "ibm1_iterations", "iterations", "alpha", "p_null", "tension", "seed",
 )  # fmt: skip
 
 
@@ -54,4 +61,5 @@ def command(**o):
     aligning.check(o, chosen, reconstructs=True)
     own = {n: o[n] for n in TRAINING} | {"views": o["views"] or (0,)}
     own |= {n: o[n] for n in ("model_type", "positions") if not o["init_model"] or n in chosen}
+    own |= {n: None for n in MRE_PRESETS.get(o["preset"], ()) if n not in chosen}  # the preset's to say
     run(o, lambda bitext, **common: train_mre_aligner(bitext, **own, **common), lambda _: own["views"][0])

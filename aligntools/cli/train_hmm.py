@@ -10,15 +10,15 @@ from aligntools.cli import notices, options, training
 from aligntools.cli.alignment_options import given, look_alike, views
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY
-from aligntools.tagging.settings import MIN_SHARE, InductionSettings, TaggerSettings
+from aligntools.tagging.settings import INDUCTION_PRESETS, MIN_SHARE, InductionSettings, TaggerSettings
 
 #: The options of each use of the command, apart from those that all uses have.
 USES = {
-    "parallel text": {"source", "target", "joint_file", "estimator", "iterations", "mre_iterations", "agreement",
-                      "look_alike", "views", "case_sensitive", "input_format"},
-    "--text": {"text", "format", "separator", "estimator", "iterations", "mre_iterations", "states", "restarts",
-               "tolerance", "transition_prior", "emission_prior", "stop", "save_classes", "save_paths", "dictionary",
-               "min_share"},
+    "parallel text": {"source", "target", "joint_file", "preset", "estimator", "iterations", "mre_iterations",
+                      "agreement", "look_alike", "views", "case_sensitive", "input_format"},
+    "--text": {"text", "format", "separator", "preset", "estimator", "iterations", "mre_iterations", "states",
+               "restarts", "tolerance", "transition_prior", "emission_prior", "stop", "save_classes", "save_paths",
+               "dictionary", "min_share"},
     "--tagged": {"tagged", "format", "separator", "column", "tokens", "latent", "members", "iterations", "classes",
                  "partial", "dictionary", "min_share"},
 }  # fmt: skip
@@ -64,6 +64,10 @@ COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
 )  # fmt: skip
 @options.group(
     "Training",
+    click.option("--preset", type=click.Choice(list(INDUCTION_PRESETS)),
+                 help="paper: maximum reconstruction as Cheng, Liu & Xu (2017) have it, unless other options say"
+                      " otherwise: --estimator mre, with --text also --tolerance 0 --no-stop (so 100 iterations of EM,"
+                      " then 50 steps), with parallel text what `mre-align --preset paper --model-type hmm` does."),
     click.option("--estimator", type=click.Choice(["em", "vb", "mre"]),
                  help="EM, variational Bayes, or EM and then maximum reconstruction.  [default: em; alignments vb]"),
     click.option("--iterations", type=options.number(InductionSettings, "iterations"), metavar="N",
@@ -129,6 +133,7 @@ def train(o):
     for name in sorted(given() - USES[uses[0]] - COMMON):
         flag = {"joint_file": "input"}.get(name, name.replace("_", "-"))
         raise UsageProblem(f"--{flag} does not go with {uses[0]}")
+    _take_preset(o)
     if o["mre_iterations"] is not None and o["estimator"] != "mre":
         raise UsageProblem("--mre-iterations goes with --estimator mre")
     if o["dictionary"] is None and "min_share" in given():
@@ -151,6 +156,17 @@ def train(o):
     if summary and not o["quiet"]:
         seconds = f"; {time.perf_counter() - began:.1f} s" if o["verbose"] else ""
         sys.stderr.write(f"{summary}{seconds}\n")
+
+
+def _take_preset(o):
+    """Put what a preset says in the place of what was not given."""
+    if o["preset"] is None:
+        return
+    if o["estimator"] not in (None, "mre"):
+        raise UsageProblem(f"--preset {o['preset']} is of --estimator mre, not {o['estimator']}")
+    o["estimator"] = "mre"
+    if o["text"] is not None:
+        o.update({name: value for name, value in INDUCTION_PRESETS[o["preset"]].items() if name not in given()})
 
 
 def _train(o, chosen, log):
@@ -227,6 +243,9 @@ def _alignments(o):
         chosen |= {"threads": o["threads"], "progress": reporter, "model_type": "hmm"}
         if mre:
             steps = {} if o["mre_iterations"] is None else {"mre_iterations": o["mre_iterations"]}
+            if o["preset"] and "agreement" not in given():
+                del chosen["agreement"]
+            steps["preset"] = o["preset"]
             aligner = train_mre_aligner(bitext, **chosen, **steps, views=o["views"] or (0,))
         else:
             aligner = train_aligner(bitext, **chosen, views=o["views"], estimator=o["estimator"] or "vb")

@@ -1,7 +1,7 @@
 """What can be chosen about taggers and their training, with the defaults that measured best."""
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import SEED, Range, amounts, check, counts
@@ -150,3 +150,8 @@ class InductionSettings:
             raise UsageProblem(f"estimator {self.estimator!r}: choose one of {', '.join(ESTIMATORS)}")
         check(self)
         return self
+
+
+#: What a preset makes of `InductionSettings`. ``paper`` is what Cheng, Liu & Xu (2017) describe where it is not the
+#: default: all 100 iterations of EM, then 50 steps, and a chain that knows no end of a sentence.
+INDUCTION_PRESETS: dict[str, dict[str, Any]] = {"paper": {"estimator": "mre", "tolerance": 0.0, "stop": False}}

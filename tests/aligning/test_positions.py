@@ -49,6 +49,20 @@ def enumerated(w, positions):
     return matrices, logs, counts
 
 
+def test_without_smoothing_counts_are_relative_frequencies():
+    """A row that nothing was counted in is the diagonal, or uniform without tension."""
+    p = PositionTable.of_lengths(np.array([3, 2]), np.array([2, 2]), 0.0)
+    np.testing.assert_allclose(block(p, 3, 2), 1 / 3)
+    counts = np.array([1, 3, 0, 0, 0, 0, 2, 2, 5, 0], np.float32)
+    if p.shapes.tolist() == [[2, 2], [3, 2]]:
+        counts = np.array([2, 2, 5, 0, 1, 3, 0, 0, 0, 0], np.float32)
+    p.values = p.estimate(counts, 0.0, 0.0)
+    np.testing.assert_allclose(block(p, 2, 2), [[0.5, 0.5], [1, 0]], atol=1e-8)
+    np.testing.assert_allclose(block(p, 3, 2), [[0.25, 0.75, 0], [1 / 3, 1 / 3, 1 / 3]], atol=1e-8)
+    diagonal = p.estimate(np.zeros(10, np.float32), 4.0, 1.0)
+    np.testing.assert_allclose(p.estimate(np.zeros(10, np.float32), 4.0, 0.0), diagonal, rtol=1e-6)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_posteriors_and_counts_as_enumerated(seed):
     w = world(seed, SHAPES)

@@ -192,12 +192,10 @@ def test_gradients_are_those_of_the_objective(seed, model):
 def climb(bitext, iterations=12, threads=1, cells=1_000_000, how=None, **choices):
     """Train, then reconstruct; return the start, what was reached, the settings and the reports."""
     settings = AlignerSettings(**{"views": (0,), "estimator": "em", "joint": False, **choices}).resolved(1)
-    reports = []
+    reports, how = [], how or ReconstructionSettings(iterations)
     with Pool(threads) as pool:
-        start = train(bitext, settings, pool, cells)
-        reached, after = reconstruct(
-            bitext, list(start), settings, pool, cells, how or ReconstructionSettings(iterations), reports.append
-        )
+        start = train(bitext, settings, pool, cells, position_smoothing=how.position_smoothing)
+        reached, after = reconstruct(bitext, list(start), settings, pool, cells, how, reports.append)
     return start, reached, after, reports
 
 
@@ -209,6 +207,7 @@ KINDS = {
     "diagonal": (dict(model="ibm2"), dict(smoothing=3.0, **ALL)),
     "table": (dict(model="ibm2", positions="table"), dict(smoothing=3.0, **ALL)),
     "reverse": (dict(model="ibm2", direction="reverse"), {}),
+    "paper": (dict(model="ibm2", positions="table", tension=0.0), dict(smoothing=0.0, position_smoothing=0.0, **ALL)),
 }
 
 
@@ -237,6 +236,44 @@ def test_the_objective_never_falls(sample_bitext, kind):
             assert (sums[1:] > 0.99).mean() > 0.99
     for p in getattr(member, "positions", []):
         np.testing.assert_allclose(np.add.reduceat(p.values, p.rows()[:-1]), 1, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["hmm all", "paper"])
+def test_what_is_climbed_is_the_papers_objective(kind):
+    """Of whole models, equation 24: by enumeration with the start's own parameters, without any prior."""
+    choices, how = KINDS[kind]
+    corpus = [("das haus", "the house"), ("das buch", "the book"), ("ein buch ist da", "a book is here")]
+    (start,), _, _, reports = climb(small(corpus), how=ReconstructionSettings(0, **how), **choices)
+    dense = np.zeros((2, start.table.n_source, start.table.n_target))
+    rows = np.repeat(np.arange(start.table.n_source), np.diff(start.table.ptr))
+    dense[0, rows, start.table.ids], dense[1, rows, start.table.ids] = start.lexicon.forward, start.lexicon.reverse
+    dense[0] /= np.maximum(dense[0].sum(1, keepdims=True), 1e-30)
+    dense[1] /= np.maximum(dense[1].sum(0), 1e-30)
+    wanted = np.zeros((2, 2))
+    w = kh.WINDOW
+    for source, target in corpus:
+        s = [start.words.s_ids[word] for word in source.split()]
+        t = [start.words.t_ids[word] for word in target.split()]
+        for d, (given, observed) in enumerate(((s, t), (t, s))):
+            emissions = dense[d][np.ix_(s, t)]
+            null = (start.t_null, start.s_null)[d]
+            null = null.astype(float) / null[1:-1].sum()
+            shape, p_null = (len(given), len(observed)), float(start.p_null[d])
+            if isinstance(start, Hmm):
+                j = start.jumps[d].astype(float)
+                alignments = naive_mre.hmm_alignments(
+                    *shape, j[: 2 * w + 1], j[kh.TAIL], j[kh.FIRST : kh.FIRST_TAIL], j[kh.FIRST_TAIL], p_null
+                )
+            else:
+                p = start.positions[d]
+                n = p.shapes.tolist().index(list(shape))
+                prior = p.values[p.starts[n] : p.starts[n + 1]].reshape(shape[::-1]).astype(float)
+                alignments = naive_mre.ibm_alignments(prior, p_null)
+            found = naive_mre.reconstruction(alignments, emissions if d else emissions.T, null[observed])
+            wanted[:, d] += np.log(found[:2])
+    np.testing.assert_allclose(reports[0]["log_likelihood"], wanted[0], rtol=1e-4)
+    np.testing.assert_allclose(reports[0]["reconstruction"], wanted[1], rtol=1e-4)
+    assert reports[0]["objective"] == reports[0]["reconstruction"]
 
 
 def test_what_is_held_stays(sample_bitext):

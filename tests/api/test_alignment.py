@@ -195,6 +195,17 @@ def test_progress(texts):
     assert all(math.isfinite(x) for s in steps if s.stage == "hmm" for x in s.figures["log_likelihood"])
 
 
+def test_a_preset_says_what_is_not_given(texts):
+    paper = at.train_mre_aligner(*texts, preset="paper", mre_iterations=1)
+    assert (paper.settings.model, paper.settings.positions, paper.settings.tension) == ("ibm2", "table", 0.0)
+    again = at.train_mre_aligner(*texts, preset="paper", mre_iterations=1, model_type="hmm", tension=2.0)
+    assert (again.settings.model, again.settings.positions, again.settings.tension) == ("hmm", "diagonal", 2.0)
+    default = at.train_mre_aligner(*texts, mre_iterations=1)
+    assert (default.settings.model, default.settings.tension) == ("hmm", 4.0)
+    with pytest.raises(at.UsageProblem, match="no such preset: papers; choose one of paper"):
+        at.train_mre_aligner(*texts, preset="papers")
+
+
 def test_the_library_is_silent(texts, capfd, caplog):
     model = at.train_mre_aligner(*texts, mre_iterations=2)
     list(model.align_batch(["", "a"], ["b", "c"]))

@@ -88,6 +88,40 @@ def test_pairs_that_cannot_be_aligned_get_blank_lines(mre, file, tmp_path):
     assert b"blank lines written for: 2 blank" in process.stderr
 
 
+PAPER = ("--estimator", "em", "--no-agreement", "--mre-positions", "--mre-null", "--mre-smoothing", "0")
+TABLE = ("--positions", "table", "--tension", "0", "--mre-position-smoothing", "0")
+
+
+@pytest.mark.parametrize(
+    ("preset", "spelled"),
+    [
+        (("--mre-iterations", 3), ("--model-type", "ibm2", *PAPER, *TABLE, "--mre-iterations", 3)),
+        (("--model-type", "hmm"), ("--model-type", "hmm", *PAPER, "--mre-iterations", 50)),
+        (("--mre-smoothing", 2, "--positions", "diagonal", "--mre-iterations", 3, "--no-mre-null"),
+         ("--model-type", "ibm2", *PAPER, "--tension", "0", "--mre-smoothing", 2, "--mre-iterations", 3,
+          "--no-mre-null")),
+    ],
+    ids=["ibm2", "hmm", "overruled"],
+)  # fmt: skip
+def test_the_paper_is_what_its_help_says(mre, tmp_path, preset, spelled):
+    for name, options in (("a", ("--preset", "paper", *preset)), ("b", spelled)):
+        log = ("--log-json", tmp_path / f"{name}.log")
+        done(mre(*TEXT, *options, *log, "-q", "-o", tmp_path / f"{name}.links", "--save-model", tmp_path / name))
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    rows = [r for r in map(json.loads, (tmp_path / "a.log").read_text().splitlines()) if r["stage"] == "mre"]
+    assert len(rows) == 1 + (50 if "hmm" in preset else 3)
+    if preset[0] != "--mre-smoothing":
+        assert all(r["objective"] == r["reconstruction"] for r in rows)  # no prior of anything
+
+
+def test_the_paper_after_a_model_says_how_it_is_reconstructed(trained, mre, tmp_path):
+    steps = ("--mre-iterations", 2, "--mre-positions", "--mre-null", "--mre-smoothing", 0)
+    for name, options in (("a", ("--preset", "paper", "--mre-iterations", 2)), ("b", steps)):
+        init = ("--init-model", trained / "model", "--save-model", tmp_path / name)
+        done(mre(*TEXT, *init, *options, "-q", "-o", tmp_path / "links"))
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
 def test_wrong_command_lines(trained, mre, tmp_path):
     model = trained / "model"
     for args, fragment in (
@@ -99,6 +133,9 @@ def test_wrong_command_lines(trained, mre, tmp_path):
         ((*TEXT, "-m", model, "--mre-iterations", "3"), "--mre-iterations is for a new model"),
         ((*TEXT, "--init-model", model, "--alpha", "1"), "--alpha is for a new model"),
         ((*TEXT, "--mre-smoothing", "-1"), "--mre-smoothing"),
+        ((*TEXT, "-m", model, "--preset", "paper"), "--preset is for a new model"),
+        ((*TEXT, "--preset", "papers"), "--preset"),
+        ((*TEXT, "--preset", "paper", "--model-type", "hmm", "--positions", "table"), "--model ibm2"),
     ):
         fails(mre(*args, "-o", tmp_path / "out"), fragment, status=2)
     assert not list(tmp_path.iterdir())

@@ -48,6 +48,19 @@ def test_reconstruction_goes_on_from_em_and_rises(samples, folder):
     assert words != run("tag", "-m", folder / "mre", samples / "en.txt").stdout
 
 
+def test_the_paper_is_what_its_help_says(samples, folder):
+    common = ("--text", samples / "en.txt", "--states", 4, "--iterations", 15, "--mre-iterations", 2, "-q")
+    spelled = ("--estimator", "mre", "--tolerance", 0, "--no-stop")
+    for name, options in (("a", ("--preset", "paper")), ("b", spelled)):
+        done = run("train-hmm", *common, *options, "-o", folder / f"paper.{name}")
+        assert done.returncode == 0, done.stderr
+    assert (folder / "paper.a").read_bytes() == (folder / "paper.b").read_bytes()
+    text = ("-s", samples / "de-en.de", "-t", samples / "de-en.en", "-q", "--preset", "paper", "--mre-iterations", 2)
+    assert run("train-hmm", *text, "-o", folder / "paper.c").returncode == 0
+    assert run("mre-align", *text, "--model-type", "hmm", "--save-model", folder / "paper.d").returncode == 0
+    assert (folder / "paper.c").read_bytes() == (folder / "paper.d").read_bytes()
+
+
 def test_variational_bayes_and_restarts(samples, folder):
     arguments = ("--states", 3, "--iterations", 5, "--estimator", "vb", "--restarts", 2, "-o", folder / "vb")
     done = run("train-hmm", "--text", samples / "en.txt", *arguments)
@@ -115,6 +128,8 @@ def test_a_tagger_is_not_for_align(samples, folder):
         (("-s", "a", "-t", "b", "--column", "xpos"), "--column does not go with parallel text"),
         (("-s", "a", "-t", "b", "--no-agreement", "--no-stop"), "--stop does not go with parallel text"),
         (("--text", "a", "--mre-iterations", "2"), "--mre-iterations goes with --estimator mre"),
+        (("--text", "a", "--preset", "paper", "--estimator", "em"), "--preset paper is of --estimator mre, not em"),
+        (("--tagged", "a", "--preset", "paper"), "--preset does not go with --tagged"),
         (("--tagged", "data/samples/en.conllu", "--column", "tag"), "column 'tag'"),
         (("--text", "data/samples/en.txt", "--estimator", "vb", "--emission-prior", "0"), "vb needs it above 0"),
     ],

@@ -5,13 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning.models import kernels_positions as kp
+from aligntools.aligning.settings import POSITION_SMOOTHING
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.ground.parallel import balanced_blocks
 
 #: Lengths of their own; longer sentences share the blocks of this length, their positions scaled.
 LONGEST = 100
-#: Words that each distribution pretends to have seen before, drawn to the diagonal.
-SMOOTHING = 50.0
+#: What smoothing is at least: a distribution that nothing is counted in is still one.
+LEAST = 1e-9
 BLOCKS = 32
 
 _NONE = np.zeros(0, np.float32)
@@ -48,9 +49,9 @@ class PositionTable:
         table.values = table.estimate(np.zeros(size, np.float32), tension, 1.0)
         return table
 
-    def estimate(self, counts, tension, smoothing=SMOOTHING, pool=None):
+    def estimate(self, counts, tension, smoothing=POSITION_SMOOTHING, pool=None):
         """M-step: return the probabilities that counts give, smoothed towards the diagonal."""
-        values = np.empty(len(counts), np.float32)
+        values, smoothing = np.empty(len(counts), np.float32), max(smoothing, LEAST)
 
         def task(b):
             kp.estimate_positions(*b, self.shapes, self.starts, counts, float(smoothing), float(tension), values)

@@ -5,9 +5,10 @@ that the model itself finds for them, by exponentiated gradient with adaptive ra
 directions are models of their own, each with its own rates and its own steps taken back, that share a pool of threads
 and the memory of a pass over the text.
 
-Without a prior the objective is best served by rare words that stand for whatever stands beside them, as in EM and
-more so. So every word's distribution can be drawn to the text's own words by a few pretended uses, and what is climbed
-is the logarithm of the reconstruction probability plus that of this (Dirichlet) prior.
+Without a prior, as in the paper, the objective is best served by rare words that stand for whatever stands beside them,
+as in EM and more so. So every word's distribution can be drawn to the text's own words by a few pretended uses, and one
+over positions to the diagonal, and what is climbed is the logarithm of the reconstruction probability plus that of
+these (Dirichlet) priors.
 """
 
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,7 @@ from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.models.ibm import DiagonalIbm2, TableIbm2, tension_of
 from aligntools.aligning.models.jumps import jump_taps
 from aligntools.aligning.models.lexical import lexicon_from_counts
-from aligntools.aligning.models.position_tables import DIAGONAL, SMOOTHING, PositionTable, Scratch, positioned
+from aligntools.aligning.models.position_tables import DIAGONAL, PositionTable, Scratch, positioned
 from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
 from aligntools.aligning.text.cooccurrence import count_words
 from aligntools.aligning.text.kernels_pairs import Directed
@@ -166,9 +167,11 @@ class Climb:
         full = np.minimum(*lengths) > 0
         words = np.bincount(p.shape_of[tuple(lengths)][full], d.observed.lengths()[full], len(p.shapes))
         rows = p.shapes[:, 1]
-        d.position_values.totals = np.repeat(words / np.maximum(rows, 1), rows) + SMOOTHING
-        tension = self.settings.tension if self.settings.favor_diagonal else 0.0
-        d.position_prior = SMOOTHING * p.estimate(np.zeros_like(p.values), tension, 1.0, self.pool)
+        strength = float(self.how.position_smoothing)
+        d.position_values.totals = np.repeat(words / np.maximum(rows, 1), rows) + strength
+        if strength:
+            tension = self.settings.tension if self.settings.favor_diagonal else 0.0
+            d.position_prior = strength * p.estimate(np.zeros_like(p.values), tension, 1.0, self.pool)
 
     def evaluate(self, d: Direction):
         """Find everything where ``d`` is trying: gradients and totals are left with its families.

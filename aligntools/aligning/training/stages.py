@@ -17,7 +17,7 @@ from aligntools.aligning.models.ibm import DiagonalIbm2, Ibm1, TableIbm2
 from aligntools.aligning.models.jumps import initial_jumps, jumps_from_counts
 from aligntools.aligning.models.lexical import LookAlikes, lexicon_from_counts, uniform_lexicon
 from aligntools.aligning.models.position_tables import PositionTable
-from aligntools.aligning.settings import DIRECTIONS, AlignerSettings
+from aligntools.aligning.settings import DIRECTIONS, POSITION_SMOOTHING, AlignerSettings
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text.cooccurrence import Table, build_table, unigrams
 from aligntools.aligning.text.link_matrices import LinkMatrices
@@ -31,8 +31,9 @@ JUMP_SAMPLE = 400_000
 
 
 def train(
-    bitext, settings: AlignerSettings, pool, max_cells, report=None, start=None, priors=None
-) -> list[LexicalModel]:
+    bitext, settings: AlignerSettings, pool, max_cells, report=None, start=None, priors=None,
+    position_smoothing=POSITION_SMOOTHING,
+) -> list[LexicalModel]:  # fmt: skip
     """Train a model of every view.
 
     Parameters
@@ -48,6 +49,8 @@ def train(
         Models of the same views to go on from: what they learned is added to the priors.
     priors : callable or None
         Called with the words of a view; returns its `ViewPriors`.
+    position_smoothing : float
+        Words that each distribution of a table of positions is given beforehand, in every M-step.
 
     Returns
     -------
@@ -58,6 +61,7 @@ def train(
     for number, length in enumerate(settings.views or ()):
         old = start[number] if start else None
         training = _Training(bitext, length, settings, pool, max_cells, report or (lambda _: None), old, priors)
+        training.position_smoothing = position_smoothing
         models.append(training.run())
     return models
 
@@ -94,6 +98,8 @@ def prune(table, all_counts, least):
 
 class _Training:
     """The model of one view in the making; its stages are methods, called in the order of `run`."""
+
+    position_smoothing = POSITION_SMOOTHING
 
     def __init__(self, bitext, length, settings, pool, max_cells, report, old, priors):
         began = time.perf_counter()
@@ -193,7 +199,7 @@ class _Training:
             loglik, counts = self.steps.ibm_table(lexicon, self.positions, self.counts)
             self.steps.estimate_null(self.settings)
             for p, c in zip(self.positions, counts, strict=True):
-                p.values = p.estimate(c, self.tension[0], pool=self.pool)
+                p.values = p.estimate(c, self.tension[0], self.position_smoothing, self.pool)
             return loglik
         loglik, features = self.ibm(lexicon, self.tension)
         if self.settings.optimize_tension:

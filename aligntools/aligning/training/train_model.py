@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from aligntools.aligning.memory import cells_within, needed_for_training
 from aligntools.aligning.model import AlignmentModel
-from aligntools.aligning.settings import AlignerSettings, PriorWeights, ReconstructionSettings
+from aligntools.aligning.settings import POSITION_SMOOTHING, AlignerSettings, PriorWeights, ReconstructionSettings
 from aligntools.aligning.text.views import collapse
 from aligntools.aligning.training.reconstruction import reconstruct
 from aligntools.aligning.training.stages import train
@@ -106,7 +106,8 @@ def train_model(
         models = warm_start(bitext, start.views, settings, pool)
     else:
         given = _Mapped(priors, lowercase, weights) if priors is not None and len(priors) else None
-        models = train(bitext, settings, pool, cells, report, start.views if start else None, given)
+        smoothing = POSITION_SMOOTHING if reconstruction is None else reconstruction.position_smoothing
+        models = train(bitext, settings, pool, cells, report, start.views if start else None, given, smoothing)
     if reconstruction:
         models, settings = reconstruct(bitext, models, settings, pool, cells, reconstruction, report)
     ratio = len(bitext.target.tokens) / max(len(bitext.source.tokens), 1)
