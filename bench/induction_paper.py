@@ -35,8 +35,8 @@ def run(o):
     parts = [
         "Tags are induced from the words alone by `train-hmm --text --preset paper`, and each word takes its most"
         f" probable state. EM has {ITERATIONS} iterations, *EM on* {STEPS} more, MRE {STEPS} steps from where EM is."
-        " The chain does not know the end of a sentence, and nothing is smoothed. Gold: XPOS. Mean and standard deviation"
-        " over the seeds; accuracy is many-to-1 in percent, VI in bits.",
+        " The chain does not know the end of a sentence, and nothing is smoothed. Gold: XPOS. Mean and standard"
+        " deviation over the seeds; accuracy is many-to-1 in percent, VI in bits.",
     ]
     with Pool(o.threads) as pool:
         for name in o.texts.split(","):

@@ -187,8 +187,8 @@ def _body(o, found, sizes):
     parts = [
         f"AER in percent; the texts are lower-cased and cut to {o.pairs:,} pairs (or to their gold pairs, where these"
         f" are more). EM is the start ({before} iterations after IBM 1); *EM on* has {MORE} more, as many as the"
-        f" paper's steps, and {MORE} more again until the last gained less than {GAIN:g} of the log-likelihood; MRE is 8"
-        " steps with default settings. *as the paper* is `mre-align --preset paper`: nothing smoothed, positions or"
+        f" paper's steps, and {MORE} more again until the last gained less than {GAIN:g} of the log-likelihood; MRE is"
+        " 8 steps with default settings. *as the paper* is `mre-align --preset paper`: nothing smoothed, positions or"
         " jumps and NULL's words trained too, 50 steps; IBM 2 with a table of positions that begins uniform."
         " *agreement* starts from variational Bayes with agreement, the others from EM, each direction by itself. joint"
         " is the joint decision at the threshold of models of one view, 0.5.",

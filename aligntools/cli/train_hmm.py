@@ -67,7 +67,7 @@ COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
     click.option("--preset", type=click.Choice(list(INDUCTION_PRESETS)),
                  help="paper: maximum reconstruction as Cheng, Liu & Xu (2017) have it, unless other options say"
                       " otherwise: --estimator mre, with --text also --tolerance 0 --no-stop (so 100 iterations of EM,"
-                      " then 50 steps), with parallel text what `mre-align --preset paper --model-type hmm` does."),
+                      " then 50 steps), with parallel text what `mre-align --preset paper` does with an HMM."),
     click.option("--estimator", type=click.Choice(["em", "vb", "mre"]),
                  help="EM, variational Bayes, or EM and then maximum reconstruction.  [default: em; alignments vb]"),
     click.option("--iterations", type=options.number(InductionSettings, "iterations"), metavar="N",
