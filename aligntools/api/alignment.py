@@ -288,7 +288,7 @@ def train_mre_aligner(
         settings = settings_after(init_model.model, True, model_type, positions)
     else:
         if model_type == "hmm":  # which has no table
-            positions, tension = positions or _SETTINGS.positions, _SETTINGS.tension if tension is None else tension
+            positions, tension = positions or "diagonal", _SETTINGS.tension if tension is None else tension
         start = _chosen(
             _START, preset, model_type=model_type, positions=positions, estimator=estimator, agreement=agreement,
             tension=tension,
