@@ -30,6 +30,7 @@ python bench/run.py transfer_labels --data DIR --treebanks DIR
 python bench/run.py contrastive_study --data DIR --peer-results FILE
 python bench/run.py unsupervised --treebanks DIR
 python bench/run.py translation --texts DIR
+python bench/run.py translation_aligners --texts DIR --fast-align F
 python bench/run.py translation_speed --texts DIR --data DIR
 python bench/run.py translation_studies --texts DIR --treebanks DIR
 python bench/run.py abuse --seed 1
@@ -87,6 +88,7 @@ COMMANDS = {
     "transfer_labels": "UAS and LAS of parsers transferred from English, on UD",
     "unsupervised": "parsers from tags alone, on short sentences, beside transferred ones",
     "translation": "BLEU, time and memory of a translation system, weights by risk and by MERT",
+    "translation_aligners": "BLEU by aligner: align, contrastive-align, fast_align",
     "translation_speed": "decoding against the pop limit; language models and grammars of large text",
     "translation_studies": "the studies of Li et al. 2011: imputed text by size, reverse language model, k",
     "abuse": "what is promised under damaged inputs, senseless options, faults and kills",
