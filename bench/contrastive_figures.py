@@ -22,7 +22,7 @@ PAPER = {
 #: Words of a short and of a long sentence.
 SHORT, LONG = (1, 4), (10, 100)
 #: Ranges that weights are also drawn from, to see what Figure 2 owes to their size.
-RANGES = (0.25, 0.5, 1.0, 2.0)
+RANGES = (0.25, 0.5, 1.0, 2.0, 4.0)
 #: Keeps a target word from being linked twice in sampling, as a weight of links that share one.
 FORBIDDEN = -1e6
 #: Cells of a table of scores worked at a time.

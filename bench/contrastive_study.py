@@ -1,23 +1,26 @@
-"""The studies of Liu & Sun (2015) on contrastive word alignment: approximation, noise, list length, features, systems.
+"""The studies of Liu & Sun (2015) on contrastive word alignment: approximation, noise, lists, features, search.
 
-Figures 2 to 4 and Table 1 are measured in ``contrastive_figures``, Tables 2 to 5 here.
+Figures 2 to 4 and Table 1 are measured in ``contrastive_figures``, Tables 2 to 4 here, Table 5 by
+``contrastive_systems``.
 """
 
 import hashlib
 import json
 import statistics
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from bench import contrastive_figures as figures
 from bench import measuring, report, texts
-from bench.quality import HEURISTIC, Figures, evaluate
+from bench.quality import HEURISTIC, evaluate
 
-SETS = "en-fr.dev,en-zh.gold,en-de.gold"
-PARTS = ("short", "long", "table1", "table2", "table3", "table4", "table5")
+SETS = "en-fr.dev,en-zh.gold"
+PARTS = ("short", "long", "table1", "table2", "table3", "table4", "search", "sizes")
 #: What figures are called in the paper.
 NAMES = {"fig2": "short", "fig3": "short", "fig4": "long"}
 N_BEST = (1, 5, 10, 50, 100)
@@ -25,6 +28,32 @@ UNLEARNED = "nothing learned: the start"
 #: All features but the one that other languages' gold links have taught.
 UNTAUGHT = "all,-trees"
 NOISE = ("shuffle", "delete", "insert", "replace")
+MIXED = ",".join(NOISE)
+#: Pairs that base models are trained on, where the text has as many.
+SIZES = (2_000, 10_000, 50_000)
+
+
+class Variant(NamedTuple):
+    """How weights are learned; with lists of 0 they are not."""
+
+    noise: str = "shuffle"
+    features: str = "paper"
+    n_best: int = 5
+    optimizer: str = "sphere"
+    beam: int = 3
+    candidates: str = "base"
+
+
+#: The paper's way: the full space, all kinds of noise, plain descent; then parts of it.
+SEARCH = {
+    "as here: base model's candidates, shuffled, on the sphere": Variant(),
+    "full space": Variant(candidates="all"),
+    "plain descent": Variant(optimizer="sgd"),
+    "full space, plain descent, n = 1": Variant(candidates="all", optimizer="sgd", n_best=1, beam=5),
+    "full space, plain descent, n = 1, all kinds of noise": Variant(MIXED, "paper", 1, "sgd", 5, "all"),
+    UNLEARNED: Variant(n_best=0),
+    f"full space, {UNLEARNED}": Variant(n_best=0, candidates="all"),
+}
 #: Options that change what a part measures.
 OPTIONS = {
     "short": ("pairs", "vectors", "short_pairs", "beam", "reach", "seed"),
@@ -33,7 +62,8 @@ OPTIONS = {
     "table2": ("pairs", "sentences", "seeds"),
     "table3": ("pairs", "sentences", "seeds"),
     "table4": ("pairs", "sentences", "seeds"),
-    "table5": ("pairs", "sentences", "seeds"),
+    "search": ("pairs", "sentences", "seeds"),
+    "sizes": ("sentences", "seeds"),
 }
 #: What the paper has, French-English and Chinese-English.
 PAPER = {
@@ -50,18 +80,17 @@ def arguments(parser):
         help="what to measure (fig2, fig3 and fig4 go too); the section also shows what was measured before [all]",
     )  # fmt: skip
     parser.add_argument("--figures", type=Path, default=report.ROOT / "bench" / "figures", metavar="DIR")
-    parser.add_argument("--peer-results", type=Path, action="append", default=[], metavar="FILE", help="as for quality")
     for name, value, text in (
         ("pairs", 20_000, "pairs that base models are trained on at most"),
         ("vectors", 1000, "random weight vectors on short pairs"),
-        ("short-pairs", 60, "short pairs"),
-        ("long-vectors", 100, "random weight vectors on long pairs"),
-        ("long-pairs", 20, "long pairs"),
+        ("short-pairs", 40, "short pairs"),
+        ("long-vectors", 1000, "random weight vectors on long pairs"),
+        ("long-pairs", 10, "long pairs"),
         ("gibbs-vectors", 20, "random weight vectors for Gibbs sampling"),
         ("gibbs-pairs", 20, "pairs, short and long, for Gibbs sampling"),
         ("beam", 5, "beam of the search that is compared with exact expectations"),
         ("sentences", 500, "pairs that weights are learned from"),
-        ("seeds", 2, "times that weights are learned, from other pairs and noise"),
+        ("seeds", 3, "times that weights are learned, from other pairs and noise"),
         ("seed", 1, "of weight vectors and pairs"),
     ):
         parser.add_argument(f"--{name}", type=int, default=value, metavar="N", help=f"{text} [%(default)s]")
@@ -74,7 +103,11 @@ class Kept:
     """Figures kept in a file, by part, set and all that they depend on."""
 
     def __init__(self, o):
-        self.o, self.path, self.code = o, o.work / "contrastive_study.json", report.code_hash()
+        self.o, self.path, self.code = (
+            o,
+            o.work / "contrastive_study.json",
+            f"{base_hash()}{report.code_hash('aligning/contrastive')}",
+        )
         self.found = json.loads(self.path.read_text()) if self.path.exists() else {}
 
     def _key(self, part, name):
@@ -200,7 +233,7 @@ class Study:
         """Return long pairs and their noisy copies."""
         return figures.draw(self.model, self.pool, self.bitext, figures.LONG, self.o.long_pairs, self.o.seed)
 
-    def samples(self, noise, seed):
+    def samples(self, noise, seed, finder=None):
         """Return candidates of pairs drawn at random, of their noisy copies, and the base model's number of links."""
         from aligntools.aligning.applying.applier import decide
         from aligntools.aligning.applying.kernels_decoding import JOINT
@@ -208,82 +241,101 @@ class Study:
         from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
         from aligntools.aligning.contrastive.tasks import draw
 
+        finder = finder or self.finder
         part = pick(self.bitext, draw([self.bitext], self.o.sentences, seed)[0])
         copy = noisy(part, noise, seed)
         changed = np.flatnonzero(has_changed(part, copy))
         observed, links = [], 0
-        for posteriors, candidates in self.finder.find(pick(part, changed)):
+        for posteriors, candidates in finder.find(pick(part, changed)):
             observed.append(candidates)
             links += len(decide(posteriors, JOINT, self.threshold, self.pool)[0])
-        return concatenate(observed), self.finder.find_all(pick(copy, changed)), links
+        return concatenate(observed), finder.find_all(pick(copy, changed)), links
 
-    def aer(self, weights, active):
+    @cached_property
+    def whole_finder(self):
+        """Return what has every cell as a candidate."""
+        from aligntools.aligning.contrastive.candidates import EVERY_CELL, CandidateFinder
+
+        return CandidateFinder(self.model, self.pool, **EVERY_CELL)
+
+    @cached_property
+    def gold_cells(self):
+        """Return all cells of the pairs with gold links."""
+        return self.whole_finder.find_all(self.gold_text)
+
+    def aer(self, weights, active, space="base"):
         """Return the AER in percent of what a greedy search finds."""
-        from aligntools.aligning.contrastive.search import search
+        from aligntools.aligning.contrastive.search import GREEDY, search
         from aligntools.metrics.aer import Aer
 
-        return 100 * Aer().score(self.gold, search(self.gold_candidates, weights, active).links()).aer
+        candidates = self.gold_cells if space == "all" else self.gold_candidates
+        return 100 * Aer().score(self.gold, search(candidates, weights, active, GREEDY.among(space)).links()).aer
 
-    def learned(self, samples, features, n_best=5, seed=1):
-        """Learn weights as contrastive-align does; return AER with the base model's number of links, and without.
-
-        Parameters
-        ----------
-        samples
-            See `samples`.
-        features : str
-        n_best : int
-            0: the start is kept.
-        """
+    def learned(self, samples, variant, seed):
+        """Learn weights as contrastive-align does; return AER with the base model's number of links, and without."""
         from aligntools.aligning.contrastive.features import select, start_weights
-        from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
+        from aligntools.aligning.contrastive.learning import calibrate, learn
+        from aligntools.aligning.contrastive.settings import ContrastiveSettings
+        from aligntools.aligning.contrastive.tasks import plan_of
 
-        observed, corrupted, links = samples
-        active = select(features)
-        settings = LearningSettings(
-            n_best=max(n_best, 1), passes=5 if n_best else 0, seed=seed, rate=0.05, pull=0.0
+        v, (observed, corrupted, links) = variant, samples
+        settings = ContrastiveSettings(
+            features=v.features, start="paper", n_best=max(v.n_best, 1), learning_beam=v.beam, optimizer=v.optimizer,
+            passes=(100 if v.optimizer == "sgd" else 5) if v.n_best else 0, candidates=v.candidates, seed=seed,
         )  # fmt: skip
-        weights = learn(observed, corrupted, start_weights(active, paper=True), active, settings)
-        return self.aer(*calibrate(observed, weights, active, links)), self.aer(weights, active)
+        active, plan = select(v.features), plan_of(settings)
+        weights = learn(observed, corrupted, start_weights(active, paper=True), active, plan.learning)
+        some = calibrate(observed, weights, active, links, plan.search)
+        return self.aer(*some, v.candidates), self.aer(weights, active, v.candidates)
 
     def table(self, variants):
-        """Learn once a seed for each (noise, features, n-best); return variant -> [[AER, AER as learned], ...]."""
+        """Learn once a seed for each `Variant`; return its name -> [[AER, AER as learned], ...]."""
         seeds = range(1, self.o.seeds + 1)
-        samples = {(noise, s): self.samples(noise, s) for noise in {v[0] for v in variants.values()} for s in seeds}
+        kinds = {(v.noise, v.candidates) for v in variants.values()}
+        finders = {space: self.whole_finder if space == "all" else self.finder for _, space in kinds}
+        samples = {(*kind, s): self.samples(kind[0], s, finders[kind[1]]) for kind in sorted(kinds) for s in seeds}
         self.gold_candidates, self.gold  # noqa: B018 - gathered with all threads, before they are busy
-        jobs = [(*variant, s) for variant in variants.values() for s in seeds]
-        found = iter(self.pool.map(lambda j: self.learned(samples[j[0], j[3]], j[1], n_best=j[2], seed=j[3]), jobs))
+        if any(space == "all" for _, space in kinds):
+            self.gold_cells  # noqa: B018
+        jobs = [(v, s) for v in variants.values() for s in seeds]
+        found = iter(self.pool.map(lambda j: self.learned(samples[j[0].noise, j[0].candidates, j[1]], *j), jobs))
         return {name: [next(found) for _ in seeds] for name in variants}
 
     def table2(self):
         """Return AER by kind of noise."""
-        return self.table({noise: (noise, "paper", 5) for noise in NOISE} | {UNLEARNED: ("shuffle", "paper", 0)})
+        return self.table({noise: Variant(noise) for noise in (*NOISE, MIXED)} | {UNLEARNED: Variant(n_best=0)})
 
     def table3(self):
         """Return AER by length of the lists."""
-        return self.table({str(n): ("shuffle", "paper", n) for n in N_BEST})
+        return self.table({str(n): Variant(n_best=n) for n in N_BEST} | {UNLEARNED: Variant(n_best=0)})
 
     def table4(self):
         """Return AER by group of features."""
-        return self.table({features: ("shuffle", features, 5) for features in ("local", "paper")})
+        learned = {features: Variant(features=features) for features in ("local", "paper")}
+        return self.table(learned | {f"{n}, {UNLEARNED}": replace(v, n_best=0) for n, v in learned.items()})
 
-    def table5(self):
-        """Return row -> AER."""
-        from aligntools.aligning.contrastive.features import select, start_weights
-        from aligntools.aligning.contrastive.tasks import LearningPlan, learn_from_gold
+    def search(self):
+        """Return AER of the paper's search and learning, one thing after the other taken from it."""
+        return self.table(SEARCH)
 
-        ways = self.base()
-        rows = {"base": evaluate(ways[HEURISTIC], self.text)[0], "base joint": evaluate(ways["joint"], self.text)[0]}
-        samples = [self.samples("shuffle", s) for s in range(1, self.o.seeds + 1)]
-        for name, features in (("16", "paper"), ("all", UNTAUGHT)):
-            aers = [self.learned(x, features, seed=s)[0] for s, x in enumerate(samples, 1)]
-            rows[name] = statistics.mean(aers)
-        active = select("paper")
-        for method in ("risk", "mert"):
-            plan = LearningPlan(active, start_weights(active, paper=True), threshold=self.threshold)
-            found = learn_from_gold(self.finder, self.gold_text, self.gold, plan, method)
-            rows[f"supervised 16 {method}"] = 100 * found.validated
-        return rows
+    def sizes(self):
+        """Return size of the base model's text -> {row: [[AER, AER as learned], ...]}."""
+        found = {}
+        for size in SIZES:
+            study = type(self)(replace_pairs(self.o, size), self.name, self.pool)
+            if study.text.n_pairs < size:
+                continue
+            rows = {"base": [[evaluate(study.base()["joint"], study.text)[0]]]}
+            rows |= study.table({UNLEARNED: Variant(n_best=0)} | {f"n = {n}": Variant(n_best=n) for n in (1, 5, 50)})
+            found[str(size)] = rows
+        return found
+
+
+def replace_pairs(o, pairs):
+    """Return options with another number of pairs."""
+    changed = copy(o)
+    changed.pairs = pairs
+    return changed
 
 
 def run(o):
@@ -324,13 +376,14 @@ def _measure(part, study):
 
 def _spread(runs, column):
     values = [run[column] for run in runs]
-    return f"{statistics.mean(values):.2f} ± {(max(values) - min(values)) / 2:.2f}"
+    mean = f"{statistics.mean(values):.2f}"
+    return f"{mean} ± {(max(values) - min(values)) / 2:.2f}" if len(values) > 1 else mean
 
 
 def _aer_table(part, title, found, first):
     variants = next(iter(found.values()))
     rows = [
-        [v, PAPER[part].get(v, ""), *(_spread(f[v], column) for f in found.values() for column in (0, 1))]
+        [v, PAPER.get(part, {}).get(v, ""), *(_spread(f[v], column) for f in found.values() for column in (0, 1))]
         for v in variants
     ]
     header = [first, "paper: fr, zh", *(f"{name}{x}" for name in found for x in ("", ", learned count"))]
@@ -344,45 +397,19 @@ def _aer_table(part, title, found, first):
     return text
 
 
-ROWS = {
-    "base": f"base model, {HEURISTIC}",
-    "base joint": "base model, joint decision",
-    "16": "contrastive, 16 features",
-    "all": "contrastive, all features but link trees, paper's start",
-    "supervised 16 risk": "supervised, 16 features, minimum risk (5 folds)",
-    "supervised 16 mert": "supervised, 16 features, minimum error rate (5 folds)",
-}
+SEARCH_TEXT = (
+    "In the full space every cell of the link matrix may be linked; a word's links are not limited. Plain descent is"
+    " the authors' program's: steps of 1 / (t + 1), until three in a row are shorter than 0.01 or 100 passes are made."
+)
 
 
-def _table5(o, found):
+def _sizes(found):
     rows = []
-    for key, name in ROWS.items():
-        aers = [f[key] for f in found.values()]
-        rows.append([name, *(f"{x:.2f}" for x in aers), f"{statistics.mean(aers):.2f}"])
-    theirs = Figures(o.work / "peers.tsv")
-    for path in o.peer_results:
-        theirs.read(path)
-    for tool in ("fast_align", "eflomal"):
-        known = {name: theirs.rows.get((name, tool)) for name in found}
-        for way in (HEURISTIC, "its best"):
-            cells = []
-            for figures_of in known.values():
-                chosen = min(figures_of.items(), key=lambda x: x[1][0]) if figures_of and way == "its best" else None
-                if figures_of and way == HEURISTIC and HEURISTIC in figures_of:
-                    chosen = HEURISTIC, figures_of[HEURISTIC]
-                cells.append(f"{chosen[1][0]:.2f}" + (f" {chosen[0]}" if way == "its best" else "") if chosen else "")
-            if any(cells):
-                rows.append([f"{tool}, {way}", *cells, ""])
-    return [
-        "### Table 5: systems\n\nThe contrastive rows have as many links as the base model decides on, and are means"
-        f" over {o.seeds} seeds; they begin with the paper's weights, which have seen no gold links (the start that"
-        " comes with the program has; see the section on contrastive alignment)."
-        " Supervised rows are cross-validated. The other aligners' figures are for the whole text, ours for at most"
-        f" {o.pairs:,} pairs; *its best* is the best of seven"
-        " symmetrizations, chosen on the gold links. In the paper, French-English and Chinese-English: IBM 4 6.36 and"
-        " 21.92, supervised 4.28 and 19.37, contrastive 5.01 and 20.24.",
-        report.table(["system", *found, "mean"], rows),
-    ]
+    for name, by_size in found.items():
+        for size, variants in by_size.items():
+            rows.append([name, f"{int(size):,}", *(_spread(f, 0) for f in variants.values())])
+    header = ["gold set", "pairs", "base model's decision", *list(next(iter(next(iter(found.values())).values())))[1:]]
+    return ["### Corpora of several sizes\n\nThe base model is trained on so many pairs.", report.table(header, rows)]
 
 
 def _body(o, found, sizes):
@@ -416,6 +443,9 @@ def _body(o, found, sizes):
     for number, (title, first) in enumerate(titles, 2):
         if found[f"table{number}"]:
             parts += _aer_table(f"table{number}", title, found[f"table{number}"], first)
-    if found["table5"]:
-        parts += _table5(o, found["table5"])
+    if found["search"]:
+        parts += _aer_table("search", "Search and learning as in the paper", found["search"], "way")
+        parts.append(SEARCH_TEXT)
+    if found["sizes"]:
+        parts += _sizes(found["sizes"])
     return "\n\n".join([*parts, report.circumstances(o.threads)])

@@ -24,10 +24,11 @@ python bench/run.py transfer --data DIR --treebanks DIR
 python bench/run.py transfer_draws --data DIR --treebanks DIR
 python bench/run.py transfer_study --data DIR --treebanks DIR
 python bench/run.py contrastive --data DIR --peer-results FILE
+python bench/run.py contrastive_study --data DIR
+python bench/run.py contrastive_systems --data DIR --fast-align F --giza DIR
 python bench/run.py contrastive_speed --data DIR
 python bench/run.py transfer_pud --data DIR --treebanks DIR
 python bench/run.py transfer_labels --data DIR --treebanks DIR
-python bench/run.py contrastive_study --data DIR --peer-results FILE
 python bench/run.py unsupervised --treebanks DIR
 python bench/run.py translation --texts DIR
 python bench/run.py translation_aligners --texts DIR --fast-align F
@@ -83,6 +84,7 @@ COMMANDS = {
     "transfer_study": "ways to use plain text in transfer, and what they change",
     "transfer_draws": "transferred parsers on several draws of text, with paired tests",
     "contrastive": "AER of contrastive-align on every gold set, beside its base and the other aligners",
+    "contrastive_systems": "Table 5 of Liu & Sun 2015 on every gold set, over several base models, with paired tests",
     "contrastive_speed": "what contrastive alignment costs, by sentence length and beam",
     "transfer_pud": "what errors of tags, trees and links cost transferred trees",
     "transfer_labels": "UAS and LAS of parsers transferred from English, on UD",

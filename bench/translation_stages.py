@@ -9,8 +9,8 @@ from bench import measuring
 
 #: The option that names each command's output.
 OUTPUTS = {
-    "align": "-o", "contrastive-align": "-o", "train-lm": "--binary", "extract-grammar": "-o", "filter-grammar": "-o", "imputed-risk": "-w",
-    "translate": "-o", "eval-bleu": "-o", "train-hmm": "-o", "tag": "-o",
+    "align": "-o", "contrastive-align": "-o", "train-lm": "--binary", "extract-grammar": "-o",
+    "filter-grammar": "-o", "imputed-risk": "-w", "translate": "-o", "eval-bleu": "-o", "train-hmm": "-o", "tag": "-o",
 }  # fmt: skip
 #: Commands that say more than their output, kept with it.
 TOLD = ("imputed-risk",)

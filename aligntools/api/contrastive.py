@@ -7,7 +7,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from aligntools.aligning.contrastive.settings import Constraint, ContrastiveSettings, Density, Method, Noise, Start
+from aligntools.aligning.contrastive.settings import (
+    Candidates,
+    Constraint,
+    ContrastiveSettings,
+    Density,
+    Method,
+    Optimizer,
+    Start,
+)
 from aligntools.aligning.settings import THRESHOLDS
 from aligntools.api.aligner import Aligner
 from aligntools.api.alignment import read_bitext, train_aligner
@@ -78,7 +86,7 @@ class ContrastiveAligner:
     @classmethod
     def load(
         cls, weights: str | os.PathLike[str], aligner: Aligner, *, beam: int | None = None,
-        constraint: Constraint | None = None,
+        constraint: Constraint | None = None, candidates: Candidates | None = None,
     ) -> "ContrastiveAligner":  # fmt: skip
         """Read a weights file, as ``contrastive-align --save-weights`` or `save_weights` wrote it.
 
@@ -87,7 +95,7 @@ class ContrastiveAligner:
         weights : path
         aligner : Aligner
             The base model.
-        beam, constraint
+        beam, constraint, candidates
             In place of the file's own.
 
         Raises
@@ -99,7 +107,8 @@ class ContrastiveAligner:
 
         found = load_weights(os.fspath(weights))
         chosen: dict[str, Any] = {name: value for name, value in (("beam", beam), ("constraint", constraint)) if value}
-        return cls(aligner, replace(found, search=replace(found.search, **chosen)))
+        search = replace(found.search, **chosen)
+        return cls(aligner, replace(found, search=search.among(candidates) if candidates else search))
 
     @cached_property
     def _applier(self) -> "Applier":
@@ -195,12 +204,13 @@ def _candidate_finder(
     aligner: Aligner, chosen: Any, pool: "Pool", applier: "Applier | None" = None
 ) -> "CandidateFinder":
     """Return what finds the features' values; ``chosen`` says which are active."""
-    from aligntools.aligning.contrastive.candidates import CandidateFinder
+    from aligntools.aligning.contrastive.candidates import EVERY_CELL, CandidateFinder
     from aligntools.aligning.contrastive.features import NAMES
     from aligntools.aligning.contrastive.linktrees import shipped
 
     trees = shipped() if chosen.active[NAMES.index("trees")] else None
-    return CandidateFinder(aligner.model, pool, trees, applier=applier)
+    bounds: dict[str, Any] = EVERY_CELL if chosen.search.candidates == "all" else {}
+    return CandidateFinder(aligner.model, pool, trees, applier=applier, **bounds)
 
 
 def aligner_from_tables(
@@ -239,11 +249,13 @@ def aligner_from_tables(
 def train_contrastive_aligner(
     sources: "Sentences | Bitext", targets: Sentences | None = None, *, aligner: Aligner | None = None,
     gold: "Gold | Path | str | list[Any] | None" = None, features: str = _SETTINGS.features,
-    start: Start | None = _SETTINGS.start, sentences: int = _SETTINGS.sentences, noise: Noise = _SETTINGS.noise,
-    n_best: int = _SETTINGS.n_best, passes: int = _SETTINGS.passes, rate: float | None = _SETTINGS.rate,
+    start: Start | None = _SETTINGS.start, sentences: int = _SETTINGS.sentences, noise: str = _SETTINGS.noise,
+    n_best: int = _SETTINGS.n_best, learning_beam: int = _SETTINGS.learning_beam,
+    optimizer: Optimizer = _SETTINGS.optimizer, passes: int = _SETTINGS.passes, rate: float | None = _SETTINGS.rate,
     pull: float | None = _SETTINGS.pull, density: Density | None = _SETTINGS.density, beam: int = _SETTINGS.beam,
-    constraint: Constraint = _SETTINGS.constraint, method: Method = _SETTINGS.method, folds: int = _SETTINGS.folds,
-    fast: bool = False, case_sensitive: bool = False, max_length: int = 2000, strict: bool = False,
+    constraint: Constraint = _SETTINGS.constraint, candidates: Candidates = _SETTINGS.candidates,
+    method: Method = _SETTINGS.method, folds: int = _SETTINGS.folds, fast: bool = False,
+    case_sensitive: bool = False, max_length: int = 2000, strict: bool = False,
     seed: int = _SETTINGS.seed, threads: "int | Pool | None" = None, progress: Progress = None,
 ) -> ContrastiveAligner:  # fmt: skip
     """Learn the weights of features of whole alignments, from the text itself or from gold links.
@@ -267,13 +279,19 @@ def train_contrastive_aligner(
     sentences : int
         Pairs to learn from, chosen at random.
     noise : str
-        How the corrupted copies (negative examples) are made: ``shuffle``, ``delete``, ``insert`` or ``replace``.
+        How the corrupted copies (negative examples) are made: ``shuffle``, ``delete``, ``insert`` or ``replace``; or
+        several with the share of pairs that are corrupted so: ``shuffle:2,delete:1``.
     n_best : int
         Alignments of each pair that stand for all.
+    learning_beam : int
+        Beam width of the search for these.
+    optimizer : str
+        How steps are taken: on the ``sphere`` of the start's size, keeping the best pass; or plainly, as the paper
+        does (``sgd``).
     passes : int
         Most passes over the pairs; 0 keeps the start.
     rate, pull : float or None
-        Size of the first steps; share of the start in what is learned. None: as the start suggests.
+        Size of the first steps; share of the start in what is learned. None: as the start and ``optimizer`` suggest.
     density : str or None
         How many links: as the ``base`` model decides, as it expects (``expected``), or as the weights say
         (``learned``). None: ``base``. With other aligners' tables, ``expected`` is better: their posteriors decide
@@ -283,6 +301,9 @@ def train_contrastive_aligner(
     constraint : str
         Allow all alignments (``none``), or only those that an ITG over words (``itg``) or blocks (``block-itg``)
         can build.
+    candidates : str
+        Cells that may be linked: those to which the ``base`` model gives some posterior, or ``all``, the paper's
+        full space: many times slower.
     method : str
         With gold links: minimum ``risk``, or minimum error rate training (``mert``).
     folds : int
@@ -313,8 +334,9 @@ def train_contrastive_aligner(
     from aligntools.formats.corpus import Bitext
 
     settings = ContrastiveSettings(
-        features, start, sentences, noise, n_best, passes, rate, pull, density, beam, constraint, method, folds, seed
-    ).checked()
+        features, start, sentences, noise, n_best, learning_beam, optimizer, passes, rate, pull, density, beam,
+        constraint, candidates, method, folds, seed,
+    ).checked()  # fmt: skip
     tell = reporter(progress)
     tasks.plan_of(settings)  # what is wrong with the features is said before anything is trained
     with pool_of(threads) as pool:

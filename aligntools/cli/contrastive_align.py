@@ -5,7 +5,16 @@ from pathlib import Path
 
 import click
 
-from aligntools.aligning.contrastive.settings import CONSTRAINTS, DENSITIES, METHODS, NOISE, STARTS, ContrastiveSettings
+from aligntools.aligning.contrastive.settings import (
+    CANDIDATES,
+    CONSTRAINTS,
+    DENSITIES,
+    METHODS,
+    OPTIMIZERS,
+    STARTS,
+    ContrastiveSettings,
+    noise_shares,
+)
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import engine_options, notices, options, training
 from aligntools.cli.aligning_run import READING
@@ -49,16 +58,23 @@ _learning = options.group(
                  help="Start weights: learned on other languages, or the paper's.  [default: languages with all"
                       " features, else paper]"),
     options.setting("--sentences", of=ContrastiveSettings, metavar="N", help="Pairs to learn from, chosen at random."),
-    click.option("--noise", type=click.Choice(NOISE), default=_DEFAULTS.noise, show_default=True,
-                 help="How corrupted copies of the pairs (negative examples) are made."),
+    click.option("--noise", metavar="LIST", default=_DEFAULTS.noise, show_default=True,
+                 help="How corrupted copies of the pairs (negative examples) are made: shuffle, delete, insert,"
+                      " replace, or several with their shares of the pairs, such as shuffle:2,delete:1."),
     options.setting("--n-best", of=ContrastiveSettings, metavar="N",
                     help="Alignments of each pair that stand for all in learning."),
+    options.setting("--learning-beam", of=ContrastiveSettings, metavar="N",
+                    help="Beam width of the search for these."),
+    click.option("--optimizer", type=click.Choice(OPTIMIZERS), default=_DEFAULTS.optimizer, show_default=True,
+                 help="Steps on the sphere of the start's size, of which the best pass is kept; or plain stochastic"
+                      " gradient descent, as in the paper."),
     options.setting("--passes", of=ContrastiveSettings, metavar="N",
                     help="Most passes over the pairs in learning; 0 keeps the start weights."),
     options.setting("--rate", of=ContrastiveSettings, metavar="R",
-                    help="Size of the first steps.  [default: 0.0001; from the paper's start 0.05]"),
+                    help="Size of the first steps.  [default: 0.0001; from the paper's start 0.05; with sgd 1]"),
     options.setting("--pull", of=ContrastiveSettings, metavar="P",
-                    help="Share of the start weights in what is learned.  [default: 0.5; from the paper's start 0]"),
+                    help="Share of the start weights in what is learned.  [default: 0.5; from the paper's start and"
+                         " with sgd 0]"),
     click.option("--density", type=click.Choice(DENSITIES), default=_DEFAULTS.density,
                  help="Number of links: as the base model decides, as it expects, or as the weights say."
                       "  [default: base; with tables expected]"),
@@ -74,6 +90,9 @@ _search = options.group(
     click.option("--constraint", type=click.Choice(CONSTRAINTS), default=None,
                  help="Allow only alignments that an ITG of words or blocks can build.  [default: none, or what the"
                       " weights file says]"),
+    click.option("--candidates", type=click.Choice(CANDIDATES), default=None,
+                 help="Links that are tried: those to which the base model gives some posterior, or all, the full"
+                      " space of the paper: many times slower.  [default: base, or what the weights file says]"),
 )  # fmt: skip
 _limits = options.group(
     "Text and resources", aligning.case_sensitive, options.input_format, options.max_length,
@@ -83,7 +102,8 @@ _limits = options.group(
 )  # fmt: skip
 #: Options of learning that the API takes under the same names.
 LEARNING = (
-    "features", "start", "sentences", "noise", "n_best", "passes", "rate", "pull", "density", "method", "folds", "seed",
+    "features", "start", "sentences", "noise", "n_best", "learning_beam", "optimizer", "passes", "rate", "pull",
+    "density", "method", "folds", "seed",
 )  # fmt: skip
 
 
@@ -114,6 +134,7 @@ def command(**o):
 
 def _check(o):
     aligning.check_text(o)
+    noise_shares(o["noise"])
     tables = [o[name] is not None for name in ("forward_table", "reverse_table")]
     if any(tables) and (not all(tables) or o["model"] or o["fast"]):
         raise UsageProblem("a base model of tables takes --forward-table and --reverse-table, and no -m or --fast")
@@ -149,7 +170,7 @@ def _run(o, stack):
     pool = stack.enter_context(pool_of(o["threads"]))
     stack.enter_context(notices.shown(o["quiet"]))
     reading = {name: o[name] for name in READING} | {"threads": pool} | engine_options.where(o)
-    search = {name: o[name] for name in ("beam", "constraint") if o[name]}
+    search = {name: o[name] for name in ("beam", "constraint", "candidates") if o[name]}
     base, text = _base(o, pool, reporter)
     if o["save_model"]:
         base.save(o["save_model"])

@@ -236,6 +236,23 @@ def usual(trained, tmp_path_factory):
     return outcome(trained, tmp_path_factory.mktemp("usual") / "w")
 
 
+def test_the_paper_s_way_of_learning(trained, tmp_path):
+    """The full space, mixed noise, plain descent: kept in the weights file, so that links are searched alike."""
+    command = ["contrastive-align", "-q", "-m", trained / "model", *TEXT]
+    own = ["--features", "paper", "--optimizer", "sgd", "--noise", "shuffle,replace,delete,insert", "--density",
+           "learned", "--sentences", "12", "--passes", "2", "--n-best", "50"]  # fmt: skip
+    done = run(*command, *own, "--candidates", "all", "--save-weights", tmp_path / "w")
+    assert done.returncode == 0, done.stderr
+    kept = json.loads((tmp_path / "w").read_text())
+    assert sum(map(abs, kept["weights"].values())) == pytest.approx(1)
+    assert (kept["search"]["candidates"], kept["search"]["source_limit"]) == ("all", 100)
+    assert kept["learned"]["optimizer"] == "sgd"
+    assert kept["learned"]["noise"] == "shuffle,replace,delete,insert"
+    given = [*command, "-w", tmp_path / "w"]
+    assert run(*given).stdout == run(*given, "--candidates", "all").stdout == done.stdout
+    assert run(*given, "--candidates", "base").stdout != done.stdout
+
+
 def test_the_start_that_goes_with_fewer_features_is_said(trained):
     args = ("contrastive-align", "-m", trained / "model", *TEXT, "--sentences", 20, "--features")
     assert b"from the paper's weights" in run(*args, "all,-lonely").stderr
@@ -247,6 +264,8 @@ def test_the_start_that_goes_with_fewer_features_is_said(trained):
     ["--features", "paper"], ["--features", "all,-lonely", "--start", "languages"], ["--start", "paper"],
     ["--noise", "delete"], ["--noise", "insert"], ["--noise", "replace"], ["--n-best", "2"], ["--rate", "0.01"],
     ["--pull", "0.1"], ["--density", "expected"], ["--density", "learned"], ["--sentences", "0"], ["--passes", "0"],
+    ["--noise", "shuffle:2,delete:1"], ["--learning-beam", "1", "--rate", "0.01", "--n-best", "30"],
+    ["--optimizer", "sgd"], ["--candidates", "all"],
     ["--seed", "5"], ["--gold", SAMPLES / "de-en.wa"], ["--gold", SAMPLES / "de-en.wa", "--method", "mert"],
 ])  # fmt: skip
 def test_options_of_learning_change_the_weights(trained, usual, tmp_path, options):
@@ -254,7 +273,9 @@ def test_options_of_learning_change_the_weights(trained, usual, tmp_path, option
     assert weights != usual[0]
 
 
-@pytest.mark.parametrize("options", [["--beam", "8"], ["--constraint", "itg"], ["--max-length", "8"]])
+@pytest.mark.parametrize(
+    "options", [["--beam", "8"], ["--constraint", "itg"], ["--max-length", "8"], ["--candidates", "all"]]
+)
 def test_options_of_aligning_change_the_links(trained, tmp_path, options):
     """With weights by which the first link that seems best is not always in the best alignment."""
     weights = {"posterior": 0.2, "swap-neighbours": 2.0, "one-to-one": 1.0}
@@ -357,6 +378,7 @@ def test_weights_files_that_do_not_fit(trained, learned, tmp_path):
     wrong(lambda t: t.update(format="other"), "is not a weights file")
     wrong(lambda t: t["search"].update(beam=0), "'beam' is 0")
     wrong(lambda t: t["search"].update(constraint="tight"), "'constraint' is \"tight\"")
+    wrong(lambda t: t["search"].update(candidates=[]), "'candidates' is", "one of base, all was expected")
     (tmp_path / "w").write_text("no json")
     fails(run("contrastive-align", "-m", trained / "model", "-w", tmp_path / "w", *TEXT), "is not a weights file")
     fails(run("contrastive-align", "-m", tmp_path / "w", *TEXT), "not a model")
@@ -393,6 +415,11 @@ def test_gold_of_numbered_lines_is_learned_from_as_if_it_were_first(trained, tmp
 @pytest.mark.parametrize(("options", "fragment"), [
     (["-s", "x"], "give the text"), ([*TEXT, "-m", "m", "--fast"], "-m takes a base model"),
     ([*TEXT, "-w", "w", "--gold", "g"], "-w takes weights"), ([*TEXT, "--unbuffered"], "--unbuffered goes with"),
+    ([*TEXT, "--noise", "none"], "noise is one of shuffle"),
+    ([*TEXT, "--noise", "shuffle,shuffle"], "noise has shuffle twice"),
+    ([*TEXT, "--noise", "shuffle:2,delete:0"], "the share of delete in noise must be a number above 0"),
+    ([*TEXT, "--noise", "shuffle:nan"], "the share of shuffle in noise must be"),
+    ([*TEXT, "--noise", "shuffle:"], "the share of shuffle in noise must be"),
     ([*TEXT, "--features", "crosses"], "no feature 'crosses'"),
     ([*TEXT, "-o", "a", "--save-weights", "a"], "same name"),
 ])  # fmt: skip

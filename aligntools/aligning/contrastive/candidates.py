@@ -17,6 +17,8 @@ from aligntools.ground.parallel import balanced_blocks
 LEAST_POSTERIOR = 0.02
 #: ... and it is among so many best of its source word or of its target word.
 MOST_LINKS = 5
+#: What makes every cell a candidate.
+EVERY_CELL = {"least": -1.0, "most": 1 << 30}
 #: Blocks that sentences are cut into, whatever the number of threads.
 BLOCKS = 32
 #: Link-matrix cells worked at a time.
@@ -154,7 +156,7 @@ class CandidateFinder:
     trees : LinkTrees or None
         For the feature of that name, which is 0 without.
     least, most
-        See LEAST_POSTERIOR and MOST_LINKS.
+        See LEAST_POSTERIOR and MOST_LINKS; EVERY_CELL has those that make every cell a candidate.
     applier : Applier or None
         Of the model, where there is one already.
     """

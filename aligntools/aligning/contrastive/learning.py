@@ -19,6 +19,8 @@ from aligntools.aligning.contrastive.search import GREEDY, SearchSettings, searc
 
 #: Doublings of the first step in which `calibrate` looks for a weight with enough or few enough links.
 WIDEST = 8
+#: Plain descent ends after so many steps in a row whose length is below this.
+STILL, SHORT = 3, 0.01
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,10 @@ class LearningSettings:
     seed : int
     scaled : bool
         Measure each feature in its own spread over the text, rather than as it is.
+    optimizer : str
+        One of `settings.OPTIMIZERS`; `learn_plainly` says what ``sgd`` does.
+    limit : int
+        Most links of a word.
     """
 
     n_best: int = 5
@@ -51,6 +57,14 @@ class LearningSettings:
     tolerance: float = 1e-3
     seed: int = 1
     scaled: bool = False
+    optimizer: str = "sphere"
+    limit: int = GREEDY.source_limit
+
+    @property
+    def lists(self):
+        """How the lists are searched."""
+        limits = {"source_limit": self.limit, "target_limit": self.limit}
+        return SearchSettings(beam=self.beam, n_best=self.n_best, **limits)
 
 
 def list_expectations(best, active):
@@ -100,9 +114,12 @@ def learn(observed, corrupted, start, active, settings=LearningSettings(), pool=
     Returns
     -------
     float64 [FEATURES]
-        Of the start's size. The start itself when there are no pairs or nothing is gained.
+        Of the start's size, unless they are learned plainly. The start itself when there are no pairs or nothing is
+        gained.
     """
-    lists = SearchSettings(beam=settings.beam, n_best=settings.n_best)
+    if settings.optimizer == "sgd":
+        return learn_plainly(observed, corrupted, start, active, settings, pool, report)
+    lists = settings.lists
     start = np.where(active, start, 0.0)
     tell = report or (lambda _: None)
     n = len(observed)
@@ -135,6 +152,42 @@ def learn(observed, corrupted, start, active, settings=LearningSettings(), pool=
         if gained < settings.tolerance * max(abs(value), 1e-9):
             break
     return best
+
+
+def learn_plainly(observed, corrupted, start, active, settings, pool=None, report=None):
+    """Learn weights by stochastic gradient descent as the authors' program does; for parameters see `learn`.
+
+    Step ``t`` (from 0 on) adds ``rate / (t + delay)`` times the gradient of one pair. It ends after so many passes, or
+    after STILL steps in a row that are shorter than SHORT. Nothing is averaged, and no pass taken back.
+
+    Returns
+    -------
+    float64 [FEATURES]
+        Their absolute values sum to 1; ``pull`` of the start, scaled alike, is mixed in. The start itself when there
+        are no pairs or no passes.
+    """
+    start = np.where(active, start, 0.0)
+    tell = report or (lambda _: None)
+    n, lists = len(observed), settings.lists
+    tell({"pass": 0, "objective": objective(observed, corrupted, start, active, lists, pool)[0]})
+    if not n or not settings.passes:
+        return start
+    rng = np.random.default_rng(settings.seed)
+    parts = [(observed.part(k, k + 1), corrupted.part(k, k + 1)) for k in range(n)]
+    weights, t, still = start.copy(), 0, 0
+    for number in range(1, settings.passes + 1):
+        for k in rng.permutation(n):
+            step = settings.rate / (t + settings.delay) * objective(*parts[k], weights, active, lists)[1]
+            weights = weights + step
+            t += 1
+            still = still + 1 if np.linalg.norm(step) < SHORT else 0
+            if still == STILL:
+                break
+        tell({"pass": number, "objective": objective(observed, corrupted, weights, active, lists, pool)[0]})
+        if still == STILL:
+            break
+    learned, kept = (w / max(np.abs(w).sum(), 1e-12) for w in (weights, start))
+    return settings.pull * kept + (1 - settings.pull) * learned
 
 
 def _spread(candidates, weights, active, settings, pool):

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 
+from aligntools.aligning.contrastive.settings import noise_shares
 from aligntools.formats.corpus import Bitext
 
 
@@ -26,8 +27,9 @@ def noisy(bitext, kind, seed, numbers=None):
     ----------
     bitext : Bitext
     kind : str
-        One of `settings.NOISE`. A new word is drawn from the words of the vocabulary, each as likely as the next, as
-        the authors' program does. The last word of a side is never left out.
+        One of `settings.NOISE`, or several with shares, as `settings.noise_shares` takes them: each pair is corrupted
+        in one of these ways, drawn at random, on both sides. A new word is drawn from the words of the vocabulary,
+        each as likely as the next, as the authors' program does. The last word of a side is never left out.
     seed : int
     numbers : int [sentences] or None
         Numbers of the sentence pairs in the whole text, so that each is corrupted alike in whatever part it comes;
@@ -39,18 +41,29 @@ def noisy(bitext, kind, seed, numbers=None):
         As many sentences. A side of one word that is shuffled, or whose word would be left out, stays as it is.
     """
     numbers = np.arange(len(bitext)) if numbers is None else numbers
+    kinds = _kinds(kind, seed, numbers)
     sides = {}
     for number, name in enumerate(("source", "target")):
         side, vocabulary = getattr(bitext, name), getattr(bitext, f"{name}_vocabulary")
         rows = [side.tokens[a:b] for a, b in zip(side.offsets[:-1], side.offsets[1:], strict=True)]
         rows = [
-            _corrupt(row, kind, len(vocabulary), np.random.default_rng([seed, int(n), number]))
-            for row, n in zip(rows, numbers, strict=True)
+            _corrupt(row, one, len(vocabulary), np.random.default_rng([seed, int(n), number]))
+            for row, one, n in zip(rows, kinds, numbers, strict=True)
         ]
         offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
         tokens = np.concatenate([np.empty(0, np.int32), *rows]).astype(np.int32)
         sides[name] = dataclasses.replace(side, tokens=tokens, offsets=offsets)
     return dataclasses.replace(bitext, **sides)
+
+
+def _kinds(text, seed, numbers):
+    """Return how each sentence pair is corrupted."""
+    shares = noise_shares(text)
+    kinds, bounds = list(shares), np.cumsum(list(shares.values()))[:-1]
+    if len(kinds) == 1:
+        return kinds * len(numbers)
+    drawn = (np.random.default_rng([seed, int(n), 2]).random() for n in numbers)
+    return [kinds[int(np.searchsorted(bounds, x, side="right"))] for x in drawn]
 
 
 def _corrupt(row, kind, words, rng):

@@ -1,6 +1,6 @@
 """Searching the best alignments of many sentence pairs."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +12,8 @@ from aligntools.aligning.contrastive.candidates import CandidateLinks
 from aligntools.formats.pharaoh import Links
 from aligntools.ground.ranges import Range, amounts, counts
 
+#: Most links of a word where every cell may be linked.
+MOST_LINKS = 100
 CONSTRAINTS = {"none": kb.NONE, "itg": kb.ITG, "block-itg": kb.BLOCK_ITG}
 
 
@@ -31,6 +33,8 @@ class SearchSettings:
         Most links of a source and of a target word.
     slack : float
         By how much a link may lower the score and still be extended; the paper's 0, infinity to try all.
+    candidates : str
+        One of `settings.CANDIDATES`: which cells may be linked. The search itself takes those that it is given.
     """
 
     beam: int = 1
@@ -39,11 +43,17 @@ class SearchSettings:
     source_limit: int = 10
     target_limit: int = 10
     slack: float = 0.0
+    candidates: str = "base"
 
     RANGES: ClassVar[dict[str, Range]] = {
         "beam": counts(1, 1000), "n_best": counts(1, 1000), "source_limit": counts(1, 100),
         "target_limit": counts(1, 100), "slack": amounts(),
     }  # fmt: skip
+
+    def among(self, candidates: str) -> "SearchSettings":
+        """Return the same search among other cells, with the limit of a word's links that goes with them."""
+        limit = MOST_LINKS if candidates == "all" else GREEDY.source_limit
+        return replace(self, candidates=candidates, source_limit=limit, target_limit=limit)
 
 
 GREEDY = SearchSettings()

@@ -1,26 +1,63 @@
 """What can be chosen about learning the contrastive model's weights, with its defaults."""
 
+import contextlib
+import math
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import PROBABILITY, SEED, Range, amounts, check, counts
+from aligntools.ground.ranges import MUCH, PROBABILITY, SEED, Range, amounts, check, counts, shown
 
 Start: TypeAlias = Literal["languages", "paper"]
-Noise: TypeAlias = Literal["shuffle", "delete", "insert", "replace"]
 Density: TypeAlias = Literal["base", "expected", "learned"]
 Constraint: TypeAlias = Literal["none", "itg", "block-itg"]
 Method: TypeAlias = Literal["risk", "mert"]
+Optimizer: TypeAlias = Literal["sphere", "sgd"]
+Candidates: TypeAlias = Literal["base", "all"]
 
 #: Ways to make a corrupted copy of a sentence pair: exchange all words, leave one out, add one, replace one.
-NOISE: tuple[Noise, ...] = ("shuffle", "delete", "insert", "replace")
+NOISE: tuple[str, ...] = ("shuffle", "delete", "insert", "replace")
+#: What one kind of noise may count for beside others.
+SHARE = Range(0, MUCH, above=True)
 STARTS: tuple[Start, ...] = ("languages", "paper")
 DENSITIES: tuple[Density, ...] = ("base", "expected", "learned")
 CONSTRAINTS: tuple[Constraint, ...] = ("none", "itg", "block-itg")
 METHODS: tuple[Method, ...] = ("risk", "mert")
+#: Steps that return to weights of the start's size; and the paper's plain stochastic gradient descent.
+OPTIMIZERS: tuple[Optimizer, ...] = ("sphere", "sgd")
+#: Cells that may be linked: those to which the base model gives some posterior, or all.
+CANDIDATES: tuple[Candidates, ...] = ("base", "all")
 #: Size of the first steps, and share of the start in what is learned: from each start.
 RATES = {"languages": 0.0001, "paper": 0.05}
 PULLS = {"languages": 0.5, "paper": 0.0}
+#: The same with plain descent, as the authors' program has them, and what is added to a step's number.
+SGD_RATE, SGD_PULL, SGD_DELAY = 1.0, 0.0, 1.0
+
+
+def noise_shares(text: str) -> dict[str, float]:
+    """Return the share of each kind of noise, 1 in all, that a choice such as ``shuffle:2,delete`` means.
+
+    Raises
+    ------
+    UsageProblem
+        For a kind that does not exist or comes twice, and for a share that is no number above 0.
+    """
+    shares: dict[str, float] = {}
+    for part in text.split(","):
+        kind, colon, number = (x.strip() for x in part.partition(":"))
+        if kind not in NOISE:
+            known = f"{', '.join(NOISE)}, or several with their shares, such as shuffle:2,delete:1"
+            raise UsageProblem(f"noise is one of {known}, not {shown(kind)}")
+        if kind in shares:
+            raise UsageProblem(f"noise has {kind} twice")
+        value: object = number
+        if colon:
+            with contextlib.suppress(ValueError):
+                value = float(number)
+            SHARE.check(f"the share of {kind} in noise", value)
+        shares[kind] = float(number) if colon else 1.0
+    total = math.fsum(shares.values())
+    return {kind: share / total for kind, share in shares.items()}
 
 
 @dataclass(frozen=True)
@@ -36,9 +73,14 @@ class ContrastiveSettings:
     sentences : int
         Pairs to learn from, chosen at random.
     noise : str
-        How the corrupted copies (negative examples) are made.
+        How the corrupted copies (negative examples) are made: one of NOISE, or several with the share of pairs that
+        are corrupted so: ``shuffle:2,delete:1``.
     n_best : int
         Alignments of a pair that stand for all in learning.
+    learning_beam : int
+        Beam width of the search for these.
+    optimizer : str
+        How steps are taken: on the ``sphere`` of the start's size, or plainly (``sgd``).
     passes : int
         Most passes over the pairs; 0 keeps the start.
     rate, pull : float or None
@@ -50,6 +92,8 @@ class ContrastiveSettings:
     constraint : str
         Alignments that are allowed: all, or those that an inversion transduction grammar can build, of words or of
         blocks.
+    candidates : str
+        Cells that may be linked: those to which the ``base`` model gives some posterior, or ``all``.
     method : str
         With gold links: minimum risk, or minimum error rate training.
     folds : int
@@ -60,20 +104,24 @@ class ContrastiveSettings:
     features: str = "all"
     start: Start | None = None
     sentences: int = 500
-    noise: Noise = "shuffle"
+    noise: str = "shuffle"
     n_best: int = 5
+    learning_beam: int = 3
+    optimizer: Optimizer = "sphere"
     passes: int = 5
     rate: float | None = None
     pull: float | None = None
     density: Density | None = None
     beam: int = 1
     constraint: Constraint = "none"
+    candidates: Candidates = "base"
     method: Method = "risk"
     folds: int = 5
     seed: int = 1
 
     RANGES: ClassVar[dict[str, Range]] = {
-        "sentences": counts(), "n_best": counts(1, 1000), "passes": counts(), "rate": amounts(0, 1000),
+        "sentences": counts(), "n_best": counts(1, 1000), "learning_beam": counts(1, 1000), "passes": counts(),
+        "rate": amounts(0, 1000),
         "pull": PROBABILITY, "beam": counts(1, 1000), "folds": counts(), "seed": SEED,
     }  # fmt: skip
 
@@ -86,12 +134,13 @@ class ContrastiveSettings:
             When one of them does not exist or is outside its range.
         """
         choices = {
-            "start": (None, *STARTS), "noise": NOISE, "density": (None, *DENSITIES), "constraint": CONSTRAINTS,
-            "method": METHODS,
+            "start": (None, *STARTS), "density": (None, *DENSITIES), "constraint": CONSTRAINTS, "method": METHODS,
+            "optimizer": OPTIMIZERS, "candidates": CANDIDATES,
         }  # fmt: skip
         for name, known in choices.items():
             if getattr(self, name) not in known:
                 raise UsageProblem(f"{name} is one of {', '.join(map(str, known))}, not {getattr(self, name)}")
+        noise_shares(self.noise)
         check(self)
         return self
 

@@ -14,7 +14,7 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder, concaten
 from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
 from aligntools.aligning.contrastive.search import SearchSettings, search
-from aligntools.aligning.contrastive.settings import PULLS, RATES, ContrastiveSettings
+from aligntools.aligning.contrastive.settings import PULLS, RATES, SGD_DELAY, SGD_PULL, SGD_RATE, ContrastiveSettings
 from aligntools.aligning.contrastive.weights import Weights
 from aligntools.aligning.settings import DIRECTIONS
 from aligntools.formats.goldlinks import Gold
@@ -34,7 +34,7 @@ class LearningPlan:
     sentences : int
         Pairs drawn at random.
     noise : str
-        One of `settings.NOISE`.
+        As `settings.noise_shares` takes it.
     density : str
         How many links there shall be: as many as the base model decides on, as many as it expects, or what comes
         of the learned weights.
@@ -108,6 +108,8 @@ def learn_weights(finder: CandidateFinder, bitexts: list, plan: LearningPlan, re
         "from": "noise", "noise": plan.noise, "pairs": len(observed), "seed": plan.learning.seed,
         "density": plan.density,
     }  # fmt: skip
+    if plan.learning.optimizer != LearningSettings.optimizer:
+        about["optimizer"] = plan.learning.optimizer
     return Weights(values, active, plan.search, about)
 
 
@@ -207,15 +209,18 @@ def learning_plan(features, paper_start=False, **others):
 def plan_of(settings: ContrastiveSettings, threshold=0.4):
     """Return the `LearningPlan` that settings mean; ``threshold`` is the base model's, for its own decision."""
     paper = settings.begins == "paper"
+    plain = settings.optimizer == "sgd"
+    rate, pull = (SGD_RATE, SGD_PULL) if plain else (RATES[settings.begins], PULLS[settings.begins])
+    search = SearchSettings(beam=settings.beam, constraint=settings.constraint).among(settings.candidates)
     learning = LearningSettings(
-        n_best=settings.n_best, rate=RATES[settings.begins] if settings.rate is None else settings.rate,
-        pull=PULLS[settings.begins] if settings.pull is None else settings.pull, passes=settings.passes,
-        seed=settings.seed,
+        n_best=settings.n_best, beam=settings.learning_beam, rate=rate if settings.rate is None else settings.rate,
+        pull=pull if settings.pull is None else settings.pull, passes=settings.passes, seed=settings.seed,
+        optimizer=settings.optimizer, limit=search.source_limit,
+        delay=SGD_DELAY if plain else LearningSettings.delay,
     )  # fmt: skip
     return learning_plan(
         settings.features, paper, sentences=settings.sentences, noise=settings.noise, learning=learning,
-        density=settings.density or "base", threshold=threshold,
-        search=SearchSettings(beam=settings.beam, constraint=settings.constraint),
+        density=settings.density or "base", threshold=threshold, search=search,
     )  # fmt: skip
 
 

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field, fields
 import numpy as np
 
 from aligntools.aligning.contrastive.features import NAMES
-from aligntools.aligning.contrastive.search import CONSTRAINTS, SearchSettings
+from aligntools.aligning.contrastive.search import CONSTRAINTS, GREEDY, SearchSettings
+from aligntools.aligning.contrastive.settings import CANDIDATES
 from aligntools.formats import files
 from aligntools.formats.json_text import in_words, is_number, parse_json
 from aligntools.ground.errors import DataError
@@ -50,7 +51,8 @@ class Weights:
 
     def save(self, path) -> None:
         """Write the file; it appears whole or not at all."""
-        search = {k: v for k, v in asdict(self.search).items() if v != math.inf}
+        left_out = ("slack", math.inf), ("candidates", GREEDY.candidates)  # files of before had no candidates
+        search = {k: v for k, v in asdict(self.search).items() if (k, v) not in left_out}
         text = {
             "format": FORMAT,
             "version": VERSION,
@@ -109,8 +111,8 @@ def _search_settings(path, given):
     if not isinstance(given, dict) or set(given) - set(known):
         raise DataError(path, None, f"'search' has {', '.join(known)}, and nothing else")
     for name, value in given.items():
-        known_kind = isinstance(value, str) and value in CONSTRAINTS
-        if not (known_kind if name == "constraint" else value in SearchSettings.RANGES[name]):
-            due = f"one of {', '.join(CONSTRAINTS)}" if name == "constraint" else SearchSettings.RANGES[name]
+        choices = {"constraint": tuple(CONSTRAINTS), "candidates": CANDIDATES}.get(name)
+        if not (value in choices if choices else value in SearchSettings.RANGES[name]):
+            due = f"one of {', '.join(choices)}" if choices else SearchSettings.RANGES[name]
             raise DataError(path, None, f"'{name}' is {in_words(value)} in 'search'; {due} was expected")
     return SearchSettings(**given)

@@ -9,15 +9,17 @@ import pytest
 
 from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.aligning.contrastive.candidates import CandidateFinder, concatenate
+from aligntools.aligning.contrastive.candidates import EVERY_CELL, CandidateFinder, concatenate
 from aligntools.aligning.contrastive.noise import pick
+from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.fertility import Fertility
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training.stages import train
 from aligntools.formats.bitext import stream_bitext
 from aligntools.ground.parallel import Pool
-from tests.naive_contrastive import NAMES
+from tests.aligning.contrastive.making import LOCAL, random_weights
+from tests.naive_contrastive import NAMES, Pair
 
 
 @pytest.fixture(scope="module", params=["fertility", "hmm"])
@@ -157,6 +159,39 @@ def test_words_probabilities(model, sample_bitext):
         if uses:
             found = candidates.local[c, [kf.FORWARD_USE, kf.REVERSE_USE]]
             np.testing.assert_allclose(found, np.mean(uses, axis=0), atol=1e-3)
+
+
+def test_the_full_space_is_every_alignment(model, sample_bitext):
+    """Every cell may be linked; with all that is tried extended, the lists are those of enumeration."""
+    lengths = np.stack([sample_bitext.source.lengths(), sample_bitext.target.lengths()])
+    short = np.flatnonzero((lengths.prod(0) <= 9) & (lengths.prod(0) > 3))[:4]
+    text = pick(sample_bitext, short)
+    with Pool(1) as pool:
+        some = CandidateFinder(model, pool).find_all(text)
+        candidates = CandidateFinder(model, pool, **EVERY_CELL).find_all(text)
+    assert len(short)
+    np.testing.assert_array_equal(np.diff(candidates.starts), lengths[:, short].prod(0))
+    assert len(some.rows) < len(candidates.rows)
+    for c in range(len(some.rows)):  # what a cell is worth does not depend on which others may be linked
+        k = int(np.searchsorted(some.starts, c, side="right")) - 1
+        at = candidates.starts[k] + some.rows[c] * lengths[1, short[k]] + some.columns[c]
+        np.testing.assert_array_equal(some.local[c], candidates.local[at])
+    weights, named = random_weights(np.random.default_rng(3), 0.3)
+    space = SearchSettings(beam=512, n_best=512, slack=math.inf).among("all")
+    best = search(candidates, weights, np.ones(len(NAMES), bool), space)
+    for k in range(len(short)):
+        pair = as_naive(candidates.part(k, k + 1))
+        expected = pair.best(named, 512)
+        assert best.scores[k, : best.sizes[k]].tolist() == pytest.approx([s for s, _ in expected], abs=1e-3)
+        assert frozenset(best.links().tolists()[k]) == expected[0][1]
+
+
+def as_naive(e):
+    """Return candidates of one pair as the slow version has them."""
+    cells = list(zip(e.rows.tolist(), e.columns.tolist(), strict=True))
+    values = {n: dict(zip(cells, e.local[:, NAMES.index(n)].tolist(), strict=True)) for n in LOCAL}
+    words = [x[:, column].tolist() for column in (kf.NULL_COST, kf.LINKED_ODDS) for x in (e.s_words, e.t_words)]
+    return Pair(len(e.s_words), len(e.t_words), values, *words, cells)
 
 
 def test_chunks_and_threads_do_not_show(model, sample_bitext):

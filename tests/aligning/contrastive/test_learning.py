@@ -15,7 +15,7 @@ from aligntools.aligning.contrastive.learning import (
     objective,
 )
 from aligntools.aligning.contrastive.search import SearchSettings, search
-from aligntools.aligning.contrastive.settings import NOISE
+from aligntools.aligning.contrastive.settings import NOISE, noise_shares
 from aligntools.formats.bitext import Bitext, Side, Skipped
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.parallel import Pool
@@ -65,6 +65,23 @@ def test_noise_corrupts_as_it_says(pairs, kind, seed):
     before, after = (list(zip(rows(b.source), rows(b.target), strict=True)) for b in (observed, corrupted))
     same = [x == y for x, y in zip(before, after, strict=True)]
     assert changed == [not s for s in same]
+
+
+def test_mixed_noise_is_of_each_kind_as_often_as_asked_for():
+    observed = bitext([([1, 2, 3, 4, 5, 6, 7], [7, 6, 5, 4, 3, 2, 1])] * 600)
+    single = {kind: noise.noisy(observed, kind, 3) for kind in NOISE}
+    mixed = noise.noisy(observed, "delete:1,shuffle:3", 3)
+    count = dict.fromkeys(NOISE, 0)
+    for k, pair in enumerate(zip(rows(mixed.source), rows(mixed.target), strict=True)):
+        of = [kind for kind in NOISE if pair == (rows(single[kind].source)[k], rows(single[kind].target)[k])]
+        assert len(of) == 1, "each pair is corrupted as that kind alone would"
+        count[of[0]] += 1
+    assert count["insert"] == count["replace"] == 0
+    assert 0.2 < count["delete"] / 600 < 0.3
+    part = noise.noisy(noise.pick(observed, np.array([5, 3])), "delete:1,shuffle:3", 3, np.array([5, 3]))
+    assert rows(part.source) == [rows(mixed.source)[k] for k in (5, 3)]
+    for text, shares in (("insert", {"insert": 1}), ("delete:1, shuffle:3", {"delete": 0.25, "shuffle": 0.75})):
+        assert noise_shares(text) == shares
 
 
 def test_one_word_cannot_be_shuffled():
@@ -133,6 +150,48 @@ def test_learning_raises_the_objective_and_keeps_the_size(scaled):
     np.testing.assert_array_equal(learned, again)
     other = learn(observed, corrupted, weights, ALL, LearningSettings(pull=0.0, passes=1, seed=3))
     assert not np.array_equal(learned, other)
+
+
+def test_plain_descent_takes_the_steps_of_the_paper():
+    """Against steps along gradients by enumeration, as equations 9 to 16 have them; then scaled to a sum of 1."""
+    rng = np.random.default_rng(7)
+    sides = [[random_pair(rng, 2, 2), random_pair(rng, 3, 2), random_pair(rng, 2, 3)] for _ in range(2)]
+    weights, named = random_weights(rng, 0.3)
+    made = [candidates_of(pairs) for pairs in sides]
+    settings = LearningSettings(
+        n_best=64, beam=64, rate=0.5, delay=1.0, pull=0.0, passes=2, optimizer="sgd", seed=4, limit=9
+    )
+    slow, order, t = weights.copy(), np.random.default_rng(4), 0
+    for _ in range(2):
+        for k in order.permutation(3):
+            named = dict(zip(named, slow.tolist(), strict=True))
+            expected = [np.array(list(pairs[k].expectations(named)[1].values())) for pairs in sides]
+            slow = slow + 0.5 / (t + 1) * (expected[0] - expected[1])
+            t += 1
+
+    class Exact(LearningSettings):
+        lists = SearchSettings(beam=64, n_best=64, slack=np.inf)
+
+    found = learn(*made, weights, ALL, Exact(**vars(settings)))
+    np.testing.assert_allclose(found, slow / np.abs(slow).sum(), atol=1e-6)
+    half = learn(*made, weights, ALL, Exact(**vars(settings) | {"pull": 0.5}))
+    np.testing.assert_allclose(half, found / 2 + weights / np.abs(weights).sum() / 2, atol=1e-9)
+
+
+def test_plain_descent_ends_when_it_stands_still():
+    _, _, observed = some(1)
+    rng, _, corrupted = some(2)
+    weights, _ = random_weights(rng, 0.3)
+    told = []
+    settings = LearningSettings(pull=0.0, passes=50, rate=0.1, delay=1.0, optimizer="sgd")
+    learned = learn(observed, corrupted, weights, ALL, settings, report=told.append)
+    assert 1 < len(told) < 51
+    assert told[-1]["objective"] > told[0]["objective"]
+    assert np.abs(learned).sum() == pytest.approx(1)
+    np.testing.assert_array_equal(learn(observed, corrupted, weights, ALL, settings, Pool(2)), learned)
+    none = LearningSettings(optimizer="sgd", passes=0)
+    np.testing.assert_array_equal(learn(observed, corrupted, weights, ALL, none), weights)
+    np.testing.assert_array_equal(learn(candidates_of([]), candidates_of([]), weights, ALL, settings), weights)
 
 
 def test_learning_with_lists_of_one_does_not_run_off():
