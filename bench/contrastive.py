@@ -15,11 +15,13 @@ from bench.contrastive_study import Study, base_hash
 from bench.quality import Figures, evaluate
 
 WAYS = ("forward", "reverse", "intersect", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and", "joint")
+#: The same gold pairs under each of these.
+FOLDS = {"joint": "base (`align`)", "start": "nothing learned: the start", "supervised": "supervised, 5 folds"}
 #: Gold pairs of each set that supervised weights are learned from and judged on, in five folds.
 SUPERVISED = 150
 COLUMNS = {
-    "best": "base, its best symmetrization", "joint": "base (`align`)", "ours": "contrastive",
-    "supervised": "supervised, 5 folds", "shipped": "shipped start (has seen this gold)",
+    "best": "base, its best symmetrization", "joint": "base (`align`)", "start": "nothing learned: the start",
+    "ours": "contrastive", "shipped": "shipped start (has seen this gold)",
 }  # fmt: skip
 
 
@@ -75,7 +77,7 @@ def run(o):
     if not o.data:
         raise SystemExit("contrastive needs gold links: --data DIR")
     names = o.sets.split(",") if o.sets else texts.gold_sets(o.data)
-    work, rows = Work(o), {}
+    work, rows, folds = Work(o), {}, {}
     with Pool(o.threads) as pool:
         sets = {name: work.gold_set(Study(o, name, pool)) for name in names}
         if o.ship:
@@ -92,8 +94,8 @@ def run(o):
 
                 rows[name] = dict(work.figures(name, "plain", plain))
                 if name in o.supervised.split(","):
-                    rows[name] |= work.figures(name, "supervised", supervised)
-    return "Contrastive alignment", _body(o, names, rows)
+                    folds[name] = work.figures(name, "folds", supervised)
+    return "Contrastive alignment", _body(o, names, rows, folds)
 
 
 def _ship(sets, pool):
@@ -124,6 +126,8 @@ def _measure(study, trees, start):
     ours, theirs = (CandidateFinder(study.model, study.pool, t) for t in (trees, shipped()))
     learned = replace(plan.learning, rate=1e-4)
     held = replace(plan, start=start, learning=learned)
+    alone = replace(held, learning=replace(learned, passes=0))
+    found["start"] = _aer(study, ours, tasks.learn_weights(ours, [study.bitext], alone))
     found["ours"] = _aer(study, ours, tasks.learn_weights(ours, [study.bitext], held))
     shipped_plan = replace(plan, learning=learned)
     found["shipped"] = _aer(study, theirs, tasks.learn_weights(theirs, [study.bitext], shipped_plan))
@@ -131,7 +135,10 @@ def _measure(study, trees, start):
 
 
 def _supervised(study, trees, start):
-    """Return the cross-validated AER of weights learned from gold, in percent."""
+    """Return AER in percent of weights learned from gold, cross-validated, and of what they are held against.
+
+    All are of the same pairs, their counts summed.
+    """
     from dataclasses import replace
 
     import numpy as np
@@ -139,15 +146,20 @@ def _supervised(study, trees, start):
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.noise import pick
+    from aligntools.formats.pharaoh import concatenate
+    from aligntools.metrics.aer import Aer
 
     measuring.note(f"{study.name}: supervised")
     n = min(SUPERVISED, study.text.n_gold)
     gold = replace(study.gold, sure=study.gold.sure[:n], possible=study.gold.possible[:n])
     plan = replace(tasks.learning_plan("all"), threshold=study.threshold, start=start)
     part = pick(study.gold_text, np.arange(n))
-    found = tasks.learn_from_gold(CandidateFinder(study.model, study.pool, trees), part, gold, plan)
-    joint = evaluate(study.base()["joint"], study.text)[0]
-    return {"supervised": joint * found.validated / found.base}  # as if on all of the set
+    finder = CandidateFinder(study.model, study.pool, trees)
+    found = tasks.learn_from_gold(finder, part, gold, plan)
+    alone = tasks.learn_weights(finder, [study.bitext], replace(plan, learning=replace(plan.learning, passes=0)))
+    links = concatenate(list(tasks.align(finder, part, alone, study.pool)))
+    start = Aer().score(gold, links).aer
+    return {"gold": n, "joint": 100 * found.base, "start": 100 * start, "supervised": 100 * found.validated}
 
 
 def _base(study):
@@ -170,7 +182,7 @@ def _aer(study, finder, weights):
     return 100 * Aer().score(study.gold, links).aer
 
 
-def _body(o, names, rows):
+def _body(o, names, rows, folds):
     theirs = Figures(o.work / "peers.tsv")
     for path in o.peer_results:
         theirs.read(path)
@@ -189,10 +201,8 @@ def _body(o, names, rows):
         lines.append([*line, f"{r['ours'] / r['best']:.3f}", f"{r['ours'] / peer[0]:.3f}" if peer else ""])
     compared = [n for n in names if peers[n]]
     summary = []
-    for column in ("best", "joint", "ours", "supervised"):
-        known = [n for n in names if column in rows[n]]
-        if not known:
-            continue
+    for column in ("best", "joint", "start", "ours"):
+        known = names
         line = [COLUMNS[column], f"{statistics.mean(rows[n][column] for n in known):.2f}"]
         line.append(f"{statistics.mean(rows[n][column] / rows[n]['best'] for n in known):.3f}")
         line.append(f"{sum(rows[n][column] < rows[n]['best'] for n in known)} of {len(known)}")
@@ -206,11 +216,24 @@ def _body(o, names, rows):
         "AER in percent, lower-cased text, base models trained on the gold sentences and the training text that goes"
         " with them. The bests are over directions and symmetrizations, chosen on the gold links. The contrastive"
         " model's start (link trees and weights) is learned only from the gold links of other languages:"
-        f" {starting.FOLDS} groups of languages, each judged by what the other groups taught. The start that comes"
+        f" {starting.FOLDS} groups of languages, each judged by what the other groups taught; *nothing learned* is that"
+        " start alone, with as many links as the base decides on. The start that comes"
         " with the program was learned from all of them, so its column says nothing about new text."
-        f" Supervised: from the same start, weights from four fifths of (at most {SUPERVISED}) gold pairs, judged on"
-        " the rest; not measured on all sets."
     )
-    return "\n\n".join(
-        [text, report.table(header, lines), report.table(columns, summary), report.circumstances(o.threads)]
+    parts = [text, report.table(header, lines), report.table(columns, summary), *_folds(folds)]
+    return "\n\n".join([*parts, report.circumstances(o.threads)])
+
+
+def _folds(folds):
+    if not folds:
+        return []
+    text = (
+        f"Learned from gold links: the first {SUPERVISED} gold pairs at most, in five parts; each part is judged by"
+        " weights that the other four taught, from the same start. All columns are AER over exactly these pairs."
     )
+    rows = [[f"{n}, {f['gold']}", *(f"{f[c]:.2f}" for c in FOLDS), f"{f['supervised'] / f['joint']:.3f}"]
+            for n, f in folds.items()]  # fmt: skip
+    means = [statistics.mean(f[c] for f in folds.values()) for c in FOLDS]
+    ratio = statistics.mean(f["supervised"] / f["joint"] for f in folds.values())
+    rows.append(["mean", *(f"{m:.2f}" for m in means), f"{ratio:.3f}"])
+    return [text, report.table(["gold set, pairs", *FOLDS.values(), "supervised / base"], rows)]

@@ -312,7 +312,7 @@ class Study:
     def table4(self):
         """Return AER by group of features."""
         learned = {features: Variant(features=features) for features in ("local", "paper")}
-        return self.table(learned | {f"{n}, {UNLEARNED}": replace(v, n_best=0) for n, v in learned.items()})
+        return self.table(learned | {f"{n}, {UNLEARNED}": v._replace(n_best=0) for n, v in learned.items()})
 
     def search(self):
         """Return AER of the paper's search and learning, one thing after the other taken from it."""
