@@ -383,10 +383,10 @@ def _spread(runs, column):
 def _aer_table(part, title, found, first):
     variants = next(iter(found.values()))
     rows = [
-        [v, PAPER.get(part, {}).get(v, ""), *(_spread(f[v], column) for f in found.values() for column in (0, 1))]
+        [v, *([PAPER[part].get(v, "")] if part in PAPER else []), *(_spread(f[v], column) for f in found.values() for column in (0, 1))]
         for v in variants
     ]
-    header = [first, "paper: fr, zh", *(f"{name}{x}" for name in found for x in ("", ", learned count"))]
+    header = [first, *(["paper: fr, zh"] if part in PAPER else []), *(f"{name}{x}" for name in found for x in ("", ", learned count"))]
     text = [f"### {title}", report.table(header, rows)]
     if part == "table4":
         cuts = []
