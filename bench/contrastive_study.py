@@ -382,11 +382,12 @@ def _spread(runs, column):
 
 def _aer_table(part, title, found, first):
     variants = next(iter(found.values()))
-    rows = [
-        [v, *([PAPER[part].get(v, "")] if part in PAPER else []), *(_spread(f[v], column) for f in found.values() for column in (0, 1))]
-        for v in variants
-    ]
-    header = [first, *(["paper: fr, zh"] if part in PAPER else []), *(f"{name}{x}" for name in found for x in ("", ", learned count"))]
+    rows = [[v, *(_spread(f[v], column) for f in found.values() for column in (0, 1))] for v in variants]
+    header = [first, *(f"{name}{x}" for name in found for x in ("", ", learned count"))]
+    if part in PAPER:
+        header.insert(1, "paper: fr, zh")
+        for row in rows:
+            row.insert(1, PAPER[part].get(row[0], ""))
     text = [f"### {title}", report.table(header, rows)]
     if part == "table4":
         cuts = []

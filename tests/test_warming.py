@@ -37,8 +37,9 @@ mre-align -i S/de-en.txt --model-type ibm2 --positions table --mre-positions --m
 mre-align -i S/de-en.txt --model-type ibm2 --estimator em --mre-null --mre-iterations 2 > mre.3
 contrastive-align -i S/de-en.txt --save-model c.atm --save-weights c.json > c
 contrastive-align -m c.atm -w c.json -i S/de-en.txt --beam 4 > c.2
-contrastive-align -m a.atm -i S/de-en.txt --features paper --start paper --sentences 60 --constraint block-itg --candidates all --optimizer sgd --passes 1 --noise shuffle,delete:2 --learning-beam 5 > c.3
+contrastive-align -m a.atm -i S/de-en.txt --features paper --start paper --sentences 60 --constraint block-itg > c.3
 contrastive-align -m a.atm -i S/de-en.txt --gold S/de-en.wa --folds 2 --save-weights gold.json > c.4
+contrastive-align -m a.atm -i S/de-en.txt --sentences 9 --passes 1 --optimizer sgd --candidates all > c.5
 filter -i S/de-en.txt --save-model filter.atm --rejected rejected > kept
 filter -m filter.atm -i S/de-en.txt --all > kept.2
 align -i S/de-en.txt --fast --save-priors priors > priored
