@@ -7,7 +7,7 @@ import random
 import statistics
 from pathlib import Path
 
-from bench import measuring, report
+from bench import code, measuring, report
 
 #: Treebank to draw from, treebank to score on, plain text.
 SETS = {
@@ -62,7 +62,7 @@ def _classes(o, chosen):
     with gzip.open(o.data / SETS[chosen][2], "rt", encoding="utf-8") as file:
         some = (line.rstrip("\n") for line in file if len(line.split()) in LENGTHS)
         text = list(itertools.islice(some, 0, 3 * o.plain, 3)) if chosen == "en" else list(some)[: o.plain]
-    path = o.work / f"classes-{report.code_hash('tagging')}-{chosen}-{o.plain}-{o.states}.paths"
+    path = o.work / f"classes-{code.of(_classes)}-{chosen}-{o.plain}-{o.states}.paths"
     if not path.exists():
         measuring.note(f"{chosen}: classes of {len(text)} sentences")
         tagger = at.induce_tags(text, states=o.states, iterations=60, threads=o.threads)
@@ -72,8 +72,7 @@ def _classes(o, chosen):
 
 def _measured(o, chosen, size, draw, classes):
     """Return the figures of one draw of sentences, with classes and without; what is known is not made again."""
-    code = report.code_hash()
-    kept = o.work / f"classes-{code}-{chosen}-{size}-{draw}-{o.plain}-{o.states}.json"
+    kept = o.work / f"classes-{code.of(_classes, _measured)}-{chosen}-{size}-{draw}-{o.plain}-{o.states}.json"
     if not kept.exists():
         with gzip.open(o.treebanks / SETS[chosen][0], "rt", encoding="utf-8") as file:
             sentences = file.read().strip().split("\n\n")

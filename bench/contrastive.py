@@ -9,8 +9,8 @@ import pickle
 import statistics
 from pathlib import Path
 
+from bench import code, measuring, report, texts
 from bench import contrastive_start as starting
-from bench import measuring, report, texts
 from bench.contrastive_study import Study, base_hash
 from bench.quality import Figures, evaluate
 
@@ -37,7 +37,7 @@ class Work:
     """What is kept between runs, by the code it came of."""
 
     def __init__(self, o):
-        self.o, self.code = o, f"{base_hash()}{report.code_hash('aligning/contrastive')}"
+        self.o, self.code = o, f"{base_hash()}{code.of(Work, _measure, _supervised)}"
         self.path = o.work / "contrastive.json"
         self.found = json.loads(self.path.read_text()) if self.path.exists() else {}
 

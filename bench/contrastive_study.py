@@ -4,19 +4,18 @@ Figures 2 to 4 and Table 1 are measured in ``contrastive_figures``, Tables 2 to 
 ``contrastive_systems``.
 """
 
-import hashlib
 import json
 import statistics
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from bench import code, measuring, report, texts
 from bench import contrastive_figures as figures
-from bench import measuring, report, texts
 from bench.quality import HEURISTIC, evaluate
 
 SETS = "en-fr.dev,en-zh.gold"
@@ -103,11 +102,7 @@ class Kept:
     """Figures kept in a file, by part, set and all that they depend on."""
 
     def __init__(self, o):
-        self.o, self.path, self.code = (
-            o,
-            o.work / "contrastive_study.json",
-            f"{base_hash()}{report.code_hash('aligning/contrastive')}",
-        )
+        self.o, self.path, self.code = o, o.work / "contrastive_study.json", code.of(_measure, Study)
         self.found = json.loads(self.path.read_text()) if self.path.exists() else {}
 
     def _key(self, part, name):
@@ -125,17 +120,9 @@ class Kept:
         temporary.replace(self.path)
 
 
-@cache
 def base_hash():
-    """Return what tells two states of the base model's code apart, so that other work does not train it anew.
-
-    Once a run: what is edited meanwhile does not change models in the middle of it.
-    """
-    digest = hashlib.sha256()
-    for folder in (".", "aligning", "formats"):
-        for path in sorted((report.ROOT / "aligntools" / folder).glob("*.py")):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:8]
+    """Return what tells two states of the base model's code apart, so that other work does not train it anew."""
+    return code.of(commands=("align", "symmetrize"))
 
 
 @dataclass

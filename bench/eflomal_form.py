@@ -5,7 +5,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import measuring, peers, report, texts
+from bench import code, measuring, peers, report, texts
 from bench.quality import evaluate
 
 GIVEN = "grow-diag-final-and"
@@ -18,7 +18,7 @@ def arguments(parser):
 def run(o):
     if not o.data or not o.eflomal:
         raise SystemExit("eflomal_form needs gold links and eflomal-align: --data DIR --eflomal PATH")
-    kept = o.work / f"eflomal-form-{report.code_hash('aligning')}.json"
+    kept = o.work / f"eflomal-form-{code.of(_measured, texts.text)}.json"
     found = json.loads(kept.read_text()) if kept.exists() else {}
     for name in texts.gold_sets(o.data):
         if name in found or (o.sets and name not in o.sets.split(",")):

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import measuring, report, texts
+from bench import code, measuring, report, texts
 
 SIZES = (20_000, 100_000, 0)  # 0: all of the text
 #: What is compared: both directions as they are recommended; on up to so many pairs also with less than that.
@@ -22,7 +22,7 @@ def arguments(parser):
 def run(o):
     if not o.data or not o.fast_align:
         raise SystemExit("fast_align_form needs text and fast_align: --data DIR --fast-align PATH")
-    kept = o.work / f"fast-align-form-{report.code_hash()}.json"
+    kept = o.work / f"fast-align-form-{code.of(_costs, _likeness, texts.text, texts.beginning)}.json"
     found = json.loads(kept.read_text()) if kept.exists() else {}
     whole = texts.text(o.data, o.set, o.work)
     measuring.run(measuring.aligntools("warmup", "-q"))

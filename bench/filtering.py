@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench import measuring, peers, report, texts
+from bench import code, measuring, peers, report, texts
 
 #: What the score and its default threshold were chosen on, and what nothing was chosen on.
 CHOSEN = ("en-de.train", "en-fr.train", "en-cs.train", "en-sv.train")
@@ -123,7 +123,8 @@ def rates(figures_of, kinds):
 def run(o):
     if not o.data:
         raise SystemExit("filtering needs text: --data DIR")
-    own, others = Kept(o.work / f"filtering-{report.code_hash()}.json"), Kept(o.work / "filtering-peers.json")
+    own = Kept(o.work / f"filtering-{code.of(noisy, ours, rates)}.json")
+    others = Kept(o.work / f"filtering-peers-{code.of(noisy, theirs, rates)}.json")
     rows, kept = [], []
     for name in o.sets.split(",") if o.sets else CHOSEN + HELD_OUT:
         source, target, kinds = noisy(o.data, name)

@@ -7,7 +7,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from bench import large_faults, large_jobs, large_maps, large_model, large_text, measuring, report, texts
+from bench import code, large_faults, large_jobs, large_maps, large_model, large_text, measuring, report, texts
 from bench.quality import evaluate
 from bench.watching import Watched, watched
 
@@ -72,20 +72,32 @@ def written(results):
     return {piece.split("\n", 1)[0]: f"### {piece.strip()}" for piece in body.split("\n### ")[1:]}
 
 
+#: What its figures come from, besides what the parts of the section ask of these.
+MEASURED = (
+    "bench.large.align", "bench.large.whole", "bench.large.align_digest", "bench.large._plan",
+    "bench.large._part_by_part", "bench.large.big", "bench.large_model.measure", "bench.large_faults.everything",
+    "bench.large_jobs._measured", "bench.large_jobs.JOBS", "bench.large_maps._job",
+)  # fmt: skip
+
+
 class Kept:
     """Figures kept in a file: what was measured of this state of the code is not measured again."""
 
     def __init__(self, path):
-        self._path = path
+        self._path, self._code = path, code.of(*MEASURED)
         self._rows = json.loads(path.read_text()) if path.exists() else {}
 
     def of(self, name, measure):
         """Return the figures of a name; measure them where they are not there."""
-        key = f"{name} {report.code_hash()}"
+        key = self.key(name)
         if key not in self._rows:
             measuring.note(name)
             self.put(key, measure())
         return self._rows[key]
+
+    def key(self, name):
+        """Return a name with the hash of the code."""
+        return f"{name} {self._code}"
 
     def get(self, key):
         """Return what was put there, or None."""
@@ -149,7 +161,7 @@ def shared(path, other):
 
 def whole(o, text):
     """Return a file of the links that a text has in memory; made once."""
-    path = o.work / "text" / f"{text.name}.{report.code_hash()}.links"
+    path = texts.folder(o.work) / f"{text.name}.{code.of(whole)}.links"
     if not path.exists():
         unfinished = path.with_suffix(".part")
         measuring.run(measuring.aligntools("align", "-q", "--threads", o.threads, "-i", text.joint, "-o", unfinished))

@@ -4,7 +4,7 @@ import dataclasses
 import tempfile
 from pathlib import Path
 
-from bench import large_faults, measuring, report
+from bench import code, large_faults, measuring, report
 from bench.translation import EXTRACTION, Systems
 from bench.watching import watched
 
@@ -29,8 +29,8 @@ def maps(o, kept):
     chosen, rows = o.jobs.split(","), []
     for job in JOBS:
         if job in chosen:
-            kept.put(f"maps {job}", _job(o, kept, job))
-        rows += kept.get(f"maps {job}") or []
+            kept.put(kept.key(f"maps {job}"), _job(o, kept, job))
+        rows += kept.get(kept.key(f"maps {job}")) or []
     return "\n\n".join(
         [
             "### Maps over a text",
@@ -96,7 +96,7 @@ def _pairs(systems):
 
 
 def _model(systems):
-    path = systems.folder / f"maps.{report.code_hash('aligning')}.atm"
+    path = systems.folder / f"maps.{code.of(_model, _contrastive_align)}.atm"
     if not path.exists():
         measuring.run(measuring.aligntools("align", "-q", "--fast", *_pairs(systems), "--save-model", path))
     return path

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench import measuring, report, texts
+from bench import code, measuring, report, texts
 
 #: Share of words dropped, replaced and swapped.
 RATES = (0.01, 0.005, 0.01)
@@ -73,9 +73,9 @@ def base_text(data, name, work, first=None):
 
 def make(base, n_pairs, work, seed=1, path=None) -> Made:
     """Write a text of so many pairs, where it is not there already; memory does not depend on how many."""
-    path = path or work / "text" / f"{base.name}.made-{n_pairs}-{seed}.joint.zst"
+    path = path or texts.folder(work) / f"{base.name}.made-{n_pairs}-{seed}.joint.zst"
     facts = path.with_name(path.name + ".json")
-    key = [base.name, base.n_pairs, n_pairs, seed, list(RATES)]
+    key = [base.name, base.n_pairs, n_pairs, seed, code.of(_write)]
     if path.exists() and facts.exists():
         known = json.loads(facts.read_text())
         if known.pop("key") == key:

@@ -5,7 +5,7 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from bench import measuring, report, texts
+from bench import code, measuring, report, texts
 from bench.quality import HEURISTIC, Figures, evaluate
 
 #: Starts, with the flags of ``align`` that make them.
@@ -39,7 +39,7 @@ def run(o):
     if not o.data:
         raise SystemExit("mre needs gold links: --data DIR")
     names = o.sets.split(",") if o.sets else texts.gold_sets(o.data)
-    kept, code = Figures(o.work / "mre.tsv"), f"aligntools {report.code_hash()}"
+    kept, own = Figures(o.work / "mre.tsv"), f"aligntools {code.of(_measure, texts.text, texts.beginning)}"
     found, sizes = {}, {}
     for name in names:
         text = texts.text(o.data, name, o.work)
@@ -47,10 +47,10 @@ def run(o):
             part = texts.beginning(text, max(o.pairs, text.n_gold), o.work)
             text = dataclasses.replace(part, gold=text.gold, n_gold=text.n_gold)
         key = f"{name} {text.n_pairs}"
-        if (key, code) not in kept.rows:
+        if (key, own) not in kept.rows:
             measuring.note(f"{name}: {text.n_pairs} pairs")
-            kept.add(key, code, list(_measure(o, text)))
-        found[name] = {row: figures[0] for row, figures in kept.rows[key, code].items()}
+            kept.add(key, own, list(_measure(o, text)))
+        found[name] = {row: figures[0] for row, figures in kept.rows[key, own].items()}
         sizes[name] = text.n_pairs
     return "Maximum reconstruction", _body(o, found, sizes)
 

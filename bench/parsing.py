@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench import measuring, report
+from bench import code, measuring, report
 
 #: Sets of templates, the full one first.
 ABLATIONS = ("full", "prefixes", "delexicalized")
@@ -106,7 +106,7 @@ def _quality(o, train, test, pool):
         parser.save(o.work / f"{stem}.{name}.parser")
         return [f"{np.count_nonzero(parser.weights):,}", _uas(parser, test, pool), f"{_peak():,.0f}"]
 
-    stem = f"parsing.{o.sentences}.{o.iterations}.{ParserSettings.l2:g}"
+    stem = f"parsing.{code.of(_quality)}.{o.sentences}.{o.iterations}.{ParserSettings.l2:g}"
     rows = [[name, *_kept(o, f"{stem} {name}", lambda name=name: learned(name))] for name in ABLATIONS]
     return [row[:3] for row in rows], ParserModel.load(o.work / f"{stem}.full.parser"), rows[0][3]
 
@@ -174,7 +174,7 @@ def _learned(o, file, sentences, templates, l2, pool, **space):
 
 def _kept(o, key, work):
     """Return what was measured before, or measure and keep it."""
-    path = o.work / "parsing.json"
+    path = o.work / f"parsing-{code.of(_quality, _learned, _read)}.json"
     found = json.loads(path.read_text()) if path.exists() else {}
     if key not in found:
         found[key] = work()

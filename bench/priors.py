@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench import measuring, peers, quality, report, texts
+from bench import code, measuring, peers, quality, report, texts
 
 #: Gold sets with training text of their own kind or near it. The weights of priors were chosen on the first.
 CHOSEN_ON = ("en-cs.gold", "en-sv.gold", "en-zh.gold")
@@ -90,7 +90,7 @@ def _cut_texts(o, name):
     step = len(rest) // SMALL
     some = rest[::step][:SMALL]
     large = [pair for k, pair in enumerate(rest) if k % step or k // step >= SMALL]
-    folder = o.work / "priors"
+    folder = code.place(o.work, "priors", _cut_texts)
     return (
         whole,
         _write(folder, f"{name}.alone", gold, whole.gold, whole.n_gold),
@@ -130,9 +130,14 @@ def _symmetrized(o, text, folder):
     return found
 
 
+def _priors_path(o, large, system):
+    by = _make_priors if system == "ours" else _eflomal_links
+    return code.place(o.work, "priors", _cut_texts, by) / f"{large.name}.{system}.priors"
+
+
 def _make_priors(o, large, system):
     """Return a file of priors of a text, by our alignment or by eflomal's."""
-    path = o.work / "priors" / f"{large.name}.{system}.priors"
+    path = _priors_path(o, large, system)
     if path.exists():
         return path
     measuring.note(f"priors of {large.name} by {system}")
@@ -155,8 +160,8 @@ def _make_priors(o, large, system):
 def run(o):
     if not o.data or not (o.eflomal or o.kept):
         raise SystemExit("priors needs gold links and eflomal: --data DIR --eflomal PATH")
-    figures = _Figures(o.work / f"priors-{report.code_hash()}.tsv", o.kept)
-    theirs = _Figures(o.work / "priors-eflomal.tsv", o.kept)
+    figures = _Figures(o.work / f"priors-{code.of(_ours, _eflomal, _small, _parts)}.tsv", o.kept)
+    theirs = _Figures(o.work / f"priors-eflomal-{code.of(_cut_texts, _eflomal)}.tsv", o.kept)
     names = o.sets.split(",") if o.sets else SETS
     rows = [row for some in (False, True) for name in names for row in _small(o, figures, theirs, name, some)]
     for name in names:
@@ -177,7 +182,7 @@ def _small(o, figures, theirs, name, some):
     if some and name in CHOSEN_ON:
         return
     for maker in ("none", "ours", "eflomal"):
-        made = o.work / "priors" / f"{large.name}.{maker}.priors"
+        made = _priors_path(o, large, maker)
         if maker != "none" and not o.kept:
             made = _make_priors(o, large, maker)
         flags = ("--priors", made) if maker != "none" else ()
@@ -191,7 +196,7 @@ def _small(o, figures, theirs, name, some):
 
 def _many(o):
     """Return a table of what the gold sentences take with a file of very many priors, and without; None if unknown."""
-    kept = o.work / f"priors-lines-{report.code_hash()}.json"
+    kept = o.work / f"priors-lines-{code.of(_cut_texts, _make_priors, _fill, _usage)}.json"
     found = json.loads(kept.read_text()) if kept.exists() else {}
     if o.lines and not o.kept and str(o.lines) not in found:
         _, text, _, large = _cut_texts(o, MANY)
@@ -222,7 +227,7 @@ def _many(o):
 
 def _fill(o, real):
     """Write a file of so many priors: given ones, then others of words that no text has; return where."""
-    path = o.work / "priors" / f"many.{o.lines}.priors"
+    path = o.work / f"many.{o.lines}.priors"
     rows = [line for line in real.read_bytes().splitlines(keepends=True) if line.startswith(b"LEX")][: o.lines]
     rng = np.random.default_rng(1)
     with open(path, "wb") as out:
@@ -257,7 +262,7 @@ def _parts(o, figures, name):
     pairs = list(zip(*sides, strict=True))
     gold, rest = pairs[: whole.n_gold], pairs[whole.n_gold :]
     size = -(-len(rest) // PARTS)
-    folder = o.work / "priors"
+    folder = code.place(o.work, "priors", _parts)
     parts = [  # the gold sentences are aligned with every part
         _write(folder, f"{name}.part{k}", gold + rest[k * size : (k + 1) * size], whole.gold, whole.n_gold)
         for k in range(PARTS)
@@ -276,7 +281,7 @@ def _parts(o, figures, name):
     ]  # fmt: skip
     priors, models = [], []
     for seed in seeds:
-        stem = folder / f"{seed.name}.{report.code_hash()}"
+        stem = folder / seed.name
         priors.append(stem.with_suffix(stem.suffix + ".priors"))
         models.append(stem.with_suffix(stem.suffix + ".atm"))
         if not models[-1].exists() and not o.kept:

@@ -5,7 +5,7 @@ import random
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from bench import measuring, report, transfer_texts, treebanks
+from bench import code, measuring, report, transfer_texts, treebanks
 
 #: By language: parallel text, and what taggers are scored on, by tag set. Portuguese has PUD's own pairs.
 LANGUAGES = {
@@ -79,8 +79,7 @@ class _Bench:
     """Makes texts and scores once, and keeps them in the work folder."""
 
     def __init__(self, o):
-        self.o, self.folder = o, o.work / "projection"
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.o, self.folder = o, code.place(o.work, "projection", _Bench)
         self.kept = self.folder / f"scores.{o.pairs}.json"
         self.found = json.loads(self.kept.read_text()) if self.kept.exists() else {}
         self.projections = {}

@@ -4,7 +4,7 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from bench import measuring, peers, report, texts
+from bench import code, measuring, peers, report, texts
 
 #: How we are run; the second part of each is symmetrized from the single directions of the first.
 OURS = {"default": (), "fast": ("--fast",)}
@@ -68,7 +68,7 @@ def run(o):
     theirs, ours = Figures(o.work / "peers.tsv"), Figures(o.work / "ours.tsv")
     for path in o.peer_results:
         theirs.read(path)
-    code = f"aligntools {report.code_hash()}"
+    own = f"aligntools {code.of(_ours, texts.text)}"
     found = []
     for name in names:
         text = texts.text(o.data, name, o.work)
@@ -76,10 +76,10 @@ def run(o):
             if (name, tool) not in theirs.rows:
                 measuring.note(f"{name}: {tool}")
                 theirs.add(name, tool, list(peers.scores(tool, o, text, evaluate)))
-        if (name, code) not in ours.rows:
+        if (name, own) not in ours.rows:
             measuring.note(f"{name}: aligntools, {text.n_pairs} pairs")
-            ours.add(name, code, list(_ours(o, text)))
-        found.append((text, {n: f[0] for n, f in ours.rows[name, code].items()}))
+            ours.add(name, own, list(_ours(o, text)))
+        found.append((text, {n: f[0] for n, f in ours.rows[name, own].items()}))
     known = [tool for tool in ("fast_align", "eflomal") if any((name, tool) in theirs.rows for name in names)]
     rows = [(text, aers, {tool: _best(theirs.rows.get((text.name, tool))) for tool in known}) for text, aers in found]
     return "Quality", _body(o, rows, known)

@@ -26,7 +26,7 @@ Written by `python bench/run.py COMMAND`, a section for each command; do not edi
 
 
 def code_hash(part="."):
-    """Return what tells two states of the package apart, or of a part of it."""
+    """Return what tells two states of the package apart, or of a part of it; `bench.code` is for figures to keep."""
     digest = hashlib.sha256()
     for path in sorted((ROOT / "aligntools" / part).rglob("*.py")):
         digest.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
@@ -34,15 +34,16 @@ def code_hash(part="."):
 
 
 def circumstances(threads=None):
-    """Return a line about when, where and of what something was measured."""
+    """Return a line about when, where and of what code something was measured; its hash is `code_hash`'s."""
     git = ["git", "-C", str(ROOT)]
     commit = subprocess.run([*git, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     if subprocess.run([*git, "diff", "--quiet", "HEAD", "--", "aligntools"], capture_output=True).returncode:
         commit += " with changes"
     versions = ", ".join(f"{n} {importlib.metadata.version(n)}" for n in ("numpy", "numba"))
+    code = f"commit {commit or 'unknown'}, code {code_hash()}"
     used = f", {threads} threads" if threads else ""
     return (
-        f"{datetime.date.today()}, commit {commit or 'unknown'}, {_processor()}, {os.cpu_count()} cores{used},"
+        f"{datetime.date.today()}, {code}, {_processor()}, {os.cpu_count()} cores{used},"
         f" Python {platform.python_version()}, {versions}; load {os.getloadavg()[0]:.1f} when it was written."
     )
 

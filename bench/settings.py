@@ -3,7 +3,7 @@
 import dataclasses
 import statistics
 
-from bench import measuring, report, texts
+from bench import code, measuring, report, texts
 from bench.quality import Figures
 
 SETS = "en-ru.wiki,en-sl.wiki,en-da.wiki,en-ro.gold,en-es.gold,en-grc.gold,en-sv.gold,en-zh.gold"
@@ -45,14 +45,14 @@ def arguments(parser):
 def run(o):
     if not o.data:
         raise SystemExit("settings need gold links: --data DIR")
-    kept, code = Figures(o.work / "settings.tsv"), f"aligntools {report.code_hash()}"
+    kept, own = Figures(o.work / "settings.tsv"), f"aligntools {code.of(_measure, texts.text)}"
     columns, names = {}, o.sets.split(",")
     for name in names:
-        rows = kept.rows.get((name, code), {})
+        rows = kept.rows.get((name, own), {})
         missing = [row for row in _rows() if row not in rows]
         if missing:
-            kept.add(name, code, _measure(o, texts.text(o.data, name, o.work), missing))
-        columns[name] = {row: figures[0] for row, figures in kept.rows[name, code].items()}
+            kept.add(name, own, _measure(o, texts.text(o.data, name, o.work), missing))
+        columns[name] = {row: figures[0] for row, figures in kept.rows[name, own].items()}
     order = list(_rows())
     means = {row: statistics.mean(columns[name][row] for name in names) for row in order}
     lines = []

@@ -10,7 +10,7 @@ import threading
 import time
 from pathlib import Path
 
-from bench import measuring, report
+from bench import code, measuring, report
 
 #: Requests that are written ahead of their answers, at most: a client that never waits.
 AHEAD = 64
@@ -25,7 +25,7 @@ def arguments(parser):
 
 
 def run(o):
-    kept = o.work / f"soak-{report.code_hash()}.json"
+    kept = o.work / f"soak-{code.of(soak, requests, _commands)}.json"
     found = json.loads(kept.read_text()) if kept.exists() else {}
     measuring.run(measuring.aligntools("warmup", "-q"))
     commands = _commands(o.work / "soak")

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from bench import code
+
 #: Training text of a gold set that is not its pair's ``train``.
 TRAINING = {("en-es", "gold"): ("europarl",)}
 #: A large text to measure speed and memory on.
@@ -58,6 +60,11 @@ def _size(data, pair, part):
     return path.stat().st_size * (3 if path.suffix == ".gz" else 1)
 
 
+def folder(work):
+    """Return the folder of texts, which is there afterwards."""
+    return code.place(work, "text", text, beginning)
+
+
 def text(data, name, work) -> Text:
     """Write a gold set's text, then its training text, lower-cased; return where.
 
@@ -68,9 +75,7 @@ def text(data, name, work) -> Text:
     else:
         pair, first = name.split(".")
         parts = _parts(data, pair, first)
-    folder = work / "text"
-    folder.mkdir(parents=True, exist_ok=True)
-    files = [folder / f"{name}.{kind}" for kind in ("source", "target", "joint")]
+    files = [folder(work) / f"{name}.{kind}" for kind in ("source", "target", "joint")]
     gold = data / pair / f"{parts[0]}.wa"
     if not all(path.exists() for path in files):
         unfinished = [path.with_name(path.name + ".part") for path in files]
@@ -102,7 +107,7 @@ def _clean(a, b):
 def beginning(whole: Text, n, work) -> Text:
     """Return the first ``n`` pairs of a text as a text of its own."""
     name = f"{whole.name}.{n}"
-    files = [work / "text" / f"{name}.{kind}" for kind in ("source", "target", "joint")]
+    files = [folder(work) / f"{name}.{kind}" for kind in ("source", "target", "joint")]
     for old, new in zip((whole.source, whole.target, whole.joint), files, strict=True):
         if not new.exists():
             unfinished = new.with_name(new.name + ".part")
@@ -115,8 +120,7 @@ def beginning(whole: Text, n, work) -> Text:
 def given(source, target, work) -> Text:
     """Return two files as a text."""
     name = f"{source.stem}-{source.suffix[1:]}-{target.suffix[1:]}"
-    (work / "text").mkdir(parents=True, exist_ok=True)
-    joint = work / "text" / f"{name}.joint"
+    joint = folder(work) / f"{name}.joint"
     with open(source, "rb") as a, open(target, "rb") as b, open(joint, "wb") as out:
         out.writelines(x.rstrip(b"\r\n") + b" ||| " + y for x, y in zip(a, b, strict=True))
     return Text(name, source, target, joint, None, 0, count_lines(source))
@@ -126,8 +130,8 @@ def samples(work) -> Text:
     """Return the German-English sample text."""
     from bench.report import ROOT
 
-    folder = ROOT / "data" / "samples"
-    return given(folder / "de-en.de", folder / "de-en.en", work)
+    here = ROOT / "data" / "samples"
+    return given(here / "de-en.de", here / "de-en.en", work)
 
 
 def count_lines(path):

@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from bench import english, measuring, report, transfer_texts
+from bench import code, english, measuring, report, transfer_texts
 
 #: Columns of the table: how each parser is made.
 SYSTEMS = ("DTP", "PTP", "-U", "+U", "supervised")
@@ -106,12 +106,16 @@ def _table(bench, languages, pairs, tags, punctuation):
     return report.table(["language", *SYSTEMS], [*rows, ["mean", *means]])
 
 
+def folder(o):
+    """Return where texts, models and scores of this state of the code are."""
+    return code.place(o.work, "transfer", _Bench)
+
+
 class _Bench:
     """Makes what is asked for, once: every score is kept in a file of the work folder."""
 
     def __init__(self, o):
-        self.o, self.folder = o, o.work / "transfer"
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.o, self.folder = o, folder(o)
         self.kept = self.folder / "scores.json"
         self.found = json.loads(self.kept.read_text()) if self.kept.exists() else {}
         self.texts = {}
@@ -146,7 +150,7 @@ class _Bench:
     def text(self, language):
         """Return a language's files."""
         if language not in self.texts:
-            self.texts[language] = transfer_texts.prepare(self.o, language, self.english()[0])
+            self.texts[language] = transfer_texts.prepare(self.o, self.folder / language, language, self.english()[0])
         return self.texts[language]
 
     def scores(self, language, system, pairs):

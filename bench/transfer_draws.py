@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench import measuring, report, transfer, transfer_texts
+from bench import code, measuring, report, transfer, transfer_texts
 
 #: How parsers are made of a draw: what `transfer-parse` is told beside its files.
 SYSTEMS = {
@@ -135,8 +135,7 @@ class _Draws:
     """Makes what is asked for, once: which heads are right is kept in the work folder."""
 
     def __init__(self, o):
-        self.o, self.base, self.folder = o, transfer._Bench(o), o.work / "transfer_draws"
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.o, self.base, self.folder = o, transfer._Bench(o), code.place(o.work, "transfer_draws", _Draws)
         self.golds = {}
 
     def _gold(self, language):

@@ -4,7 +4,7 @@ import json
 from itertools import islice
 from pathlib import Path
 
-from bench import measuring, report, transfer_texts
+from bench import code, measuring, report, transfer_texts
 
 #: By language: the treebank that is scored on, and its part that the tagger learns from (None: the other half of it).
 BANKS = {
@@ -70,8 +70,7 @@ class Bench:
     """Makes what is asked for, once: texts, models and scores stay in the work folder."""
 
     def __init__(self, o):
-        self.o, self.folder = o, o.work / "transfer_labels"
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.o, self.folder = o, code.place(o.work, "transfer_labels", Bench)
         self.kept = self.folder / "scores.json"
         self.found = json.loads(self.kept.read_text()) if self.kept.exists() else {}
 

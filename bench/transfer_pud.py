@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench import measuring, report, transfer_texts
+from bench import code, measuring, report, transfer_texts
 
 #: Target languages, and the text that is aligned together with PUD's.
 LANGUAGES = {"de": "en-de/train", "es": "en-es/train", "fr": "en-fr/general", "sv": "en-sv/train"}
@@ -22,8 +22,7 @@ def run(o):
     from aligntools.ground.parallel import Pool
     from aligntools.parsing.parser import ParserModel
 
-    folder = o.work / "transfer_pud"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = code.place(o.work, "transfer_pud", run)
     english = _plain(o, "en_pud", folder / "en.conllu")
     tagger, parser = folder / "en.tagger", folder / "en.parser"
     if not parser.exists():

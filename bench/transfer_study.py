@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench import measuring, report, transfer, transfer_texts
+from bench import code, measuring, report, transfer, transfer_texts
 
 #: The dev part that is scored, with gold tags, and the text without trees that plays the plain text.
 PARTS = {"de": ("de-dev", "auto"), "es": ("es-dev", "auto"), "sv": ("sv-dev", "plain")}
@@ -23,7 +23,7 @@ def arguments(parser):
 def run(o):
     from aligntools.ground.parallel import Pool
 
-    kept = o.work / "transfer_study.json"
+    kept = o.work / f"transfer_study-{code.of(_Study, transfer._Bench, 'bench.transfer_study.VARIANTS')}.json"
     found = json.loads(kept.read_text()) if kept.exists() else {}
     base, languages = transfer._Bench(o), o.languages.split(",")
     with Pool(o.threads) as pool:

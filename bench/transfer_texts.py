@@ -136,9 +136,8 @@ def _head(source, out, begin, end):
                 to.write(line)
 
 
-def prepare(o, language, tagger) -> Prepared:
-    """Make the files of a language, unless they are there; ``tagger`` is the source language's."""
-    folder = o.work / "transfer" / language
+def prepare(o, folder, language, tagger) -> Prepared:
+    """Make the files of a language in a folder, unless they are there; ``tagger`` is the source language's."""
     folder.mkdir(parents=True, exist_ok=True)
     _, test, training, plain = LANGUAGES[language]
     result = [

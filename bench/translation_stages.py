@@ -5,7 +5,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from bench import measuring
+from bench import code, measuring
 
 #: The option that names each command's output.
 OUTPUTS = {
@@ -55,7 +55,9 @@ class Stages:
     def make(self, label, command, *args):
         """Return what a command writes; ``label`` begins its name."""
         args = [str(arg.relative_to(self.folder)) if isinstance(arg, Path) else str(arg) for arg in args]
-        digest = hashlib.sha256(json.dumps([command, args]).encode()).hexdigest()[:10]
+        made_by = code.of(commands=[command])
+        written = {arg: self._digest(arg) for arg in args if arg not in self.found and (self.folder / arg).is_file()}
+        digest = hashlib.sha256(json.dumps([command, args, written, made_by]).encode()).hexdigest()[:10]
         name = f"{label}.{digest}"
         path = self.folder / name
         if name not in self.found or not path.exists():
@@ -71,6 +73,9 @@ class Stages:
             self.kept.write_text(json.dumps(self.found, indent=1))
             measuring.note(f"{name}: {usage.seconds:.1f} s, {usage.peak >> 20} MB")
         return path
+
+    def _digest(self, name):
+        return hashlib.sha256((self.folder / name).read_bytes()).hexdigest()[:10]
 
     def usage(self, path):
         """Return what making a file took: seconds, cpu, peak, size, said."""

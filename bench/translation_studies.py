@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench import measuring, report
+from bench import code, measuring, report
 from bench.translation import Systems
 
 #: Sentences that weights are learned from, all of imputed text beside them, tables 4 and 5.
@@ -165,7 +165,7 @@ class _Study:
         self.o = o
         self.systems = Systems(o.texts, o.work / "translation", o.threads)
         self.draws = [int(d) for d in o.draws.split(",")]
-        self.folder = self.systems.folder / f"studies.{TUNING['loss']}"
+        self.folder = self.systems.folder / f"studies.{TUNING['loss']}.{code.of(_Study)}"
         self.folder.mkdir(exist_ok=True)
         self.loaded, self.reversed, self.imputed, self.made = {}, {}, {}, {}
 

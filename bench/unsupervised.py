@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench import measuring, report, transfer, transfer_texts
+from bench import code, measuring, report, transfer, transfer_texts
 
 #: Languages of google/, the text that a column was chosen on first. Those of transfer also have its columns.
 LANGUAGES = ("en", "en Penn", "de", "es", "fr", "it", "ko", "pt-br", "sv", "ja", "id")
@@ -74,11 +74,14 @@ def _row(o, name, pool):
     return [*row, *(_transferred(o, name, system, pool) for system in TRANSFERRED)]
 
 
+def _folder(o):
+    return code.place(o.work, "unsupervised", _texts)
+
+
 def _texts(o, name):
     """Return the text to learn from and the one to score on, with their columns of tags; written if need be."""
     language, column = name.split()[0], "xpos" if name.endswith("Penn") else "upos"
-    folder = o.work / "unsupervised"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = _folder(o)
     parts = [p for p in ("train", "dev", "test") if (o.treebanks / "google" / f"{language}-{p}.conll.gz").exists()]
     paths = [folder / f"{language}-{part}.conll" for part in parts]
     for path in paths:
@@ -117,7 +120,7 @@ def _branching(o, path, step):
         heads[a + root - 1] = 0
         for above, word in pairwise(words):
             heads[a + word - 1] = above
-    out = o.work / "unsupervised" / "parsed.conll"
+    out = _folder(o) / "parsed.conll"
     out.write_bytes(conll.format({COLUMNS["head"]: [b"%d" % h for h in heads]}))
     return out
 
@@ -126,7 +129,8 @@ def _induced(o, train, gold, column, how, pool):
     """Return the score of a parser without trees; what was measured before is kept."""
     import aligntools
 
-    path, key = o.work / "unsupervised.json", f"{train.stem} {column} {json.dumps(how, sort_keys=True)}"
+    path = o.work / f"unsupervised-{code.of(_induced, _texts)}.json"
+    key = f"{train.stem} {column} {json.dumps(how, sort_keys=True)}"
     found = json.loads(path.read_text()) if path.exists() else {}
     if key not in found:
         parser = aligntools.induce_parser(train, column=column, max_length=LONGEST, threads=pool, **how)
@@ -136,7 +140,7 @@ def _induced(o, train, gold, column, how, pool):
 
 
 def _parsed(o, parser, gold, pool):
-    out = o.work / "unsupervised" / "parsed.conll"
+    out = _folder(o) / "parsed.conll"
     out.write_bytes(parser.parse_text(_read(gold)[0], threads=pool).format())
     return out
 
@@ -151,7 +155,7 @@ def _transferred(o, name, system, pool):
     """Return the score of a parser that `transfer` made, or - where there is none."""
     import aligntools
 
-    folder = o.work / "transfer" / name
+    folder = transfer.folder(o) / name
     pairs = 0 if system == "DTP" else o.pairs
     models = sorted(folder.glob(f"{system}.{pairs}.parser"))
     if name not in transfer_texts.LANGUAGES or system not in transfer.SYSTEMS or not models:
