@@ -311,6 +311,45 @@ def test_every_figure_is_in_the_results(page):
     assert checked > 50
 
 
+#: Numbers of README outside its claims that are no figures: what their line has, and why.
+NO_FIGURES = {
+    "(of the 240 in `data/samples/de-en.txt`)": "the size of a sample, which a test counts",
+    "counted from 0:": "how links are counted",
+    "Python 3.11 or later": "what is needed",
+    "default 0.4, on large texts 0.5": "a setting",
+    "[moving from 0.1](docs/moving.md)": "a version",
+    "Apache 2.0.": "a license",
+}
+#: Lines that have figures before the section that shows them, with the section.
+ABOVE = {"Fewer errors than fast_align and eflomal on 20": "Quality", "of 20 gold sets ([below]": "Quality"}
+
+
+def test_every_number_of_the_readme_is_a_figure_that_is_checked_or_none():
+    rest, used = text_of(README), set()
+    for said, _ in claims(rest):
+        assert said in rest
+        rest = rest.replace(said, "")
+    rest = re.sub(r"[Ss]ections:? .*", "", prose(rest))
+    for line in (line for line in rest.splitlines() if numbers(line)):
+        [known] = [part for part in (*NO_FIGURES, *ABOVE) if part in line] or [None]
+        assert known, f"no section is named for what this line says: {line}"
+        used.add(known)
+    assert used == {*NO_FIGURES, *ABOVE}
+    assert "20 of 20" in results()[ABOVE["of 20 gold sets ([below]"]]
+    sample = (ROOT / "data" / "samples" / "de-en.txt").read_text(encoding="utf-8")
+    assert sample.count("\n") == 240
+
+
+def test_the_readme_names_the_commits_that_its_figures_are_of():
+    measured = results()
+    named = re.findall(r"sections ((?:\"[^\"]+\"(?:, )?)+)measured at commits ([^.]*)\.", text_of(README))
+    assert len(named) == sum(1 for _ in claims(text_of(README)))
+    for sections, commits in named:
+        own = [re.findall(r"^\d{4}-\d\d-\d\d, commit (\w+)", measured[x], re.MULTILINE) for x in
+               re.findall(r'"([^"]+)"', sections)]  # fmt: skip
+        assert re.findall(r"`(\w+)`", commits) == [commit for found in own for commit in found]
+
+
 def test_the_change_log_begins_with_this_version():
     versions = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     released = [version for version in versions if version != "Unreleased"]
