@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench import measuring, report, texts
+from bench import code, measuring, report, texts
 from bench.contrastive_study import UNTAUGHT, Study, base_hash
 from bench.quality import HEURISTIC, evaluate
 
@@ -49,7 +49,7 @@ class Kept:
 
     def __init__(self, o):
         self.o, self.path = o, o.work / "contrastive_systems.json"
-        self.code = f"{base_hash()}{report.code_hash('aligning/contrastive')}"
+        self.code = code.of(_measure, _learn, _supervised, _fast_align, _giza, Study, TableStudy)
         self.found = json.loads(self.path.read_text()) if self.path.exists() else {}
 
     def figures(self, name, kind, measure):

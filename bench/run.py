@@ -16,6 +16,7 @@ python bench/run.py mre --data DIR --pairs 20000
 python bench/run.py chains --treebanks DIR --peer-python PYTHON
 python bench/run.py induction --treebanks DIR
 python bench/run.py taggers --treebanks DIR --peer-python PYTHON
+python bench/run.py tag_decoding --treebanks DIR
 python bench/run.py classes --data DIR --treebanks DIR
 python bench/run.py multiword --treebanks DIR
 python bench/run.py projection --data DIR --treebanks DIR
@@ -76,6 +77,7 @@ COMMANDS = {
     "induction": "tags induced by EM and by reconstruction",
     "induction_paper": "tag induction as Cheng, Liu & Xu 2017 have it: EM, EM on, reconstruction; by size of the text",
     "taggers": "accuracy and speed of taggers, beside NLTK's",
+    "tag_decoding": "posterior decoding against Viterbi, in accuracy",
     "classes": "word classes of plain text as features of taggers and parsers of few sentences",
     "multiword": "tags of surface text, whose tokens may stand for several words",
     "projection": "taggers learned from English tags over word alignments",

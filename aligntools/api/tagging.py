@@ -22,6 +22,7 @@ from aligntools.api.notebooks import ShownAsModel
 from aligntools.api.partial_tags import Dictionary, observe_text, types_of
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.surface_tokens import read_surface
+from aligntools.api.tag_sequences import TagDistributions
 from aligntools.api.tagged_sentences import TaggedSentence, TaggedSentences
 from aligntools.api.threads import pool_of
 from aligntools.formats.class_lists import ClassList
@@ -43,7 +44,7 @@ _SETTINGS, _INDUCTION = TaggerSettings(), InductionSettings()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tagger(ShownAsModel):
+class Tagger(TagDistributions, ShownAsModel):
     """A trained tagger: from `train_tagger`, `induce_tags` or a model file. Several threads can use it at once.
 
     Attributes
@@ -217,6 +218,7 @@ def train_tagger(
     partial: bool = False,
     dictionary: Dictionary | None = None,
     min_share: float = MIN_SHARE,
+    relative_frequencies: bool = False,
     seed: int = _SETTINGS.seed,
     tokens: Literal["words", "surface"] = "words",
     threads: "int | Pool | None" = None,
@@ -254,6 +256,9 @@ def train_tagger(
         writes them. A word that is in it has one of its tags there, whatever the text says; needs ``partial``.
     min_share : float
         Tags with a smaller share of their word's weight are left out of the dictionary.
+    relative_frequencies : bool
+        Maximum likelihood of a chain with one state a tag: counts over counts, nothing smoothed; needs ``latent=1``.
+        An unknown word has the probability 0, and gets the tag that its neighbours ask for.
     seed : int
         The same seed gives the same model.
     tokens : {"words", "surface"}
@@ -293,7 +298,11 @@ def train_tagger(
 
     from aligntools.tagging.supervised.training import train_supervised
 
-    settings = TaggerSettings(latent=latent, members=members, iterations=iterations, seed=seed).checked()
+    settings = TaggerSettings(
+        latent=latent, members=members, iterations=iterations, seed=seed, relative_frequencies=relative_frequencies
+    ).checked()
+    if relative_frequencies and (partial or classes is not None):
+        raise UsageProblem("relative frequencies are counted in text whose tags are all known, without classes")
     if dictionary is not None and not partial:
         raise UsageProblem("a dictionary needs partial tags, or text without tags")
     if partial and tokens == "surface":

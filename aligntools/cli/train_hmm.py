@@ -20,7 +20,7 @@ USES = {
                "restarts", "tolerance", "transition_prior", "emission_prior", "stop", "save_classes", "save_paths",
                "dictionary", "min_share"},
     "--tagged": {"tagged", "format", "separator", "column", "tokens", "latent", "members", "iterations", "classes",
-                 "partial", "dictionary", "min_share"},
+                 "partial", "dictionary", "min_share", "relative_frequencies"},
 }  # fmt: skip
 COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
 
@@ -83,6 +83,9 @@ COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
                     help="Largest number of substates of a tag; 1 is the plain bigram tagger."),
     options.setting("--members", of=TaggerSettings, metavar="N",
                     help="Number of models with different seeds that tag together."),
+    click.option("--relative-frequencies", is_flag=True,
+                 help="Plain relative frequencies, nothing smoothed; needs --latent 1. An unknown word has the"
+                      " probability 0, and its tag goes by its neighbours."),
     training.classes,
     click.option("--tokens", type=click.Choice(["words", "surface"]), default="words", show_default=True,
                  help="Learn CoNLL's syntactic words, or its surface tokens: for text with au, not à le, which"
@@ -181,7 +184,8 @@ def _train(o, chosen, log):
         )
 
     steps = training.Steps(o["verbose"], log, describe, o["quiet"])
-    names = ("column", "latent", "members", "tokens", "classes", "partial", "dictionary", "min_share")
+    names = ("column", "latent", "members", "tokens", "classes", "partial", "dictionary", "min_share",
+             "relative_frequencies")  # fmt: skip
     train_tagger(o["tagged"], **chosen, **{n: o[n] for n in names}, progress=steps).save(o["output"])
     sizes = "{words} words, {tags} tags, {states} states, {models} models".format(**steps.result)
     if not o["partial"]:

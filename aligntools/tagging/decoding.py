@@ -135,20 +135,46 @@ def decode(rows, offsets, candidates, models, pool, coarse=None, by_state=False,
         Its posterior.
     """
     best, confidence = np.zeros(len(rows), np.int32), np.zeros(len(rows))
-    starts = np.searchsorted(offsets, np.arange(0, len(rows), CHUNK), side="left").tolist()
-    edges = sorted({*starts, 0, len(offsets) - 1})
     models = [(m, m.places(candidates)) for m in models]
+    for begin, end, chunk in _chunks(rows, offsets, candidates, pool, coarse):
+        best[begin:end], confidence[begin:end] = (
+            chunk.states(models[0], path) if by_state else chunk.groups(models, path)
+        )
+    return best, confidence
+
+
+def tag_posteriors(rows, offsets, candidates, models, pool, coarse=None, by_state=False):
+    """Return the posterior of every group, or state, of every token, as `decode` decides by them.
+
+    Parameters as in `decode`.
+
+    Returns
+    -------
+    cells : int64 [tokens + 1]
+        Token ``t`` has ``groups[cells[t]:cells[t + 1]]``; what the coarse model drops is left out.
+    groups : int32 [cells]
+    posteriors : float64 [cells]
+        Of a token they sum to 1.
+    """
+    models = [(m, m.places(candidates)) for m in models]
+    widths, groups, found = [np.zeros(1, np.int64)], [np.zeros(0, np.int32)], [np.zeros(0)]
+    for _, _, chunk in _chunks(rows, offsets, candidates, pool, coarse):
+        for kept, part in zip((widths, groups, found), chunk.distribution(models, by_state), strict=True):
+            kept.append(part)
+    return np.cumsum(np.concatenate(widths)), np.concatenate(groups), np.concatenate(found)
+
+
+def _chunks(rows, offsets, candidates, pool, coarse):
+    """Yield where each chunk's tokens begin and end, and the chunk, without what the coarse model drops."""
     coarse = coarse and (coarse, coarse.places(candidates))
-    for a, b in pairwise(edges):
+    starts = np.searchsorted(offsets, np.arange(0, len(rows), CHUNK), side="left").tolist()
+    for a, b in pairwise(sorted({*starts, 0, len(offsets) - 1})):
         begin, end = int(offsets[a]), int(offsets[b])
         if begin < end:
             chunk = _Chunk(rows[begin:end], offsets[a : b + 1] - begin, candidates, pool)
             if coarse:
                 chunk.prune(coarse)
-            best[begin:end], confidence[begin:end] = (
-                chunk.states(models[0], path) if by_state else chunk.groups(models, path)
-            )
-    return best, confidence
+            yield begin, end, chunk
 
 
 class _Chunk:
@@ -216,6 +242,19 @@ class _Chunk:
         else:
             self._choose(self.cells, sure, place, confidence)
         return self.table.groups[self.kept[self.cells[:-1] + place]], confidence
+
+    def distribution(self, models, by_state):
+        """Return how many groups, or states, each token may have, which, and their posteriors."""
+        if by_state:
+            sure, _ = self.posteriors(models[0], by_state=True)
+            n_states = len(models[0][0].start)
+            return np.full(self.n, n_states), np.tile(np.arange(n_states, dtype=np.int32), self.n), sure
+        found = [self.posteriors(model)[0] for model in models]
+        sure = found[0]
+        if len(models) > 1:
+            sure = np.exp(sum(np.log(np.maximum(one, FLOOR)) for one in found) / len(models))
+        widths = np.diff(self.cells)
+        return widths, self.table.groups[self.kept], sure / np.repeat(np.add.reduceat(sure, self.cells[:-1]), widths)
 
     def states(self, model, path):
         """Return each token's best state and its posterior."""

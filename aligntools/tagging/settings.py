@@ -62,6 +62,9 @@ class TaggerSettings:
         Words seen at most this often teach what unknown words are like.
     seed : int
     smoothing : TagSmoothing
+    relative_frequencies : bool
+        Maximum likelihood of a chain with one state a tag: counts over counts, nothing smoothed. Unknown words have
+        the probability 0, and get the tags that their neighbours ask for.
     """
 
     latent: int = 8
@@ -72,6 +75,7 @@ class TaggerSettings:
     rare: float = 20
     seed: int = 1
     smoothing: TagSmoothing = field(default_factory=TagSmoothing)
+    relative_frequencies: bool = False
 
     RANGES: ClassVar[dict[str, Range]] = {
         "latent": counts(1, 1024), "members": counts(1, 1024), "iterations": counts(1), "noise": amounts(0, 1),
@@ -88,6 +92,8 @@ class TaggerSettings:
         """
         check(self)
         check(self.smoothing)
+        if self.relative_frequencies and self.latent > 1:
+            raise UsageProblem("relative frequencies are those of one state a tag: latent 1")
         return self
 
 

@@ -15,7 +15,7 @@ from aligntools.formats.modelfile import fitting, hold, hold_offsets, read_model
 from aligntools.formats.normal_forms import NormalForm, form_of
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
-from aligntools.tagging.decoding import CandidateChain, TagCandidates, decode
+from aligntools.tagging.decoding import CandidateChain, TagCandidates, decode, tag_posteriors
 from aligntools.tagging.forms.unknown import RELATIONS, UnknownWords, text_of
 from aligntools.tagging.forms.wordclasses import WordClasses
 from aligntools.tagging.settings import DECODERS
@@ -94,6 +94,8 @@ class TaggerModel:
     anonymous : bool
         The tags are the names or numbers of induced states: all in one group, one member.
     settings : dict
+    factors : float64 [words] or None
+        What a known word's emissions times this are ``p(word | state)``; None in a model of an older version.
     """
 
     tags: list[str]
@@ -105,6 +107,7 @@ class TaggerModel:
     classes: WordClasses
     anonymous: bool = False
     settings: dict[str, Any] = field(default_factory=dict)
+    factors: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_lock", threading.Lock())
@@ -169,6 +172,16 @@ class TaggerModel:
         path = decoder == "viterbi"
         return decode(rows, offsets, table, chains[1:] if coarse else chains, pool, coarse, self.anonymous, path)
 
+    def tag_posteriors(
+        self, words: Sequence[bytes], offsets: np.ndarray, pool: Pool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the posteriors of the tags of a text's words, as `aligntools.tagging.decoding.tag_posteriors` does."""
+        rows, table, chains = self._rows_alone(words)
+        coarse = chains.pop(0) if self.coarse else None
+        return tag_posteriors(
+            rows, np.ascontiguousarray(offsets, np.int64), table, chains, pool, coarse, self.anonymous
+        )
+
     def _rows(self, words):
         """Return each word's row, and the candidates and chains that have these rows."""
         memory = self._memory
@@ -204,6 +217,50 @@ class TaggerModel:
         row = {forms[k]: n for n, k in enumerate(order.tolist())}
         return np.fromiter((row[word] for word in words), np.int32, len(words)), table, chains
 
+    @property
+    def plain(self) -> bool:
+        """Whether each tag is one state of the only model."""
+        return len(self.members) == 1 and len(self.members[0].prior) == len(self.tags)
+
+    def first_states(self, chain: CandidateChain) -> np.ndarray:
+        """Return where each tag's states begin, and end: int64 [tags + 1]."""
+        return np.arange(len(self.tags) + 1, dtype=np.int64) if self.anonymous else chain.first
+
+    def tags_of_states(self, chain: CandidateChain) -> np.ndarray:
+        """Return the tag of each state, int64 [states]."""
+        return np.repeat(np.arange(len(self.tags)), np.diff(self.first_states(chain)))
+
+    def emissions(self, words, members=None):
+        """Return ``p(word | state)`` of a text's words; of an unknown word its share that states differ by.
+
+        Parameters
+        ----------
+        words : sequence of bytes [tokens]
+        members : list of TaggerMember or None
+            None: those that tag.
+
+        Returns
+        -------
+        tokens : int32 [tokens]
+            Rows of the emissions.
+        list of (CandidateChain, float64 [rows, states])
+            Of each member.
+        """
+        tokens, table, chains = self._rows_alone(words)
+        forms = dict(zip(tokens.tolist(), words, strict=True))  # each row's word
+        index, size = self._memory.index, len(self.words)
+        ids = [index.get(forms[row], size) for row in range(len(table.ptr) - 1)]
+        unknown = 0.0 if self.settings.get("relative_frequencies") else 1.0
+        factors = np.array([self.factors[k] if k < size else unknown for k in ids])
+        found, all_ = [], dict(zip(map(id, self.all_members), chains, strict=True))
+        for member in members or self.members:
+            chain = all_[id(member)]
+            _, candidate, state = table.states(chain.first)
+            dense = np.zeros((len(ids), len(chain.start)))
+            dense[table.rows()[candidate], state] = chain.values
+            found.append((chain, dense * factors[:, None]))
+        return tokens, found
+
     @cached_property
     def _places(self):
         """Where the emissions of each known word's candidates begin, for each member."""
@@ -211,6 +268,9 @@ class TaggerModel:
 
     def _unknown(self, words):
         """Return the candidates of unknown words, and for each member their emissions."""
+        if self.settings.get("relative_frequencies"):  # nothing is known of them: any tag, by its neighbours
+            candidates = TagCandidates.above(np.ones((len(words), len(self.tags))), 1)
+            return candidates, [np.ones(len(candidates.groups)) for _ in self.all_members]
         shares = self.unknown.probabilities(words)
         if self.anonymous:
             ptr = np.arange(len(words) + 1, dtype=np.int64)
@@ -245,6 +305,8 @@ class TaggerModel:
             arrays |= self.unknown.classes.arrays("word_classes")
         encoded = [name.encode("utf-8", "surrogateescape") for name in self.unknown.features]
         signatures = [name.encode("utf-8", "surrogateescape") for name in self.classes.numbers]
+        if self.factors is not None:
+            arrays["words.factors"] = self.factors
         for name, words in (("words", self.words), ("features", encoded), ("signatures", signatures)):
             arrays[f"{name}.blob"], arrays[f"{name}.ends"] = _pack(words)
         for n, m in enumerate(self.all_members):
@@ -357,7 +419,8 @@ def _assemble(header, arrays):
     coarse = all_.pop(0) if header["coarse"] else None
     if coarse and len(coarse.prior) != n_groups:
         raise ValueError("the coarse model has not one state for each tag")
-    return TaggerModel(tags, words, candidates, all_, coarse, unknown, classes, anonymous, header["settings"])
+    factors = hold(arrays, "words.factors", (len(words),), np.float64, 0) if "words.factors" in arrays else None
+    return TaggerModel(tags, words, candidates, all_, coarse, unknown, classes, anonymous, header["settings"], factors)
 
 
 def _member(n, arrays, candidates, n_groups, n_nodes, n_states):
@@ -399,13 +462,16 @@ def from_chain(chain, words, counts, smoothing=0.0, settings=None, tags=None) ->
     prior /= prior.sum()
     unknown = UnknownWords.learn(words, counts)
     values = np.asarray(chain.emissions, np.float64)
+    factors = np.ones(len(values))
     if smoothing > 0:
         seen = counts.sum(1, keepdims=True)
+        factors = seen.ravel() / max(float(seen.sum()), 1e-300)
         shares = values * prior
         shares /= np.maximum(shares.sum(1, keepdims=True), 1e-300)
         values = (seen * shares + smoothing * unknown.probabilities(words)) / (seen + smoothing) / prior
     scale = values.max(1, keepdims=True, initial=0)
     values = rounded(np.divide(values, scale, out=np.ones_like(values), where=scale > 0))
+    factors = factors * scale.ravel()
     model = CandidateChain(
         np.array([0, n_states], np.int64), np.array(chain.start, np.float64),
         np.array(chain.transitions, np.float64, order="C"), np.array(chain.stop, np.float64), values.ravel(),
@@ -414,4 +480,5 @@ def from_chain(chain, words, counts, smoothing=0.0, settings=None, tags=None) ->
     classes = WordClasses({}, np.zeros(1, np.int64), [(0, 1)])
     member = TaggerMember(model, prior, np.ones((1, n_states), np.float32))
     tags = [str(n) for n in range(n_states)] if tags is None else tags
-    return TaggerModel(tags, list(words), candidates, [member], None, unknown, classes, True, settings or {})
+    about = settings or {}
+    return TaggerModel(tags, list(words), candidates, [member], None, unknown, classes, True, about, factors)

@@ -5,6 +5,7 @@ import numpy as np
 from aligntools.tagging.chains.chain import Chain, ChainText, posterior_decode, viterbi
 from aligntools.tagging.chains.induction import induce
 from aligntools.tagging.chains.reconstruction import reconstruct
+from aligntools.tagging.sequences import Sequences
 from aligntools.tagging.settings import DECODERS, InductionSettings, TaggerSettings
 from aligntools.tagging.supervised.training import train_supervised
 from aligntools.tagging.tagger import from_chain
@@ -27,3 +28,7 @@ def warm(pool):
     ):
         for decoder in DECODERS:
             tagger.tag(words, offsets, pool, decoder)
+        own = Sequences(tagger, words, offsets, pool)
+        own.log_probabilities()
+        own.best(2)
+        own.samples(1, 1)

@@ -70,13 +70,21 @@ def train_supervised(
     else:
         states, counts = substates.counted(text), text.word_counts()
         unknown = UnknownWords.learn(text.words, counts, rare=settings.rare, classes=classes)
-    candidates, shares, pair_shares = _candidates(text, counts, unknown, smoothing.words)
+    if settings.relative_frequencies:
+        candidates, shares, pair_shares = _counted_candidates(text)
+    else:
+        candidates, shares, pair_shares = _candidates(text, counts, unknown, smoothing.words)
     del counts
 
     def member(states):
+        if settings.relative_frequencies:
+            return _relative_member(states, text, pair_shares, len(looks.parents))
         own = expected.renewed(states) if expected else (text, pair_shares)
         return _member(states, *own, shares, looks, candidates, smoothing)
 
+    about = asdict(settings)
+    if not settings.relative_frequencies:
+        del about["relative_frequencies"]
     plain, start = member(states), states
     members = []
     for n in range(settings.members if settings.latent > 1 else 0):
@@ -87,9 +95,10 @@ def train_supervised(
         )  # fmt: skip
         members.append(member(states))
     names = [name.decode("utf-8", "surrogateescape") for name in text.names]
+    counted = np.bincount(text.tokens, minlength=len(text.words)).astype(np.float64)
     return TaggerModel(
         names, text.words, candidates, members or [plain], plain if members else None, unknown, looks,
-        settings=asdict(settings),
+        settings=about, factors=counted / max(counted.sum(), 1e-300),
     )  # fmt: skip
 
 
@@ -107,6 +116,24 @@ def _candidates(text, counts, unknown, strength):
         pair_shares[pairs] = shares[text.pair_word[pairs] - begin, text.pair_tag[pairs]]
         candidates = candidates.joined(some)
     return candidates, np.concatenate(likely), pair_shares
+
+
+def _counted_candidates(text):
+    """Return what `_candidates` does, of the pairs that were seen alone: counts over counts."""
+    ptr = np.searchsorted(text.pair_word, np.arange(len(text.words) + 1)).astype(np.int64)
+    totals = np.bincount(text.pair_word, text.pair_count, len(text.words))
+    shares = text.pair_count / totals[text.pair_word]
+    return TagCandidates(ptr, text.pair_tag), shares, shares
+
+
+def _relative_member(states, text, pair_shares, n_nodes):
+    """Turn counts into relative frequencies, nothing smoothed: maximum likelihood."""
+    totals = np.bincount(text.pair_tag, text.pair_count, text.n_tags)
+    prior, onward = totals / totals.sum(), states.transitions.sum(1) + states.stop
+    values = rounded(pair_shares / prior[text.pair_tag])
+    start, stop = states.start / states.start.sum(), states.stop / onward
+    chain = CandidateChain(states.first, start, states.transitions / onward[:, None], stop, values)
+    return TaggerMember(chain, prior, np.ones((n_nodes, text.n_tags), np.float32))
 
 
 def _member(states, text, pair_shares, shares, classes, candidates, smoothing):

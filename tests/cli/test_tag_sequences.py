@@ -1,0 +1,130 @@
+"""tag: probabilities of sentences, best sequences of tags, samples, posteriors."""
+
+import math
+import re
+
+import pytest
+
+from aligntools.formats.tag_lists import read_posteriors
+from tests.cli.running import fails, run
+
+
+@pytest.fixture(scope="module")
+def models(samples, tmp_path_factory):
+    """A tagger of one state a tag, one of relative frequencies, one of substates and two models."""
+    folder = tmp_path_factory.mktemp("sequences")
+    for name, how in {
+        "plain": ("--latent", 1), "relative": ("--latent", 1, "--relative-frequencies"),
+        "two": ("--latent", 2, "--members", 2, "--iterations", 2),
+    }.items():  # fmt: skip
+        done = run("train-tagger", "-q", "--tagged", samples / "en.tagged", *how, "-o", folder / name)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+TEXT = b"The man was in Hamburg .\n\nWe know the answer\nzzyzx\n"
+NUMBER = r"-\d+\.\d{6}"
+
+
+def lists(output):
+    """Return (sentence, tags, log-probability) of each line."""
+    found = [
+        re.fullmatch(rf"(\d+) \|\|\| (\S+(?: \S+)*) \|\|\| ({NUMBER})", line) for line in output.decode().splitlines()
+    ]
+    return [(int(m[1]), m[2].split(), float(m[3])) for m in found]
+
+
+@pytest.mark.parametrize("name", ["plain", "two"])
+def test_scores_lists_and_posteriors(models, tmp_path, name):
+    paths = [tmp_path / "scores", tmp_path / "posteriors"]
+    also = ("--scores", paths[0], "--posteriors", paths[1])
+    done = run("tag", "-m", models / name, *also, stdin=TEXT)
+    assert done.returncode == 0, done.stderr
+    plain = run("tag", "-q", "-m", models / name, stdin=TEXT)
+    assert done.stdout == plain.stdout
+    lines = paths[0].read_text().split("\n")
+    assert len(lines) == 5
+    assert lines[1] == lines[4] == ""
+    assert all(re.fullmatch(NUMBER, lines[k]) for k in (0, 2, 3))
+    total = sum(float(lines[k]) for k in (0, 2, 3))
+    said = re.search(r"log-likelihood (\S+); 11 words, 3 sentences; perplexity (\S+); 1 unknown", done.stderr.decode())
+    assert float(said[1]) == pytest.approx(total, abs=0.006)
+    assert float(said[2]) == pytest.approx(math.exp(-total / 14), abs=0.006)
+
+    posteriors = read_posteriors(str(paths[1]))
+    assert [len(sentence) for sentence in posteriors] == [6, 0, 4, 1]
+    tags = [[max(found, key=found.get).decode() for _, found in sentence] for sentence in posteriors]
+    wanted = [[token.rpartition("_")[2] for token in line.split()] for line in plain.stdout.decode().splitlines()]
+    assert tags == wanted
+    assert all(sum(found.values()) == pytest.approx(1, abs=1e-4) for sentence in posteriors for _, found in sentence)
+
+    best = lists(run("tag", "-q", "-m", models / name, "--n-best", 3, stdin=TEXT).stdout)
+    assert {number for number, _, _ in best} == {0, 2, 3}
+    for number, line in ((0, lines[0]), (2, lines[2])):
+        own = [score for n, _, score in best if n == number]
+        assert own == sorted(own, reverse=True)
+        assert 1 <= len(own) <= 3
+        assert math.log(sum(map(math.exp, own))) <= float(line) + 1e-5
+    if name == "plain":
+        path = run("tag", "-q", "-m", models / name, "--viterbi", stdin=TEXT).stdout.decode().splitlines()
+        first = next(tags for number, tags, _ in best if number == 0)
+        assert first == [token.rpartition("_")[2] for token in path[0].split()]
+
+
+def test_samples_go_by_the_seed(models):
+    def drawn(seed, *more):
+        done = run("tag", "-q", "-m", models / "two", "--samples", 5, "--seed", seed, *more, stdin=TEXT)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    found = lists(drawn(1))
+    assert [number for number, _, _ in found] == [0] * 5 + [2] * 5 + [3] * 5
+    assert drawn(1, "--threads", 1) == drawn(1, "--threads", 2)
+    assert drawn(1) != drawn(2)
+
+
+def test_a_sentence_that_relative_frequencies_cannot_make(models, tmp_path):
+    done = run("tag", "-m", models / "relative", "--scores", tmp_path / "s", "--n-best", 2, stdin=TEXT)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "s").read_text().splitlines()[3] == "-inf"
+    assert 3 not in {number for number, _, _ in lists(done.stdout)}
+    assert b"perplexity inf" in done.stderr
+    assert len(run("tag", "-q", "-m", models / "relative", stdin=TEXT).stdout.splitlines()) == 4
+
+
+def test_conll_workers_and_several_texts_give_the_same(models, samples, tmp_path):
+    made = []
+    for more in ((), ("--workers", 2)):
+        paths = [tmp_path / "scores", tmp_path / "posteriors"]
+        also = ("--scores", paths[0], "--posteriors", paths[1], "--n-best", 2)
+        texts = (samples / "en.conllu", samples / "en.txt")
+        done = run("tag", "-q", "-m", models / "plain", *also, *more, *texts)
+        assert done.returncode == 0, done.stderr
+        made.append([done.stdout, *(path.read_bytes() for path in paths)])
+    assert made[0] == made[1]
+    sentences = made[0][1].count(b"\n")
+    assert lists(made[0][0])[-1][0] == sentences - 1
+
+
+def test_what_does_not_go_together(models, tmp_path):
+    tag = ("tag", "-m", models / "plain")
+    fails(run(*tag, "--n-best", 2, "--samples", 2, stdin=TEXT), "exclude each other", status=2)
+    fails(run(*tag, "--scores", tmp_path / "s", "--unbuffered", stdin=TEXT), "leave out --n-best", status=2)
+    fails(run(*tag, "--samples", 2, "--workers", 2, stdin=TEXT), "leave out --workers", status=2)
+    fails(run(*tag, "--seed", 2, stdin=TEXT), "--seed goes with --samples", status=2)
+    fails(run(*tag, "--n-best", 2, "--to", "conll", stdin=TEXT), "leave out --to", status=2)
+    fails(run(*tag, "--n-best", 0, stdin=TEXT), "n-best", status=2)
+    train = ("train-tagger", "-q", "--relative-frequencies", "-o", tmp_path / "m", "--tagged", "-")
+    fails(run(*train, "--latent", 2, stdin=b"a_B\n"), "latent 1", status=2)
+    fails(run(*train, "--latent", 1, "--partial", stdin=b"a_B\n"), "whose tags are all known", status=2)
+
+
+def test_surface_tokens(samples, tmp_path):
+    done = run("train-hmm", "-q", "--tagged", samples / "en.conllu", "--tokens", "surface", "--latent", 1, "-o",
+               tmp_path / "m")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    flags = ("--split", "--scores", tmp_path / "s", "--posteriors", tmp_path / "p")
+    done = run("tag", "-q", "-m", tmp_path / "m", *flags, samples / "en.txt")
+    assert done.returncode == 0, done.stderr
+    count = (samples / "en.txt").read_bytes().count(b"\n")
+    assert (tmp_path / "s").read_bytes().count(b"\n") == count == len(read_posteriors(str(tmp_path / "p")))
