@@ -227,6 +227,8 @@ class ReconstructionSettings:
         return replace(self, smoothing=float(smoothing), null=null)
 
 
+#: How `mre-align` makes one alignment of both directions, by the model: what measured best after reconstruction.
+MRE_SYMMETRIZATIONS: dict[str, Symmetrization] = {"ibm2": "grow-diag-final-and", "hmm": "joint"}
 #: What a preset says of what is not given to `train_mre_aligner`, in place of its defaults. ``paper`` is what Cheng,
 #: Liu & Xu (2017) describe: IBM 2 with a table of positions that begins uniform, EM and then 50 steps of reconstruction
 #: of every parameter, no smoothing. An HMM in place of IBM 2 has no such table.

@@ -48,19 +48,36 @@ models = options.group(
     click.option("--init-model", metavar="FILE", help="Continue training from a saved model, on this text."),
     options.verify,
 )
+
+
+def deciding(symmetrize=DECISIONS.symmetrize, default=""):
+    """Return the options of how links are decided on.
+
+    Parameters
+    ----------
+    symmetrize : str or None
+        The default of ``--symmetrize``; None where the command chooses it by the model.
+    default : str
+        What the help says of it then.
+    """
+    return options.group(
+        "Links",
+        options.setting("--threshold", of=DecisionSettings, metavar="P",
+                        help="Posterior that a link must exceed: higher for precision, lower for recall.  [default:"
+                          " 0.4; with one view 0.5]"),
+        click.option("--symmetrize", type=click.Choice(SYMMETRIZATIONS), default=symmetrize,
+                     show_default=symmetrize is not None,
+                     help="How the two directions are combined; joint takes their mean posterior." + default),
+        click.option("--flavor", type=click.Choice(FLAVORS), default=DECISIONS.flavor, show_default=True,
+                     help="Scan order of the heuristics: as atools or as Moses' symal."),
+        click.option("--decode", type=click.Choice(DECODERS), default=DECISIONS.decode, show_default=True,
+                     help="Single directions: each word's best link, all links over the threshold, or the Viterbi"
+                       " path."),
+    )  # fmt: skip
+
+
 #: How links are decided on.
-decisions = options.group(
-    "Links",
-    options.setting("--threshold", of=DecisionSettings, metavar="P",
-                    help="Posterior that a link must exceed: higher for precision, lower for recall.  [default: 0.4;"
-                      " with one view 0.5]"),
-    click.option("--symmetrize", type=click.Choice(SYMMETRIZATIONS), default=DECISIONS.symmetrize, show_default=True,
-                 help="How the two directions are combined; joint takes their mean posterior."),
-    click.option("--flavor", type=click.Choice(FLAVORS), default=DECISIONS.flavor, show_default=True,
-                 help="Scan order of the heuristics: as atools or as Moses' symal."),
-    click.option("--decode", type=click.Choice(DECODERS), default=DECISIONS.decode, show_default=True,
-                 help="Single directions: each word's best link, all links over the threshold, or the Viterbi path."),
-)  # fmt: skip
+decisions = deciding()
 #: What else is written.
 outputs = options.group(
     "More output",

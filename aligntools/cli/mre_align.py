@@ -2,7 +2,7 @@
 
 import click
 
-from aligntools.aligning.settings import MRE_PRESETS, ReconstructionSettings
+from aligntools.aligning.settings import MRE_PRESETS, MRE_SYMMETRIZATIONS, ReconstructionSettings
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import options
 
@@ -38,7 +38,7 @@ TRAINING = (
 @aligning.text
 @aligning.models
 @_reconstruction
-@aligning.decisions
+@aligning.deciding(None, "  [default: joint for an HMM, grow-diag-final-and for IBM 2]")
 @aligning.outputs
 @aligning.estimation
 @aligning.limits
@@ -47,7 +47,10 @@ def command(**o):
 
     EM finds the parameters that explain the words. Reconstruction (Cheng, Liu & Xu 2017) continues from there and
     raises P(x|x), the probability that each word comes back from the word it is linked to. Each direction is trained
-    by itself; then both are combined as in align, with the same outputs. With -m a saved model is applied instead.
+    by itself; then both are combined, with the outputs of align. With -m a saved model is applied instead.
+
+    What it gains, it gains in single directions and in heuristics over their links. The joint decision of both does not
+    gain after EM; of an IBM 2 it becomes worse, so that one is symmetrized unless --symmetrize says otherwise.
 
     \b
     Example:
@@ -58,6 +61,9 @@ def command(**o):
 
     chosen = aligning.given()
     aligning.take_old_type(o, chosen, ("ibm2", "hmm"))
+    if not o["symmetrize"] and not o["model"] and not o["init_model"]:
+        preset = MRE_PRESETS.get(o["preset"], {}) if "model_type" not in chosen else {}
+        o["symmetrize"] = MRE_SYMMETRIZATIONS[preset.get("model_type", o["model_type"])]
     aligning.check(o, chosen, reconstructs=True)
     own = {n: o[n] for n in TRAINING} | {"views": o["views"] or (0,)}
     own |= {n: o[n] for n in ("model_type", "positions") if not o["init_model"] or n in chosen}
