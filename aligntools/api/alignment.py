@@ -251,8 +251,8 @@ def train_mre_aligner(
         that begins uniform, EM without agreement, 50 steps, positions and NULL's words trained too, nothing smoothed.
         After ``init_model`` that is only what is of reconstruction itself.
     model_type : str or None
-        ``hmm`` or ``ibm2``; None: the HMM, or what ``init_model`` is nearest to. An ``ibm2`` aligns best with
-        ``symmetrize="grow-diag-final-and"``, which the command takes for it.
+        ``hmm`` or ``ibm2``; None: the HMM, or what ``init_model`` is nearest to. An ``ibm2``
+        trained without agreement aligns best with ``symmetrize="grow-diag-final-and"``, which the command takes then.
     mre_iterations : int or None
         Steps of exponentiated gradient, after the iterations of EM. None: 8.
     mre_smoothing : float or None

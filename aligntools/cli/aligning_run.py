@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from aligntools.aligning.settings import MRE_SYMMETRIZATIONS
 from aligntools.cli import ahead, engine_options, notices
 from aligntools.cli.moses import MosesModel
 from aligntools.cli.reporting import Reporter
@@ -148,11 +147,9 @@ def run(o, train, first_view):
             out.moses.finish(text_paths(o), **{name: o[name] for name in READING})
 
 
-def _decisions(o, out, pool, settings):
-    """Return how links are decided on, for a model of these settings."""
-    names = ("flavor", "decode", "threshold", "max_memory")
-    symmetrize = o["symmetrize"] or MRE_SYMMETRIZATIONS.get(settings.model, "joint")
-    return {n: o[n] for n in names} | {"symmetrize": symmetrize, "directions": out.directions, "threads": pool}
+def _decisions(o, out, pool):
+    names = ("symmetrize", "flavor", "decode", "threshold", "max_memory")
+    return {n: o[n] for n in names} | {"directions": out.directions, "threads": pool}
 
 
 def _apply(o, text, out, pool, reporter):
@@ -170,7 +167,7 @@ def _apply(o, text, out, pool, reporter):
         write_ttable(aligner, o["ttable"])
     skipped, n, counter = Skipped(), 0, _counter(o, direction)
     blocks = aligner.align_blocks(
-        *text, **_decisions(o, out, pool, aligner.settings), **{name: o[name] for name in READING},
+        *text, **_decisions(o, out, pool), **{name: o[name] for name in READING},
         unbuffered=o["unbuffered"], counter=counter, **(engine_options.where(o) if "workers" in o else {}),
     )  # fmt: skip
     with until_terminated(o["unbuffered"]):
@@ -224,7 +221,7 @@ def _train(o, text, out, pool, reporter, train, first_view):
         reporter.summary(len(bitext), None, bitext.skipped.summary())
         return
     with reporter.stage("aligning"):
-        for block in aligner.align_blocks(bitext, **_decisions(o, out, pool, aligner.settings), counter=counter):
+        for block in aligner.align_blocks(bitext, **_decisions(o, out, pool), counter=counter):
             out.write(block)
             reporter.advance("aligning")
         if out.costs:

@@ -56,7 +56,7 @@ def deciding(symmetrize=DECISIONS.symmetrize, default=""):
     Parameters
     ----------
     symmetrize : str or None
-        The default of ``--symmetrize``; None where the command chooses it by the model.
+        The default of ``--symmetrize``; None where the command chooses it by what is trained.
     default : str
         What the help says of it then.
     """

@@ -30,7 +30,7 @@ class MosesModel:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(o["moses_dir"], None, f"cannot be made: {error.strerror or error}") from None
-        method = METHOD if o["symmetrize"] in (None, "joint") else o["symmetrize"]
+        method = METHOD if o["symmetrize"] == "joint" else o["symmetrize"]
         self._file = stack.enter_context(writing(os.fspath(self.folder / f"aligned.{method}")))
         self._tables = []
 

@@ -2,7 +2,7 @@
 
 import click
 
-from aligntools.aligning.settings import MRE_PRESETS, MRE_SYMMETRIZATIONS, ReconstructionSettings
+from aligntools.aligning.settings import MRE_PRESETS, ReconstructionSettings, mre_symmetrization
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import options
 
@@ -38,7 +38,9 @@ TRAINING = (
 @aligning.text
 @aligning.models
 @_reconstruction
-@aligning.deciding(None, "  [default: joint for an HMM, grow-diag-final-and for IBM 2]")
+@aligning.deciding(
+    None, "  [default: joint; grow-diag-final-and for an IBM 2 trained with --no-agreement, and for --preset paper]"
+)
 @aligning.outputs
 @aligning.estimation
 @aligning.limits
@@ -49,8 +51,9 @@ def command(**o):
     raises P(x|x), the probability that each word comes back from the word it is linked to. Each direction is trained
     by itself; then both are combined, with the outputs of align. With -m a saved model is applied instead.
 
-    What it gains, it gains in single directions and in heuristics over their links. The joint decision of both does not
-    gain after EM; of an IBM 2 it becomes worse, so that one is symmetrized unless --symmetrize says otherwise.
+    What it gains after EM, it gains in single directions and in heuristics over their links. The joint decision of both
+    does not gain: of an HMM it stays the best, but EM's own is as good; of an IBM 2 trained by EM it becomes worse, and
+    --symmetrize has another default. With -m that is always joint.
 
     \b
     Example:
@@ -61,11 +64,19 @@ def command(**o):
 
     chosen = aligning.given()
     aligning.take_old_type(o, chosen, ("ibm2", "hmm"))
-    if not o["symmetrize"] and not o["model"] and not o["init_model"]:
-        preset = MRE_PRESETS.get(o["preset"], {}) if "model_type" not in chosen else {}
-        o["symmetrize"] = MRE_SYMMETRIZATIONS[preset.get("model_type", o["model_type"])]
+    symmetrize = o["symmetrize"]
+    if not symmetrize:  # after --init-model, as soon as that is read
+        apart = not o["model"] and mre_symmetrization(o["model_type"], o["agreement"], o["preset"])
+        o["symmetrize"] = apart or "joint"
     aligning.check(o, chosen, reconstructs=True)
     own = {n: o[n] for n in TRAINING} | {"views": o["views"] or (0,)}
     own |= {n: o[n] for n in ("model_type", "positions") if not o["init_model"] or n in chosen}
     own |= {n: None for n in MRE_PRESETS.get(o["preset"], ()) if n not in chosen}  # the preset's to say
-    run(o, lambda bitext, **common: train_mre_aligner(bitext, **own, **common), lambda _: own["views"][0])
+
+    def train(bitext, init_model, **common):
+        aligner = train_mre_aligner(bitext, **own, init_model=init_model, **common)
+        if init_model and not symmetrize:
+            o["symmetrize"] = mre_symmetrization(aligner.settings.model, init_model.settings.joint, o["preset"])
+        return aligner
+
+    run(o, train, lambda _: own["views"][0])

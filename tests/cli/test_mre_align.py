@@ -34,10 +34,9 @@ def test_align_applies_what_was_trained(mre, inside, tmp_path, options):
     trained = [1, 3] if "reverse" in options else [0, 1, 2, 3]
     assert np.isfinite(scores[:, trained]).all()
     assert np.isnan(np.delete(scores, trained, axis=1)).all()  # nothing is said of a direction that was not trained
-    given = ("--symmetrize", "grow-diag-final-and") if "--symmetrize" in options else ()
-    kept = ("--symmetrize", "grow-diag-final-and") if "ibm2" in options else given  # which align does not know
-    for run, how in ((inside, kept), (mre, given)):
-        done(run("-m", model, "-i", JOINT, "-o", tmp_path / "two", "--scores", tmp_path / "again", *how))
+    kept = ("--symmetrize", "grow-diag-final-and") if "--symmetrize" in options else ()
+    for run in (inside, mre):
+        done(run("-m", model, "-i", JOINT, "-o", tmp_path / "two", "--scores", tmp_path / "again", *kept))
         assert (tmp_path / "two").read_bytes() == (tmp_path / "one").read_bytes()
         assert (tmp_path / "again").read_bytes() == (tmp_path / "scores").read_bytes()
     streamed = done(inside("-m", model, "-i", JOINT, "-q", "--unbuffered", *kept))
@@ -72,7 +71,7 @@ def test_starting_from_a_model(trained, mre, inside, tmp_path):
         done(mre(*TEXT, "--init-model", model, *options, *log, "-o", tmp_path / "o", "--save-model", tmp_path / "m"))
         stages = {json.loads(line)["stage"] for line in (tmp_path / "log").read_text().splitlines()}
         assert stages == {"reading", "mre", "saving", "aligning"}
-        done(mre("-m", tmp_path / "m", *TEXT, "-o", tmp_path / "again"))
+        done(inside("-m", tmp_path / "m", *TEXT, "-o", tmp_path / "again"))
         assert (tmp_path / "again").read_bytes() == (tmp_path / "o").read_bytes()
     new = tmp_path / "new"
     new.write_text("Der Zug fährt nicht ab . ||| The train does not leave .\nneu ||| novel\n", encoding="utf-8")
@@ -92,15 +91,16 @@ def test_pairs_that_cannot_be_aligned_get_blank_lines(mre, file, tmp_path):
 @pytest.mark.parametrize(
     ("options", "way"),
     [
-        (("--model-type", "ibm2"), "grow-diag-final-and"),
+        (("--model-type", "ibm2"), "joint"),
+        (("--model-type", "ibm2", "--estimator", "em", "--no-agreement"), "grow-diag-final-and"),
+        (("--estimator", "em", "--no-agreement"), "joint"),
         (("--preset", "paper"), "grow-diag-final-and"),
-        (("--preset", "paper", "--model-type", "hmm"), "joint"),
-        ((), "joint"),
+        (("--preset", "paper", "--model-type", "hmm"), "grow-diag-final-and"),
     ],
     ids=lambda x: " ".join(x) if isinstance(x, tuple) else x,
 )
-def test_how_directions_are_combined_depends_on_the_model(mre, tmp_path, options, way):
-    """Trained, applied and gone on from: what the help says measured best."""
+def test_how_directions_are_combined_depends_on_the_training(mre, inside, tmp_path, options, way):
+    """As the help says: what measured better."""
     steps, model = ("-q", "--mre-iterations", 1), tmp_path / "model"
     done(mre(*TEXT, *steps, *options, "--save-model", model, "-o", tmp_path / "links"))
     found = {}
@@ -109,11 +109,21 @@ def test_how_directions_are_combined_depends_on_the_model(mre, tmp_path, options
         found[name] = (tmp_path / name).read_bytes()
     assert len(set(found.values())) == 2
     assert (tmp_path / "links").read_bytes() == found[way]
-    assert done(mre("-m", model, *TEXT, "-q")).stdout == found[way]
-    further = ("--init-model", model, *TEXT, *steps)
-    assert done(mre(*further)).stdout == done(mre(*further, "--symmetrize", way)).stdout
+    assert done(mre("-m", model, *TEXT, "-q")).stdout == found["joint"]
     done(mre(*TEXT, *steps, *options, "--moses-dir", tmp_path, "-o", tmp_path / "again"))
     assert (tmp_path / "aligned.grow-diag-final-and").read_bytes() == found[way]
+
+
+@pytest.mark.parametrize(("start", "way"), [("--agreement", "joint"), ("--no-agreement", "grow-diag-final-and")])
+def test_after_a_model_it_depends_on_that_ones_training(mre, inside, tmp_path, start, way):
+    model = tmp_path / "model"
+    done(inside(*TEXT, "-q", "--model-type", "ibm2", start, "--save-model", model, "-o", tmp_path / "links"))
+    further = ("--init-model", model, *TEXT, "-q", "--mre-iterations", 1)
+    found = {name: done(mre(*further, "--symmetrize", name)).stdout for name in ("grow-diag-final-and", "joint")}
+    assert len(set(found.values())) == 2
+    assert done(mre(*further)).stdout == found[way]
+    paper = done(mre(*further, "--preset", "paper")).stdout
+    assert paper == done(mre(*further, "--preset", "paper", "--symmetrize", "grow-diag-final-and")).stdout
 
 
 PAPER = ("--estimator", "em", "--no-agreement", "--mre-positions", "--mre-null", "--mre-smoothing", "0")
