@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench import measuring, report, treebanks
+from bench import code, measuring, report, treebanks
 
 #: EM on has as many more iterations as MRE has steps.
 SYSTEMS = ("EM", "EM on", "MRE")
@@ -30,7 +30,7 @@ def arguments(parser):
 def run(o):
     from aligntools.ground.parallel import Pool
 
-    kept = _Kept(o.work / f"induction-paper-{report.code_hash()}.jsonl")
+    kept = _Kept(o.work / f"induction-paper-{code.of(_once, _beginning)}.jsonl")
     states = list(map(int, o.states.split(",")))
     parts = [
         "Tags are induced from the words alone by `train-hmm --text --preset paper`, and each word takes its most"

@@ -5,7 +5,7 @@ import json
 import statistics
 from itertools import islice
 
-from bench import measuring, report, texts
+from bench import code, measuring, report, texts
 
 EM = {"estimator": "em", "agreement": False, "views": (0,)}
 #: Starts, as options of `train_aligner`.
@@ -56,7 +56,7 @@ def run(o):
     from aligntools.ground.parallel import Pool
 
     names = o.sets.split(",") if o.sets else texts.gold_sets(o.data)
-    kept = _Kept(o.work / f"mre-paper-{report.code_hash()}.jsonl")
+    kept = _Kept(o.work / f"mre-paper-{code.of(_Measured, texts.text, texts.beginning)}.jsonl")
     with Pool(o.threads) as pool:
         found = {name: kept.get(o, name, o.pairs, SYSTEMS, pool) for name in names}
         sizes = {
