@@ -210,7 +210,8 @@ class _Wanted:
             raise UsageProblem("--seed goes with --samples")
         others = {"to", "column", "separator", "keep", "split", "posterior"} & given()
         if lists and others:
-            raise UsageProblem(f"{lists} writes sequences of tags; leave out --{min(others)}")
+            flag = {"posterior": "posterior and --viterbi"}.get(min(others), min(others))
+            raise UsageProblem(f"{lists} writes sequences of tags; leave out --{flag}")
 
 
 @dataclass(frozen=True)
