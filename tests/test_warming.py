@@ -96,6 +96,7 @@ translate --grammar grammar.bin --no-lm S/few.de --samples 3 > t.2
 translate --grammar grammar.gz --lm en.arpa S/few.de > t.3
 eval-bleu S/few.en t.3 --sentence-level > bleu
 eval-bleu S/few.en t.3 t.3 --paired > bleu.2
+translate --grammar grammar --lm en.arpa --input plf S/de.plf --n-best 2 > t.4
 imputed-risk --supervised S/few.de --reference S/few.en --grammar grammar --lm en.arpa --rounds 2 -o w.json
 imputed-risk --supervised S/few.de --reference S/few.en --grammar grammar --lm en.arpa --rounds 1 --method mert -o w2
 imputed-risk --supervised S/few.de --reference S/few.en --grammar grammar --lm en.arpa --rounds 1 --forest -o w3.json

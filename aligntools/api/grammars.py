@@ -13,6 +13,7 @@ from aligntools.api.extracting import AlignmentsInput, extraction_of, parts_of, 
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.sentences import PathLike, Text, lines_of, side_of
 from aligntools.ground.errors import UsageProblem
+from aligntools.translating.lattices import LatticeLines, as_lattices, joined_lattices
 from aligntools.translating.settings import ExtractionSettings
 from aligntools.translating.text import Lines
 
@@ -138,6 +139,8 @@ class Grammar:
         """
         from aligntools.formats.grammar_files import read_grammar
 
+        if isinstance(text, LatticeLines):
+            return cls(read_grammar(os.fspath(path), only_for=text.pairs, longest=2, verify=verify))
         only_for = None if text is None else side_of(text)
         return cls(read_grammar(os.fspath(path), only_for=only_for, span=span, verify=verify))
 
@@ -410,8 +413,10 @@ def grammar_of(
 
 
 def joined(texts: Sequence[Lines]) -> Lines:
-    """Return texts one after another."""
+    """Return texts one after another; as lattices if there are any among them."""
     if len(texts) == 1:
         return texts[0]
+    if any(isinstance(text, LatticeLines) for text in texts):
+        return joined_lattices([as_lattices(text) for text in texts])
     sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(text.offsets) for text in texts)])
     return Lines([word for text in texts for word in text.words], np.cumsum(sizes)) if texts else lines_of([])

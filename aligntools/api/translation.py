@@ -1,7 +1,7 @@
 """Translation from Python: systems of a grammar, a language model and weights."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -13,7 +13,16 @@ from aligntools.api.grammars import extract_grammar as extract_grammar
 from aligntools.api.grammars import filter_grammar as filter_grammar
 from aligntools.api.language_models import LanguageModel as LanguageModel
 from aligntools.api.language_models import train_lm as train_lm
-from aligntools.api.sentences import PathLike, Sentence, Text, stream_lines
+from aligntools.api.lattices import (
+    Input,
+    LatticeFormat,
+    LatticeInput,
+    WordLattice,
+    lattice_input,
+    stream_input,
+    without_arcs,
+)
+from aligntools.api.sentences import PathLike, Sentence
 from aligntools.api.threads import pool_of
 from aligntools.formats.derivations import DerivedSentence as DerivedSentence
 from aligntools.ground.errors import DataError, UsageProblem
@@ -136,6 +145,8 @@ class Hypergraphs:
     def derivations(self, n: int = 1) -> list[DerivedSentence]:
         """Return each sentence with its n best derivations that differ in their words: rules, spans, scores."""
         CANDIDATES.check("n", n)
+        if self._system.arc_features:
+            raise UsageProblem("derivations are shown over the words of sentences, and these are of lattices")
         from aligntools.translating.forest.nbest import derivation_lists
 
         with pool_of(self._threads) as pool:
@@ -214,6 +225,8 @@ class Translator:
 
     threads: "int | Pool | None"
     _system: "System"
+    _lattices: LatticeInput | None
+    _arc_weights: Mapping[str, float]
 
     def __init__(
         self,
@@ -231,6 +244,10 @@ class Translator:
         settings = DecoderSettings(pop_limit, span_limit)
         settings.check()
         given = weights_of(weights)  # first: wrong ones are soon found
+        of_arcs: dict[str, float] = {}
+        if given is not None:
+            plain, of_arcs = without_arcs(given.features)
+            given = TranslationWeights(plain, given.about)
         rules = (grammar if isinstance(grammar, Grammar) else Grammar.load(grammar, span=span_limit)).rules
         if tags is not None:
             rules = with_bigrams(rules, tags, None if given is None else given.features)
@@ -238,6 +255,8 @@ class Translator:
         model = lm if isinstance(lm, LanguageModel) or lm is None else LanguageModel.load(lm)
         object.__setattr__(self, "threads", threads)
         object.__setattr__(self, "_system", System(rules, model.ngrams if model else None, values, settings))
+        object.__setattr__(self, "_lattices", None)
+        object.__setattr__(self, "_arc_weights", of_arcs)
 
     def __repr__(self) -> str:
         return f"<Translator with {len(self._system.grammar)} rules, {len(self.features)} features>"
@@ -252,13 +271,13 @@ class Translator:
         """The weight of each feature."""
         return TranslationWeights(dict(zip(self.features, self._system.weights.tolist(), strict=True)))
 
-    def translate(self, sentence: Sentence) -> Translation:
+    def translate(self, sentence: Sentence | WordLattice) -> Translation:
         """Translate one sentence.
 
         Parameters
         ----------
         sentence : str or list of str
-            A line of words between spaces, or its words.
+            A line of words between spaces, or its words; a `WordLattice` or PLF after `for_lattices`.
 
         Returns
         -------
@@ -269,13 +288,47 @@ class Translator:
 
     def with_threads(self, threads: "int | Pool | None") -> "Translator":
         """Return the same system, which works with so many threads."""
+        return self._other(threads=threads)
+
+    def for_lattices(
+        self, format: LatticeFormat = "plf", *, scores: int = 1, weights: Sequence[float] | None = None
+    ) -> "Translator":
+        """Return the same system for lattices: its text is PLF or confusion networks, or consists of `WordLattice`.
+
+        The logarithms of an arc's scores are features, ``lattice-1`` and so on; -100 at least.
+
+        Parameters
+        ----------
+        format : str
+            ``plf``: a lattice a line, as Moses reads it; ``cn``: confusion networks, with blank lines between them.
+        scores : int
+            Of each arc.
+        weights : sequence of float, optional
+            Of the scores. If not given, those that the translator's weights have for ``lattice-1`` and so on, or 1.
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> grammar = at.extract_grammar(["das Haus", "ein Hund"], ["the house", "a dog"], ["0-0 1-1", "0-0 1-1"])
+        >>> translator = at.Translator(grammar, at.train_lm(["the house", "a dog"], order=2)).for_lattices()
+        >>> str(translator.translate("((('ein',0.7,1),('das',0.3,1),),(('Hund',1,1),),)"))
+        'a dog'
+        """
+        how, known = lattice_input(format, scores, weights, self._arc_weights)
+        system = self._system.for_arcs(known)
+        return self._other(_system=system, _lattices=how)
+
+    def _other(self, **changed: Any) -> "Translator":
         other = object.__new__(Translator)
-        object.__setattr__(other, "threads", threads)
-        object.__setattr__(other, "_system", self._system)
+        for name in ("threads", "_system", "_lattices", "_arc_weights"):
+            object.__setattr__(other, name, changed.get(name, getattr(self, name)))
         return other
 
+    def _parts(self, text: Input, size: int) -> Iterator[Lines]:
+        return stream_input(text, size, self._lattices)
+
     def translate_batch(
-        self, text: Text, *, features: bool = False, unbuffered: bool = False, **where: Unpack[Where]
+        self, text: Input, *, features: bool = False, unbuffered: bool = False, **where: Unpack[Where]
     ) -> Iterator[Translation]:
         """Translate sentences one after another; text of any length, which is read as it is needed.
 
@@ -293,10 +346,10 @@ class Translator:
         if engines_of(where).asked:
             if unbuffered:
                 raise UsageProblem("unbuffered translation is done in this process; leave out the workers")
-            yield from self._by_workers(where, stream_lines(text, JOB), _translations, features)
+            yield from self._by_workers(where, self._parts(text, JOB), _translations, features)
             return
-        for lines in stream_lines(text, 1 if unbuffered else PART):
-            sentences = self._system.encode(lines.words, lines.offsets)
+        for lines in self._parts(text, 1 if unbuffered else PART):
+            sentences = self._system.encode_text(lines)
             name = self._system.names(sentences)
             with pool_of(self.threads) as pool:
                 found = self._system.translate(sentences, pool)
@@ -306,7 +359,7 @@ class Translator:
                 own = {} if vectors is None else {self._system.features[f]: x for f, x in vectors[k]}
                 yield Translation(_decoded(name(found.tokens[a:b])), scores[k], own)
 
-    def hypergraphs(self, text: Text, *, first: int = 0) -> Iterator[Hypergraphs]:
+    def hypergraphs(self, text: Input, *, first: int = 0) -> Iterator[Hypergraphs]:
         """Return all derivations that the search keeps, in parts of some hundred sentences.
 
         Parameters
@@ -315,14 +368,14 @@ class Translator:
         first : int
             Number of the first sentence; samples depend on it.
         """
-        for lines in stream_lines(text, PART):
-            sentences = self._system.encode(lines.words, lines.offsets)
+        for lines in self._parts(text, PART):
+            sentences = self._system.encode_text(lines)
             with pool_of(self.threads) as pool:
                 forest = self._system.forest(sentences, pool)
             yield Hypergraphs(forest, self.features, self._system, sentences, first, self.threads)
             first += len(lines)
 
-    def n_best(self, text: Text, n: int, **where: Unpack[Where]) -> Iterator[list[Translation]]:
+    def n_best(self, text: Input, n: int, **where: Unpack[Where]) -> Iterator[list[Translation]]:
         """Return the n best distinct translations of each sentence, best first, with their features.
 
         Parameters
@@ -333,12 +386,12 @@ class Translator:
             As for `translate_batch`.
         """
         if engines_of(where).asked:
-            yield from self._by_workers(where, stream_lines(text, JOB), _candidates, n)
+            yield from self._by_workers(where, self._parts(text, JOB), _candidates, n)
             return
         for part in self.hypergraphs(text):
             yield from part.n_best(n)
 
-    def derivations(self, text: Text, n: int = 1) -> Iterator[DerivedSentence]:
+    def derivations(self, text: Input, n: int = 1) -> Iterator[DerivedSentence]:
         """Return each sentence with its n best derivations that differ in their words: rules, spans, scores.
 
         Parameters
@@ -350,7 +403,7 @@ class Translator:
             yield from part.derivations(n)
 
     def samples(
-        self, text: Text, n: int, *, gamma: float = 1.0, seed: int = 1, **where: Unpack[Where]
+        self, text: Input, n: int, *, gamma: float = 1.0, seed: int = 1, **where: Unpack[Where]
     ) -> Iterator[list[Translation]]:
         """Return n derivations of each sentence, drawn in proportion to ``exp(gamma * score)``, with their features.
 
@@ -365,7 +418,7 @@ class Translator:
             As for `translate_batch`.
         """
         if engines_of(where).asked:
-            yield from self._by_workers(where, enumerate(stream_lines(text, PART)), _samples, n, gamma, seed)
+            yield from self._by_workers(where, enumerate(self._parts(text, PART)), _samples, n, gamma, seed)
             return
         for part in self.hypergraphs(text):
             yield from part.samples(n, gamma=gamma, seed=seed)

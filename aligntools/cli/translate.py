@@ -10,7 +10,14 @@ import click
 
 from aligntools.cli import engine_options, options, reporting, serving
 from aligntools.ground.errors import UsageProblem
-from aligntools.translating.settings import CANDIDATES, SAMPLING_GAMMA, DecoderSettings
+from aligntools.translating.settings import (
+    ARC_SCORES,
+    ARC_WEIGHT,
+    CANDIDATES,
+    INPUTS,
+    SAMPLING_GAMMA,
+    DecoderSettings,
+)
 
 #: Bytes of input up to which the grammar is limited to the input's words before it is loaded.
 FILTERED = 1 << 28
@@ -28,6 +35,14 @@ FILTERED = 1 << 28
 )  # fmt: skip
 @options.group(
     "Input and output",
+    click.option("--input", "kind", type=click.Choice(INPUTS), default="text", show_default=True,
+                 help="What TEXT is: sentences; word lattices, one a line, in the python lattice format (plf); or"
+                      " confusion networks, with blank lines between them (cn)."),
+    click.option("--arc-scores", type=options.number(ARC_SCORES), default=1, show_default=True, metavar="N",
+                 help="Scores of each arc of a lattice: probabilities, whose logarithms are features, lattice-1 and"
+                      " so on."),
+    click.option("--arc-weight", "arc_weights", metavar="X", type=options.number(ARC_WEIGHT), multiple=True,
+                 help="Weight of a score; once for each.  [default: what -w has for lattice-1 and so on, or 1]"),
     options.output,
     click.option("--n-best", type=options.number(CANDIDATES), metavar="N",
                  help="Write the N best distinct translations of each sentence, with features, in Moses' format."),
@@ -55,13 +70,14 @@ FILTERED = 1 << 28
 @engine_options.group
 @options.group("Resources", options.verify, options.seed, options.threads, options.verbosity)
 def command(
-    texts, grammar, lm, no_lm, weights, tags, output, pop_limit, span_limit, n_best, samples, gamma, hypergraphs,
-    derivations, unbuffered, verify, seed, threads, quiet, verbose, tmpdir, **where,
+    texts, grammar, lm, no_lm, weights, tags, kind, arc_scores, arc_weights, output, pop_limit, span_limit, n_best,
+    samples, gamma, hypergraphs, derivations, unbuffered, verify, seed, threads, quiet, verbose, tmpdir, **where,
 ):  # fmt: skip
     """Translate text with a hierarchical grammar, one line out for each line in.
 
     Reads standard input if no TEXT is given, and writes as it goes. Words are separated by spaces; words that the
-    grammar does not know are passed through.
+    grammar does not know are passed through. Lattices (--input plf) are translated whole: of all their paths the
+    translation with the highest score is written.
 
     \b
     Example:
@@ -69,6 +85,7 @@ def command(
       aligntools extract-grammar -q -i data/samples/de-en.txt -a /tmp/de-en.align -o /tmp/de-en.grammar
       aligntools train-lm -q -n 3 data/samples/de-en.en -o /tmp/en.arpa
       head -5 data/samples/de-en.de | aligntools translate -q --grammar /tmp/de-en.grammar --lm /tmp/en.arpa
+      aligntools translate -q --input plf data/samples/de.plf --grammar /tmp/de-en.grammar --lm /tmp/en.arpa
     """
     if lm is not None and no_lm:
         raise UsageProblem("--lm and --no-lm exclude each other")
@@ -79,8 +96,14 @@ def command(
     if unbuffered and (n_best or samples or hypergraphs or derivations):
         others = "--n-best, --samples, --hypergraphs and --derivations"
         raise UsageProblem(f"--unbuffered answers a line with a line; leave out {others}")
+    if kind != "text" and (unbuffered or derivations):
+        name = "--unbuffered" if unbuffered else "--derivations"
+        raise UsageProblem(f"{name} is for sentences; leave it out with --input {kind}")
+    if kind == "text" and arc_weights:
+        raise UsageProblem("--arc-weight is for lattices: --input plf or cn")
     engines = engine_options.engines(where)
     engine_options.check_unbuffered(unbuffered, engines)
+    from aligntools.api.lattices import lattice_input, without_arcs
     from aligntools.api.translation import JOB, PART, Grammar, LanguageModel, Translator, weights_of
     from aligntools.api.translation_output import TranslationOutput, written, written_by
     from aligntools.formats import derivations as derived
@@ -89,8 +112,9 @@ def command(
     from aligntools.ground.parallel import Pool
 
     size = JOB if engines.asked and not samples else PART
-    parts, known = ((), None) if unbuffered else _input(texts or ("-",), size)
-    weights_of(weights)  # first: a wrong file is soon found
+    of_arcs = without_arcs(weights_of(weights).features)[1] if weights else {}  # first: a wrong file is soon found
+    reads = None if kind == "text" else lattice_input(kind, arc_scores, arc_weights or None, of_arcs)[0]
+    parts, known = ((), None) if unbuffered else _input(texts or ("-",), size, reads)
     rules = Grammar.load(grammar, text=known, span=span_limit, verify=verify)
     began, line, total = time.perf_counter(), 0, 0.0
     progress = reporting.Lines(not quiet)
@@ -100,6 +124,8 @@ def command(
         translator = Translator(
             rules, model, weights, tags=tags, pop_limit=pop_limit, span_limit=span_limit, threads=pool
         )
+        if reads is not None:
+            translator = translator.for_lattices(kind, scores=arc_scores, weights=arc_weights or None)
         if not weights and not quiet:
             sys.stderr.write("no weights given (-w): translating with untuned ones; imputed-risk learns them\n")
         out = stack.enter_context(files.writing(output))
@@ -156,10 +182,10 @@ def _serve(translator, texts, out, quiet):
     return count, total
 
 
-def _input(texts, sentences):
+def _input(texts, sentences, reads):
     """Return the input in parts of so many sentences, and as a whole if it is known: when all of it is in files."""
     from aligntools.api.grammars import joined
-    from aligntools.api.sentences import stream_lines
+    from aligntools.api.lattices import stream_input
 
     size = 0
     for path in texts:
@@ -169,7 +195,7 @@ def _input(texts, sentences):
             size += info.st_size if mode in (stat.S_IFREG, stat.S_IFDIR) else FILTERED
         except (OSError, ValueError, AttributeError):  # a standard input that is no file, or nothing to open
             size += FILTERED if path == "-" else 0
-    parts = (part for path in texts for part in stream_lines(path, sentences))
+    parts = (part for path in texts for part in stream_input(path, sentences, reads))
     if size >= FILTERED:
         return parts, None
     parts = list(parts)

@@ -14,8 +14,9 @@ _CHECKED = 1 << 18  # rules that are looked at together
 
 
 def read_grammar(
-    path, *, only_for: tuple[Side, Vocabulary] | None = None, span: int | None = None, verify: bool = True
-) -> GrammarRules:
+    path, *, only_for: tuple[Side, Vocabulary] | None = None, span: int | None = None, longest: int = 5,
+    verify: bool = True,
+) -> GrammarRules:  # fmt: skip
     """Read a grammar: text as cdec and Joshua have it, text as Moses has it, or a model file.
 
     Features that a rule does not name are 0; of Moses' probabilities the logs are taken, to five decimals, and the
@@ -29,6 +30,8 @@ def read_grammar(
         Keep only the rules that may be used on this text: those of which it has every piece between nonterminals.
     span : int or None
         And that match within so many words, the span limit of the decoder; see `TextFilter`.
+    longest : int
+        How many words of a piece are looked up together.
     verify : bool
         Check the checksum of a model file.
 
@@ -37,7 +40,7 @@ def read_grammar(
     DataError
         When the file cannot be read, or for the first line that is not a rule.
     """
-    text_filter = TextFilter(*only_for, span=span) if only_for is not None else None
+    text_filter = TextFilter(*only_for, longest, span) if only_for is not None else None
     if not modelfile.is_model(path):
         return read_text(path, text_filter)
     grammar = _read_binary(path, verify)

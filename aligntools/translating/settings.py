@@ -17,6 +17,9 @@ IMPUTATIONS = ("kbest", "samples", "rules")
 CHOICES = ("supervised", "all", "last")
 #: Translations of a sentence that can be asked for, and the factor of scores when they are drawn.
 CANDIDATES, SAMPLING_GAMMA = counts(1, 10**6), amounts()
+#: What is translated: sentences, or lattices in one of two formats; scores that each arc may have, and their weights.
+INPUTS = ("text", "plf", "cn")
+ARC_SCORES, ARC_WEIGHT = counts(0, 1000), amounts(-1e6, 1e6)
 #: How many bigrams over tags may be features.
 BIGRAMS_RANGE = counts(1)
 

@@ -9,9 +9,11 @@ from aligntools.formats.disk_arrays import ArrayStore
 from aligntools.formats.grammar_files import read_grammar
 from aligntools.formats.grammar_text import write_text
 from aligntools.formats.pharaoh import Links
+from aligntools.formats.plf import EPSILON, Arc, WordLattice
 from aligntools.metrics import bleu
 from aligntools.translating.decoding.decoder import System, feature_names
 from aligntools.translating.grammar import extraction, kernels_grammar, trie
+from aligntools.translating.lattices import PREFIX, lattice_lines
 from aligntools.translating.lm import kernels_lm, language_model
 from aligntools.translating.lm.counting import Sorter, count
 from aligntools.translating.lm.kneser_ney import estimate
@@ -48,6 +50,9 @@ def warm(folder, pool):
     source_text = Lines.of(text.source, text.source_vocabulary)
     target_text = Lines.of(text.target, text.target_vocabulary)
     system.translate(system.encode(source_text.words, source_text.offsets), pool)
+    arcs = tuple((Arc(word, (0.5,)), Arc(EPSILON, (0.5,))) for word in _SOURCE[0].split())
+    lattices = system.for_arcs({f"{PREFIX}1": 1.0})
+    lattices.forest(lattices.encode_text(lattice_lines([WordLattice(arcs)], 1)), pool)
     part = tuning_set(system, source_text, [target_text], pool=pool)
     for how in (
         {"loss": "corpus"}, {"loss": "sentence"}, {"loss": "linear"}, {"forest": True, "temperature": 0.1},

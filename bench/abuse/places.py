@@ -36,6 +36,8 @@ def make(folder: Path) -> None:
     for side, text in (("de", de), ("en", en)):
         _write(folder / f"few.{side}", text[:FEW])
     _write(folder / "mono.en", en[FEW : 2 * FEW])
+    _write(folder / "few.plf", _head("de.plf", -1))
+    _write(folder / "few.cn", ["Der 0.7 Ein 0.3", "Zug 0.9 *EPS* 0.1", "", "Ich 1", "habe 0.5 hatte 0.5", ""])
     for side, text in (("de", de), ("en", en)):
         sentences, index = read_text(text, True, 0, 0)
         with open(folder / f"{side}.ids", "wb") as file:

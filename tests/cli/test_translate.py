@@ -278,3 +278,93 @@ def test_a_closed_pipe_ends_quietly(folder, tmp_path):
     line, status, errors = through_head("translate", "-q", *options)
     assert line == b"the house is small\n"
     assert (status, errors) == (0, b"")
+
+
+# Lattices
+
+LATTICE = "((('das',0.4,1),('den',0.6,1),),(('haus',1,1),),)"
+
+
+@pytest.fixture
+def lattices(folder, command_inside, tmp_path):
+    """Run the command on lattices, in this process."""
+
+    def made(text, *args, name="x.plf"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        options = ["--grammar", folder / "grammar", "--lm", folder / "lm", "-w", write_weights(tmp_path / "w")]
+        return command_inside("translate", *options, "--input", "plf", *args, tmp_path / name)
+
+    return made
+
+
+def plf_of(line):
+    """Return a sentence as a lattice."""
+    arcs = "".join(f"(('{word}',1,1),)," for word in line.split())
+    return f"({arcs})\n"
+
+
+def test_lattices_are_translated_whole_one_line_each(lattices, folder, translate):
+    done = lattices(f"{LATTICE}\n()\n\n((('zwölf',1,1),),)\n")
+    assert done.stdout.decode().splitlines() == ["the house", "", "", "zwölf"]
+    as_text = "".join(plf_of(line) for line in TEXT.decode().splitlines())
+    done = lattices(as_text)
+    assert done.stdout.decode().splitlines() == OUT
+    assert lattices(as_text, "--workers", 1).stdout == done.stdout
+
+
+def test_arcs_have_features_and_weights(lattices, tmp_path):
+    done = lattices(LATTICE, "--n-best", 20, "--hypergraphs", tmp_path / "h")
+    rows = [line.split(" ||| ") for line in done.stdout.decode().splitlines()]
+    assert {"lattice-1=-0.916291", "lattice-1=-0.510826"} == {row[2].split()[-1] for row in rows}
+    assert json.loads((tmp_path / "h").read_text().splitlines()[0])["features"][-1] == "lattice-1"
+    sure = lattices(LATTICE, "--arc-weight", 50)
+    assert sure.stdout.decode() == "den house\n"
+    two = LATTICE.replace(",1)", ",0.1,1)")
+    assert lattices(two, "--arc-scores", 2, "--arc-weight", 50, "--arc-weight", 0).stdout == sure.stdout
+    fails(lattices(two), "x.plf:1: ", "has 2 scores, not 1", "--arc-scores")
+    fails(lattices(LATTICE, "--arc-weight", 1, "--arc-weight", 2), "2 weights for 1 scores", status=2)
+
+
+def test_weights_of_arcs_may_stand_in_the_weights_file(folder, command_inside, tmp_path):
+    named = LATTICE.replace("0.4,", "0.4,x=2,")
+    (tmp_path / "plf").write_text(named)
+    options = ["--grammar", folder / "grammar", "--lm", folder / "lm", "--input", "plf", tmp_path / "plf"]
+    for weights, out in (({"lattice-1": 50}, "den house"), ({"lattice-1": 50, "lattice-x": 50}, "the house")):
+        done = command_inside("translate", *options, "-w", write_weights(tmp_path / "w", **weights))
+        assert done.stdout.decode().strip() == out, done.stderr
+    plain = ["--grammar", folder / "grammar", "--lm", folder / "lm", "-w", tmp_path / "w", folder / "text"]
+    assert command_inside("translate", *plain).stdout.decode().splitlines() == OUT
+
+
+def test_confusion_networks(lattices):
+    done = lattices("das 0.4 den 0.6\n*EPS* 0.9 klein 0.1\nhaus 1\n\n\nhaus 1\n", "--input", "cn")
+    assert done.stdout.decode().splitlines() == ["the house", "", "house"]
+    fails(lattices("das 0.4\nhaus\n", "--input", "cn"), "x.plf:2: 1 fields are not words with 1 score each")
+
+
+def test_what_lattices_do_not_have(lattices, translate, tmp_path):
+    fails(lattices(LATTICE, "--derivations", tmp_path / "d"), "--derivations is for sentences", status=2)
+    fails(lattices(LATTICE, "--unbuffered"), "--unbuffered is for sentences", status=2)
+    fails(translate("--arc-weight", 1), "--arc-weight is for lattices", status=2)
+    fails(lattices("das haus\n"), "x.plf:1: ", "where '(' was expected", "a line of PLF is")
+
+
+def test_a_python_translator_takes_lattices(folder, tmp_path):
+    import aligntools as at
+    from aligntools.formats.plf import parse_plf
+
+    made = at.Translator(folder / "grammar", folder / "lm", write_weights(tmp_path / "w"))
+    translator = made.for_lattices()
+    (tmp_path / "plf").write_text(LATTICE + "\n")
+    wanted = ["the house"]
+    for text in ([LATTICE], [parse_plf(LATTICE)], tmp_path / "plf"):
+        assert [str(one) for one in translator.translate_batch(text)] == wanted
+        assert str(next(iter(translator.n_best(text, 3)))[0]) == wanted[0]
+    assert translator.translate(LATTICE).features["lattice-1"] == pytest.approx(-0.9163, abs=1e-4)
+    assert str(made.for_lattices("cn").translate("das 0.4 den 0.6\nhaus 1")) == wanted[0]
+    assert str(made.for_lattices(weights=[50.0]).translate(LATTICE)) == "den house"
+    with pytest.raises(at.UsageProblem, match="lattices"):
+        next(translator.derivations([LATTICE]))
+    for wrong in ({"format": "x"}, {"scores": -1}, {"weights": [1.0, 2.0]}):
+        with pytest.raises(at.UsageProblem):
+            made.for_lattices(**wrong)

@@ -19,12 +19,16 @@ from aligntools.translating.decoding.kernels_tables import (
     RuleTables,
     empty_context,
 )
+from aligntools.translating.decoding.lattice_search import Lattices, decode_lattice, with_arc_features
+from aligntools.translating.decoding.sentences import Sentences as Sentences
 from aligntools.translating.decoding.workspace import Workspace
 from aligntools.translating.forest.derivations import best
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, join
 from aligntools.translating.grammar.trie import Trie, build_trie
+from aligntools.translating.lattices import LatticeLines
 from aligntools.translating.lm.kernels_lm import END
 from aligntools.translating.settings import DecoderSettings
+from aligntools.translating.text import Lines
 
 #: Features besides the grammar's own, in order; the sparse ones come last.
 COUNTS = (
@@ -35,36 +39,6 @@ PASSED, UNARY, BINARY, GOAL = -1, -2, -3, -4
 #: Words after which a sentence is cut for its best translation: memory grows with the length.
 LONGEST = 600
 _BLOCKS = 64
-
-
-@dataclass(eq=False)
-class Sentences:
-    """Text to be translated by one system.
-
-    Attributes
-    ----------
-    tokens : int32 [words]
-        Ids of the grammar's source vocabulary; 0 for words that are not in it.
-    offsets : int64 [sentences + 1]
-    passed : int32 [words]
-        The target id that each word has when it is passed through: of the same word in the target vocabulary, or one
-        past it, ``len(vocabulary) + k`` for ``extra[k]``.
-    extra : list of bytes
-        Words that are not in the target vocabulary.
-    """
-
-    tokens: np.ndarray
-    offsets: np.ndarray
-    passed: np.ndarray
-    extra: list[bytes]
-
-    def __len__(self):
-        return len(self.offsets) - 1
-
-    def part(self, begin, end):
-        """Return the sentences ``begin..end`` by themselves, with the same ``extra``."""
-        a, b = self.offsets[begin], self.offsets[end]
-        return Sentences(self.tokens[a:b], self.offsets[begin : end + 1] - a, self.passed[a:b], self.extra)
 
 
 @dataclass(eq=False)
@@ -141,18 +115,22 @@ class System:
     weights : sequence of float, or dict of str to float
         One for each of `features`.
     settings : DecoderSettings
+    arc_features : sequence of str
+        Of lattices that are to be translated.
 
     Attributes
     ----------
     features : list of str
-        "lm", the grammar's, then `COUNTS`, then the grammar's sparse ones. Without a language model "lm" and
-        "lm-unknown" are there and always 0.
+        "lm", the grammar's, then `COUNTS`, then the grammar's sparse ones, then those of arcs. Without a language
+        model "lm" and "lm-unknown" are there and always 0.
     weights : float64 [features]
     """
 
-    def __init__(self, grammar: GrammarRules, lm, weights, settings: DecoderSettings | None = None) -> None:
+    def __init__(
+        self, grammar: GrammarRules, lm, weights, settings: DecoderSettings | None = None, arc_features=()
+    ) -> None:
         self.grammar, self.lm, self.settings = grammar, lm, settings or DecoderSettings()
-        self.features = feature_names(grammar)
+        self.features, self.arc_features = [*feature_names(grammar), *arc_features], tuple(arc_features)
         self._prepared = _prepare(grammar, lm)
         self._weigh(weights)
 
@@ -170,6 +148,14 @@ class System:
         other.settings = settings
         if weights is not None:
             other._weigh(weights)
+        return other
+
+    def for_arcs(self, weights: dict[str, float]) -> "System":
+        """Return the same system for lattices whose arcs have these features, with these weights."""
+        other = self._other(self.settings, None)
+        plain = len(self.features) - len(self.arc_features)
+        other.features, other.arc_features = [*self.features[:plain], *weights], tuple(weights)
+        other._weigh(np.concatenate([self.weights[:plain], np.array(list(weights.values()), np.float64)]))
         return other
 
     def _weigh(self, weights):
@@ -208,6 +194,24 @@ class System:
         passed[new] = len(self.grammar.target_vocabulary) + np.arange(len(new), dtype=np.int32)
         extra = [types[k] for k in new.tolist()]
         return Sentences(source[inverse], np.ascontiguousarray(offsets, np.int64), passed[inverse], extra)
+
+    def encode_text(self, text: Lines) -> Sentences:
+        """Number the words of text, which may be of lattices.
+
+        Raises
+        ------
+        ValueError
+            When the arcs do not have the system's features.
+        """
+        plain = self.encode(text.words, text.offsets)
+        if not isinstance(text, LatticeLines):
+            return plain
+        if tuple(text.names) != self.arc_features:
+            raise ValueError(f"arcs with the features {text.names} for a system that has {self.arc_features}")
+        return Lattices(
+            plain.tokens, plain.offsets, plain.passed, plain.extra, begins=text.begins, ends=text.ends,
+            values=text.values,
+        )  # fmt: skip
 
     def encode_target(self, words, sentences) -> np.ndarray:
         """Number words of the target side, references for instance, as translations of ``sentences`` are numbered.
@@ -252,8 +256,9 @@ class System:
 
         def best(workspace, begin, end):
             words, score = [np.zeros(0, np.int32)], 0.0
-            for a in range(begin, end, LONGEST):
-                part = slice(a, min(a + LONGEST, end))
+            longest = max(end - begin, 1) if isinstance(sentences, Lattices) else LONGEST
+            for a in range(begin, end, longest):
+                part = slice(a, min(a + longest, end))
                 goal = self._decode(workspace, sentences, part, lm_ids, False)
                 score += float(workspace.hypotheses.scores[goal])
                 words.append(self._best(workspace, goal, sentences.passed[part]))
@@ -284,7 +289,7 @@ class System:
                 return _blank()
             part = slice(begin, end)
             goal = self._decode(workspace, sentences, part, lm_ids, True)
-            return self._forest(workspace, goal, sentences.passed[part], lm_ids)
+            return self._forest(workspace, goal, sentences, part, lm_ids)
 
         return join(self._each(hypergraph, sentences, pool))
 
@@ -325,11 +330,17 @@ class System:
         s, w = self.settings, workspace
         words, passed = sentences.tokens[part], sentences.passed[part]
         settings = np.array([s.pop_limit, s.span_limit, keep and s.full_states, keep, s.lazy, s.pass_known], np.int64)
-        w.fit(len(words), min(s.span_limit, len(words)), bool(keep and s.full_states), keep)
         model = self._prepared.model._replace(ids=lm_ids)
+        if isinstance(sentences, Lattices):
+            scores = (
+                sentences.values[part].astype(np.float64) @ self.weights[-len(self.arc_features) or len(self.weights) :]
+            )
+            return decode_lattice(sentences, part, scores, settings, self._lm_weights, self._tables, model, w)
+        span = min(s.span_limit, len(words))
+        w.fit(len(words) * span + len(words) + 1, span, bool(keep and s.full_states), keep)
         while True:
             status = kernels.decode(
-                words, passed, settings, self._lm_weights, self._tables, model, w.context, w.chart, w.items,
+                words, passed, settings, self._lm_weights, self._tables, model, w.context, w.chart, w.items, w.nothing,
                 w.hypotheses, w.counts,
             )  # fmt: skip
             if status >= 0:
@@ -348,8 +359,9 @@ class System:
                 return out[:count]
             size *= 2
 
-    def _forest(self, workspace, goal, passed, lm_ids):
+    def _forest(self, workspace, goal, sentences, part, lm_ids):
         tables, features, hypotheses = self._tables, self._prepared.features, workspace.hypotheses
+        passed = sentences.passed[part]
         n_nodes, n_edges = workspace.counts[:2].tolist()
         reached = Reached(np.empty(n_nodes + 1, np.int64), np.empty(n_edges, np.int64), np.empty(n_nodes, np.int64))
         totals = np.empty(4, np.int64)
@@ -374,7 +386,11 @@ class System:
             feature_values=out.feature_values[:n_features].copy(),
             words=out.words[:n_words].copy(),
         )
-        return Hypergraph(np.array([0, nodes], np.int64), np.array([nodes - 1], np.int64), *out)
+        found = Hypergraph(np.array([0, nodes], np.int64), np.array([nodes - 1], np.int64), *out)
+        if not isinstance(sentences, Lattices):
+            return found
+        in_order = reached.order[reached.numbers[hypotheses.edges[reached.order, 0]] >= 0]
+        return with_arc_features(found, in_order, workspace, sentences.values[part], len(self.features))
 
 
 def _blank():

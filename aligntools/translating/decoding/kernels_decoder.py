@@ -25,7 +25,7 @@ GAP, FIRST, COUNT, WORDS = range(4)
 RULES, SIZE, LEFT, RIGHT = range(4)
 CUBE, RULE, ONE, TWO, DONE = range(5)
 #: What was too small.
-NO_ACTIVE, NO_CUBES, NO_ITEMS, NO_NODES, NO_EDGES = -1, -2, -3, -4, -5
+NO_ACTIVE, NO_CUBES, NO_ITEMS, NO_NODES, NO_EDGES, NO_PATHS = -1, -2, -3, -4, -5, -6
 #: What cells hold: X over a span, S over the first words, the goal.
 SPAN, PREFIX, WHOLE = range(3)
 #: Columns of the decoder's settings, and of its counts.
@@ -226,10 +226,12 @@ def glue(d, n, span, first_pseudo, chart):
 
 
 @kernel(inline=True, fast=False, owning=False)
-def estimate_item(c, rule, one, two, rules, chart, node_scores):
+def estimate_item(c, rule, one, two, rules, chart, paths, node_scores):
     """Return what an item would score if its words cost what is known of them without their neighbours."""
     cubes, cells, ordered = chart.cubes, chart.cells, chart.ordered
     estimate = rules.scores[rules.ordered[cubes[c, RULES] + rule], 1]
+    if paths.cubes.shape[0] > 0:
+        estimate += paths.scores[paths.cubes[c]]
     if cubes[c, LEFT] >= 0:
         estimate += node_scores[ordered[cells[cubes[c, LEFT], 0] + one]]
     if cubes[c, RIGHT] >= 0:
@@ -238,7 +240,7 @@ def estimate_item(c, rule, one, two, rules, chart, node_scores):
 
 
 @kernel(inline=True, fast=False, owning=False)
-def take_item(item, rule, tails, first, keep, items, hypotheses, counts):
+def take_item(item, rule, tails, first, keep, items, paths, hypotheses, counts):
     """Make an item a hyperedge of the hypothesis that has its state; return 0, or what was too small."""
     n_nodes, n_edges = counts[HYPOTHESES], counts[HYPEREDGES]
     rows, scores, states = hypotheses.rows, hypotheses.scores, hypotheses.states
@@ -265,12 +267,14 @@ def take_item(item, rule, tails, first, keep, items, hypotheses, counts):
             return NO_EDGES
         edges[n_edges, 0], edges[n_edges, 1], edges[n_edges, 2], edges[n_edges, 3] = node, rule, tails[0], tails[1]
         hypotheses.gains[n_edges] = items.gains[item]
+        if paths.cubes.shape[0] > 0:
+            hypotheses.paths[n_edges] = paths.cubes[items.rows[item, CUBE]]
         counts[HYPEREDGES] = n_edges + 1
     return 0
 
 
 @kernel(inline=True, fast=False, owning=False)
-def add_neighbours(item, n_items, size, base, lazy, rules, chart, items, node_scores):
+def add_neighbours(item, n_items, size, base, lazy, rules, chart, items, paths, node_scores):
     """Enter the items one step further along each axis, those that are new; return the numbers of items and queued."""
     rows, cubes, cells = items.rows, chart.cubes, chart.cells
     c = np.int64(rows[item, CUBE])
@@ -295,7 +299,7 @@ def add_neighbours(item, n_items, size, base, lazy, rules, chart, items, node_sc
         rows[n_items, CUBE], rows[n_items, RULE], rows[n_items, ONE] = c, r, one
         rows[n_items, TWO], rows[n_items, DONE] = two, 0
         if lazy:  # as far off as its neighbour's was
-            estimate = estimate_item(c, r, one, two, rules, chart, node_scores)
+            estimate = estimate_item(c, r, one, two, rules, chart, paths, node_scores)
             items.estimates[n_items] = estimate
             estimate += items.scores[item] - items.estimates[item]
             size = push(items.heap_keys, items.heap_rows, size, estimate, np.int32(n_items))
@@ -304,7 +308,9 @@ def add_neighbours(item, n_items, size, base, lazy, rules, chart, items, node_sc
 
 
 @kernel(inline=True, fast=False, owning=False)
-def fill_cell(kind, n_cubes, base, passed, weights, settings, rules, model, context, chart, items, hypotheses, counts):
+def fill_cell(
+    kind, n_cubes, base, passed, weights, settings, rules, model, context, chart, items, paths, hypotheses, counts
+):  # fmt: skip
     """Take items off the cell's cubes, best first; return how many were made, or what was too small."""
     limit, lazy = settings[POP_LIMIT], settings[LAZY] > 0
     rows, cubes, cells, ordered = items.rows, chart.cubes, chart.cells, chart.ordered
@@ -314,7 +320,7 @@ def fill_cell(kind, n_cubes, base, passed, weights, settings, rules, model, cont
         return np.int64(NO_ITEMS)
     for c in range(n_cubes):
         rows[c, CUBE], rows[c, RULE], rows[c, ONE], rows[c, TWO], rows[c, DONE] = c, 0, 0, 0, 0
-        items.estimates[c] = estimate_item(c, _ZERO, _ZERO, _ZERO, rules, chart, hypotheses.scores)
+        items.estimates[c] = estimate_item(c, _ZERO, _ZERO, _ZERO, rules, chart, paths, hypotheses.scores)
     n_items, size, pending, pops, tails = n_cubes, np.int64(0), np.int64(0), 0, context.tails
     while limit <= 0 or pops < limit:
         if pending < (n_cubes if lazy else n_items):  # what is not to wait
@@ -343,6 +349,8 @@ def fill_cell(kind, n_cubes, base, passed, weights, settings, rules, model, cont
                 hypotheses.states, hypotheses.floats, items.states[item], items.floats[item],
             )  # fmt: skip
             score += weights[0] * gain
+            if paths.cubes.shape[0] > 0:
+                score += paths.scores[paths.cubes[c]]
             for side in range(2):
                 if tails[side] >= 0:
                     score += hypotheses.scores[tails[side]]
@@ -356,10 +364,10 @@ def fill_cell(kind, n_cubes, base, passed, weights, settings, rules, model, cont
         pops += 1
         if n_items + 3 > rows.shape[0]:  # no cell has more hypotheses than items
             return np.int64(NO_ITEMS)
-        status = take_item(item, rule, tails, first, settings[KEEP_EDGES] > 0, items, hypotheses, counts)
+        status = take_item(item, rule, tails, first, settings[KEEP_EDGES] > 0, items, paths, hypotheses, counts)
         if status < 0:
             return np.int64(status)
-        n_items, size = add_neighbours(item, n_items, size, base, lazy, rules, chart, items, hypotheses.scores)
+        n_items, size = add_neighbours(item, n_items, size, base, lazy, rules, chart, items, paths, hypotheses.scores)
     counts[TAKEN] += pops
     return n_items
 
@@ -377,7 +385,7 @@ def order_cell(cell, first, last, chart, items, node_scores):
 
 
 @kernel(fast=False, owning=False)
-def decode(words, passed, settings, weights, rules, model, context, chart, items, hypotheses, counts):
+def decode(words, passed, settings, weights, rules, model, context, chart, items, paths, hypotheses, counts):
     """Find one sentence's hypotheses.
 
     Parameters
@@ -400,6 +408,8 @@ def decode(words, passed, settings, weights, rules, model, context, chart, items
         Filled.
     items : Items
         Working memory.
+    paths : Paths
+        Without elements: of lattices.
     hypotheses : Hypotheses
         Filled.
     counts : int64 [4], output
@@ -433,7 +443,20 @@ def decode(words, passed, settings, weights, rules, model, context, chart, items
             return n_cubes
         first = counts[HYPOTHESES]
         n_items = fill_cell(
-            kind, n_cubes, base, passed, weights, settings, rules, model, context, chart, items, hypotheses, counts
+            kind,
+            n_cubes,
+            base,
+            passed,
+            weights,
+            settings,
+            rules,
+            model,
+            context,
+            chart,
+            items,
+            paths,
+            hypotheses,
+            counts,
         )
         if n_items < 0:
             return n_items

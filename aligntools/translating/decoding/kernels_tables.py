@@ -174,6 +174,8 @@ class Hypotheses(NamedTuple):
         Hyperedges, if they are kept: hypothesis, rule, tails.
     gains : float32 [*]
         Log-probability that the language model adds on each.
+    paths : int32 [*]
+        Row of `Paths.rows` for the words that each covers itself; only of lattices.
     """
 
     rows: np.ndarray
@@ -182,6 +184,61 @@ class Hypotheses(NamedTuple):
     floats: np.ndarray
     edges: np.ndarray
     gains: np.ndarray
+    paths: np.ndarray
+
+
+class Arcs(NamedTuple):
+    """A lattice; its nodes are numbered so that arcs lead on.
+
+    Attributes
+    ----------
+    words : int32 [arcs]
+        Source ids.
+    begins : int32 [arcs]
+        Where each begins.
+    at : int64 [nodes + 1]
+        Those that end at node ``j`` are ``at[j]:at[j + 1]``.
+    scores : float64 [arcs]
+        Weights times features.
+    cells : int32 [nodes, nodes]
+        The cell of X from one node to another, or a number below 0; see `kernels_lattice.number_cells`.
+    """
+
+    words: np.ndarray
+    begins: np.ndarray
+    at: np.ndarray
+    scores: np.ndarray
+    cells: np.ndarray
+
+
+class Paths(NamedTuple):
+    """Which arcs of a lattice a source side has matched, and where items end; without elements for a sentence.
+
+    Attributes
+    ----------
+    active, gaps, cubes : int32 [*]
+        The path of each of `Chart.active`, `Chart.gaps` and `Chart.cubes`.
+    ends : int64 [nodes, 2]
+        Where the items that end at a node end in `Chart.active` and `Chart.gaps`; `Chart.active_at` and
+        `Chart.gaps_at` say where they begin.
+    rows : int32 [*, 2]
+        Of a path the one before its last arc, and that arc. The first is the empty path.
+    scores : float64 [*]
+        Of all arcs of a path.
+    """
+
+    active: np.ndarray
+    gaps: np.ndarray
+    cubes: np.ndarray
+    ends: np.ndarray
+    rows: np.ndarray
+    scores: np.ndarray
+
+
+def no_paths() -> Paths:
+    """Return what there is of a sentence."""
+    none = np.empty(0, np.int32)
+    return Paths(none, none, none, np.empty((0, 2), np.int64), np.empty((0, 2), np.int32), np.empty(0))
 
 
 class Reached(NamedTuple):

@@ -4,7 +4,7 @@ import numpy as np
 
 from aligntools.ground import memory
 from aligntools.translating.decoding import kernels_decoder as kernels
-from aligntools.translating.decoding.kernels_tables import Chart, Hypotheses, Items, empty_context
+from aligntools.translating.decoding.kernels_tables import Chart, Hypotheses, Items, empty_context, no_paths
 
 #: Bytes of an element, about, and growth from which the bound on memory is looked at.
 _EACH, _MUCH = 200, 1 << 26
@@ -24,6 +24,8 @@ class Workspace:
     chart : Chart
     items : Items
     hypotheses : Hypotheses
+    paths, nothing : Paths
+        For lattices, and for sentences.
     counts : int64 [4]
     """
 
@@ -31,18 +33,28 @@ class Workspace:
         self._order = order
         self._whole = False
         self._sizes = {kernels.NO_ACTIVE: 1 << 13, kernels.NO_CUBES: 1 << 12, kernels.NO_ITEMS: 1 << 12,
-                       kernels.NO_NODES: 1 << 13, kernels.NO_EDGES: 1 << 10}  # fmt: skip
+                       kernels.NO_NODES: 1 << 13, kernels.NO_EDGES: 1 << 10, kernels.NO_PATHS: 1 << 13}  # fmt: skip
         none = np.empty(0, np.int32)
         self.context, self.counts = empty_context(order), np.zeros(4, np.int64)
         at = np.empty(16, np.int64), np.empty(16, np.int64)
         self.chart = Chart(none, none, *at, np.empty((1 << 8, 2), np.int32), none, none)
-        self.hypotheses = Hypotheses(*[none] * 6)
+        self.hypotheses = Hypotheses(*[none] * 7)
+        self.paths, self.nothing, self._lattices = no_paths(), no_paths(), False
         for what in self._sizes:
             self._make(what)
 
-    def fit(self, words, span, whole, keep):
+    def fit_lattice(self, nodes, cells, whole, keep):
+        """Make room for a lattice of so many nodes and cells of X."""
+        if not self._lattices:
+            self._lattices = True
+            for what in self._sizes:
+                self._make(what)
+        if nodes > len(self.paths.ends):
+            self.paths = self.paths._replace(ends=np.empty((2 * nodes, 2), np.int64))
+        self.fit(cells + nodes + 1, nodes, whole, keep)
+
+    def fit(self, cells, span, whole, keep):
         """Make room for a sentence's cells, for states that are whole or not, and for hyperedges."""
-        cells = words * span + words + 1
         if cells > len(self.chart.cells):
             self.chart = self.chart._replace(cells=np.empty((2 * cells, 2), np.int32))
         if span + 2 > len(self.chart.active_at):
@@ -81,8 +93,12 @@ class Workspace:
         if what == kernels.NO_ACTIVE:
             active, gaps = np.empty((size, 3), np.int32), np.empty((size, 3), np.int32)
             self.chart = self.chart._replace(active=active, gaps=gaps)
+            if self._lattices:
+                self.paths = self.paths._replace(active=np.empty(size, np.int32), gaps=np.empty(size, np.int32))
         elif what == kernels.NO_CUBES:
             self.chart = self.chart._replace(cubes=np.empty((size, 4), np.int32))
+            if self._lattices:
+                self.paths = self.paths._replace(cubes=np.empty(size, np.int32))
         elif what == kernels.NO_ITEMS:
             self.items = Items(
                 np.empty((size, 5), np.int32), np.empty(size), np.empty(size), np.empty(size, np.float32),
@@ -94,6 +110,11 @@ class Workspace:
             rows, scores = np.empty((size, 3), np.int32), np.empty(size)
             self.hypotheses = self.hypotheses._replace(rows=rows, scores=scores, states=states, floats=floats)
             self.chart = self.chart._replace(ordered=np.empty(size, np.int32))
+        elif what == kernels.NO_PATHS:
+            if self._lattices:
+                self.paths = self.paths._replace(rows=np.empty((size, 2), np.int32), scores=np.empty(size))
         else:
             edges, gains = np.empty((size, 4), np.int32), np.empty(size, np.float32)
             self.hypotheses = self.hypotheses._replace(edges=edges, gains=gains)
+            if self._lattices:
+                self.hypotheses = self.hypotheses._replace(paths=np.empty(size, np.int32))

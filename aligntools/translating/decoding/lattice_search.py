@@ -1,0 +1,99 @@
+"""The decoder's work on lattices beside that on sentences: cells by pairs of nodes, features of arcs."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aligntools.ground import memory
+from aligntools.translating.decoding import kernels_lattice as kernels
+from aligntools.translating.decoding.kernels_decoder import KEEP_EDGES, SPAN_LIMIT, WHOLE_STATES
+from aligntools.translating.decoding.kernels_tables import Arcs
+from aligntools.translating.decoding.sentences import Sentences
+from aligntools.translating.forest.candidates import offsets_of
+from aligntools.translating.forest.hypergraph import Hypergraph
+
+#: Bytes of the table of pairs of nodes from which the bound on memory is looked at.
+_MUCH = 1 << 26
+
+
+@dataclass(eq=False)
+class Lattices(Sentences):
+    """Lattices to be translated by one system: `Sentences` whose words are those of arcs.
+
+    Attributes
+    ----------
+    begins, ends, values
+        See `aligntools.translating.lattices.LatticeLines`.
+    """
+
+    begins: np.ndarray
+    ends: np.ndarray
+    values: np.ndarray
+
+    def part(self, begin, end):
+        """Return the lattices ``begin..end`` by themselves, with the same ``extra``."""
+        a, b = self.offsets[begin], self.offsets[end]
+        return replace(
+            self, tokens=self.tokens[a:b], offsets=self.offsets[begin : end + 1] - a, passed=self.passed[a:b],
+            begins=self.begins[a:b], ends=self.ends[a:b], values=self.values[a:b],
+        )  # fmt: skip
+
+
+def decode_lattice(lattices, part, scores, settings, lm_weights, tables, model, workspace):
+    """Fill the workspace with the hypotheses of the lattice of some arcs; return the goal.
+
+    Parameters
+    ----------
+    lattices : Lattices
+    part : slice
+        Its arcs.
+    scores : float64 [arcs]
+        Weights times features of each.
+    settings, lm_weights, tables, model
+        As `kernels_decoder.decode` takes them.
+    workspace : Workspace
+    """
+    begins, ends, w = lattices.begins[part], lattices.ends[part], workspace
+    nodes = int(ends[-1]) + 1
+    if 4 * nodes * nodes > _MUCH:
+        memory.ask(4 * nodes * nodes, "a lattice of many nodes")
+    at = np.searchsorted(ends, np.arange(nodes + 1)).astype(np.int64)
+    cells = np.empty((nodes, nodes), np.int32)
+    count = kernels.number_cells(begins, at, int(settings[SPAN_LIMIT]), np.empty(nodes, np.int64), cells)
+    arcs = Arcs(lattices.tokens[part], begins, at, scores, cells)
+    w.fit_lattice(nodes, count, bool(settings[WHOLE_STATES]), bool(settings[KEEP_EDGES]))
+    while True:
+        status = kernels.decode_lattice(
+            count, arcs, lattices.passed[part], settings, lm_weights, tables, model, w.context, w.chart, w.items,
+            w.paths, w.hypotheses, w.counts,
+        )  # fmt: skip
+        if status >= 0:
+            return status
+        w.enlarge(status)
+
+
+def with_arc_features(forest: Hypergraph, edges, workspace, values, features) -> Hypergraph:
+    """Add the features of arcs to those of a lattice's hyperedges.
+
+    Parameters
+    ----------
+    forest : Hypergraph
+    edges : int64 [edges]
+        The number of each hyperedge in the workspace.
+    workspace : Workspace
+    values : float32 [arcs, arc features]
+    features : int
+        All features; those of arcs are the last.
+    """
+    sums = np.zeros((len(edges), values.shape[1]), np.float32)
+    kernels.add_arc_features(edges, workspace.hypotheses.paths, workspace.paths.rows, values, sums)
+    rows, columns = np.nonzero(sums)
+    before = np.repeat(np.arange(forest.edges), np.diff(forest.feature_offsets))
+    order = np.argsort(np.concatenate([before, rows]), kind="stable")
+    ids = np.concatenate([forest.feature_ids, (columns + features - values.shape[1]).astype(np.int32)])
+    return replace(
+        forest,
+        feature_offsets=offsets_of(np.bincount(np.concatenate([before, rows]), minlength=forest.edges)),
+        feature_ids=ids[order],
+        feature_values=np.concatenate([forest.feature_values, sums[rows, columns]])[order],
+    )

@@ -1,0 +1,187 @@
+"""Lattices as the decoder takes them: arcs with words alone, every node on a path from the first to the last."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+from aligntools.formats.bitext import Side
+from aligntools.formats.plf import EPSILON, WordLattice
+from aligntools.formats.vocabulary import Vocabulary
+from aligntools.ground.errors import DataError
+from aligntools.translating.text import Lines
+
+#: Before the names of the features that arcs have: ``lattice-1`` is the logarithm of their first score.
+PREFIX = "lattice-"
+#: The least logarithm of a score, as in Moses.
+LOWEST = -100.0
+#: Arcs that may take the place of those of one lattice that have no words.
+MOST = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeLines(Lines):
+    """Lattices one after another, as `Lines` are sentences: ``words`` are those of arcs.
+
+    Attributes
+    ----------
+    begins, ends : int32 [arcs]
+        The nodes that each arc leads from and to, numbered from 0 in each lattice. The arcs of a lattice are in
+        order of their end, then of their beginning.
+    values : float32 [arcs, names]
+        Features of the arcs.
+    names : tuple of str
+        What the features are called.
+    """
+
+    begins: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    ends: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int32))
+    values: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    names: tuple[str, ...] = ()
+
+    @cached_property
+    def pairs(self) -> tuple[Side, Vocabulary]:
+        """Each word alone, and all two that can follow one another: sentences from which rules can be chosen."""
+        ids: dict[bytes, int] = {}
+        tokens = np.array([ids.setdefault(word, len(ids) + 1) for word in self.words], np.int64)
+        found = [tokens[:0].reshape(-1, 2)]
+        for a, b in pairwise(self.offsets.tolist()):
+            order = np.argsort(self.begins[a:b], kind="stable")
+            sizes = np.bincount(self.begins[a:b], minlength=int(self.ends[a:b].max(initial=0)) + 1)
+            first = np.cumsum(sizes) - sizes
+            counts = sizes[self.ends[a:b]]
+            left = np.repeat(np.arange(b - a), counts)
+            within = np.arange(len(left)) - np.repeat(np.cumsum(counts) - counts, counts)
+            right = order[np.repeat(first[self.ends[a:b]], counts) + within]
+            found.append(np.stack([tokens[a + left], tokens[a + right]], 1))
+        both = np.unique(np.concatenate(found), axis=0)
+        alone = np.arange(1, len(ids) + 1)
+        side = Side(
+            np.concatenate([alone, both.reshape(-1)]).astype(np.int32),
+            np.concatenate([np.arange(len(ids) + 1), len(ids) + 2 * np.arange(1, len(both) + 1)]),
+        )
+        return side, Vocabulary.from_bytes(list(ids))
+
+
+def lattice_lines(
+    lattices: Iterable[WordLattice], scores: int, named: Sequence[str] = (), name: str = "<lattices>", first: int = 1
+) -> LatticeLines:
+    """Return lattices as the decoder takes them.
+
+    An arc's features are the logarithms of its scores, at least `LOWEST`, and what it has of ``named``. Arcs without
+    words go: those with words get what is on the way behind them (before the first word, what is on the way to it).
+    A path without any word goes where there are others.
+
+    Parameters
+    ----------
+    lattices : iterable of WordLattice
+    scores : int
+        Of each arc.
+    named : sequence of str
+        Named features that count, without `PREFIX`.
+    name : str
+        What messages call the lattices.
+    first : int
+        Number of the first lattice, for messages.
+    """
+    place = {one: scores + k for k, one in enumerate(named)}
+    rows, sizes = [], [0]
+    for number, lattice in enumerate(lattices, first):
+        arcs = []
+        for begin, end, arc in lattice.arcs():
+            values = np.zeros(scores + len(place), np.float64)
+            with np.errstate(divide="ignore"):
+                values[:scores] = np.maximum(np.log(np.array(arc.scores, np.float64)), LOWEST)
+            for key, value in arc.named:
+                if key in place:
+                    values[place[key]] = value
+            arcs.append((begin, end, arc.word, values))
+        try:
+            own = joined_paths(arcs, len(lattice))
+        except OverflowError:
+            problem = f"lattice {number} has more than {MOST:,} ways past its arcs without words; give one with fewer"
+            raise DataError(name, None, problem) from None
+        rows += own
+        sizes.append(sizes[-1] + len(own))
+    table = np.array([row[3] for row in rows], np.float32).reshape(len(rows), scores + len(place))
+    begins, ends = (np.array([row[k] for row in rows], np.int32) for k in range(2))
+    words = [row[2].encode("utf-8", "surrogateescape") for row in rows]
+    names = tuple(PREFIX + one for one in [*map(str, range(1, scores + 1)), *named])
+    return LatticeLines(words, np.array(sizes, np.int64), name, begins, ends, table, names)
+
+
+def joined_paths(arcs, last):
+    """Return arcs (begin, end, word, values) without those that have no word, in the decoder's order.
+
+    A path of words in the one is a path in the other, once, with the same sum of values.
+    """
+    if any(word == EPSILON for _, _, word, _ in arcs):
+        arcs, last = _without_epsilons(arcs, last)
+    return _trimmed(arcs, last)
+
+
+def _without_epsilons(arcs, last):
+    silent, real = {}, {}
+    for begin, end, word, values in arcs:
+        (silent if word == EPSILON else real).setdefault(begin, []).append((end, word, values))
+    ways = {}  # from a node by arcs without words to the last node, or to one where an arc with a word begins
+    count = 0
+    for node in range(last, -1, -1):
+        ways[node] = [(node, 0.0)] if node in real or node == last else []
+        for end, _, values in silent.get(node, []):
+            ways[node] += [(to, values + more) for to, more in ways[end]]
+        count += len(ways[node])
+        if count > MOST:
+            raise OverflowError
+    begun = [(1 + begin, arc, 0.0) for begin, own in real.items() for arc in own]  # node 0 is new: before all
+    begun += [(0, arc, before) for to, before in ways[0] for arc in real.get(to, [])]
+    made = []
+    for begin, (end, word, values), before in begun:
+        made += [(begin, 1 + to, word, before + values + more) for to, more in ways[end]]
+        if len(made) > MOST:
+            raise OverflowError
+    return made, 1 + last
+
+
+def _trimmed(arcs, last):
+    """Return the arcs that are on paths from 0 to the last node, nodes renumbered."""
+    arcs = sorted(arcs, key=lambda arc: arc[1::-1])
+    reached = {0}
+    for begin, end, _, _ in arcs:
+        if begin in reached:
+            reached.add(end)
+    leading = {last}
+    for begin, end, _, _ in sorted(arcs, key=lambda arc: -arc[0]):
+        if end in leading:
+            leading.add(begin)
+    used = {node: k for k, node in enumerate(sorted(reached & leading))}
+    return [(used[b], used[e], word, values) for b, e, word, values in arcs if b in used and e in used]
+
+
+def part(lines: LatticeLines, begin: int, end: int) -> LatticeLines:
+    """Return the lattices ``begin:end``."""
+    a, b = lines.offsets[[begin, end]].tolist()
+    return replace(
+        lines, words=lines.words[a:b], offsets=lines.offsets[begin : end + 1] - a, begins=lines.begins[a:b],
+        ends=lines.ends[a:b], values=lines.values[a:b],
+    )  # fmt: skip
+
+
+def as_lattices(text: Lines) -> LatticeLines:
+    """Return sentences as lattices of one path, without features."""
+    if isinstance(text, LatticeLines):
+        return text
+    begins = (np.arange(len(text.words)) - np.repeat(text.offsets[:-1], np.diff(text.offsets))).astype(np.int32)
+    none = np.zeros((len(text.words), 0), np.float32)
+    return LatticeLines(text.words, text.offsets, text.name, begins, begins + np.int32(1), none)
+
+
+def joined_lattices(texts: Sequence[LatticeLines]) -> LatticeLines:
+    """Return the lattices of several texts, one text after another, without features."""
+    sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(text.offsets) for text in texts)])
+    begins, ends = (np.concatenate([getattr(text, name) for text in texts]) for name in ("begins", "ends"))
+    words = [word for text in texts for word in text.words]
+    none = np.zeros((len(words), 0), np.float32)
+    return LatticeLines(words, np.cumsum(sizes), texts[0].name, begins, ends, none)
