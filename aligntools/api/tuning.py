@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Method: TypeAlias = Literal["risk", "mert", "likelihood"]
 Loss: TypeAlias = Literal["corpus", "sentence", "linear"]
 Prior: TypeAlias = Literal["zero", "start"]
-Imputation: TypeAlias = Literal["kbest", "samples", "rules"]
+Imputation: TypeAlias = Literal["kbest", "samples", "lattice", "rules"]
 Choice: TypeAlias = Literal["supervised", "all", "last"]
 
 
@@ -40,7 +40,9 @@ def tune(
     reverse_grammar: Grammar | PathLike | None = None, reverse_lm: LanguageModel | PathLike | None = None,
     reverse_weights: WeightsInput = None, impute: Imputation = "kbest", n_sources: int = ImputationSettings.n_sources,
     reverse_gamma: float = ImputationSettings.reverse_gamma,
-    monolingual_weight: float = ImputationSettings.monolingual_weight, method: Method = "risk", loss: Loss = "corpus",
+    monolingual_weight: float = ImputationSettings.monolingual_weight,
+    lattice_order: int = ImputationSettings.lattice_order, lattice_prune: float = ImputationSettings.lattice_prune,
+    method: Method = "risk", loss: Loss = "corpus",
     forest: bool = TuningSettings.forest, n_best: int = TuningSettings.n_best, rounds: int = TuningSettings.rounds,
     patience: int = TuningSettings.patience, gamma: float = TuningSettings.gamma,
     quench: float | None = TuningSettings.quench, l2: float = TuningSettings.l2, prior: Prior = "zero",
@@ -74,9 +76,12 @@ def tune(
     reverse_grammar, reverse_lm, reverse_weights
         The reverse system, from target to source; without a language model if ``reverse_lm`` is None.
     impute : str
-        ``kbest``: the best sources, weighted by their probabilities; ``samples``; ``rules``: round trips rule by rule.
+        ``kbest``: the best sources, weighted by their probabilities; ``samples``; ``lattice``: an
+        automaton of sources, translated whole; ``rules``: round trips rule by rule.
     n_sources, reverse_gamma, monolingual_weight : int, float, float
         Sources of each sentence; sharpness of their probabilities; weight of an imputed sentence.
+    lattice_order, lattice_prune : int, float
+        Words of the n-grams that lattices are made of; least posterior probability of their arcs.
     method : str
         ``risk``: expected loss; ``mert``: Och 2003; ``likelihood``: of the best candidate (equation 5 of Li et al.).
     loss : str
@@ -127,7 +132,7 @@ def tune(
     settings = TuningSettings(method, loss, forest, n_best, rounds, patience, gamma, quench, l2, temperature, prior,
                               restarts=restarts, seed=seed)  # fmt: skip
     decoding = DecoderSettings(pop_limit, span_limit)
-    imputation = ImputationSettings(impute, n_sources, reverse_gamma, monolingual_weight)
+    imputation = ImputationSettings(impute, n_sources, reverse_gamma, monolingual_weight, lattice_order, lattice_prune)
     for chosen in (settings, decoding, imputation):
         chosen.check()
     BIGRAMS_RANGE.check("bigrams", bigrams)

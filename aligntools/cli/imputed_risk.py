@@ -48,11 +48,15 @@ def _choice(name, kinds, default, help):
     click.option("--reverse-weights", metavar="FILE",
                  help="Its weights; this command learns them with the sides exchanged (--method likelihood or risk)."),
     _choice("--impute", IMPUTATIONS, ImputationSettings.impute,
-            "The best sources, weighted by their probabilities; samples; or the best sources' trees, which are"
-            " translated rule by rule."),
+            "The best sources, weighted by their probabilities; samples; a lattice of sources, which is translated"
+            " whole; or the best sources' trees, which are translated rule by rule."),
     options.setting("--n-sources", of=ImputationSettings, help="Sources, or trees, for each sentence."),
     click.option("--samples", type=options.number(ImputationSettings, "n_sources"), metavar="N",
                  help="Short for --impute samples --n-sources N."),
+    options.setting("--lattice-order", of=ImputationSettings,
+                    help="Words of the n-grams from which --impute lattice makes lattices."),
+    options.setting("--lattice-prune", of=ImputationSettings,
+                    help="Leave out arcs of these lattices with a lower posterior probability."),
     options.setting("--reverse-gamma", of=ImputationSettings,
                     help="How sharply imputed sources are weighed by the reverse model's scores. Larger counts its best"
                          " source almost alone."),
@@ -145,7 +149,11 @@ def _tell(step, verbose):
     """Show a step of learning."""
     f = step.figures
     if step.stage == "imputing":
-        text = f"imputed {f['sources']} sources of {f['sentences']} sentences"
+        text = (
+            f"imputed {f['sources']} sources of {f['sentences']} sentences"
+            if "sources" in f
+            else (f"imputed lattices of {f['lattices']} of {f['sentences']} sentences, {f['arcs']} arcs")
+        )
     elif step.stage == "composing":
         text = f"imputed {f['trees']} trees of {f['sentences']} sentences; {f['rules']} rules translate them"
     elif step.stage == "resuming":

@@ -169,6 +169,11 @@ def part(lines: LatticeLines, begin: int, end: int) -> LatticeLines:
     )  # fmt: skip
 
 
+def arc_names(text: Lines) -> tuple[str, ...]:
+    """Return the names of the features of arcs; sentences have none."""
+    return text.names if isinstance(text, LatticeLines) else ()
+
+
 def as_lattices(text: Lines) -> LatticeLines:
     """Return sentences as lattices of one path, without features."""
     if isinstance(text, LatticeLines):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import MEMORY, SEED, Range, amounts, check, counts
+from aligntools.ground.ranges import MEMORY, PROBABILITY, SEED, Range, amounts, check, counts
 
 #: What initial phrases may begin and end with; see `ExtractionSettings`.
 PHRASES = ("tight", "outer", "loose")
@@ -13,7 +13,7 @@ FEATURE_SETS = ("standard", "full", "cdec")
 METHODS = ("risk", "mert", "likelihood")
 LOSSES = ("corpus", "sentence", "linear")
 PRIORS = ("zero", "start")
-IMPUTATIONS = ("kbest", "samples", "rules")
+IMPUTATIONS = ("kbest", "samples", "lattice", "rules")
 CHOICES = ("supervised", "all", "last")
 #: Translations of a sentence that can be asked for, and the factor of scores when they are drawn.
 CANDIDATES, SAMPLING_GAMMA = counts(1, 10**6), amounts()
@@ -160,22 +160,30 @@ class ImputationSettings:
     ----------
     impute : str
         ``kbest``: the best sources, their probabilities rescaled; ``samples``: independent samples of equal weight;
-        ``rules``: trees of the best sources, which are translated rule by rule (`tuning.round_trips`).
+        ``lattice``: an automaton of sources, translated whole (`tuning.imputed_lattices`); ``rules``: trees of the
+        best sources, which are translated rule by rule (`tuning.round_trips`).
     n_sources : int
-        Sources, or trees, of each sentence.
+        Sources, or trees, of each sentence; a lattice has as many as its arcs make.
     reverse_gamma : float
         Sharpness of the reverse model's probabilities.
     monolingual_weight : float
         Weight of an imputed sentence relative to a supervised one.
+    lattice_order : int
+        Of a lattice's n-grams.
+    lattice_prune : float
+        Least posterior of a lattice's arcs.
     """
 
     impute: str = "kbest"
     n_sources: int = 1
     reverse_gamma: float = 1.0
     monolingual_weight: float = 0.1
+    lattice_order: int = 3
+    lattice_prune: float = 0.02
 
     RANGES: ClassVar[dict[str, Range]] = {
         "n_sources": counts(1, 10**6), "reverse_gamma": amounts(above=True), "monolingual_weight": amounts(above=True),
+        "lattice_order": counts(2, 5), "lattice_prune": PROBABILITY,
     }  # fmt: skip
 
     def check(self) -> None:

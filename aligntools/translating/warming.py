@@ -21,6 +21,7 @@ from aligntools.translating.settings import ExtractionSettings, TuningSettings
 from aligntools.translating.text import Lines
 from aligntools.translating.tuning import tuning
 from aligntools.translating.tuning.imputation import impute
+from aligntools.translating.tuning.imputed_lattices import automata
 from aligntools.translating.tuning.tuning_sets import tuning_set
 from aligntools.translating.tuning.weights import default_weights
 
@@ -60,6 +61,7 @@ def warm(folder, pool):
     ):  # fmt: skip
         settings = TuningSettings(rounds=1, n_best=5, iterations=2, restarts=1, **how)
         tuning.tune([part], system.weights, settings, pool=pool)
+    automata(system.with_settings(full_states=True).forest(system.encode_text(source_text), pool), system.weights)
     forest = part.decode(np.asarray(system.weights))
     for how in ("kbest", "samples"):
         impute(forest, system.weights, how, 2, 1.0, 1, pool)

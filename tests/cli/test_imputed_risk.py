@@ -120,6 +120,9 @@ def test_supervised(learn, supervised, options):
         ("--samples", 3),
         ("--impute", "rules"),
         ("--impute", "rules", "--method", "mert"),
+        ("--impute", "lattice"),
+        ("--impute", "lattice", "--method", "mert"),
+        ("--impute", "lattice", "--forest", "--quench", 4, "--loss", "linear"),
         ("--quench", 4),
     ],
     ids=str,
@@ -130,10 +133,11 @@ def test_imputed(learn, supervised, reverse, options, alone):
     assert done.returncode == 0, done.stderr
     assert len(bleus(done)) == 2
     found = json.loads(path.read_text())
-    assert "imputed" not in found["features"]
+    assert not any(name.startswith("lattice") for name in found["features"])
     assert found["about"]["monolingual"] == 7
     said = done.stderr.decode()
-    assert ("trees of" if "rules" in options else "sources of 7 sentences") in said
+    lists = "lattices of 7 of 7 sentences" if "lattice" in options else "sources of 7 sentences"
+    assert ("trees of" if "rules" in options else lists) in said
 
 
 def test_without_a_reverse_language_model(learn, reverse):
@@ -156,7 +160,11 @@ def test_threads_change_nothing_and_a_start_is_taken(learn, supervised, reverse)
 
 @pytest.mark.parametrize(
     "options",
-    [("--forest", "--loss", "linear", "--samples", 2), ("--rounds", 2, "--impute", "rules", "--method", "mert")],
+    [
+        ("--forest", "--loss", "linear", "--samples", 2),
+        ("--rounds", 2, "--impute", "rules", "--method", "mert"),
+        ("--forest", "--impute", "lattice"),
+    ],
     ids=str,
 )
 def test_workers_change_nothing(learn, supervised, reverse, tmp_path, options):
@@ -214,6 +222,8 @@ def test_every_option_of_tuning_has_an_effect(learn, imperfect, option, base):
     ("option", "base"),
     [
         (("--n-sources", 3), ()), (("--impute", "samples"), ("--n-sources", 3)), (("--impute", "rules"), ()),
+        (("--impute", "lattice"), ("--forest",)), (("--lattice-order", 2), ("--forest", "--impute", "lattice")),
+        (("--lattice-prune", 0.4), ("--forest", "--impute", "lattice")),
         (("--reverse-gamma", 0.2), ("--n-sources", 3)), (("--monolingual-weight", 1), ()),
         (("--seed", 7), ("--samples", 4, "--reverse-gamma", 0.05)),
     ],

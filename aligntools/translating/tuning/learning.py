@@ -12,12 +12,13 @@ from aligntools.formats.grammar import GrammarRules
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import Pool
 from aligntools.translating.decoding.decoder import System, feature_names
+from aligntools.translating.lattices import arc_names
 from aligntools.translating.lm.language_model import NgramModel
 from aligntools.translating.settings import DecoderSettings, ImputationSettings, TuningSettings
 from aligntools.translating.text import Lines
 from aligntools.translating.tuning.round_trips import RoundTrips, round_trips
 from aligntools.translating.tuning.tuning import Round, TuningState, fingerprint, load_state, save_state, tune
-from aligntools.translating.tuning.tuning_sets import SystemInWorkers, impute_text, tuning_set
+from aligntools.translating.tuning.tuning_sets import SystemInWorkers, impute_lattices, impute_text, tuning_set
 from aligntools.translating.tuning.weights import default_weights, in_order
 
 #: Where the state of a run is kept in the folder for checkpoints.
@@ -68,6 +69,12 @@ class Learner:
         names = feature_names(rules)
         system = self.system(rules, reverse.lm, in_order(reverse.path, reverse.weights, names))
         s = self.imputation
+        if s.impute == "lattice":
+            system = self.system(rules, reverse.lm, system.weights, True)
+            lattices, groups = impute_lattices(system, text, s.lattice_order, s.lattice_prune, s.reverse_gamma,
+                                               self.pool, self._workers(system))  # fmt: skip
+            self.tell("imputing", {"lattices": len(lattices), "arcs": len(lattices.words), "sentences": len(text)})
+            return ImputedText(lattices, groups, np.ones(len(groups)))
         seed = self.tuning.seed + number
         sources, found = impute_text(system, text, s.impute, s.n_sources, s.reverse_gamma, seed, self.pool,
                                      self._workers(system))  # fmt: skip
@@ -109,16 +116,19 @@ class Learner:
             How they were learned.
         """
         system = self.system(rules, lm, start, self.tuning.forest)
-        names = system.features
-        frozen: dict[int, float] = {}
+        of_arcs = dict.fromkeys((name for one in imputed for name in arc_names(one.sources)), 1.0)
+        names = [*system.features, *of_arcs]
+        frozen = {len(system.features) + k: weight for k, weight in enumerate(of_arcs.values())}
         made, workers = [], self._workers(system)
         if supervised is not None:
             made.append(tuning_set(system, supervised, references, names=names, pool=self.pool, workers=workers))
         share, alone = self.imputation.monolingual_weight, supervised is None or self.choose != "supervised"
+        own = system.for_arcs(of_arcs) if of_arcs else system
+        workers = self._workers(own) if of_arcs else workers
         for one in imputed:
             weights = share * one.weights
             made.append(
-                tuning_set(system, one.sources, monolingual, one.groups, weights, alone, names, self.pool, workers)
+                tuning_set(own, one.sources, monolingual, one.groups, weights, alone, names, self.pool, workers)
             )
         if reverse is not None and self.imputation.impute == "rules":
             for trips in self._round_trips(reverse, monolingual, rules):
@@ -131,7 +141,7 @@ class Learner:
                         composed, trips.trees, monolingual, trips.groups, weights, alone, names, self.pool, workers
                     )
                 )
-        state = self._rounds(made, names, system.weights, frozen, rules, lm)
+        state = self._rounds(made, names, [*system.weights, *of_arcs.values()], frozen, rules, lm)
         best, learned = state.best_round, state.best
         self.tell("best", {"round": best.number, "bleu": best.score})
         if self.choose == "last":
@@ -173,10 +183,12 @@ class Learner:
             data = [start, rules.target, rules.features, lm.unigrams]
             for part in made:
                 data += [part.groups, part.weights, part.references.keys, part.references.lengths]
-            others = {
+            others: dict[str, Any] = {
                 "pop_limit": self.decoding.pop_limit, "span_limit": self.decoding.span_limit,
                 "impute": self.imputation.impute, "n_sources": self.imputation.n_sources,
             }  # fmt: skip
+            if self.imputation.impute == "lattice":
+                others |= {"order": self.imputation.lattice_order, "prune": self.imputation.lattice_prune}
             own = fingerprint(self.tuning, *data, names=list(names), **others)
             if os.path.exists(path):
                 begin = load_state(path, own)
@@ -217,7 +229,7 @@ class ReverseSystem:
 
 @dataclass(eq=False)
 class ImputedText:
-    """Imputed sources, with the sentence and the probability of each."""
+    """Imputed sources, or lattices of them, with the sentence and the probability of each."""
 
     sources: Lines
     groups: np.ndarray

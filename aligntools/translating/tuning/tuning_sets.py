@@ -13,8 +13,10 @@ from aligntools.translating.decoding.decoder import Sentences, System
 from aligntools.translating.forest import derivations
 from aligntools.translating.forest.candidates import CandidateLists
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, join
+from aligntools.translating.lattices import LatticeLines, lattice_lines
 from aligntools.translating.text import Lines
 from aligntools.translating.tuning.imputation import Imputed, impute
+from aligntools.translating.tuning.imputed_lattices import automata
 from aligntools.translating.tuning.linear_bleu import References
 from aligntools.translating.tuning.tuning import TuningSet
 
@@ -58,16 +60,7 @@ class SystemInWorkers:
 
     def _found(self, sentences, job):
         runs = balanced_blocks(np.diff(sentences.offsets) + 1, JOBS) or [(0, 0)]
-        return list(self._blocks.run("decoding", job, (_part(sentences, *run) for run in runs)))
-
-
-def _part(sentences, begin, end):
-    """Return some of the sentences."""
-    a, b = sentences.offsets[[begin, end]]
-    return replace(
-        sentences, tokens=sentences.tokens[a:b], passed=sentences.passed[a:b],
-        offsets=sentences.offsets[begin : end + 1] - a,
-    )  # fmt: skip
+        return list(self._blocks.run("decoding", job, (sentences.part(*run) for run in runs)))
 
 
 def _search(system, weights, order, k, whole, sentences, pool):
@@ -108,7 +101,7 @@ def tuning_set(
     workers : SystemInWorkers, optional
         What decodes, with the same system.
     """
-    sentences = system.encode(text.words, text.offsets)
+    sentences = system.encode_text(text)
     table = References.of([Side(system.encode_target(r.words, sentences), r.offsets) for r in references])
     groups = np.arange(len(text)) if groups is None else np.asarray(groups, np.int64)
     weights = np.ones(len(text)) if weights is None else np.asarray(weights, np.float64)
@@ -151,3 +144,34 @@ def impute_text(
     forest = system.forest(sentences, pool) if workers is None else workers.forest(sentences)
     found = impute(forest, system.weights, how, k, gamma, seed, pool)
     return Lines(system.names(sentences)(found.candidates.words), found.candidates.word_offsets), found
+
+
+def impute_lattices(
+    system, text: Lines, order=3, prune=0.02, gamma=1.0, pool: Pool | None = None,
+    workers: SystemInWorkers | None = None,
+) -> tuple[LatticeLines, np.ndarray]:  # fmt: skip
+    """Impute sources of target sentences as lattices.
+
+    Parameters
+    ----------
+    system : decoder.System
+        The reverse system, with ``full_states``.
+    text : Lines
+        Target sentences.
+    order, prune, gamma
+        See `imputed_lattices.automata`.
+    workers : SystemInWorkers, optional
+        What decodes, with the same system.
+
+    Returns
+    -------
+    sources : LatticeLines
+        Of the sentences that have one; the only feature of the arcs is the logarithm of their probability.
+    groups : int64 [lattices]
+        Of which sentence each is.
+    """
+    sentences = system.encode(text.words, text.offsets)
+    forest = system.forest(sentences, pool) if workers is None else workers.forest(sentences)
+    name, found = system.names(sentences), automata(forest, system.weights, order, prune, gamma, pool)
+    groups = np.array([k for k, one in enumerate(found) if one.arcs], np.int64)
+    return lattice_lines([found[k].lattice(name) for k in groups.tolist()], 1), groups

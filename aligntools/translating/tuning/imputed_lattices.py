@@ -1,0 +1,198 @@
+"""Imputing the missing source side as a lattice (Li, Wang, Eisner & Khudanpur 2011, section 3.4, "Lattice").
+
+A forest of p(x|y) is ambiguous: a string has many derivations. It is approximated by an unambiguous automaton, as in
+Li, Eisner & Khudanpur 2009 ("Variational decoding for statistical machine translation", section 3.2): an n-gram model
+whose probabilities are ratios of n-gram counts that the forest expects. It is the n-gram model nearest to p(x|y) in
+Kullback-Leibler divergence, D(p || q). Here counts are by place in the string, too,
+
+    q(w | h, t) = E[h w with w at place t] / E[h before place t],
+
+so that strings end, states are few, and q is the nearest of a larger family, whose n-grams at each place have exactly
+the probabilities that they have under p. States are a place and the n - 1 words before it, and deterministic: each
+string has one path. Where what comes next depends on n - 1 words and the place, q is p. Arcs with a lower posterior
+than a threshold are left out, the rest is normalized, and states from which the same strings follow with the same
+probabilities become one.
+
+Equation 8 takes the expectation over p(x|y) p(y'|x). The forward system translates the lattice whole, with log q(x)
+as a feature of fixed weight; its derivations then have probabilities in proportion to q(x) exp(gamma w.f(d)),
+normalized over all x together. That is q(x) p(y'|x) times Z(x) / Z, Z(x) the sum over the derivations of x alone:
+sources that translate with high scores count more than their q(x). With one path it is equation 8; `--impute kbest`
+and `samples` keep to it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.formats.plf import Arc, WordLattice
+from aligntools.ground.parallel import Pool
+from aligntools.translating.forest import semirings
+from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, run_blocks
+from aligntools.translating.tuning import kernels_positions as kernels
+
+#: Probabilities below this part of the threshold do not count in what is expected.
+_FLOOR = 1e-4
+#: States whose probabilities agree so far become one.
+_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Automaton:
+    """An acyclic automaton of strings of word ids.
+
+    Attributes
+    ----------
+    arcs : list of (int, int, int, float)
+        From, to, word and probability, ordered; states are numbered so that arcs lead on, from 0 to ``last``.
+    last : int
+    """
+
+    arcs: list[tuple[int, int, int, float]]
+    last: int
+
+    def lattice(self, name) -> WordLattice:
+        """Return it as a lattice; ``name`` gives the words (bytes) of ids."""
+        words = name([word for _, _, word, _ in self.arcs])
+        nodes: list[list[Arc]] = [[] for _ in range(self.last)]
+        for (begin, end, _, p), word in zip(self.arcs, words, strict=True):
+            nodes[begin].append(Arc(word.decode("utf-8", "surrogateescape"), (p,), end - begin))
+        return WordLattice(tuple(map(tuple, nodes)))
+
+
+def automata(
+    forest: Hypergraph, weights, order=3, prune=0.02, gamma=1.0, pool: Pool | None = None
+) -> list[Automaton]:  # fmt: skip
+    """Approximate the strings of each sentence by an automaton.
+
+    Parameters
+    ----------
+    forest : Hypergraph
+        Whose nodes know their first and last 4 words (`DecoderSettings.full_states`).
+    weights : float64 [features]
+    order : int
+        Of the n-grams, 2 to 5.
+    prune : float
+        Least posterior of an arc.
+    gamma : float
+        Sharpness of the probabilities of derivations.
+
+    Returns
+    -------
+    list of Automaton
+        Without arcs for a sentence without words.
+    """
+    h = forest
+    _, conditional = semirings.inside(h, edge_scores(h, np.asarray(weights, np.float64), gamma, pool=pool), pool)
+
+    def work(block):
+        return [_automaton(expected(h, conditional, s, order, prune * _FLOOR), order, prune) for s in range(*block)]
+
+    return [one for part in run_blocks(pool, work, h.blocks()) for one in part]
+
+
+def expected(forest, conditional, s, order, floor=0.0):
+    """Expect the n-grams of a sentence by place.
+
+    Returns
+    -------
+    dict of (int, tuple of int) to dict of int to float
+        For each state, a place and the words before it, how often each word comes next; 0 is the end.
+    """
+    h, root = forest, int(forest.roots[s])
+    if root < 0:
+        return {}
+    begin, most = int(h.node_offsets[s]), np.empty(root + 1 - int(h.node_offsets[s]), np.int64)
+    kernels.longest_yields(h.edge_offsets, h.tails, h.word_offsets, h.words, begin, root + 1, most)
+    size = int(most[-1]) + 1
+    lengths, starts, work = np.empty((len(most), size)), np.empty((len(most), size)), np.empty((3, size))
+    kernels.yield_lengths(
+        h.edge_offsets, h.tails, h.word_offsets, h.words, conditional, begin, root + 1, lengths, work[:2].copy()
+    )
+    buffer, room = np.empty((int(np.diff(h.word_offsets).max(initial=0)) + 20, 4), np.int32), 1 << 12
+    while True:
+        room *= 4
+        slots, rows, amounts = np.empty(room, np.int64), np.empty((room, 8), np.int32), np.empty(room)
+        count = kernels.expected_grams(
+            h.edge_offsets, h.tails, h.word_offsets, h.words, h.left, h.right, h.lengths, conditional, begin, root,
+            order, float(floor), lengths, starts, work, buffer, slots, rows, amounts,
+        )  # fmt: skip
+        if count >= 0:
+            return _by_state(rows[:count].tolist(), amounts[:count].tolist(), order)
+
+
+def _by_state(rows, amounts, order):
+    found = {}
+    for (kind, place, n, *words), amount in zip(rows, amounts, strict=True):
+        words = tuple(words[:n])
+        if kind == kernels.LAST:
+            state, word = (place, words), 0
+        elif kind == kernels.FIRST:
+            state, word = (n - 1, words[:-1]), words[-1]
+        else:
+            state, word = (place + order - 1, words[:-1]), words[-1]
+        found.setdefault(state, {})[word] = amount
+    return found
+
+
+def _automaton(counts, order, prune):
+    """Prune, normalize and number what `expected` returns."""
+    if (0, ()) not in counts:
+        return Automaton([], 0)
+    order_of = sorted(counts)
+    totals = {state: sum(following.values()) for state, following in counts.items()}
+    while True:  # until a path is left
+        after = {}  # the sum of all paths from a state to the end
+        kept = {}
+        for state in reversed(order_of):
+            kept[state] = own = {}
+            for word, amount in counts[state].items():
+                mass = 1.0 if word == 0 else after.get(_next(state, word, order), 0.0)
+                if amount >= prune and mass > 0:
+                    own[word] = amount / totals[state] * mass
+            after[state] = sum(own.values())
+        if after[0, ()] > 0:
+            break
+        prune /= 2
+    return _numbered(order_of, kept, after, order)
+
+
+def _next(state, word, order):
+    place, words = state
+    return place + 1, (*words, word)[1 - order :]
+
+
+def _numbered(states, kept, after, order):
+    """Make one of states with the same continuations, and number those that are reached, the last one last."""
+    same, of, ways, depth = {}, {}, [], []
+    for state in reversed(states):
+        if after[state] <= 0:
+            continue
+        own = [(word, p / after[state], of.get(_next(state, word, order), -1)) for word, p in kept[state].items()]
+        own = [(word, p, -1 if word == 0 else to) for word, p, to in sorted(own)]
+        key = tuple((word, round(p, _DIGITS), to) for word, p, to in own)
+        if key not in same:
+            same[key] = len(ways)
+            ways.append(own)
+            depth.append(max(0 if word == 0 else 1 + depth[to] for word, _, to in own))
+        of[state] = same[key]
+    start = of[0, ()]
+    reached, waiting = {start}, [start]
+    while waiting:
+        new = {to for word, _, to in ways[waiting.pop()] if word} - reached
+        reached |= new
+        waiting += new
+    ends = {k: sum(p for word, p, _ in ways[k] if word == 0) for k in reached}
+    inner = sorted((k for k in reached if k == start or ends[k] < 1), key=lambda k: (k != start, -depth[k], k))
+    number, last = {k: n for n, k in enumerate(inner)}, len(inner)
+    arcs = []
+    for k in inner:
+        rest = 1.0 - ends[k]
+        for word, p, to in ways[k]:
+            if word == 0:
+                continue
+            share = p / rest  # what ends in a state is in the arcs that lead there
+            if to in number and ends[to] < 1:
+                arcs.append((number[k], number[to], word, share * (1.0 - ends[to])))
+            if ends[to] > 0:
+                arcs.append((number[k], last, word, share * ends[to]))
+    return Automaton(sorted(arcs), last if arcs else 0)
