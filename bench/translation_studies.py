@@ -13,6 +13,8 @@ from bench.translation import Systems
 
 #: Sentences that weights are learned from, all of imputed text beside them, tables 4 and 5.
 SIZES, IMPUTED, ALONE, KS, K_SIZE = (20, 50, 200), 300, (50, 200, 500), (1, 3, 5), 100
+#: Imputed lattices: the order of their n-grams.
+LATTICES = (("lattice", 2), ("lattice", 3))
 #: The loss is `imputed-risk`'s default.
 TUNING = {"loss": "corpus", "rounds": 6, "patience": 6}
 #: Weight of half the squared length of the weights, without bigrams and with them.
@@ -61,7 +63,10 @@ def run(o):
 
 @dataclass(frozen=True)
 class Run:
-    """Weights to learn: from how many supervised and imputed sentences of which draw, and how."""
+    """Weights to learn: from how many supervised and imputed sentences of which draw, and how.
+
+    ``k`` is the number of sources of each, of lattices the order of their n-grams.
+    """
 
     draw: int
     supervised: int = 0
@@ -70,12 +75,14 @@ class Run:
     how: str = "kbest"
     k: int = 1
     lm: bool = True
+    forest: bool = False
 
     @property
     def name(self):
         """What its results are kept under."""
         features, model = "bigrams" if self.bigrams else "dense", "lm" if self.lm else "no-lm"
-        return f"{self.draw}.{self.supervised}.{self.imputed}.{features}.{self.how}.{self.k}.{model}"
+        more = ".forest" if self.forest else ""
+        return f"{self.draw}.{self.supervised}.{self.imputed}.{features}.{self.how}.{self.k}.{model}{more}"
 
     @property
     def reverse(self):
@@ -96,6 +103,7 @@ def _tables(study):
     ]
     alone = [(size, drawn(imputed=size), drawn(imputed=size, lm=False)) for size in ALONE]
     by_k = [(how, k, drawn(imputed=K_SIZE, how=how, k=k)) for how in ("kbest", "samples", "rules") for k in KS]
+    by_k += [(how, k, drawn(imputed=K_SIZE, how=how, k=k, forest=True)) for how, k in (("kbest", 1), *LATTICES)]
     return {"small": small, "4": alone, "5": by_k}
 
 
@@ -134,10 +142,14 @@ def _alone(study, runs):
 
 
 def _by_k(study, runs):
-    rows = [[f"{how}, k = {k}", _several([study.score(run) for run in some])] for how, k, some in runs]
+    rows = []
+    for how, k, some in runs:
+        label = f"lattice, n = {k}" if how == "lattice" else f"{how}, k = {k}"
+        rows.append([label + ", --forest" * some[0].forest, _several([study.score(run) for run in some])])
     return [
         f"By what is imputed for {K_SIZE} sentences (table 5). *Rules*: the trees of the best sources, each translated"
-        " rule by rule (equation 8 over the derivations that are isomorphic to it).",
+        " rule by rule (equation 8 over the derivations that are isomorphic to it). *Lattice*: an automaton of sources"
+        " from n-grams, translated whole and normalized over all its sources.",
         report.table(["imputation", "test2016"], rows),
     ]
 
@@ -273,7 +285,11 @@ class _Study:
 
     def plan(self, runs):
         """Make the forward system of all runs that are not there yet."""
-        runs = [run for run in runs if run.how != "rules" and not (self.folder / f"{run.name}.json").exists()]
+        runs = [
+            run
+            for run in runs
+            if run.how not in ("rules", "lattice") and not (self.folder / f"{run.name}.json").exists()
+        ]
         if not runs:
             return
         names = ("dev.de", "test2016.de")
@@ -307,22 +323,26 @@ class _Study:
         from aligntools.translating.tuning import tuning, tuning_sets
 
         found = {"imputed": None, "rounds": []}
+        frozen = {}
         if run.how == "rules":
             system, trips = self._round_trips(run)
             made = [trips]
+        elif run.how == "lattice":
+            system, lattices = self._lattices(run)
+            made, frozen = [lattices], {len(system.features) - 1: 1.0}
         else:
             system, made = self.forward(run.bigrams), []
         if run.supervised:
             rows = self.order(run.draw)[: run.supervised]
             made.append(tuning_sets.tuning_set(system, self.part("dev.de", rows), [self.part("dev.en", rows)]))
-        if run.imputed and run.how != "rules":
+        if run.imputed and run.how not in ("rules", "lattice"):
             sources, of = self.sources(run)
             found["imputed"] = self._imputed_bleu(run, sources, of)
             made.append(tuning_sets.tuning_set(system, sources, [self.target(run)], of.groups, SHARE * of.weights))
         start = system.weights
         if made:
-            settings = tuning.TuningSettings(**TUNING, l2=L2[run.bigrams])
-            progress = tuning.tune(made, start, settings)
+            settings = tuning.TuningSettings(**TUNING, l2=L2[run.bigrams], forest=run.forest)
+            progress = tuning.tune(made, start, settings, frozen)
             start = progress.best
             found["rounds"] = [[round(b, 2) for b in r.bleu] for r in progress.rounds]
         final = system.with_settings(pop_limit=100).with_weights(start)
@@ -345,6 +365,20 @@ class _Study:
             composed, trips.trees, [target], trips.groups, trips.weights, names=system.features
         )
         return system, made
+
+    def _lattices(self, run):
+        """Return the forward system, and lattices of sources that its weights are learned from."""
+        from aligntools.formats.grammar_files import read_grammar
+        from aligntools.translating.lattices import as_lattices, joined_lattices
+        from aligntools.translating.tuning import tuning_sets
+
+        target, test = self.target(run), self.read(self.systems.text("test2016.de"))
+        sources, groups = tuning_sets.impute_lattices(self.reverse(run), target, run.k)
+        measuring.note(f"{len(sources)} lattices, {len(sources.words) / max(len(sources), 1):.1f} arcs each")
+        used = joined_lattices([sources, as_lattices(test)]).pairs
+        rules = read_grammar(str(self.systems.grammar("de", "en")), only_for=used, longest=2)
+        system = self.system(rules, self.model("en")).for_arcs(dict.fromkeys(sources.names, 1.0))
+        return system, tuning_sets.tuning_set(system, sources, [target], groups, np.full(len(groups), SHARE))
 
     @staticmethod
     def _bleu(system, text, reference):
