@@ -90,13 +90,13 @@ def test_a_sentence_is_the_lattice_of_its_words(tmp_path):
 @pytest.mark.parametrize("order", [0, 2, 3])
 @pytest.mark.parametrize("silent", [0.0, 0.3])
 def test_a_lattice_has_all_derivations_of_all_its_paths(order, silent, tmp_path):
-    for seed in range(5):
+    for seed in range(3):
         plain, rules, lm, weights = random_system(seed, order, tmp_path, replace(ALL, lazy=seed % 2 == 0))
         weight = 0.7
         system = with_arcs(plain, weight)
         weights = weights | {"lattice-1": weight}
         rng = np.random.default_rng(seed)
-        lattices = [random_lattice(rng, n, silent) for n in (1, 2, 3, 3, 4)]
+        lattices = [random_lattice(rng, n, silent) for n in (1, 2, 3, 4)]
         lattices = [one for one in lattices if any(words for words, _ in paths(one))]
         sentences = encode(system, lattices)
         found, forest = system.translate(sentences), system.forest(sentences)
