@@ -33,6 +33,7 @@ python bench/run.py transfer_labels --data DIR --treebanks DIR
 python bench/run.py unsupervised --treebanks DIR
 python bench/run.py translation --texts DIR
 python bench/run.py translation_aligners --texts DIR --fast-align F
+python bench/run.py translation_choices --texts DIR
 python bench/run.py translation_speed --texts DIR --data DIR
 python bench/run.py translation_studies --texts DIR --treebanks DIR
 python bench/run.py abuse --seed 1
@@ -93,6 +94,7 @@ COMMANDS = {
     "unsupervised": "parsers from tags alone, on short sentences, beside transferred ones",
     "translation": "BLEU, time and memory of a translation system, weights by risk and by MERT",
     "translation_aligners": "BLEU by aligner: align, contrastive-align, fast_align",
+    "translation_choices": "ways to learn weights, compared on halves of the development set",
     "translation_speed": "decoding against the pop limit; language models and grammars of large text",
     "translation_studies": "the studies of Li et al. 2011: imputed text by size, reverse language model, k",
     "abuse": "what is promised under damaged inputs, senseless options, faults and kills",

@@ -7,12 +7,24 @@ from bench.translation_stages import Stages
 
 #: What was chosen on halves of the development set: learned on one, scored on the other.
 EXTRACTION = ("--phrases", "outer", "--features", "full")
+#: Linear BLEU over forests, from a flat distribution to a sharp one.
+ANNEALED = ("--loss", "linear", "--forest", "--gamma", 0.25, "--quench", 2)
+#: Held to the start: other weights prefer derivations that the first forests do not have.
+REFERRED = ("--method", "likelihood", "--forest", "--prior", "start", "--l2", 0.1)
+#: Those that use random numbers.
+DRAWN = ("MERT", "MIRA", "perceptron")
 #: Ways to learn weights: options, and whether for every seed or for the first alone.
 METHODS = {
     "MERT": (("--method", "mert", "--restarts", 3), True),
+    "MIRA": (("--method", "mira"), True),
+    "perceptron": (("--method", "perceptron"), False),
     "risk": ((), True),
     "risk, sentences": (("--loss", "sentence"), False),
-    "risk, forests": (("--forest",), False),
+    "likelihood": (("--method", "likelihood"), False),
+    "likelihood of references": (REFERRED, False),
+    "likelihood of references or the nearest": ((*REFERRED, "--oracle"), False),
+    "risk, forests": (("--forest",), True),
+    "risk, linear BLEU, forests, annealed": (ANNEALED, False),
     "untuned": (None, True),
 }
 #: Text of the language model besides the training text, by the name of its rows; the ways that are tried with it.
@@ -84,9 +96,12 @@ def _text():
         "All with the commands and their defaults, with these options: `align --symmetrize grow-diag-final-and`,"
         " `train-lm -n 5`,"
         f" `extract-grammar {' '.join(EXTRACTION)}`, `filter-grammar --span {SPAN}`, `imputed-risk` on dev (1,014"
-        " sentences; risk of the corpus, or as the row says, `--loss sentence`, `--forest`; MERT: `--restarts 3`),"
+        " sentences; risk of the corpus, or as the row says, `--loss sentence`, `--forest`; MERT: `--restarts 3`;"
+        f" annealed: `{' '.join(map(str, ANNEALED))}`;"
+        f" likelihood of references: `{' '.join(map(str, REFERRED))}`, with `--oracle` where the nearest stand in),"
         " `translate`, `eval-bleu` (sacrebleu's, tokenization none, text in lower case). The seed is that of the"
-        " aligner's sampler and of MERT's restarts; risk uses no random numbers, but its grammar depends on the seed."
+        " aligner's sampler, of MERT's restarts and of the order of sentences in MIRA and the perceptron;"
+        " risk uses no random numbers, but its grammar depends on the seed."
         " Empty cells were not run.",
         "Chosen without the test text, by learning from one half of dev and scoring on the other, both ways (German;"
         " BLEU, noise about 0.3): tight phrases with standard features 40.2, with full ones 40.2; outer phrases 40.5,"
@@ -127,7 +142,7 @@ def _output(systems, source, name, how, more, seed, usages):
     weights = None
     if how is not None:
         given = ("--supervised", dev, "--reference", systems.text("dev.en"), "--grammar", rules, "--lm", lm)
-        seeded = ("--seed", seed) if name == "MERT" else ()
+        seeded = ("--seed", seed) if name in DRAWN else ()
         weights = systems.make("weights", "imputed-risk", *given, *how, *seeded)
         rounds = sum(line.startswith("round") for line in systems.usage(weights)["said"])
         usages.setdefault(f"imputed-risk, {name}", {})[weights.name] = (systems.usage(weights), rounds)

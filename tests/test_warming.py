@@ -100,6 +100,8 @@ translate --grammar grammar --lm en.arpa --input plf S/de.plf --n-best 2 > t.4
 imputed-risk --supervised S/few.de --reference S/few.en --grammar grammar --lm en.arpa --rounds 2 -o w.json
 imputed-risk --supervised S/few.de --reference S/few.en --grammar grammar --lm en.arpa --rounds 1 --method mert -o w2
 imputed-risk --supervised S/few.de --reference S/few.en --grammar grammar --lm en.arpa --rounds 1 --forest -o w3.json
+imputed-risk --supervised S/few.de --reference S/few.en --grammar grammar --lm en.arpa --rounds 1 --method mira -o w4
+imputed-risk --supervised S/few.de --reference S/few.en --grammar grammar --lm en.arpa --method perceptron -o w5
 """
 
 

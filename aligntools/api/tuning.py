@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from aligntools.formats.grammar import GrammarRules
     from aligntools.translating.tuning.learning import ReverseSystem
 
-Method: TypeAlias = Literal["risk", "mert", "likelihood"]
+Method: TypeAlias = Literal["risk", "mert", "likelihood", "mira", "perceptron"]
 Loss: TypeAlias = Literal["corpus", "sentence", "linear"]
 Prior: TypeAlias = Literal["zero", "start"]
 Imputation: TypeAlias = Literal["kbest", "samples", "lattice", "rules"]
+SourceWeights: TypeAlias = Literal["posterior", "equal"]
+Reach: TypeAlias = Literal["forest", "grammar"]
 Choice: TypeAlias = Literal["supervised", "all", "last"]
 
 
@@ -42,11 +44,13 @@ def tune(
     reverse_gamma: float = ImputationSettings.reverse_gamma,
     monolingual_weight: float = ImputationSettings.monolingual_weight,
     lattice_order: int = ImputationSettings.lattice_order, lattice_prune: float = ImputationSettings.lattice_prune,
-    method: Method = "risk", loss: Loss = "corpus",
+    source_weights: SourceWeights = "posterior", method: Method = "risk", loss: Loss = "corpus",
     forest: bool = TuningSettings.forest, n_best: int = TuningSettings.n_best, rounds: int = TuningSettings.rounds,
     patience: int = TuningSettings.patience, gamma: float = TuningSettings.gamma,
     quench: float | None = TuningSettings.quench, l2: float = TuningSettings.l2, prior: Prior = "zero",
     choose: Choice = "all", temperature: float = TuningSettings.temperature, restarts: int = TuningSettings.restarts,
+    passes: int = TuningSettings.passes, step: float = TuningSettings.step, oracle: bool = TuningSettings.oracle,
+    reach: Reach = "forest",
     pop_limit: int = DecoderSettings.pop_limit, span_limit: int = DecoderSettings.span_limit,
     checkpoint: PathLike | None = None, verify: bool = True, seed: int = TuningSettings.seed,
     threads: int | None = None, progress: Progress = None, **where: Unpack[Where],
@@ -66,7 +70,8 @@ def tune(
     references : sequence of texts
         Its translations, one text for each set of references.
     monolingual : sequence of texts
-        Target texts whose sources are imputed; several are translations of the same sentences.
+        Target texts whose sources are imputed; several are translations of the same sentences: sources are imputed for
+        each, and all are references of each.
     start : TranslationWeights, mapping or path, optional
         Weights to begin with; untuned ones if not given.
     tags : path, or mapping of str to str, optional
@@ -78,20 +83,34 @@ def tune(
     impute : str
         ``kbest``: the best sources, weighted by their probabilities; ``samples``; ``lattice``: an
         automaton of sources, translated whole; ``rules``: round trips rule by rule.
+    source_weights : str
+        Of the k best sources: ``posterior``, their probabilities, or ``equal``.
     n_sources, reverse_gamma, monolingual_weight : int, float, float
         Sources of each sentence; sharpness of their probabilities; weight of an imputed sentence.
     lattice_order, lattice_prune : int, float
         Words of the n-grams that lattices are made of; least posterior probability of their arcs.
     method : str
-        ``risk``: expected loss; ``mert``: Och 2003; ``likelihood``: of the best candidate (equation 5 of Li et al.).
+        ``risk``: expected loss; ``mert``: Och 2003; ``likelihood``: of the best candidate (equation 5 of Li et al.);
+        ``mira``: batch k-best MIRA (Cherry & Foster 2012); ``perceptron``: averaged, towards the best of the list
+        (Liang et al. 2006).
     loss : str
         Of risk: ``corpus``: 1 - BLEU of expected counts; ``sentence``: of each sentence, smoothed; ``linear``: BLEU's
-        linear approximation (Tromble et al. 2008).
+        linear approximation (Tromble et al. 2008). Of MIRA: ``corpus``: BLEU with a background of other sentences;
+        ``sentence``: smoothed.
     forest : bool
-        Risk over all derivations, not over n-best lists.
+        Risk over all derivations, not over n-best lists; likelihood of the references themselves (equation 5 of Li et
+        al.), over all derivations.
+    oracle : bool
+        With ``likelihood`` and ``forest``, where the grammar derives no reference: take the nearest candidate.
     n_best, rounds, patience, restarts : int
         Candidates of each sentence that a round adds; most rounds; rounds without a gain after which to stop; random
         starting points of MERT in each round.
+    passes, step : int, float
+        Of MIRA and the perceptron: passes over the sentences in each round; the largest step of MIRA (its C), every
+        step of the perceptron.
+    reach : str
+        With ``likelihood`` and ``forest``: the derivations of references that the decoder's forests have, or all that
+        the ``grammar`` has.
     gamma, quench : float
         Sharpness of the distribution over translations; double it in every round until it reaches ``quench``.
     l2, temperature : float
@@ -130,11 +149,17 @@ def tune(
     100.0
     """
     settings = TuningSettings(method, loss, forest, n_best, rounds, patience, gamma, quench, l2, temperature, prior,
-                              restarts=restarts, seed=seed)  # fmt: skip
+                              restarts=restarts, seed=seed, passes=passes, step=step,
+                              oracle=oracle, reach=reach)  # fmt: skip
     decoding = DecoderSettings(pop_limit, span_limit)
-    imputation = ImputationSettings(impute, n_sources, reverse_gamma, monolingual_weight, lattice_order, lattice_prune)
+    imputation = ImputationSettings(impute, n_sources, reverse_gamma, monolingual_weight, lattice_order, lattice_prune,
+                                    source_weights)  # fmt: skip
     for chosen in (settings, decoding, imputation):
         chosen.check()
+    if method == "likelihood" and forest and impute == "lattice" and monolingual:
+        raise UsageProblem(
+            "--method likelihood --forest derives references from text, not lattices: omit --forest"
+        )
     BIGRAMS_RANGE.check("bigrams", bigrams)
     engines_of(where)  # first: what excludes each other is soon found
     _check(supervised, references, monolingual, reverse_grammar, reverse_weights, impute, choose, checkpoint)

@@ -14,6 +14,8 @@ from aligntools.translating.settings import (
     LOSSES,
     METHODS,
     PRIORS,
+    REACHES,
+    SOURCE_WEIGHTS,
     DecoderSettings,
     ImputationSettings,
     TuningSettings,
@@ -41,7 +43,7 @@ def _choice(name, kinds, default, help):
     "Target text alone",
     click.option("--monolingual", metavar="FILE", multiple=True,
                  help="Target text whose source is imputed; more than once for several translations of the same"
-                      " sentences."),
+                      " sentences: sources are imputed for each, and all are references of each."),
     click.option("--reverse-grammar", metavar="FILE", help="Grammar of the reverse system, from target to source."),
     click.option("--reverse-lm", metavar="FILE", help="Its language model, of the source language."),
     click.option("--no-reverse-lm", is_flag=True, help="Impute without a language model."),
@@ -60,6 +62,8 @@ def _choice(name, kinds, default, help):
     options.setting("--reverse-gamma", of=ImputationSettings,
                     help="How sharply imputed sources are weighed by the reverse model's scores. Larger counts its best"
                          " source almost alone."),
+    _choice("--source-weights", SOURCE_WEIGHTS, ImputationSettings.source_weights,
+            "What the best sources of a sentence weigh: their probabilities, or all alike."),
     options.setting("--monolingual-weight", of=ImputationSettings,
                     help="Weight of an imputed sentence relative to a supervised one."),
 )  # fmt: skip
@@ -74,10 +78,20 @@ def _choice(name, kinds, default, help):
 @options.group(
     "Training",
     _choice("--method", METHODS, TuningSettings.method,
-            "Expected loss; minimum error rate training; conditional likelihood of the best candidate."),
+            "Expected loss; minimum error rate training; conditional likelihood of the best candidate; batch MIRA; the"
+            " averaged perceptron."),
     _choice("--loss", LOSSES, TuningSettings.loss,
-            "1 - BLEU of expected counts; of each sentence, smoothed; or BLEU's linear approximation."),
-    click.option("--forest", is_flag=True, help="Risk over all derivations, not over n-best lists."),
+            "Of risk and MIRA: 1 - BLEU of expected counts (MIRA: of a sentence among others); of each sentence,"
+            " smoothed; or, of risk, BLEU's linear approximation."),
+    click.option("--forest", is_flag=True,
+                 help="Risk over all derivations, not over n-best lists; likelihood of the references, over all their"
+                      " derivations, not of the nearest candidate."),
+    _choice("--reach", REACHES, TuningSettings.reach,
+            "With --method likelihood --forest: the derivations of references that the decoder's forests have, or all"
+            " that the grammar has."),
+    click.option("--oracle", is_flag=True,
+                 help="With --method likelihood --forest, where the grammar derives no reference: take the nearest"
+                      " candidate."),
     options.setting("--n-best", of=TuningSettings, help="Candidates of each sentence that a round adds."),
     options.setting("--rounds", of=TuningSettings, help="Most rounds of decoding and optimizing."),
     options.setting("--patience", of=TuningSettings, help="Stop after N rounds without a gain."),
@@ -96,6 +110,11 @@ def _choice(name, kinds, default, help):
             "Write the weights of the round that is best on all text or on the supervised text, or of the last round."),
     options.setting("--temperature", of=TuningSettings, help="Weight of the entropy, which is rewarded."),
     options.setting("--restarts", of=TuningSettings, help="Random starting points of MERT in each round."),
+    options.setting("--passes", of=TuningSettings,
+                    help="Passes of MIRA and the perceptron over the sentences in each round."),
+    options.setting("--step", of=TuningSettings,
+                    help="The largest step of MIRA (its C), every step of the perceptron. Larger learns faster and is"
+                         " less steady."),
 )  # fmt: skip
 @options.group(
     "Search",
@@ -156,6 +175,8 @@ def _tell(step, verbose):
         )
     elif step.stage == "composing":
         text = f"imputed {f['trees']} trees of {f['sentences']} sentences; {f['rules']} rules translate them"
+    elif step.stage == "reaching":
+        text = f"references of {f['reached']} of {f['sentences']} sentences can be derived"
     elif step.stage == "resuming":
         text = f"continues after round {f['round']}"
     elif step.stage == "best":

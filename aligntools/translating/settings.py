@@ -10,10 +10,16 @@ from aligntools.ground.ranges import MEMORY, PROBABILITY, SEED, Range, amounts, 
 PHRASES = ("tight", "outer", "loose")
 #: Sets of features of rules; see `grammar.features.SETS`.
 FEATURE_SETS = ("standard", "full", "cdec")
-METHODS = ("risk", "mert", "likelihood")
+METHODS = ("risk", "mert", "likelihood", "mira", "perceptron")
+#: Those that look at single candidates, or at their BLEU.
+_ON_LISTS = ("mert", "mira", "perceptron")
 LOSSES = ("corpus", "sentence", "linear")
 PRIORS = ("zero", "start")
 IMPUTATIONS = ("kbest", "samples", "lattice", "rules")
+#: Which derivations of references count; see `TuningSettings.reach`.
+REACHES = ("forest", "grammar")
+#: What the k best imputed sources of a sentence weigh.
+SOURCE_WEIGHTS = ("posterior", "equal")
 CHOICES = ("supervised", "all", "last")
 #: Translations of a sentence that can be asked for, and the factor of scores when they are drawn.
 CANDIDATES, SAMPLING_GAMMA = counts(1, 10**6), amounts()
@@ -172,6 +178,8 @@ class ImputationSettings:
         Of a lattice's n-grams.
     lattice_prune : float
         Least posterior of a lattice's arcs.
+    source_weights : str
+        Of the k best: ``posterior``, the reverse model's probabilities; ``equal``, 1 / k each.
     """
 
     impute: str = "kbest"
@@ -180,6 +188,7 @@ class ImputationSettings:
     monolingual_weight: float = 0.1
     lattice_order: int = 3
     lattice_prune: float = 0.02
+    source_weights: str = "posterior"
 
     RANGES: ClassVar[dict[str, Range]] = {
         "n_sources": counts(1, 10**6), "reverse_gamma": amounts(above=True), "monolingual_weight": amounts(above=True),
@@ -190,6 +199,11 @@ class ImputationSettings:
         """Raise a `UsageProblem` for an imputation that does not exist, or numbers outside their ranges."""
         if self.impute not in IMPUTATIONS:
             raise UsageProblem(f"no impute '{self.impute}'; choose one of {', '.join(IMPUTATIONS)}")
+        if self.source_weights not in SOURCE_WEIGHTS:
+            problem = f"no source weights '{self.source_weights}'; choose one of {', '.join(SOURCE_WEIGHTS)}"
+            raise UsageProblem(problem)
+        if self.source_weights != "posterior" and self.impute != "kbest":
+            raise UsageProblem(f"--source-weights {self.source_weights} needs --impute kbest, not {self.impute}")
         check(self)
 
 
@@ -200,11 +214,13 @@ class TuningSettings:
     Attributes
     ----------
     method : str
-        ``risk`` (expected loss), ``mert`` (BLEU of the best candidates), ``likelihood`` (of the candidate closest to
-        the references: equation 5 of Li et al. 2011, where the references themselves may be unreachable).
+        ``risk`` (expected loss), ``mert`` (BLEU of the best candidates), ``likelihood`` (equation 5 of Li et al. 2011:
+        of the candidate closest to the references, with ``forest`` of the references themselves), ``mira``,
+        ``perceptron`` (`online`).
     loss : str
         Of risk: ``corpus``, 1 - BLEU of expected counts; ``sentence``, 1 - smoothed BLEU of each candidate;
-        ``linear``, Tromble et al. 2008's approximation, around the counts of the round's translations.
+        ``linear``, Tromble et al. 2008's approximation, around the counts of the round's translations. Of MIRA:
+        ``corpus``, BLEU with a background of other sentences; ``sentence``, smoothed.
     forest : bool
         Risk over all derivations of all rounds, instead of over merged n-best lists.
     n_best : int
@@ -223,6 +239,13 @@ class TuningSettings:
         L-BFGS steps for each gamma.
     restarts : int
         See `mert.maximize`.
+    passes, step : int, float
+        See `online.mira` and `online.perceptron`.
+    oracle : bool
+        Of the likelihood of references: where none is reached, the nearest of the round's n best stands in.
+    reach : str
+        Of the likelihood of references: ``forest``, the derivations that the decoder's forests have, pruned as all
+        others are; ``grammar``, all that the grammar has.
     seed : int
     """
 
@@ -240,23 +263,31 @@ class TuningSettings:
     iterations: int = 200
     restarts: int = 8
     seed: int = 1
+    passes: int = 60
+    step: float = 0.001
+    oracle: bool = False
+    reach: str = "forest"
 
     RANGES: ClassVar[dict[str, Range]] = {
         "n_best": counts(2, 10**6), "rounds": counts(), "patience": counts(1), "gamma": amounts(above=True),
         "quench": amounts(above=True), "l2": amounts(), "temperature": amounts(), "iterations": counts(1),
-        "restarts": counts(), "seed": SEED,
+        "restarts": counts(), "seed": SEED, "passes": counts(1), "step": amounts(above=True),
     }  # fmt: skip
 
     def check(self) -> None:
         """Raise a `UsageProblem` for settings that contradict each other."""
         for name, value, known in (("method", self.method, METHODS), ("loss", self.loss, LOSSES),
-                                   ("prior", self.prior, PRIORS)):  # fmt: skip
+                                   ("prior", self.prior, PRIORS), ("reach", self.reach, REACHES)):  # fmt: skip
             if value not in known:
                 raise UsageProblem(f"no {name} '{value}'; choose one of {', '.join(known)}")
         check(self)
         if self.quench is not None and self.quench < self.gamma:
             raise UsageProblem(f"--quench {self.quench:g} is below --gamma {self.gamma:g}")
-        if self.forest and self.method != "risk":
-            raise UsageProblem(f"--forest needs --method risk, not {self.method}")
-        if self.forest and self.loss == "sentence":
+        if self.forest and self.method in _ON_LISTS:
+            raise UsageProblem(f"--forest needs --method risk or likelihood, not {self.method}")
+        if self.oracle and not (self.forest and self.method == "likelihood"):
+            raise UsageProblem("--oracle needs --method likelihood with --forest")
+        if self.method == "mira" and self.loss == "linear":
+            raise UsageProblem("--method mira needs --loss corpus or sentence, not linear")
+        if self.forest and self.method == "risk" and self.loss == "sentence":
             raise UsageProblem("--loss sentence needs n-best lists: omit --forest, or use --loss corpus or linear")

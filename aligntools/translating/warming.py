@@ -58,6 +58,8 @@ def warm(folder, pool):
     for how in (
         {"loss": "corpus"}, {"loss": "sentence"}, {"loss": "linear"}, {"forest": True, "temperature": 0.1},
         {"forest": True, "loss": "linear"}, {"method": "mert"}, {"method": "likelihood"},
+        {"method": "mira"}, {"method": "mira", "loss": "sentence"}, {"method": "perceptron"},
+        {"method": "likelihood", "forest": True, "oracle": True},
     ):  # fmt: skip
         settings = TuningSettings(rounds=1, n_best=5, iterations=2, restarts=1, **how)
         tuning.tune([part], system.weights, settings, pool=pool)

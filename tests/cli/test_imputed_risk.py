@@ -97,6 +97,10 @@ def bleus(process):
     [
         (),
         ("--method", "mert", "--restarts", 1),
+        ("--method", "mira"),
+        ("--method", "perceptron"),
+        ("--method", "likelihood", "--forest"),
+        ("--method", "likelihood", "--forest", "--oracle", "--reach", "grammar"),
         ("--loss", "sentence"),
         ("--forest", "--loss", "linear"),
         ("--forest",),
@@ -119,6 +123,10 @@ def test_supervised(learn, supervised, options):
     "options",
     [
         ("--n-sources", 2),
+        ("--n-sources", 2, "--source-weights", "equal", "--method", "mert", "--restarts", 1),
+        ("--method", "mira", "--n-sources", 2),
+        ("--impute", "rules", "--method", "perceptron"),
+        ("--method", "likelihood", "--forest", "--oracle"),
         ("--samples", 3),
         ("--impute", "rules"),
         ("--impute", "rules", "--method", "mert"),
@@ -223,6 +231,31 @@ def test_every_option_of_tuning_has_an_effect(learn, imperfect, option, base):
 @pytest.mark.parametrize(
     ("option", "base"),
     [
+        (("--method", "mira"), ("--method", "perceptron")), (("--loss", "sentence"), ()), (("--step", 0.5), ()),
+        (("--seed", 7), ()), (("--passes", 1), ("--method", "perceptron")),
+        (("--step", 0.5), ("--method", "perceptron")),
+        (("--reach", "grammar"), ("--method", "likelihood", "--forest")),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_every_option_of_online_learning_has_an_effect(learn, imperfect, file, option, base):
+    _, begun = learn(*imperfect, "--rounds", 0, output="begun")
+    text = json.loads(begun.read_text())
+    text["features"] = {
+        name: w * (-0.02 if name.startswith(("P", "L")) else 0.1) for name, w in text["features"].items()
+    }
+    given = (*imperfect, "--start", file("start.json", json.dumps(text).encode()))  # the best must not be the first
+    _, plain = learn(*given, "--method", "mira", *base, output="plain")
+    done, other = learn(*given, "--method", "mira", *base, *option, output="other")
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(path.read_text())["features"] for path in (plain, other)]
+    assert found[0] != found[1]
+
+
+@pytest.mark.parametrize(
+    ("option", "base"),
+    [
+        (("--source-weights", "equal"), ("--n-sources", 3)),
         (("--n-sources", 3), ()), (("--impute", "samples"), ("--n-sources", 3)), (("--impute", "rules"), ()),
         (("--impute", "lattice"), FLAT),
         (("--lattice-order", 5), ("--forest", "--impute", "lattice", "--reverse-gamma", 0.1)),
@@ -286,12 +319,15 @@ def test_bigrams_of_tags_are_features_too(learn, supervised, samples):
     assert begun.returncode == 0, begun.stderr
 
 
-def test_an_interrupted_run_goes_on(learn, supervised, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "more", [(), ("--method", "mira"), ("--method", "likelihood", "--forest", "--oracle")], ids=str
+)
+def test_an_interrupted_run_goes_on(learn, supervised, tmp_path, monkeypatch, more):
     from aligntools.translating.tuning import learning
 
     folder = tmp_path / "kept"
     folder.mkdir()
-    options = (*supervised, "--rounds", 3, "--patience", 9)
+    options = (*supervised, "--rounds", 3, "--patience", 9, *more)
     _, whole = learn(*options, output="whole.json")
     save = learning.save_state
 
@@ -309,7 +345,7 @@ def test_an_interrupted_run_goes_on(learn, supervised, tmp_path, monkeypatch):
     assert done.returncode == 0, done.stderr
     assert b"continues after round 1" in done.stderr
     assert path.read_bytes() == whole.read_bytes()
-    other, _ = learn(*options, "--l2", 0.5, "--checkpoint", folder)
+    other, _ = learn(*options, "-q", "--l2", 0.5, "--checkpoint", folder)
     assert fails(other, "tuning.state", "other text, weights or options")
 
 
@@ -343,10 +379,53 @@ def reverse_weights(reverse):
         (("--monolingual", "x", "--reverse-grammar", "g"), "--reverse-weights"),
         (("--monolingual", "x", "--reverse-grammar", "g", "--reverse-weights", "w"), "--no-reverse-lm"),
         (("--supervised", "x", "--reference", "y", "--gamma", 2, "--quench", 1), "is below"),
-        (("--supervised", "x", "--reference", "y", "--forest", "--method", "mert"), "--forest needs --method risk"),
+        (
+            ("--supervised", "x", "--reference", "y", "--forest", "--method", "mert"),
+            "risk or likelihood",
+        ),
+        (
+            ("--supervised", "x", "--reference", "y", "--method", "mira", "--loss", "linear"),
+            "corpus or sentence",
+        ),
+        (("--monolingual", "x", "--samples", 2, "--source-weights", "equal", "--no-reverse-lm"), "--impute kbest"),
         (("--supervised", "x", "--reference", "y", "--forest", "--loss", "sentence"), "needs n-best lists"),
         (("--supervised", "x", "--reference", "y", "--checkpoint", "no/such"), "is not a directory"),
     ],
 )
 def test_options_that_contradict_each_other(learn, args, problem):
     assert fails(learn(*args)[0], problem, status=2)
+
+
+def test_several_sets_of_references_are_all_imputed(learn, systems, reverse, file, monkeypatch):
+    """As the paper does with 16 references: each is reverse translated, and all are references of each source."""
+    from aligntools.translating.tuning import learning
+
+    lines = (systems / "more.en").read_bytes().splitlines(keepends=True)
+    other = file("other.en", b"".join(line.lower().replace(b" a ", b" the ") for line in lines))
+    made, make = [], learning.tuning_set
+    monkeypatch.setattr(learning, "tuning_set", lambda *args, **more: made.append(args) or make(*args, **more))
+    done, path = learn(*reverse, "--monolingual", other)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.decode().count("imputed 6 sources of 7 sentences") == 2
+    assert len(made) == 2
+    sources = [args[1].words for args in made]
+    assert sources[0] != sources[1]
+    for args in made:
+        assert [text.name for text in args[2]] == [str(systems / "more.en"), str(other)]
+        assert args[3].tolist() == list(range(6))
+        assert args[4] == pytest.approx(np.full(6, 0.1))
+    assert json.loads(path.read_text())["about"]["monolingual"] == 14
+
+
+def test_references_that_can_be_derived_are_counted(learn, supervised, systems, file):
+    done, _ = learn(*supervised, "--method", "likelihood", "--forest")
+    counted = [line for line in done.stderr.decode().splitlines() if line.startswith("references of ")]
+    assert len(counted) == 1
+    reached, of = map(int, counted[0].split()[2:5:2])
+    assert (0 < reached < of, of) == (True, 17)
+    strange = file("strange.en", b"".join(b"nowhere\n" if line else b"\n" for line in range(17)))
+    given = (*supervised[:3], strange, "--method", "likelihood", "--forest")
+    assert fails(learn(*given)[0], "derives no reference", "--oracle", status=2)
+    done, _ = learn(*given, "--oracle")
+    assert done.returncode == 0, done.stderr
+    assert fails(learn(*given[:-1], "--oracle")[0], "--oracle needs", status=2)

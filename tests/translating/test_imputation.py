@@ -51,6 +51,17 @@ def test_the_k_best_weigh_what_their_probabilities_say(seed, k):
             assert found.weights[n] == pytest.approx(np.exp(score) / total, rel=1e-6)
 
 
+@settings(max_examples=10, deadline=None)
+@given(SEEDS)
+def test_the_k_best_may_weigh_all_alike(seed):
+    h, weights, _ = make(seed, 1.0)
+    found = imputation.impute(h, weights, "kbest", 3, equal=True)
+    for s in (0, 2):
+        mine = found.weights[found.groups == s]
+        assert mine == pytest.approx(np.full(len(mine), 1 / len(mine)))
+    assert sources(found) == sources(imputation.impute(h, weights, "kbest", 3))
+
+
 def test_samples_weigh_one_kth_each_time():
     h, weights, lists = make(4, 1.0)
     k = 3000

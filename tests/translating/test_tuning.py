@@ -31,6 +31,9 @@ def part():
 CASES = [
     {"method": "mert"},
     {"method": "likelihood"},
+    {"method": "mira", "step": 0.01},
+    {"method": "mira", "loss": "sentence", "step": 0.01},
+    {"method": "perceptron", "step": 0.1},
     {"loss": "corpus"},
     {"loss": "sentence"},
     {"loss": "linear"},
@@ -62,7 +65,14 @@ def same(a, b):
     assert a.best.tobytes() == b.best.tobytes()
 
 
-@pytest.mark.parametrize("case", [{"method": "mert"}, {"loss": "corpus"}, {"loss": "linear", "forest": True}], ids=str)
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"method": "mert"}, {"loss": "corpus"}, {"loss": "linear", "forest": True}, {"method": "mira"},
+        {"method": "perceptron"},
+    ],
+    ids=str,
+)  # fmt: skip
 def test_an_interrupted_run_goes_on_to_the_same_weights(part, case, tmp_path):
     settings = tuning.TuningSettings(n_best=4, rounds=4, patience=9, restarts=2, **case)
     whole = tuning.tune([part], START, settings)
@@ -95,7 +105,13 @@ def test_threads_change_nothing(part):
             same(tuning.tune([part], START, settings, pool=pool), tuning.tune([part], START, settings))
 
 
-@pytest.mark.parametrize("case", [{"method": "mert"}, {"loss": "corpus"}, {"method": "likelihood"}], ids=str)
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"method": "mert"}, {"loss": "corpus"}, {"method": "likelihood"}, {"method": "mira"}, {"method": "perceptron"},
+    ],
+    ids=str,
+)  # fmt: skip
 def test_a_frozen_feature_keeps_its_weight_and_parts_count_by_theirs(part, case):
     asked = []
 

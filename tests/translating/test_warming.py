@@ -41,6 +41,10 @@ imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm
 imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --forest --loss linear
 imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --method mert --restarts 1
 imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --method likelihood
+imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --method mira
+imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --method mira --loss sentence
+imputed-risk --supervised few.de --reference few.en --grammar grammar --lm en.lm -o x --method perceptron
+imputed-risk --supervised few.de --reference few.en --grammar binary --lm en.lm -o x --method likelihood --forest
 imputed-risk --supervised few.en --reference few.de --grammar reverse --lm de.lm -o r
 imputed-risk --monolingual few.en IMPUTE -o x
 imputed-risk --monolingual few.en IMPUTE -o x --samples 2

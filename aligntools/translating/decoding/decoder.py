@@ -9,8 +9,8 @@ import numpy as np
 
 from aligntools.formats.grammar import GrammarRules
 from aligntools.ground.parallel import balanced_blocks
+from aligntools.translating.decoding import forced, kernels_forest, kernels_state
 from aligntools.translating.decoding import kernels_decoder as kernels
-from aligntools.translating.decoding import kernels_forest, kernels_state
 from aligntools.translating.decoding.kernels_tables import (
     ForestArrays,
     ModelTables,
@@ -78,6 +78,8 @@ class _Prepared:
         Of the language model.
     workspaces : list of Workspace
         Those that no thread is using.
+    index : forced.RuleIndex or None
+        Once translations were forced.
     """
 
     trie: Trie
@@ -86,6 +88,7 @@ class _Prepared:
     model: ModelTables
     order: int
     workspaces: list[Workspace] = field(default_factory=list)
+    index: forced.RuleIndex | None = None
 
     @property
     def rules(self) -> int:
@@ -290,6 +293,38 @@ class System:
             part = slice(begin, end)
             goal = self._decode(workspace, sentences, part, lm_ids, True)
             return self._forest(workspace, goal, sentences, part, lm_ids)
+
+        return join(self._each(hypergraph, sentences, pool))
+
+    def forced(self, sentences, words, offsets, pool=None) -> Hypergraph:
+        """Find all derivations of given translations; nothing is pruned.
+
+        Parameters
+        ----------
+        sentences : Sentences
+        words : int32 [words], offsets : int64 [sentences + 1]
+            The translations, as `encode_target` numbers them; one without words has no derivation.
+        pool : Pool or None
+
+        Returns
+        -------
+        Hypergraph
+            Without derivations where the rules do not yield the translation.
+        """
+        lm_ids, prepared, words = self._lm_ids(sentences), self._prepared, np.ascontiguousarray(words, np.int32)
+        if prepared.index is None:
+            prepared.index = forced.RuleIndex.of(self.grammar)
+        model, index = prepared.model._replace(ids=lm_ids), prepared.index
+
+        def hypergraph(workspace, begin, end):
+            if begin == end:
+                return _blank()
+            k, part = int(np.searchsorted(sentences.offsets, begin, "right")) - 1, slice(begin, end)
+            goal = forced.derive(
+                sentences.tokens[part], sentences.passed[part], words[offsets[k] : offsets[k + 1]], workspace, index,
+                self._tables, model, self.settings.span_limit, self.settings.pass_known,
+            )  # fmt: skip
+            return _blank() if goal is None else self._forest(workspace, goal, sentences, part, lm_ids)
 
         return join(self._each(hypergraph, sentences, pool))
 

@@ -53,14 +53,14 @@ class CandidateLists:
 
     def take(self, rows, offsets) -> "CandidateLists":
         """Return these candidates in this order, sentences beginning at ``offsets``."""
-        word_offsets, words = _rows(self.word_offsets, rows, self.words)
-        feature_offsets, ids, values = _rows(self.feature_offsets, rows, self.feature_ids, self.feature_values)
+        word_offsets, words = rows_of(self.word_offsets, rows, self.words)
+        feature_offsets, ids, values = rows_of(self.feature_offsets, rows, self.feature_ids, self.feature_values)
         offsets = np.asarray(offsets, np.int64)
         return CandidateLists(offsets, word_offsets, words, feature_offsets, ids, values, self.scores[rows])
 
     def sentences(self, which) -> "CandidateLists":
         """Return the candidates of these sentences, in this order."""
-        offsets, rows = _rows(self.offsets, np.asarray(which, np.int64), np.arange(self.count))
+        offsets, rows = rows_of(self.offsets, np.asarray(which, np.int64), np.arange(self.count))
         return self.take(rows, offsets)
 
     def keys(self, grain=1e-4) -> np.ndarray:
@@ -134,7 +134,7 @@ def join_offsets(parts) -> np.ndarray:
     return offsets_of(np.concatenate([np.diff(p) for p in parts]))
 
 
-def _rows(offsets, rows, *arrays):
+def rows_of(offsets, rows, *arrays):
     """Return new offsets and, of each array, the entries of the rows."""
     rows = np.asarray(rows, np.int64)
     sizes = np.diff(offsets)[rows]

@@ -37,7 +37,7 @@ class Imputed:
 
 
 def impute(
-    forest: Hypergraph, weights, how="kbest", k=1, gamma=1.0, seed=1, pool: Pool | None = None
+    forest: Hypergraph, weights, how="kbest", k=1, gamma=1.0, seed=1, pool: Pool | None = None, equal=False,
 ) -> Imputed:  # fmt: skip
     """Impute sources from what a reverse system made of target sentences.
 
@@ -56,6 +56,8 @@ def impute(
         Sharpness of p(x|y).
     seed : int
         Of the samples.
+    equal : bool
+        Weigh the k best sources of a sentence all alike, as the paper's experiments do (its last footnote).
     """
     weights = np.asarray(weights, np.float64)
     scores = edge_scores(forest, weights, gamma, pool=pool)
@@ -70,7 +72,8 @@ def impute(
     else:
         found = derivations.k_best(forest, scores, len(weights), k, pool=pool)
         sentence = np.repeat(np.arange(len(found)), np.diff(found.offsets))
-        rows, shares = np.arange(found.count), _normalized(found.scores, found.offsets)
+        scores = np.zeros(found.count) if equal else found.scores
+        rows, shares = np.arange(found.count), _normalized(scores, found.offsets)
     return Imputed(found.take(rows, np.arange(len(rows) + 1)), sentence[rows], shares)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from aligntools.formats.block_maps import BlockMap
 from aligntools.formats.grammar import GrammarRules
-from aligntools.ground.errors import DataError
+from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.translating.decoding.decoder import System, feature_names
 from aligntools.translating.lattices import arc_names
@@ -17,7 +17,15 @@ from aligntools.translating.lm.language_model import NgramModel
 from aligntools.translating.settings import DecoderSettings, ImputationSettings, TuningSettings
 from aligntools.translating.text import Lines
 from aligntools.translating.tuning.round_trips import RoundTrips, round_trips
-from aligntools.translating.tuning.tuning import Round, TuningState, fingerprint, load_state, save_state, tune
+from aligntools.translating.tuning.tuning import (
+    Round,
+    TuningSet,
+    TuningState,
+    fingerprint,
+    load_state,
+    save_state,
+    tune,
+)
 from aligntools.translating.tuning.tuning_sets import SystemInWorkers, impute_lattices, impute_text, tuning_set
 from aligntools.translating.tuning.weights import default_weights, in_order
 
@@ -55,6 +63,11 @@ class Learner:
     pool: Pool
     blocks: BlockMap | None = None
 
+    @property
+    def _full_states(self) -> bool:
+        """Whether edges have to decide which n-grams are there."""
+        return self.tuning.forest and self.tuning.method == "risk"
+
     def _workers(self, system: System) -> SystemInWorkers | None:
         return None if self.blocks is None else SystemInWorkers(self.blocks, system)
 
@@ -77,7 +90,7 @@ class Learner:
             return ImputedText(lattices, groups, np.ones(len(groups)))
         seed = self.tuning.seed + number
         sources, found = impute_text(system, text, s.impute, s.n_sources, s.reverse_gamma, seed, self.pool,
-                                     self._workers(system))  # fmt: skip
+                                     self._workers(system), s.source_weights == "equal")  # fmt: skip
         self.tell("imputing", {"sources": len(sources), "sentences": len(text)})
         return ImputedText(sources, found.groups, found.weights)
 
@@ -115,7 +128,7 @@ class Learner:
         about : dict
             How they were learned.
         """
-        system = self.system(rules, lm, start, self.tuning.forest)
+        system = self.system(rules, lm, start, self._full_states)
         of_arcs = dict.fromkeys((name for one in imputed for name in arc_names(one.sources)), 1.0)
         names = [*system.features, *of_arcs]
         frozen = {len(system.features) + k: weight for k, weight in enumerate(of_arcs.values())}
@@ -132,7 +145,7 @@ class Learner:
             )
         if reverse is not None and self.imputation.impute == "rules":
             for trips in self._round_trips(reverse, monolingual, rules):
-                how = self.decoding.pop_limit, trips.longest, self.tuning.forest, True, False
+                how = self.decoding.pop_limit, trips.longest, self._full_states, True, False
                 composed = System(trips.rules, lm, system.weights, DecoderSettings(*how))
                 weights = share * trips.weights
                 workers = self._workers(composed)
@@ -141,6 +154,8 @@ class Learner:
                         composed, trips.trees, monolingual, trips.groups, weights, alone, names, self.pool, workers
                     )
                 )
+        if self.tuning.forest and self.tuning.method == "likelihood":
+            self._reach(made)
         state = self._rounds(made, names, [*system.weights, *of_arcs.values()], frozen, rules, lm)
         best, learned = state.best_round, state.best
         self.tell("best", {"round": best.number, "bleu": best.score})
@@ -151,7 +166,7 @@ class Learner:
             "seed": self.tuning.seed, "supervised": 0 if supervised is None else len(supervised),
             "monolingual": sum(map(len, monolingual)),
         }  # fmt: skip
-        if self.tuning.method == "risk":
+        if self.tuning.method in ("risk", "mira"):
             about["loss"] = self.tuning.loss
         return dict(zip(system.features, learned.tolist(), strict=False)), about
 
@@ -174,6 +189,17 @@ class Learner:
             self.tell("composing", figures)
             found.append(trips)
         return found
+
+    def _reach(self, made: Sequence[TuningSet]) -> None:
+        """Derive the references, and say how many can be derived."""
+        reached, sentences = 0, 0
+        for part in made:
+            if part.reachable is not None:
+                roots = part.reachable.references(self.pool).roots
+                reached, sentences = reached + int((roots >= 0).sum()), sentences + len(roots)
+        if not reached and not self.tuning.oracle:
+            raise UsageProblem("the grammar derives no reference; --oracle takes the nearest translations instead")
+        self.tell("reaching", {"reached": reached, "sentences": sentences})
 
     def _rounds(self, made, names, start, frozen, rules, lm) -> TuningState:
         """Tune, from a checkpoint if there is one."""

@@ -28,7 +28,7 @@ class MertCorpus:
     def __init__(self, candidates: CandidateLists, statistics, weights=None, pool: Pool | None = None):
         weights = np.ones(len(candidates)) if weights is None else np.asarray(weights, np.float64)
         self.candidates, self.pool = candidates, pool
-        self.offsets = candidates.offsets
+        self.offsets, self.weights = candidates.offsets, weights
         self.flat = candidates.hypergraph()
         self.statistics = np.asarray(statistics, np.float64) * np.repeat(weights, np.diff(self.offsets))[:, None]
 

@@ -189,6 +189,74 @@ class Likelihood:
         return _regularized(self, value, gradient, weights)
 
 
+@dataclass(eq=False)
+class Referred:
+    """Derivations of sentences and of their references.
+
+    Attributes
+    ----------
+    forest : Hypergraph
+        What the sentences can become.
+    references : Hypergraph
+        All derivations of the references.
+    both : Hypergraph
+        Those of the forest that yield references.
+    weights : float64 [sentences]
+        See `Examples`.
+    """
+
+    forest: Hypergraph
+    references: Hypergraph
+    both: Hypergraph
+    weights: np.ndarray
+
+
+class ReferenceLikelihood:
+    """Minus the mean log-probability of the references, over all their derivations (equation 5); call it.
+
+    p(y|x) is the sum over the derivations of y, over the sum over these and all others of the forest. Sentences whose
+    references have no derivation count for nothing.
+
+    Parameters
+    ----------
+    parts : sequence of Referred
+    features, gamma, l2, frozen, center, pool
+        As for `Risk`.
+    """
+
+    def __init__(
+        self, parts: Sequence[Referred], features, gamma=1.0, l2=0.0, frozen=None, center=None,
+        pool: Pool | None = None,
+    ):  # fmt: skip
+        self.features, self.gamma, self.l2, self.center, self.pool = features, gamma, l2, center, pool
+        self.parts, self.frozen = list(parts), dict(frozen or {})
+        self.shares = [np.where(p.references.roots >= 0, p.weights, 0.0) for p in self.parts]
+        self.total = sum(float(np.sum(shares)) for shares in self.shares) or 1.0
+
+    def __call__(self, weights) -> tuple[float, np.ndarray]:
+        """Return the value and the gradient [features]."""
+        point, value, gradient = with_frozen(weights, self.frozen, self.gamma), 0.0, np.zeros(self.features)
+        for part, every in zip(self.parts, self.shares, strict=True):
+            some, made = every > 0, []
+            for h in (part.forest, part.both, part.references):
+                beta, conditional = semirings.inside(h, edge_scores(h, point, self.gamma, pool=self.pool), self.pool)
+                made.append((h, beta, conditional, semirings.log_partition(h, beta)))
+            logs = np.array([log_z for *_, log_z in made])[:, some]
+            high = logs.max(axis=0, initial=-np.inf)
+            masses = np.exp(logs - high) * np.array([[1.0], [-1.0], [1.0]])
+            whole = masses.sum(axis=0)
+            shares = every[some] / self.total
+            value += float(np.add.reduce(shares * (high + np.log(whole) - logs[2])))
+            factors = masses / whole
+            factors[2] -= 1.0
+            for (h, beta, conditional, _), factor in zip(made, factors, strict=True):
+                signed = np.zeros(len(h))
+                signed[some] = shares * factor
+                posterior = semirings.posteriors(h, beta, conditional, signed, self.pool)
+                gradient += self.gamma * semirings.feature_sums(h, posterior, self.features, self.pool)
+        return _regularized(self, value, gradient, weights)
+
+
 def schedule(gamma, quench=None, factor=2.0) -> list[float]:
     """Return the gammas to minimize with, one after another: ``gamma`` alone, or growing to ``quench``."""
     out = [float(gamma)]

@@ -17,12 +17,13 @@ from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
 from aligntools.metrics import bleu
 from aligntools.translating.forest import derivations
-from aligntools.translating.forest.candidates import CandidateLists
+from aligntools.translating.forest.candidates import CandidateLists, offsets_of
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores
 from aligntools.translating.forest.union import united
 from aligntools.translating.settings import TuningSettings
-from aligntools.translating.tuning import linear_bleu, mert, risk
+from aligntools.translating.tuning import linear_bleu, mert, online, risk
 from aligntools.translating.tuning.linear_bleu import LENGTH, REFERENCE, LinearBleu, References
+from aligntools.translating.tuning.reachable import Reachable, shared
 
 KIND = "translation tuning"
 DEFAULTS = TuningSettings()
@@ -45,6 +46,8 @@ class TuningSet:
         Its BLEU decides which round is the best.
     in_workers : callable or None
         Does what `search` does, in workers.
+    reachable : Reachable or None
+        For the likelihood of references.
     """
 
     decode: Callable[[np.ndarray], Hypergraph]
@@ -53,6 +56,7 @@ class TuningSet:
     weights: np.ndarray
     counted: bool = True
     in_workers: Callable[[np.ndarray, int, bool], tuple[CandidateLists, Hypergraph | None]] | None = None
+    reachable: Reachable | None = None
 
     def search(
         self, weights: np.ndarray, k: int, whole: bool, pool: Pool | None
@@ -81,7 +85,8 @@ class Round:
     candidates : int
         In the lists after the round, or edges of the hypergraphs.
     objective : float or None
-        What the weights reached on the candidates of the rounds before: risk, or minus BLEU for MERT.
+        What the weights reached on the candidates of the rounds before: risk, or minus BLEU for MERT, MIRA and the
+        perceptron.
     """
 
     number: int
@@ -186,8 +191,8 @@ def _decode(parts, state, settings, frozen, pool):
     weights = risk.with_frozen(state.weights, frozen, gamma)
     found, scores, ratios, total, size, new = [], [], [], 0.0, 0, False
     for number, part in enumerate(parts):
-        on_forest = settings.forest and settings.method == "risk"
-        lists, h = part.search(weights, 1 if on_forest else settings.n_best, on_forest, pool)
+        on_forest = settings.forest
+        lists, h = part.search(weights, 1 if on_forest and not settings.oracle else settings.n_best, on_forest, pool)
         counts = linear_bleu.corpus_statistics(lists, part.references, part.groups, part.weights, pool)
         scores.append(100 * float(bleu.corpus_bleu(counts)))
         ratios.append(float(counts[LENGTH] / max(counts[REFERENCE], 1e-9)))
@@ -202,7 +207,7 @@ def _decode(parts, state, settings, frozen, pool):
             merged = lists.merged() if before is None else before.merged(lists)
             new, size = new or before is None or merged.count > before.count, size + merged.count
         state.lists[number] = merged
-        found.append((merged, counts))
+        found.append((merged, counts, lists))
     score = 100 * float(bleu.corpus_bleu(total))
     state.rounds.append(Round(len(state.rounds), scores, score, ratios, size, state.objective))
     return found if new else []
@@ -210,31 +215,62 @@ def _decode(parts, state, settings, frozen, pool):
 
 def _optimize(parts, found, state, settings, frozen, pool):
     """Find the weights of the next round."""
-    if settings.method == "mert":
-        lists = [candidates for candidates, _ in found]
-        joined = lists[0].followed(*lists[1:])
-        statistics = np.concatenate(
-            [
-                linear_bleu.candidate_statistics(candidates, part.references, part.groups, pool)
-                for candidates, part in zip(lists, parts, strict=True)
-            ]
-        )
-        corpus = mert.MertCorpus(joined, statistics, np.concatenate([part.weights for part in parts]), pool)
-        start = risk.with_frozen(state.weights, frozen, 1.0)
-        seed = [settings.seed, len(state.rounds)]
-        state.weights, value = mert.maximize(corpus, start, seed, settings.restarts, frozen=tuple(frozen))
+    if settings.method in ("mert", "mira", "perceptron"):
+        state.weights, value = _on_lists(parts, [candidates for candidates, *_ in found], state, settings, frozen, pool)
         state.objective = -value
         return
-    examples = [_examples(part, *of, settings, pool) for part, of in zip(parts, found, strict=True)]
     how = {"l2": settings.l2, "frozen": frozen, "pool": pool}
     if settings.prior == "start":
         how["center"] = state.start
-    if settings.method == "likelihood":
-        objective = risk.Likelihood(examples, len(state.weights), **how)
+    if settings.method == "likelihood" and settings.forest:
+        referred = [_referred(part, *of, settings, pool) for part, of in zip(parts, found, strict=True)]
+        objective = risk.ReferenceLikelihood(referred, len(state.weights), **how)
     else:
-        objective = risk.Risk(examples, len(state.weights), temperature=settings.temperature, **how)
+        examples = [_examples(part, *of[:2], settings, pool) for part, of in zip(parts, found, strict=True)]
+        if settings.method == "likelihood":
+            objective = risk.Likelihood(examples, len(state.weights), **how)
+        else:
+            objective = risk.Risk(examples, len(state.weights), temperature=settings.temperature, **how)
     gammas = risk.schedule(settings.gamma, settings.quench)
     state.weights, state.objective = risk.minimize(objective, state.weights, gammas, settings.iterations, pool=pool)
+
+
+def _on_lists(parts, lists, state, settings, frozen, pool):
+    """Return weights by what looks at single candidates, and BLEU of those that are then the best."""
+    joined = lists[0].followed(*lists[1:])
+    statistics = np.concatenate(
+        [
+            linear_bleu.candidate_statistics(candidates, part.references, part.groups, pool)
+            for candidates, part in zip(lists, parts, strict=True)
+        ]
+    )
+    corpus = mert.MertCorpus(joined, statistics, np.concatenate([part.weights for part in parts]), pool)
+    gamma = risk.schedule(settings.gamma, settings.quench)[-1]
+    start, kept = risk.with_frozen(state.weights, frozen, gamma), tuple(frozen)
+    seed = [settings.seed, len(state.rounds)]
+    if settings.method == "mert":
+        return mert.maximize(corpus, start, seed, settings.restarts, frozen=kept)
+    how = {"passes": settings.passes, "step": settings.step, "frozen": kept}
+    if settings.method == "perceptron":
+        return online.perceptron(corpus, statistics, start, seed, **how)
+    return online.mira(corpus, statistics, start, seed, pseudo=settings.loss == "corpus", **how)
+
+
+def _referred(part, forest, counts, lists, settings, pool):
+    """Return a part's forest with the derivations of its references, or of the nearest translations of the round."""
+    assert part.reachable is not None
+    nearest = None
+    if settings.oracle:
+        statistics = linear_bleu.candidate_statistics(lists, part.references, part.groups, pool)
+        order = np.lexsort(
+            (linear_bleu.sentence_losses(statistics), np.repeat(np.arange(len(lists)), np.diff(lists.offsets)))
+        )
+        full = np.diff(lists.offsets) > 0
+        nearest = lists.take(order[lists.offsets[:-1][full]], offsets_of(full))
+    references, strings = part.reachable.targets(nearest, pool)
+    weights = np.asarray(part.weights, np.float64)
+    both = shared(forest, strings, pool)
+    return risk.Referred(forest, references if settings.reach == "grammar" else both, both, weights)
 
 
 def _examples(part, made, counts, settings, pool):

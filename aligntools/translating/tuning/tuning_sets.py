@@ -18,6 +18,7 @@ from aligntools.translating.text import Lines
 from aligntools.translating.tuning.imputation import Imputed, impute
 from aligntools.translating.tuning.imputed_lattices import automata
 from aligntools.translating.tuning.linear_bleu import References
+from aligntools.translating.tuning.reachable import Reachable
 from aligntools.translating.tuning.tuning import TuningSet
 
 #: Jobs of a text that workers decode.
@@ -102,7 +103,8 @@ def tuning_set(
         What decodes, with the same system.
     """
     sentences = system.encode_text(text)
-    table = References.of([Side(system.encode_target(r.words, sentences), r.offsets) for r in references])
+    sides = [Side(system.encode_target(r.words, sentences), r.offsets) for r in references]
+    table = References.of(sides)
     groups = np.arange(len(text)) if groups is None else np.asarray(groups, np.int64)
     weights = np.ones(len(text)) if weights is None else np.asarray(weights, np.float64)
     place = {name: k for k, name in enumerate(names or system.features)}
@@ -111,7 +113,11 @@ def tuning_set(
     def decode(weights):
         return _renumbered(system.with_weights(weights[order]).forest(sentences, pool), order)
 
+    def force(words, offsets, pool):
+        return _renumbered(system.forced(sentences, words, offsets, pool), order)
+
     made = TuningSet(decode, table, groups, weights, counted)
+    made.reachable = Reachable.of(force, [(side.tokens, side.offsets) for side in sides], groups)
     if workers is not None:
         made.in_workers = lambda weights, k, whole: workers.search(sentences, weights, order, k, whole)
     return made
@@ -119,7 +125,7 @@ def tuning_set(
 
 def impute_text(
     system, text: Lines, how="kbest", k=1, gamma=1.0, seed=1, pool: Pool | None = None,
-    workers: SystemInWorkers | None = None,
+    workers: SystemInWorkers | None = None, equal=False,
 ) -> tuple[Lines, Imputed]:  # fmt: skip
     """Impute sources of target sentences.
 
@@ -129,7 +135,7 @@ def impute_text(
         The reverse system.
     text : Lines
         Target sentences.
-    how, k, gamma, seed
+    how, k, gamma, seed, equal
         See `imputation.impute`.
     workers : SystemInWorkers, optional
         What decodes, with the same system.
@@ -142,7 +148,7 @@ def impute_text(
     """
     sentences = system.encode(text.words, text.offsets)
     forest = system.forest(sentences, pool) if workers is None else workers.forest(sentences)
-    found = impute(forest, system.weights, how, k, gamma, seed, pool)
+    found = impute(forest, system.weights, how, k, gamma, seed, pool, equal)
     return Lines(system.names(sentences)(found.candidates.words), found.candidates.word_offsets), found
 
 

@@ -1,0 +1,105 @@
+"""Online learning over lists of candidates: batch k-best MIRA and the averaged perceptron.
+
+Both go over the sentences again and again, in a random order, and move the weights a little at each. MIRA (Crammer et
+al. 2006; Chiang, Marton & Resnik 2008) looks at two candidates: *hope* has the most of score and BLEU together, *fear*
+the most of score less BLEU. The weights move the least that puts hope ahead of fear by the difference in BLEU, but no
+further than ``step`` allows. Here it works on the lists of all rounds so far (Cherry & Foster 2012, algorithm 1). The
+perceptron (Collins 2002) moves from the candidate that scores best to that of the list with the best BLEU, the *local*
+update of Liang, Bouchard-Cote, Klein & Taskar 2006.
+"""
+
+import numpy as np
+
+from aligntools.translating.tuning import kernels_online as kernels
+from aligntools.translating.tuning.linear_bleu import REFERENCE, sentence_losses
+from aligntools.translating.tuning.mert import MertCorpus
+
+#: What is left of the background's statistics after each sentence (Cherry & Foster 2012, section 3.1).
+DECAY = 0.999
+
+
+def _passes(corpus, start, seed, passes, frozen, one):
+    """Yield the average of the weights over each pass."""
+    weights = np.array(start, np.float64)
+    learned = np.ones(len(weights), np.bool_)
+    learned[list(frozen)] = False
+    rng, change = np.random.default_rng(seed), np.empty(len(weights))
+    lists, sentences = corpus.candidates, max(len(corpus.candidates), 1)
+    columns = lists.offsets, lists.feature_offsets, lists.feature_ids, lists.feature_values
+    for _ in range(passes):
+        total = np.zeros(len(weights))
+        one(columns, rng.permutation(len(lists)), learned, weights, total, change)
+        yield total / sentences
+
+
+def mira(corpus: MertCorpus, statistics, start, seed, passes=60, step=0.01, pseudo=True, frozen=()):
+    """Learn weights by MIRA with hope and fear.
+
+    Parameters
+    ----------
+    corpus : MertCorpus
+    statistics : float32 [candidates, 10]
+        BLEU's, of each candidate alone.
+    start : float64 [features]
+    seed : int, or sequence of int
+        Of the orders.
+    passes : int
+        Over all sentences.
+    step : float
+        C, the largest step; times what a sentence counts.
+    pseudo : bool
+        Value a candidate by BLEU together with a fading background of the hopes before it (the pseudo-corpus of
+        Chiang et al. 2008); otherwise by its own smoothed BLEU. Both times the words of the references.
+    frozen : sequence of int
+        Features whose weights stay.
+
+    Returns
+    -------
+    weights : float64 [features]
+        The average over a pass, of the pass whose average translates best.
+    value : float
+        BLEU of the best candidates under these, 0 to 100.
+    """
+    statistics = np.ascontiguousarray(statistics, np.float32)
+    gains = np.zeros(0)
+    if not pseudo:
+        gains = np.asarray((1.0 - sentence_losses(statistics)) * statistics[:, REFERENCE], np.float64)
+    background = np.ones(10)
+
+    def one(columns, order, learned, weights, total, change):
+        kernels.mira_pass(*columns, statistics, gains, order, corpus.weights, float(step), DECAY, learned, weights,
+                          background, total, change)  # fmt: skip
+
+    best, value = np.array(start, np.float64), -1.0
+    for average in _passes(corpus, start, seed, passes, frozen, one):
+        reached = corpus.value(average)
+        if reached > value + 1e-9:
+            best, value = average, reached
+    return best, value
+
+
+def perceptron(corpus: MertCorpus, statistics, start, seed, passes=60, step=0.01, frozen=()):
+    """Learn weights by the averaged perceptron with local updates.
+
+    Parameters
+    ----------
+    corpus, statistics, start, seed, passes, frozen
+        See `mira`.
+    step : float
+        The size of every step; times what a sentence counts.
+
+    Returns
+    -------
+    weights : float64 [features]
+        The average over all passes.
+    value : float
+        BLEU of the best candidates under these, 0 to 100.
+    """
+    losses = np.asarray(sentence_losses(statistics), np.float64)
+
+    def one(columns, order, learned, weights, total, change):
+        kernels.perceptron_pass(*columns, losses, order, corpus.weights, float(step), learned, weights, total, change)
+
+    averages = list(_passes(corpus, start, seed, passes, frozen, one))
+    best = np.mean(averages, axis=0) if averages else np.array(start, np.float64)
+    return best, corpus.value(best)
