@@ -157,9 +157,7 @@ def tune(
     for chosen in (settings, decoding, imputation):
         chosen.check()
     if method == "likelihood" and forest and impute == "lattice" and monolingual:
-        raise UsageProblem(
-            "--method likelihood --forest derives references from text, not lattices: omit --forest"
-        )
+        raise UsageProblem("--method likelihood --forest derives references from text, not lattices: omit --forest")
     BIGRAMS_RANGE.check("bigrams", bigrams)
     engines_of(where)  # first: what excludes each other is soon found
     _check(supervised, references, monolingual, reverse_grammar, reverse_weights, impute, choose, checkpoint)
