@@ -19,6 +19,7 @@ METHODS = {
     "MIRA": (("--method", "mira"), True),
     "perceptron": (("--method", "perceptron"), False),
     "risk": ((), True),
+    "risk, held to the start": (("--prior", "start", "--l2", 0.001), True),
     "risk, sentences": (("--loss", "sentence"), False),
     "likelihood": (("--method", "likelihood"), False),
     "likelihood of references": (REFERRED, False),
@@ -37,6 +38,7 @@ def arguments(parser):
     parser.add_argument("--texts", required=True, type=Path, metavar="DIR", help="folder of train.de.gz, dev.de.gz ...")
     parser.add_argument("--languages", default="de,fr", metavar="A,B", help="translated to English [%(default)s]")
     parser.add_argument("--seeds", default="1,2,3", metavar="N,N", help="[%(default)s]")
+    parser.add_argument("--rows", metavar="A;B", help="only these rows, MERT's among them")
     parser.add_argument("--once", default="fr", metavar="A,B", help="languages of the first seed alone [%(default)s]")
 
 
@@ -78,6 +80,8 @@ def run(o):
         rows = []
         for more in MORE:
             for name, (how, always) in METHODS.items():
+                if o.rows and name + more not in o.rows.split(";"):
+                    continue
                 if not more or name in WITH_MORE:
                     some = seeds if always and not more else seeds[:1]
                     row = _row(systems, source, name, how, MORE[more], some, usages)

@@ -8,7 +8,6 @@ from bench.translation import ANNEALED, METHODS, REFERRED, Systems
 #: Besides the ways of the table of translation.
 MORE = {
     "risk, L2 0.01 to the start": ("--prior", "start", "--l2", 0.01),
-    "risk, L2 0.001 to the start": ("--prior", "start", "--l2", 0.001),
     "risk, forests, L2 0.01 to the start": ("--forest", "--prior", "start", "--l2", 0.01),
     "likelihood of references, all of the grammar's derivations": (*REFERRED, "--reach", "grammar"),
     "MIRA, C = 0.01": ("--method", "mira", "--step", 0.01),
