@@ -38,7 +38,7 @@ def arguments(parser):
     parser.add_argument("--texts", required=True, type=Path, metavar="DIR", help="folder of train.de.gz, dev.de.gz ...")
     parser.add_argument("--languages", default="de,fr", metavar="A,B", help="translated to English [%(default)s]")
     parser.add_argument("--seeds", default="1,2,3", metavar="N,N", help="[%(default)s]")
-    parser.add_argument("--rows", metavar="A;B", help="only these rows, MERT's among them")
+    parser.add_argument("--rows", metavar="A;B", help="only these rows; without MERT nothing is compared with it")
     parser.add_argument("--once", default="fr", metavar="A,B", help="languages of the first seed alone [%(default)s]")
 
 
@@ -84,7 +84,7 @@ def run(o):
                     continue
                 if not more or name in WITH_MORE:
                     some = seeds if always and not more else seeds[:1]
-                    row = _row(systems, source, name, how, MORE[more], some, usages)
+                    row = _row(systems, source, name, how, MORE[more], some, usages, not o.rows or "MERT" in o.rows)
                     rows.append([name + more, *row[0], *[""] * (len(seeds) - len(some)), *row[1]])
         header = ["weights", *(f"seed {s}" for s in seeds), "mean", "95 % (seed 1)", "to MERT", "p"]
         body += [f"{source}-en, BLEU on test2016:", report.table(header, rows)]
@@ -119,17 +119,17 @@ def _text():
     )
 
 
-def _row(systems, source, name, how, more, seeds, usages):
+def _row(systems, source, name, how, more, seeds, usages, compared):
     """Return BLEU by seed; and its mean, the first seed's interval, the mean difference to MERT, and each seed's p."""
     results = []
     for seed in seeds:
         outputs = [_output(systems, source, name, how, more, seed, usages)]
-        if name != "MERT":
+        if name != "MERT" and compared:
             outputs.insert(0, _output(systems, source, "MERT", METHODS["MERT"][0], (), seed, usages))
         results.append(systems.bleu(systems.text("test2016.en"), *outputs)[-1])
     bleu = [100 * r["bleu"] for r in results]
     rest = [f"{sum(bleu) / len(bleu):.2f}", " to ".join(f"{100 * x:.1f}" for x in results[0]["bleu_interval"])]
-    if name == "MERT":
+    if name == "MERT" or not compared:
         return [f"{b:.2f}" for b in bleu], [*rest, "", ""]
     change = [100 * r["difference"]["bleu"] for r in results]
     rest += [f"{sum(change) / len(change):+.2f}", ", ".join(f"{r['difference']['p_value']:.3f}" for r in results)]
