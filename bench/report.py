@@ -17,8 +17,8 @@ ORDER = (
     "tag_decoding", "multiword", "classes", "mre", "mre_paper", "contrastive", "contrastive_systems",
     "contrastive_study", "contrastive_speed", "projection", "parsing",
     "transfer", "transfer_draws", "transfer_study", "transfer_pud", "transfer_labels", "unsupervised", "translation",
-    "translation_choices", "translation_aligners", "translation_studies", "translation_speed", "soak", "abuse", "bounds",
-    "clients",
+    "translation_choices", "translation_aligners", "translation_studies", "translation_speed", "soak", "abuse",
+    "bounds", "clients",
 )  # fmt: skip
 HEAD = """# Results
 
