@@ -150,7 +150,7 @@ def stream_lattices(path: str, format: str, scores: int = 1) -> Iterator[WordLat
     ------
     DataError
     """
-    lines = files.text_lines(path)
+    lines = _readable(path)
     if format == "plf":
         for number, line in enumerate(lines, 1):
             yield parse_plf(line, scores, path, number)
@@ -165,6 +165,14 @@ def stream_lattices(path: str, format: str, scores: int = 1) -> Iterator[WordLat
         column = []
     if column:
         yield parse_cn(column, scores, path, number - len(column) + 1)
+
+
+def _readable(path):
+    """Yield a file's lines; bytes that are not UTF-8 are an error."""
+    for number, line in enumerate(files.text_lines(path), 1):
+        if not line.isascii() and any("\ud800" <= c <= "\udfff" for c in line):
+            raise DataError(path, number, "bytes that are not UTF-8 (convert the file, for instance with iconv)")
+        yield line
 
 
 def format_plf(lattice: WordLattice) -> str:

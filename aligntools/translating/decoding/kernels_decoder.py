@@ -443,21 +443,9 @@ def decode(words, passed, settings, weights, rules, model, context, chart, items
             return n_cubes
         first = counts[HYPOTHESES]
         n_items = fill_cell(
-            kind,
-            n_cubes,
-            base,
-            passed,
-            weights,
-            settings,
-            rules,
-            model,
-            context,
-            chart,
-            items,
-            paths,
-            hypotheses,
+            kind, n_cubes, base, passed, weights, settings, rules, model, context, chart, items, paths, hypotheses,
             counts,
-        )
+        )  # fmt: skip
         if n_items < 0:
             return n_items
         base += n_items

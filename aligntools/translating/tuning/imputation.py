@@ -73,11 +73,12 @@ def impute(
         found = derivations.k_best(forest, scores, len(weights), k, pool=pool)
         sentence = np.repeat(np.arange(len(found)), np.diff(found.offsets))
         scores = np.zeros(found.count) if equal else found.scores
-        rows, shares = np.arange(found.count), _normalized(scores, found.offsets)
+        rows, shares = np.arange(found.count), normalized(scores, found.offsets)
     return Imputed(found.take(rows, np.arange(len(rows) + 1)), sentence[rows], shares)
 
 
-def _normalized(scores, offsets):
+def normalized(scores, offsets):
+    """Return the exponentials of scores, rescaled to 1 over each of the runs that ``offsets`` cut."""
     full = np.diff(offsets) > 0
     if not full.any():
         return np.zeros(0)

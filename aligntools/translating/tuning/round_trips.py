@@ -21,6 +21,7 @@ from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import derivations
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores
 from aligntools.translating.text import Lines
+from aligntools.translating.tuning.imputation import normalized
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _PASSED = -1  # the rule of a hyperedge that passes a word through; those below it have no words
@@ -119,7 +120,8 @@ def round_trips(
     rules = _composed(reverse, forward, left[some], right[some], swapped, sorted(set(symbols) - _symbols(used)))
     trees = Lines(symbols, np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)]))
     of = np.array(groups, np.int64)
-    return RoundTrips(rules, trees, of, _shares(np.array(values), of))
+    offsets = np.searchsorted(of, np.arange(of[-1] + 2 if len(of) else 1))
+    return RoundTrips(rules, trees, of, normalized(np.array(values), offsets))
 
 
 def _symbol(forest, e, names):
@@ -129,16 +131,6 @@ def _symbol(forest, e, names):
 
 def _symbols(rules):
     return {tree_symbol(r) for r in rules}
-
-
-def _shares(scores, groups):
-    """Return the exponentials of scores, rescaled to 1 over each group."""
-    if not len(scores):
-        return np.zeros(0)
-    top = np.full(groups[-1] + 1, -np.inf)
-    np.maximum.at(top, groups, scores)
-    shares = np.exp(scores - top[groups])
-    return shares / np.bincount(groups, shares)[groups]
 
 
 def fitting(reverse: GrammarRules, forward: GrammarRules) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
