@@ -333,15 +333,23 @@ def clip(x, limit):
 
 
 def jumps_of(state, n_given):
-    """Return the jumps of a sentence: from before its beginning over its linked words to past its end."""
+    """Return the jumps of a sentence, and where from: from before its beginning over its links to past its end."""
     stops = [-1, *(i for i in state if i >= 0), n_given]
-    return [b - a for a, b in itertools.pairwise(stops)]
+    return [(a, b - a) for a, b in itertools.pairwise(stops)]
+
+
+def jump_row(position, given, jump_rows):
+    """Return whose jumps one from a position is among: its word's row, or the beginning's."""
+    return "start" if position < 0 else jump_rows[given[position]]
 
 
 class Counts:
-    """Everything that a state of the whole corpus counts; ``left_out`` = (k, o) is treated as not there."""
+    """Everything that a state of the whole corpus counts; ``left_out`` = (k, o) is treated as not there.
 
-    def __init__(self, corpus, state, most_jump, most_fertility, left_out=None):
+    ``jump_rows`` has a row for each given word; jumps are counted by row and length.
+    """
+
+    def __init__(self, corpus, state, most_jump, most_fertility, jump_rows, left_out=None):
         self.pairs, self.words, self.null = (collections.Counter() for _ in range(3))
         self.jumps, self.fertility = collections.Counter(), collections.Counter()
         for k, (given, observed) in enumerate(corpus):
@@ -354,7 +362,8 @@ class Counts:
                 else:
                     self.pairs[given[c], observed[o]] += 1
                     self.words[given[c]] += 1
-            self.jumps.update(clip(d, most_jump) for d in jumps_of([c for _, c in links], len(given)))
+            jumps = jumps_of([c for _, c in links], len(given))
+            self.jumps.update((jump_row(a, given, jump_rows), clip(d, most_jump)) for a, d in jumps)
             for c, word in enumerate(given):
                 self.fertility[word, min(sum(x == c for _, x in links), most_fertility)] += 1
 
@@ -362,19 +371,27 @@ class Counts:
 def sampling_weights(corpus, state, k, o, candidates, prior):
     """Return the weight of each candidate position of one word, and NULL's, given all other links.
 
-    ``prior`` has alpha, jump, fertility (concentrations), most_jump, most_fertility, p_null, types (how many
-    observed words a given word can have) and null_types. The position itself is not counted among the fertilities
-    of its word; fertilities from the highest on share a count.
+    ``prior`` has alpha, jump, row, fertility (concentrations), most_jump, most_fertility, p_null, types (how many
+    observed words a given word can have), null_types and jump_rows. The position itself is not counted among the
+    fertilities of its word; fertilities from the highest on share a count. With ``spread`` rows of jumps are smoothed
+    with these probabilities; else with all jumps as they are counted.
     """
     given, observed = corpus[k]
-    n = Counts(corpus, state, prior["most_jump"], prior["most_fertility"], (k, o))
+    n = Counts(corpus, state, prior["most_jump"], prior["most_fertility"], prior["jump_rows"], (k, o))
     before = next((c for c in reversed(state[k][:o]) if c >= 0), -1)
     after = next((c for c in state[k][o + 1 :] if c >= 0), len(given))
-    n.jumps[clip(after - before, prior["most_jump"])] -= 1  # there is one if the word is NULL's, else two others
-    all_jumps = sum(n.jumps.values()) + prior["jump"] * (2 * prior["most_jump"] + 1)
+    # there is one from before to after if the word is NULL's, else two others
+    n.jumps[jump_row(before, given, prior["jump_rows"]), clip(after - before, prior["most_jump"])] -= 1
 
-    def jump(d):
-        return (n.jumps[clip(d, prior["most_jump"])] + prior["jump"]) / all_jumps
+    def jump(position, d):
+        row, d = jump_row(position, given, prior["jump_rows"]), clip(d, prior["most_jump"])
+        if "spread" in prior:
+            expected = prior["spread"][d]
+        else:
+            everywhere = sum(c for (_, x), c in n.jumps.items() if x == d) + prior["jump"]
+            expected = everywhere / (sum(n.jumps.values()) + prior["jump"] * (2 * prior["most_jump"] + 1))
+        own = sum(c for (x, _), c in n.jumps.items() if x == row)
+        return (n.jumps[row, d] + prior["row"] * expected) / (own + prior["row"])
 
     def fertility(word, f, now):
         f, now = (min(x, prior["most_fertility"]) for x in (f, now))
@@ -385,11 +402,11 @@ def sampling_weights(corpus, state, k, o, candidates, prior):
         e, f = given[c], observed[o]
         phi = sum(x == c for other, x in enumerate(state[k]) if other != o)
         weight = (n.pairs[e, f] + prior["alpha"]) / (n.words[e] + prior["alpha"] * prior["types"][e])
-        weight *= jump(c - before) * jump(after - c)
+        weight *= jump(before, c - before) * jump(c, after - c)
         weight *= fertility(e, phi + 1, phi) / fertility(e, phi, phi)
         weights.append(weight * (1 - prior["p_null"]))
     null = (n.null[observed[o]] + prior["alpha"]) / (sum(n.null.values()) + prior["alpha"] * prior["null_types"])
-    return weights, prior["p_null"] * null * jump(after - before)
+    return weights, prior["p_null"] * null * jump(before, after - before)
 
 
 def sample_sweep(corpus, state, candidates, prior, random):
@@ -418,10 +435,10 @@ def sample_sweep(corpus, state, candidates, prior, random):
 def log_joint(corpus, state, prior):
     """Return the logarithm of the collapsed joint probability of words and links, without constants.
 
-    Dirichlet-multinomials over each given word's observed words, over NULL's, over jumps, and over each given
-    word's fertilities; p(NULL) for each word.
+    Dirichlet-multinomials over each given word's observed words, over NULL's, over the jumps of each row (around
+    ``spread``), and over each given word's fertilities; p(NULL) for each word.
     """
-    n = Counts(corpus, state, prior["most_jump"], prior["most_fertility"])
+    n = Counts(corpus, state, prior["most_jump"], prior["most_fertility"], prior["jump_rows"])
     total = 0.0
 
     def dirichlet(counts, concentration, size):
@@ -438,7 +455,12 @@ def log_joint(corpus, state, prior):
         counts = [c for (w, _), c in n.fertility.items() if w == e]
         total += dirichlet(counts, prior["fertility"], prior["most_fertility"] + 1)
     total += dirichlet(list(n.null.values()), prior["alpha"], prior["null_types"])
-    total += dirichlet(list(n.jumps.values()), prior["jump"], 2 * prior["most_jump"] + 1)
+    for row in {row for row, _ in n.jumps}:
+        own = {d: c for (x, d), c in n.jumps.items() if x == row}
+        total -= math.lgamma(prior["row"] + sum(own.values())) - math.lgamma(prior["row"])
+        for d, c in own.items():
+            around = prior["row"] * prior["spread"][d]
+            total += math.lgamma(around + c) - math.lgamma(around)
     linked = sum(n.words.values())
     unlinked = sum(n.null.values())
     return total + linked * math.log(1 - prior["p_null"]) + unlinked * math.log(prior["p_null"])

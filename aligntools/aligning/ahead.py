@@ -13,6 +13,7 @@ from aligntools.aligning.models import kernels_candidates
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.text import kernels_cooccurrence as kt
+from aligntools.aligning.text import kernels_look_alikes as kl
 from aligntools.aligning.text.kernels_pairs import Directed, Pairs
 
 ZERO = np.float32(0)
@@ -22,7 +23,8 @@ SQUARE = np.zeros((1, 1), np.float32)
 PAIRS = Pairs(0, I32, I64, I32, I64, I64)
 TEXT = Directed(0, I32, I64, I32, I64, I64)
 SAMPLED = kf.Sampled(I16, I8, I16.reshape(1, 1), I32.reshape(1, 1), SQUARE)
-COUNTS = kf.LinkCounts(F32, F64, F32, F64, F64, SQUARE)
+JUMPS = np.zeros((1, 1))
+COUNTS = kf.LinkCounts(F32, F64, F32, F64, I16, JUMPS, SQUARE)
 
 
 def hmm() -> None:
@@ -37,7 +39,7 @@ def sampler() -> None:
     """The fertility model's sampler."""
     scratch = kf.SamplerScratch(I64, F64, np.zeros((1, 1)))
     kf.sweep(
-        0, 0, TEXT, SAMPLED, COUNTS, kf.LinkMeans(F32, F64, SQUARE), 0.1, 0.1, 1, 0, True, np.uint64(0),
+        0, 0, TEXT, SAMPLED, COUNTS, kf.LinkMeans(F32, JUMPS, SQUARE), 0.1, 0.1, 1, 0, True, np.uint64(0),
         np.zeros(1, np.uint64), 0, 0, scratch,
     )  # fmt: skip
 
@@ -53,7 +55,7 @@ def decisions() -> None:
     place = I32, I64, I32, I64, I64
     kt.lookup_cells(0, 0, 0, *place, I64, I32, F32, ZERO, F32)
     keys = np.zeros((1, 1), np.int32)
-    kt.look_alike_cells(0, 0, 0, *place, keys, keys, ZERO, F32, F32)
+    kl.look_alike_cells(0, 0, 0, *place, keys, keys, ZERO, F32, F32)
     kd.mix_block(0, 0, 0, I64, I64, I64, F32, F32, ZERO, True, I8, I16.reshape(1, 1), SQUARE, ZERO)
     kd.decide_block(0, 0, 0, I64, I64, I64, F32, F32, kd.JOINT, ZERO, I64, I32.reshape(1, 1), F32)
 

@@ -62,11 +62,14 @@ def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
 
 
 def _jumps(view, sampler):
-    """Return the probabilities of jumps -9 and less, -8 .. 8, 9 and more, by direction and what learned them."""
+    """Return the probabilities of jumps -9 and less, -8 .. 8, 9 and more, by direction and what learned them.
+
+    Those of the sampler are from all words.
+    """
     found = {}
     for d, name in enumerate(_NAMES):
         if sampler is not None:
-            counts = sampler[d].jumps + 1e-9
+            counts = sampler[d].jumps[-1, :-1] + 1e-9
             middle = counts[kf.JUMPS - _FAR + 1 : kf.JUMPS + _FAR]
             ends = counts[: kf.JUMPS - _FAR + 1].sum(), counts[kf.JUMPS + _FAR :].sum()
             found[name] = _shares(np.array([ends[0], *middle, ends[1]])).tolist()

@@ -15,6 +15,8 @@ from aligntools.aligning.models.lexical import lexicon_from_counts
 from aligntools.aligning.models.position_tables import LONGEST, PositionTable
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import Table
+from aligntools.aligning.text.kernels_look_alikes import BEST, KEY, LENGTH, LETTERS, SAME, TIERS
+from aligntools.aligning.text.look_alikes import look_alike_keys
 from aligntools.aligning.text.views import ViewWords
 from aligntools.formats.modelfile import (
     fitting,
@@ -115,7 +117,7 @@ def _settings(header):
     return settings
 
 
-_SAMPLER = ("pairs", "words", "types", "null", "jumps", "fertility")
+_SAMPLER = ("pairs", "words", "types", "null", "jump_rows", "fertility")
 
 
 def _arrays_of(m):
@@ -141,6 +143,9 @@ def _arrays_of(m):
     if isinstance(m, Fertility):
         for d, sampler in enumerate(m.sampler):
             out.update({f"sampler.{d}.{name}": getattr(sampler, name) for name in _SAMPLER})
+            places = np.flatnonzero(sampler.jumps)  # most are 0
+            out[f"sampler.{d}.jumps.places"] = places.astype(np.int32)
+            out[f"sampler.{d}.jumps.values"] = sampler.jumps.ravel()[places]
     return out
 
 
@@ -153,8 +158,9 @@ def _check(arrays, sizes, joint, sampler):
     ids = {"s_map": (n_vocabulary + 1, n_s), "t_map": (n_other + 1, n_t), "table.ids": (n_pairs, n_t - 1)}
     for name, (size, last) in ids.items():
         hold(arrays, name, (size,), np.int32, 0, last)
-    for name, shape in (("s_keys", (3, n_s + 1)), ("t_keys", (3, n_t + 1))):
-        hold(arrays, name, shape, np.int32)
+    for name, n in (("s_keys", n_s), ("t_keys", n_t)):
+        hold(arrays, name, (n + 1, KEY), np.int32)
+        hold({name: arrays[name][:, LENGTH]}, name, (n + 1,), np.int32, 0, LETTERS)
     hold(arrays, "p_null", (2,), np.float32, 0, 1)
     hold(arrays, "tension", (2,), np.float64, -1000, 1000)
     hold_sorted_rows(arrays, "table.ids", hold_offsets(arrays, "table.ptr", n_s, n_pairs))
@@ -166,12 +172,54 @@ def _check(arrays, sizes, joint, sampler):
     want |= {f"counts.{d}": ((n_pairs,), np.float32) for d in range(1 if joint else 2)}
     for d, (given, observed) in enumerate(((n_s, n_t), (n_t, n_s)) if sampler else ()):
         shapes = (
-            ((n_pairs,), np.float32), ((given + 2,), np.float64), ((given,), np.float32), ((observed + 1,), np.float64),
-            ((2 * kf.JUMPS + 1,), np.float64), ((given, kf.FERTILITIES), np.float32),
+            ((n_pairs,), np.float32), ((given + 1,), np.float64), ((given,), np.float32), ((observed + 1,), np.float64),
+            ((given + 1,), np.int16), ((given, kf.FERTILITIES), np.float32),
         )  # fmt: skip
         want |= {f"sampler.{d}.{name}": shape for name, shape in zip(_SAMPLER, shapes, strict=True)}
     for name, (shape, kind) in want.items():
         hold(arrays, name, shape, kind, 0)
+
+
+def _look_alikes(arrays, tiers, *words):
+    """Return arrays and tiers as they are now; files of version 0.3 have four tiers, and keys that fit these."""
+    tiers = np.array(tiers, np.float64)
+    if tiers.shape != (4,):
+        return arrays, tiers
+    for name, one in zip(("s_keys", "t_keys"), words, strict=True):
+        hold(arrays, name, (3, len(one) + 1), np.int32)
+    _, symbols, same, beginning = tiers
+    now = np.zeros(TIERS)
+    now[SAME], now[BEST : BEST + 3] = max(symbols, same), beginning
+    keys = (np.concatenate([look_alike_keys(w), np.zeros((1, KEY), np.int32)]) for w in words)
+    return arrays | dict(zip(("s_keys", "t_keys"), keys, strict=True)), now
+
+
+def _sampler_of(arrays, d):
+    """Return the sampler's counts of one direction, whose other arrays were checked."""
+    rows = arrays[f"sampler.{d}.jump_rows"]
+    hold(arrays, f"sampler.{d}.jump_rows", rows.shape, np.int16, 0, int(rows[-1]))
+    jumps = np.zeros((int(rows[-1]) + 3, 2 * kf.JUMPS + 2))  # the last row of words, the beginning's, that of all
+    places = arrays[f"sampler.{d}.jumps.places"]
+    hold(arrays, f"sampler.{d}.jumps.places", (places.size,), np.int32, 0, jumps.size - 1)
+    jumps.ravel()[places] = hold(arrays, f"sampler.{d}.jumps.values", (places.size,), np.float64, 0)
+    pairs, words, types, null, _, fertility = (arrays[f"sampler.{d}.{name}"] for name in _SAMPLER)
+    return FertilityCounts(pairs, words, types, null, rows, jumps, fertility)
+
+
+def _with_jump_rows(arrays, sizes):
+    """Return a sampler's arrays as they are now; in files of version 0.3 the jumps from all words are the same."""
+    found = dict(arrays)
+    for d, given in enumerate(sizes):
+        words, jumps = f"sampler.{d}.words", f"sampler.{d}.jumps"
+        if jumps not in arrays:
+            continue
+        hold(arrays, words, (given + 2,), np.float64, 0)
+        hold(arrays, jumps, (2 * kf.JUMPS + 1,), np.float64, 0)
+        found[words], found[f"sampler.{d}.jump_rows"] = arrays[words][:-1], np.zeros(given + 1, np.int16)
+        slots = 2 * kf.JUMPS + 2
+        found[f"{jumps}.places"] = np.arange(2 * slots, 3 * slots, dtype=np.int32)
+        found[f"{jumps}.values"] = np.append(arrays[jumps], arrays[words][-1])
+    return found
 
 
 def _positions(arrays, d):
@@ -192,11 +240,13 @@ def _view_model(about, arrays, settings, source, target, pool):
     else:
         s_words, t_words = source.words(), target.words()
     sizes = (len(source), len(target), len(s_words), len(t_words), len(arrays["table.ids"]))
+    arrays, tiers = _look_alikes(arrays, about["tiers"], s_words, t_words)
+    if about["sampler"]:
+        arrays = _with_jump_rows(arrays, (len(s_words), len(t_words)))
     _check(arrays, sizes, about["joint"], about["sampler"])
     table = Table(*(arrays[f"table.{name}"] for name in ("ptr", "ids", "types", "target_types")))
     counts = [arrays[f"counts.{d}"] for d in range(1 if about["joint"] else 2)]
-    tiers = np.array(about["tiers"], np.float64)
-    hold({"tiers": tiers}, "tiers", (4,), np.float64, 0)
+    hold({"tiers": tiers}, "tiers", (TIERS,), np.float64, 0)
     lexicon = lexicon_from_counts(table, counts[0], counts[-1], tiers, settings.alpha, settings.estimator == "vb", pool)
     keys = (arrays[name] for name in ("s_map", "t_map", "s_keys", "t_keys"))
     fields = {
@@ -212,5 +262,4 @@ def _view_model(about, arrays, settings, source, target, pool):
         return DiagonalIbm2(**fields, tension=arrays["tension"])
     if not about["sampler"]:
         return Hmm(**fields, jumps=arrays["jumps"])
-    sampler = [FertilityCounts(*(arrays[f"sampler.{d}.{name}"] for name in _SAMPLER)) for d in (0, 1)]
-    return Fertility(**fields, jumps=arrays["jumps"], sampler=sampler)
+    return Fertility(**fields, jumps=arrays["jumps"], sampler=[_sampler_of(arrays, d) for d in (0, 1)])

@@ -11,7 +11,9 @@ from aligntools.aligning.models.ibm import DiagonalIbm2
 from aligntools.aligning.models.lexical import lexicon_from_counts
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.cooccurrence import Table
-from aligntools.aligning.text.views import ViewWords, look_alike_keys
+from aligntools.aligning.text.kernels_look_alikes import KEY, TIERS
+from aligntools.aligning.text.look_alikes import look_alike_keys
+from aligntools.aligning.text.views import ViewWords
 from aligntools.formats.ttable import NULL
 from aligntools.formats.vocabulary import Vocabulary
 
@@ -71,11 +73,11 @@ def model_from_tables(forward, reverse, tension: float = 4.0, lowercase: bool = 
     )
     source, target = (Vocabulary.from_bytes(words) for words in (sources, targets))
     s_words, t_words = source.words(), target.words()
-    tiers = np.zeros(4)
+    tiers = np.zeros(TIERS)
     lexicon = lexicon_from_counts(table, values[0], values[1], tiers, settings.alpha, False)
     maps = tuple(np.append(np.arange(len(w)), len(w)).astype(np.int32) for w in (s_words, t_words))
     look_alikes = tuple(
-        np.concatenate([look_alike_keys(w), np.zeros((3, 1), np.int32)], axis=1) for w in (s_words, t_words)
+        np.concatenate([look_alike_keys(w), np.zeros((1, KEY), np.int32)]) for w in (s_words, t_words)
     )  # fmt: skip
     words = ViewWords(0, s_words, t_words, maps[0], maps[1], look_alikes[0], look_alikes[1])
     model = DiagonalIbm2(

@@ -22,6 +22,7 @@ from aligntools.api.priors import SomePriors, read_priors
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.texts import InputFormat, Sentences, paths_of
 from aligntools.api.threads import pool_of
+from aligntools.api.training_links import TrainingLinks
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import check
 
@@ -127,7 +128,7 @@ def train_aligner(
     max_memory: int | None = None, seed: int = _SETTINGS.seed, threads: "int | Pool | None" = None,
     keep_text: bool = True, progress: Progress = None, priors: "SomePriors | None" = None,
     prior_lexical: float = _WEIGHTS.lexical, prior_fertility: float = _WEIGHTS.fertility,
-    prior_jumps: float = _WEIGHTS.jumps,
+    prior_jumps: float = _WEIGHTS.jumps, links: TrainingLinks | None = None,
 ) -> Aligner:  # fmt: skip
     """Train an aligner: both directions together, as ``aligntools align`` does.
 
@@ -187,6 +188,8 @@ def train_aligner(
         are added to: pseudo-counts of Dirichlet priors. They need not be of this text's words.
     prior_lexical, prior_fertility, prior_jumps : float
         What one of these counts weighs beside one of the text.
+    links : TrainingLinks or None
+        Takes the links of the text as training finds them, where it does: in a text of over six million words.
 
     Returns
     -------
@@ -217,7 +220,7 @@ def train_aligner(
         sources, targets, init_model.settings if init_model else settings, init_model=init_model,
         case_sensitive=case_sensitive, max_length=max_length, strict=strict, max_memory=max_memory, threads=threads,
         keep_text=keep_text, progress=progress, priors=priors,
-        weights=PriorWeights(prior_lexical, prior_fertility, prior_jumps),
+        weights=PriorWeights(prior_lexical, prior_fertility, prior_jumps), links=links,
     )  # fmt: skip
 
 
@@ -310,7 +313,7 @@ def train_with(
     init_model: Aligner | None = None, reconstruction: ReconstructionSettings | None = None,
     case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, max_memory: int | None = None,
     threads: "int | Pool | None" = None, keep_text: bool = True, progress: Progress = None,
-    priors: "SomePriors | None" = None, weights: PriorWeights = _WEIGHTS,
+    priors: "SomePriors | None" = None, weights: PriorWeights = _WEIGHTS, links: TrainingLinks | None = None,
 ) -> Aligner:  # fmt: skip
     """Train an aligner with settings made elsewhere; see `train_aligner` for the parameters."""
     from aligntools.aligning.training.train_model import count_steps, train_model
@@ -340,7 +343,7 @@ def train_with(
         model = train_model(
             bitext, settings, pool, lowercase=lowercase, max_memory=max_memory, start=start,
             reconstruction=reconstruction, report=report, keep_text=keep_text,
-            priors=counts, weights=weights,
+            priors=counts, weights=weights, last_pass=links.last_pass(bitext.skipped) if links else None,
         )  # fmt: skip
     return Aligner(model)
 
@@ -386,12 +389,14 @@ def align(
     )
     if (init := options.get("init_model")) is not None:
         case_sensitive = not init.model.lowercase
-    aligner = train_aligner(bitext, case_sensitive=case_sensitive, threads=threads, keep_text=whole, **options)
-    blocks = list(
-        aligner.align_blocks(
-            bitext, symmetrize=symmetrize, flavor=flavor, decode=decode, threshold=threshold, threads=threads
-        )
+    how: Any = {"symmetrize": symmetrize, "flavor": flavor, "decode": decode, "threshold": threshold}
+    blocks: list[Alignments] = []
+    links = TrainingLinks(blocks.append, **how)
+    aligner = train_aligner(
+        bitext, case_sensitive=case_sensitive, threads=threads, keep_text=whole, links=links, **options
     )
+    if not links.found:
+        blocks = list(aligner.align_blocks(bitext, **how, threads=threads))
     skipped = Skipped()
     for block in blocks:
         skipped.add(block.skipped)

@@ -101,5 +101,5 @@ def command(**o):
         return
     run(
         o, lambda bitext, **common: train_aligner(bitext, priors=o["priors"] or None, **own, **common),
-        lambda n_words: aligner_settings(**settings).resolved(n_words).views[0],
+        lambda n_words: aligner_settings(**settings).resolved(n_words).views[0], finds_links=True,
     )  # fmt: skip

@@ -13,6 +13,8 @@ from aligntools.ground.errors import UsageProblem
 
 #: Options of how text is read that the API takes under the same names.
 READING = ("max_length", "strict", "input_format")
+#: Links written from where on it is worth the compiler.
+MANY_LINKS = 1_000_000
 
 
 def text_paths(o):
@@ -54,15 +56,16 @@ class Outputs:
             for tables, table in zip(self.single, (block.forward_table, block.reverse_table), strict=True):
                 tables.append(table)
         block, sides = self.shape.next(block) if self.shape else (block, None)
+        compiled = True if self.links >= MANY_LINKS else None
         self.links += len(block.table.pairs)
         if self.main:
             probabilities = block.probabilities if self.probabilities else None
-            links = format_pharaoh(block.table, "source", probabilities)
+            links = format_pharaoh(block.table, "source", probabilities, compiled)
             self.main.write(tab_separated(sides, links) if sides else links)
         if self.forward:
-            self.forward.write(format_pharaoh(block.forward_table))
+            self.forward.write(format_pharaoh(block.forward_table, compiled=compiled))
         if self.reverse:
-            self.reverse.write(format_pharaoh(block.reverse_table))
+            self.reverse.write(format_pharaoh(block.reverse_table, compiled=compiled))
         if self.scores and not self.costs:
             self.scores.write(score_lines(block.scores))
         if self.moses:
@@ -113,7 +116,7 @@ def shape_of(o):
     return shape, tuple(Path(text) if isinstance(text, str) else text for text in (tokens or raw).inputs)
 
 
-def run(o, train, first_view):
+def run(o, train, first_view, finds_links=False):
     """Align as the options say.
 
     Parameters
@@ -124,6 +127,8 @@ def run(o, train, first_view):
         Called with a Bitext and the common arguments of the training functions; returns an `Aligner`.
     first_view : callable
         Called with the number of source words; returns the first view that would be trained.
+    finds_links : bool
+        Whether ``train`` takes ``links``, as `train_aligner` does.
     """
     from aligntools.api.threads import pool_of
     from aligntools.formats.files import writing
@@ -142,7 +147,7 @@ def run(o, train, first_view):
             _apply(o, text, out, pool, reporter)
         else:
             with ahead.compiling_for(o):
-                _train(o, text, out, pool, reporter, train, first_view)
+                _train(o, text, out, pool, reporter, train, first_view, finds_links)
         if out.moses:
             out.moses.finish(text_paths(o), **{name: o[name] for name in READING})
 
@@ -194,7 +199,7 @@ def _tell_shape(reporter, shape):
         reporter.say(f"tabs within sentences written as spaces: {shape.tabs}")
 
 
-def _train(o, text, out, pool, reporter, train, first_view):
+def _train(o, text, out, pool, reporter, train, first_view, finds_links):
     from aligntools.api.aligner import PART, Aligner
     from aligntools.api.alignment import read_bitext
 
@@ -208,9 +213,10 @@ def _train(o, text, out, pool, reporter, train, first_view):
         check_whole_words(start.settings.views[0] if start else first_view(len(bitext.source.tokens)))
     counter = _counter(o, start.settings.direction if start else o["direction"])
     reporter.extra = -(-len(bitext) // PART) if out or counter else 0
+    found = _Found(o, out, reporter, counter) if finds_links and (out or counter is not None) else None
     aligner = train(
         bitext, init_model=start, case_sensitive=case_sensitive, max_memory=o["max_memory"], threads=pool,
-        keep_text=counter is not None or out.costs, progress=reporter,
+        keep_text=counter is not None or out.costs, progress=reporter, **({"links": found.links} if found else {}),
     )  # fmt: skip
     if o["save_model"]:
         with reporter.stage("saving"):
@@ -221,9 +227,12 @@ def _train(o, text, out, pool, reporter, train, first_view):
         reporter.summary(len(bitext), None, bitext.skipped.summary())
         return
     with reporter.stage("aligning"):
-        for block in aligner.align_blocks(bitext, **_decisions(o, out, pool), counter=counter):
-            out.write(block)
-            reporter.advance("aligning")
+        if found and found.links.found:
+            found.count(bitext)
+        else:
+            for block in aligner.align_blocks(bitext, **_decisions(o, out, pool), counter=counter):
+                out.write(block)
+                reporter.advance("aligning")
         if out.costs:
             out.write_costs(bitext, pool, case_sensitive=case_sensitive, priors=_priors(o))
         if out.shape:
@@ -231,6 +240,36 @@ def _train(o, text, out, pool, reporter, train, first_view):
     _save_priors(o, counter)
     _tell_shape(reporter, out.shape)
     reporter.summary(len(bitext), out.links, bitext.skipped.summary())
+
+
+class _Found:
+    """Takes the links that training finds on its way through a large text."""
+
+    def __init__(self, o, out, reporter, counter):
+        from aligntools.api.training_links import TrainingLinks
+
+        names = ("symmetrize", "flavor", "decode", "threshold")
+        directions = out.directions or counter is not None
+        self.links = TrainingLinks(self.take, **{n: o[n] for n in names}, directions=directions)
+        self.out, self.reporter, self.counter, self.counted, self.pairs = out, reporter, counter, [], 0
+
+    def take(self, block):
+        """Write the lines of an `Alignments`."""
+        from aligntools.api.aligner import PART
+
+        self.out.write(block)
+        if self.counter is not None:
+            self.counted.append((block.forward_table, block.reverse_table))
+        steps = (self.pairs + len(block)) // PART - self.pairs // PART
+        self.pairs += len(block)
+        self.reporter.advance("sampler and links", steps)
+
+    def count(self, bitext):
+        """Count priors, where they are asked for."""
+        from aligntools.formats.pharaoh import concatenate
+
+        if self.counter is not None:
+            self.counter.add(bitext, *(concatenate(column) for column in zip(*self.counted, strict=True)))
 
 
 def _priors(o):

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -139,6 +140,20 @@ def parts_of(bitext: Bitext, sentences: int) -> Iterator[Bitext]:
         b = min(a + sentences, len(bitext))
         sides = {name: part_of(getattr(bitext, name), a, b) for name in ("source", "target")}
         yield replace(bitext, **sides, skipped=Skipped())
+
+
+def with_own_words(bitext: Bitext) -> Bitext:
+    """Return a text whose vocabularies hold its own words alone, as if it had been read by itself.
+
+    Ids follow the old ones' order.
+    """
+    found: dict[str, Any] = {}
+    for name in ("source", "target"):
+        side, words = getattr(bitext, name), getattr(bitext, f"{name}_vocabulary")
+        used, tokens = np.unique(side.tokens, return_inverse=True)
+        found[name] = replace(side, tokens=(tokens.reshape(-1) + 1).astype(np.int32))
+        found[f"{name}_vocabulary"] = Vocabulary.from_words(words.word(int(id)) for id in used)
+    return replace(bitext, **found)
 
 
 def in_ids_of(bitext: Bitext, source: Vocabulary, target: Vocabulary, lowercase: bool) -> Bitext:

@@ -155,16 +155,16 @@ def test_few_and_no_lines(tmp_path):
             eflomal.Aligner().align(*sides, str(tmp_path / "f"))
 
 
-PRIORS = ["LEX\thaus\thouse\t50\n", "LEX\tdas\tthe\t50\n"]
+PRIORS = ["LEX\tbuch\tbook\t50\n", "LEX\tdas\tthe\t50\n"]
 
 
 def test_priors_move_links_and_scores(tmp_path):
     """Of one pair alone nothing says which words belong together."""
-    pair = ["haus das"], ["the house"]
+    pair = ["buch das"], ["the book"]
     without, given = aligned(*pair), aligned(*pair, priors_input=iter(PRIORS))
     assert "0-1" in given[0][0].split()
     assert "0-1" not in without[0][0].split()
-    straight = [aligned(["das haus"], ["the house"], priors_input=lines) for lines in (None, PRIORS)]
+    straight = [aligned(["das buch"], ["the book"], priors_input=lines) for lines in (None, PRIORS)]
     assert straight[0][0] == straight[1][0] == ["0-0 1-1"]
     assert float(straight[1][2][0]) < float(straight[0][2][0]) - 1
     cut = aligned(*pair, source_prefix_len=2, priors_input=PRIORS)

@@ -9,6 +9,7 @@ from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.models.ibm import DiagonalIbm2
 from aligntools.aligning.models.lexical import Lexicon
 from aligntools.aligning.text.cooccurrence import Table, build_table
+from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.link_matrices import LinkMatrices
 from aligntools.aligning.text.views import SideView, ViewWords
 from aligntools.aligning.training.expectation import Expectations
@@ -103,7 +104,7 @@ class World:
         )  # fmt: skip
         return {
             "words": words, "table": self.table, "lexicon": self.lexicon, "counts": [self.lexicon.forward],
-            "tiers": np.zeros(4), "s_null": self.s_null, "t_null": self.t_null, "p_null": self.p_null,
+            "tiers": np.zeros(TIERS), "s_null": self.s_null, "t_null": self.t_null, "p_null": self.p_null,
         }  # fmt: skip
 
     def hmm(self):

@@ -9,10 +9,12 @@ from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models.fertility import LEAST, SURE, LinkCandidates, sampler_scratch
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import plan_chunks
+from aligntools.aligning.training import sampling
 from aligntools.ground.parallel import Pool
 from tests import naive
 from tests.aligning.building import close, random_sentences, world
 
+OWN_ROWS = 2
 SHAPES = [(3, 4), (4, 3), (0, 0), (5, 5), (1, 3), (3, 1), (6, 7), (2, 2), (4, 4), (70, 6)]
 
 
@@ -105,6 +107,35 @@ def test_equal_candidates_come_in_order():
     assert found.state[0] == 0
 
 
+# Jumps
+
+
+def test_the_words_with_most_links_have_jumps_of_their_own(monkeypatch):
+    monkeypatch.setattr(sampling, "JUMP_WORDS", 3)
+    assert sampling.most_linked(np.array([0.0, 2.0, 5.0, 1.0, 2.0, 2.0])).tolist() == [3, 1, 0, 3, 2, 3, 3]
+    assert sampling.most_linked(np.array([1.0, 2.0])).tolist() == [1, 0, 2]
+    assert sampling.most_linked(np.zeros(0)).tolist() == [0]
+
+
+def test_a_row_with_few_jumps_has_those_of_all_words():
+    jumps = np.zeros((4, 2 * kf.JUMPS + 2))
+    jumps[-1, : 2 * kf.JUMPS + 1] = np.random.default_rng(1).integers(0, 1000, 2 * kf.JUMPS + 1)
+    jumps[-1, -1] = jumps[-1].sum()
+    of_all = (jumps[-1, :-1] + kf.JUMP_PRIOR) / (jumps[-1, :-1] + kf.JUMP_PRIOR).sum()
+    spread = kf.ROW_PRIOR / (jumps[-1, -1] + kf.JUMP_PRIOR * (2 * kf.JUMPS + 1))
+
+    def row():
+        shares = [kf.jump_share(0, slot, spread, jumps) for slot in range(2 * kf.JUMPS + 1)]
+        return np.array(shares) / (jumps[0, -1] + kf.ROW_PRIOR)
+
+    close(row(), of_all)
+    jumps[0, [7, -1]] = kf.ROW_PRIOR  # half of what is known
+    close(row(), 0.5 * of_all + 0.5 * (np.arange(2 * kf.JUMPS + 1) == 7))
+    jumps[0, [7, -1]] = 1e9
+    close(row()[7], 1)
+    assert row().sum() == pytest.approx(1)
+
+
 # The generator
 
 
@@ -144,13 +175,17 @@ class Sampler:
         self.sides = given, observed
         self.types = (w.table.types if forward else w.table.target_types).astype(np.float32)
         self.pairs = np.zeros(len(w.table.ids), np.float32)
-        self.words, self.null = np.zeros(n_c + 2), np.zeros(n_o + 1)
-        self.jumps = np.zeros(2 * kf.JUMPS + 1)
+        self.words, self.null = np.zeros(n_c + 1), np.zeros(n_o + 1)
+        self.jump_rows = np.full(n_c + 1, OWN_ROWS, np.int16)
+        self.jump_rows[1 : 1 + OWN_ROWS] = range(OWN_ROWS)
+        self.jumps = np.zeros((OWN_ROWS + 3, 2 * kf.JUMPS + 2))
         self.fertility = np.zeros((n_c, kf.FERTILITIES), np.float32)
         self.means = np.zeros_like(self.pairs), np.zeros_like(self.jumps), np.zeros_like(self.fertility)
         offsets = np.zeros(len(w.corpus) + 1, np.int64)  # no link matrices here
         self.text = Directed(0, given.tokens, given.offsets, observed.tokens, observed.offsets, offsets)
-        self.counts = kf.LinkCounts(self.pairs, self.words, self.types, self.null, self.jumps, self.fertility)
+        self.counts = kf.LinkCounts(
+            self.pairs, self.words, self.types, self.null, self.jump_rows, self.jumps, self.fertility
+        )
 
     def add(self, sign=1.0):
         n = len(self.w.corpus)
@@ -166,20 +201,25 @@ class Sampler:
 
     def prior(self):
         return {
-            "alpha": kf.LEXICAL_PRIOR, "jump": kf.JUMP_PRIOR, "fertility": kf.FERTILITY_PRIOR, "most_jump": kf.JUMPS,
-            "most_fertility": kf.FERTILITIES - 1, "p_null": self.p_null, "types": self.types.tolist(),
-            "null_types": len(self.null),
+            "alpha": kf.LEXICAL_PRIOR, "jump": kf.JUMP_PRIOR, "row": kf.ROW_PRIOR, "fertility": kf.FERTILITY_PRIOR,
+            "most_jump": kf.JUMPS, "most_fertility": kf.FERTILITIES - 1, "p_null": self.p_null,
+            "types": self.types.tolist(), "null_types": len(self.null), "jump_rows": self.jump_rows.tolist(),
         }  # fmt: skip
 
     def check_counts(self, corpus, state):
         """Compare the counts with those of a state counted afresh."""
-        n = naive.Counts(corpus, state, kf.JUMPS, kf.FERTILITIES - 1)
+        n = naive.Counts(corpus, state, kf.JUMPS, kf.FERTILITIES - 1, self.jump_rows.tolist())
         pairs = {(p if self.forward else p[::-1]): c for p, c in n.pairs.items()}
         assert {p: c for p, c in self.w.by_pair(self.pairs).items() if c} == pairs
-        assert {v: c for v, c in enumerate(self.words[:-2]) if c} == dict(n.words)
+        assert {v: c for v, c in enumerate(self.words[:-1]) if c} == dict(n.words)
         assert {v: c for v, c in enumerate(self.null) if c} == {v: c for v, c in n.null.items() if c}
-        assert self.words[-2:].tolist() == [sum(n.null.values()), sum(n.jumps.values())]
-        assert {d - kf.JUMPS: c for d, c in enumerate(self.jumps) if c} == dict(n.jumps)
+        assert self.words[-1] == sum(n.null.values())
+        rows, start = self.jumps[:-1, :-1], len(self.jumps) - 2
+        filled = zip(*np.nonzero(rows), strict=True)
+        by_row = {("start" if row == start else row, d - kf.JUMPS): rows[row, d] for row, d in filled}
+        assert by_row == {key: c for key, c in n.jumps.items() if c}
+        np.testing.assert_array_equal(self.jumps[-1], self.jumps[:-1].sum(0))
+        np.testing.assert_array_equal(self.jumps[:, -1], self.jumps[:, :-1].sum(1))
         filled = zip(*np.nonzero(self.fertility), strict=True)
         assert {(v, f): self.fertility[v, f] for v, f in filled} == dict(n.fertility)
 
@@ -261,25 +301,29 @@ def test_the_conditional_distributions_are_those_of_the_joint(seed):
     corpus = random_sentences(rng, [(3, 4), (4, 3), (2, 2), (5, 5)], (4, 4))
     state = [rng.integers(-1, len(given), len(observed)).tolist() for given, observed in corpus]
     prior = {
-        "alpha": 0.01, "jump": 0.5, "fertility": 0.5, "most_jump": 3, "most_fertility": 9, "p_null": 0.15,
-        "types": {1: 3, 2: 3, 3: 2}, "null_types": 4,
+        "alpha": 0.01, "row": 3.5, "fertility": 0.5, "most_jump": 3, "most_fertility": 9, "p_null": 0.15,
+        "types": {1: 3, 2: 3, 3: 2}, "null_types": 4, "jump_rows": {1: 0, 2: 1, 3: 1},
+        "spread": dict(zip(range(-3, 4), rng.dirichlet(np.ones(7)), strict=True)),
     }  # fmt: skip
     for k, (given, observed) in enumerate(corpus):
         for o in range(len(observed)):
             weights, null = naive.sampling_weights(corpus, state, k, o, range(len(given)), prior)
-            n = naive.Counts(corpus, state, 3, 9, (k, o))
+            n = naive.Counts(corpus, state, 3, 9, prior["jump_rows"], (k, o))
             before = next((c for c in reversed(state[k][:o]) if c >= 0), -1)
             after = next((c for c in state[k][o + 1 :] if c >= 0), len(given))
-            n.jumps[naive.clip(after - before, 3)] -= 1
-            whole = sum(n.jumps.values()) + 0.5 * 7
+            row = naive.jump_row(before, given, prior["jump_rows"])
+            n.jumps[row, naive.clip(after - before, 3)] -= 1
+            whole = sum(c for (r, _), c in n.jumps.items() if r == row) + prior["row"]
             others = copy.deepcopy(state)
             others[k][o] = -1
             unlinked = naive.log_joint(corpus, others, prior)
             for c in range(len(given)):
                 others[k][o] = c
                 first, second = (naive.clip(d, 3) for d in (c - before, after - c))
-                seen = n.jumps[second] + 0.5
-                correction = math.log((seen + (first == second)) / seen * whole / (whole + 1))
+                seen = n.jumps[row, second] + prior["row"] * prior["spread"][second]
+                correction = 0.0
+                if naive.jump_row(c, given, prior["jump_rows"]) == row:
+                    correction = math.log((seen + (first == second)) / seen * whole / (whole + 1))
                 exact = naive.log_joint(corpus, others, prior) - unlinked
                 close(math.log(weights[c] / null) + correction, exact, 1e-9, 1e-9)
 
@@ -322,16 +366,20 @@ def test_frozen_sampling_of_a_single_word_has_no_chance_in_it():
     w = world(3, [(1, 1)], words=(2, 2))
     found = find(w, [np.array([[0.4]], np.float32)], True)
     s = Sampler(w, found, True)
-    s.pairs[:], s.words[:] = 3.0, [0, 5.0, 2.0, 40.0]
+    s.pairs[:], s.words[:] = 3.0, [0, 5.0, 2.0]
     s.null[1] = 1.0
-    s.jumps[kf.JUMPS + 1], s.jumps[kf.JUMPS + 2] = 30.0, 4.0
+    one, two = kf.JUMPS + 1, kf.JUMPS + 2
+    s.jumps[-1, [one, two, -1]] = 30.0, 4.0, 40.0
+    s.jumps[-2, [one, -1]] = 12.0, 13.0  # of the beginning
+    s.jumps[0, [one, two, -1]] = 5.0, 2.0, 7.0  # of the word
     s.fertility[1, :2] = 2.0, 6.0
     s.sweep(1, 0, frozen=True)
-    a, fa, ja = kf.LEXICAL_PRIOR, kf.FERTILITY_PRIOR, kf.JUMP_PRIOR
+    a, fa, kappa = kf.LEXICAL_PRIOR, kf.FERTILITY_PRIOR, kf.ROW_PRIOR
+    of_all = (np.array([30.0, 4.0]) + kf.JUMP_PRIOR) / (40 + kf.JUMP_PRIOR * (2 * kf.JUMPS + 1))
+    start = (np.array([12.0, 0.0]) + kappa * of_all) / (13 + kappa)
+    word = (5 + kappa * of_all[0]) / (7 + kappa)
     own = np.float64(np.float32(0.4))  # what the model may have counted for this very word is taken out
     # NULL was more probable, so the word's own fertility is taken out of "none"
-    real = (
-        (3 - own + a) / (5 - own + a * 1) * (30 + ja) ** 2 * (6 + fa) / (1 + fa) * 0.85 / (40 + ja * (2 * kf.JUMPS + 1))
-    )
-    null = 0.15 * (1 + a) / (2 + a * 3) * (4 + ja)
+    real = (3 - own + a) / (5 - own + a * 1) * start[0] * word * (6 + fa) / (1 + fa) * 0.85
+    null = 0.15 * (1 + a) / (2 + a * 3) * start[1]
     close(found.masses[0, 0], real / (real + null))

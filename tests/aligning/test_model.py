@@ -7,6 +7,7 @@ import pytest
 from aligntools.aligning.applying.applier import Applier, decide
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.model import KIND, AlignmentModel
+from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.settings import DIRECTIONS, AlignerSettings
 from aligntools.aligning.training.stages import train
 from aligntools.formats.bitext import Bitext, Side, Skipped, stream_bitext
@@ -232,7 +233,9 @@ def test_parts_that_do_not_fit_together(models, tmp_path):
         "0.s_map",
         "0.s_keys",
         "0.p_null",
-        "0.sampler.0.jumps",
+        "0.sampler.0.jumps.places",
+        "0.sampler.0.jumps.values",
+        "0.sampler.1.jump_rows",
         "0.sampler.1.words",
         "0.sampler.0.fertility",
         "0.table.types",
@@ -250,3 +253,72 @@ def test_arrays_of_a_wrong_shape_never_reach_a_kernel(models, tmp_path, name):
     write_model(path, KIND, header, arrays | {name: arrays[name][..., :-1]})
     with pytest.raises(ModelError, match="damaged"):
         AlignmentModel.load(path)
+
+
+def test_files_with_the_tiers_of_before_are_read(models, tmp_path):
+    """Version 0.3 kept four tiers, and keys by equality and beginning: [3, words]."""
+    path = str(tmp_path / "model")
+    models["fertility"].save(path)
+    header, arrays = read_model(path, KIND)
+    for n, about in enumerate(header["members"]):
+        about["tiers"] = [0.0, 0.5, 1.5, 0.25]
+        for side in "st":
+            name = f"{n}.{side}_keys"
+            arrays[name] = np.zeros((3, len(arrays[name])), np.int32)
+    write_model(path, KIND, header, arrays)
+    for new, old in zip(AlignmentModel.load(path).views, models["fertility"].views, strict=True):
+        assert new.tiers.tolist() == [0.0, 1.5, 0.0, 0.25, 0.25, 0.25, 0.0, 0.0]
+        np.testing.assert_array_equal(new.words.s_keys, old.words.s_keys)
+        np.testing.assert_array_equal(new.words.t_keys, old.words.t_keys)
+
+
+def test_rows_of_jumps_are_rows_that_there_are(models, tmp_path):
+    path = str(tmp_path / "model")
+    models["fertility"].save(path)
+    header, arrays = read_model(path, KIND)
+    rows, places, values = (arrays[f"1.sampler.0.{name}"] for name in ("jump_rows", "jumps.places", "jumps.values"))
+    broken = []
+    for row in (-1, rows[-1] + 1):
+        broken.append({"jump_rows": np.where(np.arange(len(rows)) == 1, row, rows).astype(np.int16)})
+    for place in (-1, (int(rows[-1]) + 3) * (2 * kf.JUMPS + 2)):
+        broken.append({"jumps.places": np.append(places[:-1], np.int32(place))})
+    broken.append({"jump_rows": np.zeros_like(rows)})  # places of more rows than these
+    broken.append({"jumps.values": -values})
+    broken.append({"jumps.places": places.astype(np.int64)})
+    broken.append({"jumps.places": places.reshape(-1, 1)})
+    for bad in broken:
+        write_model(path, KIND, header, arrays | {f"1.sampler.0.{name}": array for name, array in bad.items()})
+        with pytest.raises(ModelError, match="damaged"):
+            AlignmentModel.load(path)
+
+
+def as_of_0_3(arrays):
+    """Return a model's arrays as version 0.3 wrote them, when the jumps from all words were the same."""
+    out = dict(arrays)
+    for words in [name for name in arrays if name.endswith(".words")]:
+        name = words.removesuffix("words")
+        rows, values = out.pop(f"{name}jump_rows"), out.pop(f"{name}jumps.values")
+        jumps = np.zeros((rows[-1] + 3, 2 * kf.JUMPS + 2))
+        jumps.ravel()[out.pop(f"{name}jumps.places")] = values
+        out[f"{name}jumps"], out[words] = jumps[-1, :-1].copy(), np.append(arrays[words], jumps[-1, -1])
+    return out
+
+
+def test_models_of_0_3_have_the_same_jumps_from_all_words(models, tmp_path):
+    path = str(tmp_path / "model")
+    models["fertility"].save(path)
+    header, arrays = read_model(path, KIND)
+    old = as_of_0_3(arrays)
+    write_model(path, KIND, header, old)
+    for now, then in zip(AlignmentModel.load(path).views, models["fertility"].views, strict=True):
+        for a, b in zip(now.sampler, then.sampler, strict=True):
+            np.testing.assert_array_equal(a.words, b.words)
+            np.testing.assert_array_equal(a.jumps[-1], b.jumps[-1])
+            assert not a.jumps[:-1].any()
+            assert not a.jump_rows.any()
+            assert len(a.jump_rows) == len(b.jump_rows)
+    for name in ("0.sampler.0.jumps", "1.sampler.1.words"):
+        for bad in (old[name][:-1], -1 - old[name], old[name].astype(np.float32), old[name][0]):
+            write_model(path, KIND, header, old | {name: np.asarray(bad)})
+            with pytest.raises(ModelError, match="damaged"):
+                AlignmentModel.load(path)

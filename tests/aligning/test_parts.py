@@ -7,12 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.parts import kernels_parts, table, words
 from aligntools.aligning.parts.models import whole_model
 from aligntools.aligning.parts.reading import Reading, read_file, sizes_of
 from aligntools.aligning.parts.training import Stages, check_settings, link_parts, train_parts
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import AlignerSettings, DecisionSettings
+from aligntools.aligning.training import sampling
 from aligntools.aligning.training.train_model import train_model
 from aligntools.api.aligner import Aligner
 from aligntools.formats.bitext import bitext_in_parts, read_bitext
@@ -98,6 +100,22 @@ def test_the_sampler_in_parts_finds_the_same_links_nearly(tmp_path, pool):
     alone = aligned(tmp_path / "a", settings, pool, 1000)
     assert agreement(alone, whole(settings, pool)[1]) > 0.9
     assert agreement(aligned(tmp_path / "b", settings, pool, 30), alone) > 0.85
+
+
+@pytest.mark.parametrize("part_size", [1000, 37])
+def test_jumps_of_parts_are_counted_by_the_words_of_the_whole_text(tmp_path, pool, monkeypatch, part_size):
+    monkeypatch.setattr(sampling, "JUMP_WORDS", 20)
+    settings = AlignerSettings(views=(4,))
+    work, models, _ = in_parts(tmp_path / "a", settings, pool, part_size)
+    found, expected = whole_model(work, models, True, pool).views[0], whole(settings, pool)[0].views[0]
+    for one, other in zip(found.sampler, expected.sampler, strict=True):
+        np.testing.assert_array_equal(one.jump_rows, other.jump_rows)
+        assert one.jumps.shape == (23, 2 * kf.JUMPS + 2)
+        pairs = 240  # each begins once; words go on from each frequent word about as often
+        assert one.jumps[-2, -1] == pytest.approx(pairs) == other.jumps[-2, -1]
+        np.testing.assert_allclose(one.jumps[:-2, -1], other.jumps[:-2, -1], rtol=0.25, atol=10)
+        np.testing.assert_allclose(one.jumps[:, :-1].sum(1), one.jumps[:, -1])
+        assert one.jumps[-1, -1] == pytest.approx(one.jumps[:-1, -1].sum() + sampling.PRIOR_JUMPS)
 
 
 def test_workers_and_threads_do_not_show(tmp_path, pool):

@@ -4,8 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.aligning.text import kernels_cooccurrence as kt
+from aligntools.aligning.text import kernels_look_alikes as kl
 from aligntools.aligning.text.cooccurrence import Table, build_table, pair_weights, segment_sums
 from aligntools.aligning.text.link_matrices import plan_chunks
+from aligntools.aligning.text.look_alikes import look_alike_keys
 from aligntools.aligning.training.stages import prune
 from aligntools.ground.parallel import Pool
 from tests import naive
@@ -229,42 +231,30 @@ def test_finding_an_entry():
     assert {pair: at for pair, at in places.items() if at >= 0} == {(1, 2): 0, (1, 5): 1, (1, 9): 2, (3, 1): 3}
 
 
-def look_alike(a, b):
-    """Tier of two words given as (full, prefix, kind)."""
-    if a[0] and a[0] == b[0]:
-        return 1 if a[2] else 2
-    return 3 if a[1] and a[1] == b[1] else 0
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_look_alikes_of_the_table_and_of_a_text(seed):
     rng = np.random.default_rng(seed)
     w = missing(world(seed, [(6, 6), (0, 0), (4, 5), (5, 4)], words=(8, 8)))
-    s_keys, t_keys = (
-        np.array(
-            [[0, 0, 0]] + [[rng.integers(0, 4), rng.integers(0, 3), rng.integers(0, 2)] for _ in range(7)], np.int32
-        ).T
-        for _ in range(2)
-    )
-    s_keys, t_keys = np.ascontiguousarray(s_keys), np.ascontiguousarray(t_keys)
-    n = kt.look_alike_entries(w.table.ptr, w.table.ids, s_keys, t_keys, np.empty(0, np.int64), np.empty(0, np.int8))
+    spelled = ["", "haus", "hauser", "12", "13", "mausoleum", "a", "museum"]
+    s_keys, t_keys = (look_alike_keys(["", *rng.permutation(spelled[1:]).tolist()]) for _ in range(2))
+    n = kl.look_alike_entries(w.table.ptr, w.table.ids, s_keys, t_keys, np.empty(0, np.int64), np.empty(0, np.int8))
     at, tiers = np.empty(n, np.int64), np.empty(n, np.int8)
-    assert kt.look_alike_entries(w.table.ptr, w.table.ids, s_keys, t_keys, at, tiers) == n
+    assert kl.look_alike_entries(w.table.ptr, w.table.ids, s_keys, t_keys, at, tiers) == n
     expected = {}
     for x, (s, t) in enumerate(w.by_pair(w.table.ids)):
-        level = look_alike(s_keys[:, s], t_keys[:, t])
+        level = kl.tier(s_keys[s], t_keys[t])
         if level:
             expected[x] = level
     assert dict(zip(at.tolist(), tiers.tolist(), strict=True)) == expected
     # a text: cells at the default are raised to the tier's floor, others stay
-    default, floors = np.float32(0.25), np.array([0.25, 0.5, 0.75, 1.0], np.float32)
+    default, floors = np.float32(0.25), np.linspace(0.25, 1, kl.TIERS).astype(np.float32)
     cells = rng.choice(np.array([0.25, 0.125], np.float32), sum(len(s) * len(t) for s, t in w.corpus))
     (chunk,) = chunks_of(w)
     raised = cells.copy()
-    kt.look_alike_cells(
+    kl.look_alike_cells(
         0, len(w.corpus), 0, w.source.tokens, w.source.offsets, w.target.tokens, w.target.offsets,
         chunk.cell_offsets, s_keys, t_keys, default, floors, raised,
     )  # fmt: skip
     pairs = [(s, t) for source, target in w.corpus for s in source for t in target]
     for before, after, (s, t) in zip(cells, raised, pairs, strict=True):
-        assert after == (floors[look_alike(s_keys[:, s], t_keys[:, t])] if before == default else before)
+        assert after == (floors[kl.tier(s_keys[s], t_keys[t])] if before == default else before)

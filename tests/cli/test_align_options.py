@@ -8,7 +8,7 @@ import pytest
 
 from aligntools.formats import pharaoh
 from tests import naive
-from tests.cli.aligning import JOINT, SOURCE, TARGET, TEXT, done, proper
+from tests.cli.aligning import JOINT, LENGTHS, SOURCE, TARGET, TEXT, done, proper
 from tests.cli.running import fails
 
 # Options
@@ -275,3 +275,24 @@ def test_old_spellings_work_and_are_told(inside, trained):
     old = inside(*TEXT, "--model", "ibm1", "-q")
     assert old.stdout == links_of(inside, "--model-type", "ibm1")
     assert b"--model-type" in old.stderr
+
+
+def test_links_of_a_large_text_are_written_while_it_is_trained_on(inside, tmp_path, monkeypatch):
+    from aligntools.aligning.training import last_pass
+    from aligntools.cli import aligning_run
+
+    names = ("output", "forward-output", "reverse-output", "scores", "save-priors", "save-model")
+    plain, large = ({name: tmp_path / f"{kind}.{name}" for name in names} for kind in ("plain", "large"))
+    found = {}
+    for files in (plain, large):
+        options = [x for name, path in files.items() for x in (f"--{name}", path)]
+        done(inside(*TEXT, "--views", "5", "-q", "--link-probabilities", *options))
+        found[files["output"]] = proper(re.sub(rb":[0-9.]+", b"", files["output"].read_bytes()))
+        monkeypatch.setattr(last_pass, "MEDIUM", 100)
+        monkeypatch.setattr(aligning_run, "MANY_LINKS", 0)  # written by compiled code
+    for name in names[:4]:
+        assert large[name].read_bytes().count(b"\n") == plain[name].read_bytes().count(b"\n") == len(LENGTHS)
+    assert large["save-model"].read_bytes() == plain["save-model"].read_bytes()
+    assert b"LEX" in large["save-priors"].read_bytes()
+    one, other = ({(k, link) for k, links in enumerate(run) for link in links} for run in found.values())
+    assert 0.9 < 2 * len(one & other) / (len(one) + len(other)) < 1

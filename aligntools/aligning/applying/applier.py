@@ -14,6 +14,7 @@ from aligntools.aligning.models.fertility import Fertility
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.settings import DIRECTIONS
 from aligntools.aligning.text import kernels_cooccurrence as kt
+from aligntools.aligning.text import kernels_look_alikes as kl
 from aligntools.aligning.text.link_matrices import LinkMatrices, plan_chunks
 
 #: Link-matrix cells worked at a time, and up to how many pairs are looked up one by one.
@@ -135,7 +136,7 @@ class Applier:
                 named = (text.source_tokens, text.source.offsets, text.target_tokens, text.target.offsets)
 
                 def task(b, out=out, named=named):
-                    kt.look_alike_cells(*b, chunk.k0, *named, chunk.cell_offsets, text.s_keys, text.t_keys,
+                    kl.look_alike_cells(*b, chunk.k0, *named, chunk.cell_offsets, text.s_keys, text.t_keys,
                                         np.float32(lexicon.default), lexicon.floors, out)  # fmt: skip
 
                 pool.map(task, chunk.sentence_blocks)

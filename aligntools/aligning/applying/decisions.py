@@ -50,38 +50,56 @@ def decided(applier: Applier, bitext, settings: DecisionSettings, pool, directio
     directions : bool
         Find the links of the single directions too.
     """
-    threshold = settings.threshold
-    if threshold is None:
-        threshold = THRESHOLDS[0] if len(applier.models) > 1 else THRESHOLDS[1]
-    paths = None
-    single = {"best": (kd.FORWARD_BEST, kd.REVERSE_BEST), "posterior": (kd.FORWARD, kd.REVERSE)}.get(settings.decode)
-    if settings.decode == "viterbi":
-        paths = applier.posteriors(bitext, pool, viterbi=True)
-        # words that are independent of each other have the best link of each for their Viterbi path
-        chain = isinstance(applier.models[0], Hmm)
-        single = (kd.FORWARD, kd.REVERSE) if chain else (kd.FORWARD_BEST, kd.REVERSE_BEST)
+    paths = applier.posteriors(bitext, pool, viterbi=True) if settings.decode == "viterbi" else None
+    # words that are independent of each other have the best link of each for their Viterbi path
+    chain = isinstance(applier.models[0], Hmm)
+    decider = Decider(settings, applier.directions, len(applier.models), chain, directions)
     for posteriors in applier.posteriors(bitext, pool):
-        chosen = next(paths) if paths is not None else posteriors
-        yield _decide(posteriors, chosen, applier.directions, settings, single, threshold, pool, directions)
+        yield decider.decide(posteriors, next(paths) if paths is not None else posteriors, pool)
 
 
-def _decide(posteriors, chosen, trained, settings, single, threshold, pool, directions) -> Decided:
-    """Decide on the links of one run; ``chosen`` are the posteriors, or paths, that single directions follow."""
-    found: list[Links | None] = [None, None]
-    joint = trained == 3 and settings.symmetrize == "joint"
-    for d in (0, 1):
-        if trained & (d + 1) and (directions or not joint):
-            own = 0.5 if chosen is not posteriors else threshold
-            pairs, offsets, _ = decide(chosen, single[d], own, pool)
-            found[d] = Links(pairs, offsets)
-    if joint:
-        pairs, offsets, probabilities = decide(posteriors, kd.JOINT, threshold, pool)
-        links = Links(pairs, offsets)
-    else:
-        links = _combined(found, settings)
-        probabilities = link_posteriors(posteriors, links, trained)
-    forward, reverse = found if directions else (None, None)
-    return Decided(links, probabilities, forward, reverse, posteriors.log_likelihood, posteriors.lengths())
+class Decider:
+    """Decides on links.
+
+    Parameters
+    ----------
+    settings : DecisionSettings
+    trained : int
+        The directions that a model has: 1 forward, 2 reverse, 3 both.
+    views : int
+        How many its posteriors are the mean of.
+    chain : bool
+        Whether Viterbi paths are those of an HMM.
+    directions : bool
+        Find the links of the single directions too.
+    """
+
+    def __init__(self, settings: DecisionSettings, trained: int, views: int, chain: bool, directions: bool) -> None:
+        self.settings, self.trained, self.directions = settings, trained, directions
+        self.threshold = settings.threshold
+        if self.threshold is None:
+            self.threshold = THRESHOLDS[0] if views > 1 else THRESHOLDS[1]
+        whole = settings.decode == "posterior" or (settings.decode == "viterbi" and chain)
+        self.single = (kd.FORWARD, kd.REVERSE) if whole else (kd.FORWARD_BEST, kd.REVERSE_BEST)
+
+    def decide(self, posteriors: Posteriors, chosen: Posteriors, pool) -> Decided:
+        """Decide on the links of one run; ``chosen`` are the posteriors, or paths, that single directions follow."""
+        settings, trained = self.settings, self.trained
+        found: list[Links | None] = [None, None]
+        joint = trained == 3 and settings.symmetrize == "joint"
+        for d in (0, 1):
+            if trained & (d + 1) and (self.directions or not joint):
+                own = 0.5 if chosen is not posteriors else self.threshold
+                pairs, offsets, _ = decide(chosen, self.single[d], own, pool)
+                found[d] = Links(pairs, offsets)
+        if joint:
+            pairs, offsets, probabilities = decide(posteriors, kd.JOINT, self.threshold, pool)
+            links = Links(pairs, offsets)
+        else:
+            links = _combined(found, settings)
+            probabilities = link_posteriors(posteriors, links, trained)
+        forward, reverse = found if self.directions else (None, None)
+        return Decided(links, probabilities, forward, reverse, posteriors.log_likelihood, posteriors.lengths())
 
 
 def _combined(found: list[Links | None], settings: DecisionSettings) -> Links:

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from aligntools.aligning.text.views import SideView, cut, look_alike_keys
+from aligntools.aligning.text.look_alikes import look_alike_keys
+from aligntools.aligning.text.views import SideView, cut
 
 
 def _known(side, vocabulary_size, mapping, words, view_ids, view, vocabulary, maps):
@@ -41,7 +42,7 @@ class ModelText:
         In the view's ids; every unknown word is the one place after the known words.
     source_tokens, target_tokens : int32 [words]
         The same with a number of its own for each unknown word, as the keys count them.
-    s_keys, t_keys : int32 [3, n]
+    s_keys, t_keys : int32 [n, KEY]
         Look-alike keys of all words, unknown ones too.
     """
 
@@ -65,4 +66,4 @@ class ModelText:
 
 
 def _with_new(keys, new):
-    return np.concatenate([keys, look_alike_keys(new)], axis=1) if new else keys
+    return np.concatenate([keys, look_alike_keys(new)]) if new else keys

@@ -29,7 +29,7 @@ class LexicalModel(ABC):
         The co-occurrence table and its values.
     counts : list of float32 [n_pairs]
         What the values were estimated from: one array when joint, else forward and reverse.
-    tiers : float64 [4]
+    tiers : float64 [TIERS]
         Priors of look-alike pairs.
     s_null, t_null : float32 [n_view_words + 1]
         Probability of each word under NULL.

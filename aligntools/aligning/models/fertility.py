@@ -25,11 +25,14 @@ class FertilityCounts:
     Attributes
     ----------
     pairs : float32 [n_pairs]
-    words : float64 [n_conditioning_words + 2]
-        Last two: words linked to NULL, and all jumps.
+    words : float64 [n_conditioning_words + 1]
+        Last: words linked to NULL.
     types : float32 [n_conditioning_words]
     null : float64 [n_observed_words + 1]
-    jumps : float64 [2 * JUMPS + 1]
+    jump_rows : int16 [n_conditioning_words + 1]
+        Row of the jumps from each conditioning word; last: that of words which are not known.
+    jumps : float64 [rows, 2 * JUMPS + 2]
+        The last two rows: from the sentence's beginning, and all. The last column: the row's sum.
     fertility : float32 [n_conditioning_words, FERTILITIES]
     """
 
@@ -37,6 +40,7 @@ class FertilityCounts:
     words: np.ndarray
     types: np.ndarray
     null: np.ndarray
+    jump_rows: np.ndarray
     jumps: np.ndarray
     fertility: np.ndarray
 
@@ -68,7 +72,7 @@ class Fertility(Hmm):
         s = self.sampler[0 if forward else 1]
         known = (len(self.words.s_words), len(self.words.t_words))
         place = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
-        counts = kf.LinkCounts(s.pairs, s.words, s.types, s.null, s.jumps, s.fertility)
+        counts = kf.LinkCounts(s.pairs, s.words, s.types, s.null, s.jump_rows, s.jumps, s.fertility)
 
         def task(b):
             kf.sweep(

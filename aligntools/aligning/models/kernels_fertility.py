@@ -4,10 +4,13 @@ One direction at a time: every word ``j`` of the *observed* sentence is linked t
 *conditioning* sentence or to NULL (-1). Positions are limited to candidates, those that the HMM gives some
 mass. The weight of a candidate given everything else is
 
-    (n(e, f) + alpha) / (n(e) + alpha T(e)) * J(i - p) J(q - i) * (N(e, phi + 1) + a) / (N(e, phi) + a) * (1 - p0)
+    (n(e, f) + alpha) / (n(e) + alpha T(e)) * J_p(i - p) J_i(q - i) * (N(e, phi + 1) + a) / (N(e, phi) + a) * (1 - p0)
 
-with ``p`` and ``q`` the positions of the nearest linked words before and after, ``J`` the jump distribution, ``phi``
-the fertility that the position has without this word, and ``N(e, k)`` how often the word had fertility ``k``.
+with ``p`` and ``q`` the positions of the nearest linked words before and after, ``phi`` the fertility that the position
+has without this word, and ``N(e, k)`` how often the word had fertility ``k``. Jumps depend on the word that they leave
+from: frequent words have a row of counts ``n(r, d)`` each, all others share one, and the sentence's beginning has one.
+``J_p(d)`` is ``(n(r, d) + kappa J(d)) / (n(r) + kappa)`` with ``r`` the row of the word at ``p`` and ``J(d)`` the jumps
+of all rows, smoothed.
 """
 
 from typing import NamedTuple
@@ -25,6 +28,8 @@ FERTILITIES = 10
 #: Concentration of the priors over jumps and fertilities (Östling & Tiedemann 2016).
 JUMP_PRIOR = 0.5
 FERTILITY_PRIOR = 0.5
+#: How many jumps, spread as those of all words, a row of jumps is smoothed with.
+ROW_PRIOR = 20.0
 #: Concentration of the lexical prior, a pair.
 LEXICAL_PRIOR = 0.001
 
@@ -56,12 +61,16 @@ class LinkCounts(NamedTuple):
     Attributes
     ----------
     pairs : float32 [n_pairs]
-    words : float64 [n_given_words + 2]
-        Of the given words; at the end all words from NULL, and all jumps.
+    words : float64 [n_given_words + 1]
+        Of the given words; at the end all words from NULL.
     types : float32 [n_given_words]
         Observed words that occur together with each given one: not counted, but what the lexical prior is over.
     null : float64 [n_observed_words + 1]
-    jumps : float64 [2 * JUMPS + 1]
+    jump_rows : int16 [n_given_words + 1]
+        Row of the jumps from each given word, not counted either; at the end that of words which are not known.
+    jumps : float64 [rows, 2 * JUMPS + 2]
+        By row; the last two are the sentence's beginning and, with what was given beforehand, all. A row ends with its
+        sum.
     fertility : float32 [n_given_words, FERTILITIES]
     """
 
@@ -69,6 +78,7 @@ class LinkCounts(NamedTuple):
     words: np.ndarray
     types: np.ndarray
     null: np.ndarray
+    jump_rows: np.ndarray
     jumps: np.ndarray
     fertility: np.ndarray
 
@@ -125,6 +135,29 @@ def jump_slot(d):
     return min(max(d, -JUMPS), JUMPS) + JUMPS
 
 
+@kernel(inline=True)
+def jump_row(c, given, jump_rows, jumps):
+    """Return the row of the jumps from a position; -1 is before the sentence."""
+    return jumps.shape[0] - 2 if c < 0 else np.int64(jump_rows[given[c]])
+
+
+@kernel(inline=True)
+def add_jump(amount, row, slot, jumps):
+    """Add to the count of a jump in its row, in that of all, and to their sums."""
+    for r in (row, jumps.shape[0] - 1):
+        jumps[r, slot] += amount
+        jumps[r, 2 * JUMPS + 1] += amount
+
+
+@kernel(inline=True)
+def jump_share(row, slot, spread, jumps):
+    """Return a jump's probability times (the row's sum + ROW_PRIOR).
+
+    ``spread`` is ROW_PRIOR over the sum of all jumps and their prior.
+    """
+    return jumps[row, slot] + spread * (jumps[jumps.shape[0] - 1, slot] + JUMP_PRIOR)
+
+
 @kernel(part=True)
 def sentence_of(sampled, first, length):
     """Return what is sampled of one sentence."""
@@ -144,11 +177,12 @@ def entry_of(c, n, positions, entries):
 
 
 @kernel(part=True)
-def count_link(sign, c, given_word, entry, before, after, phi, counts):
+def count_link(sign, c, given, entry, before, after, phi, counts):
     """Add (or with ``sign`` -1 remove) the link of a word to position ``c`` between two linked words.
 
     Parameters
     ----------
+    given : int32 [n_given]
     entry : int
         Of the pair of words in the table.
     before, after : int
@@ -156,22 +190,21 @@ def count_link(sign, c, given_word, entry, before, after, phi, counts):
     phi : int
         The position's fertility without the link.
     """
+    word = given[c]
     counts.pairs[entry] += sign
-    counts.words[given_word] += sign
-    counts.jumps[jump_slot(c - before)] += sign
-    counts.jumps[jump_slot(after - c)] += sign
-    counts.words[-1] += 2 * sign
-    counts.fertility[given_word, min(phi + 1, FERTILITIES - 1)] += sign
-    counts.fertility[given_word, min(phi, FERTILITIES - 1)] -= sign
+    counts.words[word] += sign
+    add_jump(sign, jump_row(before, given, counts.jump_rows, counts.jumps), jump_slot(c - before), counts.jumps)
+    add_jump(sign, np.int64(counts.jump_rows[word]), jump_slot(after - c), counts.jumps)
+    counts.fertility[word, min(phi + 1, FERTILITIES - 1)] += sign
+    counts.fertility[word, min(phi, FERTILITIES - 1)] -= sign
 
 
 @kernel(part=True)
-def count_null(sign, word, before, after, counts):
+def count_null(sign, word, given, before, after, counts):
     """Add (or remove) a word from NULL between two linked words."""
     counts.null[word] += sign
-    counts.words[-2] += sign
-    counts.jumps[jump_slot(after - before)] += sign
     counts.words[-1] += sign
+    add_jump(sign, jump_row(before, given, counts.jump_rows, counts.jumps), jump_slot(after - before), counts.jumps)
 
 
 @kernel(part=True)
@@ -192,18 +225,16 @@ def add_sentence(given, observed, here, sign, counts, fertility):
         c = here.state[o]
         if c < 0:
             counts.null[observed[o]] += sign
-            counts.words[-2] += sign
+            counts.words[-1] += sign
             continue
         entry = entry_of(c, abs(here.sizes[o]), here.positions[o], here.entries[o])
         if entry >= 0:
             counts.pairs[entry] += sign
         counts.words[given[c]] += sign
         fertility[c] += 1
-        counts.jumps[jump_slot(c - last)] += sign
-        counts.words[-1] += sign
+        add_jump(sign, jump_row(last, given, counts.jump_rows, counts.jumps), jump_slot(c - last), counts.jumps)
         last = c
-    counts.jumps[jump_slot(n_con - last)] += sign
-    counts.words[-1] += sign
+    add_jump(sign, jump_row(last, given, counts.jump_rows, counts.jumps), jump_slot(n_con - last), counts.jumps)
     for c in range(n_con):
         counts.fertility[given[c], min(fertility[c], FERTILITIES - 1)] += sign
 
@@ -211,6 +242,8 @@ def add_sentence(given, observed, here, sign, counts, fertility):
 @kernel(part=True)
 def conditional(o, old, before, after, given, observed, here, counts, fertility, own, p_null, alpha, frozen, weights):
     """Write the weight of each of a word's candidates given all other links (see above); return their sum and NULL's.
+
+    What is the same for all is left out: the sum of the jumps from ``before``.
 
     Parameters
     ----------
@@ -225,7 +258,9 @@ def conditional(o, old, before, after, given, observed, here, counts, fertility,
     weights : float64 [>= candidates], output
     """
     total = 0.0
-    jump_total = counts.words[-1] + JUMP_PRIOR * (2 * JUMPS + 1)
+    jumps, row_sum = counts.jumps, 2 * JUMPS + 1
+    row = jump_row(before, given, counts.jump_rows, jumps)
+    spread = ROW_PRIOR / (jumps[jumps.shape[0] - 1, row_sum] + JUMP_PRIOR * (2 * JUMPS + 1))
     for x in range(here.sizes[o]):
         c = here.positions[o, x]
         e = given[c]
@@ -245,16 +280,17 @@ def conditional(o, old, before, after, given, observed, here, counts, fertility,
             n_same -= 1.0  # this position itself, which has that fertility without the word
         if phi >= FERTILITIES - 1:
             n_more = n_same  # both share a count
-        w = (n_pair + alpha) / (n_word + alpha * counts.types[e])
-        w *= counts.jumps[jump_slot(c - before)] + JUMP_PRIOR
-        w *= counts.jumps[jump_slot(after - c)] + JUMP_PRIOR
+        own_row = np.int64(counts.jump_rows[e])
+        w = (1.0 - p_null) * (n_pair + alpha)
+        w /= (n_word + alpha * counts.types[e]) * (jumps[own_row, row_sum] + ROW_PRIOR)
+        w *= jump_share(row, jump_slot(c - before), spread, jumps)
+        w *= jump_share(own_row, jump_slot(after - c), spread, jumps)
         w *= (n_more + FERTILITY_PRIOR) / (n_same + FERTILITY_PRIOR)
-        w *= (1.0 - p_null) / jump_total
         weights[x] = w
         total += w
     null_types = np.float64(counts.null.shape[0])
-    w = p_null * (counts.null[observed[o]] + alpha) / (counts.words[-2] + alpha * null_types)
-    w *= counts.jumps[jump_slot(after - before)] + JUMP_PRIOR
+    w = p_null * (counts.null[observed[o]] + alpha) / (counts.words[-1] + alpha * null_types)
+    w *= jump_share(row, jump_slot(after - before), spread, jumps)
     return total + w
 
 
@@ -310,9 +346,9 @@ def resample_sentence(
         if not frozen:
             if old >= 0:
                 entry = entry_of(old, n, positions, entries)
-                count_link(-1, old, given[old], entry, before, after, fertility[old], counts)
+                count_link(-1.0, old, given, entry, before, after, fertility[old], counts)
             else:
-                count_null(-1, observed[o], before, after, counts)
+                count_null(-1.0, observed[o], given, before, after, counts)
         total = conditional(
             o, old, before, after, given, observed, here, counts, fertility, own[o], p_null, alpha, frozen, weights,
         )  # fmt: skip
@@ -331,26 +367,27 @@ def resample_sentence(
         if chosen < 0:
             here.state[o] = -1
             if not frozen:
-                count_null(1, observed[o], before, after, counts)
+                count_null(1.0, observed[o], given, before, after, counts)
             continue
         new = positions[chosen]
         here.state[o] = new
         if not frozen:
-            count_link(1, new, given[new], entries[chosen], before, after, fertility[new], counts)
+            count_link(1.0, new, given, entries[chosen], before, after, fertility[new], counts)
         fertility[new] += 1
         before = new
 
 
 @kernel(part=True)
-def collect_state(given, state, fertility, share, mean_jumps, mean_fertility):
+def collect_state(given, state, fertility, share, jump_rows, mean_jumps, mean_fertility):
     """Add ``share`` of a sentence's jumps and fertilities to the averages."""
     last = -1
     for o in range(state.shape[0]):
         c = state[o]
         if c >= 0:
-            mean_jumps[jump_slot(c - last)] += share
+            add_jump(share, jump_row(last, given, jump_rows, mean_jumps), jump_slot(c - last), mean_jumps)
             last = c
-    mean_jumps[jump_slot(given.shape[0] - last)] += share
+    n_con = given.shape[0]
+    add_jump(share, jump_row(last, given, jump_rows, mean_jumps), jump_slot(n_con - last), mean_jumps)
     for c in range(given.shape[0]):
         mean_fertility[given[c], min(fertility[c], FERTILITIES - 1)] += share
 
@@ -432,7 +469,8 @@ def sweep(
                     share if collecting else 0.0,
                 )  # fmt: skip
                 if collecting and not frozen:
-                    collect_state(given, here.state, fertility, share, means.jumps, means.fertility)
+                    rows = counts.jump_rows
+                    collect_state(given, here.state, fertility, share, rows, means.jumps, means.fertility)
 
 
 @kernel(owning=False)

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning.text import kernels_cooccurrence as kt
+from aligntools.aligning.text import kernels_look_alikes as kl
 from aligntools.aligning.text.cooccurrence import Table
+from aligntools.aligning.text.kernels_look_alikes import TIERS
 
 #: The prior of look-alike pairs is this times the share of them that are links.
 LOOK_ALIKE = 4.0
@@ -23,7 +25,7 @@ class Lexicon:
         The last place is for words that the model does not know.
     default : float
         Value of a pair that the table does not have.
-    floors : float32 [4]
+    floors : float32 [TIERS]
         The same for pairs that look alike, by tier.
     """
 
@@ -70,10 +72,10 @@ def inverse_totals(sums, types, alpha, variational):
 
 
 def floors_of(tiers, alpha, variational):
-    """Return the value of a pair that the table does not have, by tier, float32 [4]."""
+    """Return the value of a pair that the table does not have, by tier, float32 [TIERS]."""
     if variational:
         return np.maximum(exp_digamma(alpha + tiers), 1e-12).astype(np.float32)
-    return np.full(4, 1e-9, np.float32)
+    return np.full(TIERS, 1e-9, np.float32)
 
 
 def lexicon_from_counts(table, forward, reverse, tiers, alpha, variational, pool=None):
@@ -83,7 +85,7 @@ def lexicon_from_counts(table, forward, reverse, tiers, alpha, variational, pool
     ----------
     forward, reverse : float32 [n_pairs]
         Counts; the same array for joint training.
-    tiers : float64 [4]
+    tiers : float64 [TIERS]
         Prior of look-alike pairs, by tier, beyond ``alpha``.
     """
     floors = floors_of(tiers, alpha, variational)
@@ -121,7 +123,7 @@ def uniform_lexicon(table):
         np.full(table.n_source + 1, 1 / table.n_target, np.float32),
         np.full(table.n_target + 1, 1 / table.n_source, np.float32),
         1.0,
-        np.ones(4, np.float32),
+        np.ones(TIERS, np.float32),
     )
 
 
@@ -130,12 +132,12 @@ class LookAlikes:
 
     def __init__(self, table: Table, s_keys, t_keys, s_counts, t_counts):
         none = np.empty(0, np.int64), np.empty(0, np.int8)
-        n = kt.look_alike_entries(table.ptr, table.ids, s_keys, t_keys, *none)
+        n = kl.look_alike_entries(table.ptr, table.ids, s_keys, t_keys, *none)
         self.entries, self.tiers = np.empty(n, np.int64), np.empty(n, np.int8)
-        kt.look_alike_entries(table.ptr, table.ids, s_keys, t_keys, self.entries, self.tiers)
+        kl.look_alike_entries(table.ptr, table.ids, s_keys, t_keys, self.entries, self.tiers)
         rows = np.searchsorted(table.ptr, self.entries, side="right") - 1
         self.most = np.minimum(s_counts[rows], t_counts[table.ids[self.entries]]).astype(np.float64)
-        self.strengths = np.zeros(4)
+        self.strengths = np.zeros(TIERS)
 
     def add_prior(self, counts):
         """Set each tier's strength from the share of its pairs' occurrences that are links; add the prior."""
@@ -143,12 +145,12 @@ class LookAlikes:
         counts[self.entries] += self.strengths[self.tiers].astype(np.float32)
 
     def found(self, counts):
-        """Return each tier's links, float64 [4]."""
-        return np.bincount(self.tiers, counts[self.entries], 4)
+        """Return each tier's links, float64 [TIERS]."""
+        return np.bincount(self.tiers, counts[self.entries], TIERS)
 
     def possible(self):
-        """Return how many links each tier might have, float64 [4]."""
-        return np.bincount(self.tiers, self.most, 4)
+        """Return how many links each tier might have, float64 [TIERS]."""
+        return np.bincount(self.tiers, self.most, TIERS)
 
 
 def strengths_of(found, possible):

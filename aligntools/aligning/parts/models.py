@@ -89,8 +89,9 @@ def _view_model(view_work, last, generation, vocabularies, pool):
     sampler = []
     for d, types in enumerate((table.types, table.target_types)):
         pairs = np.concatenate([store.read(name("links", s), f"whole{d}")[0] for s in shards])
-        rest = whole[f"words{d}"], types.astype(np.float32), whole[f"null{d}"], whole[f"jumps{d}"]
-        sampler.append(FertilityCounts(pairs, *rest, whole[f"fertility{d}"]))
+        words = whole[f"words{d}"], types.astype(np.float32), whole[f"null{d}"]
+        jumps = whole[f"jump-rows{d}"], whole[f"jumps{d}"]
+        sampler.append(FertilityCounts(pairs, *words, *jumps, whole[f"fertility{d}"]))
     return Fertility(**fields, sampler=sampler)
 
 

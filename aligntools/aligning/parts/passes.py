@@ -15,6 +15,7 @@ from aligntools.aligning.parts.table import PartTable, write_shard
 from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.settings import DIRECTIONS
 from aligntools.aligning.text.cooccurrence import Table, segment_sums, smoothed_shares
+from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.training.expectation import Expectations
 
 #: Jumps are counted on every so many sentences that about this many source words take part.
@@ -43,11 +44,15 @@ def sum_shard(view_work: ViewWork, iteration: int, generation: int, shard: int, 
                 sums, store.read_run(view_work.name("counted", iteration, part), begin, end, *keys), strict=True
             ):
                 kp.add_at(places[offsets[part] : offsets[part + 1]], values, total)
-    found, possible = np.zeros((len(keys), 4)), np.zeros(4)
+    store.write(name, **_look_alike_sums(view_work, generation, shard, sums), **dict(zip(keys, sums, strict=True)))
+
+
+def _look_alike_sums(view_work, generation, shard, sums):
+    """Return a shard's links of pairs that look alike, by direction and tier, and how many there might be."""
     looks = _look_alikes(view_work, generation, shard)
-    if looks is not None:
-        found, possible = np.stack([looks.found(total) for total in sums]), looks.possible()
-    store.write(name, found=found, possible=possible, **dict(zip(keys, sums, strict=True)))
+    if looks is None:
+        return {"found": np.zeros((len(sums), TIERS)), "possible": np.zeros(TIERS)}
+    return {"found": np.stack([looks.found(total) for total in sums]), "possible": looks.possible()}
 
 
 def _look_alikes(view_work, generation, shard):
@@ -59,7 +64,7 @@ def _look_alikes(view_work, generation, shard):
     s_keys, t_keys, s_counts, t_counts = view_work.store.read(
         view_work.name("vocabulary"), "source.keys", "target.keys", "source.counts", "target.counts"
     )
-    return LookAlikes(table, s_keys[:, v0:v1], t_keys, s_counts[v0:v1], t_counts)
+    return LookAlikes(table, s_keys[v0:v1], t_keys, s_counts[v0:v1], t_counts)
 
 
 def shard_table(view_work: ViewWork, generation: int, shard: int) -> tuple[Table, int, int]:
@@ -84,14 +89,21 @@ def prune_shard(view_work: ViewWork, iteration: int, generation: int, shard: int
     moved = np.where(stays, np.cumsum(stays) - 1, -1).astype(np.int32)
     new_ptr = np.concatenate([[0], np.cumsum(segment_sums(stays, ptr).astype(np.int64))])
     write_shard(view_work, generation + 1, shard, new_ptr, ids[stays], moved[places], starts)
-    store.write(view_work.name("pruned", shard), **{key: sums[key][stays] for key in keys})
+    kept = {key: sums[key][stays] for key in keys}
+    store.write(
+        view_work.name("pruned", shard), **kept, **_look_alike_sums(view_work, generation + 1, shard, kept.values())
+    )
 
 
-def strengths(view_work: ViewWork, iteration: int) -> np.ndarray:
-    """Return the priors of look-alikes that the whole text bears out, float64 [directions, 4]."""
-    found, possible = np.zeros((view_work.arrays, 4)), np.zeros(4)
+def strengths(view_work: ViewWork, iteration: int, pruned: bool) -> np.ndarray:
+    """Return the priors of look-alikes that the whole text bears out, float64 [directions, TIERS].
+
+    With ``pruned`` the pairs that this iteration left out count no more.
+    """
+    found, possible = np.zeros((view_work.arrays, TIERS)), np.zeros(TIERS)
     for shard in range(view_work.shards()):
-        one, other = view_work.store.read(view_work.name("sums", iteration, shard), "found", "possible")
+        name = view_work.name("pruned", shard) if pruned else view_work.name("sums", iteration, shard)
+        one, other = view_work.store.read(name, "found", "possible")
         found, possible = found + one, possible + other
     return strengths_of(found, possible)
 
@@ -112,7 +124,7 @@ def estimate_shard(view_work: ViewWork, iteration: int, generation: int, pruned:
     looks = _look_alikes(view_work, generation, shard)
     extra = np.zeros(len(table.ids), np.float32)
     if looks is not None:
-        by_direction = strengths(view_work, iteration)
+        by_direction = strengths(view_work, iteration, pruned)
         for one, strength in zip(counts, by_direction, strict=True):
             one[looks.entries] += strength[looks.tiers].astype(np.float32)
         extra[looks.entries] = by_direction[-1][looks.tiers]
@@ -145,7 +157,7 @@ def by_words(view_work: ViewWork, generation: int, what: str, rows: str, columns
     return np.concatenate(source), target
 
 
-def gather_estimate(view_work: ViewWork, iteration: int, generation: int) -> None:
+def gather_estimate(view_work: ViewWork, iteration: int, generation: int, pruned: bool) -> None:
     """Keep the normalizers of all words, and the floors of pairs that the table does not have."""
     done, store, settings = view_work.name("estimate", iteration), view_work.store, view_work.settings
     if store.has(done):
@@ -153,7 +165,11 @@ def gather_estimate(view_work: ViewWork, iteration: int, generation: int) -> Non
     variational = settings.estimator == "vb"
     s_sums, t_sums = by_words(view_work, generation, view_work.name("values", iteration), "row_sums", "column_sums")
     s_types, t_types = store.read(view_work.name("layout", 0), "source.types", "target.types")
-    tiers = np.max(strengths(view_work, iteration), axis=0) if settings.look_alike and variational else np.zeros(4)
+    tiers = (
+        np.max(strengths(view_work, iteration, pruned), axis=0)
+        if settings.look_alike and variational
+        else np.zeros(TIERS)
+    )
     store.write(
         done, s_inverse=inverse_totals(s_sums, s_types, settings.alpha, variational),
         t_inverse=inverse_totals(t_sums, t_types, settings.alpha, variational),

@@ -15,7 +15,7 @@ from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.words import SIDES
 from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.text.views import ViewWords
-from aligntools.aligning.training.sampling import CHUNK_TOKENS, Direction, prior_jumps, sample
+from aligntools.aligning.training.sampling import CHUNK_TOKENS, Direction, most_linked, prior_jumps, sample
 
 
 def part_words(part_table: PartTable) -> ViewWords:
@@ -24,7 +24,7 @@ def part_words(part_table: PartTable) -> ViewWords:
     maps = view_work.store.read(view_work.name("ids", part_table.part), *(f"{side}.map" for side in SIDES))
     keys = view_work.store.read(view_work.name("vocabulary"), *(f"{side}.keys" for side in SIDES))
     ids = part_table.s_ids, part_table.t_ids
-    own = [key[:, np.append(i, key.shape[1] - 1)] for key, i in zip(keys, ids, strict=True)]
+    own = [key[np.append(i, len(key) - 1)] for key, i in zip(keys, ids, strict=True)]
     names: list[list[str]] = [[""] * len(i) for i in ids]
     with_unknown = [np.append(m, np.int32(len(i))) for m, i in zip(maps, ids, strict=True)]
     return ViewWords(view_work.length, names[0], names[1], with_unknown[0], with_unknown[1], own[0], own[1], True)
@@ -43,7 +43,7 @@ def part_hmm(part_table: PartTable, last: int) -> Hmm:
 
 
 def gather_sums(view_work: ViewWork, last: int, generation: int) -> None:
-    """Keep the sums of expected counts, and of priors, of all words."""
+    """Keep the sums of expected counts, and of priors, of all words, and which words have jumps of their own."""
     done, store = view_work.name("word-sums"), view_work.store
     if store.has(done):
         return
@@ -51,11 +51,17 @@ def gather_sums(view_work: ViewWork, last: int, generation: int) -> None:
     forward, reverse = by_words(view_work, generation, values, "row_sums", "column_sums")
     extra = by_words(view_work, generation, values, "extra_rows", "extra_columns")
     cells = sum(int(read_sizes(store, number)[:, 3].sum()) for number in range(len(view_work.work.files)))
-    store.write(done, {"cells": cells}, forward=forward, reverse=reverse, s_extra=extra[0], t_extra=extra[1])
+    rows = {f"jump-rows{d}": most_linked(expected) for d, expected in enumerate((forward, reverse))}
+    store.write(done, {"cells": cells}, forward=forward, reverse=reverse, s_extra=extra[0], t_extra=extra[1], **rows)
 
 
 def _no_fertility(n_words):
     return np.zeros((n_words, kf.FERTILITIES), np.float32)
+
+
+def _rows_of(jump_rows, words):
+    """Return the rows of jumps of some words, and of unknown ones."""
+    return np.append(jump_rows[words], jump_rows[-1])
 
 
 def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool) -> None:
@@ -71,19 +77,22 @@ def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool
         view_work.name("values", last), *(f"counts{d}" for d in range(view_work.arrays)), "extra"
     )
     sums = store.read(view_work.name("word-sums"), "forward", "reverse", "s_extra", "t_extra")
+    all_rows = store.read(view_work.name("word-sums"), "jump-rows0", "jump-rows1")
     total = store.about(view_work.name("word-sums"))["cells"]
-    directions = []
+    directions, begun = [], []
     for d, forward in enumerate((True, False)):
         given, observed = ids[d], ids[1 - d]
         expected = counts[-d], sums[d][given], extra, sums[2 + d][given]
-        priors = np.zeros(len(observed) + 1), prior_jumps(hmm.jumps[d]), _no_fertility(len(given))
+        rows = _rows_of(all_rows[d], given)
+        begun.append(prior_jumps(hmm.jumps[d], rows))
+        priors = np.zeros(len(observed) + 1), rows, begun[d].copy(), _no_fertility(len(given))
         directions.append(Direction(table, forward, *expected, *priors, 2 * (settings.seed + part) + forward))
     matrices = part_table.matrices(pool, CHUNK_TOKENS // 4)
     several = view_work.parts > 1 or len(matrices.chunks) > 1
     sample(hmm, matrices, directions, max(1, total), several, settings, pool)
     arrays: dict[str, np.ndarray] = {}
     for n, one in enumerate(directions):
-        jumps = one.mean_jumps - prior_jumps(hmm.jumps[n])
+        jumps = one.mean_jumps - begun[n]
         arrays |= {f"pairs{n}": one.mean_pairs, f"null{n}": one.null, f"jumps{n}": jumps}
         arrays[f"fertility{n}"] = one.mean_fertility
     sizes = part_table.offsets[part + 1] - part_table.offsets[part]
@@ -125,7 +134,8 @@ def gather_sampled(view_work: ViewWork, last: int, generation: int) -> None:
         return
     sums = by_words(view_work, generation, view_work.name("links"), "rows", "columns")
     sizes = [len(one) for one in sums]
-    jumps = [prior_jumps(one) for one in jumps_before(view_work, last + 1)]
+    rows = store.read(view_work.name("word-sums"), "jump-rows0", "jump-rows1")
+    jumps = [prior_jumps(*one) for one in zip(jumps_before(view_work, last + 1), rows, strict=True)]
     null = [np.zeros(sizes[1] + 1), np.zeros(sizes[0] + 1)]
     fertility = [_no_fertility(size) for size in sizes]
     for part in range(view_work.parts):
@@ -137,8 +147,8 @@ def gather_sampled(view_work: ViewWork, last: int, generation: int) -> None:
             fertility[d][ids[d]] += sampled[f"fertility{d}"]
     arrays: dict[str, np.ndarray] = {}
     for d in range(2):
-        words = np.concatenate([sums[d], [null[d].sum(), jumps[d].sum()]])
-        arrays |= {f"words{d}": words, f"null{d}": null[d], f"jumps{d}": jumps[d], f"fertility{d}": fertility[d]}
+        arrays |= {f"words{d}": np.append(sums[d], null[d].sum()), f"null{d}": null[d]}
+        arrays |= {f"jump-rows{d}": rows[d], f"jumps{d}": jumps[d], f"fertility{d}": fertility[d]}
     store.write(done, **arrays)
 
 
@@ -151,7 +161,8 @@ def part_sampler(part_table: PartTable) -> list[FertilityCounts]:
     found = []
     for d, types in enumerate((table.types, table.target_types)):
         words, null = whole[f"words{d}"], whole[f"null{d}"]
-        own = np.concatenate([words[:-2][ids[d]], words[-2:]]), types.astype(np.float32)
+        own = np.append(words[:-1][ids[d]], words[-1]), types.astype(np.float32)
         own_null = np.append(null[:-1][ids[1 - d]], null[-1])
-        found.append(FertilityCounts(pairs[d], *own, own_null, whole[f"jumps{d}"], whole[f"fertility{d}"][ids[d]]))
+        jumps = _rows_of(whole[f"jump-rows{d}"], ids[d]), whole[f"jumps{d}"]
+        found.append(FertilityCounts(pairs[d], *own, own_null, *jumps, whole[f"fertility{d}"][ids[d]]))
     return found

@@ -128,7 +128,7 @@ class _View:
                 self.prune(iteration)
             new = self.generation + prunes
             self.run("estimate", passes.estimate_shard, self.shards, iteration, new, prunes, last)
-            passes.gather_estimate(self.view_work, iteration, new)
+            passes.gather_estimate(self.view_work, iteration, new, prunes)
             self.tell("normalizers")
         self.generation += prunes
         self.store.remove(*(self.name("counted", iteration, part) for part in self.parts))

@@ -4,7 +4,9 @@ import numpy as np
 
 from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.text.cooccurrence import pair_weights, word_masses
-from aligntools.aligning.text.views import cut, look_alike_keys, view
+from aligntools.aligning.text.kernels_look_alikes import KEY
+from aligntools.aligning.text.look_alikes import look_alike_keys
+from aligntools.aligning.text.views import cut, view
 from aligntools.formats.vocabulary import Vocabulary
 
 SIDES = ("source", "target")
@@ -99,7 +101,7 @@ def number_words(view_work: ViewWork) -> int:
         words = [word.decode() for word in numberings[d].ids]
         arrays |= totals[d].arrays(side, len(words) + len(shared[d]))
         keys = look_alike_keys(words)
-        arrays[f"{side}.keys"] = np.concatenate([keys, np.zeros((3, len(shared[d]) + 1), np.int32)], axis=1)
+        arrays[f"{side}.keys"] = np.concatenate([keys, np.zeros((len(shared[d]) + 1, KEY), np.int32)])
         names = Vocabulary.from_words(words[1:] + [MARK + beginning for beginning in shared[d]])
         arrays |= {f"{side}.blob": names.blob, f"{side}.starts": names.starts}
     store.write(done, {"shared": [len(one) for one in shared]}, **arrays)

@@ -281,57 +281,23 @@ def lookup_cells(
                 at += 1
 
 
-@kernel(inline=True)
-def tier(s_full, s_prefix, s_kind, t_full, t_prefix):
-    """Return how much two words look alike.
+@kernel(owning=False)
+def interpolate_counts(v0, v1, ptr, ids, s_whole, t_whole, s_part, t_part, kept, before, found):
+    """Scale the counts of some sentences up to the whole text, and mix them with those before, for words ``v0..v1``.
 
-    1: the same string, with no letter in it; 2: the same string; 3: the same beginning; 0: none of these.
-    Keys are hashes, 0 for none.
+    Parameters
+    ----------
+    s_whole, t_whole, s_part, t_part : float32 [n_words]
+        How often words occur in the text, and in these sentences.
+    kept : float
+        What the counts before weigh, in occurrences of the rarer word of a pair.
+    before, found : float32 [n_pairs]
+        Of the whole text before; of these sentences, and of the whole text on return.
     """
-    if s_full == t_full and s_full != 0:
-        return 1 if s_kind == 1 else 2
-    if s_prefix == t_prefix and s_prefix != 0:
-        return 3
-    return 0
-
-
-@kernel
-def look_alike_entries(ptr, ids, s_keys, t_keys, entries, tiers):
-    """List the table's entries whose words look alike; return how many (output may be empty, to count).
-
-    ``s_keys`` and ``t_keys`` are int32 [3, n_words]: full, prefix, kind.
-    """
-    n = 0
-    for v in range(ptr.shape[0] - 1):
-        full, prefix, kind = s_keys[0, v], s_keys[1, v], s_keys[2, v]
-        if full == 0 and prefix == 0:
-            continue
+    for v in range(v0, v1):
         for x in range(ptr[v], ptr[v + 1]):
             t = ids[x]
-            level = tier(full, prefix, kind, t_keys[0, t], t_keys[1, t])
-            if level > 0:
-                if n < entries.shape[0]:
-                    entries[n] = x
-                    tiers[n] = level
-                n += 1
-    return n
-
-
-@kernel
-def look_alike_cells(
-    k0, k1, base, s_tokens, s_offsets, t_tokens, t_offsets, cell_offsets, s_keys, t_keys, default, floors, cells
-):
-    """Raise cells that hold the ``default`` of a missing pair to their tier's floor (float32 [4])."""
-    for k in range(k0, k1):
-        n_j = t_offsets[k + 1] - t_offsets[k]
-        words = t_tokens[t_offsets[k] :][:n_j]
-        for p in range(s_offsets[k], s_offsets[k + 1]):
-            v = s_tokens[p]
-            full, prefix, kind = s_keys[0, v], s_keys[1, v], s_keys[2, v]
-            if full == 0 and prefix == 0:
-                continue
-            at = cell_offsets[k - base] + (p - s_offsets[k]) * n_j
-            for j in range(n_j):
-                level = tier(full, prefix, kind, t_keys[0, words[j]], t_keys[1, words[j]])
-                if level > 0 and cells[at + j] == default:
-                    cells[at + j] = floors[level]
+            rarer = s_whole[v] <= t_whole[t]
+            n = s_whole[v] if rarer else t_whole[t]
+            m = s_part[v] if rarer else t_part[t]
+            found[x] = (kept * before[x] + n * found[x]) / (m + kept)

@@ -1,27 +1,33 @@
-"""Views of a text: the same sentences with words cut to their beginnings, and which words look alike.
+"""Views of a text: the same sentences with words cut to their beginnings.
 
 Inflection and compounding scatter a word's counts. Cut to a few letters, forms of a word share them; a model of
 such a view makes other errors than one of whole words, and their average fewer than either.
 """
 
-import unicodedata
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from aligntools.aligning.text.kernels_look_alikes import KEY
+from aligntools.aligning.text.look_alikes import look_alike_keys
+from aligntools.aligning.text.normal import simplify
 
-def simplify(word):
-    """Strip accents and other combining marks; scripts that compose letters from parts stay composed."""
-    if word.isascii():
-        return word
-    parts = unicodedata.normalize("NFD", word)
-    return unicodedata.normalize("NFC", "".join(c for c in parts if not unicodedata.combining(c))) or word
+#: Chinese characters and kana: each says about what two letters say.
+_CHARACTERS = re.compile("[\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
 def cut(word, length):
-    """Return a word's first ``length`` letters, without accents; the word itself for length 0."""
-    return simplify(word)[:length] if length else word
+    """Return a word's first ``length`` letters, without accents; the word itself for length 0.
+
+    Words with Chinese characters or kana are cut to half as many less one, at least one.
+    """
+    if not length:
+        return word
+    if _CHARACTERS.search(word):
+        length = max(1, (length - 1) // 2)
+    return simplify(word)[:length]
 
 
 def view(words, length):
@@ -47,40 +53,6 @@ def view(words, length):
     return list(place), mapping
 
 
-def _hash(text):
-    """Hash a string to 1 .. 2**31 - 1 (FNV-1a), the same in every process."""
-    h = 2166136261
-    for byte in text.encode():
-        h = ((h ^ byte) * 16777619) & 0xFFFFFFFF
-    return (h & 0x7FFFFFFF) or 1
-
-
-def look_alike_keys(words):
-    """Keys by which words look alike, whatever their language.
-
-    Parameters
-    ----------
-    words : list of str
-
-    Returns
-    -------
-    int32 [3, n_words]
-        Hash of the word without accents; hash of its first four letters, 0 where it has fewer or has other
-        characters than letters; 1 where it has no letter at all. NULL's are 0.
-    """
-    keys = np.zeros((3, len(words)), np.int32)
-    for i, word in enumerate(words):
-        if not word:
-            continue
-        plain = simplify(word)
-        keys[0, i] = _hash(plain)
-        if len(plain) >= 4 and plain.isalpha():
-            keys[1, i] = _hash(plain[:4])
-        elif not any(c.isalpha() for c in plain):
-            keys[2, i] = 1
-    return keys
-
-
 @dataclass(frozen=True, eq=False)
 class ViewWords:
     """The words of both sides as a view cuts them.
@@ -93,8 +65,8 @@ class ViewWords:
         The view's words, NULL first.
     s_map, t_map : int32 [n_vocabulary + 1]
         From the vocabulary's ids to the view's; the last place is for unknown words.
-    s_keys, t_keys : int32 [3, n_view_words + 1]
-        See ``look_alike_keys``; zeros in the last place.
+    s_keys, t_keys : int32 [n_view_words + 1, KEY]
+        See `look_alike_keys`; zeros in the last place.
     renumbered : bool
         Whole words have other ids here than in the vocabulary: these are the words of one part of a text.
     """
@@ -161,7 +133,7 @@ def view_text(bitext, length) -> TextView:
         words, mapping = view(vocabulary.words(), length)
         cut_already = getattr(side, "view", 0) == length
         tokens = side.tokens if cut_already else mapping[side.tokens]
-        keys = np.concatenate([look_alike_keys(words), np.zeros((3, 1), np.int32)], axis=1)
+        keys = np.concatenate([look_alike_keys(words), np.zeros((1, KEY), np.int32)])
         parts.append((SideView(tokens, side.offsets), words, np.append(mapping, np.int32(len(words))), keys))
     (source, *of_source), (target, *of_target) = parts
     fields = [field for pair in zip(of_source, of_target, strict=True) for field in pair]

@@ -25,6 +25,7 @@ from aligntools.aligning.models.lexical import lexicon_from_counts
 from aligntools.aligning.models.position_tables import DIAGONAL, PositionTable, Scratch, positioned
 from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
 from aligntools.aligning.text.cooccurrence import count_words
+from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import LinkMatrices
 from aligntools.aligning.text.views import SideView, view_text
@@ -291,7 +292,7 @@ class Climb:
         for way in (0, 1):  # a direction that was not trained is not used either
             if counts[way] is None:
                 counts[way] = np.zeros(len(table.ids), np.float32)
-        tiers = np.zeros(4)
+        tiers = np.zeros(TIERS)
         fields = {
             **m.lexical(), "counts": counts, "tiers": tiers, "s_null": nulls[1], "t_null": nulls[0],
             "lexicon": lexicon_from_counts(table, *counts, tiers, self.settings.alpha, False, self.pool),

@@ -10,6 +10,7 @@ import numpy as np
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.models.fertility import FertilityCounts, LinkCandidates, sampler_scratch
+from aligntools.aligning.settings import SMALL
 from aligntools.aligning.text.kernels_pairs import Directed
 from aligntools.aligning.text.link_matrices import LinkMatrices
 
@@ -17,13 +18,29 @@ from aligntools.aligning.text.link_matrices import LinkMatrices
 CHUNK_TOKENS = 1_000_000
 #: Jumps that the sampler starts with, spread as the HMM's.
 PRIOR_JUMPS = 100.0
+#: How often a large text's expected counts are taken away: going over the table for each chunk would take too long.
+REMOVALS = 32
+#: Given words whose jumps are counted by themselves.
+JUMP_WORDS = 500
 
 
-def prior_jumps(jumps):
-    """Spread PRIOR_JUMPS pseudo-counts as the HMM's jumps are: on a few sentences nothing is known else."""
+def most_linked(expected_words):
+    """Give the words with the most expected links a row of jumps each, the others one together; int16 [words + 1]."""
+    n = min(JUMP_WORDS, len(expected_words))
+    rows = np.full(len(expected_words) + 1, n, np.int16)
+    rows[np.argsort(-expected_words, kind="stable")[:n]] = np.arange(n)
+    return rows
+
+
+def prior_jumps(jumps, jump_rows):
+    """Spread PRIOR_JUMPS pseudo-counts as the HMM's jumps are: on a few sentences nothing is known else.
+
+    They are those of all words, float64 [rows, 2 * JUMPS + 2]; no row of its own has any.
+    """
     window = jumps[: 2 * kh.WINDOW + 1].astype(np.float64)
-    prior = np.zeros(2 * kf.JUMPS + 1)
-    prior[kf.JUMPS - kh.WINDOW : kf.JUMPS + kh.WINDOW + 1] = PRIOR_JUMPS * window / window.sum()
+    prior = np.zeros((int(jump_rows[-1]) + 3, 2 * kf.JUMPS + 2))
+    prior[-1, kf.JUMPS - kh.WINDOW : kf.JUMPS + kh.WINDOW + 1] = PRIOR_JUMPS * window / window.sum()
+    prior[-1, -1] = prior[-1, :-1].sum()
     return prior
 
 
@@ -41,21 +58,23 @@ class Direction:
     extra, extra_words
         The same of what priors add.
     prior_null : float64 [n_observed_words + 1]
-    prior_jumps : float64 [2 * JUMPS + 1]
+    jump_rows : int16 [n_given_words + 1]
+    prior_jumps : float64 [rows, 2 * JUMPS + 2]
     prior_fertility : float32 [n_given_words, FERTILITIES]
     generator : int
     """
 
     def __init__(
-        self, table, forward, expected, expected_words, extra, extra_words, prior_null, prior_jumps, prior_fertility,
-        generator,
+        self, table, forward, expected, expected_words, extra, extra_words, prior_null, jump_rows, prior_jumps,
+        prior_fertility, generator,
     ):  # fmt: skip
         self.forward, self.expected, self.expected_words = forward, expected, expected_words
         self.types = (table.types if forward else table.target_types).astype(np.float32)
         self.extra, self.extra_words = extra, extra_words
         self.pairs = extra.copy()
         self.null, self.jumps, self.fertility = prior_null, prior_jumps, prior_fertility
-        self.words = np.append(self.extra_words, [self.null.sum(), self.jumps.sum()])
+        self.jump_rows = jump_rows
+        self.words = np.append(self.extra_words, self.null.sum())
         self.mean_pairs = np.zeros_like(self.pairs)
         self.mean_jumps = self.jumps.copy()
         self.mean_fertility = self.fertility.copy()
@@ -81,29 +100,30 @@ def _direction(hmm, forward, looks, seed, priors=None):
     sums = table.row_sums if forward else table.column_sums
     given, observed = (table.n_source, table.n_target)[:: 1 if forward else -1]
     null = np.zeros(observed + 1)
-    jumps = prior_jumps(hmm.jumps[0 if forward else 1])
+    expected = hmm.counts[0 if forward else -1]
+    expected_words = sums(expected)
+    jump_rows = most_linked(expected_words)
+    jumps = prior_jumps(hmm.jumps[0 if forward else 1], jump_rows)
     fertility = np.zeros((given, kf.FERTILITIES), np.float32)
     if priors is not None:
         way = 0 if forward else 1
         null += (priors.t_null, priors.s_null)[way]
-        jumps += priors.jumps[way]
+        jumps[-1, :-1] += priors.jumps[way]
+        jumps[-1, -1] = jumps[-1, :-1].sum()
         fertility += priors.fertilities[way]
-    expected = hmm.counts[0 if forward else -1]
     return Direction(
-        table, forward, expected, sums(expected), extra, sums(extra), null, jumps, fertility, seed * 2 + forward
-    )
+        table, forward, expected, expected_words, extra, sums(extra), null, jump_rows, jumps, fertility,
+        seed * 2 + forward,
+    )  # fmt: skip
 
 
 def _finished(d, table):
     pairs = d.mean_pairs + d.extra
-    words = np.zeros_like(d.words)
-    words[:-2] = table.row_sums(pairs) if d.forward else table.column_sums(pairs)
-    words[-2] = d.words[-2]
-    words[-1] = d.mean_jumps.sum()
-    return FertilityCounts(pairs, words, d.types, d.null, d.mean_jumps, d.mean_fertility)
+    words = np.append(table.row_sums(pairs) if d.forward else table.column_sums(pairs), d.words[-1])
+    return FertilityCounts(pairs, words, d.types, d.null, d.jump_rows, d.mean_jumps, d.mean_fertility)
 
 
-def train_sampler(hmm, matrices, looks, settings, pool, priors=None) -> list[FertilityCounts]:
+def train_sampler(hmm, matrices, looks, settings, pool, priors=None, last_pass=None) -> list[FertilityCounts]:
     """Sample links over the corpus of ``matrices`` from the HMM's posteriors on.
 
     Parameters
@@ -114,6 +134,8 @@ def train_sampler(hmm, matrices, looks, settings, pool, priors=None) -> list[Fer
     looks : LookAlikes or None
     settings : AlignerSettings, resolved
     priors : ViewPriors or None
+    last_pass : LastPass or None
+        Takes the links of the text.
     """
     source, target, table = matrices.source, matrices.target, hmm.table
     longest = max(len(source.tokens), len(target.tokens))
@@ -122,11 +144,11 @@ def train_sampler(hmm, matrices, looks, settings, pool, priors=None) -> list[Fer
         matrices = LinkMatrices(source, target, table, pool, min(matrices.max_cells, 8_000_000), CHUNK_TOKENS // 4)
     directions = [_direction(hmm, forward, looks, settings.seed, priors) for forward in (True, False)]
     total = max(1, sum(c.n_cells for c in matrices.chunks))
-    sample(hmm, matrices, directions, total, len(matrices.chunks) > 1, settings, pool)
+    sample(hmm, matrices, directions, total, len(matrices.chunks) > 1, settings, pool, last_pass)
     return [_finished(d, table) for d in directions]
 
 
-def sample(hmm, matrices, directions, total, several, settings, pool) -> None:
+def sample(hmm, matrices, directions, total, several, settings, pool, last_pass=None) -> None:
     """Sample the links of ``matrices``, chunk by chunk; their counts come to be in ``directions``.
 
     Parameters
@@ -135,6 +157,8 @@ def sample(hmm, matrices, directions, total, several, settings, pool) -> None:
         Link-matrix cells of the whole corpus, of which these may be a part.
     several : bool
         The corpus has more than one chunk: expected counts stand in for sentences that were not reached.
+    last_pass : LastPass or None
+        Takes the links of the text.
     """
     source, target, table = matrices.source, matrices.target, hmm.table
     sweeps = settings.sweeps
@@ -142,7 +166,10 @@ def sample(hmm, matrices, directions, total, several, settings, pool) -> None:
     if several:
         for d in directions:
             d.add_expected(1.0)
-    for chunk in matrices.chunks:
+    large = max(len(source.tokens), len(target.tokens)) > SMALL
+    together = max(1, len(matrices.chunks) // REMOVALS) if large else 1
+    for number, chunk in enumerate(matrices.chunks):
+        reached = matrices.chunks[number : number + together] if number % together == 0 else []
         matrices.index(chunk)
         matrices.fill(chunk, hmm.lexicon.forward, hmm.lexicon.default, matrices.cells)
         if hmm.lexicon.reverse is hmm.lexicon.forward:
@@ -159,13 +186,13 @@ def sample(hmm, matrices, directions, total, several, settings, pool) -> None:
             candidates.find(matrices, chunk, posteriors, table, d.forward, pool)
             found.append(candidates)
 
-        def task(d, chunk=chunk, found=found):
-            if several:
-                d.add_expected(-chunk.n_cells / total)
+        def task(d, chunk=chunk, found=found, reached=reached):
+            if several and reached:
+                d.add_expected(-sum(c.n_cells for c in reached) / total)
             c, o = (source, target) if d.forward else (target, source)
             links = found[0 if d.forward else 1].arrays()
             text = Directed(chunk.k0, c.tokens, c.offsets, o.tokens, o.offsets, chunk.cell_offsets)
-            counts = kf.LinkCounts(d.pairs, d.words, d.types, d.null, d.jumps, d.fertility)
+            counts = kf.LinkCounts(d.pairs, d.words, d.types, d.null, d.jump_rows, d.jumps, d.fertility)
             means = kf.LinkMeans(d.mean_pairs, d.mean_jumps, d.mean_fertility)
             scratch = sampler_scratch(text, chunk.k0, chunk.k1)
             kf.add_chunk(chunk.k0, chunk.k1, text, links, 1.0, counts, scratch.fertility)
@@ -175,3 +202,5 @@ def sample(hmm, matrices, directions, total, several, settings, pool) -> None:
             )  # fmt: skip
 
         pool.map(task, directions)
+        if last_pass is not None:
+            last_pass.add(matrices, chunk, found, logs, settings, pool)

@@ -20,10 +20,12 @@ from aligntools.aligning.models.position_tables import PositionTable
 from aligntools.aligning.settings import DIRECTIONS, POSITION_SMOOTHING, AlignerSettings
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text.cooccurrence import Table, build_table, unigrams
+from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.link_matrices import LinkMatrices
 from aligntools.aligning.text.views import view_text
 from aligntools.aligning.training.expectation import Expectations
 from aligntools.aligning.training.sampling import train_sampler
+from aligntools.aligning.training.stepwise import interpolate, step_text, steps_of
 from aligntools.aligning.training.view_priors import add_jumps
 
 #: Jumps are counted on every so many sentences that about this many tokens take part.
@@ -32,7 +34,7 @@ JUMP_SAMPLE = 400_000
 
 def train(
     bitext, settings: AlignerSettings, pool, max_cells, report=None, start=None, priors=None,
-    position_smoothing=POSITION_SMOOTHING,
+    position_smoothing=POSITION_SMOOTHING, last_pass=None,
 ) -> list[LexicalModel]:  # fmt: skip
     """Train a model of every view.
 
@@ -51,6 +53,8 @@ def train(
         Called with the words of a view; returns its `ViewPriors`.
     position_smoothing : float
         Words that each distribution of a table of positions is given beforehand, in every M-step.
+    last_pass : LastPass or None
+        Takes the links of a large text.
 
     Returns
     -------
@@ -62,6 +66,8 @@ def train(
         old = start[number] if start else None
         training = _Training(bitext, length, settings, pool, max_cells, report or (lambda _: None), old, priors)
         training.position_smoothing = position_smoothing
+        if last_pass is not None and last_pass.serves(settings, len(bitext.source.tokens)):
+            training.last_pass = last_pass
         models.append(training.run())
     return models
 
@@ -100,6 +106,7 @@ class _Training:
     """The model of one view in the making; its stages are methods, called in the order of `run`."""
 
     position_smoothing = POSITION_SMOOTHING
+    last_pass = None
 
     def __init__(self, bitext, length, settings, pool, max_cells, report, old, priors):
         began = time.perf_counter()
@@ -156,9 +163,15 @@ class _Training:
             began = time.perf_counter()
             if iteration == max(first, 1) and s.prune > 0:
                 self.prune()
+            stage = "ibm1" if iteration < first else s.model
+            of = steps_of(s, len(self.source.tokens), stage)
+            before = [c.copy() for c in self.counts] if of > 1 else []
             lexicon, _ = self.estimate()
             self._forget()
-            if iteration < first:
+            if of > 1:
+                stage = "ibm1" if iteration < first else "hmm"
+                loglik = self.step(lexicon, stage, before, of, iteration)
+            elif iteration < first:
                 stage, loglik = "ibm1", self.ibm(lexicon, np.zeros(2))[0]
             elif s.model == "ibm2":
                 stage, loglik = "ibm2", self.ibm2(lexicon)
@@ -214,9 +227,23 @@ class _Training:
                 self.tension = np.array([tension_step(self.tension[d], *features[d], *self.shapes[d]) for d in (0, 1)])
         return loglik
 
+    def step(self, lexicon, stage, before, of, iteration):
+        """One iteration over a part of the text; return the log-likelihoods, scaled up to all of it."""
+        whole, text = self.steps, step_text(self.source, self.target, of, iteration)
+        matrices = LinkMatrices(*text, self.table, self.pool, self.matrices.max_cells)
+        self.steps = Expectations(
+            matrices, self.pool, whole.directions, whole.joint, whole.s_null, whole.t_null, self.p_null
+        )
+        loglik = self.ibm(lexicon, np.zeros(2))[0] if stage == "ibm1" else self.hmm(lexicon)
+        self.steps = whole
+        sizes = (self.s_counts[: self.table.n_source], self.t_counts[: self.table.n_target])
+        for old, counts in zip(before, self.counts, strict=True):
+            interpolate(self.table, old, counts, text, sizes, self.pool)
+        return loglik * of
+
     def hmm(self, lexicon):
         """One iteration of the HMM; return the log-likelihoods."""
-        stride = max(1, len(self.source.tokens) // JUMP_SAMPLE)
+        stride = max(1, len(self.steps.source.tokens) // JUMP_SAMPLE)
         loglik, jump_counts = self.steps.hmm(lexicon, self.jumps, self.counts, stride)
         if self.given:
             add_jumps(jump_counts, self.given.window() / stride)
@@ -247,7 +274,7 @@ class _Training:
         if self.prior:
             for c, p in zip(self.counts, self.prior, strict=True):
                 c += p
-        tiers = np.zeros(4)
+        tiers = np.zeros(TIERS)
         if self.looks is not None:
             for c in self.counts:
                 self.looks.add_prior(c)
@@ -278,6 +305,6 @@ class _Training:
         if s.model == "hmm":
             return hmm
         began = time.perf_counter()
-        sampler = train_sampler(hmm, self.matrices, self.looks, s, self.pool, self.given)
+        sampler = train_sampler(hmm, self.matrices, self.looks, s, self.pool, self.given, self.last_pass)
         self.report("sampler", began)
         return Fertility(**fields, jumps=self.jumps, sampler=sampler)

@@ -7,6 +7,7 @@ from aligntools.aligning.memory import cells_within, needed_for_training
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.settings import POSITION_SMOOTHING, AlignerSettings, PriorWeights, ReconstructionSettings
 from aligntools.aligning.text.views import collapse
+from aligntools.aligning.training.last_pass import LastPass
 from aligntools.aligning.training.reconstruction import reconstruct
 from aligntools.aligning.training.stages import train
 from aligntools.aligning.training.view_priors import view_priors
@@ -70,6 +71,7 @@ def train_model(
     bitext, settings: AlignerSettings, pool, *, lowercase=True, max_memory=None, start: AlignmentModel | None = None,
     reconstruction: ReconstructionSettings | None = None, report=None, keep_text=True,
     priors: Priors | None = None, weights: PriorWeights = PriorWeights(),  # noqa: B008
+    last_pass: LastPass | None = None,
 ) -> AlignmentModel:  # fmt: skip
     """Train a model of a text.
 
@@ -92,6 +94,8 @@ def train_model(
     priors : Priors or None
         Counts in other text; not with reconstruction.
     weights : PriorWeights
+    last_pass : LastPass or None
+        Takes the links of a large text; not with reconstruction.
 
     Raises
     ------
@@ -107,7 +111,9 @@ def train_model(
     else:
         given = _Mapped(priors, lowercase, weights) if priors is not None and len(priors) else None
         smoothing = POSITION_SMOOTHING if reconstruction is None else reconstruction.position_smoothing
-        models = train(bitext, settings, pool, cells, report, start.views if start else None, given, smoothing)
+        old = start.views if start else None
+        decide = last_pass if reconstruction is None else None
+        models = train(bitext, settings, pool, cells, report, old, given, smoothing, decide)
     if reconstruction:
         models, settings = reconstruct(bitext, models, settings, pool, cells, reconstruction, report)
     ratio = len(bitext.target.tokens) / max(len(bitext.source.tokens), 1)

@@ -9,6 +9,7 @@ from aligntools.aligning.models.jumps import initial_jumps
 from aligntools.aligning.models.lexical import Lexicon
 from aligntools.aligning.models.position_tables import PositionTable
 from aligntools.aligning.text.cooccurrence import build_table, unigrams
+from aligntools.aligning.text.kernels_look_alikes import TIERS
 from aligntools.aligning.text.views import view_text
 from aligntools.aligning.training.stages import old_values
 
@@ -44,7 +45,7 @@ def _started(bitext, old, settings, pool):
     values = old_values(table, words, old, both, lexicon.default)
     ones = [np.ones(n + 1, np.float32) for n in sizes]
     fields = {
-        "words": words, "table": table, "counts": [], "tiers": np.zeros(4), "p_null": old.p_null,
+        "words": words, "table": table, "counts": [], "tiers": np.zeros(TIERS), "p_null": old.p_null,
         "lexicon": Lexicon(values[0], values[-1], *ones, lexicon.default, lexicon.floors),
         "s_null": _null(text.source, words.s_words, old.words.s_ids, old.s_null),
         "t_null": _null(text.target, words.t_words, old.words.t_ids, old.t_null),

@@ -1,0 +1,11 @@
+"""Words without accents."""
+
+import unicodedata
+
+
+def simplify(word):
+    """Strip accents and other combining marks; scripts that compose letters from parts stay composed."""
+    if word.isascii():
+        return word
+    parts = unicodedata.normalize("NFD", word)
+    return unicodedata.normalize("NFC", "".join(c for c in parts if not unicodedata.combining(c))) or word

@@ -1,0 +1,63 @@
+"""Links of a large text, decided while it is trained on: the sampler's pass over it has found what aligning needs.
+
+A trained model that is applied to the text anew finds the HMM's posteriors once more, and samples with counts that all
+of the text is in. The pass has both already, with counts that some of it is in.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from aligntools.aligning.applying import kernels_decoding as kd
+from aligntools.aligning.applying.applier import Posteriors
+from aligntools.aligning.applying.decisions import Decided, Decider
+from aligntools.aligning.settings import MEDIUM, AlignerSettings, DecisionSettings
+
+
+class LastPass:
+    """What a training's last pass over its text gives.
+
+    Parameters
+    ----------
+    decisions : DecisionSettings
+    directions : bool
+        Find the links of the single directions too.
+    write : callable
+        Called with the `Decided` of consecutive runs of sentence pairs, in order.
+    """
+
+    def __init__(self, decisions: DecisionSettings, directions: bool, write: Callable[[Decided], None]) -> None:
+        self.decisions, self.directions, self.write = decisions, directions, write
+
+    def serves(self, settings: AlignerSettings, n_tokens: int) -> bool:
+        """Return whether the last pass over a text of so many source tokens gives its links."""
+        one = settings.model == "fertility" and len(settings.views or ()) == 1
+        return one and n_tokens > MEDIUM and self.decisions.decode != "viterbi"
+
+    def add(self, matrices, chunk, candidates, logs, settings: AlignerSettings, pool) -> None:
+        """Decide on a chunk.
+
+        Parameters
+        ----------
+        matrices : LinkMatrices
+            Its cells are the HMM's posteriors, forward and reverse; they are overwritten.
+        candidates : list of LinkCandidates
+            What was sampled, forward and reverse.
+        logs : float64 [2, pairs]
+        """
+        source, target, weight = matrices.source.offsets, matrices.target.offsets, settings.hmm_weight
+        both = matrices.cells, matrices.second
+
+        def mix(block):
+            for d, (cells, found) in enumerate(zip(both, candidates, strict=True)):
+                kd.mix_block(  # total += (weight - 1) total: in place
+                    *block, chunk.k0, source, target, chunk.cell_offsets, cells, cells, np.float32(weight - 1.0),
+                    d == 0, found.sizes, found.positions, found.masses, np.float32(1.0 - weight),
+                )  # fmt: skip
+
+        pool.map(mix, chunk.sentence_blocks)
+        posteriors = Posteriors(
+            chunk.k0, chunk.k1, source, target, chunk.cell_offsets, chunk.sentence_blocks, *both, logs
+        )  # fmt: skip
+        decider = Decider(self.decisions, 3, 1, False, self.directions)
+        self.write(decider.decide(posteriors, posteriors, pool))

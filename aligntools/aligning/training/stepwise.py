@@ -1,0 +1,64 @@
+"""Stepwise EM for large text (after Liang & Klein 2009): an E-step over some sentences, the older counts beside it.
+
+What the sentences of a step count is scaled up to the whole text, and interpolated with the counts of the step before,
+pair by pair: the oftener the rarer of two words is among the sentences, the more they weigh. So frequent words follow
+each step, and rare ones keep what they had until they are seen.
+"""
+
+import numpy as np
+
+from aligntools.aligning.settings import SMALL, AlignerSettings
+from aligntools.aligning.text import kernels_cooccurrence as kt
+from aligntools.aligning.text.cooccurrence import Table, count_words
+from aligntools.aligning.text.views import SideView
+from aligntools.ground.parallel import Pool
+
+#: Source tokens that a step takes of a text, at least: of IBM 1, and of the HMM.
+IBM_TOKENS, HMM_TOKENS = 2_000_000, 4_000_000
+#: What the counts before weigh beside a step's, in occurrences of a word.
+KEPT = 1.0
+
+
+def steps_of(settings: AlignerSettings, n_tokens: int, stage: str) -> int:
+    """Return how many steps go over a text of so many source tokens once; 1 where an iteration takes all of it."""
+    wanted = IBM_TOKENS if stage == "ibm1" else HMM_TOKENS
+    if n_tokens <= SMALL or settings.estimator != "vb" or settings.model not in ("hmm", "fertility"):
+        return 1
+    return max(1, n_tokens // wanted)
+
+
+def step_text(source: SideView, target: SideView, steps: int, step: int) -> tuple[SideView, SideView]:
+    """Return every ``steps``-th sentence pair of a text, from the ``step``-th on."""
+    return _every(source, steps, step % steps), _every(target, steps, step % steps)
+
+
+def _every(side, steps, first):
+    lengths = side.lengths()
+    chosen = np.zeros(len(lengths), bool)
+    chosen[first::steps] = True
+    offsets = np.zeros(int(chosen.sum()) + 1, np.int64)
+    np.cumsum(lengths[chosen], out=offsets[1:])
+    return SideView(side.tokens[np.repeat(chosen, lengths)], offsets)
+
+
+def interpolate(
+    table: Table, before: np.ndarray, found: np.ndarray, part: tuple[SideView, SideView],
+    whole: tuple[np.ndarray, np.ndarray], pool: Pool,
+) -> None:  # fmt: skip
+    """Make counts of the whole text, in place of ``found``, from those of a step and those before it.
+
+    Parameters
+    ----------
+    before, found : float32 [n_pairs]
+    part : (SideView, SideView)
+        The step's sentences.
+    whole : (float64 [n_source], float64 [n_target])
+        How often each word occurs in the text.
+    """
+    occurrences = [n.astype(np.float32) for n in whole]
+    seen = [count_words(side.tokens, len(n))[: len(n)].astype(np.float32) for side, n in zip(part, whole, strict=True)]
+
+    def task(block):
+        kt.interpolate_counts(*block, table.ptr, table.ids, *occurrences, *seen, np.float32(KEPT), before, found)
+
+    pool.map(task, table.blocks())
