@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from aligntools.api.tagging import Tagger as Tagger
     from aligntools.api.tagging import induce_tags as induce_tags
     from aligntools.api.tagging import train_tagger as train_tagger
+    from aligntools.api.teaching import teach as teach
     from aligntools.api.training_views import view_training as view_training
     from aligntools.api.translation import Translation as Translation
     from aligntools.api.translation import TranslationWeights as TranslationWeights
@@ -106,6 +107,7 @@ _MODULES = {
     "api.tag_views": ("view_tags",),
     "api.tagged_sentences": ("TaggedSentence",),
     "api.tagging": ("Tagger", "induce_tags", "train_tagger"),
+    "api.teaching": ("teach",),
     "api.training_views": ("view_training",),
     "api.translation": ("Translation", "TranslationWeights", "Translator"),
     "api.tree_views": ("view_trees",),

@@ -106,10 +106,12 @@ def test_kernels_import_kernels_and_numpy():
         ("zstandard", lambda name: package_of(name) == "formats"),
         ("jinja2", lambda name: name == "aligntools/viewing/page.py"),
         ("matplotlib", lambda name: name == "aligntools/viewing/plots.py"),
+        ("anyascii", lambda name: name == "aligntools/aligning/text/look_alikes.py"),
         ("rich", lambda name: name == "aligntools/viewing/terminal.py"),
         ("sacremoses", lambda name: name == "aligntools/formats/tokenizing.py"),
         ("sentencex", lambda name: name == "aligntools/formats/tokenizing.py"),
         ("distributed", lambda name: name == "aligntools/ground/cluster.py"),
+        ("sklearn", lambda name: name == "aligntools/aligning/contrastive/boosting.py"),
     ],
 )
 def test_libraries_are_used_in_one_place(library, allowed):
@@ -128,6 +130,7 @@ def test_libraries_are_used_in_one_place(library, allowed):
         "sacremoses",
         "sentencex",
         "distributed",
+        "anyascii",
         "jinja2",
         "rich",
         "matplotlib",
@@ -151,8 +154,9 @@ def test_what_is_imported_is_required():
         return {re.match(r"[\w-]+", line)[0] for line in text.split("\n") if line}
 
     required = names(setup["options"]["install_requires"])
-    optional = {"zstandard", "sacremoses", "sentencex", "distributed", "matplotlib"}
+    optional = {"zstandard", "sacremoses", "sentencex", "distributed", "matplotlib", "scikit-learn", "threadpoolctl"}
     assert optional <= names("\n".join(setup["options.extras_require"].values()))
+    optional.add("sklearn")  # as scikit-learn is imported
     used = {module.split(".")[0] for tree in TREES.values() for module, *_ in imports(tree)}
     foreign = used - set(sys.stdlib_module_names) - {"aligntools"}
     assert foreign - optional <= required

@@ -40,6 +40,9 @@ contrastive-align -m c.atm -w c.json -i S/de-en.txt --beam 4 > c.2
 contrastive-align -m a.atm -i S/de-en.txt --features paper --start paper --sentences 60 --constraint block-itg > c.3
 contrastive-align -m a.atm -i S/de-en.txt --gold S/de-en.wa --folds 2 --save-weights gold.json > c.4
 contrastive-align -m a.atm -i S/de-en.txt --sentences 9 --passes 1 --optimizer sgd --candidates all > c.5
+contrastive-align -m a.atm -i S/de-en.txt --sentences 9 --evidence mre.f > c.6
+teach -i S/de-en.txt -m a.atm --students 60,100 -o start
+contrastive-align -m a.atm -i S/de-en.txt --start start --passes 0 > c.7
 filter -i S/de-en.txt --save-model filter.atm --rejected rejected > kept
 filter -m filter.atm -i S/de-en.txt --all > kept.2
 align -i S/de-en.txt --fast --save-priors priors > priored

@@ -22,8 +22,8 @@ JOB = 2_500
 def aligned_by(
     blocks: BlockMap,
     aligner: Any,
-    align: Callable[[Any, Bitext, Pool], Iterator[Alignments]],
-    texts: Iterable[Bitext],
+    align: Callable[..., Iterator[Alignments]],
+    texts: Iterable[Bitext | tuple[Bitext, Any]],
 ) -> Iterator[Alignments]:
     """Yield what workers make of the parts of a text.
 
@@ -33,9 +33,9 @@ def aligned_by(
     aligner : object
         What aligns, with its ``model``; it can be pickled.
     align : callable
-        Called with it, a part and a pool.
-    texts : iterable of Bitext
-        In the ids of the model.
+        Called with it, a part and a pool, and with what goes with the part.
+    texts : iterable of Bitext, or of (Bitext, object)
+        In the ids of the model; with what goes with each part.
     """
     job = partial(_aligned, blocks.keep(aligner), align)
     for found in blocks.run("aligning", job, map(_Sent.of, texts)):
@@ -51,12 +51,14 @@ class _Sent:
     source_words: list[str]
     target_words: list[str]
     skipped: Skipped
+    more: tuple[Any, ...]
 
     @classmethod
-    def of(cls, text: Bitext) -> "_Sent":
+    def of(cls, given: Bitext | tuple[Bitext, Any]) -> "_Sent":
         """Take a text in a model's ids."""
+        text, *more = given if isinstance(given, tuple) else (given,)
         source, target = text.source_vocabulary, text.target_vocabulary
-        return cls(text.source, text.target, _unknown(source), _unknown(target), text.skipped)
+        return cls(text.source, text.target, _unknown(source), _unknown(target), text.skipped, tuple(more))
 
     def text(self, model: "AlignmentModel") -> Bitext:
         """Return the text."""
@@ -70,9 +72,7 @@ def _unknown(vocabulary: Vocabulary | ExtendedVocabulary) -> list[str]:
     return list(vocabulary.extra) if isinstance(vocabulary, ExtendedVocabulary) else []
 
 
-def _aligned(
-    aligner: Kept, align: Callable[[Any, Bitext, Pool], Iterator[Alignments]], sent: _Sent, pool: Pool
-) -> list[Alignments]:
+def _aligned(aligner: Kept, align: Callable[..., Iterator[Alignments]], sent: _Sent, pool: Pool) -> list[Alignments]:
     """Do a part's job."""
     used = aligner.get()
-    return list(align(used, sent.text(used.model), pool))
+    return list(align(used, sent.text(used.model), pool, *sent.more))

@@ -1,27 +1,30 @@
 """The contrastive aligner from Python: learning how links go together, and aligning with it (Liu & Sun 2015)."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from aligntools.aligning.contrastive.settings import (
+    MOST_FILES,
     Candidates,
     Constraint,
     ContrastiveSettings,
     Density,
     Method,
     Optimizer,
-    Start,
 )
 from aligntools.aligning.settings import THRESHOLDS
 from aligntools.api.aligner import Aligner
 from aligntools.api.alignment import read_bitext, train_aligner
 from aligntools.api.alignments import Alignment, Alignments, with_words
 from aligntools.api.engines import Where, engines_of, mapping
+from aligntools.api.evidence import Evidence, check_count, in_step
+from aligntools.api.links import OneAlignment
 from aligntools.api.progress import Progress, Step, reporter
+from aligntools.api.teaching import SomeStart, resolved_start
 from aligntools.api.texts import InputFormat, Sentence, Sentences
 from aligntools.api.threads import pool_of
 from aligntools.ground.errors import DataError, UsageProblem
@@ -29,10 +32,12 @@ from aligntools.ground.errors import DataError, UsageProblem
 if TYPE_CHECKING:
     from aligntools.aligning.applying.applier import Applier
     from aligntools.aligning.contrastive.candidates import CandidateFinder
+    from aligntools.aligning.contrastive.evidence_tasks import EvidenceFile
     from aligntools.aligning.contrastive.tasks import GoldLearning
     from aligntools.aligning.contrastive.weights import Weights
     from aligntools.aligning.model import AlignmentModel
     from aligntools.formats.corpus import Bitext
+    from aligntools.formats.given_links import GivenLinks
     from aligntools.formats.goldlinks import Gold
     from aligntools.ground.parallel import Pool
 
@@ -54,14 +59,19 @@ class ContrastiveAligner:
     weights : Weights
     report : GoldLearning or None
         Errors on the gold links that the weights were learned from.
+    evidence : sequence of EvidenceFile
+        What was found out about the files of evidence that the weights were learned with.
     """
 
-    def __init__(self, aligner: Aligner, weights: "Weights", report: "GoldLearning | None" = None):
+    def __init__(
+        self, aligner: Aligner, weights: "Weights", report: "GoldLearning | None" = None,
+        evidence: "Sequence[EvidenceFile]" = (),
+    ):  # fmt: skip
         _check_base(aligner)
-        self._aligner, self._weights, self._report = aligner, weights, report
+        self._aligner, self._weights, self._report, self._evidence = aligner, weights, report, tuple(evidence)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ContrastiveAligner, (self._aligner, self._weights, self._report)
+        return ContrastiveAligner, (self._aligner, self._weights, self._report, self._evidence)
 
     @property
     def aligner(self) -> Aligner:
@@ -80,13 +90,21 @@ class ContrastiveAligner:
 
     @property
     def report(self) -> "GoldLearning | None":
-        """Errors on gold links: ``base``, ``fitted`` and ``validated`` are AER as fractions of 1."""
+        """Errors on gold links, AER as fractions of 1.
+
+        ``base``, ``fitted`` and ``validated``; with evidence ``files``, each alone, and ``without``, as ``validated``.
+        """
         return self._report
+
+    @property
+    def evidence(self) -> "tuple[EvidenceFile, ...]":
+        """Of each file of evidence: links, agreement with the base model, estimated precision and recall, weight."""
+        return self._evidence
 
     @classmethod
     def load(
         cls, weights: str | os.PathLike[str], aligner: Aligner, *, beam: int | None = None,
-        constraint: Constraint | None = None, candidates: Candidates | None = None,
+        constraint: Constraint | None = None, candidates: Candidates | None = None, start: SomeStart | None = None,
     ) -> "ContrastiveAligner":  # fmt: skip
         """Read a weights file, as ``contrastive-align --save-weights`` or `save_weights` wrote it.
 
@@ -97,6 +115,9 @@ class ContrastiveAligner:
             The base model.
         beam, constraint, candidates
             In place of the file's own.
+        start : path, ContrastiveStart or None
+            What the weights were learned from, where that is none of the starts that come with the program: its link
+            trees go with them.
 
         Raises
         ------
@@ -105,7 +126,9 @@ class ContrastiveAligner:
         """
         from aligntools.aligning.contrastive.weights import load_weights
 
-        found = load_weights(os.fspath(weights))
+        _, given = resolved_start(start)
+        named = os.fspath(start) if isinstance(start, (str, os.PathLike)) else "the start"
+        found = load_weights(os.fspath(weights), given.trees if given is not None else None, named)
         chosen: dict[str, Any] = {name: value for name, value in (("beam", beam), ("constraint", constraint)) if value}
         search = replace(found.search, **chosen)
         return cls(aligner, replace(found, search=search.among(candidates) if candidates else search))
@@ -126,19 +149,25 @@ class ContrastiveAligner:
         """
         self.weights.save(os.fspath(path))
 
-    def align(self, source: Sentence, target: Sentence, *, max_length: int = 2000) -> Alignment:
-        """Align one sentence pair."""
-        (found,) = self.align_batch([source], [target], max_length=max_length, unbuffered=True, threads=1)
+    def align(
+        self, source: Sentence, target: Sentence, *, max_length: int = 2000, evidence: "Sequence[OneAlignment]" = ()
+    ) -> Alignment:
+        """Align one sentence pair; ``evidence`` has other aligners' alignments of it."""
+        given = [[one] for one in evidence]
+        (found,) = self.align_batch(
+            [source], [target], max_length=max_length, unbuffered=True, threads=1, evidence=given
+        )  # fmt: skip
         return with_words(found, source, target)
 
     def align_batch(
         self, sources: "Sentences | Bitext", targets: Sentences | None = None, *, max_length: int = 2000,
         strict: bool = False, input_format: InputFormat = "auto", unbuffered: bool = False,
-        threads: "int | Pool | None" = None, **where: Unpack[Where],
+        threads: "int | Pool | None" = None, evidence: Sequence[Evidence] = (), **where: Unpack[Where],
     ) -> Iterator[Alignment]:  # fmt: skip
         """Align sentence pairs as they come: one `Alignment` for each pair; see `Aligner.align_batch`.
 
-        Probabilities and scores are those of the base model.
+        Probabilities and scores are those of the base model. ``evidence`` has the same other aligners' links as when
+        the weights were learned (see `train_contrastive_aligner`), of these pairs.
 
         Yields
         ------
@@ -147,7 +176,9 @@ class ContrastiveAligner:
         Raises
         ------
         DataError
-            When one side is shorter than the other, or ``strict`` is not met.
+            When one side is shorter than the other, ``strict`` is not met, or evidence does not fit the text.
+        UsageProblem
+            When there is more or less evidence than the weights were learned with.
         """
         for block in self.align_blocks(
             sources,
@@ -157,6 +188,7 @@ class ContrastiveAligner:
             input_format=input_format,
             unbuffered=unbuffered,
             threads=threads,
+            evidence=evidence,
             **where,
         ):
             yield from block
@@ -164,33 +196,38 @@ class ContrastiveAligner:
     def align_blocks(
         self, sources: "Sentences | Bitext", targets: Sentences | None = None, *, max_length: int = 2000,
         strict: bool = False, input_format: InputFormat = "auto", unbuffered: bool = False,
-        threads: "int | Pool | None" = None, **where: Unpack[Where],
+        threads: "int | Pool | None" = None, evidence: Sequence[Evidence] = (), **where: Unpack[Where],
     ) -> Iterator[Alignments]:  # fmt: skip
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed."""
         from aligntools.api.aligning_blocks import JOB, aligned_by
 
+        check_count(evidence, len(self.weights.tables), MOST_FILES)
         engines = engines_of(where)
         if unbuffered and engines.asked:
             raise UsageProblem("unbuffered pairs are aligned in this process; leave out the workers")
         part = JOB if engines.asked else PART
-        texts = self.aligner.texts(sources, targets, max_length, strict, input_format, unbuffered, part)
+        texts = in_step(
+            self.aligner.texts(sources, targets, max_length, strict, input_format, unbuffered, part), evidence
+        )
         with pool_of(threads) as pool:
             if engines.asked:
                 with mapping(engines, where.get("tmpdir"), pool) as blocks:
                     yield from aligned_by(blocks, self, _align, texts)
                 return
-            for text in texts:
-                yield from _align(self, text, pool)
+            for text, given in texts:
+                yield from _align(self, text, pool, given)
 
 
-def _align(aligner: ContrastiveAligner, text: "Bitext", pool: "Pool") -> Iterator[Alignments]:
+def _align(
+    aligner: ContrastiveAligner, text: "Bitext", pool: "Pool", evidence: "list[GivenLinks]"
+) -> Iterator[Alignments]:
     """Yield the alignments of runs of a text in the model's ids."""
     from aligntools.aligning.contrastive import tasks
     from aligntools.formats.corpus import Skipped
 
     finder = _candidate_finder(aligner.aligner, aligner.weights, pool, aligner._applier)
     skipped = text.skipped
-    for d in tasks.align(finder, text, aligner.weights, pool):
+    for d in tasks.align(finder, text, aligner.weights, pool, evidence):
         yield Alignments(d.links, d.probabilities, None, None, d.log_likelihood, d.lengths, skipped)
         skipped = Skipped()
 
@@ -206,9 +243,8 @@ def _candidate_finder(
     """Return what finds the features' values; ``chosen`` says which are active."""
     from aligntools.aligning.contrastive.candidates import EVERY_CELL, CandidateFinder
     from aligntools.aligning.contrastive.features import NAMES
-    from aligntools.aligning.contrastive.linktrees import shipped
 
-    trees = shipped() if chosen.active[NAMES.index("trees")] else None
+    trees = chosen.trees if chosen.active[NAMES.index("trees")] else None
     bounds: dict[str, Any] = EVERY_CELL if chosen.search.candidates == "all" else {}
     return CandidateFinder(aligner.model, pool, trees, applier=applier, **bounds)
 
@@ -248,10 +284,12 @@ def aligner_from_tables(
 
 def train_contrastive_aligner(
     sources: "Sentences | Bitext", targets: Sentences | None = None, *, aligner: Aligner | None = None,
-    gold: "Gold | Path | str | list[Any] | None" = None, features: str = _SETTINGS.features,
-    start: Start | None = _SETTINGS.start, sentences: int = _SETTINGS.sentences, noise: str = _SETTINGS.noise,
+    gold: "Gold | Path | str | list[Any] | None" = None, evidence: Sequence[Evidence] = (),
+    evidence_share: float | None = _SETTINGS.evidence_share, features: str = _SETTINGS.features,
+    start: SomeStart | None = _SETTINGS.start, sentences: int = _SETTINGS.sentences, noise: str = _SETTINGS.noise,
     n_best: int = _SETTINGS.n_best, learning_beam: int = _SETTINGS.learning_beam,
-    optimizer: Optimizer = _SETTINGS.optimizer, passes: int = _SETTINGS.passes, rate: float | None = _SETTINGS.rate,
+    optimizer: Optimizer = _SETTINGS.optimizer, passes: int | None = _SETTINGS.passes,
+    rate: float | None = _SETTINGS.rate,
     pull: float | None = _SETTINGS.pull, density: Density | None = _SETTINGS.density, beam: int = _SETTINGS.beam,
     constraint: Constraint = _SETTINGS.constraint, candidates: Candidates = _SETTINGS.candidates,
     method: Method = _SETTINGS.method, folds: int = _SETTINGS.folds, fast: bool = False,
@@ -272,10 +310,19 @@ def train_contrastive_aligner(
         The base model; None trains one on this text.
     gold : path, Gold, or list
         Gold links of the text's first pairs, as `aer` takes them.
+    evidence : sequence of paths, or of alignments
+        Other aligners' links of the same pairs, one item for each aligner: a Pharaoh file, whose links may have
+        probabilities (``3-4:0.97``) or be possible (``3?4``), or alignments as `symmetrize` takes them. How far each is
+        to be believed is learned from how it agrees with the base model and the others, or from gold links.
+    evidence_share : float or None
+        What every file of evidence counts for beside the base model, 0 to 1; with gold links, where learning begins.
+        None: without gold links little, unless a file hardly contradicts what the base model is sure of. Say more of
+        an aligner that is known to be better.
     features : str
         ``local``, ``paper``, ``all``, or names, with commas; ``-name`` leaves one out.
-    start : str or None
-        Start weights: learned on other ``languages``, or the ``paper``'s. None: ``languages`` with all features.
+    start : str, path, ContrastiveStart or None
+        Link trees and start weights: learned from gold links of other ``languages``, or the ``paper``'s; or what
+        `teach` returned, or its file. None: ``languages`` with all features, else ``paper``.
     sentences : int
         Pairs to learn from, chosen at random.
     noise : str
@@ -288,8 +335,8 @@ def train_contrastive_aligner(
     optimizer : str
         How steps are taken: on the ``sphere`` of the start's size, keeping the best pass; or plainly, as the paper
         does (``sgd``).
-    passes : int
-        Most passes over the pairs; 0 keeps the start.
+    passes : int or None
+        Most passes over the pairs; 0 keeps the start. None: 5.
     rate, pull : float or None
         Size of the first steps; share of the start in what is learned. None: as the start and ``optimizer`` suggest.
     density : str or None
@@ -318,7 +365,7 @@ def train_contrastive_aligner(
     Raises
     ------
     DataError
-        When gold links do not fit the text.
+        When gold links or evidence do not fit the text.
     UsageProblem
         When an option or a feature does not exist, or the base model has one direction alone.
 
@@ -333,12 +380,13 @@ def train_contrastive_aligner(
     from aligntools.aligning.contrastive import tasks
     from aligntools.formats.corpus import Bitext
 
+    named, begun = resolved_start(start)
     settings = ContrastiveSettings(
-        features, start, sentences, noise, n_best, learning_beam, optimizer, passes, rate, pull, density, beam,
-        constraint, candidates, method, folds, seed,
+        features, named, sentences, noise, n_best, learning_beam, optimizer, passes, rate, pull, density, beam,
+        constraint, candidates, method, folds, seed, evidence_share,
     ).checked()  # fmt: skip
     tell = reporter(progress)
-    tasks.plan_of(settings)  # what is wrong with the features is said before anything is trained
+    tasks.plan_of(settings, given=begun)  # what is wrong with the features is said before anything is trained
     with pool_of(threads) as pool:
         if aligner is None:
             if not isinstance(sources, Bitext):
@@ -350,22 +398,54 @@ def train_contrastive_aligner(
             )
         _check_base(aligner)
         threshold = THRESHOLDS[0] if len(aligner.model.views) > 1 else THRESHOLDS[1]
-        plan = tasks.plan_of(settings, threshold)
+        plan = tasks.plan_of(settings, threshold, begun)
         finder = _candidate_finder(aligner, plan, pool)
         texts = list(aligner.texts(sources, targets, max_length, strict, "auto", False))
+        given = _Given(finder, texts, evidence, plan) if evidence else None
         if gold is not None:
-            found = _learn_from_gold(finder, texts, gold, plan, settings, tell)
-            return ContrastiveAligner(aligner, found.weights, found)
+            found = _learn_from_gold(finder, texts, gold, plan, settings, tell, given)
+            told = given.told(found.weights, found.files) if given else ()
+            return ContrastiveAligner(aligner, found.weights, found, told)
 
         def learned(figures: dict[str, Any]) -> None:
             tell(Step("learning", figures["pass"], None, figures))
 
-        return ContrastiveAligner(aligner, tasks.learn_weights(finder, texts, plan, learned))
+        weights = tasks.learn_weights(finder, texts, plan, learned)
+        if given is None:
+            return ContrastiveAligner(aligner, weights)
+        weights = given.weights(weights, settings.evidence_share)
+        return ContrastiveAligner(aligner, weights, None, given.told(weights))
+
+
+class _Given:
+    """Evidence for a text: each file's links in its runs of pairs, and what they are worth."""
+
+    def __init__(
+        self, finder: "CandidateFinder", texts: "list[Bitext]", evidence: Sequence[Evidence], plan: Any
+    ) -> None:  # fmt: skip
+        from aligntools.aligning.contrastive import evidence_tasks
+
+        check_count(evidence, len(evidence), MOST_FILES)
+        self.links = [given for _, given in in_step(texts, evidence)]
+        self.tables, self._files = evidence_tasks.judge_files(finder, texts, self.links, plan)
+
+    def weights(self, weights: "Weights", share: float | None) -> "Weights":
+        """Return weights with those of the files."""
+        from aligntools.aligning.contrastive.evidence_tasks import with_evidence
+
+        return with_evidence(weights, self.tables, self._files, share)
+
+    def told(self, weights: "Weights", aers: Sequence[float] = ()) -> "list[EvidenceFile]":
+        """Return what is known of the files."""
+        own = weights.values[len(weights.values) - len(self._files) :].tolist()
+        known: list[float | None] = list(aers) or [None] * len(own)
+        return [replace(f, weight=w, aer=a) for f, w, a in zip(self._files, own, known, strict=True)]
 
 
 def _learn_from_gold(
-    finder: "CandidateFinder", texts: "list[Bitext]", given: Any, plan: Any, settings: ContrastiveSettings, tell: Any
-) -> "GoldLearning":
+    finder: "CandidateFinder", texts: "list[Bitext]", given: Any, plan: Any, settings: ContrastiveSettings, tell: Any,
+    evidence: _Given | None,
+) -> "GoldLearning":  # fmt: skip
     """Learn weights from the gold links of the text's first pairs."""
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.noise import pick
@@ -387,4 +467,14 @@ def _learn_from_gold(
     def learned(figures: dict[str, Any]) -> None:
         tell(Step("learning", figures["round"], None, figures))
 
-    return tasks.learn_from_gold(finder, text, gold, plan, settings.method, settings.folds, learned)
+    how = settings.method, settings.folds, learned
+    if evidence is None:
+        return tasks.learn_from_gold(finder, text, gold, plan, *how)
+    from aligntools.aligning.contrastive.evidence_tasks import plan_with_evidence
+
+    links, tables = [x[gold.rows] for x in evidence.links[0]], evidence.tables
+    with_files = plan_with_evidence(plan, len(tables), settings.evidence_share)
+    found = tasks.learn_from_gold(finder, text, gold, with_files, *how, links, tables)
+    if found.validated is None:
+        return found
+    return replace(found, without=tasks.learn_from_gold(finder, text, gold, plan, *how[:2]).validated)

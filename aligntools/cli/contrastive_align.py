@@ -10,13 +10,14 @@ from aligntools.aligning.contrastive.settings import (
     CONSTRAINTS,
     DENSITIES,
     METHODS,
+    MOST_FILES,
     OPTIMIZERS,
     STARTS,
     ContrastiveSettings,
     noise_shares,
 )
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import engine_options, notices, options, training
+from aligntools.cli import engine_options, evidence_notes, notices, options, training
 from aligntools.cli.aligning_run import READING
 from aligntools.ground.errors import UsageProblem
 
@@ -27,6 +28,13 @@ _gold = options.group(
         "--gold",
         metavar="FILE",
         help="Learn weights from gold links of the text's first pairs, or of lines that the file numbers.",
+    ),
+    click.option(
+        "--evidence",
+        metavar="FILE",
+        multiple=True,
+        help="Another aligner's links of the same lines: 3-4, 3-4:0.97 with a probability, 3?4 possible. Repeat it for"
+        " several aligners. What each is worth is learned, without gold links too.",
     ),
 )
 _models = options.group(
@@ -54,9 +62,10 @@ _learning = options.group(
     "Learning",
     click.option("--features", default=_DEFAULTS.features, show_default=True, metavar="LIST",
                  help="local, paper (the 16 of the paper), all, or names, with commas; -name leaves one out."),
-    click.option("--start", type=click.Choice(STARTS), default=_DEFAULTS.start,
-                 help="Start weights: learned on other languages, or the paper's.  [default: languages with all"
-                      " features, else paper]"),
+    click.option("--start", default=_DEFAULTS.start, metavar=f"{'|'.join(STARTS)}|FILE", type=options.Place(),
+                 help="Link trees and start weights: learned from gold links of other languages, the paper's, or those"
+                      " of a file that teach wrote. With -w, the file that the weights started from.  [default:"
+                      " languages with all features, else paper]"),
     options.setting("--sentences", of=ContrastiveSettings, metavar="N", help="Pairs to learn from, chosen at random."),
     click.option("--noise", metavar="LIST", default=_DEFAULTS.noise, show_default=True,
                  help="How corrupted copies of the pairs (negative examples) are made: shuffle, delete, insert,"
@@ -69,7 +78,7 @@ _learning = options.group(
                  help="Steps on the sphere of the start's size, of which the best pass is kept; or plain stochastic"
                       " gradient descent, as in the paper."),
     options.setting("--passes", of=ContrastiveSettings, metavar="N",
-                    help="Most passes over the pairs in learning; 0 keeps the start weights."),
+                    help="Most passes over the pairs in learning; 0 keeps the start.  [default: 5]"),
     options.setting("--rate", of=ContrastiveSettings, metavar="R",
                     help="Size of the first steps.  [default: 0.0001; from the paper's start 0.05; with sgd 1]"),
     options.setting("--pull", of=ContrastiveSettings, metavar="P",
@@ -80,6 +89,9 @@ _learning = options.group(
                       "  [default: base; with tables expected]"),
     click.option("--method", type=click.Choice(METHODS), default=_DEFAULTS.method, show_default=True,
                  help="With --gold: minimum risk, or minimum error rate training."),
+    options.setting("--evidence-share", of=ContrastiveSettings, metavar="P",
+                    help="What --evidence counts for beside the base model, 0 to 1; with --gold, where learning begins."
+                         "  [default: by each file's estimated precision, mostly little; with --gold 0.25]"),
     options.setting("--folds", of=ContrastiveSettings, metavar="N",
                     help="With --gold: parts for the cross-validated error; 0 for none."),
 )  # fmt: skip
@@ -103,7 +115,7 @@ _limits = options.group(
 #: Options of learning that the API takes under the same names.
 LEARNING = (
     "features", "start", "sentences", "noise", "n_best", "learning_beam", "optimizer", "passes", "rate", "pull",
-    "density", "method", "folds", "seed",
+    "density", "method", "folds", "seed", "evidence_share",
 )  # fmt: skip
 
 
@@ -121,7 +133,8 @@ def command(**o):
 
     On top of align's model, which it trains or takes (-m), it weighs how links go together: crossings, neighbours,
     fertilities, unlinked words, 37 features in all (Liu & Sun 2015 and more). The weights are learned from the text
-    itself, each pair against a corrupted copy, or from a few gold alignments (--gold), or read (-w).
+    itself, each pair against a corrupted copy, or from a few gold alignments (--gold), or read (-w). Links of other
+    aligners, neural ones for instance, can be weighed in (--evidence).
 
     \b
     Example:
@@ -135,6 +148,10 @@ def command(**o):
 def _check(o):
     aligning.check_text(o)
     noise_shares(o["noise"])
+    if len(o["evidence"]) > MOST_FILES:
+        raise UsageProblem(f"--evidence came {len(o['evidence'])} times; {MOST_FILES} files are the most")
+    if "-" in o["evidence"] and [o["joint_file"], o["source"], o["target"], *o["evidence"]].count("-") > 1:
+        raise UsageProblem("only one file can be standard input")
     tables = [o[name] is not None for name in ("forward_table", "reverse_table")]
     if any(tables) and (not all(tables) or o["model"] or o["fast"]):
         raise UsageProblem("a base model of tables takes --forward-table and --reverse-table, and no -m or --fast")
@@ -155,6 +172,7 @@ def _check(o):
 
 def _run(o, stack):
     from aligntools.api.contrastive import ContrastiveAligner, train_contrastive_aligner
+    from aligntools.api.evidence import read_evidence
     from aligntools.api.threads import pool_of
     from aligntools.cli.aligning_run import text_paths
     from aligntools.cli.reporting import Reporter
@@ -171,23 +189,26 @@ def _run(o, stack):
     stack.enter_context(notices.shown(o["quiet"]))
     reading = {name: o[name] for name in READING} | {"threads": pool} | engine_options.where(o)
     search = {name: o[name] for name in ("beam", "constraint", "candidates") if o[name]}
-    base, text = _base(o, pool, reporter)
+    base, text, evidence = _base(o, pool, reporter)
     if o["save_model"]:
         base.save(o["save_model"])
     if o["weights"]:
-        aligner = ContrastiveAligner.load(o["weights"], base, **search)
+        aligner = ContrastiveAligner.load(o["weights"], base, start=o["start"], **search)
     else:
         if text is None:  # read once: learning and aligning both need it
             reporter.begin("reading")
             text = _in_memory(base, text_paths(o), o)
+            evidence = read_evidence(text, o["evidence"])
         learning = {name: o[name] for name in LEARNING} | search
         if o["forward_table"] and not o["density"]:
             learning["density"] = "expected"
         if o["start"] is None and o["features"].strip() != "all":
             reporter.say("note: not all features are used, so learning starts from the paper's weights; see --start")
         gold = Path(o["gold"]) if o["gold"] else None
-        reporter.begin("learning", None if gold else o["passes"], "pass")
-        aligner = train_contrastive_aligner(text, aligner=base, gold=gold, threads=pool, progress=reporter, **learning)
+        reporter.begin("learning", None if gold else o["passes"] or None, "pass")
+        aligner = train_contrastive_aligner(
+            text, aligner=base, gold=gold, evidence=evidence, threads=pool, progress=reporter, **learning
+        )
         _tell(o, aligner, reporter)
         if o["save_weights"]:
             aligner.save_weights(o["save_weights"])
@@ -195,7 +216,7 @@ def _run(o, stack):
     reporter.begin("aligning", None if text is None else len(text), "pair")
     source = (text,) if text is not None else text_paths(o)
     with until_terminated(o["unbuffered"]):
-        for block in aligner.align_blocks(*source, unbuffered=o["unbuffered"], **reading):
+        for block in aligner.align_blocks(*source, unbuffered=o["unbuffered"], evidence=evidence, **reading):
             out.write(format_pharaoh(block.table))
             links += len(block.table.pairs)
             if o["unbuffered"]:
@@ -207,28 +228,30 @@ def _run(o, stack):
 
 
 def _base(o, pool, reporter):
-    """Return the base model, and the text where it was read to train it."""
+    """Return the base model, the text where it was read to train it, and evidence: of that text, or its files."""
     from aligntools.api.aligner import Aligner
     from aligntools.api.alignment import read_bitext, train_aligner
     from aligntools.api.contrastive import aligner_from_tables
+    from aligntools.api.evidence import read_evidence
     from aligntools.cli.aligning_run import text_paths
 
     if o["model"]:
-        return Aligner.load(o["model"], threads=pool, verify=o["verify"]), None
+        return Aligner.load(o["model"], threads=pool, verify=o["verify"]), None, o["evidence"]
     if o["forward_table"]:
         names = {name: o[name] for name in ("source_vcb", "target_vcb")}
         reporter.begin("reading tables")
         tables = o["forward_table"], o["reverse_table"]
-        return aligner_from_tables(*tables, **names, case_sensitive=o["case_sensitive"]), None
+        return aligner_from_tables(*tables, **names, case_sensitive=o["case_sensitive"]), None, o["evidence"]
     reporter.begin("reading")
     bitext = read_bitext(*text_paths(o), case_sensitive=o["case_sensitive"], **{name: o[name] for name in READING})
+    evidence = read_evidence(bitext, o["evidence"])
     reporter.close()
     if not len(bitext.source.tokens):
         reporter.say("warning: every line has a blank side; nothing to learn from")
     aligner = train_aligner(
         bitext, fast=o["fast"], seed=o["seed"], case_sensitive=o["case_sensitive"], threads=pool, progress=reporter
     )
-    return aligner, bitext
+    return aligner, bitext, evidence
 
 
 def _in_memory(base, paths, o):
@@ -248,6 +271,7 @@ def _tell(o, aligner, reporter):
         reporter.say(f"AER % on {weights.about['pairs']} gold pairs: {figures}")
     elif not weights.about["pairs"]:
         reporter.say("warning: no pair to learn weights from; the start weights are used")
+    evidence_notes.tell(o["evidence"], aligner, reporter)
     if reporter.verbose:
         shown = ", ".join(f"{name} {value:.3g}" for name, value in weights.by_name.items())
         reporter.say(f"weights from {weights.about['pairs']} pairs: {shown}")

@@ -19,6 +19,7 @@ from aligntools.ground.errors import AligntoolsError, one_line
 COMMANDS = {
     "align": "Align a parallel corpus, or apply a saved model to new text.",
     "contrastive-align": "Align with non-local features, weights learned from the text or from a little gold.",
+    "teach": "Teach the start of contrastive-align by large text, without gold links.",
     "mre-align": "Align with models trained by maximum reconstruction (IBM 2, HMM).",
     "filter": "Keep the sentence pairs that are translations, by how their words align.",
     "symmetrize": "Combine, convert and check alignment files.",

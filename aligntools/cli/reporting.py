@@ -159,6 +159,8 @@ def describe(stage, figures):
         return f"pass {figures['pass']}: objective {figures['objective']:.4f} a pair"
     if "round" in figures:
         return f"round {figures['round']}: AER {100 * figures['aer']:.2f} %"
+    if "student" in figures:
+        return f"student of {figures['student']} pairs: {figures['candidates']} candidate links"
     view = f"first {figures['view']} letters" if figures.get("view") else "whole words"
     text = f"{view}: {stage}"
     if "iteration" in figures:

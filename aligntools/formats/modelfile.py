@@ -28,6 +28,7 @@ USES = {
     "dmv": "parse -m",
     "grammar": "translate --grammar",
     "lm": "translate --lm",
+    "contrastive-start": "contrastive-align --start",
 }
 
 

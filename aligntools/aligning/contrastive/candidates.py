@@ -8,9 +8,11 @@ from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.applying.model_text import ModelText
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_local_features as kl
+from aligntools.aligning.contrastive.evidence import given_too, readings
 from aligntools.aligning.models.fertility import Fertility
 from aligntools.aligning.text.kernels_pairs import Pairs
-from aligntools.aligning.text.views import simplify
+from aligntools.aligning.text.look_alikes import romanized
+from aligntools.aligning.text.normal import simplify
 from aligntools.ground.parallel import balanced_blocks
 
 #: A link is tried when the mean of both directions' posteriors is above this, ...
@@ -43,6 +45,8 @@ class CandidateLinks:
         Natural logarithms: of each word's probability under NULL; of the odds that it has a link.
     expected : float64 [sentences]
         Links that the base model expects: the sum of its mean posteriors.
+    readings : uint8 [candidates, files] or None
+        What each file of evidence says of a candidate; see `evidence.readings`.
     """
 
     s_offsets: np.ndarray
@@ -55,6 +59,7 @@ class CandidateLinks:
     s_words: np.ndarray
     t_words: np.ndarray
     expected: np.ndarray
+    readings: np.ndarray | None = None
 
     def __len__(self):
         return len(self.starts) - 1
@@ -80,6 +85,7 @@ class CandidateLinks:
             self.s_offsets[a : b + 1] - s0, self.t_offsets[a : b + 1] - t0, self.starts[a : b + 1] - c0,
             self.rows[c0:c1], self.columns[c0:c1], self.neighbours[c0:c1], self.local[c0:c1],
             self.s_words[s0:s1], self.t_words[t0:t1], self.expected[a:b],
+            None if self.readings is None else self.readings[c0:c1],
         )  # fmt: skip
 
 
@@ -110,7 +116,8 @@ def concatenate(parts):
         return np.concatenate([*pieces, last[-1:]])
 
     offsets = [joined(name) for name in ("s_offsets", "t_offsets", "starts")]
-    names = ("rows", "columns", "neighbours", "local", "s_words", "t_words", "expected")
+    names = ["rows", "columns", "neighbours", "local", "s_words", "t_words", "expected"]
+    names += ["readings"] if parts[0].readings is not None else []
     return CandidateLinks(*offsets, *(np.concatenate([getattr(p, name) for p in parts]) for name in names))
 
 
@@ -118,7 +125,7 @@ def _uses(model):
     """Return a view's expected links of pairs and of words, forward and reverse; the sampler's if it has them."""
     if isinstance(model, Fertility):
         forward, reverse = model.sampler
-        return kl.Uses(forward.pairs, forward.words[:-2], reverse.pairs, reverse.words[:-2])
+        return kl.Uses(forward.pairs, forward.words[:-1], reverse.pairs, reverse.words[:-1])
     lexicon = model.lexicon
     totals = [1.0 / x[:-1].astype(np.float64) for x in (lexicon.s_inverse, lexicon.t_inverse)]
     return kl.Uses(lexicon.forward, totals[0], lexicon.reverse, totals[1])
@@ -137,11 +144,12 @@ def _word_table(text):
 def spelling(tokens, vocabulary):
     """Return the `Spelling` of a text's words; words that do not occur have no letters."""
     used = np.unique(tokens)
-    words = [simplify(vocabulary.word(int(v))) for v in used]
+    plain = [simplify(vocabulary.word(int(v))) for v in used]
+    words = [romanized(w) or w for w in plain]
     n = int(used[-1]) + 1 if len(used) else 1
     lengths, kinds = np.zeros(n + 1, np.int64), np.zeros(n, np.uint8)
     lengths[used + 1] = [len(w) for w in words]
-    kinds[used] = [any(map(str.isalpha, w)) for w in words]
+    kinds[used] = [any(map(str.isalpha, w)) for w in plain]
     letters = np.array(list(map(ord, "".join(words))), np.int32)
     return kl.Spelling(letters, np.cumsum(lengths), kinds)
 
@@ -167,8 +175,15 @@ class CandidateFinder:
         self.model, self.pool, self.trees, self.least, self.most = model, pool, trees, least, most
         self.applier = applier or Applier(model.views, model.settings, model.sizes, cells)
 
-    def find(self, bitext):
-        """Yield (`Posteriors`, `CandidateLinks`) of runs of sentences; the next `Posteriors` overwrite the former."""
+    def find(self, bitext, evidence=()):
+        """Yield (`Posteriors`, `CandidateLinks`) of runs of sentences; the next `Posteriors` overwrite the former.
+
+        Parameters
+        ----------
+        bitext : Bitext
+        evidence : sequence of GivenLinks
+            Other aligners' links of the same sentences; they are candidates too.
+        """
         texts = [ModelText(m, bitext, self.model.sizes) for m in self.applier.models]
         spellings = [
             spelling(side.tokens, vocabulary)
@@ -177,11 +192,12 @@ class CandidateFinder:
             )
         ]  # fmt: skip
         for posteriors in self.applier.posteriors(bitext, self.pool):
-            yield posteriors, self._of(posteriors, bitext, texts, spellings)
+            given = [x[posteriors.k0 : posteriors.k1] for x in evidence]
+            yield posteriors, self._of(posteriors, bitext, texts, spellings, given)
 
-    def find_all(self, bitext):
-        """Return the `CandidateLinks` of a whole text, which must be small."""
-        parts = [candidates for _, candidates in self.find(bitext)]
+    def find_all(self, bitext, evidence=()):
+        """Return the `CandidateLinks` of a whole text, which must be small; see `find`."""
+        parts = [candidates for _, candidates in self.find(bitext, evidence)]
         return concatenate(parts) if parts else empty()
 
     @staticmethod
@@ -190,7 +206,7 @@ class CandidateFinder:
         tokens = text.source.tokens, text.target.tokens
         return Pairs(p.k0, tokens[0], p.source_offsets, tokens[1], p.target_offsets, p.cell_offsets)
 
-    def _of(self, p, bitext, texts, spellings):
+    def _of(self, p, bitext, texts, spellings, evidence):
         n = p.k1 - p.k0
         cells = np.empty(int(p.cell_offsets[-1]), np.float32)
         counts = np.zeros(n, np.int64)
@@ -212,8 +228,12 @@ class CandidateFinder:
         starts = np.zeros(n + 1, np.int64)
         np.cumsum(counts, out=starts[1:])
         rows, columns = (np.concatenate([x[d] for x in parts] or [np.empty(0, np.int32)]) for d in (0, 1))
+        if evidence:
+            starts, rows, columns = given_too(starts, rows, columns, evidence)
         offsets = [o[p.k0 : p.k1 + 1] - o[p.k0] for o in place]
         candidates = bare_candidates(*offsets, starts, rows, columns)
+        if evidence:
+            candidates.readings = readings(candidates, evidence)
         sums = np.concatenate([[0.0], np.cumsum(cells, dtype=np.float64)])
         candidates.expected = sums[p.cell_offsets[1:]] - sums[p.cell_offsets[:-1]]
 

@@ -384,7 +384,9 @@ def find_neighbours(starts, rows, columns, neighbours):
 
 @kernel(inline=True, owning=False)
 def replay(active, pair, order, change, state, out):
-    """Write the features of an alignment (float64 [FEATURES]) by adding its links one by one.
+    """Write the features of an alignment (float64 [columns of local]) by adding its links one by one.
+
+    Columns beyond FEATURES are what a link by itself adds, whatever the others are.
 
     Parameters
     ----------
@@ -396,10 +398,15 @@ def replay(active, pair, order, change, state, out):
     """
     clear(state)
     empty_features(active, pair, out)
+    for k in range(FEATURES, out.shape[0]):
+        out[k] = 0.0
     for x in range(order.shape[0]):
         c = order[x]
         structural_changes(active, pair, state, c, change)
         for k in range(FEATURES):
             if active[k]:
                 out[k] += pair.local[c, k] + change[k]
+        for k in range(FEATURES, out.shape[0]):
+            if active[k]:
+                out[k] += pair.local[c, k]
         add_link(pair.rows, pair.columns, state, c)

@@ -33,7 +33,8 @@ from aligntools.aligning.contrastive.kernels_features import (
     WIDE_SUPPORT,
     relative_position,
 )
-from aligntools.aligning.text.kernels_cooccurrence import find_entry, tier
+from aligntools.aligning.text.kernels_cooccurrence import find_entry
+from aligntools.aligning.text.kernels_look_alikes import tier
 from aligntools.ground.compiling import kernel
 
 #: The floor of probabilities in logarithms: that of the paper's tables, and that of posteriors in log-odds.
@@ -44,7 +45,7 @@ POSTERIOR_FLOOR = 1e-3
 class WordTable(NamedTuple):
     """One view's word probabilities and its words' keys; see `Lexicon`, `Table` and `look_alike_keys`.
 
-    ``s_ids`` and ``t_ids`` are the text with a place of its own in ``s_keys`` and ``t_keys`` (int32 [3, n]) for each
+    ``s_ids`` and ``t_ids`` are the text with a place of its own in ``s_keys`` and ``t_keys`` (int32 [n, KEY]) for each
     word that the view does not know.
     """
 
@@ -294,7 +295,7 @@ def translation_features(k0, k1, pairs, words, share, candidates):
             p, q = s_begin + candidates.rows[c], t_begin + candidates.columns[c]
             s, t = pairs.s_tokens[p], pairs.t_tokens[q]
             s_id, t_id = words.s_ids[p], words.t_ids[q]
-            level = tier(s_keys[0, s_id], s_keys[1, s_id], s_keys[2, s_id], t_keys[0, t_id], t_keys[1, t_id])
+            level = tier(s_keys[s_id], t_keys[t_id])
             x = find_entry(words.ptr, words.ids, s, t)
             f, r = words.default, words.default
             if x >= 0:

@@ -134,7 +134,7 @@ def start(pair, weights, active, gains, change, beams, best):
     words = (n + 63) // 64
     for c in range(n):
         total = 0.0
-        for f in range(FEATURES):
+        for f in range(weights.shape[0]):  # those of evidence too
             total += weights[f] * pair.local[c, f]
         gains[c] = total
     empty_features(active, pair, change)
@@ -299,7 +299,8 @@ def search_block(k0, k1, candidates, weights, active, options, found):
     Parameters
     ----------
     candidates : Candidates
-    weights : float64 [FEATURES]; active : bool [FEATURES]
+    weights : float64; active : bool
+        One for each column of the candidates' values.
     options : Options
     found : LinkSets, output
     """
@@ -331,7 +332,7 @@ def search_block(k0, k1, candidates, weights, active, options, found):
 
 @kernel
 def list_features(k0, k1, candidates, active, found, out):
-    """Write the features (float64 [sentences, n_best, FEATURES]) of the alignments that `search_block` found.
+    """Write the features (float64 [sentences, n_best, columns]) of the alignments that `search_block` found.
 
     Links are added by row and column, whatever the order in which they were found.
     """

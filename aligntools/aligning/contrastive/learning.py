@@ -75,7 +75,7 @@ def list_expectations(best, active):
     float64 [sentences], float64 [sentences, FEATURES]
     """
     if not len(best.sizes):
-        return np.zeros(0), np.zeros((0, kf.FEATURES))
+        return np.zeros(0), np.zeros((0, len(active)))
     top = best.scores[:, :1]
     p = np.exp(best.scores - top)
     z = p.sum(1)
@@ -95,7 +95,7 @@ def objective(observed, corrupted, weights, active, settings, pool=None):
         list_expectations(search(e, weights, active, settings, pool), active) for e in (observed, corrupted)
     )
     if not len(z):
-        return 0.0, np.zeros(kf.FEATURES)
+        return 0.0, np.zeros(len(active))
     return float(np.mean(z - z_corrupted)), np.mean(phi - phi_corrupted, axis=0)
 
 

@@ -1,14 +1,14 @@
-"""Boosted decision trees that judge single links: one feature of the contrastive model, learned from gold links.
+"""Boosted decision trees that judge single links: one feature of the contrastive model.
 
 They see what the features say of a link by itself, the posteriors of the eight cells around it and the size of the
 sentence pair, nothing of what words or languages these are: so what they learned on some languages holds on others.
-The ones that come with the program were learned from the gold links of eighteen languages with English, every pair
-seen from both sides.
+`starts` says which ones come with the program, and what taught them.
 """
 
+import hashlib
+import json
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+from functools import cached_property
 
 import numpy as np
 
@@ -18,15 +18,13 @@ from aligntools.formats.json_text import NUMBER
 from aligntools.formats.modelfile import fitting, hold, hold_number, read_model, write_model
 
 KIND = "link-trees"
-#: What the trees that come with the program are kept in.
-SHIPPED = Path(__file__).with_name("linktrees.safetensors")
 _ARRAYS = {
     "roots": np.int32, "columns": np.int32, "thresholds": np.float32, "lefts": np.int32, "rights": np.int32,
     "leaves": np.float32,
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LinkTrees:
     """Trees, their nodes in one list, children after their parents.
 
@@ -60,49 +58,73 @@ class LinkTrees:
         _over_blocks(judge, e, pool)
         return out
 
-    def save(self, path):
-        """Write a file, with the names of the features that the trees ask about; it appears whole or not at all."""
+    @cached_property
+    def fingerprint(self):
+        """What tells these trees from others, the same wherever they are kept: 16 hexadecimal digits."""
+        header, arrays = self.parts()
+        whole = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+        for name in _ARRAYS:
+            whole.update(np.ascontiguousarray(arrays[name]).tobytes())
+        return whole.hexdigest()[:16]
+
+    def parts(self):
+        """Return the header and the arrays of a file, with the names of the features that the trees ask about."""
         arrays = {name: getattr(self, name) for name in _ARRAYS}
         asked = sorted({c for c in self.columns.tolist() if 0 <= c < len(NAMES)})
         places = {c: n for n, c in enumerate([*asked, *range(len(NAMES), len(NAMES) + kl.SURROUNDINGS)])}
         arrays["columns"] = np.array([places.get(c, c) for c in self.columns.tolist()], np.int32)
         header = {"bias": float(self.bias), "features": [NAMES[c] for c in asked], "surroundings": kl.SURROUNDINGS}
-        write_model(str(path), KIND, header, arrays)
+        return header, arrays
 
     @classmethod
-    def load(cls, path):
-        """Read a file.
+    def from_parts(cls, header, arrays):
+        """Return the trees of a file's parts.
 
         Raises
         ------
-        ModelError
-            When it holds no trees, or trees that ask about features that there are not.
+        ValueError, KeyError, TypeError
+            When they do not fit together, or the trees ask about features that there are not.
 
         Notes
         -----
         Nodes ask about features by their places among the names in the file, so trees go on asking about the same
         features when others are added or removed.
         """
+        n = arrays["columns"].shape
+        shapes = {name: n for name in _ARRAYS} | {"roots": arrays["roots"].shape}
+        found = {name: hold(arrays, name, shapes[name], kind) for name, kind in _ARRAYS.items()}
+        inner = np.flatnonzero(found["columns"] >= 0)
+        children, parents = np.concatenate([found["lefts"][inner], found["rights"][inner]]), np.tile(inner, 2)
+        names = header["features"]
+        asked = {names[c] for c in found["columns"][inner].tolist() if c < len(names)}
+        if not asked <= set(NAMES) or header["surroundings"] != kl.SURROUNDINGS:
+            raise ValueError("they ask about other features")
+        if (found["columns"] >= len(names) + kl.SURROUNDINGS).any() or len(n) != 1:
+            raise ValueError("columns")
+        places = [NAMES.index(name) if name in asked else -1 for name in names]
+        places += range(len(NAMES), len(NAMES) + kl.SURROUNDINGS)
+        found["columns"] = found["columns"].copy()
+        found["columns"][inner] = np.array(places, np.int32)[found["columns"][inner]]
+        if (children <= parents).any() or (children >= n[0]).any() or not _within(found["roots"], n[0]):
+            raise ValueError("nodes")
+        return cls(**found, bias=float(hold_number(header, "bias", NUMBER)))
+
+    def save(self, path):
+        """Write a file of the trees alone; it appears whole or not at all."""
+        write_model(str(path), KIND, *self.parts())
+
+    @classmethod
+    def load(cls, path):
+        """Read a file of trees alone.
+
+        Raises
+        ------
+        ModelError
+            When it holds no trees, or trees that ask about features that there are not.
+        """
         header, arrays = read_model(str(path), KIND)
         with fitting(path):
-            n = arrays["columns"].shape
-            shapes = {name: n for name in _ARRAYS} | {"roots": arrays["roots"].shape}
-            found = {name: hold(arrays, name, shapes[name], kind) for name, kind in _ARRAYS.items()}
-            inner = np.flatnonzero(found["columns"] >= 0)
-            children, parents = np.concatenate([found["lefts"][inner], found["rights"][inner]]), np.tile(inner, 2)
-            names = header["features"]
-            asked = {names[c] for c in found["columns"][inner].tolist() if c < len(names)}
-            if not asked <= set(NAMES) or header["surroundings"] != kl.SURROUNDINGS:
-                raise ValueError("they ask about other features")
-            if (found["columns"] >= len(names) + kl.SURROUNDINGS).any() or len(n) != 1:
-                raise ValueError("columns")
-            places = [NAMES.index(name) if name in asked else -1 for name in names]
-            places += range(len(NAMES), len(NAMES) + kl.SURROUNDINGS)
-            found["columns"] = found["columns"].copy()
-            found["columns"][inner] = np.array(places, np.int32)[found["columns"][inner]]
-            if (children <= parents).any() or (children >= n[0]).any() or not _within(found["roots"], n[0]):
-                raise ValueError("nodes")
-            return cls(**found, bias=float(hold_number(header, "bias", NUMBER)))
+            return cls.from_parts(header, arrays)
 
 
 def _within(places, n):
@@ -127,9 +149,3 @@ def _over_blocks(function, candidates, pool):
             function(block)
     else:
         pool.map(function, blocks)
-
-
-@cache
-def shipped():
-    """Return the trees that come with the program."""
-    return LinkTrees.load(SHIPPED)

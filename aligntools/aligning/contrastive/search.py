@@ -6,7 +6,6 @@ from typing import ClassVar
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_blocks as kb
-from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_search as ks
 from aligntools.aligning.contrastive.candidates import CandidateLinks
 from aligntools.formats.pharaoh import Links
@@ -96,9 +95,9 @@ class BestLists:
         return Links(pairs, np.concatenate([[0], np.cumsum(counts)]))
 
     def features(self, active, pool=None):
-        """Return the alignments' features, float64 [sentences, n_best, FEATURES]; zeros beyond ``sizes``."""
+        """Return the alignments' features, float64 [sentences, n_best, columns]; zeros beyond ``sizes``."""
         e = self.candidates
-        out = np.zeros((*self.scores.shape, kf.FEATURES))
+        out = np.zeros((*self.scores.shape, len(active)))
 
         def task(block):
             ks.list_features(*block, e.arrays(), active, self.arrays(), out)
@@ -121,8 +120,10 @@ def search(candidates, weights, active, settings=GREEDY, pool=None):
     Parameters
     ----------
     candidates : CandidateLinks
-    weights : float64 [FEATURES]
-    active : bool [FEATURES]
+    weights : float64
+        One for each column of the candidates' values: the features, and evidence if it is there.
+    active : bool
+        Likewise.
     settings : SearchSettings
 
     Returns

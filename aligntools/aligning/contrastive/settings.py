@@ -20,6 +20,8 @@ NOISE: tuple[str, ...] = ("shuffle", "delete", "insert", "replace")
 #: What one kind of noise may count for beside others.
 SHARE = Range(0, MUCH, above=True)
 STARTS: tuple[Start, ...] = ("languages", "paper")
+#: A start that comes in a file, and the one that all features take where none is named.
+GIVEN, USUAL = "given", "languages"
 DENSITIES: tuple[Density, ...] = ("base", "expected", "learned")
 CONSTRAINTS: tuple[Constraint, ...] = ("none", "itg", "block-itg")
 METHODS: tuple[Method, ...] = ("risk", "mert")
@@ -27,9 +29,11 @@ METHODS: tuple[Method, ...] = ("risk", "mert")
 OPTIMIZERS: tuple[Optimizer, ...] = ("sphere", "sgd")
 #: Cells that may be linked: those to which the base model gives some posterior, or all.
 CANDIDATES: tuple[Candidates, ...] = ("base", "all")
-#: Size of the first steps, and share of the start in what is learned: from each start.
-RATES = {"languages": 0.0001, "paper": 0.05}
-PULLS = {"languages": 0.5, "paper": 0.0}
+#: Most files of other aligners' links.
+MOST_FILES = 9
+#: Passes, size of the first steps, and share of the start in what is learned: from the paper's start, and from those
+#: that were learned beforehand.
+PAPER_STEPS, TAUGHT_STEPS = (5, 0.05, 0.0), (5, 0.0001, 0.5)
 #: The same with plain descent, as the authors' program has them, and what is added to a step's number.
 SGD_RATE, SGD_PULL, SGD_DELAY = 1.0, 0.0, 1.0
 
@@ -69,7 +73,8 @@ class ContrastiveSettings:
     features : str
         Groups and names of features, with commas; see `features.select`.
     start : str or None
-        Weights to start from: learned on other languages, or the paper's. None: ``languages`` with all features.
+        Link trees and weights to start from: learned from gold links of other ``languages``, or the ``paper``'s; or
+        ``given`` in a file. None: ``languages`` with all features, else the paper's.
     sentences : int
         Pairs to learn from, chosen at random.
     noise : str
@@ -81,8 +86,8 @@ class ContrastiveSettings:
         Beam width of the search for these.
     optimizer : str
         How steps are taken: on the ``sphere`` of the start's size, or plainly (``sgd``).
-    passes : int
-        Most passes over the pairs; 0 keeps the start.
+    passes : int or None
+        Most passes over the pairs; 0 keeps the start. None: 5.
     rate, pull : float or None
         Size of the first steps; share of the start in what is learned. None: as the start suggests.
     density : str or None
@@ -94,6 +99,9 @@ class ContrastiveSettings:
         blocks.
     candidates : str
         Cells that may be linked: those to which the ``base`` model gives some posterior, or ``all``.
+    evidence_share : float or None
+        What the log-odds of other aligners' links count for beside the base model's; with gold links, where learning
+        begins. None: without gold as each file's estimated precision suggests.
     method : str
         With gold links: minimum risk, or minimum error rate training.
     folds : int
@@ -102,13 +110,13 @@ class ContrastiveSettings:
     """
 
     features: str = "all"
-    start: Start | None = None
+    start: str | None = None
     sentences: int = 500
     noise: str = "shuffle"
     n_best: int = 5
     learning_beam: int = 3
     optimizer: Optimizer = "sphere"
-    passes: int = 5
+    passes: int | None = None
     rate: float | None = None
     pull: float | None = None
     density: Density | None = None
@@ -118,11 +126,12 @@ class ContrastiveSettings:
     method: Method = "risk"
     folds: int = 5
     seed: int = 1
+    evidence_share: float | None = None
 
     RANGES: ClassVar[dict[str, Range]] = {
         "sentences": counts(), "n_best": counts(1, 1000), "learning_beam": counts(1, 1000), "passes": counts(),
         "rate": amounts(0, 1000),
-        "pull": PROBABILITY, "beam": counts(1, 1000), "folds": counts(), "seed": SEED,
+        "pull": PROBABILITY, "evidence_share": PROBABILITY, "beam": counts(1, 1000), "folds": counts(), "seed": SEED,
     }  # fmt: skip
 
     def checked(self) -> "ContrastiveSettings":
@@ -134,8 +143,8 @@ class ContrastiveSettings:
             When one of them does not exist or is outside its range.
         """
         choices = {
-            "start": (None, *STARTS), "density": (None, *DENSITIES), "constraint": CONSTRAINTS, "method": METHODS,
-            "optimizer": OPTIMIZERS, "candidates": CANDIDATES,
+            "start": (None, *STARTS, GIVEN), "density": (None, *DENSITIES), "constraint": CONSTRAINTS,
+            "method": METHODS, "optimizer": OPTIMIZERS, "candidates": CANDIDATES,
         }  # fmt: skip
         for name, known in choices.items():
             if getattr(self, name) not in known:
@@ -145,6 +154,13 @@ class ContrastiveSettings:
         return self
 
     @property
-    def begins(self) -> Start:
+    def begins(self) -> str:
         """Where learning starts."""
-        return self.start or ("languages" if self.features.strip() == "all" else "paper")
+        return self.start or (USUAL if self.features.strip() == "all" else "paper")
+
+    @property
+    def steps(self) -> tuple[int, float, float]:
+        """Passes, size of the first steps, and share of the start, where they are not given."""
+        passes, rate, pull = PAPER_STEPS if self.begins == "paper" else TAUGHT_STEPS
+        plain = self.optimizer == "sgd"
+        return (PAPER_STEPS[0], SGD_RATE, SGD_PULL) if plain else (passes, rate, pull)

@@ -1,7 +1,7 @@
 """The contrastive model's two tasks on texts: weights from sentence pairs, with gold or without, and alignments."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,10 +11,13 @@ from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import supervised
 from aligntools.aligning.contrastive.candidates import CandidateFinder, concatenate, empty
+from aligntools.aligning.contrastive.evidence import firm, with_readings
 from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
+from aligntools.aligning.contrastive.linktrees import LinkTrees
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
 from aligntools.aligning.contrastive.search import SearchSettings, search
-from aligntools.aligning.contrastive.settings import PULLS, RATES, SGD_DELAY, SGD_PULL, SGD_RATE, ContrastiveSettings
+from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, ContrastiveSettings
+from aligntools.aligning.contrastive.starts import ContrastiveStart, shipped
 from aligntools.aligning.contrastive.weights import Weights
 from aligntools.aligning.settings import DIRECTIONS
 from aligntools.formats.goldlinks import Gold
@@ -42,6 +45,8 @@ class LearningPlan:
         The base model's, for its own decision.
     learning : LearningSettings
     search : SearchSettings
+    trees : LinkTrees or None
+        What the feature of that name asks, where it is active.
     """
 
     active: np.ndarray
@@ -52,6 +57,7 @@ class LearningPlan:
     threshold: float = 0.4
     learning: LearningSettings = LearningSettings()  # noqa: RUF009
     search: SearchSettings = SearchSettings()  # noqa: RUF009
+    trees: LinkTrees | None = None
 
 
 def draw(bitexts, sentences, seed):
@@ -94,13 +100,15 @@ def learn_weights(finder: CandidateFinder, bitexts: list, plan: LearningPlan, re
         copy = noisy(part, plan.noise, plan.learning.seed, begin + chosen)
         changed = np.flatnonzero(has_changed(part, copy))
         part, copy = pick(part, changed), pick(copy, changed)
+        if plan.learning.passes:
+            corrupted.append(finder.find_all(copy))
         for posteriors, candidates in finder.find(part):
             observed.append(candidates)
             links += len(decide(posteriors, JOINT, plan.threshold, pool)[0])
-        corrupted.append(finder.find_all(copy))
     observed, corrupted = (concatenate(parts) if parts else empty() for parts in (observed, corrupted))
-    values = learn(observed, corrupted, plan.start, plan.active, plan.learning, pool, report)
-    active = plan.active
+    values, active = np.where(plan.active, plan.start, 0.0), plan.active
+    if plan.learning.passes:
+        values = learn(observed, corrupted, plan.start, plan.active, plan.learning, pool, report)
     if plan.density != "learned":
         wanted = links if plan.density == "base" else observed.expected.sum()
         values, active = calibrate(observed, values, active, wanted, plan.search, pool)
@@ -110,7 +118,7 @@ def learn_weights(finder: CandidateFinder, bitexts: list, plan: LearningPlan, re
     }  # fmt: skip
     if plan.learning.optimizer != LearningSettings.optimizer:
         about["optimizer"] = plan.learning.optimizer
-    return Weights(values, active, plan.search, about)
+    return Weights(values, active, plan.search, about, trees=plan.trees)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,25 +134,49 @@ class GoldLearning:
         By the weights, on the pairs that they were learned from.
     validated : float or None
         By weights learned from the other folds.
+    files : list of float
+        Of each file of evidence by itself.
+    without : float or None
+        By weights learned from the other folds without the files of evidence, where there are any.
     """
 
     weights: Weights
     base: float
     fitted: float
     validated: float | None
+    files: list = field(default_factory=list)
+    without: float | None = None
 
 
 def learn_from_gold(
-    finder: CandidateFinder, bitext, gold: Gold, plan: LearningPlan, method="risk", folds=5, report=None
+    finder: CandidateFinder,
+    bitext,
+    gold: Gold,
+    plan: LearningPlan,
+    method="risk",
+    folds=5,
+    report=None,
+    evidence=(),
+    tables=(),
 ) -> GoldLearning:
-    """Learn weights from gold alignments of a text's sentence pairs; see `supervised.train_supervised`."""
+    """Learn weights from gold alignments of a text's sentence pairs; see `supervised.train_supervised`.
+
+    Parameters
+    ----------
+    evidence : sequence of GivenLinks
+        Other aligners' links of the same sentences.
+    tables : sequence of float64 [evidence.READINGS]
+        Of each of them, what its readings are worth; the plan has the weights that learning starts from.
+    """
     pool = finder.pool
     parts, links = [], []
-    for posteriors, candidates in finder.find(bitext):
+    for posteriors, candidates in finder.find(bitext, evidence):
         parts.append(candidates)
         pairs, offsets, _ = decide(posteriors, JOINT, plan.threshold, pool)
         links.append((pairs, offsets))
     candidates = concatenate(parts) if parts else empty()
+    if tables and parts:
+        candidates = with_readings(candidates, tables)
     totals, n_sure = np.zeros(3), float(len(gold.sure.pairs))
     at = 0
     for pairs, offsets in links:
@@ -152,6 +184,7 @@ def learn_from_gold(
         at += len(offsets) - 1
         totals += _counts(pairs, offsets, part)
     base = float(supervised.aer(totals, n_sure))
+    files = [float(supervised.aer(_counts(x.links.pairs, x.links.offsets, gold), n_sure)) for x in map(firm, evidence)]
 
     def train(sentences, tell=None):
         return supervised.train_supervised(
@@ -159,8 +192,8 @@ def learn_from_gold(
             pool=pool, report=tell,
         )  # fmt: skip
 
-    def counts(values, sentences):
-        found = search(_sentences(candidates, sentences), values, plan.active, plan.search, pool).links()
+    def counts(weights, sentences):
+        found = search(_sentences(candidates, sentences), weights, plan.active, plan.search, pool).links()
         return _counts(found.pairs, found.offsets, _part(gold, sentences))
 
     everything = np.arange(len(candidates))
@@ -172,10 +205,11 @@ def learn_from_gold(
             held = np.sort(held)
             totals += counts(train(np.setdiff1d(everything, held)), held)
         validated = float(supervised.aer(totals, n_sure))
-    values = train(everything, report)
-    fitted = float(supervised.aer(counts(values, everything), n_sure))
+    learned = train(everything, report)
+    fitted = float(supervised.aer(counts(learned, everything), n_sure))
     about = {"from": "gold", "method": method, "pairs": len(candidates)}
-    return GoldLearning(Weights(values, plan.active, plan.search, about), base, fitted, validated)
+    weights = Weights(learned, plan.active, plan.search, about, tuple(tables), plan.trees)
+    return GoldLearning(weights, base, fitted, validated, files)
 
 
 def _sentences(candidates, sentences):
@@ -200,35 +234,54 @@ def _counts(pairs, offsets, gold):
     return np.array([links, in_sure, in_possible], np.float64)
 
 
-def learning_plan(features, paper_start=False, **others):
-    """Return a `LearningPlan` for a selection of features, as `features.select` takes it."""
+def learning_plan(features, start=USUAL, **others):
+    """Return a `LearningPlan` for a selection of features, as `features.select` takes it.
+
+    ``start`` is one of `settings.STARTS`, or a `ContrastiveStart`.
+    """
     active = names.select(features)
-    return LearningPlan(active, names.start_weights(active, paper_start), **others)
+    if start == "paper":
+        own = shipped(USUAL) if active[names.NAMES.index("trees")] else None
+        return LearningPlan(active, names.start_weights(active, paper=True), trees=own and own.trees, **others)
+    own = start if isinstance(start, ContrastiveStart) else shipped(start)
+    return LearningPlan(active, np.where(active, own.weights, 0.0), trees=own.trees, **others)
 
 
-def plan_of(settings: ContrastiveSettings, threshold=0.4):
-    """Return the `LearningPlan` that settings mean; ``threshold`` is the base model's, for its own decision."""
-    paper = settings.begins == "paper"
-    plain = settings.optimizer == "sgd"
-    rate, pull = (SGD_RATE, SGD_PULL) if plain else (RATES[settings.begins], PULLS[settings.begins])
+def plan_of(settings: ContrastiveSettings, threshold=0.4, given: ContrastiveStart | None = None):
+    """Return the `LearningPlan` that settings mean.
+
+    ``threshold`` is the base model's, for its own decision; ``given`` the start of a file.
+    """
+    passes, rate, pull = settings.steps
     search = SearchSettings(beam=settings.beam, constraint=settings.constraint).among(settings.candidates)
     learning = LearningSettings(
         n_best=settings.n_best, beam=settings.learning_beam, rate=rate if settings.rate is None else settings.rate,
-        pull=pull if settings.pull is None else settings.pull, passes=settings.passes, seed=settings.seed,
+        pull=pull if settings.pull is None else settings.pull,
+        passes=passes if settings.passes is None else settings.passes, seed=settings.seed,
         optimizer=settings.optimizer, limit=search.source_limit,
-        delay=SGD_DELAY if plain else LearningSettings.delay,
+        delay=SGD_DELAY if settings.optimizer == "sgd" else LearningSettings.delay,
     )  # fmt: skip
     return learning_plan(
-        settings.features, paper, sentences=settings.sentences, noise=settings.noise, learning=learning,
-        density=settings.density or "base", threshold=threshold, search=search,
+        settings.features, given if settings.begins == GIVEN else settings.begins, sentences=settings.sentences,
+        noise=settings.noise, learning=learning, density=settings.density or "base", threshold=threshold, search=search,
     )  # fmt: skip
 
 
-def align(finder, bitext, weights, pool) -> Iterator[Decided]:
-    """Yield what is decided on consecutive runs of sentences; probabilities are the base model's."""
+def align(finder, bitext, weights, pool, evidence=()) -> Iterator[Decided]:
+    """Yield what is decided on consecutive runs of sentences; probabilities are the base model's.
+
+    ``evidence`` are other aligners' links of the same sentences, as many as the weights have tables. Those that have
+    no weight are passed over, so that their links are not tried either.
+    """
     trained = DIRECTIONS[finder.model.settings.direction]
-    for posteriors, candidates in finder.find(bitext):
-        links = search(candidates, weights.values, weights.active, weights.search, pool).links()
+    used = np.flatnonzero(weights.values[len(names.ALL) :]).tolist()
+    kept = [*range(len(names.ALL)), *(len(names.ALL) + k for k in used)]
+    values, active = weights.values[kept], weights.active[kept]
+    evidence, tables = [evidence[k] for k in used], [weights.tables[k] for k in used]
+    for posteriors, candidates in finder.find(bitext, evidence):
+        if evidence:
+            candidates = with_readings(candidates, tables)
+        links = search(candidates, values, active, weights.search, pool).links()
         yield Decided(
             links, link_posteriors(posteriors, links, trained), None, None, posteriors.log_likelihood,
             posteriors.lengths(),

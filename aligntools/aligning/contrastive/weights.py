@@ -6,9 +6,12 @@ from dataclasses import asdict, dataclass, field, fields
 
 import numpy as np
 
+from aligntools.aligning.contrastive import evidence
 from aligntools.aligning.contrastive.features import NAMES
+from aligntools.aligning.contrastive.linktrees import LinkTrees
 from aligntools.aligning.contrastive.search import CONSTRAINTS, GREEDY, SearchSettings
-from aligntools.aligning.contrastive.settings import CANDIDATES
+from aligntools.aligning.contrastive.settings import CANDIDATES, MOST_FILES
+from aligntools.aligning.contrastive.starts import SHIPPED, shipped
 from aligntools.formats import files
 from aligntools.formats.json_text import in_words, is_number, parse_json
 from aligntools.ground.errors import DataError
@@ -16,6 +19,7 @@ from aligntools.ground.ranges import shown
 
 FORMAT = "aligntools contrastive weights"
 VERSION = 1
+_TREES = NAMES.index("trees")
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,19 +28,25 @@ class Weights:
 
     Attributes
     ----------
-    values : float64 [FEATURES]
+    values : float64 [FEATURES + files of evidence]
         0 for features that are not active.
-    active : bool [FEATURES]
+    active : bool [FEATURES + files of evidence]
     search : SearchSettings
         How alignments are searched with them.
     about : dict
         How they were learned; for readers.
+    tables : tuple of float64 [evidence.READINGS]
+        Of each file of evidence that goes with them, what its readings are worth.
+    trees : LinkTrees or None
+        The link trees that the feature of that name asks, where it is active.
     """
 
     values: np.ndarray
     active: np.ndarray
     search: SearchSettings = field(default_factory=SearchSettings)
     about: dict = field(default_factory=dict)
+    tables: tuple = ()
+    trees: LinkTrees | None = None
 
     def __post_init__(self) -> None:
         for name in ("values", "active"):
@@ -45,9 +55,14 @@ class Weights:
             object.__setattr__(self, name, own)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all features, and of the files of evidence."""
+        return *NAMES, *evidence.names(len(self.tables))
+
+    @property
     def by_name(self) -> dict[str, float]:
         """The weights of the active features."""
-        return {n: float(v) for n, v, a in zip(NAMES, self.values, self.active, strict=True) if a}
+        return {n: float(v) for n, v, a in zip(self.names, self.values, self.active, strict=True) if a}
 
     def save(self, path) -> None:
         """Write the file; it appears whole or not at all."""
@@ -61,12 +76,24 @@ class Weights:
             "search": search,
             "learned": self.about,
         }
+        if self.tables:
+            text["evidence"] = [np.asarray(table).tolist() for table in self.tables]
+        if self.trees is not None and self.active[_TREES] and self.trees is not shipped("languages").trees:
+            text["trees"] = self.trees.fingerprint
         with files.writing(path) as out:
             out.write((json.dumps(text, indent=1, ensure_ascii=False) + "\n").encode())
 
 
-def load_weights(path) -> Weights:
+def load_weights(path, trees: LinkTrees | None = None, trees_of: str = "the start") -> Weights:
     """Read a weights file.
+
+    Parameters
+    ----------
+    path : str
+    trees : LinkTrees or None
+        The link trees that they were learned over, where these are none of those that come with the program.
+    trees_of : str
+        What ``trees`` came from, a file's name; for messages.
 
     Raises
     ------
@@ -88,22 +115,52 @@ def load_weights(path) -> Weights:
     listed, given = text.get("features"), text.get("weights")
     if not isinstance(listed, list) or not isinstance(given, dict) or not listed:
         raise DataError(path, None, "has no 'features' and 'weights'")
+    tables = _tables(path, text.get("evidence", []))
+    names = *NAMES, *evidence.names(len(tables))
     for name in [*listed, *given]:
-        if name not in NAMES:
+        if name not in names:
             raise DataError(path, None, f"unknown feature '{shown(name)}'; learn the weights again, with this version")
-    values, active = np.zeros(len(NAMES)), np.zeros(len(NAMES), bool)
+    values, active = np.zeros(len(names)), np.zeros(len(names), bool)
     for name in listed:
         value = given.get(name)
         if value is None:
             raise DataError(path, None, f"no weight for the feature '{name}', which it lists; learn it again")
         if not is_number(value):
             raise DataError(path, None, f"the weight of '{name}' is {in_words(value)}; a number was expected")
-        values[NAMES.index(name)] = value
-        active[NAMES.index(name)] = True
+        values[names.index(name)] = value
+        active[names.index(name)] = True
     for name in given:
         if name not in listed:
             raise DataError(path, None, f"a weight for '{name}', which is not among its features; remove it or list it")
-    return Weights(values, active, _search_settings(path, text.get("search", {})), text.get("learned", {}))
+    search, about = _search_settings(path, text.get("search", {})), text.get("learned", {})
+    asked = _trees(path, text, trees, trees_of) if active[_TREES] else None
+    return Weights(values, active, search, about, tables, asked)
+
+
+def _tables(path, given):
+    """Return what files of evidence say is worth, of each."""
+    n = evidence.READINGS
+    if not isinstance(given, list) or len(given) > MOST_FILES:
+        raise DataError(path, None, f"'evidence' is a list, of {MOST_FILES} files at most; learn it again")
+    for table in given:
+        if not isinstance(table, list) or len(table) != n or not all(map(is_number, table)):
+            raise DataError(path, None, f"each file's list in 'evidence' has {n} numbers; learn it again")
+    return tuple(np.array(table, np.float64) for table in given)
+
+
+def _trees(path, text, given, trees_of):
+    """Return the link trees that a file's weights were learned over; files of before had one kind."""
+    wanted = text.get("trees")
+    if wanted is None:
+        return shipped("languages").trees
+    if not isinstance(wanted, str):
+        raise DataError(path, None, f"'trees' is {in_words(wanted)}; the fingerprint of link trees was expected")
+    for trees in (given, *(shipped(name).trees for name in SHIPPED)):
+        if trees is not None and trees.fingerprint == wanted:
+            return trees
+    wrong = f"those of {trees_of}" if given else "those that come with the program"
+    advice = "name the file that they started from: --start FILE"
+    raise DataError(path, None, f"its weights were learned over other link trees than {wrong}; {advice}")
 
 
 def _search_settings(path, given):

@@ -18,11 +18,11 @@ SCRIPT = """
 import json, sys
 import aligntools as at
 from aligntools.aligning.contrastive.features import NAMES
-from aligntools.aligning.contrastive.linktrees import shipped
+from aligntools.aligning.contrastive.starts import shipped
 
 sides = [open(f"{sys.argv[1]}.{side}").read().splitlines()[:6] for side in ("de", "en")]
 model = at.train_contrastive_aligner(*sides, fast=True, sentences=2, passes=1, features=sys.argv[2], threads=1)
-asked = {NAMES[c] for c in shipped().columns if 0 <= c < len(NAMES)}
+asked = {NAMES[c] for c in shipped().trees.columns if 0 <= c < len(NAMES)}
 print(json.dumps({
     "package": at.__file__, "names": NAMES, "asked": sorted(asked),
     "weights": dict(zip(NAMES, model.weights.values.tolist())), "links": [str(a) for a in model.align_batch(*sides)],

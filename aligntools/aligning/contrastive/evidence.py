@@ -1,0 +1,164 @@
+"""Other aligners' links as evidence: what each file says of a candidate link, and how far it is to be believed.
+
+A file says one of a few things about a cell of the link matrix (`readings`). How often it says each of links and of
+cells that are none is learned without gold, as Dawid & Skene (1979) learn how reliable observers are. Here every cell
+has prior odds of its own, the base model's, which makes two observers enough: each file's two distributions are those
+under which its readings are most likely (EM). What a reading is worth is the logarithm of their ratio.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.formats.given_links import GivenLinks
+from aligntools.formats.pharaoh import Links
+
+#: From this probability on a file links two words; cells with less than the other are no candidates by it.
+LINKED, LEAST = 0.5, 0.1
+#: What a file may say of a cell: nothing (0), or that its link has at least so high a probability (1 to 5).
+LEVELS = (LEAST, LINKED, 0.75, 0.9, 0.97)
+READINGS, FIRST_LINK = len(LEVELS) + 1, 2
+#: Readings that each distribution is given beside those that were seen, spread as those are.
+SMOOTHING = 5.0
+#: At most so many passes, and until no probability of a link moves further than this.
+PASSES, STILL = 100, 1e-4
+#: Log-odds of posteriors that make candidates of cells by themselves.
+LEAST_OWN = float(np.log(0.02 / 0.98))
+
+
+def _keys(sentences, rows, columns):
+    return (sentences << 32) | (rows.astype(np.int64) << 16) | columns
+
+
+def given_too(starts, rows, columns, evidence):
+    """Add the links of files to candidates; return starts, rows and columns as `CandidateLinks` has them.
+
+    Parameters
+    ----------
+    evidence : sequence of GivenLinks
+        Of as many sentences.
+    """
+    found = [_keys(np.repeat(np.arange(len(starts) - 1), np.diff(starts)), rows, columns)]
+    for given in evidence:
+        links, kept = given.links, given.strengths >= LEAST
+        found.append(_keys(links.sentences(), links.pairs[:, 0], links.pairs[:, 1])[kept])
+    keys = np.unique(np.concatenate(found))
+    starts = np.searchsorted(keys, np.arange(len(starts)) << 32)
+    return starts, ((keys >> 16) & 0xFFFF).astype(np.int32), (keys & 0xFFFF).astype(np.int32)
+
+
+def readings(candidates, evidence):
+    """Return what each file says of each candidate, uint8 [candidates, files], below READINGS."""
+    sentences = np.repeat(np.arange(len(candidates)), np.diff(candidates.starts))
+    wanted = _keys(sentences, candidates.rows, candidates.columns)
+    return np.stack([_reading(wanted, given) for given in evidence], 1)
+
+
+def _reading(wanted, given):
+    links = given.links
+    keys = _keys(links.sentences(), links.pairs[:, 0], links.pairs[:, 1])
+    found = np.zeros(len(wanted), np.uint8)
+    if len(keys):
+        places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        levels = np.searchsorted(LEVELS, given.strengths, side="right").astype(np.uint8)
+        found[:] = np.where(keys[places] == wanted, levels[places], 0)
+    return found
+
+
+def names(files):
+    """Return the names of the columns of so many files, as weight files have them."""
+    return tuple(f"evidence-{n}" for n in range(1, files + 1))
+
+
+def with_readings(candidates, tables):
+    """Return candidates with a column more for each file: the log-odds of what it says.
+
+    Parameters
+    ----------
+    candidates : CandidateLinks
+        With readings.
+    tables : sequence of float64 [READINGS]
+    """
+    read = candidates.readings
+    columns = [np.asarray(table, np.float32)[read[:, k]] for k, table in enumerate(tables)]
+    return replace(candidates, local=np.concatenate([candidates.local, np.stack(columns, 1)], axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """What is believed of files of evidence.
+
+    Attributes
+    ----------
+    tables : list of float64 [READINGS]
+        Of each file, the log-odds of a link that each reading adds.
+    precision, recall : list of float
+        Of each file's links, expected under all that is known, as fractions.
+    """
+
+    tables: list
+    precision: list
+    recall: list
+
+
+def judge(candidates, trees):
+    """Learn what readings are worth, without gold.
+
+    Each reading is taken to depend on nothing but whether the cell is a link. A cell's prior odds are those of the
+    link trees, or else of the base model's mean posterior. The E-step has each cell's probability of a link given all
+    files' readings; the M-step counts each file's readings of links and of others, smoothed. Cells that files alone
+    made candidates are left out: what files do not link there is not seen.
+
+    Parameters
+    ----------
+    candidates : CandidateLinks
+        With readings.
+    trees : bool
+        Whether the link trees' column has been filled.
+    """
+    prior = candidates.local[:, kf.TREES if trees else kf.POSTERIOR].astype(np.float64)
+    own = candidates.local[:, kf.POSTERIOR] > LEAST_OWN
+    read = candidates.readings
+    seen, links = read[own], _probability(prior[own])
+    tables = [np.zeros(READINGS) for _ in range(read.shape[1])]
+    for _ in range(PASSES):
+        tables = [_log_odds(seen[:, k], links) for k in range(len(tables))]
+        now = _probability(prior[own] + _sum(tables, seen))
+        moved, links = np.abs(now - links).max(initial=0.0), now
+        if moved < STILL:
+            break
+    every = _probability(prior + _sum(tables, read))
+    linked = np.where(read >= FIRST_LINK, 1.0, 0.0)
+    right = every @ linked
+    totals = np.maximum(linked.sum(axis=0), 1.0), max(float(every.sum()), 1.0)
+    return Judged(tables, (right / totals[0]).tolist(), (right / totals[1]).tolist())
+
+
+def _probability(log_odds):
+    return 1.0 / (1.0 + np.exp(-log_odds))
+
+
+def _sum(tables, read):
+    return sum((table[read[:, k]] for k, table in enumerate(tables)), np.zeros(len(read)))
+
+
+def _log_odds(read, links):
+    """Return the log-odds that each reading adds, given each cell's probability of a link."""
+    spread = np.bincount(read, minlength=READINGS) * (SMOOTHING / max(len(read), 1))
+    counts = [np.bincount(read, weight, READINGS) + spread for weight in (links, 1.0 - links)]
+    yes, no = (np.log(np.maximum(n, 1e-9) / max(n.sum(), 1e-9)) for n in counts)
+    return np.where(spread > 0, yes - no, 0.0)
+
+
+def agreement(given: Links, own: Links) -> float:
+    """Return how far two aligners' links of the same sentences agree: F1, as a fraction."""
+    a, b = (_keys(x.sentences(), x.pairs[:, 0], x.pairs[:, 1]) for x in (given, own))
+    return 2.0 * len(np.intersect1d(a, b, assume_unique=True)) / max(len(a) + len(b), 1)
+
+
+def firm(given: GivenLinks) -> GivenLinks:
+    """Return the links that a file makes rather than not."""
+    kept = np.flatnonzero(given.strengths >= LINKED)
+    links = Links(given.links.pairs[kept], np.searchsorted(kept, given.links.offsets))
+    return GivenLinks(links, given.strengths[kept])

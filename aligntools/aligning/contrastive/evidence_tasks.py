@@ -1,0 +1,124 @@
+"""The contrastive model's weights where other aligners' links are given: what each file is worth, and is said of it."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aligntools.aligning.applying.applier import decide
+from aligntools.aligning.applying.kernels_decoding import JOINT
+from aligntools.aligning.contrastive import evidence
+from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.aligning.contrastive.candidates import CandidateFinder, concatenate
+from aligntools.aligning.contrastive.noise import pick
+from aligntools.aligning.contrastive.tasks import LearningPlan, draw
+from aligntools.aligning.contrastive.weights import Weights
+from aligntools.formats.given_links import concatenate_given
+from aligntools.formats.pharaoh import Links
+from aligntools.formats.pharaoh import concatenate as join
+
+#: Pairs that files of evidence are judged on, drawn at random.
+PAIRS = 2000
+#: How what a file counts for grows with its estimated precision, from where it is not believed at all. Errors of
+#: aligners are alike: what both err in looks right, so estimates are too high, and by how much does not show in how
+#: far they agree. Only a file that hardly contradicts what the base model is sure of is believed without gold.
+DOUBTED, STEEPNESS = 0.8, 8
+#: What the log-odds of evidence count for beside the base model's where learning from gold begins.
+FIRST_SHARE = 0.25
+
+
+@dataclass(frozen=True)
+class EvidenceFile:
+    """What is believed of a file of evidence.
+
+    Attributes
+    ----------
+    links : int
+        On the pairs that it was judged on.
+    agreement, exchanged : float
+        With the base model's own links: F1, as a fraction; and with the file's source and target exchanged.
+    precision, recall : float
+        Estimated from the base model's posteriors and all files, as fractions.
+    weight : float
+        Of the log-odds that it adds.
+    aer : float or None
+        On gold links, as a fraction.
+    """
+
+    links: int
+    agreement: float
+    exchanged: float
+    precision: float
+    recall: float
+    weight: float = 0.0
+    aer: float | None = None
+
+
+def judge_files(finder: CandidateFinder, bitexts: list, files: list, plan: LearningPlan):
+    """Learn what readings of files are worth, from texts without gold.
+
+    Parameters
+    ----------
+    finder : CandidateFinder
+    bitexts : list of Bitext
+    files : list of list of GivenLinks
+        For each text, those of each file.
+    plan : LearningPlan
+
+    Returns
+    -------
+    list of float64 [evidence.READINGS], list of EvidenceFile
+    """
+    parts, own, drawn = [], [], []
+    for bitext, given, chosen in zip(
+        bitexts, files, draw(bitexts, PAIRS, plan.learning.seed), strict=True
+    ):  # fmt: skip
+        part = [x[chosen] for x in given]
+        drawn.append(part)
+        for posteriors, candidates in finder.find(pick(bitext, chosen), part):
+            parts.append(candidates)
+            own.append(Links(*decide(posteriors, JOINT, plan.threshold, finder.pool)[:2]))
+    links = join(own)
+    told, tables = [], []
+    candidates = concatenate(parts) if parts else None
+    judged = evidence.judge(candidates, bool(plan.active[kf.TREES])) if candidates is not None else None
+    for k in range(len(files[0]) if files else 0):
+        given = evidence.firm(concatenate_given([part[k] for part in drawn]))
+        agreement, exchanged = (evidence.agreement(x.links, links) for x in (given, given.turned()))
+        precision, recall = (judged.precision[k], judged.recall[k]) if judged else (0.0, 0.0)
+        told.append(EvidenceFile(len(given.links.pairs), agreement, exchanged, precision, recall))
+        tables.append(judged.tables[k] if judged else np.zeros(evidence.READINGS))
+    return tables, told
+
+
+def share(precision: float) -> float:
+    """Return what a file's log-odds count for beside the base model's, from 0 to 1, by its estimated precision.
+
+    By how far it is from DOUBTED to 1. Links of eflomal and fast_align have estimates of 0.65 to 0.94, those of a model
+    of far more text 0.99 and more.
+    """
+    return min(1.0, max(0.0, (precision - DOUBTED) / (1.0 - DOUBTED))) ** STEEPNESS
+
+
+def scale(weights: np.ndarray, active: np.ndarray) -> float:
+    """Return the weight of log-odds beside other weights: that of the link trees, else of the base's posterior."""
+    for column in (kf.TREES, kf.POSTERIOR):
+        if active[column] and weights[column] > 0:
+            return float(weights[column])
+    return 1.0
+
+
+def with_evidence(weights: Weights, tables: list, told: list, counts_for: float | None = None) -> Weights:
+    """Return weights with those of evidence, for which they were not learned.
+
+    ``counts_for`` is what every file counts for; None: its `share`.
+    """
+    beside = scale(weights.values, weights.active)
+    own = [(share(x.precision) if counts_for is None else counts_for) * beside for x in told]
+    values, active = np.concatenate([weights.values, own]), np.append(weights.active, np.ones(len(tables), bool))
+    return replace(weights, values=values, active=active, tables=tuple(tables))
+
+
+def plan_with_evidence(plan: LearningPlan, files: int, counts_for: float | None = None) -> LearningPlan:
+    """Return a plan of learning from gold whose start has weights of evidence too."""
+    own = np.full(files, (FIRST_SHARE if counts_for is None else counts_for) * scale(plan.start, plan.active))
+    return replace(plan, start=np.append(plan.start, own), active=np.append(plan.active, np.ones(files, bool)))

@@ -1,0 +1,187 @@
+"""Link trees taught by scale: what a model of little text gets wrong, a model of much text gets right.
+
+A *teacher* is a model of a large text. *Students* are models of samples of it, of several sizes. On sentence pairs that
+both know, the student's candidates are the questions and the teacher's posteriors the answers: no gold link is needed,
+and there is no end of lessons. What trees learn is how far a small model's evidence is to be trusted, of whatever
+language, so that it holds on texts which are all that there is of their language.
+
+A student's sample comes from one stretch of the text, since texts are often put together of several kinds, and half of
+the lessons of larger students from other places: a text of another domain than most of what a model is trained on.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from aligntools.aligning.applying.applier import Applier
+from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.aligning.contrastive import kernels_local_features as kl
+from aligntools.aligning.contrastive.boosting import fit_trees, learner, table_of
+from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
+from aligntools.aligning.contrastive.noise import pick
+from aligntools.aligning.contrastive.starts import ContrastiveStart
+from aligntools.aligning.contrastive.taught import LARGEST, TeachingSettings
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.training.train_model import train_model
+from aligntools.formats.corpus import Bitext, in_ids_of, with_own_words
+from aligntools.ground.errors import DataError, UsageProblem
+
+#: Pairs with a longer side, or with less than two words on one, teach nothing.
+LONGEST = 60
+#: Students up to this size learn on their own text alone.
+SMALL = 300
+#: A student's stretch is so many times its size, and at most this share of the text.
+STRETCH, WIDEST = 4, 0.75
+#: Candidates that a student counts for, however many it has.
+SHARE = 8000.0
+#: A link, or no link, of less than this probability is left out of the lessons.
+LEAST = 0.02
+#: Weight of the base model's own log-odds beside the trees': less is better on small texts, more on large ones.
+LEAN = 0.5
+#: Views of the teacher's words, whatever the size of its text.
+TEACHER_VIEWS = (0, 5, 4, 3)
+
+
+@dataclass(eq=False)
+class Lessons:
+    """What students of one text know of sentence pairs, and what the teacher says.
+
+    Attributes
+    ----------
+    tables : list of float32 [candidates, FEATURES + SURROUNDINGS]
+        One a student.
+    answers : list of float32 [candidates]
+        Probabilities of links.
+    about : dict
+        Of what and how; for readers.
+    """
+
+    tables: list[np.ndarray] = field(default_factory=list)
+    answers: list[np.ndarray] = field(default_factory=list)
+    about: dict[str, Any] = field(default_factory=dict)
+
+
+def draw(bitext: Bitext, size: int, lessons: int, rng: np.random.Generator) -> tuple[np.ndarray, int]:
+    """Draw a student's pairs, longer ones more often: those of lessons first, and how many they are."""
+    lengths = np.stack([bitext.source.lengths(), bitext.target.lengths()])
+    fit = np.flatnonzero((lengths.min(0) > 1) & (lengths.max(0) <= LONGEST))
+    words = lengths.min(0).astype(np.float64)
+
+    def some(rows, n):
+        n = min(n, len(rows))
+        return rng.choice(rows, n, replace=False, p=words[rows] / words[rows].sum()) if n else rows[:0]
+
+    width = min(len(fit), max(int(WIDEST * len(fit)), size), max(STRETCH * size, 4 * lessons))
+    at = int(rng.integers(0, len(fit) - width + 1))
+    inside, outside = fit[at : at + width], np.concatenate([fit[:at], fit[at + width :]])
+    own = some(inside, size)
+    far = some(outside, lessons if size > SMALL else 0)
+    return np.concatenate([own[:lessons], far, own[lessons:]]), min(lessons, len(own)) + len(far)
+
+
+def answers(applier: Applier, text: Bitext, candidates, pool) -> np.ndarray:
+    """Return the posteriors of candidates under another model, float32 [candidates]; the text is in its ids."""
+    out = np.zeros(len(candidates.rows), np.float32)
+    lengths = text.target.lengths()
+    for p in applier.posteriors(text, pool):
+        cells = np.empty(int(p.cell_offsets[-1]), np.float32)
+        kl.mean_cells(0, len(cells), p.forward, p.reverse, cells)
+        a, b = candidates.starts[p.k0], candidates.starts[p.k1]
+        sentence = np.repeat(np.arange(p.k1 - p.k0), np.diff(candidates.starts[p.k0 : p.k1 + 1]))
+        places = p.cell_offsets[sentence] + candidates.rows[a:b] * lengths[p.k0 + sentence] + candidates.columns[a:b]
+        out[a:b] = np.clip(cells[places], 0.0, 1.0)
+    return out
+
+
+def teacher_of(bitext: Bitext, settings: TeachingSettings, pool, lowercase=True, report=None):
+    """Train a teacher: a model of all of the text, of every view."""
+    own = AlignerSettings(views=TEACHER_VIEWS, seed=settings.seed).resolved(len(bitext.source.tokens))
+    return train_model(bitext, own, pool, lowercase=lowercase, report=report)
+
+
+def check_size(bitext: Bitext, settings: TeachingSettings, name: str = "<sentences>") -> None:
+    """Refuse a text that is too small for any student; ``name`` is what messages call it.
+
+    Raises
+    ------
+    DataError
+    """
+    if not len(bitext.source.tokens):
+        raise DataError(
+            name, max(len(bitext), 1), "up to here every line has a blank side; there is nothing to teach by"
+        )
+    if not settings.drawn(len(bitext)):
+        problem = f"{len(bitext)} pairs teach no student of {min(settings.students)}: there must be"
+        raise DataError(
+            name, len(bitext), f"{problem} {1 / LARGEST:g} times as many; give more text or smaller students"
+        )
+
+
+def lessons_of(
+    bitext: Bitext, teacher, settings: TeachingSettings, pool, report: Callable[[dict], None] | None = None,
+    number: int = 0,
+) -> Lessons:  # fmt: skip
+    """Train students of a text, and hold what they know against what the teacher says.
+
+    Parameters
+    ----------
+    bitext : Bitext
+    teacher : AlignmentModel
+        Of both directions.
+    settings : TeachingSettings
+    pool : Pool
+    report : callable or None
+        Called after each student with a dict: student (its pairs), candidates.
+    number : int
+        Of the text, so that those of one seed are drawn differently.
+
+    Raises
+    ------
+    UsageProblem
+        When the text is too small for any student.
+    """
+    check_size(bitext, settings)
+    drawn = settings.drawn(len(bitext))
+    applier = Applier(teacher.views, teacher.settings, teacher.sizes, CELLS)
+    found = Lessons()
+    for size, draws, views in drawn:
+        rng = np.random.default_rng([settings.seed, number, size, draws])
+        rows, n = draw(bitext, size, settings.lessons, rng)
+        text, asked = with_own_words(pick(bitext, rows)), pick(bitext, rows[:n])
+        own = AlignerSettings(views=views, seed=settings.seed).resolved(len(text.source.tokens))
+        student = train_model(text, own, pool, lowercase=teacher.lowercase)
+        candidates = CandidateFinder(student, pool).find_all(pick(text, np.arange(n)))
+        known = in_ids_of(asked, teacher.source_vocabulary, teacher.target_vocabulary, teacher.lowercase)
+        found.tables.append(table_of(candidates))
+        found.answers.append(answers(applier, known, candidates, pool))
+        if report:
+            report({"student": size, "candidates": len(candidates.rows)})
+    sizes = sorted({size for size, _, _ in drawn})
+    found.about = {"pairs": len(bitext), "students": {str(s): sum(x == s for x, _, _ in drawn) for s in sizes}}
+    return found
+
+
+def learn_start(lessons: Iterable[Lessons], settings: TeachingSettings, threads=1) -> ContrastiveStart:
+    """Learn link trees from lessons; the start's weights rest on them alone.
+
+    A candidate counts as a link with the teacher's probability of it, and as none with the rest.
+    """
+    learner()
+    lessons = list(lessons)
+    tables, links, shares = [], [], []
+    for part in lessons:
+        for table, chances in zip(part.tables, part.answers, strict=True):
+            for linked, sure in ((True, chances), (False, 1 - chances)):
+                kept = sure >= LEAST
+                tables.append(table[kept])
+                links.append(np.full(kept.sum(), linked))
+                shares.append(sure[kept].astype(np.float64) * (SHARE / max(len(table), 1)))
+    if not any(len(x) and x.all() for x in links) or not any(len(x) and not x.any() for x in links):
+        raise UsageProblem("the teachers link nothing, or everything, that the students ask about; give more text")
+    trees = fit_trees(np.concatenate(tables), np.concatenate(links), np.concatenate(shares), threads)
+    weights = np.zeros(kf.FEATURES)
+    weights[[kf.TREES, kf.POSTERIOR]] = 1.0, LEAN
+    about = {"texts": [part.about for part in lessons], "lessons": settings.lessons, "seed": settings.seed}
+    return ContrastiveStart(trees, weights, about)

@@ -1,0 +1,156 @@
+"""Teaching the contrastive aligner's start from Python: by large text, without gold links."""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+from aligntools.aligning.contrastive.settings import GIVEN, STARTS
+from aligntools.api.aligner import Aligner, check_lengths
+from aligntools.api.alignment import read_bitext
+from aligntools.api.progress import Progress, Step, reporter
+from aligntools.api.texts import InputFormat, Sentences
+from aligntools.api.threads import pool_of
+from aligntools.ground.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from aligntools.aligning.contrastive.starts import ContrastiveStart
+    from aligntools.formats.corpus import Bitext
+    from aligntools.ground.parallel import Pool
+
+#: A text to teach by: two sides, a file of both, or a `Bitext`.
+TeachingText: TypeAlias = Union["Bitext", str, os.PathLike[str], tuple[Sentences, Sentences]]
+#: A start as users give it: a name, a file, or what `teach` returned.
+SomeStart: TypeAlias = Union[str, os.PathLike[str], "ContrastiveStart"]
+
+
+def teach(
+    texts: Iterable[TeachingText], *, aligners: Sequence[Aligner | None] | None = None,
+    names: Sequence[str] | None = None, students: Sequence[int] | None = None, lessons: int | None = None,
+    case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, input_format: InputFormat = "auto",
+    seed: int = 1, threads: "int | Pool | None" = None, progress: Progress = None,
+) -> "ContrastiveStart":  # fmt: skip
+    """Teach link trees by large text, without gold links: a start for `train_contrastive_aligner`.
+
+    A model of all of a text, the teacher, says what is linked in sentence pairs of samples of it; models of these
+    samples alone, the students, say what they know of the same links. Trees learn the one from the other. They see
+    no words, so that they serve other languages; several languages teach more than one.
+
+    Parameters
+    ----------
+    texts : iterable of (sources, targets), paths or Bitext
+        Each as `train_aligner` takes it: two sides, or one file with both.
+    aligners : sequence of Aligner or None
+        Teachers that there are already, one for each text; None trains one on the text.
+    names : sequence of str or None
+        What the texts are called in the start's ``about``. None: the files' names.
+    students : sequence of int or None
+        Pairs of the students' texts. None: 150, 300, 1,000, 5,000 and 20,000. Of small sizes there are several, of
+        those over half a text none.
+    lessons : int or None
+        Pairs that each student learns on. None: 100.
+    case_sensitive, max_length, strict, input_format
+        As for `read_bitext`; with an aligner, ``case_sensitive`` is its own.
+    seed, threads, progress
+        As for `train_aligner`.
+
+    Returns
+    -------
+    ContrastiveStart
+        ``save`` writes it to a file.
+
+    Raises
+    ------
+    DataError
+        When a text cannot be read, its sides differ in length, or it is too small.
+    UsageProblem
+        When scikit-learn is not installed.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> start = at.teach([("data/samples/de-en.de", "data/samples/de-en.en")], students=[100], lessons=50)
+    >>> model = at.train_contrastive_aligner("data/samples/de-en.txt", fast=True, start=start)
+    """
+    from aligntools.aligning.contrastive import teaching
+    from aligntools.aligning.contrastive.boosting import learner
+
+    learner()  # said before anything is trained
+    settings = teaching.TeachingSettings(seed=seed)
+    settings = teaching.TeachingSettings(
+        tuple(students) if students is not None else settings.students,
+        settings.lessons if lessons is None else lessons, seed,
+    ).checked()  # fmt: skip
+    texts = list(texts)
+    if not texts:
+        raise UsageProblem("there is no text to teach by")
+    if aligners is not None and len(aligners) != len(texts):
+        raise UsageProblem(f"{len(aligners)} aligners for {len(texts)} texts; give one for each text, or none")
+    tell, found = reporter(progress), []
+    with pool_of(threads) as pool:
+        for n, text in enumerate(texts):
+            aligner = aligners[n] if aligners is not None else None
+            if aligner is not None and aligner.settings.direction != "both":
+                raise UsageProblem("a teacher has one direction alone; this needs one with both")
+            lowercase = aligner.model.lowercase if aligner is not None else not case_sensitive
+            bitext = _read(
+                text, case_sensitive=not lowercase, max_length=max_length, strict=strict, input_format=input_format
+            )
+            tell(Step("reading", None, None, {"text": n + 1, "of": len(texts), "lines": len(bitext)}))
+
+            def trained(figures: dict[str, Any]) -> None:
+                tell(Step(f"teacher, {figures['stage']}", None, None, figures))
+
+            def learned(figures: dict[str, Any]) -> None:
+                tell(Step("students", None, None, figures))
+
+            teaching.check_size(bitext, settings, _first_file(text))
+            if aligner is None:
+                teacher = teaching.teacher_of(bitext, settings, pool, lowercase, trained)
+            else:
+                teacher = aligner.model
+            part = teaching.lessons_of(bitext, teacher, settings, pool, learned, n)
+            part.about = {"name": names[n] if names is not None else _name(text, n)} | part.about
+            found.append(part)
+        tell(Step("trees", None, None, {"candidates": sum(len(t) for part in found for t in part.tables)}))
+        return teaching.learn_start(found, settings, pool.threads)
+
+
+def _read(text: TeachingText, **reading: Any) -> "Bitext":
+    from aligntools.formats.corpus import Bitext
+
+    if isinstance(text, Bitext):
+        check_lengths(text)
+        return text
+    sides = text if isinstance(text, tuple) else (text, None)
+    bitext = read_bitext(*sides, **reading)
+    check_lengths(bitext)
+    return bitext
+
+
+def _name(text: TeachingText, number: int) -> str:
+    """Return the names of a text's files, or its number; no folders, which are nobody else's business."""
+    sides = text if isinstance(text, tuple) else (text,)
+    files = [os.path.basename(os.fspath(side)) for side in sides if isinstance(side, str | os.PathLike)]
+    return ", ".join(files) or f"text {number + 1}"
+
+
+def _first_file(text: TeachingText) -> str:
+    first = text[0] if isinstance(text, tuple) else text
+    return os.fspath(first) if isinstance(first, str | os.PathLike) else "<sentences>"
+
+
+def resolved_start(start: SomeStart | None) -> "tuple[str | None, ContrastiveStart | None]":
+    """Return what settings call a start, and the start itself where it is given.
+
+    Raises
+    ------
+    ModelError
+        When it names a file that is not a start.
+    """
+    from aligntools.aligning.contrastive.starts import ContrastiveStart
+
+    if start is None or (isinstance(start, str) and start in STARTS):
+        return start, None
+    if isinstance(start, ContrastiveStart):
+        return GIVEN, start
+    return GIVEN, ContrastiveStart.load(os.fspath(start))

@@ -1,0 +1,96 @@
+"""``aligntools teach``: the start of contrastive-align, taught by large text."""
+
+import contextlib
+from pathlib import Path
+
+import click
+
+from aligntools.aligning.contrastive.taught import TeachingSettings
+from aligntools.cli import alignment_options as aligning
+from aligntools.cli import notices, options, training
+from aligntools.cli.aligning_run import READING
+from aligntools.ground.errors import UsageProblem
+
+_DEFAULTS = TeachingSettings()
+_SIZES = options.Numbers(TeachingSettings.SIZE, lambda sizes: True, "numbers of sentence pairs, with commas: 300,1000")
+
+
+@click.command("teach", cls=options.Command)
+@options.group(
+    "Common options",
+    click.option("-s", "--source", metavar="FILE", multiple=True,
+                 help="Source side, one sentence per line. May come several times, with as many -t."),
+    click.option("-t", "--target", metavar="FILE", multiple=True, help="Target side, the same number of lines."),
+    click.option("-i", "--input", "joint_file", metavar="FILE", multiple=True,
+                 help="Both sides in one file, ' ||| ' between them; may come several times."),
+    click.option("-o", "--output", required=True, metavar="FILE", type=options.WRITTEN,
+                 help="Write the start to this file."),
+)  # fmt: skip
+@options.group(
+    "Teaching",
+    click.option("-m", "--model", metavar="FILE", multiple=True,
+                 help="The teacher of a text, from align --save-model: one for each text, in their order.  [default:"
+                      " train them]"),
+    click.option("--students", type=_SIZES, default=_DEFAULTS.students, metavar="N,N,..",
+                 help="Pairs of the students' texts; of small sizes there are several students, of those over half a"
+                      f" text none.  [default: {','.join(map(str, _DEFAULTS.students))}]"),
+    options.setting("--lessons", of=TeachingSettings, metavar="N",
+                    help="Pairs of its own text that each student learns on, and as many of other places for larger"
+                         " ones."),
+    training.log_json,
+    options.verify,
+)  # fmt: skip
+@options.group(
+    "Text and resources", aligning.case_sensitive, options.input_format, options.max_length, options.strict,
+    options.threads, options.seed, options.verbosity,
+)  # fmt: skip
+def command(**o):
+    """Teach contrastive-align's start by large text, without gold links.
+
+    What a model of 300 sentence pairs gets wrong, one of 200,000 pairs of the same text gets right. Models of samples
+    (students) learn from a model of all of the text (the teacher) how far their evidence is to be trusted. What they
+    learn is not bound to words or languages: contrastive-align --start FILE uses it on any text. Several texts, of
+    several languages, teach more. Needs scikit-learn: aligntools[teach].
+
+    \b
+    Example:
+      aligntools teach -s data/samples/de-en.de -t data/samples/de-en.en --students 60,100 -o /tmp/start
+      aligntools contrastive-align -s data/samples/fr-en.fr -t data/samples/fr-en.en --start /tmp/start -o /tmp/links
+    """
+    if len(o["source"]) != len(o["target"]) or not (o["source"] or o["joint_file"]):
+        raise UsageProblem("give a text to teach by: -s and -t, as many of the one as of the other, or -i")
+    n = len(o["source"]) + len(o["joint_file"])
+    if o["model"] and len(o["model"]) != n:
+        raise UsageProblem(f"-m comes once for each text or not at all; there are {n} texts and {len(o['model'])} -m")
+    if o["model"] and o["case_sensitive"]:
+        raise UsageProblem("-m takes a teacher as it is; --case-sensitive is for one that is trained here")
+    with contextlib.ExitStack() as stack:
+        _run(o, stack)
+
+
+def _run(o, stack):
+    from aligntools.api.aligner import Aligner
+    from aligntools.api.teaching import teach
+    from aligntools.api.threads import pool_of
+    from aligntools.cli.reporting import Reporter
+    from aligntools.formats.files import writing
+
+    log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
+    reporter = Reporter(o["quiet"], o["verbose"], log)
+    stack.callback(reporter.close)
+    stack.enter_context(notices.shown(o["quiet"]))
+    pool = stack.enter_context(pool_of(o["threads"]))
+    texts = [(Path(s), Path(t)) for s, t in zip(o["source"], o["target"], strict=True)]
+    texts += [Path(joint) for joint in o["joint_file"]]
+    aligners = [Aligner.load(path, threads=pool, verify=o["verify"]) for path in o["model"]] or None
+    start = teach(
+        texts, aligners=aligners, students=o["students"], lessons=o["lessons"], seed=o["seed"], threads=pool,
+        case_sensitive=o["case_sensitive"], progress=reporter, **{name: o[name] for name in READING},
+    )  # fmt: skip
+    start.save(o["output"])
+    reporter.close()
+    students = sum(sum(text["students"].values()) for text in start.about["texts"])
+    reporter.say(
+        f"{len(start.trees.roots)} trees, taught by {sum(t['pairs'] for t in start.about['texts'])} pairs of"
+        f" {len(texts)} {'text' if len(texts) == 1 else 'texts'} and {students} students"
+    )

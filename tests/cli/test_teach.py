@@ -1,0 +1,83 @@
+"""``aligntools teach`` as a user runs it, and contrastive-align with what it wrote."""
+
+import gzip
+import json
+
+import pytest
+
+from tests.cli.running import fails, run
+from tests.conftest import SAMPLES
+
+pytest.importorskip("sklearn")
+TEXT = ("-s", SAMPLES / "de-en.de", "-t", SAMPLES / "de-en.en")
+
+
+@pytest.fixture(scope="module")
+def taught(trained, tmp_path_factory):
+    """A folder with a ``start``."""
+    folder = tmp_path_factory.mktemp("taught")
+    done = run("teach", *TEXT, "-m", trained / "model", "--students", "60,100", "--lessons", "40",
+               "--log-json", folder / "log", "-v", "-o", folder / "start", "--threads", "1")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert b"120 trees, taught by 240 pairs of 1 text and 12 students" in done.stderr
+    assert b"student of 60 pairs: " in done.stderr
+    log = [json.loads(line) for line in (folder / "log").read_text().splitlines()]
+    assert [line.get("student") for line in log].count(100) == 6
+    return folder
+
+
+def test_the_same_bytes_for_any_threads_and_seeds_that_differ(trained, taught, tmp_path):
+    given = ("teach", "-q", "-i", tmp_path / "joint", "-m", trained / "model", "--students", "60,100", "--lessons", 40)
+    (tmp_path / "joint").write_bytes((SAMPLES / "de-en.txt").read_bytes())
+    for seed, threads, same in ((1, 2, True), (2, 1, False)):
+        done = run(*given, "--seed", seed, "--threads", threads, "-o", tmp_path / "start")
+        assert (done.returncode, done.stderr) == (0, b"")
+        name = b"de-en.de, de-en.en", b"joint"
+        found = (tmp_path / "start").read_bytes()
+        assert name[1] in found
+        a, b = (x[-5000:] for x in (found, (taught / "start").read_bytes()))
+        assert (a == b) is same
+
+
+def test_several_texts_and_a_teacher_trained_here(tmp_path):
+    for x in ("fr", "en"):
+        with gzip.open(tmp_path / f"{x}.gz", "wb") as out:
+            out.write((SAMPLES / f"fr-en.{x}").read_bytes())
+    more = "-s", tmp_path / "fr.gz", "-t", tmp_path / "en.gz"
+    done = run("teach", *TEXT, *more, "--students", "10", "--case-sensitive", "-o", tmp_path / "start")
+    assert done.returncode == 0, done.stderr
+    assert b"of 2 texts and 12 students" in done.stderr
+
+
+def test_contrastive_align_takes_it(trained, taught, tmp_path):
+    given = ("contrastive-align", "-q", "-m", trained / "model", *TEXT, "--start", taught / "start")
+    done = run(*given, "--passes", 0, "--save-weights", tmp_path / "w", "-o", tmp_path / "a")
+    assert done.returncode == 0, done.stderr
+    base = (trained / "align").read_text()
+    ours = (tmp_path / "a").read_text()
+    assert ours != base
+    assert abs(len(ours.split()) - len(base.split())) < 0.05 * len(base.split())
+    again = run(*given, "-w", tmp_path / "w")
+    assert again.stdout == (tmp_path / "a").read_bytes()
+    lone = run("contrastive-align", "-q", "-m", trained / "model", *TEXT, "-w", tmp_path / "w")
+    assert fails(lone, "name the file that they started from: --start FILE")
+    usual = run("contrastive-align", "-q", "-m", trained / "model", *TEXT)
+    assert usual.stdout != again.stdout
+
+
+def test_wrong_files_and_options(trained, taught, tmp_path):
+    (tmp_path / "bad").write_bytes((taught / "start").read_bytes()[:-9])
+    given = ("contrastive-align", "-q", "-m", trained / "model", *TEXT)
+    assert fails(run(*given, "--start", tmp_path / "bad"), "is damaged")
+    assert fails(run(*given, "--start", trained / "model"), "needs 'contrastive-start'")
+    assert fails(run(*given, "--start", tmp_path / "none"), "cannot be opened")
+    assert fails(run("align", "-m", taught / "start", *TEXT), "is for `aligntools contrastive-align --start`")
+    out = ("-o", tmp_path / "s")
+    assert fails(run("teach", *out), "give a text to teach by", status=2)
+    assert fails(run("teach", *TEXT, "-s", "x", *out), "as many of the one as of the other", status=2)
+    assert fails(run("teach", *TEXT, "-m", "x", "-m", "y", *out), "there are 1 texts and 2 -m", status=2)
+    assert fails(run("teach", *TEXT, "-m", "x", "--case-sensitive", *out), "takes a teacher as it is", status=2)
+    assert fails(run("teach", *TEXT, "--students", "5", *out), "'5' is not", status=2)
+    assert fails(run("teach", *TEXT, "--students", "300", *out), "teach no student of 300")
+    assert fails(run("teach", "-s", tmp_path / "none", "-t", SAMPLES / "de-en.en", *out), "cannot be opened")
+    assert not (tmp_path / "s").exists()
