@@ -100,11 +100,11 @@ def run(o):
 
 def _ship(sets, pool):
     from aligntools.aligning.contrastive.features import NAMES
-    from aligntools.aligning.contrastive.linktrees import SHIPPED
+    from aligntools.aligning.contrastive.starts import LANGUAGES
 
     trees, weights = starting.fit(sets, pool)
-    trees.save(SHIPPED)
-    print(f"{len(trees.roots)} trees are in {SHIPPED.name}; start weights for features.py:")
+    trees.save(LANGUAGES)
+    print(f"{len(trees.roots)} trees are in {LANGUAGES.name}; start weights for features.py:")
     for name, weight in zip(NAMES, weights, strict=True):
         print(f"{name} {weight:.3g}")
     raise SystemExit
@@ -116,14 +116,14 @@ def _measure(study, trees, start):
 
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.candidates import CandidateFinder
-    from aligntools.aligning.contrastive.linktrees import shipped
+    from aligntools.aligning.contrastive.starts import shipped
 
     measuring.note(f"{study.name}: contrastive")
     best = min((evaluate(path, study.text)[0], way) for way, path in _base(study).items())
     found = {"pairs": study.text.n_pairs, "gold": study.text.n_gold, "best": best[0], "way": best[1]}
     found["joint"] = evaluate(study.base()["joint"], study.text)[0]
     plan = replace(tasks.learning_plan("all"), threshold=study.threshold)
-    ours, theirs = (CandidateFinder(study.model, study.pool, t) for t in (trees, shipped()))
+    ours, theirs = (CandidateFinder(study.model, study.pool, t) for t in (trees, shipped().trees))
     learned = replace(plan.learning, rate=1e-4)
     held = replace(plan, start=start, learning=learned)
     alone = replace(held, learning=replace(learned, passes=0))

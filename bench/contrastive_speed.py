@@ -81,7 +81,6 @@ def _rates(o, folder, base, weights, pairs):
 
 def _by_length(o, folder, base, weights, pairs):
     from aligntools.aligning.contrastive.candidates import CandidateFinder
-    from aligntools.aligning.contrastive.linktrees import shipped
     from aligntools.aligning.contrastive.noise import pick
     from aligntools.aligning.contrastive.search import search
     from aligntools.aligning.contrastive.weights import load_weights
@@ -91,7 +90,7 @@ def _by_length(o, folder, base, weights, pairs):
 
     with Pool(1) as pool:
         model, learned = AlignmentModel.load(base, pool), load_weights(weights)
-        finder = CandidateFinder(model, pool, shipped())
+        finder = CandidateFinder(model, pool, learned.trees)
         rows = []
         for words in LENGTHS:
             files = _write(folder / "length", [p for p in pairs if _near(p, words)][: o.each])

@@ -12,12 +12,6 @@ FOLDS = 5
 #: Candidates that a set counts for in learning trees, whatever its size.
 SHARE = 8000.0
 PENALTY = 1e-3
-#: Features that link trees may ask about: those that a link has by itself.
-INPUTS = (
-    "translation", "relative-position", "posterior", "agreement", "rivals", "hardest-rival", "others", "best",
-    "diagonal-support", "side-support", "wide-support", "forward-use", "reverse-use", "similarity", "same-word",
-    "symbols", "mismatch", "frequency-gap", "rarity",
-)  # fmt: skip
 
 
 def language(name):
@@ -35,14 +29,14 @@ class GoldSet:
     """A gold set's candidates and links: the first PAIRS to learn from, all to be judged by."""
 
     def __init__(self, candidates, gold):
-        from aligntools.aligning.contrastive.linktrees import inputs
+        from aligntools.aligning.contrastive.boosting import table_of
         from aligntools.aligning.contrastive.supervised import gold_marks
 
         self.candidates, self.gold = candidates, gold
         n = min(len(candidates), PAIRS)
         self.part, self.part_gold = candidates.part(0, n), _head(gold, n)
         self.sure, self.possible = (m.astype(bool) for m in gold_marks(self.part, self.part_gold))
-        self.table = np.concatenate([_inputs(self.part.local), inputs(self.part)], axis=1)
+        self.table = table_of(self.part)
 
 
 def _head(gold, n):
@@ -51,49 +45,14 @@ def _head(gold, n):
     return replace(gold, sure=gold.sure[:n], possible=gold.possible[:n])
 
 
-def _inputs(values):
-    """Return what trees may ask of features; the others are 0."""
-    from aligntools.aligning.contrastive.features import NAMES
-
-    return np.where(np.isin(NAMES, INPUTS), values, np.float32(0))
-
-
 def fit_trees(sets):
     """Learn link trees from `GoldSet` s, each pair seen from both sides (scikit-learn)."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    from aligntools.aligning.contrastive.features import NAMES
+    from aligntools.aligning.contrastive import boosting
 
     table = np.concatenate([s.table for s in sets])
     links = np.concatenate([s.sure | s.possible for s in sets])
     weight = np.concatenate([np.where(s.sure | ~s.possible, 1.0, 0.5) * (SHARE / len(s.table)) for s in sets])
-    turned = table.copy()
-    a, b = NAMES.index("forward-use"), NAMES.index("reverse-use")
-    turned[:, [a, b]] = turned[:, [b, a]]
-    model = HistGradientBoostingClassifier(
-        max_iter=120, learning_rate=0.06, max_leaf_nodes=15, min_samples_leaf=120, l2_regularization=5,
-        early_stopping=False, random_state=1,
-    )  # fmt: skip
-    model.fit(np.concatenate([table, turned]), np.tile(links, 2), sample_weight=np.tile(weight, 2))
-    return _unpacked(model)
-
-
-def _unpacked(model):
-    """Return scikit-learn's trees as ours."""
-    from aligntools.aligning.contrastive.linktrees import LinkTrees
-
-    trees = [predictors[0].nodes for predictors in model._predictors]
-    roots = np.concatenate([[0], np.cumsum([len(t) for t in trees])])[:-1].astype(np.int32)
-    nodes = np.concatenate(trees)
-    begin = np.repeat(roots, [len(t) for t in trees]).astype(np.int32)
-    leaf = nodes["is_leaf"].astype(bool)
-    return LinkTrees(
-        roots, np.where(leaf, -1, nodes["feature_idx"]).astype(np.int32),
-        np.where(leaf, 0, nodes["num_threshold"]).astype(np.float32),
-        np.where(leaf, 0, nodes["left"].astype(np.int32) + begin).astype(np.int32),
-        np.where(leaf, 0, nodes["right"].astype(np.int32) + begin).astype(np.int32),
-        np.where(leaf, nodes["value"], 0).astype(np.float32), float(np.ravel(model._baseline_prediction)[0]),
-    )  # fmt: skip
+    return boosting.fit_trees(table, links, weight)
 
 
 def fit(sets, pool=None):

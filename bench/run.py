@@ -2,6 +2,7 @@
 """Measure quality, speed, memory, start-up and settings; each command rewrites its section of RESULTS.md.
 
 python bench/run.py quality --data DIR --fast-align F --atools A --eflomal E
+python bench/run.py curve --data DIR --eflomal E
 python bench/run.py priors --data DIR --eflomal E --atools A
 python bench/run.py speed --data DIR --fast-align F --atools A --eflomal E --runs 5
 python bench/run.py memory --data DIR --fast-align F
@@ -25,6 +26,8 @@ python bench/run.py transfer --data DIR --treebanks DIR
 python bench/run.py transfer_draws --data DIR --treebanks DIR
 python bench/run.py transfer_study --data DIR --treebanks DIR
 python bench/run.py contrastive --data DIR --peer-results FILE
+python bench/run.py evidence --data DIR --fast-align F --atools A --eflomal E
+python bench/run.py teach --data DIR --ship
 python bench/run.py contrastive_study --data DIR
 python bench/run.py contrastive_systems --data DIR --fast-align F --giza DIR
 python bench/run.py contrastive_speed --data DIR
@@ -60,6 +63,7 @@ from bench import report
 #: Every command, with the module that runs it and its line of help.
 COMMANDS = {
     "quality": "AER on every gold set, beside the other aligners' best",
+    "curve": "AER, precision and recall by size of the text, beside eflomal's, and by word frequency",
     "priors": "AER of small texts with priors of large ones, and of large texts in parts",
     "speed": "wall time of whole runs, interleaved with the other aligners",
     "against": "time and memory beside an older checkout of this project",
@@ -87,6 +91,8 @@ COMMANDS = {
     "transfer_study": "ways to use plain text in transfer, and what they change",
     "transfer_draws": "transferred parsers on several draws of text, with paired tests",
     "contrastive": "AER of contrastive-align on every gold set, beside its base and the other aligners",
+    "evidence": "AER of contrastive-align with other aligners' links as evidence",
+    "teach": "a start of contrastive-align taught by large text without gold, languages held out",
     "contrastive_systems": "Table 5 of Liu & Sun 2015 on every gold set, over several base models, with paired tests",
     "contrastive_speed": "what contrastive alignment costs, by sentence length and beam",
     "transfer_pud": "what errors of tags, trees and links cost transferred trees",
