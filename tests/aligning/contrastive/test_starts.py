@@ -60,8 +60,8 @@ def test_weights_go_with_the_trees_that_they_were_learned_over(tmp_path):
     assert load_weights(tmp_path / "w", own.trees).trees is own.trees
     with pytest.raises(DataError, match="other link trees than those that come with the program; name"):
         load_weights(tmp_path / "w")
-    with pytest.raises(DataError, match="other link trees than those of my.atm; name the file"):
-        load_weights(tmp_path / "w", shipped("languages").trees, "my.atm")
+    with pytest.raises(DataError, match="other link trees than those of mine; name the file"):
+        load_weights(tmp_path / "w", shipped("languages").trees, "mine")
     text = json.loads((tmp_path / "w").read_text())
     (tmp_path / "w").write_text(json.dumps(text | {"trees": 3}))
     with pytest.raises(DataError, match="'trees' is 3"):
