@@ -29,10 +29,9 @@ def arguments(parser):
 def run(o):
     if not o.data:
         raise SystemExit("against needs text: --data DIR")
-    files, rows = _files(o), []
-    for name, line in COMMANDS.items():
-        if o.only not in name:
-            continue
+    chosen = {name: line for name, line in COMMANDS.items() if o.only in name}
+    files, rows = _files(o, any("{million}" in line for line in chosen.values())), []
+    for name, line in chosen.items():
         args = [part.format(**files) for part in line.split()]
         sides = {"before": (o.python, o.checkout.resolve()), "now": (sys.executable, report.ROOT)}
         found = {side: [] for side in sides}
@@ -76,15 +75,15 @@ def _commit(checkout):
     return "commit " + (subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip() or "unknown")
 
 
-def _files(o):
-    """Prepare the texts; return what stands in the command lines."""
+def _files(o, million):
+    """Prepare the texts, the million pairs where they are wanted; return what stands in the command lines."""
     import gzip
 
     work = Path(o.work) / "against"
     work.mkdir(exist_ok=True)
     files = {}
     for key, name in (("dev", "en-fr.dev"), ("million", texts.MILLION)):
-        if key == "dev" or "million" in o.only or not o.only:
+        if key == "dev" or million:
             text = texts.text(o.data, name, o.work)
             for side, path in (("source", text.source), ("target", text.target)):
                 (work / f"{key}.{side}").unlink(missing_ok=True)

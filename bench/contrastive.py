@@ -4,7 +4,6 @@ The languages are cut into groups; link trees and start weights for one group ar
 (`bench.contrastive_start`). With --ship the start that comes with the program is learned, from all of them.
 """
 
-import json
 import pickle
 import statistics
 from pathlib import Path
@@ -38,8 +37,7 @@ class Work:
 
     def __init__(self, o):
         self.o, self.code = o, f"{base_hash()}{code.of(Work, _measure, _supervised)}"
-        self.path = o.work / "contrastive.json"
-        self.found = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.kept = measuring.Kept(o.work / "contrastive.json")
 
     def gold_set(self, study):
         """Return a set's `GoldSet`."""
@@ -64,11 +62,7 @@ class Work:
 
     def figures(self, name, kind, measure):
         """Return a set's figures, measured unless they are known."""
-        key = f"{name} {kind} {self.o.pairs} {self.code}"
-        if key not in self.found:
-            self.found[key] = measure()
-            self.path.write_text(json.dumps(self.found))
-        return self.found[key]
+        return self.kept.get(f"{name} {kind} {self.o.pairs} {self.code}", measure)
 
 
 def run(o):

@@ -3,7 +3,6 @@
 What the paper's learning adds is told apart from its start: each row has the start alone ("nothing learned") too.
 """
 
-import json
 import statistics
 import tempfile
 from dataclasses import dataclass
@@ -44,24 +43,17 @@ def arguments(parser):
         parser.add_argument(f"--{name}", type=int, default=value, metavar="N", help=f"{text} [%(default)s]")
 
 
-class Kept:
-    """Figures kept in a file, by set, base model, options and the code that they came of."""
+class Work:
+    """Figures kept between runs, by set, base model, options and the code that they came of."""
 
     def __init__(self, o):
-        self.o, self.path = o, o.work / "contrastive_systems.json"
+        self.o, self.kept = o, measuring.Kept(o.work / "contrastive_systems.json")
         self.code = code.of(_measure, _learn, _supervised, _fast_align, _giza, Study, TableStudy)
-        self.found = json.loads(self.path.read_text()) if self.path.exists() else {}
 
     def figures(self, name, kind, measure):
         """Return a set's figures, measured unless they are known."""
         key = f"{name} {kind} {self.o.pairs} {self.o.sentences} {self.o.seeds} {self.code}"
-        if key not in self.found:
-            measuring.note(f"{name}: {kind}")
-            self.found[key] = measure()
-            temporary = self.path.with_suffix(".part")
-            temporary.write_text(json.dumps(self.found))
-            temporary.replace(self.path)
-        return self.found[key]
+        return self.kept.get(key, measure, f"{name}: {kind}")
 
 
 @dataclass
@@ -128,16 +120,16 @@ def run(o):
     names = o.sets.split(",") if o.sets else texts.gold_sets(o.data)
     there = {"align": True, "fast_align": o.fast_align, "giza": o.giza}
     kinds = [kind for kind in o.kinds.split(",") if there[kind]]
-    kept, found, supervised = Kept(o), {kind: {} for kind in kinds}, {}
+    work, found, supervised = Work(o), {kind: {} for kind in kinds}, {}
     with Pool(o.threads) as pool:
         for kind in kinds:
             for name in names:
                 if kind == "giza" and o.giza_sets and name not in o.giza_sets.split(","):
                     continue
                 study = Study(o, name, pool) if kind == "align" else TableStudy(o, name, pool, kind)
-                found[kind][name] = kept.figures(name, kind, lambda s=study, k=kind: _measure(s, k))
+                found[kind][name] = work.figures(name, kind, lambda s=study, k=kind: _measure(s, k))
                 if kind == "align" and name in o.supervised.split(","):
-                    supervised[name] = kept.figures(name, "supervised", lambda s=study: _supervised(s))
+                    supervised[name] = work.figures(name, "supervised", lambda s=study: _supervised(s))
     return "Contrastive alignment: systems", _body(o, found, supervised)
 
 

@@ -5,7 +5,6 @@ better evidence is what ``align`` itself makes of the gold sentences with all tr
 the gold sentences alone. Link trees and start weights are learned from gold links of other languages, in two halves.
 """
 
-import json
 import pickle
 import statistics
 
@@ -35,9 +34,8 @@ class Work:
     """What is kept between runs, by the code it came of."""
 
     def __init__(self, o):
-        self.o, self.path = o, o.work / "evidence.json"
+        self.o, self.kept = o, measuring.Kept(o.work / "evidence.json")
         self.code = f"{base_hash()}{code.of(_measure, _supervised, _peers, _studies)}"
-        self.found = json.loads(self.path.read_text()) if self.path.exists() else {}
 
     def start(self, name, pool):
         """Return link trees and start weights that a set's language had no part in."""
@@ -50,14 +48,7 @@ class Work:
 
     def figures(self, name, kind, measure):
         """Return a set's figures, measured unless they are known."""
-        key = f"{name} {kind} {self.code}"
-        if key not in self.found:
-            measuring.note(f"{name}: {kind}")
-            self.found[key] = measure()
-            unfinished = self.path.with_suffix(".part")
-            unfinished.write_text(json.dumps(self.found))
-            unfinished.replace(self.path)
-        return self.found[key]
+        return self.kept.get(f"{name} {kind} {self.code}", measure, f"{name}: {kind}")
 
 
 def _options(o, pairs):

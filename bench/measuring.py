@@ -1,5 +1,6 @@
 """Programs run as a user runs them: time, memory, what they say."""
 
+import json
 import os
 import subprocess
 import sys
@@ -63,6 +64,30 @@ def stages(messages):
         if len(words) > 2 and words[2] == "s":
             found[words[0]] = float(words[1])
     return found
+
+
+class Kept:
+    """Figures kept in a file between runs, by keys that name all that they depend on.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path):
+        self.path = path
+        self.found = json.loads(path.read_text()) if path.exists() else {}
+
+    def get(self, key, measure, told=""):
+        """Return what stands under a key, measured unless it is known; ``told`` is said before."""
+        if key not in self.found:
+            if told:
+                note(told)
+            self.found[key] = measure()
+            unfinished = self.path.with_suffix(".part")
+            unfinished.write_text(json.dumps(self.found))
+            unfinished.replace(self.path)
+        return self.found[key]
 
 
 def note(text):

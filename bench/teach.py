@@ -6,7 +6,6 @@ part in anything. With --ship a start is learned from all texts and put where th
 it.
 """
 
-import json
 import pickle
 import statistics
 from pathlib import Path
@@ -41,8 +40,7 @@ class Work:
     def __init__(self, o, pool):
         self.o, self.pool = o, pool
         self.lessons_code, self.code = code.of(_lessons), f"{base_hash()}{code.of(_measure, _start)}"
-        self.path = o.work / "teach.json"
-        self.found = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.kept = measuring.Kept(o.work / "teach.json")
 
     def lessons(self, name):
         """Return what students of a text know and its teacher says."""
@@ -66,11 +64,11 @@ class Work:
     def figures(self, name, group, column):
         """Return a set's pairs and the counts of a column, measured unless they are known."""
         key = f"{name} {column} {self.o.pairs} {self.o.most} {self.code} {self.lessons_code}"
-        if key not in self.found:
-            measuring.note(f"{name}: {column}")
-            self.found[key] = _measure(Study(self.o, name, self.pool), self.start(group), column)
-            self.path.write_text(json.dumps(self.found))
-        return self.found[key]
+
+        def measure():
+            return _measure(Study(self.o, name, self.pool), self.start(group), column)
+
+        return self.kept.get(key, measure, f"{name}: {column}")
 
 
 def _lessons(data, name, most, pool):
