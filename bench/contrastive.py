@@ -151,7 +151,7 @@ def _supervised(study, trees, start):
     finder = CandidateFinder(study.model, study.pool, trees)
     found = tasks.learn_from_gold(finder, part, gold, plan)
     alone = tasks.learn_weights(finder, [study.bitext], replace(plan, learning=replace(plan.learning, passes=0)))
-    links = concatenate(list(tasks.align(finder, part, alone, study.pool)))
+    links = concatenate([found.links for found in tasks.align(finder, part, alone, study.pool)])
     start = Aer().score(gold, links).aer
     return {"gold": n, "joint": 100 * found.base, "start": 100 * start, "supervised": 100 * found.validated}
 

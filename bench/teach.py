@@ -111,7 +111,7 @@ def _measure(study, start, column):
         plan = replace(tasks.learning_plan("all", start), threshold=study.threshold)
         learning = replace(plan.learning, passes=5 if column == "noise" else 0, rate=1e-4)
         weights = tasks.learn_weights(finder, [study.bitext], replace(plan, learning=learning))
-        links = concatenate(list(tasks.align(finder, study.gold_text, weights, study.pool)))
+        links = concatenate([found.links for found in tasks.align(finder, study.gold_text, weights, study.pool)])
     return study.text.n_pairs, aer.count(links, study.gold).tolist()
 
 
