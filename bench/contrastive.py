@@ -121,10 +121,10 @@ def _measure(study, trees, start):
     learned = replace(plan.learning, rate=1e-4)
     held = replace(plan, start=start, learning=learned)
     alone = replace(held, learning=replace(learned, passes=0))
-    found["start"] = _aer(study, ours, tasks.learn_weights(ours, [study.bitext], alone))
-    found["ours"] = _aer(study, ours, tasks.learn_weights(ours, [study.bitext], held))
+    found["start"] = study.links_aer(ours, tasks.learn_weights(ours, [study.bitext], alone))
+    found["ours"] = study.links_aer(ours, tasks.learn_weights(ours, [study.bitext], held))
     shipped_plan = replace(plan, learning=learned)
-    found["shipped"] = _aer(study, theirs, tasks.learn_weights(theirs, [study.bitext], shipped_plan))
+    found["shipped"] = study.links_aer(theirs, tasks.learn_weights(theirs, [study.bitext], shipped_plan))
     return found
 
 
@@ -165,15 +165,6 @@ def _base(study):
             both = ["symmetrize", "-c", way, "-i", ways["forward"], "-j", ways["reverse"]]
             measuring.run(measuring.aligntools(*both), ways[way])
     return {way: ways[way] for way in WAYS}
-
-
-def _aer(study, finder, weights):
-    from aligntools.aligning.contrastive.tasks import align
-    from aligntools.formats.pharaoh import concatenate
-    from aligntools.metrics.aer import Aer
-
-    links = concatenate(list(align(finder, study.gold_text, weights, study.pool)))
-    return 100 * Aer().score(study.gold, links).aer
 
 
 def _body(o, names, rows, folds):

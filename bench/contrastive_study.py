@@ -205,6 +205,19 @@ class Study:
 
         return read_gold(str(self.text.gold), format="pharaoh")
 
+    def links(self, finder, weights, evidence=()):
+        """Return the links that weights find in the pairs with gold links."""
+        from aligntools.aligning.contrastive.tasks import align
+        from aligntools.formats.pharaoh import concatenate
+
+        return concatenate([found.links for found in align(finder, self.gold_text, weights, self.pool, evidence)])
+
+    def links_aer(self, finder, weights, evidence=()):
+        """Return the AER of these links in percent."""
+        from aligntools.metrics.aer import Aer
+
+        return 100 * Aer().score(self.gold, self.links(finder, weights, evidence)).aer
+
     @cached_property
     def gold_candidates(self):
         """Return the candidates of the pairs with gold links."""

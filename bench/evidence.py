@@ -134,7 +134,7 @@ def _measure(study, files, start):
     given = {tool: _given(path, study.text) for tool, path in files.items()}
     plan = replace(tasks.learning_plan("all"), threshold=study.threshold, start=weights)
     alone = tasks.learn_weights(finder, [study.bitext], replace(plan, learning=replace(plan.learning, passes=0)))
-    found = {"pairs": study.text.n_pairs, "gold": study.text.n_gold, "start": _aer(study, finder, alone)}
+    found = {"pairs": study.text.n_pairs, "gold": study.text.n_gold, "start": study.links_aer(finder, alone)}
     found["base"] = evaluate(study.base()["joint"], study.text)[0]
     found["files"] = {tool: evaluate(path, study.text)[:2] for tool, path in files.items()}
     found["estimates"], found["combined"], found["whole"] = {}, {}, {}
@@ -145,18 +145,8 @@ def _measure(study, files, start):
         found["estimates"][name] = [[x.precision, x.recall, x.agreement] for x in told]
         for kind, share in (("combined", None), ("whole", 1.0)):
             weights = evidence.with_evidence(alone, tables, told, share)
-            found[kind][name] = _aer(study, finder, weights, links)
+            found[kind][name] = study.links_aer(finder, weights, [x[: study.text.n_gold] for x in links])
     return found
-
-
-def _aer(study, finder, weights, links=()):
-    from aligntools.aligning.contrastive.tasks import align
-    from aligntools.formats.pharaoh import concatenate
-    from aligntools.metrics.aer import Aer
-
-    part = [x[: study.text.n_gold] for x in links]
-    found = concatenate([d.links for d in align(finder, study.gold_text, weights, study.pool, part)])
-    return 100 * Aer().score(study.gold, found).aer
 
 
 def _supervised(study, files, start):

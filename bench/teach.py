@@ -101,7 +101,7 @@ def _measure(study, start, column):
 
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.candidates import CandidateFinder
-    from aligntools.formats.pharaoh import concatenate, read_pharaoh
+    from aligntools.formats.pharaoh import read_pharaoh
     from aligntools.metrics import aer
 
     if column == "base":
@@ -111,7 +111,7 @@ def _measure(study, start, column):
         plan = replace(tasks.learning_plan("all", start), threshold=study.threshold)
         learning = replace(plan.learning, passes=5 if column == "noise" else 0, rate=1e-4)
         weights = tasks.learn_weights(finder, [study.bitext], replace(plan, learning=learning))
-        links = concatenate([found.links for found in tasks.align(finder, study.gold_text, weights, study.pool)])
+        links = study.links(finder, weights)
     return study.text.n_pairs, aer.count(links, study.gold).tolist()
 
 
