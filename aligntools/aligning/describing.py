@@ -42,6 +42,7 @@ def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
     settings = [
         ["model", s.model],
         ["views", ", ".join("whole words" if v == 0 else f"first {v} letters" for v in s.views or ())],
+        *([["merges of subwords", s.subwords]] if s.subwords else []),
         ["source words", sizes[0]], ["target words", sizes[1]], ["word pairs in the table", len(view.table.ids)],
         ["probability of NULL, forward and reverse", p_null],
         ["target words per source word", f"{model.length_ratio:.3f}"],

@@ -20,7 +20,7 @@ def needed_for_training(bitext, settings, reconstructs=False) -> int:
 def needed_for(tokens: int, words: int, cells: int, settings, reconstructs: bool = False) -> int:
     """Estimate the same from the words of both sides, the sizes of their vocabularies, and all link-matrix cells."""
     pairs = min(cells, tokens // 5 + 6 * min(tokens, 400_000))  # growth of co-occurring pairs, as measured
-    views = len(settings.views or ())
+    views = len(settings.views or ()) + 2 * bool(settings.subwords)  # pieces are more than words
     copies = 1 if views == 1 else 2
     a_pair = (14 if settings.joint else 22) * views + (40 if reconstructs else 0)
     return tokens * (4 * copies + 2) + words * 400 * views + pairs * a_pair

@@ -14,9 +14,11 @@ from aligntools.aligning.models.jumps import initial_jumps
 from aligntools.aligning.models.lexical import lexicon_from_counts
 from aligntools.aligning.models.position_tables import LONGEST, PositionTable
 from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.subword_member import SubwordMember
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import BEST, KEY, LENGTH, LETTERS, SAME, TIERS
 from aligntools.aligning.text.look_alikes import look_alike_keys
+from aligntools.aligning.text.subwords import Subwords
 from aligntools.aligning.text.views import ViewWords
 from aligntools.formats.modelfile import (
     fitting,
@@ -48,6 +50,8 @@ class AlignmentModel:
         Whether the text was put in lower case.
     length_ratio : float
         Target words a source word, in the training text.
+    subwords : SubwordMember or None
+        What links pieces of words.
     """
 
     settings: AlignerSettings
@@ -56,6 +60,7 @@ class AlignmentModel:
     views: list[LexicalModel]
     lowercase: bool = True
     length_ratio: float = 1.0
+    subwords: SubwordMember | None = None
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -68,14 +73,8 @@ class AlignmentModel:
             "settings": asdict(self.settings),
             "lowercase": self.lowercase,
             "length_ratio": self.length_ratio,
-            "members": [
-                {
-                    "view": m.view, "tiers": m.tiers.tolist(), "joint": len(m.counts) == 1,
-                    "sampler": isinstance(m, Fertility),
-                }
-                for m in self.views
-            ],
-        }  # fmt: skip
+            "members": [_about(m) for m in self.views],
+        }
         arrays = {
             "source.blob": self.source_vocabulary.blob,
             "source.starts": self.source_vocabulary.starts,
@@ -84,6 +83,9 @@ class AlignmentModel:
         }
         for n, m in enumerate(self.views):
             arrays.update({f"{n}.{name}": a for name, a in _arrays_of(m).items()})
+        if self.subwords is not None:
+            header["subwords"] = _about(self.subwords.model)
+            arrays.update({f"subwords.{name}": a for name, a in _arrays_of_subwords(self.subwords).items()})
         write_model(path, KIND, header, arrays)
 
     @classmethod
@@ -101,20 +103,64 @@ class AlignmentModel:
             source = hold_vocabulary(arrays, "source.blob", "source.starts")
             target = hold_vocabulary(arrays, "target.blob", "target.starts")
             views = [
-                _view_model(about, {k.split(".", 1)[1]: a for k, a in arrays.items() if k.startswith(f"{n}.")},
-                            settings, source, target, pool)
+                _view_model(about, _under(str(n), arrays), settings, source, target, pool)
                 for n, about in enumerate(header["members"])
-            ]  # fmt: skip
+            ]
             ratio = hold_number(header, "length_ratio", amounts())
-            return cls(settings, source, target, views, bool(header["lowercase"]), ratio)
+            subwords = _subwords(header["subwords"], _under("subwords", arrays), settings, pool) if (
+                settings.subwords) else None  # fmt: skip
+            return cls(settings, source, target, views, bool(header["lowercase"]), ratio, subwords)
+
+
+def _under(name, arrays):
+    """Return the arrays whose names begin so, by the rest of their names."""
+    return {k.removeprefix(f"{name}."): a for k, a in arrays.items() if k.startswith(f"{name}.")}
+
+
+def _about(m):
+    """Return what the header says of a member."""
+    return {
+        "view": m.view, "tiers": m.tiers.tolist(), "joint": len(m.counts) == 1, "sampler": isinstance(m, Fertility),
+    }  # fmt: skip
 
 
 def _settings(header):
-    """Return the settings of a file, which are all there and in their ranges, and of the views that it has."""
-    settings = AlignerSettings(**{**header["settings"], "views": tuple(header["settings"]["views"])})
+    """Return the settings of a file, which are all there and in their ranges, and of the views that it has.
+
+    Files of version 0.3 have no subwords.
+    """
+    settings = AlignerSettings(**{"subwords": 0, **header["settings"], "views": tuple(header["settings"]["views"])})
     if settings != settings.resolved(1) or [m["view"] for m in header["members"]] != list(settings.views):
         raise ValueError("settings")
     return settings
+
+
+def _arrays_of_subwords(member):
+    """Return the arrays of what links pieces, as the file names them: how words are cut, pieces, and their model's."""
+    out = _arrays_of(member.model)
+    words = member.model.words
+    for name, subwords, pieces in (("source", member.source, words.s_words), ("target", member.target, words.t_words)):
+        for kind, texts in (("merges", map(" ".join, subwords.merges)), ("pieces", pieces[1:])):
+            vocabulary = Vocabulary.from_words(texts)
+            out[f"{name}.{kind}.blob"], out[f"{name}.{kind}.starts"] = vocabulary.blob, vocabulary.starts
+    return out
+
+
+def _subwords(about, arrays, settings, pool):
+    """Make what links pieces of its arrays."""
+    merges, pieces = (
+        [hold_vocabulary(arrays, f"{side}.{kind}.blob", f"{side}.{kind}.starts") for side in ("source", "target")]
+        for kind in ("merges", "pieces")
+    )
+    cut = []
+    for found in merges:
+        pairs = [tuple(merge.split(" ")) for merge in found.words()[1:]]
+        if any(len(pair) != 2 or "" in pair for pair in pairs):
+            raise ValueError("merges are two pieces each")
+        cut.append(Subwords(pairs))
+    if about["view"]:
+        raise ValueError("pieces are whole")
+    return SubwordMember(*cut, _view_model(about, arrays, settings, *pieces, pool))
 
 
 _SAMPLER = ("pairs", "words", "types", "null", "jump_rows", "fertility")

@@ -77,6 +77,8 @@ class AlignerSettings:
         IBM 2's prior: ``diagonal`` (Dyer et al. 2013), or a ``table`` p(m | n, M, N) as in Brown et al. (1993).
     hmm_weight : float
         Weight of the HMM's posteriors beside the sampler's marginals.
+    subwords : int or None
+        Merges of each side's words into pieces, which a member of the model aligns; 0 for no such member.
     keep : float or None
         Pairs seen less than this many times as often as independent words would be are left out.
     """
@@ -98,6 +100,7 @@ class AlignerSettings:
     favor_diagonal: bool = True
     positions: str = "diagonal"
     hmm_weight: float = 0.25
+    subwords: int | None = None
     keep: float | None = None
     prune: float | None = None
     seed: int = 1
@@ -105,7 +108,7 @@ class AlignerSettings:
     RANGES: ClassVar[dict[str, Range]] = {
         "ibm_iterations": counts(), "model_iterations": counts(), "sweeps": counts(3), "alpha": amounts(above=True),
         "p_null": amounts(0, 0.999), "sampler_p_null": amounts(0, 0.999), "tension": amounts(-1000, 1000),
-        "hmm_weight": amounts(), "keep": amounts(), "prune": amounts(), "seed": SEED,
+        "hmm_weight": amounts(), "subwords": counts(), "keep": amounts(), "prune": amounts(), "seed": SEED,
     }  # fmt: skip
     #: Of each of the views.
     VIEW: ClassVar[Range] = counts()
@@ -145,6 +148,10 @@ class AlignerSettings:
             else:
                 small = n_tokens <= SMALL
                 choice["views"] = (0, 5, 4, 3) if small else (5,)
+        if self.subwords is None:
+            choice["subwords"] = 0
+        if choice["subwords"] and (self.model not in ("hmm", "fertility") or not choice["joint"]):
+            raise UsageProblem("subwords are aligned in both directions together, by the HMM and the fertility model")
         if self.model_iterations is None:
             choice["model_iterations"] = {"fertility": 2, "hmm": 4, "ibm2": 5, "ibm1": 0}[self.model]
         if self.sweeps is None:

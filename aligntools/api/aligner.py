@@ -109,7 +109,8 @@ class Aligner(ShownAsModel):
         from aligntools.aligning.applying.applier import CHUNK_CELLS, Applier
 
         model = self.model
-        return Applier(model.views, model.settings, model.sizes, CHUNK_CELLS if max_cells is None else max_cells)
+        cells = CHUNK_CELLS if max_cells is None else max_cells
+        return Applier(model.views, model.settings, model.sizes, cells, model.subwords)
 
     def align(
         self, source: Sentence, target: Sentence, *, symmetrize: Symmetrization = _DECISIONS.symmetrize,

@@ -101,7 +101,7 @@ def aligner_settings(
     views: Sequence[int] | None = _SETTINGS.views, ibm1_iterations: int = _SETTINGS.ibm_iterations,
     iterations: int | None = _SETTINGS.model_iterations, sweeps: int | None = _SETTINGS.sweeps,
     alpha: float = _SETTINGS.alpha, p_null: float = _SETTINGS.p_null, tension: float = _SETTINGS.tension,
-    positions: str = _SETTINGS.positions, seed: int = _SETTINGS.seed,
+    positions: str = _SETTINGS.positions, seed: int = _SETTINGS.seed, subwords: int | None = _SETTINGS.subwords,
 ) -> AlignerSettings:  # fmt: skip
     """Return the settings that the options of `train_aligner` mean."""
     chosen = tuple(views) if views is not None else None
@@ -113,6 +113,7 @@ def aligner_settings(
         model=model_type, estimator=estimator, joint=agreement and direction == "both", direction=direction,
         look_alike=look_alike, views=chosen, ibm_iterations=ibm1_iterations, model_iterations=iterations,
         sweeps=sweeps, alpha=alpha, p_null=p_null, tension=tension, positions=positions, seed=seed,
+        subwords=subwords,
     )  # fmt: skip
 
 
@@ -129,6 +130,7 @@ def train_aligner(
     keep_text: bool = True, progress: Progress = None, priors: "SomePriors | None" = None,
     prior_lexical: float = _WEIGHTS.lexical, prior_fertility: float = _WEIGHTS.fertility,
     prior_jumps: float = _WEIGHTS.jumps, links: TrainingLinks | None = None,
+    subwords: int | None = _SETTINGS.subwords,
 ) -> Aligner:  # fmt: skip
     """Train an aligner: both directions together, as ``aligntools align`` does.
 
@@ -190,6 +192,9 @@ def train_aligner(
         What one of these counts weighs beside one of the text.
     links : TrainingLinks or None
         Takes the links of the text as training finds them, where it does: in a text of over six million words.
+    subwords : int or None
+        Align pieces of words too, which so many merges make on each side (byte-pair encoding), and let them have their
+        say. None or 0: no pieces.
 
     Returns
     -------
@@ -214,7 +219,7 @@ def train_aligner(
     settings = aligner_settings(
         model_type=model_type, fast=fast, direction=direction, estimator=estimator, agreement=agreement,
         look_alike=look_alike, views=views, ibm1_iterations=ibm1_iterations, iterations=iterations, sweeps=sweeps,
-        alpha=alpha, p_null=p_null, tension=tension, positions=positions, seed=seed,
+        alpha=alpha, p_null=p_null, tension=tension, positions=positions, seed=seed, subwords=subwords,
     )  # fmt: skip
     return train_with(
         sources, targets, init_model.settings if init_model else settings, init_model=init_model,

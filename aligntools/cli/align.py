@@ -19,6 +19,13 @@ _type = options.group(
 _sweeps = options.group(
     "Training",
     options.setting("--sweeps", of=AlignerSettings, help="Sweeps of the sampler.  [default: by size]"),
+    options.setting(
+        "--subwords",
+        of=AlignerSettings,
+        metavar="N",
+        help="Align pieces of words too, and let them have their say: byte-pair encoding of N merges a"
+        " side, learned from the text.  [default: none]",
+    ),
 )
 _priors = options.group(
     "Priors",
@@ -50,7 +57,7 @@ _parts = options.group(
 TRAINING = (
     "model_type", "fast", "direction", "estimator", "agreement", "look_alike", "views", "ibm1_iterations",
     "iterations", "sweeps", "alpha", "p_null", "tension", "positions", "seed", "prior_lexical", "prior_fertility",
-    "prior_jumps",
+    "prior_jumps", "subwords",
 )  # fmt: skip
 
 

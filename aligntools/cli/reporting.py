@@ -153,6 +153,11 @@ def peak_mb():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
+def view_name(view):
+    """Return what a view is called: letters that words are cut to, or a name of its own."""
+    return view if isinstance(view, str) else f"first {view} letters" if view else "whole words"
+
+
 def describe(stage, figures):
     """Return a step of alignment training in words."""
     if "pass" in figures:
@@ -161,7 +166,7 @@ def describe(stage, figures):
         return f"round {figures['round']}: AER {100 * figures['aer']:.2f} %"
     if "student" in figures:
         return f"student of {figures['student']} pairs: {figures['candidates']} candidate links"
-    view = f"first {figures['view']} letters" if figures.get("view") else "whole words"
+    view = view_name(figures.get("view"))
     text = f"{view}: {stage}"
     if "iteration" in figures:
         text += f" iteration {figures['iteration']}: "

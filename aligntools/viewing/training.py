@@ -219,7 +219,7 @@ def _shown(part: Any) -> str:
     if isinstance(part, tuple):
         name, value = part
         if name == "view":
-            return f"first {value} letters" if value else "whole words"
+            return value if isinstance(value, str) else f"first {value} letters" if value else "whole words"
         return f"{name} {value}"
     return str(part)
 

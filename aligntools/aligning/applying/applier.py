@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aligntools.aligning.applying import kernels_decoding as kd
+from aligntools.aligning.applying import kernels_subwords as ks
 from aligntools.aligning.applying.model_text import ModelText
 from aligntools.aligning.models.fertility import Fertility
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.settings import DIRECTIONS
+from aligntools.aligning.subword_member import WEIGHT
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text import kernels_look_alikes as kl
 from aligntools.aligning.text.link_matrices import LinkMatrices, plan_chunks
@@ -66,10 +68,16 @@ class Applier:
         Sizes of the model's vocabularies; higher ids are words that it does not know.
     max_cells : int
         Link-matrix cells worked at a time, at most.
+    subwords : SubwordMember or None
+        Has its say in the links beside the views.
     """
 
-    def __init__(self, models, settings, sizes, max_cells: int = CHUNK_CELLS) -> None:
+    def __init__(self, models, settings, sizes, max_cells: int = CHUNK_CELLS, subwords=None) -> None:
         self.models = [replace(m, table=m.table.with_unknown()) for m in models]
+        self.subwords = subwords
+        if subwords is not None:
+            own = replace(subwords.model, table=subwords.model.table.with_unknown())
+            self.subwords = replace(subwords, model=own)
         self.settings, self.sizes = settings, sizes
         self.directions = DIRECTIONS[settings.direction]
         self.max_cells = min(max_cells, CHUNK_CELLS)
@@ -82,21 +90,24 @@ class Applier:
         """
         models = self.models[:1] if viterbi else self.models
         texts = [ModelText(m, bitext, self.sizes) for m in models]
-        lengths = bitext.source.lengths(), bitext.target.lengths()
-        chunks = plan_chunks(*lengths, self.max_cells)
+        pieces = None if viterbi or self.subwords is None else self.subwords.text(bitext)
+        chunks, of_pieces = self._chunks(bitext, pieces)
         most = max((c.n_cells for c in chunks), default=0)
         matrices = [None] * len(texts)
         if most > FEW_CELLS:
-            matrices = [LinkMatrices(t.source, t.target, t.model.table, pool, self.max_cells) for t in texts]
+            matrices = [
+                LinkMatrices(t.source, t.target, t.model.table, pool, self.max_cells, chunks=chunks) for t in texts
+            ]
         cells, other = np.zeros(most, np.float32), np.zeros(most, np.float32)
         total = [np.zeros(most, np.float32), np.zeros(most, np.float32)]
-        for chunk in chunks:
+        folding = pieces and Folding(self, pieces, of_pieces, pool)
+        for number, chunk in enumerate(chunks):
             n = chunk.n_cells
             for t in total:
                 t[:n] = 0
             logs = np.zeros((2, chunk.k1 - chunk.k0))
             for text, own in zip(texts, matrices, strict=True):
-                self._fill(chunk, text, own if n > FEW_CELLS else None, cells, other, pool)
+                self.fill(chunk, text, own if n > FEW_CELLS else None, cells, other, pool)
                 if viterbi and isinstance(text.model, Hmm):
                     text.model.viterbi(text, chunk, cells, other, self.directions, pool)
                 elif viterbi:
@@ -106,7 +117,9 @@ class Applier:
                         if self.directions & (d + 1):
                             total[d][:n] = found[:n]
                 else:
-                    self._add(chunk, text, cells, other, total, logs, pool)
+                    logs += self.add(chunk, text, cells, other, total, 1.0 / len(models), pool)
+            if folding:
+                folding.mix(number, chunk, bitext, total)
             logs /= len(texts)
             for d in (0, 1):
                 if not self.directions & (d + 1):
@@ -116,7 +129,17 @@ class Applier:
                 chunk.sentence_blocks, total[0], total[1], logs,
             )  # fmt: skip
 
-    def _fill(self, chunk, text, matrices, cells, other, pool):
+    def _chunks(self, bitext, pieces):
+        """Cut a text; return chunks of its words' link matrices, and of its pieces'."""
+        lengths = bitext.source.lengths(), bitext.target.lengths()
+        if pieces is None:
+            return plan_chunks(*lengths, self.max_cells), []
+        own = pieces.lengths()
+        cells = np.maximum(lengths[0].astype(np.int64) * lengths[1], own[0] * own[1])
+        chunks = plan_chunks(cells, np.ones_like(cells), self.max_cells)
+        return [_over(c, *lengths) for c in chunks], [_over(c, *own) for c in chunks]
+
+    def fill(self, chunk, text, matrices, cells, other, pool):
         """Fill link matrices with the lexicon's values, those of look-alike pairs that it does not have too."""
         lexicon, table = text.model.lexicon, text.model.table
         both = ((lexicon.forward, cells), (lexicon.reverse, other))
@@ -143,13 +166,11 @@ class Applier:
         if shared:
             other[: chunk.n_cells] = cells[: chunk.n_cells]
 
-    def _add(self, chunk, text, cells, other, total, logs, pool):
-        """Add one view's posteriors, and marginals, to the totals."""
-        model = text.model
-        own = np.zeros_like(logs)
-        model.posteriors(text, chunk, cells, other, self.directions, pool, own)
-        logs += own
-        share = weight = 1.0 / len(self.models)
+    def add(self, chunk, text, cells, other, total, share, pool):
+        """Add one view's posteriors, and marginals, to the totals; return the log-likelihoods."""
+        model, logs = text.model, np.zeros((2, chunk.k1 - chunk.k0))
+        model.posteriors(text, chunk, cells, other, self.directions, pool, logs)
+        weight = share
         found = [_NONE, _NONE]
         if isinstance(model, Fertility):
             weight = share * self.settings.hmm_weight
@@ -165,6 +186,46 @@ class Applier:
                         *b, chunk.k0, text.source.offsets, text.target.offsets, chunk.cell_offsets, total[d],
                         posteriors, np.float32(weight), d == 0, *found[d], np.float32(share - weight),
                     )  # fmt: skip
+
+        pool.map(task, chunk.sentence_blocks)
+        return logs
+
+
+def _over(chunk, source_lengths, target_lengths):
+    """Return the same sentences as a chunk of link matrices of other lengths."""
+    cells = source_lengths[chunk.k0 : chunk.k1].astype(np.int64) * target_lengths[chunk.k0 : chunk.k1]
+    return replace(chunk, cell_offsets=np.concatenate([[0], np.cumsum(cells)]))
+
+
+class Folding:
+    """Lets the pieces of words have their say in the posteriors of words, chunk by chunk."""
+
+    def __init__(self, applier: Applier, pieces, chunks, pool) -> None:
+        self.applier, self.pieces, self.chunks, self.pool = applier, pieces, chunks, pool
+        text, most = pieces.text, max((c.n_cells for c in chunks), default=0)
+        self.matrices = None
+        if most > FEW_CELLS:
+            self.matrices = LinkMatrices(
+                text.source, text.target, text.model.table, pool, applier.max_cells, chunks=chunks
+            )
+        self.cells, self.other, *self.total = (np.zeros(most, np.float32) for _ in range(4))
+
+    def mix(self, number: int, chunk, bitext, total) -> None:
+        """Mix what the pieces say of a chunk into ``total``, the posteriors of both directions."""
+        own, text, pool = self.chunks[number], self.pieces.text, self.pool
+        for t in self.total:
+            t[: own.n_cells] = 0
+        matrices = self.matrices if own.n_cells > FEW_CELLS else None
+        self.applier.fill(own, text, matrices, self.cells, self.other, pool)
+        self.applier.add(own, text, self.cells, self.other, self.total, 1.0, pool)
+
+        def task(b):
+            for posteriors, out in zip(self.total, total, strict=True):
+                ks.fold_block(
+                    *b, chunk.k0, bitext.source.offsets, bitext.target.offsets, chunk.cell_offsets,
+                    self.pieces.source.starts, self.pieces.target.starts, own.cell_offsets, posteriors,
+                    np.float32(WEIGHT), out,
+                )  # fmt: skip
 
         pool.map(task, chunk.sentence_blocks)
 

@@ -173,7 +173,7 @@ class CandidateFinder:
         self, model, pool, trees=None, least=LEAST_POSTERIOR, most=MOST_LINKS, cells=CELLS, applier=None
     ) -> None:
         self.model, self.pool, self.trees, self.least, self.most = model, pool, trees, least, most
-        self.applier = applier or Applier(model.views, model.settings, model.sizes, cells)
+        self.applier = applier or Applier(model.views, model.settings, model.sizes, cells, model.subwords)
 
     def find(self, bitext, evidence=()):
         """Yield (`Posteriors`, `CandidateLinks`) of runs of sentences; the next `Posteriors` overwrite the former.

@@ -144,7 +144,7 @@ def lessons_of(
     """
     check_size(bitext, settings)
     drawn = settings.drawn(len(bitext))
-    applier = Applier(teacher.views, teacher.settings, teacher.sizes, CELLS)
+    applier = Applier(teacher.views, teacher.settings, teacher.sizes, CELLS, teacher.subwords)
     found = Lessons()
     for size, draws, views in drawn:
         rng = np.random.default_rng([settings.seed, number, size, draws])

@@ -55,6 +55,8 @@ def check_settings(settings: AlignerSettings) -> None:
     """
     if settings.model not in ("hmm", "fertility"):
         raise UsageProblem(f"in parts the hmm and the fertility model are trained, not {settings.model}")
+    if settings.subwords:
+        raise UsageProblem("subwords are aligned in memory alone; leave out --subwords for text in parts")
     if settings.ibm_iterations < 1:
         raise UsageProblem("in parts training begins with IBM 1; give it at least one iteration")
 

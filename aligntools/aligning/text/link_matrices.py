@@ -62,10 +62,10 @@ class LinkMatrices:
         Link matrices of a chunk, one sentence pair after another, source words as rows.
     """
 
-    def __init__(self, source, target, table, pool, max_cells=24_000_000, max_tokens=1 << 62):
+    def __init__(self, source, target, table, pool, max_cells=24_000_000, max_tokens=1 << 62, chunks=None):
         self.source, self.target, self.table, self.pool = source, target, table, pool
         self.max_cells = max_cells
-        self.chunks = plan_chunks(source.lengths(), target.lengths(), max_cells, max_tokens)
+        self.chunks = chunks or plan_chunks(source.lengths(), target.lengths(), max_cells, max_tokens)
         cells = max((c.n_cells for c in self.chunks), default=0)
         tokens = max((int(source.offsets[c.k1] - source.offsets[c.k0]) for c in self.chunks), default=0)
         self.cells = np.zeros(cells, np.float32)

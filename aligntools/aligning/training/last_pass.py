@@ -32,7 +32,7 @@ class LastPass:
     def serves(self, settings: AlignerSettings, n_tokens: int) -> bool:
         """Return whether the last pass over a text of so many source tokens gives its links."""
         one = settings.model == "fertility" and len(settings.views or ()) == 1
-        return one and n_tokens > MEDIUM and self.decisions.decode != "viterbi"
+        return one and not settings.subwords and n_tokens > MEDIUM and self.decisions.decode != "viterbi"
 
     def add(self, matrices, chunk, candidates, logs, settings: AlignerSettings, pool) -> None:
         """Decide on a chunk.

@@ -10,6 +10,7 @@ from aligntools.aligning.text.views import collapse
 from aligntools.aligning.training.last_pass import LastPass
 from aligntools.aligning.training.reconstruction import reconstruct
 from aligntools.aligning.training.stages import train
+from aligntools.aligning.training.subwords import train_subwords
 from aligntools.aligning.training.view_priors import view_priors
 from aligntools.aligning.training.warm_start import warm_start
 from aligntools.formats.priors import Priors
@@ -39,7 +40,8 @@ def count_steps(settings: AlignerSettings, reconstruction: ReconstructionSetting
     iterations += settings.ibm_iterations == 0  # the table is a step of its own where it is no iteration of IBM 1
     if reconstruction is not None:
         iterations = reconstruction.iterations + 1 + (0 if starts else iterations)
-    return len(settings.views or ()) * (iterations + (settings.model == "fertility"))
+    members = len(settings.views or ()) + bool(settings.subwords and reconstruction is None)
+    return members * (iterations + (settings.model == "fertility"))
 
 
 class _Mapped:
@@ -104,7 +106,7 @@ def train_model(
     """
     cells = cells_within(max_memory, needed_for_training(bitext, settings, reconstruction is not None))
     views = settings.views or ()
-    if not keep_text and len(views) == 1 and views[0]:
+    if not keep_text and len(views) == 1 and views[0] and not settings.subwords:
         collapse(bitext, views[0])
     if start and reconstruction:
         models = warm_start(bitext, start.views, settings, pool)
@@ -116,5 +118,10 @@ def train_model(
         models = train(bitext, settings, pool, cells, report, old, given, smoothing, decide)
     if reconstruction:
         models, settings = reconstruct(bitext, models, settings, pool, cells, reconstruction, report)
+    subwords = None
+    if settings.subwords and not reconstruction:
+        subwords = train_subwords(bitext, settings, pool, cells, report, start.subwords if start else None)
     ratio = len(bitext.target.tokens) / max(len(bitext.source.tokens), 1)
-    return AlignmentModel(settings, bitext.source_vocabulary, bitext.target_vocabulary, models, lowercase, ratio)
+    return AlignmentModel(
+        settings, bitext.source_vocabulary, bitext.target_vocabulary, models, lowercase, ratio, subwords
+    )

@@ -1,0 +1,91 @@
+"""A member of an alignment model that links pieces of words: their model, and how words are cut into them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.aligning.applying.model_text import ModelText
+from aligntools.aligning.models.base import LexicalModel
+from aligntools.aligning.text.subwords import PieceSide, Subwords, cut_sides
+from aligntools.formats.corpus import Bitext, Side, Skipped
+from aligntools.formats.vocabulary import ExtendedVocabulary
+
+#: What pieces count for in the links of words; the views count for the rest.
+WEIGHT = 0.35
+
+
+@dataclass(frozen=True, eq=False)
+class SubwordMember:
+    """What is learned of pieces.
+
+    Attributes
+    ----------
+    source, target : Subwords
+    model : LexicalModel
+        Its words are pieces.
+    """
+
+    source: Subwords
+    target: Subwords
+    model: LexicalModel
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """Sizes of the pieces' vocabularies, NULL among the pieces."""
+        return len(self.model.words.s_words), len(self.model.words.t_words)
+
+    def text(self, bitext: Bitext) -> "PieceText":
+        """Cut a text, as the model sees it; pieces that it does not know have higher ids."""
+        words = self.model.words
+        sides = zip((bitext.source, bitext.target), (bitext.source_vocabulary, bitext.target_vocabulary),
+                    (self.source, self.target), (words.s_ids, words.t_ids), strict=True)  # fmt: skip
+        cut = [numbered(side, vocabulary, subwords, known) for side, vocabulary, subwords, known in sides]
+        found = cut_sides(*(arrays for arrays, _ in cut))
+        vocabularies = [
+            ExtendedVocabulary(_Known(n), new) for n, (_, new) in zip(self.sizes, cut, strict=True)
+        ]  # fmt: skip
+        pieces = Bitext(*(Side(x.tokens, x.offsets) for x in found), *vocabularies, Skipped())
+        return PieceText(ModelText(self.model, pieces, self.sizes), *found)
+
+
+class _Known:
+    """Stands for a vocabulary whose words nobody asks for."""
+
+    def __init__(self, size):
+        self._size = size
+
+    def __len__(self):
+        return self._size
+
+
+@dataclass(frozen=True, eq=False)
+class PieceText:
+    """A text in pieces: as their model sees it, and where each word's pieces are."""
+
+    text: ModelText
+    source: PieceSide
+    target: PieceSide
+
+    def lengths(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the pieces of each source and target sentence."""
+        return np.diff(self.source.offsets), np.diff(self.target.offsets)
+
+
+def numbered(side, vocabulary, subwords: Subwords, known: dict[str, int]):
+    """Cut the words that a side has, and number the pieces: ``known`` ones as they are, others from there on.
+
+    Returns
+    -------
+    tuple
+        What `cut_sides` takes of a side.
+    list of str
+        Pieces that were not known.
+    """
+    used, tokens = np.unique(side.tokens, return_inverse=True)
+    new: dict[str, int] = {}
+    sizes, ids = np.zeros(len(used), np.int64), []
+    for n, word in enumerate(used.tolist()):
+        pieces = subwords.cut(vocabulary.word(word))
+        sizes[n] = len(pieces)
+        ids += [known[p] if p in known else new.setdefault(p, len(known) + len(new)) for p in pieces]
+    return (tokens.reshape(-1), side.offsets, sizes, np.array(ids, np.int32)), list(new)

@@ -1,0 +1,56 @@
+"""Training the member of a model that links pieces of words."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.subword_member import SubwordMember, numbered
+from aligntools.aligning.text.subwords import Subwords, cut_sides, learn_subwords
+from aligntools.aligning.training.stages import train
+from aligntools.formats.corpus import Bitext, Side, Skipped
+from aligntools.formats.vocabulary import Vocabulary
+
+#: What steps of its training are reported as the view of.
+NAME = "subwords"
+
+
+def train_subwords(
+    bitext: Bitext, settings: AlignerSettings, pool, max_cells: int, report=None, start: SubwordMember | None = None
+) -> SubwordMember:
+    """Learn to cut a text's words, and train a model of the pieces.
+
+    Parameters
+    ----------
+    bitext : Bitext
+    settings : AlignerSettings, resolved
+        ``subwords`` is how many merges are learned on each side.
+    max_cells : int
+        Link-matrix cells worked at a time.
+    report : callable or None
+        See `stages.train`.
+    start : SubwordMember or None
+        Go on from it: cut as it cuts, and add what it learned to the priors.
+    """
+    learned = (
+        [start.source, start.target] if start
+        else [_learned(getattr(bitext, name), getattr(bitext, f"{name}_vocabulary"), settings.subwords)
+              for name in ("source", "target")]
+    )  # fmt: skip
+    sides, vocabularies = [], []
+    for name, subwords in zip(("source", "target"), learned, strict=True):
+        arrays, new = numbered(getattr(bitext, name), getattr(bitext, f"{name}_vocabulary"), subwords, {"": 0})
+        sides.append(arrays)
+        vocabularies.append(Vocabulary.from_words(new))
+    pieces = Bitext(*(Side(x.tokens, x.offsets) for x in cut_sides(*sides)), *vocabularies, Skipped())
+    (model,) = train(
+        pieces, replace(settings, views=(0,), subwords=0), pool, max_cells,
+        (lambda figures: report(figures | {"view": NAME})) if report else None, [start.model] if start else None,
+    )  # fmt: skip
+    return SubwordMember(learned[0], learned[1], model)
+
+
+def _learned(side, vocabulary, merges: int) -> Subwords:
+    words: Sequence[str] = vocabulary.words()
+    return learn_subwords(words, np.bincount(side.tokens, minlength=len(words)).tolist(), merges)

@@ -1,0 +1,159 @@
+"""Byte-pair encoding, texts in pieces, and what pieces say of words."""
+
+import itertools
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aligntools.aligning.applying import kernels_subwords
+from aligntools.aligning.applying.applier import Applier
+from aligntools.aligning.memory import needed_for_training
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.subword_member import WEIGHT
+from aligntools.aligning.text import subwords
+from aligntools.aligning.text.subwords import cut_sides, learn_subwords
+from aligntools.aligning.training.train_model import count_steps, train_model
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool
+from tests import naive_subwords as naive
+
+WORDS = st.lists(st.text("abcd", min_size=1, max_size=7), min_size=1, max_size=12, unique=True)
+
+
+@given(WORDS, st.data(), st.integers(0, 12))
+def test_merges_are_those_of_counting_anew_after_each(words, data, merges):
+    counts = data.draw(st.lists(st.integers(0, 4), min_size=len(words), max_size=len(words)))
+    assert learn_subwords(words, counts, merges).merges == naive.byte_pairs(words, counts, merges)
+
+
+@given(WORDS, st.integers(0, 12), st.text("abcde", max_size=9))
+def test_pieces_spell_the_word(words, merges, word):
+    learned = learn_subwords(words, [2] * len(words), merges)
+    pieces = learned.cut(word)
+    assert "".join(pieces) == word
+    assert all(pieces)
+    assert not set(itertools.pairwise(pieces)) & set(learned.merges)
+
+
+def test_stems_and_endings_come_out():
+    words = ["haus", "häuser", "hauses", "bauhaus", "baum", "bäume", "hausbaum"]
+    learned = learn_subwords(words, [9, 4, 9, 3, 9, 4, 2], 9)
+    assert learned.cut("baumhaus") == ["baum", "haus"]
+    assert learned.cut("hausbaumes") == ["haus", "baum", "es"]
+    assert learned.cut("x" * 61) == ["x" * 61]
+    assert learned.cut("") == []
+
+
+def test_pairs_that_occur_once_stay_apart():
+    assert learn_subwords(["ab", "cd"], [1, 1], 9).merges == []
+    assert learn_subwords(["ab", "abc"], [1, 1], 9).merges == [("a", "b")]
+
+
+def test_a_text_in_pieces(monkeypatch):
+    tokens, offsets = np.array([2, 1, 3, 1, 1], np.int32), np.array([0, 2, 2, 5], np.int64)
+    sizes, ids = np.array([0, 1, 3, 2]), np.array([7, 4, 5, 6, 7, 8], np.int32)
+    source, target = cut_sides((tokens, offsets, sizes, ids), (tokens[::-1], offsets, sizes, ids))
+    assert source.tokens.tolist() == [4, 5, 6, 7, 7, 8, 7, 7]
+    assert source.offsets.tolist() == [0, 4, 4, 8]
+    assert source.starts.tolist() == [0, 3, 4, 6, 7, 8]
+    assert target.tokens.tolist() == [7, 7, 7, 8, 7, 4, 5, 6]
+    monkeypatch.setattr(subwords, "MOST", 4)
+    source, target = cut_sides((tokens, offsets, sizes, ids), (tokens[::-1], offsets, sizes, ids))
+    assert source.tokens.tolist() == [4, 5, 6, 7]  # the other side of the last pair has five
+    assert (source.offsets.tolist(), target.offsets.tolist()) == ([0, 4, 4, 4], [0, 2, 2, 2])
+    assert target.starts.tolist() == [0, 1, 2, 4, 5, 8]
+
+
+@given(st.data())
+def test_words_are_linked_unless_none_of_their_pieces_are(data):
+    sizes = st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=4), min_size=2, max_size=3)
+    source = data.draw(sizes)
+    target = [data.draw(st.lists(st.integers(1, 3), min_size=1, max_size=4)) for _ in source]
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    left_out = data.draw(st.integers(0, len(source)))  # this sentence has no pieces
+
+    def offsets(parts):
+        return np.concatenate([[0], np.cumsum(parts)]).astype(np.int64)
+
+    words = [offsets([len(x) for x in side]) for side in (source, target)]
+    starts = [offsets([n for x in side for n in x]) for side in (source, target)]
+    pieces = [rng.random((sum(s), sum(t)), np.float32) for s, t in zip(source, target, strict=True)]
+    total = [rng.random((len(s), len(t)), np.float32) for s, t in zip(source, target, strict=True)]
+    expected = [
+        t if k == left_out else 0.75 * t + 0.25 * naive.words_of_pieces(p, s, u)
+        for k, (t, p, s, u) in enumerate(zip(total, pieces, source, target, strict=True))
+    ]
+    kept = [p for k, p in enumerate(pieces) if k != left_out]
+    cells = np.concatenate([x.ravel() for x in total])
+    kernels_subwords.fold_block(
+        0, len(source), 0, *words, offsets([x.size for x in total]), *starts,
+        offsets([0 if k == left_out else p.size for k, p in enumerate(pieces)]),
+        np.concatenate([p.ravel() for p in kept]), np.float32(0.25), cells,
+    )  # fmt: skip
+    np.testing.assert_allclose(cells, np.concatenate([x.ravel() for x in expected]), rtol=1e-5)
+
+
+@pytest.fixture(scope="module")
+def model(sample_bitext):
+    settings = AlignerSettings(views=(0,), sweeps=6, subwords=300).resolved(1)
+    with Pool(2) as pool:
+        return train_model(sample_bitext, settings, pool)
+
+
+def test_the_pieces_have_their_say(model, sample_bitext, monkeypatch):
+    """The posteriors are the mean of those of the words alone and of the pieces alone, by the weight."""
+
+    def posteriors(subwords):
+        with Pool(1) as pool:
+            found = Applier(model.views, model.settings, model.sizes, subwords=subwords).posteriors(sample_bitext, pool)
+            return np.concatenate([p.forward[: p.cell_offsets[-1]].copy() for p in found])
+
+    both, words = posteriors(model.subwords), posteriors(None)
+    monkeypatch.setattr("aligntools.aligning.applying.applier.WEIGHT", 1.0)
+    np.testing.assert_allclose(both, (1 - WEIGHT) * words + WEIGHT * posteriors(model.subwords), atol=1e-6)
+    assert abs(both - words).max() > 0.1
+
+
+def test_threads_and_steps(model, sample_bitext, tmp_path):
+    steps = []
+    with Pool(1) as pool:
+        again = train_model(sample_bitext, model.settings, pool, report=steps.append)
+    for found, name in ((model, "a"), (again, "b")):
+        found.save(str(tmp_path / name))
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert Counter(step["view"] for step in steps)["subwords"] == len(steps) / 2
+    assert len(steps) == count_steps(model.settings, None, False)
+
+
+def test_training_goes_on_from_a_model(model, sample_bitext):
+    with Pool(1) as pool:
+        more = train_model(sample_bitext, model.settings, pool, start=model)
+    assert more.subwords.source.merges == model.subwords.source.merges
+    assert more.subwords.model.counts[0].sum() > 1.5 * model.subwords.model.counts[0].sum()
+
+
+def test_settings(sample_bitext):
+    settings = AlignerSettings().resolved(1)
+    assert settings.subwords == 0
+    for wrong in ({"model": "ibm1"}, {"joint": False}, {"model": "hmm", "direction": "forward"}):
+        with pytest.raises(UsageProblem, match="both directions together"):
+            AlignerSettings(subwords=9, **wrong).resolved(1)
+    more = replace(settings, subwords=9)
+    assert needed_for_training(sample_bitext, more) > needed_for_training(sample_bitext, settings)
+
+
+def test_sentences_of_too_many_pieces_keep_what_words_say(model, sample_bitext, monkeypatch):
+    monkeypatch.setattr(subwords, "MOST", 0)
+    with Pool(1) as pool:
+        found = [
+            [
+                p.forward.copy()
+                for p in Applier(model.views, model.settings, model.sizes, subwords=x).posteriors(sample_bitext, pool)
+            ]
+            for x in (model.subwords, None)
+        ]
+    np.testing.assert_array_equal(*map(np.concatenate, found))
