@@ -172,7 +172,7 @@ class Study:
     @cached_property
     def threshold(self):
         """Return what contrastive-align takes for the base model's own decision."""
-        return 0.4 if len(self.model.views) > 1 else 0.5
+        return 0.4 if len(self.model.views) > 1 or self.model.subwords is not None else 0.5
 
     @cached_property
     def finder(self):

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 
 from aligntools.aligning.applying import kernels_decoding as kd
+from aligntools.aligning.applying import kernels_subwords as ks
 from aligntools.aligning.models import kernels_candidates
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
@@ -57,6 +58,7 @@ def decisions() -> None:
     keys = np.zeros((1, 1), np.int32)
     kl.look_alike_cells(0, 0, 0, *place, keys, keys, ZERO, F32, F32)
     kd.mix_block(0, 0, 0, I64, I64, I64, F32, F32, ZERO, True, I8, I16.reshape(1, 1), SQUARE, ZERO)
+    ks.fold_block(0, 0, 0, I64, I64, I64, I64, I64, I64, F32, ZERO, F32)
     kd.decide_block(0, 0, 0, I64, I64, I64, F32, F32, kd.JOINT, ZERO, I64, I32.reshape(1, 1), F32)
 
 

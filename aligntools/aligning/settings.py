@@ -34,6 +34,10 @@ POSITION_SMOOTHING = 50.0
 
 #: Tokens of the source side up to which every view of the text is trained; beyond, fewer.
 SMALL, MEDIUM = 2_000_000, 6_000_000
+#: Tokens of the source side beyond which subwords take the place of a view.
+FEW = 100_000
+#: Merges of a side, where subwords are aligned without being asked for.
+MERGES = 3_000
 #: Words of the longer side above which a pair gets a blank line: kernels number positions in 16 bits.
 LONGEST_RANGE = counts(1, 30_000)
 
@@ -78,7 +82,8 @@ class AlignerSettings:
     hmm_weight : float
         Weight of the HMM's posteriors beside the sampler's marginals.
     subwords : int or None
-        Merges of each side's words into pieces, which a member of the model aligns; 0 for no such member.
+        Merges of each side's words into pieces, which a member of the model aligns; 0 for no such member. None: where
+        the views are not chosen either, MERGES for the fertility model on small text.
     keep : float or None
         Pairs seen less than this many times as often as independent words would be are left out.
     """
@@ -143,13 +148,16 @@ class AlignerSettings:
             if self.model == "fertility":
                 raise UsageProblem("the fertility model starts from both directions; use --model hmm for one")
         if self.views is None:
+            small = n_tokens <= SMALL
+            if self.subwords is None and self.model == "fertility" and choice["joint"] and small:
+                choice["subwords"] = MERGES
             if self.model in ("ibm1", "ibm2"):
                 choice["views"] = (0,)
+            elif not small:
+                choice["views"] = (5,)
             else:
-                small = n_tokens <= SMALL
-                choice["views"] = (0, 5, 4, 3) if small else (5,)
-        if self.subwords is None:
-            choice["subwords"] = 0
+                choice["views"] = (0, 5, 3) if choice["subwords"] and n_tokens > FEW else (0, 5, 4, 3)
+        choice["subwords"] = choice["subwords"] or 0
         if choice["subwords"] and (self.model not in ("hmm", "fertility") or not choice["joint"]):
             raise UsageProblem("subwords are aligned in both directions together, by the HMM and the fertility model")
         if self.model_iterations is None:

@@ -397,7 +397,8 @@ def train_contrastive_aligner(
                 sources, fast=fast, case_sensitive=case_sensitive, seed=seed, threads=pool, progress=progress
             )
         _check_base(aligner)
-        threshold = THRESHOLDS[0] if len(aligner.model.views) > 1 else THRESHOLDS[1]
+        several = len(aligner.model.views) > 1 or aligner.model.subwords is not None
+        threshold = THRESHOLDS[0] if several else THRESHOLDS[1]
         plan = tasks.plan_of(settings, threshold, begun)
         finder = _candidate_finder(aligner, plan, pool)
         texts = list(aligner.texts(sources, targets, max_length, strict, "auto", False))

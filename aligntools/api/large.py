@@ -4,7 +4,7 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from aligntools.aligning.settings import (
@@ -62,6 +62,7 @@ class PartsRun:
         from aligntools.aligning.parts.training import check_settings
 
         check(parts)
+        settings = replace(settings, subwords=settings.subwords or 0)  # not chosen here: they take memory
         check_settings(settings.resolved(1))
         self.inputs, self.files = _files(sources, targets)
         if engines.remote:  # workers have working folders of their own

@@ -19,14 +19,11 @@ _type = options.group(
 _sweeps = options.group(
     "Training",
     options.setting("--sweeps", of=AlignerSettings, help="Sweeps of the sampler.  [default: by size]"),
-    options.setting(
-        "--subwords",
-        of=AlignerSettings,
-        metavar="N",
-        help="Align pieces of words too, and let them have their say: byte-pair encoding of N merges a"
-        " side, learned from the text.  [default: none]",
-    ),
-)
+    options.setting("--subwords", of=AlignerSettings, metavar="N",
+                    help="Align pieces of words too, and let them have their say: byte-pair encoding of N merges"
+                         " a side, learned from the text; 0 for none.  [default: 3000; with --views, --priors or much"
+                         " text 0]"),
+)  # fmt: skip
 _priors = options.group(
     "Priors",
     click.option("--priors", metavar="FILE", multiple=True,

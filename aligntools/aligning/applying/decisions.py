@@ -53,7 +53,8 @@ def decided(applier: Applier, bitext, settings: DecisionSettings, pool, directio
     paths = applier.posteriors(bitext, pool, viterbi=True) if settings.decode == "viterbi" else None
     # words that are independent of each other have the best link of each for their Viterbi path
     chain = isinstance(applier.models[0], Hmm)
-    decider = Decider(settings, applier.directions, len(applier.models), chain, directions)
+    members = len(applier.models) + (applier.subwords is not None)
+    decider = Decider(settings, applier.directions, members, chain, directions)
     for posteriors in applier.posteriors(bitext, pool):
         yield decider.decide(posteriors, next(paths) if paths is not None else posteriors, pool)
 

@@ -14,6 +14,8 @@ from itertools import pairwise
 
 import numpy as np
 
+#: Different words of a side that merges are learned from, the most frequent ones; others hardly change what is merged.
+LEARNED = 10_000
 #: Longer words stay whole: they are no words.
 LONGEST = 60
 #: Sentences with more pieces have none: link matrices grow with their square.
@@ -69,12 +71,13 @@ def learn_subwords(words: Sequence[str], counts: Iterable[int], merges: int) -> 
     Parameters
     ----------
     words : sequence of str
-        Different ones.
+        Different ones, of which the LEARNED most frequent count.
     counts : iterable of int
     merges : int
         At most so many. Of pairs that are equally frequent the first in alphabetical order is merged first.
     """
     known = [(list(word), int(n)) for word, n in zip(words, counts, strict=True) if 1 < len(word) <= LONGEST and n]
+    known = sorted(known, key=lambda found: -found[1])[:LEARNED]
     pieces, weights = [p for p, _ in known], [n for _, n in known]
     frequency: Counter[Merge] = Counter()
     places: defaultdict[Merge, set[int]] = defaultdict(set)
