@@ -338,7 +338,7 @@ def train_with(
         )  # fmt: skip
         keep_text = False
     check_lengths(bitext)
-    if counts is not None and settings.subwords is None:  # priors are of words, and pieces would not know of them
+    if counts is not None and len(counts) and settings.subwords is None:  # pieces would not know of what words have
         settings = replace(settings, subwords=0)
     settings = settings.resolved(len(bitext.source.tokens))
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)

@@ -303,16 +303,17 @@ def test_threads_do_not_show_and_models_are_kept(priors, tmp_path):
 
 def test_priors_that_say_nothing_change_nothing():
     text = lines("de-en.de", 40), lines("de-en.en", 40)
-    plain, empty, light = (
+    plain, empty, words, light = (
         at.align(*text, **how)
         for how in (
             {}, {"priors": Priors()},
-            {"priors": whole_priors(), "prior_lexical": 0, "prior_fertility": 0, "prior_jumps": 0},
+            {"subwords": 0}, {"priors": whole_priors(), "prior_lexical": 0, "prior_fertility": 0, "prior_jumps": 0},
         )
     )  # fmt: skip
-    for other in (empty, light):
-        assert (plain.probabilities == other.probabilities).all()
-        assert (plain.table.pairs == other.table.pairs).all()
+    assert len(plain.probabilities) != len(words.probabilities)  # priors are of words: pieces are left out
+    for one, other in ((plain, empty), (words, light)):
+        assert (one.probabilities == other.probabilities).all()
+        assert (one.table.pairs == other.table.pairs).all()
 
 
 def test_priors_of_another_language_are_told(caplog):

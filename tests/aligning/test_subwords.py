@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from aligntools.aligning.applying import kernels_subwords
 from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.memory import needed_for_training
-from aligntools.aligning.settings import AlignerSettings
+from aligntools.aligning.settings import FEW, MERGES, SMALL, AlignerSettings
 from aligntools.aligning.subword_member import WEIGHT
 from aligntools.aligning.text import subwords
 from aligntools.aligning.text.subwords import cut_sides, learn_subwords
@@ -137,8 +137,14 @@ def test_training_goes_on_from_a_model(model, sample_bitext):
 
 
 def test_settings(sample_bitext):
-    settings = AlignerSettings().resolved(1)
-    assert settings.subwords == 0
+    for n_tokens, members, merges in ((1, 4, MERGES), (FEW, 4, MERGES), (FEW + 1, 3, MERGES), (SMALL + 1, 1, 0)):
+        settings = AlignerSettings().resolved(n_tokens)
+        assert (len(settings.views), settings.subwords) == (members, merges)
+        assert settings.resolved(1) == settings
+    for words in ({"views": (0, 5)}, {"model": "hmm"}, {"subwords": 0}, {"joint": False}):
+        assert AlignerSettings(**words).resolved(FEW + 1).subwords == 0
+    assert AlignerSettings(subwords=0).resolved(FEW + 1).views == (0, 5, 4, 3)
+    settings = AlignerSettings(subwords=0).resolved(1)
     for wrong in ({"model": "ibm1"}, {"joint": False}, {"model": "hmm", "direction": "forward"}):
         with pytest.raises(UsageProblem, match="both directions together"):
             AlignerSettings(subwords=9, **wrong).resolved(1)

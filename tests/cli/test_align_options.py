@@ -1,4 +1,5 @@
 import gzip
+import json
 import math
 import re
 from collections import defaultdict
@@ -140,6 +141,23 @@ def test_views_seeds_and_speed(inside, tmp_path):
         "--iterations",
         "1",
     )
+
+
+def test_subwords(inside, trained, tmp_path):
+    log = ("--log-json", tmp_path / "log")
+    links = {n: links_of(inside, "--subwords", n) for n in (0, 50, 3000)}
+    assert len(set(links.values())) == 3
+    assert links[3000] == (trained / "align").read_bytes()
+    assert links[0] == links_of(inside, "--views", "0,5,4,3")
+    done(inside(*TEXT, "--fast", "--subwords", "100", "-v", *log, "--save-model", tmp_path / "m", "-o", tmp_path / "o"))
+    views = [json.loads(line).get("view") for line in (tmp_path / "log").read_text().splitlines()]
+    assert views.count(5) == views.count("subwords") == 9
+    assert done(inside("-q", "-m", tmp_path / "m", *TEXT)).stdout == (tmp_path / "o").read_bytes()
+    done(inside("-q", "--init-model", tmp_path / "m", *TEXT, "-o", tmp_path / "again"))
+    assert (tmp_path / "again").read_bytes().count(b"\n") == len(LENGTHS)
+    for wrong in (("--model-type", "ibm1"), ("--no-agreement",), ("--tmpdir", tmp_path)):
+        fails(inside(*TEXT, "--subwords", "9", *wrong), "subwords", status=2)
+    fails(inside(*TEXT, "--subwords", "9", "-m", tmp_path / "m"), "--subwords is for a new model", status=2)
 
 
 @pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility"])

@@ -24,14 +24,14 @@ def settings_after(
     """Return the settings of what is trained from an older model on.
 
     They are the older model's own; where reconstruction goes on from it, those of the HMM or IBM 2 that it is
-    nearest to, unless ``model`` and ``positions`` say otherwise.
+    nearest to, unless ``model`` and ``positions`` say otherwise; subwords are left behind.
     """
     settings = start.settings
     if not reconstructs:
         return settings
     model = model or ("ibm2" if settings.model in ("ibm1", "ibm2") else "hmm")
     positions = positions or settings.positions
-    return replace(settings, model=model, positions=positions if model == "ibm2" else "diagonal")
+    return replace(settings, model=model, positions=positions if model == "ibm2" else "diagonal", subwords=0)
 
 
 def count_steps(settings: AlignerSettings, reconstruction: ReconstructionSettings | None, starts: bool) -> int:
