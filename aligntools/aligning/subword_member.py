@@ -8,7 +8,7 @@ from aligntools.aligning.applying.model_text import ModelText
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.text.subwords import PieceSide, Subwords, cut_sides
 from aligntools.formats.corpus import Bitext, Side, Skipped
-from aligntools.formats.vocabulary import ExtendedVocabulary
+from aligntools.formats.vocabulary import ExtendedVocabulary, Vocabulary
 
 #: What pieces count for in the links of words; the views count for the rest.
 WEIGHT = 0.35
@@ -37,15 +37,23 @@ class SubwordMember:
     def text(self, bitext: Bitext) -> "PieceText":
         """Cut a text, as the model sees it; pieces that it does not know have higher ids."""
         words = self.model.words
-        sides = zip((bitext.source, bitext.target), (bitext.source_vocabulary, bitext.target_vocabulary),
-                    (self.source, self.target), (words.s_ids, words.t_ids), strict=True)  # fmt: skip
-        cut = [numbered(side, vocabulary, subwords, known) for side, vocabulary, subwords, known in sides]
-        found = cut_sides(*(arrays for arrays, _ in cut))
-        vocabularies = [
-            ExtendedVocabulary(_Known(n), new) for n, (_, new) in zip(self.sizes, cut, strict=True)
-        ]  # fmt: skip
-        pieces = Bitext(*(Side(x.tokens, x.offsets) for x in found), *vocabularies, Skipped())
-        return PieceText(ModelText(self.model, pieces, self.sizes), *found)
+        (source, s_new), (target, t_new) = (
+            numbered(bitext.source, bitext.source_vocabulary, self.source, words.s_ids),
+            numbered(bitext.target, bitext.target_vocabulary, self.target, words.t_ids),
+        )
+        sides = cut_sides(source, target)
+        pieces = as_bitext(
+            sides, *(ExtendedVocabulary(_Known(n), new) for n, new in zip(self.sizes, (s_new, t_new), strict=True))
+        )
+        return PieceText(ModelText(self.model, pieces, self.sizes), *sides)
+
+
+def as_bitext(
+    sides: list[PieceSide], source: Vocabulary | ExtendedVocabulary, target: Vocabulary | ExtendedVocabulary
+) -> Bitext:
+    """Return both sides in pieces as a text, with the pieces' vocabularies."""
+    own = [Side(side.tokens, side.offsets) for side in sides]
+    return Bitext(own[0], own[1], source, target, Skipped())
 
 
 class _Known:

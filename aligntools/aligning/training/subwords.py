@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 
 from aligntools.aligning.settings import AlignerSettings
-from aligntools.aligning.subword_member import SubwordMember, numbered
+from aligntools.aligning.subword_member import SubwordMember, as_bitext, numbered
 from aligntools.aligning.text.subwords import Subwords, cut_sides, learn_subwords
 from aligntools.aligning.training.stages import train
-from aligntools.formats.corpus import Bitext, Side, Skipped
+from aligntools.formats.corpus import Bitext
 from aligntools.formats.vocabulary import Vocabulary
 
 #: What steps of its training are reported as the view of.
@@ -35,7 +35,7 @@ def train_subwords(
     """
     learned = (
         [start.source, start.target] if start
-        else [_learned(getattr(bitext, name), getattr(bitext, f"{name}_vocabulary"), settings.subwords)
+        else [_learned(getattr(bitext, name), getattr(bitext, f"{name}_vocabulary"), settings.subwords or 0)
               for name in ("source", "target")]
     )  # fmt: skip
     sides, vocabularies = [], []
@@ -43,7 +43,7 @@ def train_subwords(
         arrays, new = numbered(getattr(bitext, name), getattr(bitext, f"{name}_vocabulary"), subwords, {"": 0})
         sides.append(arrays)
         vocabularies.append(Vocabulary.from_words(new))
-    pieces = Bitext(*(Side(x.tokens, x.offsets) for x in cut_sides(*sides)), *vocabularies, Skipped())
+    pieces = as_bitext(cut_sides(*sides), *vocabularies)
     (model,) = train(
         pieces, replace(settings, views=(0,), subwords=0), pool, max_cells,
         (lambda figures: report(figures | {"view": NAME})) if report else None, [start.model] if start else None,
