@@ -72,7 +72,7 @@ def run(o):
 def _defaults():
     from aligntools.aligning.settings import AlignerSettings
 
-    settings = dataclasses.asdict(AlignerSettings().resolved(100_000))
+    settings = dataclasses.asdict(AlignerSettings(subwords=0).resolved(100_000))
     leave = ("model", "direction", "tension", "optimize_tension", "favor_diagonal", "seed")
     return ", ".join(f"{name} {value}" for name, value in settings.items() if name not in leave)
 
@@ -100,7 +100,7 @@ def _measure(o, text, missing):
 
     with Pool(o.threads) as pool:
         bench = _Bench(text, pool)
-        default = AlignerSettings().resolved(len(bench.bitext.source.tokens))
+        default = AlignerSettings(subwords=0).resolved(len(bench.bitext.source.tokens))
         decoded = {row: how for row, how in _decoded().items() if row in missing}
         if decoded:
             measuring.note(f"{text.name}: default, {text.n_pairs} pairs")
