@@ -41,7 +41,8 @@ def main() -> None:
         failed = subprocess.run(command, env=driving.environment(**checked), cwd=report.ROOT, check=False).returncode
     bad = damaged(place, o.seed, o.count, o.jobs, checked, o.lines)
     for result in bad:
-        note(f"line {result['line']}, {result.get('input')}, {result['way']} {result.get('number')}: {result['why']}")
+        damage = f"line {result['line']}, {result.get('input')}, {result['way']} {result.get('number')}"
+        note(f"{damage}: {result['verdict']}, {result['why']}")
     sys.exit(int(bool(failed or bad)))
 
 
