@@ -15,6 +15,7 @@ from aligntools.aligning.memory import needed_for_training
 from aligntools.aligning.settings import FEW, MERGES, SMALL, AlignerSettings
 from aligntools.aligning.subword_member import WEIGHT
 from aligntools.aligning.text import subwords
+from aligntools.aligning.text.link_matrices import plan_chunks
 from aligntools.aligning.text.subwords import cut_sides, learn_subwords
 from aligntools.aligning.training.train_model import count_steps, train_model
 from aligntools.ground.errors import UsageProblem
@@ -163,3 +164,11 @@ def test_sentences_of_too_many_pieces_keep_what_words_say(model, sample_bitext, 
             for x in (model.subwords, None)
         ]
     np.testing.assert_array_equal(*map(np.concatenate, found))
+
+
+def test_paths_and_posteriors_come_in_the_same_runs(model, sample_bitext):
+    with Pool(1) as pool:
+        applier = Applier(model.views, model.settings, model.sizes, 5_000, model.subwords)
+        runs = [[(p.k0, p.k1) for p in applier.posteriors(sample_bitext, pool, viterbi=way)] for way in (False, True)]
+    assert runs[0] == runs[1]
+    assert len(runs[0]) > len(list(plan_chunks(sample_bitext.source.lengths(), sample_bitext.target.lengths(), 5_000)))

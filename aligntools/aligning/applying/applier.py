@@ -90,7 +90,7 @@ class Applier:
         """
         models = self.models[:1] if viterbi else self.models
         texts = [ModelText(m, bitext, self.sizes) for m in models]
-        pieces = None if viterbi or self.subwords is None else self.subwords.text(bitext)
+        pieces = self.subwords and self.subwords.text(bitext)  # paths come in the same runs as posteriors
         chunks, of_pieces = self._chunks(bitext, pieces)
         most = max((c.n_cells for c in chunks), default=0)
         matrices = [None] * len(texts)
@@ -100,7 +100,7 @@ class Applier:
             ]
         cells, other = np.zeros(most, np.float32), np.zeros(most, np.float32)
         total = [np.zeros(most, np.float32), np.zeros(most, np.float32)]
-        folding = pieces and Folding(self, pieces, of_pieces, pool)
+        folding = Folding(self, pieces, of_pieces, pool) if pieces and not viterbi else None
         for number, chunk in enumerate(chunks):
             n = chunk.n_cells
             for t in total:
