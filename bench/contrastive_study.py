@@ -236,7 +236,7 @@ class Study:
     def samples(self, noise, seed, finder=None):
         """Return candidates of pairs drawn at random, of their noisy copies, and the base model's number of links."""
         from aligntools.aligning.applying.applier import decide
-        from aligntools.aligning.applying.kernels_decoding import JOINT
+        from aligntools.aligning.applying.kernels_decoding import MEAN
         from aligntools.aligning.contrastive.candidates import concatenate
         from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
         from aligntools.aligning.contrastive.tasks import draw
@@ -248,7 +248,7 @@ class Study:
         observed, links = [], 0
         for posteriors, candidates in finder.find(pick(part, changed)):
             observed.append(candidates)
-            links += len(decide(posteriors, JOINT, self.threshold, self.pool)[0])
+            links += len(decide(posteriors, MEAN, self.threshold, self.pool)[0])
         return concatenate(observed), finder.find_all(pick(copy, changed)), links
 
     @cached_property

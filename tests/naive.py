@@ -295,6 +295,25 @@ def above(matrix, threshold):
     return [(i, j) for i in range(rows) for j in range(columns) if matrix[i, j] > threshold]
 
 
+def jointly(matrix, threshold):
+    """Return the links of mean posteriors where a word's second link needs less beside the first, more elsewhere."""
+    rows, columns = matrix.shape
+    odds = threshold / (1 - threshold)
+    beside, apart = (odds * x / (1 + odds * x) for x in (0.75, 1.5))
+    links = []
+    for i, j in itertools.product(range(rows), range(columns)):
+        p = matrix[i, j]
+        better = [
+            (x, y) for x, y in itertools.product(range(rows), range(columns))
+            if (x == i) != (y == j) and matrix[x, y] > max(p, threshold)
+        ]  # fmt: skip
+        of_source, of_target = any(x == i for x, _ in better), any(y == j for _, y in better)
+        near = of_source != of_target and any(abs(x - i) + abs(y - j) == 1 for x, y in better)
+        if p > (beside if near else apart if better else threshold):
+            links.append((i, j))
+    return links
+
+
 def best_links(matrix, forward):
     """Return each observed word's most probable link, the first of equals; none where NULL is more probable."""
     links = []

@@ -59,7 +59,8 @@ def decisions() -> None:
     kl.look_alike_cells(0, 0, 0, *place, keys, keys, ZERO, F32, F32)
     kd.mix_block(0, 0, 0, I64, I64, I64, F32, F32, ZERO, True, I8, I16.reshape(1, 1), SQUARE, ZERO)
     ks.fold_block(0, 0, 0, I64, I64, I64, I64, I64, I64, F32, ZERO, F32)
-    kd.decide_block(0, 0, 0, I64, I64, I64, F32, F32, kd.JOINT, ZERO, I64, I32.reshape(1, 1), F32)
+    kd.decide_block(0, 0, 0, I64, I64, I64, F32, F32, kd.MEAN, ZERO, I64, I32.reshape(1, 1), F32)
+    kd.joint_block(0, 0, 0, I64, I64, I64, F32, F32, F32, SQUARE, I64, I32.reshape(1, 1), F32)
 
 
 #: What a process compiles, in this order; a process for each. Beside it a kernel that tells whether it was done before.

@@ -8,7 +8,7 @@ from aligntools.ground.ranges import PROBABILITY, SEED, Range, amounts, check, c
 
 ModelType: TypeAlias = Literal["ibm1", "ibm2", "hmm", "fertility"]
 Symmetrization: TypeAlias = Literal[
-    "joint", "union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"
+    "joint", "mean", "union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"
 ]
 Flavor: TypeAlias = Literal["atools", "symal"]
 Decoder: TypeAlias = Literal["best", "posterior", "viterbi"]
@@ -19,7 +19,8 @@ ESTIMATORS = ("vb", "em")
 POSITIONS = ("diagonal", "table")
 DIRECTIONS = {"forward": 1, "reverse": 2, "both": 3}
 #: How two directions become one alignment: by their mean posterior, or by a heuristic over their links.
-SYMMETRIZATIONS = ("joint", "union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and")
+JOINTLY = ("joint", "mean")
+SYMMETRIZATIONS = (*JOINTLY, "union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and")
 #: Whose scan order the heuristics follow.
 FLAVORS = ("atools", "symal")
 #: How a single direction's links are chosen: each word's best one, all over the threshold, or the Viterbi path.

@@ -9,6 +9,7 @@ from click.core import ParameterSource
 from aligntools.aligning.settings import (
     DECODERS,
     FLAVORS,
+    JOINTLY,
     POSITIONS,
     SYMMETRIZATIONS,
     AlignerSettings,
@@ -67,7 +68,9 @@ def deciding(symmetrize=DECISIONS.symmetrize, default=""):
                           " 0.4; with one view 0.5]"),
         click.option("--symmetrize", type=click.Choice(SYMMETRIZATIONS), default=symmetrize,
                      show_default=symmetrize is not None,
-                     help="How the two directions are combined; joint takes their mean posterior." + default),
+                     help="How the two directions are combined. joint: by their mean posterior, with a lower threshold"
+                          " beside a word's other link and a higher one away from it; mean: with one threshold."
+                          + default),
         click.option("--flavor", type=click.Choice(FLAVORS), default=DECISIONS.flavor, show_default=True,
                      help="Scan order of the heuristics: as atools or as Moses' symal."),
         click.option("--decode", type=click.Choice(DECODERS), default=DECISIONS.decode, show_default=True,
@@ -227,11 +230,11 @@ def check(o, chosen, reconstructs=False):
     other = {"forward": "reverse", "reverse": "forward"}.get(o["direction"])
     if other and o[f"{other}_output"]:
         raise UsageProblem(f"--{other}-output needs that direction trained; leave out --direction {o['direction']}")
-    single = o["symmetrize"] != "joint" or other or o["forward_output"] or o["reverse_output"]
+    single = o["symmetrize"] not in JOINTLY or other or o["forward_output"] or o["reverse_output"]
     if "decode" in chosen and not single and not o["model"]:
         raise UsageProblem(
-            "--decode chooses links of single directions, and --symmetrize joint writes none; choose a heuristic"
-            " such as --symmetrize grow-diag-final-and, or add --forward-output or --reverse-output"
+            f"--decode chooses links of single directions, and --symmetrize {o['symmetrize']} writes none; choose a"
+            " heuristic such as --symmetrize grow-diag-final-and, or add --forward-output or --reverse-output"
         )
     if o["score_form"] == "eflomal":
         _check_costs(o)

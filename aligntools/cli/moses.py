@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from aligntools.aligning.settings import JOINTLY
 from aligntools.ground.errors import DataError, UsageProblem
 
 #: The name under which train-model.perl looks for links, unless it is told another method.
@@ -30,7 +31,7 @@ class MosesModel:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(o["moses_dir"], None, f"cannot be made: {error.strerror or error}") from None
-        method = METHOD if o["symmetrize"] == "joint" else o["symmetrize"]
+        method = METHOD if o["symmetrize"] in JOINTLY else o["symmetrize"]
         self._file = stack.enter_context(writing(os.fspath(self.folder / f"aligned.{method}")))
         self._tables = []
 

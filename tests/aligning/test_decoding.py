@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.aligning.applying import kernels_decoding as kd
-from aligntools.aligning.applying.applier import Posteriors, decide
+from aligntools.aligning.applying.applier import Posteriors, decide, joint_thresholds
 from aligntools.aligning.text.link_matrices import plan_chunks
 from aligntools.ground.parallel import Pool
 from tests import naive
@@ -45,7 +45,8 @@ def test_every_way_of_deciding(threads, shapes, seed, threshold):
     matrices = [(grid(rng, i, j, True), grid(rng, i, j, False)) for i, j in shapes]
     p = posteriors(matrices)
     expected = {
-        kd.JOINT: [naive.above((f + r) / 2, threshold) for f, r in matrices],
+        kd.JOINT: [naive.jointly((f + r) / 2, threshold) for f, r in matrices],
+        kd.MEAN: [naive.above((f + r) / 2, threshold) for f, r in matrices],
         kd.FORWARD: [naive.above(f, threshold) for f, _ in matrices],
         kd.REVERSE: [naive.above(r, threshold) for _, r in matrices],
         kd.FORWARD_BEST: [naive.best_links(f, True) for f, _ in matrices],
@@ -56,7 +57,7 @@ def test_every_way_of_deciding(threads, shapes, seed, threshold):
             pairs, offsets, probabilities = decide(p, way, threshold, pool)
             assert lists(pairs, offsets) == links
             values = [
-                {kd.JOINT: (f + r) / 2, kd.FORWARD: f, kd.FORWARD_BEST: f}.get(way, r)[i, j]
+                {kd.JOINT: (f + r) / 2, kd.MEAN: (f + r) / 2, kd.FORWARD: f, kd.FORWARD_BEST: f}.get(way, r)[i, j]
                 for (f, r), sentence in zip(matrices, links, strict=True)
                 for i, j in sentence
             ]
@@ -74,7 +75,23 @@ def test_ties_go_to_the_lowest_position_and_before_null():
     p = posteriors([(even, even)])
     assert lists(*decide(p, kd.FORWARD_BEST, 0.5, Pool(1))[:2]) == [[(0, 0), (0, 1)]]
     assert lists(*decide(p, kd.REVERSE_BEST, 0.5, Pool(1))[:2]) == [[(0, 0), (1, 0)]]
-    assert lists(*decide(p, kd.JOINT, 0.5, Pool(1))[:2]) == [[]]  # a link must exceed the threshold
+    assert lists(*decide(p, kd.MEAN, 0.5, Pool(1))[:2]) == [[]]  # a link must exceed the threshold
+
+
+def test_a_second_link_needs_less_beside_the_first_and_more_elsewhere():
+    mean = np.array([[0.45, 0.375, 0.45], [0.0, 0.0, 0.375], [0.625, 0.0, 0.0]], np.float32)
+    p = posteriors([(mean, mean)])
+    # (0, 0): its target word has a better link, elsewhere; (0, 1) is beside its source word's best link, (1, 2) beside
+    # its target word's
+    assert lists(*decide(p, kd.JOINT, 0.4, Pool(1))[:2]) == [[(0, 1), (0, 2), (1, 2), (2, 0)]]
+    assert lists(*decide(p, kd.MEAN, 0.4, Pool(1))[:2]) == [[(0, 0), (0, 2), (2, 0)]]
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.5, 1.0])
+def test_thresholds_of_the_joint_decision_are_ordered_probabilities(threshold):
+    first, beside, apart = joint_thresholds(threshold)
+    assert 0 <= beside <= first <= apart <= 1
+    assert first == threshold
 
 
 def test_no_sentence_no_links():

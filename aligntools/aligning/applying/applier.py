@@ -22,6 +22,9 @@ from aligntools.aligning.text.link_matrices import LinkMatrices, plan_chunks
 #: Link-matrix cells worked at a time, and up to how many pairs are looked up one by one.
 CHUNK_CELLS, FEW_CELLS = 6_000_000, 60_000
 
+#: By what the odds of the threshold are multiplied for a word's second link: beside the other one, or elsewhere.
+BESIDE, APART = 0.75, 1.5
+
 _NONE = (np.empty(0, np.int8), np.empty((0, 1), np.int16), np.empty((0, 1), np.float32))
 
 
@@ -230,13 +233,21 @@ class Folding:
         pool.map(task, chunk.sentence_blocks)
 
 
+def joint_thresholds(threshold: float) -> np.ndarray:
+    """Return what the joint decision asks of a first link, of one beside another, and of others; float32 [3]."""
+    odds = threshold / max(1.0 - threshold, 1e-9) * np.array([1.0, BESIDE, APART])
+    found = (odds / (1.0 + odds)).astype(np.float32)
+    found[0] = threshold
+    return found
+
+
 def decide(posteriors: Posteriors, way, threshold, pool):
     """Decide on links.
 
     Parameters
     ----------
     way : int
-        One of `kernels_decoding`'s JOINT, FORWARD, REVERSE, FORWARD_BEST, REVERSE_BEST.
+        One of `kernels_decoding`'s MEAN, FORWARD, REVERSE, FORWARD_BEST, REVERSE_BEST, JOINT.
 
     Returns
     -------
@@ -244,12 +255,15 @@ def decide(posteriors: Posteriors, way, threshold, pool):
     """
     p = posteriors
     counts = np.zeros(p.k1 - p.k0, np.int64)
+    longest = int(p.lengths().max(initial=1))
+    thresholds = joint_thresholds(threshold)
 
     def run(b, pairs, probabilities):
-        return kd.decide_block(
-            *b, p.k0, p.source_offsets, p.target_offsets, p.cell_offsets, p.forward, p.reverse, way,
-            np.float32(threshold), counts[b[0] - p.k0 : b[1] - p.k0], pairs, probabilities,
-        )  # fmt: skip
+        place = *b, p.k0, p.source_offsets, p.target_offsets, p.cell_offsets, p.forward, p.reverse
+        found = counts[b[0] - p.k0 : b[1] - p.k0], pairs, probabilities
+        if way == kd.JOINT:
+            return kd.joint_block(*place, thresholds, np.empty((2, longest), np.float32), *found)
+        return kd.decide_block(*place, way, np.float32(threshold), *found)
 
     def task(b):
         n = run(b, np.empty((0, 2), np.int32), np.empty(0, np.float32))

@@ -9,8 +9,11 @@ from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.applier import Applier, Posteriors, decide
 from aligntools.aligning.links.symmetrize import symmetrize
 from aligntools.aligning.models.hmm import Hmm
-from aligntools.aligning.settings import THRESHOLDS, DecisionSettings
+from aligntools.aligning.settings import JOINTLY, THRESHOLDS, DecisionSettings
 from aligntools.formats.pharaoh import Links
+
+#: The ways to decide on both directions' posteriors at once, by their names.
+_WAYS = {"joint": kd.JOINT, "mean": kd.MEAN}
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +49,7 @@ def decided(applier: Applier, bitext, settings: DecisionSettings, pool, directio
     bitext : Bitext
         With ids of the model's vocabularies.
     settings : DecisionSettings
-        ``joint`` decides by the direction alone where one was trained.
+        ``joint`` and ``mean`` decide by the direction alone where one was trained.
     directions : bool
         Find the links of the single directions too.
     """
@@ -87,14 +90,14 @@ class Decider:
         """Decide on the links of one run; ``chosen`` are the posteriors, or paths, that single directions follow."""
         settings, trained = self.settings, self.trained
         found: list[Links | None] = [None, None]
-        joint = trained == 3 and settings.symmetrize == "joint"
+        joint = trained == 3 and settings.symmetrize in JOINTLY
         for d in (0, 1):
             if trained & (d + 1) and (self.directions or not joint):
                 own = 0.5 if chosen is not posteriors else self.threshold
                 pairs, offsets, _ = decide(chosen, self.single[d], own, pool)
                 found[d] = Links(pairs, offsets)
         if joint:
-            pairs, offsets, probabilities = decide(posteriors, kd.JOINT, self.threshold, pool)
+            pairs, offsets, probabilities = decide(posteriors, _WAYS[settings.symmetrize], self.threshold, pool)
             links = Links(pairs, offsets)
         else:
             links = _combined(found, settings)

@@ -5,8 +5,9 @@ import numpy as np
 from aligntools.ground.compiling import kernel
 
 #: Ways to decide: the mean of both directions' posteriors, or one direction's, above a threshold; or for each
-#: word of one direction its most probable position, unless NULL is more probable.
-JOINT, FORWARD, REVERSE, FORWARD_BEST, REVERSE_BEST = range(5)
+#: word of one direction its most probable position, unless NULL is more probable; or the mean above a threshold that
+#: depends on the word's more probable links (`joint_block`).
+MEAN, FORWARD, REVERSE, FORWARD_BEST, REVERSE_BEST, JOINT = range(6)
 
 
 @kernel
@@ -35,6 +36,12 @@ def mix_block(
                     total[b + i * n_j + positions[at + i, x]] += sampler_weight * masses[at + i, x]
 
 
+@kernel(inline=True)
+def mean(forward, reverse, c):
+    """Return the mean of both directions' posteriors of a cell."""
+    return np.float32(0.5) * (forward[c] + reverse[c])
+
+
 @kernel
 def decide_block(
     k0, k1, base, source_offsets, target_offsets, cell_offsets, forward, reverse, way, threshold,
@@ -47,7 +54,7 @@ def decide_block(
     forward, reverse : float32 [cells]
         Both directions' posteriors.
     way : int
-        JOINT, FORWARD, REVERSE, FORWARD_BEST or REVERSE_BEST. A tie goes to the lowest position, and to a
+        MEAN, FORWARD, REVERSE, FORWARD_BEST or REVERSE_BEST. A tie goes to the lowest position, and to a
         position before NULL.
     offsets : int64 [k1 - k0], output
         Links of each sentence.
@@ -81,8 +88,8 @@ def decide_block(
                     best_j = -1
             for j in range(n_j):
                 c = b + i * n_j + j
-                if way == JOINT:
-                    p = np.float32(0.5) * (forward[c] + reverse[c])
+                if way == MEAN:
+                    p = mean(forward, reverse, c)
                     linked = p > threshold
                 elif way == FORWARD:
                     p = forward[c]
@@ -107,6 +114,70 @@ def decide_block(
                         if linked and p < np.float32(1.0) - s:
                             linked = False
                 if linked:
+                    if writing:
+                        pairs[n, 0] = i
+                        pairs[n, 1] = j
+                        probabilities[n] = p
+                    n += 1
+        offsets[k - k0] = n - begun
+    return n
+
+
+@kernel
+def joint_block(
+    k0, k1, base, source_offsets, target_offsets, cell_offsets, forward, reverse, thresholds, best,
+    offsets, pairs, probabilities,
+):  # fmt: skip
+    """Write the links of sentences ``k0..k1`` whose mean posterior exceeds a threshold, by (i, j).
+
+    Which one depends on the more probable links that the two words have.
+
+    Parameters
+    ----------
+    forward, reverse : float32 [cells]
+        Both directions' posteriors.
+    thresholds : float32 [3]
+        Of a pair whose words have no more probable links; of one where one of the words has, and has one beside it;
+        of all others. The more probable links are those that exceed the first threshold.
+    best : float32 [2, longest sentence], scratch
+
+    Others, and what is returned, are those of `decide_block`.
+    """
+    n = 0
+    writing = pairs.shape[0] > 0
+    first, beside, apart = thresholds[0], thresholds[1], thresholds[2]
+    for k in range(k0, k1):
+        n_i = source_offsets[k + 1] - source_offsets[k]
+        n_j = target_offsets[k + 1] - target_offsets[k]
+        b = cell_offsets[k - base]
+        best[0, :n_i] = 0
+        best[1, :n_j] = 0
+        for i in range(n_i):
+            for j in range(n_j):
+                p = mean(forward, reverse, b + i * n_j + j)
+                best[0, i] = max(best[0, i], p)
+                best[1, j] = max(best[1, j], p)
+        begun = n
+        for i in range(n_i):
+            for j in range(n_j):
+                c = b + i * n_j + j
+                p = mean(forward, reverse, c)
+                if p <= beside:
+                    continue
+                least = max(p, first)
+                of_source, of_target = best[0, i] > least, best[1, j] > least
+                needed = first
+                if of_source or of_target:
+                    needed = apart
+                if of_source and not of_target:
+                    near = j > 0 and mean(forward, reverse, c - 1) > least
+                    if near or (j + 1 < n_j and mean(forward, reverse, c + 1) > least):
+                        needed = beside
+                elif of_target and not of_source:
+                    near = i > 0 and mean(forward, reverse, c - n_j) > least
+                    if near or (i + 1 < n_i and mean(forward, reverse, c + n_j) > least):
+                        needed = beside
+                if p > needed:
                     if writing:
                         pairs[n, 0] = i
                         pairs[n, 1] = j

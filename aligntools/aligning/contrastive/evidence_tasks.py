@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aligntools.aligning.applying.applier import decide
-from aligntools.aligning.applying.kernels_decoding import JOINT
+from aligntools.aligning.applying.kernels_decoding import MEAN
 from aligntools.aligning.contrastive import evidence
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.candidates import CandidateFinder, concatenate
@@ -76,7 +76,7 @@ def judge_files(finder: CandidateFinder, bitexts: list, files: list, plan: Learn
         drawn.append(part)
         for posteriors, candidates in finder.find(pick(bitext, chosen), part):
             parts.append(candidates)
-            own.append(Links(*decide(posteriors, JOINT, plan.threshold, finder.pool)[:2]))
+            own.append(Links(*decide(posteriors, MEAN, plan.threshold, finder.pool)[:2]))
     links = join(own)
     told, tables = [], []
     candidates = concatenate(parts) if parts else None
