@@ -127,9 +127,11 @@ def _about(m):
 def _settings(header):
     """Return the settings of a file, which are all there and in their ranges, and of the views that it has.
 
-    Files of version 0.3 have no subwords.
+    Files of version 0.3 have no subwords, and views that do not agree.
     """
-    settings = AlignerSettings(**{"subwords": 0, **header["settings"], "views": tuple(header["settings"]["views"])})
+    settings = AlignerSettings(
+        **{"subwords": 0, "view_agreement": False, **header["settings"], "views": tuple(header["settings"]["views"])}
+    )
     if settings != settings.resolved(1) or [m["view"] for m in header["members"]] != list(settings.views):
         raise ValueError("settings")
     return settings

@@ -82,6 +82,9 @@ class AlignerSettings:
         IBM 2's prior: ``diagonal`` (Dyer et al. 2013), or a ``table`` p(m | n, M, N) as in Brown et al. (1993).
     hmm_weight : float
         Weight of the HMM's posteriors beside the sampler's marginals.
+    view_agreement : bool or None
+        Let each view's HMM count the mean of all views' posteriors. None: in small text, where there are several views
+        that are trained jointly.
     subwords : int or None
         Merges of each side's words into pieces, which a member of the model aligns; 0 for no such member. None: where
         the views are not chosen either, MERGES for the fertility model on small text.
@@ -106,6 +109,7 @@ class AlignerSettings:
     favor_diagonal: bool = True
     positions: str = "diagonal"
     hmm_weight: float = 0.25
+    view_agreement: bool | None = None
     subwords: int | None = None
     keep: float | None = None
     prune: float | None = None
@@ -159,6 +163,11 @@ class AlignerSettings:
             else:
                 choice["views"] = (0, 5, 3) if choice["subwords"] and n_tokens > FEW else (0, 5, 4, 3)
         choice["subwords"] = choice["subwords"] or 0
+        can_agree = self.model in ("hmm", "fertility") and choice["joint"] and len(choice["views"]) > 1
+        if self.view_agreement and not can_agree:
+            raise UsageProblem("views agree in the HMM, where both directions of several views are trained together")
+        if self.view_agreement is None:
+            choice["view_agreement"] = can_agree and n_tokens <= SMALL
         if choice["subwords"] and (self.model not in ("hmm", "fertility") or not choice["joint"]):
             raise UsageProblem("subwords are aligned in both directions together, by the HMM and the fertility model")
         if self.model_iterations is None:

@@ -103,6 +103,7 @@ def aligner_settings(
     iterations: int | None = _SETTINGS.model_iterations, sweeps: int | None = _SETTINGS.sweeps,
     alpha: float = _SETTINGS.alpha, p_null: float = _SETTINGS.p_null, tension: float = _SETTINGS.tension,
     positions: str = _SETTINGS.positions, seed: int = _SETTINGS.seed, subwords: int | None = _SETTINGS.subwords,
+    view_agreement: bool | None = _SETTINGS.view_agreement,
 ) -> AlignerSettings:  # fmt: skip
     """Return the settings that the options of `train_aligner` mean."""
     chosen = tuple(views) if views is not None else None
@@ -114,7 +115,7 @@ def aligner_settings(
         model=model_type, estimator=estimator, joint=agreement and direction == "both", direction=direction,
         look_alike=look_alike, views=chosen, ibm_iterations=ibm1_iterations, model_iterations=iterations,
         sweeps=sweeps, alpha=alpha, p_null=p_null, tension=tension, positions=positions, seed=seed,
-        subwords=subwords,
+        subwords=subwords, view_agreement=view_agreement,
     )  # fmt: skip
 
 
@@ -131,7 +132,7 @@ def train_aligner(
     keep_text: bool = True, progress: Progress = None, priors: "SomePriors | None" = None,
     prior_lexical: float = _WEIGHTS.lexical, prior_fertility: float = _WEIGHTS.fertility,
     prior_jumps: float = _WEIGHTS.jumps, links: TrainingLinks | None = None,
-    subwords: int | None = _SETTINGS.subwords,
+    subwords: int | None = _SETTINGS.subwords, view_agreement: bool | None = _SETTINGS.view_agreement,
 ) -> Aligner:  # fmt: skip
     """Train an aligner: both directions together, as ``aligntools align`` does.
 
@@ -197,6 +198,9 @@ def train_aligner(
         Align pieces of words too, which so many merges make on each side (byte-pair encoding), and let them have their
         say; 0 for no pieces. None: 3,000 in text of up to two million words, where neither ``views`` nor ``priors`` are
         given.
+    view_agreement : bool or None
+        Let the HMM of each view learn from what all views find. None: in text of up to two million words, where several
+        views are trained, both directions together.
 
     Returns
     -------
@@ -222,6 +226,7 @@ def train_aligner(
         model_type=model_type, fast=fast, direction=direction, estimator=estimator, agreement=agreement,
         look_alike=look_alike, views=views, ibm1_iterations=ibm1_iterations, iterations=iterations, sweeps=sweeps,
         alpha=alpha, p_null=p_null, tension=tension, positions=positions, seed=seed, subwords=subwords,
+        view_agreement=view_agreement,
     )  # fmt: skip
     return train_with(
         sources, targets, init_model.settings if init_model else settings, init_model=init_model,

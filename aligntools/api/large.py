@@ -62,7 +62,8 @@ class PartsRun:
         from aligntools.aligning.parts.training import check_settings
 
         check(parts)
-        settings = replace(settings, subwords=settings.subwords or 0)  # not chosen here: they take memory
+        # not chosen here: subwords take memory, views are trained one after the other
+        settings = replace(settings, subwords=settings.subwords or 0, view_agreement=settings.view_agreement or False)
         check_settings(settings.resolved(1))
         self.inputs, self.files = _files(sources, targets)
         if engines.remote:  # workers have working folders of their own

@@ -23,6 +23,9 @@ _sweeps = options.group(
                     help="Align pieces of words too, and let them have their say: byte-pair encoding of N merges"
                          " a side, learned from the text; 0 for none.  [default: 3000; with --views, --priors or much"
                          " text 0]"),
+    click.option("--view-agreement/--no-view-agreement", default=None,
+                 help="Let the HMM of each view learn from what all views find.  [default: in text of up to two million"
+                      " words]"),
 )  # fmt: skip
 _priors = options.group(
     "Priors",
@@ -54,7 +57,7 @@ _parts = options.group(
 TRAINING = (
     "model_type", "fast", "direction", "estimator", "agreement", "look_alike", "views", "ibm1_iterations",
     "iterations", "sweeps", "alpha", "p_null", "tension", "positions", "seed", "prior_lexical", "prior_fertility",
-    "prior_jumps", "subwords",
+    "prior_jumps", "subwords", "view_agreement",
 )  # fmt: skip
 
 

@@ -57,6 +57,8 @@ def check_settings(settings: AlignerSettings) -> None:
         raise UsageProblem(f"in parts the hmm and the fertility model are trained, not {settings.model}")
     if settings.subwords:
         raise UsageProblem("subwords are aligned in memory alone; leave out --subwords for text in parts")
+    if settings.view_agreement:
+        raise UsageProblem("views agree in memory alone; leave out --view-agreement for text in parts")
     if settings.ibm_iterations < 1:
         raise UsageProblem("in parts training begins with IBM 1; give it at least one iteration")
 

@@ -51,6 +51,21 @@ def plan_chunks(source_lengths, target_lengths, max_cells, max_tokens=1 << 62):
     return chunks
 
 
+class CellMemory:
+    """Cells of the largest chunk, and as many more once they are asked for."""
+
+    def __init__(self, n):
+        self.cells = np.zeros(n, np.float32)
+        self._second = None
+
+    @property
+    def second(self):
+        """More cells."""
+        if self._second is None:
+            self._second = np.zeros_like(self.cells)
+        return self._second
+
+
 class LinkMatrices:
     """Link matrices of one corpus, filled from one table and collected into counts, chunk by chunk.
 
@@ -68,8 +83,7 @@ class LinkMatrices:
         self.chunks = chunks or plan_chunks(source.lengths(), target.lengths(), max_cells, max_tokens)
         cells = max((c.n_cells for c in self.chunks), default=0)
         tokens = max((int(source.offsets[c.k1] - source.offsets[c.k0]) for c in self.chunks), default=0)
-        self.cells = np.zeros(cells, np.float32)
-        self._second = None
+        self._memory = CellMemory(cells)
         self._start = np.zeros(table.n_source + 2, np.int64)
         self._sentence = np.empty(tokens, np.int32)
         self._position = np.empty(tokens, np.int32)
@@ -79,14 +93,21 @@ class LinkMatrices:
 
     def free(self):
         """Give the cells' memory back."""
-        self.cells = self._second = np.zeros(0, np.float32)
+        self._memory = CellMemory(0)
+
+    def share(self, other):
+        """Use the cells of other matrices of the same sentences from now on."""
+        self._memory = other._memory
+
+    @property
+    def cells(self):
+        """The cells."""
+        return self._memory.cells
 
     @property
     def second(self):
         """A second array of cells, for what is not shared by the two directions."""
-        if self._second is None:
-            self._second = np.zeros_like(self.cells)
-        return self._second
+        return self._memory.second
 
     def index(self, chunk):
         """Index the chunk's source words; the other methods follow."""

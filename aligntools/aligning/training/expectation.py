@@ -66,8 +66,13 @@ class Expectations:
 
     def hmm(self, lexicon, jumps, all_counts, stride):
         """One HMM E-step: log-likelihoods, jump counts; pair counts are added to ``all_counts``."""
-        taps, back = jump_taps(jumps)
         parts = {}
+        loglik = self._pass(lexicon, all_counts, self.hmm_block(lexicon, jumps, stride, parts))
+        return loglik, sum(parts[b] for b in sorted(parts))
+
+    def hmm_block(self, lexicon, jumps, stride, parts):
+        """Return what an HMM E-step does with a block of sentences; jump counts come to be in ``parts``, by block."""
+        taps, back = jump_taps(jumps)
 
         def block(b, chunk, cells, other, logs):
             counted = np.zeros((2, 2, kh.JUMP_SIZE))
@@ -78,8 +83,7 @@ class Expectations:
             )  # fmt: skip
             parts[b] = counted
 
-        loglik = self._pass(lexicon, all_counts, block)
-        return loglik, sum(parts[b] for b in sorted(parts))
+        return block
 
     def ibm(self, lexicon, tension, all_counts, measured=False):
         """One E-step of IBM 1, or of IBM 2 with the diagonal: log-likelihoods, and the tension's expectations.

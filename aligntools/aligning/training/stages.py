@@ -26,6 +26,7 @@ from aligntools.aligning.text.views import view_text
 from aligntools.aligning.training.expectation import Expectations
 from aligntools.aligning.training.sampling import train_sampler
 from aligntools.aligning.training.stepwise import interpolate, step_text, steps_of
+from aligntools.aligning.training.view_agreement import expect_together
 from aligntools.aligning.training.view_priors import add_jumps
 
 #: Jumps are counted on every so many sentences that about this many tokens take part.
@@ -61,15 +62,47 @@ def train(
     list of LexicalModel
         `Ibm1`, `DiagonalIbm2`, `TableIbm2`, `Hmm` or `Fertility`, as the settings say.
     """
-    models = []
-    for number, length in enumerate(settings.views or ()):
+
+    def begin(number, length):
         old = start[number] if start else None
         training = _Training(bitext, length, settings, pool, max_cells, report or (lambda _: None), old, priors)
         training.position_smoothing = position_smoothing
         if last_pass is not None and last_pass.serves(settings, len(bitext.source.tokens)):
             training.last_pass = last_pass
-        models.append(training.run())
-    return models
+        return training
+
+    views = list(enumerate(settings.views or ()))
+    if settings.view_agreement and len(views) > 1:
+        return _train_together((begin(*view) for view in views), settings)
+    return [begin(*view).run() for view in views]
+
+
+def _train_together(beginning, settings):
+    """Train the HMMs of all views at once, after each view's own IBM 1; return the models."""
+    trainings: list[_Training] = []
+    for training in beginning:
+        if trainings:
+            training.matrices.share(trainings[0].matrices)
+        training.iterate(1, settings.ibm_iterations)
+        trainings.append(training)
+    first = max(settings.ibm_iterations, 1)
+    for iteration in range(first, settings.ibm_iterations + settings.model_iterations):
+        began = time.perf_counter()
+        if iteration == first and settings.prune > 0:
+            for training in trainings:
+                training.prune()
+        lexicons = [training.estimate()[0] for training in trainings]
+        for training in trainings:
+            training.forget()
+        found = expect_together(
+            [t.steps for t in trainings], lexicons, [t.jumps for t in trainings], [t.counts[0] for t in trainings],
+            trainings[0].stride,
+        )  # fmt: skip
+        took = (time.perf_counter() - began) / len(trainings)
+        for training, (loglik, jumps) in zip(trainings, found, strict=True):
+            training.take_jumps(jumps)
+            training.tell("hmm", time.perf_counter() - took, iteration, loglik)
+    return [training.finish() for training in trainings]
 
 
 def old_values(table, words, old, arrays, missing=0.0):
@@ -155,11 +188,16 @@ class _Training:
     def run(self):
         """Train; return the model."""
         s = self.settings
-        first = s.ibm_iterations
-        if s.model == "ibm2" and first == 0:
+        if s.model == "ibm2" and s.ibm_iterations == 0:
             self.uniform_start()
-        total = first + (s.model_iterations if s.model != "ibm1" else 0)
-        for iteration in range(1, total):  # the table's first counts are iteration 0
+        self.iterate(1, s.ibm_iterations + (s.model_iterations if s.model != "ibm1" else 0))
+        return self.finish()
+
+    def iterate(self, begin, end):
+        """Run some of the iterations, of IBM 1 and of the model itself; the table's first counts are iteration 0."""
+        s = self.settings
+        first = s.ibm_iterations
+        for iteration in range(begin, end):
             began = time.perf_counter()
             if iteration == max(first, 1) and s.prune > 0:
                 self.prune()
@@ -167,7 +205,7 @@ class _Training:
             of = steps_of(s, len(self.source.tokens), stage)
             before = [c.copy() for c in self.counts] if of > 1 else []
             lexicon, _ = self.estimate()
-            self._forget()
+            self.forget()
             if of > 1:
                 stage = "ibm1" if iteration < first else "hmm"
                 loglik = self.step(lexicon, stage, before, of, iteration)
@@ -178,12 +216,11 @@ class _Training:
             else:
                 stage, loglik = "hmm", self.hmm(lexicon)
             self.tell(stage, began, iteration, loglik)
-        return self.finish()
 
     def uniform_start(self):
         """Iterate once with all words equally likely, where no IBM 1 goes before: it knows the diagonal too."""
         began = time.perf_counter()
-        self._forget()
+        self.forget()
         steps, table = self.steps, self.table
         if not self.settings.joint:  # NULL is learned then, and begins as ignorant as the words
             steps.t_null = np.full_like(steps.t_null, 1 / table.n_target)
@@ -241,16 +278,25 @@ class _Training:
             interpolate(self.table, old, counts, text, sizes, self.pool)
         return loglik * of
 
+    @property
+    def stride(self):
+        """Jumps are counted on every so many sentences."""
+        return max(1, len(self.steps.source.tokens) // JUMP_SAMPLE)
+
     def hmm(self, lexicon):
         """One iteration of the HMM; return the log-likelihoods."""
-        stride = max(1, len(self.steps.source.tokens) // JUMP_SAMPLE)
-        loglik, jump_counts = self.steps.hmm(lexicon, self.jumps, self.counts, stride)
-        if self.given:
-            add_jumps(jump_counts, self.given.window() / stride)
-        self.jumps = jumps_from_counts(jump_counts, 0.5 if self.variational else 0.0)
+        loglik, jump_counts = self.steps.hmm(lexicon, self.jumps, self.counts, self.stride)
+        self.take_jumps(jump_counts)
         return loglik
 
-    def _forget(self):
+    def take_jumps(self, counts):
+        """M-step of the jumps."""
+        if self.given:
+            add_jumps(counts, self.given.window() / self.stride)
+        self.jumps = jumps_from_counts(counts, 0.5 if self.variational else 0.0)
+
+    def forget(self):
+        """Set the expected counts to 0."""
         for c in self.counts:
             c[:] = 0
 

@@ -31,7 +31,8 @@ def settings_after(
         return settings
     model = model or ("ibm2" if settings.model in ("ibm1", "ibm2") else "hmm")
     positions = positions or settings.positions
-    return replace(settings, model=model, positions=positions if model == "ibm2" else "diagonal", subwords=0)
+    return replace(settings, model=model, positions=positions if model == "ibm2" else "diagonal", subwords=0,
+                   view_agreement=False)  # fmt: skip
 
 
 def count_steps(settings: AlignerSettings, reconstruction: ReconstructionSettings | None, starts: bool) -> int:
@@ -104,6 +105,8 @@ def train_model(
     ResourceError
         When ``max_memory`` is too little.
     """
+    if reconstruction is not None:
+        settings = replace(settings, view_agreement=False)
     cells = cells_within(max_memory, needed_for_training(bitext, settings, reconstruction is not None))
     views = settings.views or ()
     if not keep_text and len(views) == 1 and views[0] and not settings.subwords:
