@@ -103,15 +103,18 @@ def test_link_probabilities_and_thresholds(trained, inside, tmp_path):
     links = proper(out.read_bytes(), pattern=pattern)
     assert links == proper((trained / "align").read_bytes())
     values = [float(x.split(":")[1]) for x in out.read_text().split()]
-    assert 0.4 < min(values) < 0.5
+    assert 1 / 3 < min(values) < 0.4  # less is asked for beside a better link
     assert max(values) <= 1
     # a higher threshold leaves the links above it
-    done(inside("-m", trained / "model", *TEXT, "--threshold", "0.7", "-o", tmp_path / "high"))
+    mean = "-m", trained / "model", *TEXT, "--symmetrize", "mean"
+    done(inside(*mean, "--link-probabilities", "-o", out))
+    done(inside(*mean, "--threshold", "0.7", "-o", tmp_path / "high"))
     expected = [
         [tuple(map(int, x.split(":")[0].split("-"))) for x in line.split() if float(x.split(":")[1]) > 0.7]
         for line in out.read_text().splitlines()
     ]
     assert proper((tmp_path / "high").read_bytes()) == expected
+    done(inside("-m", trained / "model", *TEXT, "--link-probabilities", "-o", out))
     assert pharaoh.read_pharaoh(str(out)).tolists() == links  # other commands read it
 
 
@@ -158,6 +161,14 @@ def test_subwords(inside, trained, tmp_path):
     for wrong in (("--model-type", "ibm1"), ("--no-agreement",), ("--tmpdir", tmp_path)):
         fails(inside(*TEXT, "--subwords", "9", *wrong), "subwords", status=2)
     fails(inside(*TEXT, "--subwords", "9", "-m", tmp_path / "m"), "--subwords is for a new model", status=2)
+
+
+def test_views_agree_unless_told_otherwise(inside, trained, tmp_path):
+    links = {how: links_of(inside, how) for how in ("--view-agreement", "--no-view-agreement")}
+    assert links["--view-agreement"] == (trained / "align").read_bytes() != links["--no-view-agreement"]
+    for wrong in (("--views", "5"), ("--fast",), ("--no-agreement",), ("--model-type", "ibm2")):
+        fails(inside(*TEXT, "--view-agreement", *wrong), "views agree in the HMM", status=2)
+    fails(inside(*TEXT, "--view-agreement", "--tmpdir", tmp_path), "views agree in memory alone", status=2)
 
 
 @pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility"])
