@@ -50,8 +50,8 @@ def run(o):
         rows.append([name, *_figures(found)])
     header = ["command", "seconds before", "now", "now / before", "CPU before", "CPU now", "peak MB before", "now"]
     body = [
-        f"Whole commands of this state of the code and of an older one ({_commit(o.checkout)}), taking turns, after a"
-        f" run that compiles: medians of {o.runs} runs, the range in brackets (the million pairs: one run).",
+        f"Whole commands of this state of the code and of an older one (commit {commit_of(o.checkout)}), taking turns,"
+        f" after a run that compiles: medians of {o.runs} runs, the range in brackets (the million pairs: one run).",
         report.table(header, rows),
         report.circumstances(),
     ]
@@ -68,11 +68,12 @@ def _figures(found):
     return [*shown, ratio, *(f"{cpu[s]:.1f}" for s in found), *(f"{peak[s]:,.0f}" for s in found)]
 
 
-def _commit(checkout):
+def commit_of(checkout):
+    """Return the commit that a checkout is at."""
     import subprocess
 
     git = ["git", "-C", str(checkout), "rev-parse", "--short", "HEAD"]
-    return "commit " + (subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip() or "unknown")
+    return subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
 
 
 def _files(o, million):
