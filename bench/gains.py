@@ -106,7 +106,7 @@ def _body(o, before, rows):
     return "\n\n".join([
         f"AER in percent of the default `align` of this state of the code and of an older one (commit {before}), on the"
         f" gold sentences and the training text that goes with them. Texts of up to {SEEDED:,} pairs: mean over the"
-        f" seeds {o.seeds}; others one seed. Differences in points, their intervals by paired bootstrap over sentences.",
+        f" seeds {o.seeds}; others one seed. Differences in points, intervals by paired bootstrap over sentences.",
         report.table(header, lines),
         f"Mean of the shares: {statistics.mean(shares):.3f}. Lower beyond chance on {beyond} of {len(rows)} sets,"
         f" higher beyond chance on {worse}.",
