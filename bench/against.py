@@ -40,7 +40,7 @@ def run(o):
                 if turn < 0 and "million" in name:
                     continue
                 usage = measuring.run(
-                    [python, "-m", "aligntools", *args],
+                    [python, "-P", "-m", "aligntools", *args],  # -P: not what is in the folder that this runs in
                     PYTHONPATH=str(checkout),
                     ALIGNTOOLS_CACHE_DIR=f"{o.work}/{side}",
                 )

@@ -55,7 +55,7 @@ def _counts(o, text, seed, python, checkout):
     with tempfile.TemporaryDirectory(dir=o.work) as folder:
         out = Path(folder) / "links"
         align = "align", "-q", "--threads", o.threads, "--seed", seed, "-s", text.source, "-t", text.target, "-o", out
-        measuring.run([python, "-m", "aligntools", *align], PYTHONPATH=str(checkout),
+        measuring.run([python, "-P", "-m", "aligntools", *align], PYTHONPATH=str(checkout),
                       ALIGNTOOLS_CACHE_DIR=f"{o.work}/cache-{Path(checkout).name}")  # fmt: skip
         links = read_pharaoh(str(out), head=text.n_gold, compiled=False)
         return aer.count(links, read_gold(str(text.gold), format="pharaoh")).tolist()
