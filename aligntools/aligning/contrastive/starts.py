@@ -20,8 +20,6 @@ _HERE = Path(__file__).parent
 #: The starts that come with the program, and where the trees of the one are kept.
 SHIPPED = ("languages",)
 LANGUAGES, TAUGHT = _HERE / "linktrees.safetensors", _HERE / "taught.safetensors"
-#: The trees that came with versions 0.2 and 0.3: weights files of these name none.
-FORMER = _HERE / "linktrees-0.3.safetensors"
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +65,6 @@ class ContrastiveStart:
             for name in given:
                 values[NAMES.index(name)] = hold_number(given, name, NUMBER)
             return cls(trees, values, header["taught"])
-
-
-@cache
-def former_trees() -> LinkTrees:
-    """Return the trees that weights files which name none were learned over."""
-    return LinkTrees.load(FORMER)
 
 
 @cache

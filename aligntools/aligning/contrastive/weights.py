@@ -11,7 +11,7 @@ from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.linktrees import LinkTrees
 from aligntools.aligning.contrastive.search import CONSTRAINTS, GREEDY, SearchSettings
 from aligntools.aligning.contrastive.settings import CANDIDATES, MOST_FILES
-from aligntools.aligning.contrastive.starts import SHIPPED, former_trees, shipped
+from aligntools.aligning.contrastive.starts import SHIPPED, shipped
 from aligntools.formats import files
 from aligntools.formats.json_text import in_words, is_number, parse_json
 from aligntools.ground.errors import DataError
@@ -78,7 +78,7 @@ class Weights:
         }
         if self.tables:
             text["evidence"] = [np.asarray(table).tolist() for table in self.tables]
-        if self.trees is not None and self.active[_TREES] and self.trees is not former_trees():
+        if self.trees is not None and self.active[_TREES] and self.trees is not shipped("languages").trees:
             text["trees"] = self.trees.fingerprint
         with files.writing(path) as out:
             out.write((json.dumps(text, indent=1, ensure_ascii=False) + "\n").encode())
@@ -149,13 +149,13 @@ def _tables(path, given):
 
 
 def _trees(path, text, given, trees_of):
-    """Return the link trees that a file's weights were learned over; files of before name none."""
+    """Return the link trees that a file's weights were learned over; files of before had one kind."""
     wanted = text.get("trees")
     if wanted is None:
-        return former_trees()
+        return shipped("languages").trees
     if not isinstance(wanted, str):
         raise DataError(path, None, f"'trees' is {in_words(wanted)}; the fingerprint of link trees was expected")
-    for trees in (given, *(shipped(name).trees for name in SHIPPED), former_trees()):
+    for trees in (given, *(shipped(name).trees for name in SHIPPED)):
         if trees is not None and trees.fingerprint == wanted:
             return trees
     wrong = f"those of {trees_of}" if given else "those that come with the program"

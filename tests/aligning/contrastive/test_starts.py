@@ -8,7 +8,7 @@ import pytest
 
 from aligntools.aligning.contrastive import features
 from aligntools.aligning.contrastive.features import NAMES
-from aligntools.aligning.contrastive.starts import SHIPPED, ContrastiveStart, former_trees, shipped
+from aligntools.aligning.contrastive.starts import SHIPPED, ContrastiveStart, shipped
 from aligntools.aligning.contrastive.weights import Weights, load_weights
 from aligntools.formats.modelfile import read_model, write_model
 from aligntools.ground.errors import DataError, ModelError
@@ -71,11 +71,7 @@ def test_weights_go_with_the_trees_that_they_were_learned_over(tmp_path):
     assert load_weights(tmp_path / "w").trees is None
 
 
-def test_weights_that_name_no_trees_are_of_those_of_before(tmp_path):
-    for trees, names in ((former_trees(), False), (shipped("languages").trees, True)):
-        Weights(start().weights, features.select("all"), trees=trees).save(tmp_path / "w")
-        text = json.loads((tmp_path / "w").read_text())
-        assert ("trees" in text) == names
-        assert load_weights(tmp_path / "w").trees is trees
-    (tmp_path / "w").write_text(json.dumps(text | {"trees": former_trees().fingerprint}))
-    assert load_weights(tmp_path / "w").trees is former_trees()
+def test_weights_of_before_name_no_trees(tmp_path):
+    Weights(start().weights, features.select("all"), trees=shipped("languages").trees).save(tmp_path / "w")
+    assert "trees" not in json.loads((tmp_path / "w").read_text())
+    assert load_weights(tmp_path / "w").trees is shipped("languages").trees
