@@ -128,10 +128,8 @@ class AlignerSettings:
         """Probability of NULL for the IBM models' kernels: -1 where it is one position among the others."""
         return self.p_null if self.favor_diagonal or not self.p_null else -1.0
 
-    def resolved(self, n_tokens: int, best: bool = False) -> "AlignerSettings":
+    def resolved(self, n_tokens: int) -> "AlignerSettings":
         """Return the settings with everything chosen, for a corpus of so many source tokens.
-
-        With ``best`` views, subwords and sweeps are those of small text, whatever it costs; what bounds memory is not.
 
         Raises
         ------
@@ -154,9 +152,8 @@ class AlignerSettings:
             choice["joint"] = False
             if self.model == "fertility":
                 raise UsageProblem("the fertility model starts from both directions; use --model hmm for one")
-        n_work = min(n_tokens, SMALL) if best else n_tokens
         if self.views is None:
-            small = n_work <= SMALL
+            small = n_tokens <= SMALL
             if self.subwords is None and self.model == "fertility" and choice["joint"] and small:
                 choice["subwords"] = MERGES
             if self.model in ("ibm1", "ibm2"):
@@ -170,13 +167,15 @@ class AlignerSettings:
         if self.view_agreement and not can_agree:
             raise UsageProblem("views agree in the HMM, where both directions of several views are trained together")
         if self.view_agreement is None:
-            choice["view_agreement"] = can_agree and n_work <= SMALL
+            choice["view_agreement"] = can_agree and n_tokens <= SMALL
         if choice["subwords"] and (self.model not in ("hmm", "fertility") or not choice["joint"]):
             raise UsageProblem("subwords are aligned in both directions together, by the HMM and the fertility model")
         if self.model_iterations is None:
             choice["model_iterations"] = {"fertility": 2, "hmm": 4, "ibm2": 5, "ibm1": 0}[self.model]
         if self.sweeps is None:
-            choice["sweeps"] = 30 if n_work <= SMALL // 8 else 12 if n_work <= SMALL else 6 if n_work <= MEDIUM else 4
+            choice["sweeps"] = (
+                30 if n_tokens <= SMALL // 8 else 12 if n_tokens <= SMALL else 6 if n_tokens <= MEDIUM else 4
+            )
         if self.keep is None:
             choice["keep"] = 0.0 if n_tokens <= SMALL or self.estimator == "em" else 1.0
         if self.prune is None:

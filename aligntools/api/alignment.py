@@ -133,7 +133,6 @@ def train_aligner(
     prior_lexical: float = _WEIGHTS.lexical, prior_fertility: float = _WEIGHTS.fertility,
     prior_jumps: float = _WEIGHTS.jumps, links: TrainingLinks | None = None,
     subwords: int | None = _SETTINGS.subwords, view_agreement: bool | None = _SETTINGS.view_agreement,
-    best: bool = False,
 ) -> Aligner:  # fmt: skip
     """Train an aligner: both directions together, as ``aligntools align`` does.
 
@@ -202,8 +201,6 @@ def train_aligner(
     view_agreement : bool or None
         Let the HMM of each view learn from what all views find. None: in text of up to two million words, where several
         views are trained, both directions together.
-    best : bool
-        Train on a text of over two million words what a smaller one gets, for fewer errors in several times the time.
 
     Returns
     -------
@@ -225,8 +222,6 @@ def train_aligner(
     >>> model.align("ein haus", "a house").links
     [(0, 0), (1, 1)]
     """
-    if fast and best:
-        raise UsageProblem("fast is for less time and best for fewer errors; choose one of them")
     settings = aligner_settings(
         model_type=model_type, fast=fast, direction=direction, estimator=estimator, agreement=agreement,
         look_alike=look_alike, views=views, ibm1_iterations=ibm1_iterations, iterations=iterations, sweeps=sweeps,
@@ -237,7 +232,7 @@ def train_aligner(
         sources, targets, init_model.settings if init_model else settings, init_model=init_model,
         case_sensitive=case_sensitive, max_length=max_length, strict=strict, max_memory=max_memory, threads=threads,
         keep_text=keep_text, progress=progress, priors=priors,
-        weights=PriorWeights(prior_lexical, prior_fertility, prior_jumps), links=links, best=best,
+        weights=PriorWeights(prior_lexical, prior_fertility, prior_jumps), links=links,
     )  # fmt: skip
 
 
@@ -331,7 +326,6 @@ def train_with(
     case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, max_memory: int | None = None,
     threads: "int | Pool | None" = None, keep_text: bool = True, progress: Progress = None,
     priors: "SomePriors | None" = None, weights: PriorWeights = _WEIGHTS, links: TrainingLinks | None = None,
-    best: bool = False,
 ) -> Aligner:  # fmt: skip
     """Train an aligner with settings made elsewhere; see `train_aligner` for the parameters."""
     from aligntools.aligning.training.train_model import count_steps, train_model
@@ -351,7 +345,7 @@ def train_with(
     check_lengths(bitext)
     if counts is not None and len(counts) and settings.subwords is None:  # pieces would not know of what words have
         settings = replace(settings, subwords=0)
-    settings = settings.resolved(len(bitext.source.tokens), best)
+    settings = settings.resolved(len(bitext.source.tokens))
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
 
     def report(figures: dict[str, Any]) -> None:

@@ -10,12 +10,6 @@ from aligntools.ground.errors import UsageProblem
 _fast = options.group(
     "Common options",
     click.option("--fast", is_flag=True, help="Stop at the HMM, one view of the text: quickest."),
-    click.option(
-        "--best",
-        is_flag=True,
-        help="Give a text of over two million words all that smaller ones get: fewer"
-        " errors, in several times the time.",
-    ),
 )
 _type = options.group(
     "Training",
@@ -106,8 +100,6 @@ def command(**o):
     if weights and not o["priors"]:
         raise UsageProblem(f"--{weights[0].replace('_', '-')} weighs what --priors gives; add it")
     aligning.check_shapes(o, chosen)
-    if o["best"] and o["fast"]:
-        raise UsageProblem("--fast is for less time and --best for fewer errors; choose one of them")
     own = {n: o[n] for n in TRAINING}
     settings = {n: value for n, value in own.items() if not n.startswith("prior_")}
     if aligning_parts.asked(o, chosen) or aligning_parts.must(o, settings):
@@ -115,8 +107,6 @@ def command(**o):
         aligning_parts.run(o, aligner_settings(**settings))
         return
     run(
-        o, lambda bitext, **common: train_aligner(
-            bitext, priors=o["priors"] or None, best=o["best"], **own, **common
-        ),
-        lambda n_words: aligner_settings(**settings).resolved(n_words, o["best"]).views[0], finds_links=True,
+        o, lambda bitext, **common: train_aligner(bitext, priors=o["priors"] or None, **own, **common),
+        lambda n_words: aligner_settings(**settings).resolved(n_words).views[0], finds_links=True,
     )  # fmt: skip

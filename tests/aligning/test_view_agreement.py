@@ -69,14 +69,6 @@ def test_every_iteration_of_every_view_is_reported(sample_bitext):
     assert all(step["log_likelihood"][0] < 0 for step in steps if step["stage"] == "hmm")
 
 
-def test_the_best_of_a_large_text_is_what_smaller_ones_get():
-    small, large = AlignerSettings().resolved(SMALL), AlignerSettings().resolved(10 * SMALL, best=True)
-    assert (large.views, large.subwords, large.view_agreement) == ((0, 5, 3), small.subwords, True)
-    assert large.sweeps == small.sweeps > AlignerSettings().resolved(10 * SMALL).sweeps
-    assert large.prune > small.prune == 0  # what keeps memory small stays
-    assert AlignerSettings(views=(5,), sweeps=3).resolved(10 * SMALL, best=True).views == (5,)
-
-
 def test_where_views_agree_by_default():
     def agree(n, **how):
         return AlignerSettings(**how).resolved(n).view_agreement
