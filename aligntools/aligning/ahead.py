@@ -59,7 +59,6 @@ def decisions() -> None:
     kl.look_alike_cells(0, 0, 0, *place, keys, keys, ZERO, F32, F32)
     kd.mix_block(0, 0, 0, I64, I64, I64, F32, F32, ZERO, True, I8, I16.reshape(1, 1), SQUARE, ZERO)
     ks.fold_block(0, 0, 0, I64, I64, I64, I64, I64, I64, F32, ZERO, F32)
-    kd.decide_block(0, 0, 0, I64, I64, I64, F32, F32, kd.MEAN, ZERO, I64, I32.reshape(1, 1), F32)
     kd.joint_block(0, 0, 0, I64, I64, I64, F32, F32, F32, SQUARE, I64, I32.reshape(1, 1), F32)
 
 
