@@ -146,7 +146,8 @@ class Aligner(ShownAsModel):
         sources, targets : iterables of str or of lists of str, or files (str or path)
             As many of each. ``sources`` alone: a file with ``' ||| '`` between the sides, or a `Bitext`.
         symmetrize : str
-            ``joint`` links words by the mean posterior of the two directions; or a heuristic over their links.
+            ``joint`` links words by the mean posterior of the two directions, with a lower threshold beside a word's
+            other link and a higher one away from it; ``mean`` with one threshold; or a heuristic over their links.
         flavor : str
             Whose scan order the heuristics follow.
         decode : str

@@ -64,8 +64,8 @@ def deciding(symmetrize=DECISIONS.symmetrize, default=""):
     return options.group(
         "Links",
         options.setting("--threshold", of=DecisionSettings, metavar="P",
-                        help="Posterior that a link must exceed: higher for precision, lower for recall.  [default:"
-                          " 0.4; with one view 0.5]"),
+                        help="Posterior that a link must exceed (with joint, a word's first one): higher for"
+                          " precision, lower for recall.  [default: 0.4; with one view 0.5]"),
         click.option("--symmetrize", type=click.Choice(SYMMETRIZATIONS), default=symmetrize,
                      show_default=symmetrize is not None,
                      help="How the two directions are combined. joint: by their mean posterior, with a lower threshold"

@@ -9,7 +9,7 @@ from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.applier import Applier, Posteriors, decide
 from aligntools.aligning.links.symmetrize import symmetrize
 from aligntools.aligning.models.hmm import Hmm
-from aligntools.aligning.settings import JOINTLY, THRESHOLDS, DecisionSettings
+from aligntools.aligning.settings import THRESHOLDS, DecisionSettings
 from aligntools.formats.pharaoh import Links
 
 #: The ways to decide on both directions' posteriors at once, by their names.
@@ -90,7 +90,7 @@ class Decider:
         """Decide on the links of one run; ``chosen`` are the posteriors, or paths, that single directions follow."""
         settings, trained = self.settings, self.trained
         found: list[Links | None] = [None, None]
-        joint = trained == 3 and settings.symmetrize in JOINTLY
+        joint = trained == 3 and settings.symmetrize in _WAYS
         for d in (0, 1):
             if trained & (d + 1) and (self.directions or not joint):
                 own = 0.5 if chosen is not posteriors else self.threshold
