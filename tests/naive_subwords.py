@@ -29,6 +29,19 @@ def byte_pairs(words, counts, merges):
     return found
 
 
+def cut(word, merges):
+    """Return a word's pieces: all its merges one by one, each wherever it stands, in the order they were learned."""
+    pieces = list(word)
+    while known := [pair for pair in itertools.pairwise(pieces) if pair in merges]:
+        best, joined = min(known, key=merges.index), []
+        while pieces:
+            two = tuple(pieces[:2]) == best
+            joined.append("".join(pieces[: 1 + two]))
+            pieces = pieces[1 + two :]
+        pieces = joined
+    return pieces
+
+
 def words_of_pieces(posteriors, source, target):
     """Return link probabilities of words from those of their pieces: ``source`` and ``target`` say how many."""
     rows, columns = np.cumsum([0, *source]), np.cumsum([0, *target])

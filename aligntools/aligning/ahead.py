@@ -13,6 +13,7 @@ from aligntools.aligning.applying import kernels_subwords as ks
 from aligntools.aligning.models import kernels_candidates
 from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.text import kernels_byte_pairs as kb
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text import kernels_look_alikes as kl
 from aligntools.aligning.text.kernels_pairs import Directed, Pairs
@@ -45,6 +46,12 @@ def sampler() -> None:
     )  # fmt: skip
 
 
+def pieces() -> None:
+    """Pieces of words."""
+    kb.learn_merges(np.zeros(0, np.int32), I64, np.zeros(0, np.int64), 0, 1, 0, 2)
+    kb.cut_words(np.zeros(0, np.int32), I64, 1, *np.zeros((3, 0), np.int32), np.int32(0), I32, np.zeros(0, np.int64))
+
+
 def links() -> None:
     """What the sampler starts from."""
     kf.add_chunk(0, 0, TEXT, SAMPLED, 1.0, COUNTS, I64)
@@ -63,7 +70,7 @@ def decisions() -> None:
 
 
 #: What a process compiles, in this order; a process for each. Beside it a kernel that tells whether it was done before.
-PARTS = {"hmm": (hmm, decisions), "sampler": (sampler, links)}
+PARTS = {"hmm": (hmm, decisions), "sampler": (sampler, links, pieces)}
 TELLING = {"hmm": kh.hmm_block, "sampler": kf.sweep}
 
 if __name__ == "__main__":

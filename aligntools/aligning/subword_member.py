@@ -90,10 +90,7 @@ def numbered(side, vocabulary, subwords: Subwords, known: dict[str, int]):
         Pieces that were not known.
     """
     used, tokens = np.unique(side.tokens, return_inverse=True)
+    sizes, ids, pieces = subwords.cut([vocabulary.word(word) for word in used.tolist()])
     new: dict[str, int] = {}
-    sizes, ids = np.zeros(len(used), np.int64), []
-    for n, word in enumerate(used.tolist()):
-        pieces = subwords.cut(vocabulary.word(word))
-        sizes[n] = len(pieces)
-        ids += [known[p] if p in known else new.setdefault(p, len(known) + len(new)) for p in pieces]
-    return (tokens.reshape(-1), side.offsets, sizes, np.array(ids, np.int32)), list(new)
+    numbers = [known[p] if p in known else new.setdefault(p, len(known) + len(new)) for p in pieces]
+    return (tokens.reshape(-1), side.offsets, sizes, np.array(numbers, np.int32)[ids]), list(new)

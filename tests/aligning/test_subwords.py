@@ -22,6 +22,13 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from tests import naive_subwords as naive
 
+
+def pieces_of(learned, word):
+    sizes, ids, pieces = learned.cut([word])
+    assert sizes.tolist() == [len(ids)]
+    return [pieces[n] for n in ids]
+
+
 WORDS = st.lists(st.text("abcd", min_size=1, max_size=7), min_size=1, max_size=12, unique=True)
 
 
@@ -34,19 +41,43 @@ def test_merges_are_those_of_counting_anew_after_each(words, data, merges):
 @given(WORDS, st.integers(0, 12), st.text("abcde", max_size=9))
 def test_pieces_spell_the_word(words, merges, word):
     learned = learn_subwords(words, [2] * len(words), merges)
-    pieces = learned.cut(word)
+    pieces = pieces_of(learned, word)
     assert "".join(pieces) == word
     assert all(pieces)
     assert not set(itertools.pairwise(pieces)) & set(learned.merges)
 
 
+@given(WORDS, st.integers(0, 12), st.lists(st.text("abcé汉😀", max_size=6)))
+def test_words_are_cut_by_the_merge_that_was_learned_first(words, merges, others):
+    learned = learn_subwords(words, [2] * len(words), merges)
+    expected = [naive.cut(word, learned.merges) for word in others]
+    sizes, ids, pieces = learned.cut(others)
+    assert sizes.tolist() == [len(cut) for cut in expected]
+    assert [pieces[n] for n in ids] == list(itertools.chain(*expected))
+    assert pieces == list(dict.fromkeys(itertools.chain(*expected)))
+
+
+def test_pieces_that_come_together_in_two_ways_may_meet_again():
+    """First *bc*, then *a bc*, *abc d*; a later *ab c* is the same piece, and is merged with *d* too."""
+    words, counts = ["bc", "abcd", "ab", "zabcd", "zab"], [50, 9, 40, 3, 45]
+    for merges in range(9):
+        assert learn_subwords(words, counts, merges).merges == naive.byte_pairs(words, counts, merges)
+
+
+@given(st.lists(st.text("a", min_size=1, max_size=9), min_size=1, max_size=4, unique=True), st.integers(0, 5))
+def test_runs_of_a_letter_are_merged_from_the_left(words, merges):
+    learned = learn_subwords(words, [3] * len(words), merges)
+    assert learned.merges == naive.byte_pairs(words, [3] * len(words), merges)
+    assert pieces_of(learned, "a" * 11) == naive.cut("a" * 11, learned.merges)
+
+
 def test_stems_and_endings_come_out():
     words = ["haus", "häuser", "hauses", "bauhaus", "baum", "bäume", "hausbaum"]
     learned = learn_subwords(words, [9, 4, 9, 3, 9, 4, 2], 9)
-    assert learned.cut("baumhaus") == ["baum", "haus"]
-    assert learned.cut("hausbaumes") == ["haus", "baum", "es"]
-    assert learned.cut("x" * 61) == ["x" * 61]
-    assert learned.cut("") == []
+    assert pieces_of(learned, "baumhaus") == ["baum", "haus"]
+    assert pieces_of(learned, "hausbaumes") == ["haus", "baum", "es"]
+    assert pieces_of(learned, "x" * 61) == ["x" * 61]
+    assert pieces_of(learned, "") == []
 
 
 def test_pairs_that_occur_once_stay_apart():

@@ -139,7 +139,7 @@ class Applier:
             return plan_chunks(*lengths, self.max_cells), []
         own = pieces.lengths()
         cells = np.maximum(lengths[0].astype(np.int64) * lengths[1], own[0] * own[1])
-        chunks = plan_chunks(cells, np.ones_like(cells), self.max_cells)
+        chunks = plan_chunks(cells, np.ones_like(cells), self.max_cells // 2)  # of words and of pieces, at once
         return [_over(c, *lengths) for c in chunks], [_over(c, *own) for c in chunks]
 
     def fill(self, chunk, text, matrices, cells, other, pool):

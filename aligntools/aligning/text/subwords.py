@@ -5,14 +5,13 @@ Merging the pair of neighbouring pieces that is the most frequent, again and aga
 often enough to learn from.
 """
 
-import heapq
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
+
+from aligntools.aligning.text import kernels_byte_pairs as kb
 
 #: Different words of a side that merges are learned from, the most frequent ones; others hardly change what is merged.
 LEARNED = 10_000
@@ -39,30 +38,52 @@ class Subwords:
     merges: list[Merge]
 
     @cached_property
-    def _ranks(self) -> dict[Merge, int]:
-        return {merge: n for n, merge in enumerate(self.merges)}
+    def _pieces(self) -> list[str]:
+        return list(dict.fromkeys(piece for left, right in self.merges for piece in (left, right, left + right)))
 
-    def cut(self, word: str) -> list[str]:
-        """Return the pieces of any word; joined they are the word. NULL, which is empty, has none."""
-        if len(word) > LONGEST:
-            return [word]
-        pieces, ranks, last = list(word), self._ranks, len(self.merges)
-        while len(pieces) > 1:
-            rank, merge = min((ranks.get(pair, last), pair) for pair in pairwise(pieces))
-            if rank == last:
-                break
-            pieces = merged(pieces, merge)
-        return pieces
+    @cached_property
+    def _numbers(self) -> np.ndarray:
+        """Merges as numbers of pieces: left, right, both; int32 [3, merges]."""
+        ids = {piece: n for n, piece in enumerate(self._pieces)}
+        rows = [[ids[left], ids[right], ids[left + right]] for left, right in self.merges]
+        return np.ascontiguousarray(np.array(rows, np.int32).reshape(-1, 3).T)
+
+    def cut(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """Cut words, any ones.
+
+        Returns
+        -------
+        sizes : int64 [words]
+            How many pieces each word has; NULL, which is empty, has none.
+        ids : int32 [pieces]
+            The pieces of all words, which joined are the words, as numbers in the list that follows.
+        list of str
+            The pieces, in order of first occurrence.
+        """
+        known, (points, starts) = self._pieces, _spelled(words)
+        letters, points = np.unique(points, return_inverse=True)
+        ids = {piece: n for n, piece in enumerate(known) if len(piece) == 1}
+        of_letter = [ids.get(letter, len(known) + n) for n, letter in enumerate(map(chr, letters.tolist()))]
+        out, sizes = np.empty(len(points), np.int32), np.zeros(len(words), np.int64)
+        end = kb.cut_words(
+            np.array(of_letter, np.int32)[points], starts, LONGEST, *self._numbers, np.int32(len(known)), out, sizes
+        )
+        out = out[:end]
+        whole = np.flatnonzero(out < 0)
+        out[whole] = np.arange(len(whole)) + len(known) + len(letters)
+        found, first, places = np.unique(out, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty(len(order), np.int32)
+        rank[order] = np.arange(len(order))
+        spelled = known + list(map(chr, letters.tolist())) + [word for word in words if len(word) > LONGEST]
+        return sizes, rank[places.reshape(-1)], [spelled[n] for n in found[order].tolist()]
 
 
-def merged(pieces: Sequence[str], merge: Merge) -> list[str]:
-    """Join two pieces wherever they stand side by side, from the left on."""
-    found, at = [], 0
-    while at < len(pieces):
-        both = at + 1 < len(pieces) and (pieces[at], pieces[at + 1]) == merge
-        found.append(pieces[at] + pieces[at + 1] if both else pieces[at])
-        at += 2 if both else 1
-    return found
+def _spelled(words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the code points of words, one word after another, uint32, and where each begins, int64 [words + 1]."""
+    starts = np.zeros(len(words) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=starts[1:])
+    return np.frombuffer("".join(words).encode("utf-32-le"), np.uint32), starts
 
 
 def learn_subwords(words: Sequence[str], counts: Iterable[int], merges: int) -> Subwords:
@@ -76,42 +97,19 @@ def learn_subwords(words: Sequence[str], counts: Iterable[int], merges: int) -> 
     merges : int
         At most so many. Of pairs that are equally frequent the first in alphabetical order is merged first.
     """
-    known = [(list(word), int(n)) for word, n in zip(words, counts, strict=True) if 1 < len(word) <= LONGEST and n]
+    known = [(word, int(n)) for word, n in zip(words, counts, strict=True) if 1 < len(word) <= LONGEST and n]
+    if not known:
+        return Subwords([])
     known = sorted(known, key=lambda found: -found[1])[:LEARNED]
-    pieces, weights = [p for p, _ in known], [n for _, n in known]
-    frequency: Counter[Merge] = Counter()
-    places: defaultdict[Merge, set[int]] = defaultdict(set)
-    for n, (word, weight) in enumerate(known):
-        for pair in pairwise(word):
-            frequency[pair] += weight
-            places[pair].add(n)
-    queue = [(-count, pair) for pair, count in frequency.items()]
-    heapq.heapify(queue)
-    found: list[Merge] = []
-    seen: set[Merge] = set()
-    while queue and len(found) < merges:
-        count, best = heapq.heappop(queue)
-        if frequency[best] != -count:  # changed since; what it is now is in the queue too
-            continue
-        if -count < LEAST:
-            break
-        if best not in seen:  # pieces that come together in several ways may part again
-            found.append(best)
-            seen.add(best)
-        changed = set()
-        for n in places.pop(best):
-            for pair in pairwise(pieces[n]):
-                frequency[pair] -= weights[n]
-                changed.add(pair)
-            pieces[n] = merged(pieces[n], best)
-            for pair in pairwise(pieces[n]):
-                frequency[pair] += weights[n]
-                places[pair].add(n)
-                changed.add(pair)
-        for pair in changed:
-            if frequency[pair] > 0:
-                heapq.heappush(queue, (-frequency[pair], pair))
-    return Subwords(found)
+    points, starts = _spelled([word for word, _ in known])
+    letters, points = np.unique(points, return_inverse=True)
+    left, right, spelling, ends = kb.learn_merges(
+        points.astype(np.int32), starts, np.array([n for _, n in known], np.int64), len(letters),
+        LONGEST, merges, LEAST,
+    )  # fmt: skip
+    text = letters[spelling].tobytes().decode("utf-32-le")
+    pieces = [text[begin:end] for begin, end in zip([0, *ends.tolist()], ends.tolist(), strict=False)]
+    return Subwords([(pieces[a], pieces[b]) for a, b in zip(left.tolist(), right.tolist(), strict=True)])
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,10 +44,10 @@ def train_subwords(
         sides.append(arrays)
         vocabularies.append(Vocabulary.from_words(new))
     pieces = as_bitext(cut_sides(*sides), *vocabularies)
-    (model,) = train(
-        pieces, replace(settings, views=(0,), subwords=0), pool, max_cells,
-        (lambda figures: report(figures | {"view": NAME})) if report else None, [start.model] if start else None,
-    )  # fmt: skip
+    # Half of the sweeps give hardly more errors: a text has more pieces than words, and fewer different ones.
+    own = replace(settings, views=(0,), subwords=0, sweeps=max(3, (settings.sweeps or 0) // 2))
+    told = (lambda figures: report(figures | {"view": NAME})) if report else None
+    (model,) = train(pieces, own, pool, max_cells, told, [start.model] if start else None)
     return SubwordMember(learned[0], learned[1], model)
 
 
