@@ -27,16 +27,19 @@ FLAVORS = ("atools", "symal")
 DECODERS = ("best", "posterior", "viterbi")
 #: How pieces of words are marked; `aligntools.formats.pieces` knows how.
 SCHEMES = ("auto", "sentencepiece", "bpe", "wordpiece", "icu")
-#: Posterior that a link must exceed, where several views are averaged and where there is one, surer of itself.
-THRESHOLDS = (0.4, 0.5)
 
 #: Words that each distribution of a table of positions pretends to have seen before, drawn to the diagonal.
 POSITION_SMOOTHING = 50.0
 
-#: Tokens of the source side up to which every view of the text is trained; beyond, fewer.
+#: Tokens of the source side up to which no pair of words is left out; and by which the sampler's sweeps go.
 SMALL, MEDIUM = 2_000_000, 6_000_000
+#: The same up to which several views of the text are trained, and pieces of words; beyond, one view.
+SEVERAL = 3_500_000
 #: Tokens of the source side beyond which subwords take the place of a view.
 FEW = 100_000
+#: How much oftener two words of a larger text must occur together than independent ones would, and how many links of
+#: theirs must be expected, for their pair to stay in its table.
+KEEP, PRUNE = 0.5, 0.002
 #: Merges of a side, where subwords are aligned without being asked for.
 MERGES = 3_000
 #: Words of the longer side above which a pair gets a blank line: kernels number positions in 16 bits.
@@ -128,8 +131,20 @@ class AlignerSettings:
         """Probability of NULL for the IBM models' kernels: -1 where it is one position among the others."""
         return self.p_null if self.favor_diagonal or not self.p_null else -1.0
 
-    def resolved(self, n_tokens: int) -> "AlignerSettings":
+    def threshold(self, members: int) -> float:
+        """Return the posterior that a link must exceed, in a resolved model of so many views, pieces among them.
+
+        One view is surer of itself than several together, and several are of a large text, of which some pairs of words
+        were left out (more of them in models of versions up to 0.3, whose threshold stays).
+        """
+        if members == 1:
+            return 0.5
+        return 0.45 if 0 < (self.prune or 0) <= PRUNE else 0.4
+
+    def resolved(self, n_tokens: int, best: bool = False) -> "AlignerSettings":
         """Return the settings with everything chosen, for a corpus of so many source tokens.
+
+        With ``best`` views and subwords are those of text of up to SEVERAL words, whatever it costs.
 
         Raises
         ------
@@ -152,13 +167,13 @@ class AlignerSettings:
             choice["joint"] = False
             if self.model == "fertility":
                 raise UsageProblem("the fertility model starts from both directions; use --model hmm for one")
+        several = best or n_tokens <= SEVERAL
         if self.views is None:
-            small = n_tokens <= SMALL
-            if self.subwords is None and self.model == "fertility" and choice["joint"] and small:
+            if self.subwords is None and self.model == "fertility" and choice["joint"] and several:
                 choice["subwords"] = MERGES
             if self.model in ("ibm1", "ibm2"):
                 choice["views"] = (0,)
-            elif not small:
+            elif not several:
                 choice["views"] = (5,)
             else:
                 choice["views"] = (0, 5, 3) if choice["subwords"] and n_tokens > FEW else (0, 5, 4, 3)
@@ -167,7 +182,7 @@ class AlignerSettings:
         if self.view_agreement and not can_agree:
             raise UsageProblem("views agree in the HMM, where both directions of several views are trained together")
         if self.view_agreement is None:
-            choice["view_agreement"] = can_agree and n_tokens <= SMALL
+            choice["view_agreement"] = can_agree and several
         if choice["subwords"] and (self.model not in ("hmm", "fertility") or not choice["joint"]):
             raise UsageProblem("subwords are aligned in both directions together, by the HMM and the fertility model")
         if self.model_iterations is None:
@@ -177,9 +192,9 @@ class AlignerSettings:
                 30 if n_tokens <= SMALL // 8 else 12 if n_tokens <= SMALL else 6 if n_tokens <= MEDIUM else 4
             )
         if self.keep is None:
-            choice["keep"] = 0.0 if n_tokens <= SMALL or self.estimator == "em" else 1.0
+            choice["keep"] = 0.0 if n_tokens <= SMALL or self.estimator == "em" else KEEP
         if self.prune is None:
-            choice["prune"] = 0.0 if n_tokens <= SMALL or self.estimator == "em" else 0.01
+            choice["prune"] = 0.0 if n_tokens <= SMALL or self.estimator == "em" else PRUNE
         if self.sampler_p_null is None:
             choice["sampler_p_null"] = min(1.25 * self.p_null, 0.99)
         choice["views"] = tuple(choice["views"])
@@ -287,7 +302,7 @@ class DecisionSettings:
     decode : str
         One of DECODERS.
     threshold : float or None
-        Posterior that a link must exceed; None takes the one of THRESHOLDS that is meant for the model.
+        Posterior that a link must exceed; None takes `AlignerSettings.threshold`.
     """
 
     symmetrize: Symmetrization = "joint"

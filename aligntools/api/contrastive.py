@@ -16,7 +16,6 @@ from aligntools.aligning.contrastive.settings import (
     Method,
     Optimizer,
 )
-from aligntools.aligning.settings import THRESHOLDS
 from aligntools.api.aligner import Aligner
 from aligntools.api.alignment import read_bitext, train_aligner
 from aligntools.api.alignments import Alignment, Alignments, with_words
@@ -397,9 +396,8 @@ def train_contrastive_aligner(
                 sources, fast=fast, case_sensitive=case_sensitive, seed=seed, threads=pool, progress=progress
             )
         _check_base(aligner)
-        several = len(aligner.model.views) > 1 or aligner.model.subwords is not None
-        threshold = THRESHOLDS[0] if several else THRESHOLDS[1]
-        plan = tasks.plan_of(settings, threshold, begun)
+        members = len(aligner.model.views) + (aligner.model.subwords is not None)
+        plan = tasks.plan_of(settings, aligner.model.settings.threshold(members), begun)
         finder = _candidate_finder(aligner, plan, pool)
         texts = list(aligner.texts(sources, targets, max_length, strict, "auto", False))
         given = _Given(finder, texts, evidence, plan) if evidence else None

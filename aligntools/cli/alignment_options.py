@@ -163,7 +163,7 @@ limits = options.group(
 OF_THE_MODEL = {
     "model_type", "fast", "estimator", "agreement", "direction", "look_alike", "views", "ibm1_iterations",
     "iterations", "sweeps", "alpha", "p_null", "tension", "positions", "seed", "case_sensitive", "subwords",
-    "view_agreement",
+    "view_agreement", "best",
 }  # fmt: skip
 #: How reconstruction continues from a model, and so what may be given with --init-model.
 OF_RECONSTRUCTION = {

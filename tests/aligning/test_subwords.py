@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from aligntools.aligning.applying import kernels_subwords
 from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.memory import needed_for_training
-from aligntools.aligning.settings import FEW, MERGES, SMALL, AlignerSettings
+from aligntools.aligning.settings import FEW, MERGES, SEVERAL, AlignerSettings
 from aligntools.aligning.subword_member import WEIGHT
 from aligntools.aligning.text import subwords
 from aligntools.aligning.text.link_matrices import plan_chunks
 from aligntools.aligning.text.subwords import cut_sides, learn_subwords
+from aligntools.aligning.training import subwords as training
 from aligntools.aligning.training.train_model import count_steps, train_model
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
@@ -161,6 +162,16 @@ def test_threads_and_steps(model, sample_bitext, tmp_path):
     assert len(steps) == count_steps(model.settings, None, False)
 
 
+def test_pieces_of_a_large_text_are_learned_from_a_part(model, sample_bitext, monkeypatch):
+    monkeypatch.setattr(training, "TOKENS", len(sample_bitext.source.tokens) // 3)
+    with Pool(1) as pool:
+        part = train_model(sample_bitext, model.settings, pool)
+    assert part.subwords.source.merges == model.subwords.source.merges  # those of all words
+    counts = [float(m.subwords.model.counts[0].sum()) for m in (part, model)]
+    assert 0.2 < counts[0] / counts[1] < 0.5
+    assert (part.views[0].counts[0] == model.views[0].counts[0]).all()
+
+
 def test_training_goes_on_from_a_model(model, sample_bitext):
     with Pool(1) as pool:
         more = train_model(sample_bitext, model.settings, pool, start=model)
@@ -169,7 +180,13 @@ def test_training_goes_on_from_a_model(model, sample_bitext):
 
 
 def test_settings(sample_bitext):
-    for n_tokens, members, merges in ((1, 4, MERGES), (FEW, 4, MERGES), (FEW + 1, 3, MERGES), (SMALL + 1, 1, 0)):
+    for n_tokens, members, merges in (
+        (1, 4, MERGES),
+        (FEW, 4, MERGES),
+        (FEW + 1, 3, MERGES),
+        (SEVERAL, 3, MERGES),
+        (SEVERAL + 1, 1, 0),
+    ):
         settings = AlignerSettings().resolved(n_tokens)
         assert (len(settings.views), settings.subwords) == (members, merges)
         assert settings.resolved(1) == settings

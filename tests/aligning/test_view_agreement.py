@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from aligntools.aligning.settings import SMALL, AlignerSettings
+from aligntools.aligning.settings import SEVERAL, SMALL, AlignerSettings
 from aligntools.aligning.text.link_matrices import LinkMatrices
 from aligntools.aligning.training.stages import train
 from aligntools.ground.errors import UsageProblem
@@ -69,14 +69,31 @@ def test_every_iteration_of_every_view_is_reported(sample_bitext):
     assert all(step["log_likelihood"][0] < 0 for step in steps if step["stage"] == "hmm")
 
 
+def test_the_best_of_a_large_text_is_what_smaller_ones_get():
+    small, large, best = (AlignerSettings().resolved(n, wanted) for n, wanted in (
+        (SEVERAL, False), (10 * SEVERAL, False), (10 * SEVERAL, True),
+    ))  # fmt: skip
+    assert (best.views, best.subwords, best.view_agreement) == (small.views, small.subwords, True)
+    assert (large.views, large.subwords, large.view_agreement) == ((5,), 0, False)
+    assert best.sweeps == large.sweeps < small.sweeps
+    assert best.prune == large.prune == small.prune > AlignerSettings().resolved(SMALL).prune == 0
+    assert AlignerSettings(views=(5,), sweeps=3).resolved(10 * SEVERAL, best=True).views == (5,)
+
+
+def test_the_threshold_goes_by_the_views_and_the_size_of_the_text():
+    small, large = AlignerSettings().resolved(SMALL), AlignerSettings().resolved(SMALL + 1)
+    assert (small.threshold(4), large.threshold(4), small.threshold(1), large.threshold(1)) == (0.4, 0.45, 0.5, 0.5)
+    assert AlignerSettings(prune=0.01).resolved(SMALL + 1).threshold(3) == 0.4  # a model of version 0.3
+
+
 def test_where_views_agree_by_default():
     def agree(n, **how):
         return AlignerSettings(**how).resolved(n).view_agreement
 
-    assert agree(SMALL)
+    assert agree(SEVERAL)
     assert agree(100, model="hmm")
-    assert not agree(SMALL + 1, views=(0, 5))
-    assert agree(SMALL + 1, views=(0, 5), view_agreement=True)
+    assert not agree(SEVERAL + 1, views=(0, 5))
+    assert agree(SEVERAL + 1, views=(0, 5), view_agreement=True)
     assert not agree(100, views=(5,))
     assert not agree(100, joint=False)
     assert not agree(100, model="ibm2", views=(0, 5))

@@ -171,6 +171,14 @@ def test_views_agree_unless_told_otherwise(inside, trained, tmp_path):
     fails(inside(*TEXT, "--view-agreement", "--tmpdir", tmp_path), "views agree in memory alone", status=2)
 
 
+def test_the_best_of_a_small_text_is_the_default(inside, trained, tmp_path):
+    assert links_of(inside, "--best") == (trained / "align").read_bytes()
+    fails(inside(*TEXT, "--best", "--fast"), "--fast is for less time and --best for fewer errors", status=2)
+    fails(inside(*TEXT, "--best", "--tmpdir", tmp_path), "--tmpdir works a text in parts, and --best", status=2)
+    for model in ("-m", "--init-model"):
+        fails(inside(*TEXT, "--best", model, trained / "model"), "--best is for a new model", status=2)
+
+
 @pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility"])
 def test_extreme_settings_have_no_nan(inside, tmp_path, model):
     for options in (

@@ -9,7 +9,7 @@ from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.applier import Applier, Posteriors, decide
 from aligntools.aligning.links.symmetrize import symmetrize
 from aligntools.aligning.models.hmm import Hmm
-from aligntools.aligning.settings import THRESHOLDS, DecisionSettings
+from aligntools.aligning.settings import DecisionSettings
 from aligntools.formats.pharaoh import Links
 
 #: The ways to decide on both directions' posteriors at once, by their names.
@@ -57,7 +57,7 @@ def decided(applier: Applier, bitext, settings: DecisionSettings, pool, directio
     # words that are independent of each other have the best link of each for their Viterbi path
     chain = isinstance(applier.models[0], Hmm)
     members = len(applier.models) + (applier.subwords is not None)
-    decider = Decider(settings, applier.directions, members, chain, directions)
+    decider = Decider(settings, applier.directions, applier.settings.threshold(members), chain, directions)
     for posteriors in applier.posteriors(bitext, pool):
         yield decider.decide(posteriors, next(paths) if paths is not None else posteriors, pool)
 
@@ -70,19 +70,17 @@ class Decider:
     settings : DecisionSettings
     trained : int
         The directions that a model has: 1 forward, 2 reverse, 3 both.
-    views : int
-        How many its posteriors are the mean of.
+    usual : float
+        The threshold where the settings have none.
     chain : bool
         Whether Viterbi paths are those of an HMM.
     directions : bool
         Find the links of the single directions too.
     """
 
-    def __init__(self, settings: DecisionSettings, trained: int, views: int, chain: bool, directions: bool) -> None:
+    def __init__(self, settings: DecisionSettings, trained: int, usual: float, chain: bool, directions: bool) -> None:
         self.settings, self.trained, self.directions = settings, trained, directions
-        self.threshold = settings.threshold
-        if self.threshold is None:
-            self.threshold = THRESHOLDS[0] if views > 1 else THRESHOLDS[1]
+        self.threshold = usual if settings.threshold is None else settings.threshold
         whole = settings.decode == "posterior" or (settings.decode == "viterbi" and chain)
         self.single = (kd.FORWARD, kd.REVERSE) if whole else (kd.FORWARD_BEST, kd.REVERSE_BEST)
 

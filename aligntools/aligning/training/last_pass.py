@@ -59,5 +59,5 @@ class LastPass:
         posteriors = Posteriors(
             chunk.k0, chunk.k1, source, target, chunk.cell_offsets, chunk.sentence_blocks, *both, logs
         )  # fmt: skip
-        decider = Decider(self.decisions, 3, 1, False, self.directions)
+        decider = Decider(self.decisions, 3, settings.threshold(1), False, self.directions)
         self.write(decider.decide(posteriors, posteriors, pool))

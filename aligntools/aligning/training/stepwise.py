@@ -11,6 +11,7 @@ from aligntools.aligning.settings import SMALL, AlignerSettings
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text.cooccurrence import Table, count_words
 from aligntools.aligning.text.views import SideView
+from aligntools.formats.corpus import Side
 from aligntools.ground.parallel import Pool
 
 #: Source tokens that a step takes of a text, at least: of IBM 1, and of the HMM.
@@ -27,7 +28,7 @@ def steps_of(settings: AlignerSettings, n_tokens: int, stage: str) -> int:
     return max(1, n_tokens // wanted)
 
 
-def step_text(source: SideView, target: SideView, steps: int, step: int) -> tuple[SideView, SideView]:
+def step_text(source: SideView | Side, target: SideView | Side, steps: int, step: int) -> tuple[SideView, SideView]:
     """Return every ``steps``-th sentence pair of a text, from the ``step``-th on."""
     return _every(source, steps, step % steps), _every(target, steps, step % steps)
 

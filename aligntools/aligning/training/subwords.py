@@ -9,9 +9,12 @@ from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.subword_member import SubwordMember, as_bitext, numbered
 from aligntools.aligning.text.subwords import Subwords, cut_sides, learn_subwords
 from aligntools.aligning.training.stages import train
-from aligntools.formats.corpus import Bitext
+from aligntools.aligning.training.stepwise import step_text
+from aligntools.formats.corpus import Bitext, Side
 from aligntools.formats.vocabulary import Vocabulary
 
+#: Source tokens that the pieces' model is trained on, at least, of a text that has more: every n-th sentence pair.
+TOKENS = 2_000_000
 #: What steps of its training are reported as the view of.
 NAME = "subwords"
 
@@ -38,6 +41,10 @@ def train_subwords(
         else [_learned(getattr(bitext, name), getattr(bitext, f"{name}_vocabulary"), settings.subwords or 0)
               for name in ("source", "target")]
     )  # fmt: skip
+    steps = max(1, len(bitext.source.tokens) // TOKENS)
+    if steps > 1:
+        source, target = (Side(s.tokens, s.offsets) for s in step_text(bitext.source, bitext.target, steps, 0))
+        bitext = replace(bitext, source=source, target=target)
     sides, vocabularies = [], []
     for name, subwords in zip(("source", "target"), learned, strict=True):
         arrays, new = numbered(getattr(bitext, name), getattr(bitext, f"{name}_vocabulary"), subwords, {"": 0})
