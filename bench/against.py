@@ -10,6 +10,7 @@ from bench import measuring, report, texts
 COMMANDS = {
     "align, en-fr.dev": "align -q -s {dev}.source -t {dev}.target -o out",
     "align --fast, en-fr.dev": "align -q --fast -s {dev}.source -t {dev}.target -o out",
+    "align, 20,000 pairs of en-fr": "align -q -s {few}.source -t {few}.target -o out",
     "align, en-fr.million": "align -q -s {million}.source -t {million}.target -o out",
     "contrastive-align, 20,000 pairs": "contrastive-align -q -s {few}.source -t {few}.target -o out",
     "train-parser, EWT, 15 iterations": "train-parser -q --treebank {ewt} --iterations 15 -m out.parser",
