@@ -31,14 +31,14 @@ SCHEMES = ("auto", "sentencepiece", "bpe", "wordpiece", "icu")
 #: Words that each distribution of a table of positions pretends to have seen before, drawn to the diagonal.
 POSITION_SMOOTHING = 50.0
 
-#: Tokens of the source side up to which no pair of words is left out; and by which the sampler's sweeps go.
+#: Tokens of the source side up to which no pair of words is left out; these and more tell how often the sampler sweeps.
 SMALL, MEDIUM = 2_000_000, 6_000_000
 #: The same up to which several views of the text are trained, and pieces of words; beyond, one view.
 SEVERAL = 3_500_000
 #: Tokens of the source side beyond which subwords take the place of a view.
 FEW = 100_000
-#: How much oftener two words of a larger text must occur together than independent ones would, and how many links of
-#: theirs must be expected, for their pair to stay in its table.
+#: How often two words of a larger text must occur together, in times of what independent ones would, and how many links
+#: must be expected of them after IBM 1, for their pair to stay in the table.
 KEEP, PRUNE = 0.5, 0.002
 #: Merges of a side, where subwords are aligned without being asked for.
 MERGES = 3_000
@@ -86,11 +86,11 @@ class AlignerSettings:
     hmm_weight : float
         Weight of the HMM's posteriors beside the sampler's marginals.
     view_agreement : bool or None
-        Let each view's HMM count the mean of all views' posteriors. None: in small text, where there are several views
-        that are trained jointly.
+        Let each view's HMM count the mean of all views' posteriors. None: in text of up to SEVERAL tokens, where there
+        are several views that are trained jointly.
     subwords : int or None
         Merges of each side's words into pieces, which a member of the model aligns; 0 for no such member. None: where
-        the views are not chosen either, MERGES for the fertility model on small text.
+        the views are not chosen either, MERGES for the fertility model on text of up to SEVERAL tokens.
     keep : float or None
         Pairs seen less than this many times as often as independent words would be are left out.
     """
