@@ -1,5 +1,7 @@
 """Runs every kernel once on a few sentences."""
 
+from dataclasses import replace
+
 from aligntools.aligning.applying.applier import Applier, decide
 from aligntools.aligning.applying.costs import link_costs
 from aligntools.aligning.applying.kernels_decoding import JOINT
@@ -8,6 +10,7 @@ from aligntools.aligning.links import symmetrize
 from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
 from aligntools.aligning.training.reconstruction import reconstruct
 from aligntools.aligning.training.stages import train
+from aligntools.aligning.training.subwords import train_subwords
 from aligntools.formats import bitext, pharaoh
 
 
@@ -31,7 +34,8 @@ def warm(folder, pool):
     for model, joint in (("fertility", True), ("ibm2", False)):
         settings = AlignerSettings(model=model, joint=joint, views=(0,)).resolved(1000)
         models = train(head, settings, pool, 1_000_000)
-        applier = Applier(models, settings, sizes)
+        pieces = train_subwords(head, replace(settings, subwords=9), pool, 1_000_000) if joint else None
+        applier = Applier(models, settings, sizes, subwords=pieces)
         if joint:
             contrastive.warm(head, settings, models, pool)
             for _ in applier.posteriors(head, pool, viterbi=True):
