@@ -89,6 +89,7 @@ def _end(workers: Sequence[_Worker]) -> None:
         raise
     finally:
         late.cancel()
+        late.join()  # a thread that is left could hold a lock when the caller forks
 
 
 def _signal_name(number: int) -> str:
