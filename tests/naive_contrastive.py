@@ -148,3 +148,61 @@ def _solid(links):
         if words and max(words) - min(words) + 1 != len(words):
             return False
     return True
+
+
+def changed(name):
+    """Return what a feature is called when source and target change places."""
+    if name.startswith(("forward-", "reverse-")):
+        return {"forward": "reverse", "reverse": "forward"}[name[:7]] + name[7:]
+    return name
+
+
+def network_odds(pair, names, network):
+    """Return the log-odds of a pair's candidates under a network, by its definition cell by cell.
+
+    ``network`` maps names of arrays to nested lists; see `aligntools.aligning.contrastive.kernels_linknetwork`.
+    """
+    around = [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1) if (a, b) != (0, 0)]
+
+    def times(values, matrix):
+        return [sum(v * row[b] for v, row in zip(values, matrix, strict=True)) for b in range(len(matrix[0]))]
+
+    def plus(*lists):
+        return [sum(values) for values in zip(*lists, strict=True)]
+
+    def cut(x):
+        return min(max(x, -12.0), 8.0)
+
+    def once(turned, m):
+        def place(cell):
+            return cell[::-1] if turned else cell
+
+        words = [(pair.s_odds, pair.s_null), (pair.t_odds, pair.t_null)]
+        asked = [changed(name) if turned else name for name in names]
+        h = {}
+        for cell in pair.candidates:
+            both = words[::-1] if turned else words
+            own = [cut(side[i]) for sides, i in zip(both, place(cell), strict=True) for side in sides]
+            x = [pair.cells[name][cell] for name in asked] + own
+            z = plus(network["first_bias"][m], times(x, network["first"][m]))
+            h[place(cell)] = [max(v, 0.0) for v in z]
+        for matrices, bias in zip(network["layers"][m], network["biases"][m], strict=True):
+            new = {}
+            for (i, j), values in h.items():
+                z = plus(bias, times(values, matrices[0]))
+                for d, (a, b) in enumerate(around):
+                    if (i + a, j + b) in h:
+                        z = plus(z, times(h[i + a, j + b], matrices[1 + d]))
+                for axis, matrix in ((0, matrices[9]), (1, matrices[10])):
+                    line = [v for c, v in h.items() if c[axis] == (i, j)[axis]]
+                    z = plus(z, times([max(column) for column in zip(*line, strict=True)], matrix))
+                new[i, j] = plus(values, [max(v, 0.0) for v in z])
+            h = new
+        found = {}
+        for cell in pair.candidates:
+            last = sum(v * w for v, w in zip(h[place(cell)], network["last"][m], strict=True))
+            found[cell] = last + network["last_bias"][m] + network["trust"][m] * pair.cells["posterior"][cell]
+        return found
+
+    runs = [once(turned, m) for turned in (False, True) for m in range(len(network["trust"]))]
+    return [sum(run[cell] for run in runs) / len(runs) for cell in pair.candidates]

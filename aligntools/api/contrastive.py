@@ -115,8 +115,8 @@ class ContrastiveAligner:
         beam, constraint, candidates
             In place of the file's own.
         start : path, ContrastiveStart or None
-            What the weights were learned from, where that is none of the starts that come with the program: its link
-            trees go with them.
+            What the weights were learned from, where that is none of the starts that come with the program: what
+            judges links goes with them.
 
         Raises
         ------
@@ -320,8 +320,8 @@ def train_contrastive_aligner(
     features : str
         ``local``, ``paper``, ``all``, or names, with commas; ``-name`` leaves one out.
     start : str, path, ContrastiveStart or None
-        Link trees and start weights: learned from gold links of other ``languages``, or the ``paper``'s; or what
-        `teach` returned, or its file. None: ``languages`` with all features, else ``paper``.
+        What judges links, and start weights: learned from gold links of other ``languages``, or the ``paper``'s; or
+        what `teach` returned, or its file. None: ``languages`` with all features, else ``paper``.
     sentences : int
         Pairs to learn from, chosen at random.
     noise : str

@@ -63,9 +63,9 @@ _learning = options.group(
     click.option("--features", default=_DEFAULTS.features, show_default=True, metavar="LIST",
                  help="local, paper (the 16 of the paper), all, or names, with commas; -name leaves one out."),
     click.option("--start", default=_DEFAULTS.start, metavar=f"{'|'.join(STARTS)}|FILE", type=options.Place(),
-                 help="Link trees and start weights: learned from gold links of other languages, the paper's, or those"
-                      " of a file that teach wrote. With -w, the file that the weights started from.  [default:"
-                      " languages with all features, else paper]"),
+                 help="What judges links, and start weights: learned from gold links of other languages, the paper's,"
+                      " or those of a file that teach wrote. With -w, the file that the weights started from."
+                      "  [default: languages with all features, else paper]"),
     options.setting("--sentences", of=ContrastiveSettings, metavar="N", help="Pairs to learn from, chosen at random."),
     click.option("--noise", metavar="LIST", default=_DEFAULTS.noise, show_default=True,
                  help="How corrupted copies of the pairs (negative examples) are made: shuffle, delete, insert,"

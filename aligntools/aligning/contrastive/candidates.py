@@ -161,7 +161,7 @@ class CandidateFinder:
     ----------
     model : AlignmentModel
     pool : Pool
-    trees : LinkTrees or None
+    trees : LinkTrees, LinkNetwork or None
         For the feature of that name, which is 0 without.
     least, most
         See LEAST_POSTERIOR and MOST_LINKS; EVERY_CELL has those that make every cell a candidate.

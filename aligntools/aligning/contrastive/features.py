@@ -40,8 +40,7 @@ class Feature:
         ``local`` and ``non-local`` are the paper's sixteen; ``base`` come from the base model's posteriors,
         ``words`` from how words are spelled and how frequent they are, ``ours`` from the links.
     start : float
-        Weight that learning starts from with all features: learned from gold alignments of eighteen languages with
-        English (at most 120 pairs of each set), made the same for both directions.
+        Weight that learning starts from with all features: the network's verdict alone.
     paper : float
         Weight that learning starts from in the program of the paper's authors; 1 for the posterior, 0 for others.
     about : str
@@ -56,48 +55,44 @@ class Feature:
 
 ALL = (
     Feature(
-        "translation", "local", 0.133, 1, "log-probabilities of linked words in both directions, NULL's for the others"
+        "translation", "local", 0, 1, "log-probabilities of linked words in both directions, NULL's for the others"
     ),
-    Feature("link-count", "local", 0.219, 1, "links"),
-    Feature("relative-position", "local", -0.291, -1, "sum over links of |i/I - j/J|"),
-    Feature("cross-count", "non-local", -0.0705, -1, "pairs of links that cross"),
-    Feature("monotone-neighbours", "local", 0.164, 1, "pairs of links (i, j), (i+1, j+1)"),
-    Feature("swap-neighbours", "local", -0.241, -1, "pairs of links (i, j), (i+1, j-1)"),
-    Feature("source-linked-words", "non-local", 0.251, 1, "source words with a link"),
-    Feature("target-linked-words", "non-local", 0.251, 1, "target words with a link"),
-    Feature("source-max-fertility", "non-local", 0.185, 1, "most links of one source word"),
-    Feature("target-max-fertility", "non-local", 0.185, 1, "most links of one target word"),
-    Feature("source-sibling-distance", "non-local", -0.619, -1, "holes between one source word's target positions"),
-    Feature("target-sibling-distance", "non-local", -0.619, -1, "holes between one target word's source positions"),
-    Feature("one-to-one", "non-local", 0.13, 1, "links whose words have no other link"),
-    Feature("one-to-many", "non-local", 0.162, 1, "links whose source word alone has others"),
-    Feature("many-to-one", "non-local", 0.162, -1, "links whose target word alone has others"),
-    Feature("many-to-many", "non-local", -0.534, -1, "links whose words both have others"),
-    Feature("posterior", "base", 0.405, 1, "log-odds of links under the base model, mean of both directions"),
-    Feature("agreement", "base", -0.0123, 0, "log-odds of links under the base model, the lower of both directions"),
-    Feature("rivals", "base", -0.00224, 0, "best posterior of other links in the same row and column, over links"),
-    Feature("hardest-rival", "base", 0.0522, 0, "the higher of the two best posteriors of other links, over links"),
-    Feature("others", "base", -0.102, 0, "posteriors of all other links in the same row and column, over links"),
-    Feature("best", "base", -0.173, 0, "times that a link is the best of its row or of its column"),
-    Feature("diagonal-support", "base", -0.186, 0, "posteriors next to links on the diagonal"),
-    Feature("side-support", "base", 0.135, 0, "posteriors beside, above and below links"),
-    Feature("wide-support", "base", 0.0316, 0, "posteriors two steps from links along the diagonal or beside that"),
-    Feature("coverage", "base", 0.0473, 0, "log-odds that words with a link have one under the base model"),
-    Feature(
-        "forward-use", "base", 0.053, 0, "log of how often the source word is linked to the target word, over links"
-    ),
-    Feature(
-        "reverse-use", "base", 0.053, 0, "log of how often the target word is linked to the source word, over links"
-    ),
-    Feature("similarity", "words", 0.0762, 0, "pairs of letters that linked words share (Dice)"),
-    Feature("same-word", "words", -0.0186, 0, "links between the same words"),
-    Feature("symbols", "words", 0.101, 0, "links between words without letters"),
-    Feature("mismatch", "words", -0.00357, 0, "links between a word with letters and one without"),
-    Feature("frequency-gap", "words", -0.037, 0, "distance of linked words' log-frequencies"),
-    Feature("rarity", "words", 0.225, 0, "minus the log-frequencies of linked words"),
-    Feature("touching", "ours", 0.211, 0, "pairs of links side by side or one above the other"),
-    Feature("lonely", "ours", -0.157, 0, "links with none among the eight cells around"),
-    Feature("trees", "base", 3.63, 0, "log-odds of links under boosted trees that other languages' gold links taught"),
+    Feature("link-count", "local", 0, 1, "links"),
+    Feature("relative-position", "local", 0, -1, "sum over links of |i/I - j/J|"),
+    Feature("cross-count", "non-local", 0, -1, "pairs of links that cross"),
+    Feature("monotone-neighbours", "local", 0, 1, "pairs of links (i, j), (i+1, j+1)"),
+    Feature("swap-neighbours", "local", 0, -1, "pairs of links (i, j), (i+1, j-1)"),
+    Feature("source-linked-words", "non-local", 0, 1, "source words with a link"),
+    Feature("target-linked-words", "non-local", 0, 1, "target words with a link"),
+    Feature("source-max-fertility", "non-local", 0, 1, "most links of one source word"),
+    Feature("target-max-fertility", "non-local", 0, 1, "most links of one target word"),
+    Feature("source-sibling-distance", "non-local", 0, -1, "holes between one source word's target positions"),
+    Feature("target-sibling-distance", "non-local", 0, -1, "holes between one target word's source positions"),
+    Feature("one-to-one", "non-local", 0, 1, "links whose words have no other link"),
+    Feature("one-to-many", "non-local", 0, 1, "links whose source word alone has others"),
+    Feature("many-to-one", "non-local", 0, -1, "links whose target word alone has others"),
+    Feature("many-to-many", "non-local", 0, -1, "links whose words both have others"),
+    Feature("posterior", "base", 0, 1, "log-odds of links under the base model, mean of both directions"),
+    Feature("agreement", "base", 0, 0, "log-odds of links under the base model, the lower of both directions"),
+    Feature("rivals", "base", 0, 0, "best posterior of other links in the same row and column, over links"),
+    Feature("hardest-rival", "base", 0, 0, "the higher of the two best posteriors of other links, over links"),
+    Feature("others", "base", 0, 0, "posteriors of all other links in the same row and column, over links"),
+    Feature("best", "base", 0, 0, "times that a link is the best of its row or of its column"),
+    Feature("diagonal-support", "base", 0, 0, "posteriors next to links on the diagonal"),
+    Feature("side-support", "base", 0, 0, "posteriors beside, above and below links"),
+    Feature("wide-support", "base", 0, 0, "posteriors two steps from links along the diagonal or beside that"),
+    Feature("coverage", "base", 0, 0, "log-odds that words with a link have one under the base model"),
+    Feature("forward-use", "base", 0, 0, "log of how often the source word is linked to the target word, over links"),
+    Feature("reverse-use", "base", 0, 0, "log of how often the target word is linked to the source word, over links"),
+    Feature("similarity", "words", 0, 0, "pairs of letters that linked words share (Dice)"),
+    Feature("same-word", "words", 0, 0, "links between the same words"),
+    Feature("symbols", "words", 0, 0, "links between words without letters"),
+    Feature("mismatch", "words", 0, 0, "links between a word with letters and one without"),
+    Feature("frequency-gap", "words", 0, 0, "distance of linked words' log-frequencies"),
+    Feature("rarity", "words", 0, 0, "minus the log-frequencies of linked words"),
+    Feature("touching", "ours", 0, 0, "pairs of links side by side or one above the other"),
+    Feature("lonely", "ours", 0, 0, "links with none among the eight cells around"),
+    Feature("trees", "base", 1, 0, "log-odds of links under a network that other languages' gold links taught"),
 )
 NAMES = tuple(f.name for f in ALL)
 GROUPS = {

@@ -55,7 +55,7 @@ class LinkTrees:
             nodes = (self.columns, self.thresholds, self.lefts, self.rights, self.leaves)
             kl.tree_odds(c0, c1, e.local, around, self.roots, *nodes, self.bias, out)
 
-        _over_blocks(judge, e, pool)
+        over_blocks(judge, e, pool)
         return out
 
     @cached_property
@@ -138,11 +138,12 @@ def inputs(candidates, pool=None):
     def fill(block):
         kl.surroundings(*block, e.arrays(), out)
 
-    _over_blocks(fill, e, pool)
+    over_blocks(fill, e, pool)
     return out
 
 
-def _over_blocks(function, candidates, pool):
+def over_blocks(function, candidates, pool):
+    """Call ``function`` with each block of sentence pairs ``(k0, k1)``, side by side where there is a pool."""
     blocks = candidates.blocks()
     if pool is None:
         for block in blocks:

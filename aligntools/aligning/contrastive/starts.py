@@ -1,4 +1,4 @@
-"""Starts of the contrastive model: link trees and the weights of the features, learned beforehand.
+"""Starts of the contrastive model: what judges links and the weights of the features, learned beforehand.
 
 ``languages`` comes with the program, learned from the gold links of eighteen languages with English; files hold others,
 which `teaching` makes of large text. ``paper`` is none of them: the weights of the authors' program.
@@ -11,30 +11,35 @@ from pathlib import Path
 import numpy as np
 
 from aligntools.aligning.contrastive.features import ALL, NAMES
+from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.linktrees import LinkTrees
 from aligntools.formats.json_text import NUMBER
 from aligntools.formats.modelfile import fitting, hold_number, read_model, write_model
 
 KIND = "contrastive-start"
 _HERE = Path(__file__).parent
-#: The starts that come with the program, and where the trees of the one are kept.
+#: The starts that come with the program, and where the network of the one is kept.
 SHIPPED = ("languages",)
-LANGUAGES, TAUGHT = _HERE / "linktrees.safetensors", _HERE / "taught.safetensors"
+LANGUAGES = _HERE / "linknetwork.safetensors"
+#: The trees of versions up to 0.3, which their files of weights rest on.
+FORMER = _HERE / "linktrees.safetensors"
+#: What judges links.
+Judge = LinkTrees | LinkNetwork
 
 
 @dataclass(frozen=True, eq=False)
 class ContrastiveStart:
-    """Link trees, and weights to start from.
+    """Link trees, or a network in their place, and weights to start from.
 
     Attributes
     ----------
-    trees : LinkTrees
+    trees : LinkTrees or LinkNetwork
     weights : float64 [FEATURES]
     about : dict
         What taught it; for readers.
     """
 
-    trees: LinkTrees
+    trees: Judge
     weights: np.ndarray
     about: dict = field(default_factory=dict)
 
@@ -59,7 +64,8 @@ class ContrastiveStart:
         """
         header, arrays = read_model(str(path), KIND)
         with fitting(path):
-            trees, given, values = LinkTrees.from_parts(header, arrays), header["weights"], np.zeros(len(NAMES))
+            kind: type[Judge] = LinkNetwork if "network" in header else LinkTrees
+            trees, given, values = kind.from_parts(header, arrays), header["weights"], np.zeros(len(NAMES))
             if not isinstance(given, dict) or not isinstance(header["taught"], dict):
                 raise ValueError("weights")
             for name in given:
@@ -72,4 +78,10 @@ def shipped(name: str = "languages") -> ContrastiveStart:
     """Return a start that comes with the program: ``languages``."""
     weights = np.array([f.start for f in ALL], np.float64)
     about = {"by": "gold links of eighteen languages with English"}
-    return ContrastiveStart(LinkTrees.load(LANGUAGES), weights, about)
+    return ContrastiveStart(LinkNetwork.load(LANGUAGES), weights, about)
+
+
+@cache
+def former_trees() -> LinkTrees:
+    """Return the link trees that versions up to 0.3 came with."""
+    return LinkTrees.load(FORMER)

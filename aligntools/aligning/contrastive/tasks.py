@@ -13,14 +13,14 @@ from aligntools.aligning.contrastive import supervised
 from aligntools.aligning.contrastive.candidates import CandidateFinder, concatenate, empty
 from aligntools.aligning.contrastive.evidence import firm, with_readings
 from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
-from aligntools.aligning.contrastive.linktrees import LinkTrees
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, ContrastiveSettings
-from aligntools.aligning.contrastive.starts import ContrastiveStart, shipped
+from aligntools.aligning.contrastive.starts import ContrastiveStart, Judge, shipped
 from aligntools.aligning.contrastive.weights import Weights
 from aligntools.aligning.settings import DIRECTIONS
 from aligntools.formats.goldlinks import Gold
+from aligntools.ground.errors import UsageProblem
 
 #: Pairs with a longer side are not learned from.
 LONGEST = 100
@@ -45,7 +45,7 @@ class LearningPlan:
         The base model's, for its own decision.
     learning : LearningSettings
     search : SearchSettings
-    trees : LinkTrees or None
+    trees : LinkTrees, LinkNetwork or None
         What the feature of that name asks, where it is active.
     """
 
@@ -57,7 +57,7 @@ class LearningPlan:
     threshold: float = 0.4
     learning: LearningSettings = LearningSettings()  # noqa: RUF009
     search: SearchSettings = SearchSettings()  # noqa: RUF009
-    trees: LinkTrees | None = None
+    trees: Judge | None = None
 
 
 def draw(bitexts, sentences, seed):
@@ -238,13 +238,21 @@ def learning_plan(features, start=USUAL, **others):
     """Return a `LearningPlan` for a selection of features, as `features.select` takes it.
 
     ``start`` is one of `settings.STARTS`, or a `ContrastiveStart`.
+
+    Raises
+    ------
+    UsageProblem
+        When the start has no weight for any of the features.
     """
     active = names.select(features)
     if start == "paper":
         own = shipped(USUAL) if active[names.NAMES.index("trees")] else None
         return LearningPlan(active, names.start_weights(active, paper=True), trees=own and own.trees, **others)
     own = start if isinstance(start, ContrastiveStart) else shipped(start)
-    return LearningPlan(active, np.where(active, own.weights, 0.0), trees=own.trees, **others)
+    weights = np.where(active, own.weights, 0.0)
+    if not weights.any():
+        raise UsageProblem("this start has no weight for these features; name trees among them, or begin with 'paper'")
+    return LearningPlan(active, weights, trees=own.trees, **others)
 
 
 def plan_of(settings: ContrastiveSettings, threshold=0.4, given: ContrastiveStart | None = None):

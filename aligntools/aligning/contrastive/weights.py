@@ -8,10 +8,9 @@ import numpy as np
 
 from aligntools.aligning.contrastive import evidence
 from aligntools.aligning.contrastive.features import NAMES
-from aligntools.aligning.contrastive.linktrees import LinkTrees
 from aligntools.aligning.contrastive.search import CONSTRAINTS, GREEDY, SearchSettings
 from aligntools.aligning.contrastive.settings import CANDIDATES, MOST_FILES
-from aligntools.aligning.contrastive.starts import SHIPPED, shipped
+from aligntools.aligning.contrastive.starts import SHIPPED, Judge, former_trees, shipped
 from aligntools.formats import files
 from aligntools.formats.json_text import in_words, is_number, parse_json
 from aligntools.ground.errors import DataError
@@ -37,8 +36,8 @@ class Weights:
         How they were learned; for readers.
     tables : tuple of float64 [evidence.READINGS]
         Of each file of evidence that goes with them, what its readings are worth.
-    trees : LinkTrees or None
-        The link trees that the feature of that name asks, where it is active.
+    trees : LinkTrees, LinkNetwork or None
+        What the feature of that name asks, where it is active.
     """
 
     values: np.ndarray
@@ -46,7 +45,7 @@ class Weights:
     search: SearchSettings = field(default_factory=SearchSettings)
     about: dict = field(default_factory=dict)
     tables: tuple = ()
-    trees: LinkTrees | None = None
+    trees: Judge | None = None
 
     def __post_init__(self) -> None:
         for name in ("values", "active"):
@@ -78,20 +77,20 @@ class Weights:
         }
         if self.tables:
             text["evidence"] = [np.asarray(table).tolist() for table in self.tables]
-        if self.trees is not None and self.active[_TREES] and self.trees is not shipped("languages").trees:
+        if self.trees is not None and self.active[_TREES]:
             text["trees"] = self.trees.fingerprint
         with files.writing(path) as out:
             out.write((json.dumps(text, indent=1, ensure_ascii=False) + "\n").encode())
 
 
-def load_weights(path, trees: LinkTrees | None = None, trees_of: str = "the start") -> Weights:
+def load_weights(path, trees: Judge | None = None, trees_of: str = "the start") -> Weights:
     """Read a weights file.
 
     Parameters
     ----------
     path : str
-    trees : LinkTrees or None
-        The link trees that they were learned over, where these are none of those that come with the program.
+    trees : LinkTrees, LinkNetwork or None
+        What judged the links that they were learned over, where it is none of those that come with the program.
     trees_of : str
         What ``trees`` came from, a file's name; for messages.
 
@@ -149,18 +148,21 @@ def _tables(path, given):
 
 
 def _trees(path, text, given, trees_of):
-    """Return the link trees that a file's weights were learned over; files of before had one kind."""
+    """Return the link trees, or the network, that a file's weights were learned over.
+
+    Files of versions up to 0.3 name none where it was the trees that came with them.
+    """
     wanted = text.get("trees")
     if wanted is None:
-        return shipped("languages").trees
+        return former_trees()
     if not isinstance(wanted, str):
-        raise DataError(path, None, f"'trees' is {in_words(wanted)}; the fingerprint of link trees was expected")
-    for trees in (given, *(shipped(name).trees for name in SHIPPED)):
+        raise DataError(path, None, f"'trees' is {in_words(wanted)}; a fingerprint was expected")
+    for trees in (given, *(shipped(name).trees for name in SHIPPED), former_trees()):
         if trees is not None and trees.fingerprint == wanted:
             return trees
-    wrong = f"those of {trees_of}" if given else "those that come with the program"
+    wrong = f"that of {trees_of}" if given else "the one that comes with the program"
     advice = "name the file that they started from: --start FILE"
-    raise DataError(path, None, f"its weights were learned over other link trees than {wrong}; {advice}")
+    raise DataError(path, None, f"its weights were learned from another start than {wrong}; {advice}")
 
 
 def _search_settings(path, given):

@@ -9,7 +9,7 @@ from aligntools.aligning.contrastive import linktrees
 from aligntools.aligning.contrastive.boosting import INPUTS
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.linktrees import LinkTrees, inputs
-from aligntools.aligning.contrastive.starts import LANGUAGES, shipped
+from aligntools.aligning.contrastive.starts import FORMER, former_trees
 from aligntools.formats.modelfile import read_model
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
@@ -50,7 +50,7 @@ def test_odds_do_not_depend_on_threads_or_sides():
     e = candidates()
     for threads in (1, 3):
         with Pool(threads) as pool:
-            np.testing.assert_array_equal(shipped().trees.odds(e, pool), shipped().trees.odds(e))
+            np.testing.assert_array_equal(former_trees().odds(e, pool), former_trees().odds(e))
 
 
 def test_surroundings_are_the_same_from_both_sides():
@@ -69,20 +69,20 @@ def test_surroundings_are_the_same_from_both_sides():
     np.testing.assert_allclose(one[:, [0, 1, 2, 3, 6, 7, 4, 5, 8, 9]], two, rtol=1e-6)
 
 
-def test_shipped_trees_ask_only_what_a_link_has_by_itself():
-    asked = {int(c) for c in shipped().trees.columns if 0 <= c < len(NAMES)}
+def test_the_former_trees_ask_only_what_a_link_has_by_itself():
+    asked = {int(c) for c in former_trees().columns if 0 <= c < len(NAMES)}
     assert asked <= {NAMES.index(n) for n in INPUTS}
     assert kf.TREES not in asked
     assert len(asked) > 10
 
 
-def test_shipped_trees_think_more_of_probable_links():
+def test_the_former_trees_think_more_of_probable_links():
     e = candidates()
     e.local[:] = 0
     odds = []
     for x in (-4, 0, 4):
         e.local[:, [kf.POSTERIOR, kf.AGREEMENT]] = x
-        odds.append(shipped().trees.odds(e).mean())
+        odds.append(former_trees().odds(e).mean())
     assert odds[0] < odds[1] < odds[2]
 
 
@@ -130,7 +130,7 @@ def test_only_features_that_trees_ask_about_have_to_be_there(tmp_path, monkeypat
     monkeypatch.setattr(linktrees, "NAMES", NAMES[1:])
     assert LinkTrees.load(path).columns[0] == kf.POSTERIOR - 1
     monkeypatch.setattr(linktrees, "NAMES", tuple(n for n in NAMES if n != "lonely"))
-    assert len(LinkTrees.load(LANGUAGES).roots) == len(shipped().trees.roots)
+    assert len(LinkTrees.load(FORMER).roots) == len(former_trees().roots)
     monkeypatch.setattr(linktrees, "NAMES", tuple(n for n in NAMES if n != "posterior"))
     with pytest.raises(ModelError, match="other features"):
         LinkTrees.load(path)

@@ -1,0 +1,128 @@
+"""A small convolutional network over the link matrix that judges links: one feature of the contrastive model.
+
+It sees what link trees see (`linktrees`) and, by its layers, the same of the cells around, of the row and of the
+column; like them nothing of what words or languages these are. It stands where link trees do: `starts` says which one
+comes with the program, and what taught it.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+
+from aligntools.aligning.contrastive import kernels_linknetwork as kn
+from aligntools.aligning.contrastive.features import NAMES
+from aligntools.aligning.contrastive.kernels_features import largest_pair
+from aligntools.aligning.contrastive.linktrees import over_blocks
+from aligntools.formats.modelfile import fitting, hold, read_model, write_model
+
+KIND = "link-network"
+
+
+@dataclass(frozen=True, eq=False)
+class LinkNetwork:
+    """Networks of the same shape, whose log-odds are averaged.
+
+    The first layer takes the features and `kernels_linknetwork.WORD_INPUTS` of the words; every later one adds to a
+    candidate's channels what it finds in them, in those of its neighbours, and in the highest of its row and its column
+    (He et al. 2016); values below 0 are cut. What the last has is added to the base model's log-odds.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The features that it asks about.
+    first, first_bias, layers, biases, last, last_bias, trust
+        See `kernels_linknetwork.Network`.
+    """
+
+    names: tuple[str, ...]
+    first: np.ndarray
+    first_bias: np.ndarray
+    layers: np.ndarray
+    biases: np.ndarray
+    last: np.ndarray
+    last_bias: np.ndarray
+    trust: np.ndarray
+
+    @cached_property
+    def _network(self):
+        columns = [[NAMES.index(name) for name in names] for names in (self.names, map(turned, self.names))]
+        return kn.Network(np.array(columns, np.int32), *(getattr(self, name) for name in _ARRAYS))
+
+    def odds(self, candidates, pool=None):
+        """Return the natural log-odds that candidates are links, float32 [candidates]."""
+        arrays, out = candidates.arrays(), np.empty(len(candidates.rows), np.float32)
+
+        def judge(block):
+            most, *longest = largest_pair(*block, arrays)
+            scratch = (1, self.first.shape[1]), (3, max(longest), kn.CHANNELS), (2, most, kn.CHANNELS)
+            kn.network_odds(*block, arrays, self._network, *(np.empty(shape, np.float32) for shape in scratch), out)
+
+        over_blocks(judge, candidates, pool)
+        return out
+
+    @cached_property
+    def fingerprint(self):
+        """What tells this network from others, the same wherever it is kept: 16 hexadecimal digits."""
+        header, arrays = self.parts()
+        whole = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+        for name in _ARRAYS:
+            whole.update(np.ascontiguousarray(arrays[name]).tobytes())
+        return whole.hexdigest()[:16]
+
+    def parts(self):
+        """Return the header and the arrays of a file."""
+        return {"network": list(self.names)}, {name: getattr(self, name) for name in _ARRAYS}
+
+    @classmethod
+    def from_parts(cls, header, arrays):
+        """Return the network of a file's parts.
+
+        Raises
+        ------
+        ValueError, KeyError, TypeError
+            When they do not fit together, or it asks about features that there are not.
+        """
+        names = tuple(header["network"])
+        if not {turned(n) for n in names} | set(names) <= set(NAMES):
+            raise ValueError("it asks about other features")
+        (count, layers), channels = arrays["layers"].shape[:2], kn.CHANNELS
+        if not count:
+            raise ValueError("layers")
+        shapes = {
+            "first": (count, len(names) + kn.WORD_INPUTS, channels), "first_bias": (count, channels),
+            "layers": (count, layers, kn.PLACES, channels, channels), "biases": (count, layers, channels),
+            "last": (count, channels), "last_bias": (count,), "trust": (count,),
+        }  # fmt: skip
+        return cls(names, **{name: hold(arrays, name, shape, np.float32) for name, shape in shapes.items()})
+
+    def save(self, path):
+        """Write a file of the network alone; it appears whole or not at all."""
+        write_model(str(path), KIND, *self.parts())
+
+    @classmethod
+    def load(cls, path):
+        """Read a file of a network alone.
+
+        Raises
+        ------
+        ModelError
+            When it holds none, or one that asks about features that there are not.
+        """
+        header, arrays = read_model(str(path), KIND)
+        with fitting(path):
+            return cls.from_parts(header, arrays)
+
+
+_ARRAYS = tuple(f.name for f in fields(LinkNetwork) if f.name != "names")
+
+
+def turned(name: str) -> str:
+    """Return the name of what a feature is when source and target change places."""
+    for pair in (("forward-", "reverse-"), ("source-", "target-"), ("one-to-many", "many-to-one")):
+        for one, other in (pair, pair[::-1]):
+            if name.startswith(one):
+                return other + name[len(one) :]
+    return name
