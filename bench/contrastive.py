@@ -1,7 +1,7 @@
 """AER of ``contrastive-align`` on every gold set, its start learned from the gold of other languages alone.
 
-The languages are cut into groups; link trees and start weights for one group are learned from the others
-(`bench.contrastive_start`). With --ship the start that comes with the program is learned, from all of them.
+The languages are cut into groups; the network that judges links, which the start is, is learned for one group from the
+others (`bench.contrastive_start`). With --ship the one that comes with the program is learned, from all of them.
 """
 
 import pickle
@@ -51,12 +51,12 @@ class Work:
                 pickle.dump((study.gold_candidates, study.gold), out)
         return starting.GoldSet(*pickle.loads(path.read_bytes()))
 
-    def start(self, group, sets, pool):
-        """Return link trees and weights learned from all sets but a group."""
+    def start(self, group, sets):
+        """Return a network and weights learned from all sets but a group."""
         path = self.o.work / f"contrastive.{'+'.join(group)}.{len(sets)}.{self.o.pairs}.{self.code}.start"
         if not path.exists():
             measuring.note(f"start for {', '.join(group)}")
-            found = starting.fit({n: s for n, s in sets.items() if n not in group}, pool)
+            found = starting.fit({n: s for n, s in sets.items() if n not in group})
             path.write_bytes(pickle.dumps(found))
         return pickle.loads(path.read_bytes())
 
@@ -75,16 +75,16 @@ def run(o):
     with Pool(o.threads) as pool:
         sets = {name: work.gold_set(Study(o, name, pool)) for name in names}
         if o.ship:
-            _ship(sets, pool)
+            _ship(sets)
         for group in starting.groups(names):
             for name in group:
                 study = Study(o, name, pool)
 
                 def plain(study=study, group=group):
-                    return _measure(study, *work.start(group, sets, pool))
+                    return _measure(study, *work.start(group, sets))
 
                 def supervised(study=study, group=group):
-                    return _supervised(study, *work.start(group, sets, pool))
+                    return _supervised(study, *work.start(group, sets))
 
                 rows[name] = dict(work.figures(name, "plain", plain))
                 if name in o.supervised.split(","):
@@ -92,19 +92,15 @@ def run(o):
     return "Contrastive alignment", _body(o, names, rows, folds)
 
 
-def _ship(sets, pool):
-    from aligntools.aligning.contrastive.features import NAMES
+def _ship(sets):
     from aligntools.aligning.contrastive.starts import LANGUAGES
 
-    trees, weights = starting.fit(sets, pool)
-    trees.save(LANGUAGES)
-    print(f"{len(trees.roots)} trees are in {LANGUAGES.name}; start weights for features.py:")
-    for name, weight in zip(NAMES, weights, strict=True):
-        print(f"{name} {weight:.3g}")
+    network, _ = starting.fit(sets)
+    network.save(LANGUAGES)
     raise SystemExit
 
 
-def _measure(study, trees, start):
+def _measure(study, judge, start):
     """Return column -> AER in percent."""
     from dataclasses import replace
 
@@ -117,7 +113,7 @@ def _measure(study, trees, start):
     found = {"pairs": study.text.n_pairs, "gold": study.text.n_gold, "best": best[0], "way": best[1]}
     found["joint"] = evaluate(study.base()["joint"], study.text)[0]
     plan = replace(tasks.learning_plan("all"), threshold=study.threshold)
-    ours, theirs = (CandidateFinder(study.model, study.pool, t) for t in (trees, shipped().trees))
+    ours, theirs = (CandidateFinder(study.model, study.pool, t) for t in (judge, shipped().trees))
     learned = replace(plan.learning, rate=1e-4)
     held = replace(plan, start=start, learning=learned)
     alone = replace(held, learning=replace(learned, passes=0))
@@ -128,7 +124,7 @@ def _measure(study, trees, start):
     return found
 
 
-def _supervised(study, trees, start):
+def _supervised(study, judge, start):
     """Return AER in percent of weights learned from gold, cross-validated, and of what they are held against.
 
     All are of the same pairs, their counts summed.
@@ -148,7 +144,7 @@ def _supervised(study, trees, start):
     gold = replace(study.gold, sure=study.gold.sure[:n], possible=study.gold.possible[:n])
     plan = replace(tasks.learning_plan("all"), threshold=study.threshold, start=start)
     part = pick(study.gold_text, np.arange(n))
-    finder = CandidateFinder(study.model, study.pool, trees)
+    finder = CandidateFinder(study.model, study.pool, judge)
     found = tasks.learn_from_gold(finder, part, gold, plan)
     alone = tasks.learn_weights(finder, [study.bitext], replace(plan, learning=replace(plan.learning, passes=0)))
     links = concatenate([found.links for found in tasks.align(finder, part, alone, study.pool)])
@@ -200,7 +196,7 @@ def _body(o, names, rows, folds):
     text = (
         "AER in percent, lower-cased text, base models trained on the gold sentences and the training text that goes"
         " with them. The bests are over directions and symmetrizations, chosen on the gold links. The contrastive"
-        " model's start (link trees and weights) is learned only from the gold links of other languages:"
+        " model's start (a network that judges links) is learned only from the gold links of other languages:"
         f" {starting.FOLDS} groups of languages, each judged by what the other groups taught; *nothing learned* is that"
         " start alone, with as many links as the base decides on. The start that comes"
         " with the program was learned from all of them, so its column says nothing about new text."

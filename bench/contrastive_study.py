@@ -172,7 +172,8 @@ class Study:
     @cached_property
     def threshold(self):
         """Return what contrastive-align takes for the base model's own decision."""
-        return 0.4 if len(self.model.views) > 1 or self.model.subwords is not None else 0.5
+        model = self.model
+        return model.settings.threshold(len(model.views) + (model.subwords is not None))
 
     @cached_property
     def finder(self):

@@ -28,7 +28,7 @@ python bench/run.py transfer_draws --data DIR --treebanks DIR
 python bench/run.py transfer_study --data DIR --treebanks DIR
 python bench/run.py contrastive --data DIR --peer-results FILE
 python bench/run.py evidence --data DIR --fast-align F --atools A --eflomal E
-python bench/run.py teach --data DIR --ship
+python bench/run.py teach --data DIR --out FILE
 python bench/run.py contrastive_study --data DIR
 python bench/run.py contrastive_systems --data DIR --fast-align F --giza DIR
 python bench/run.py contrastive_speed --data DIR

@@ -2,8 +2,7 @@
 
 Every large text teaches students of several sizes; a start for a group of languages is learned from the lessons of the
 other languages alone (the groups are `bench.contrastive_start`'s), and judged by that group's gold links, which had no
-part in anything. With --ship a start is learned from all texts and put where the package keeps the one that comes with
-it.
+part in anything. With --out a start is learned from all texts.
 """
 
 import pickle
@@ -30,8 +29,7 @@ def arguments(parser):
     parser.add_argument("--pairs", type=int, default=10**9, metavar="N", help="pairs to train base models on at most")
     parser.add_argument("--most", type=int, default=100_000, metavar="N", help="pairs of a text at most [%(default)s]")
     parser.add_argument("--noise", action="store_true", help="also learn from noise on top of the start")
-    parser.add_argument("--ship", action="store_true", help="learn the start that comes with the program, from all")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="where --ship puts it [in the package]")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="learn a start from all texts, put it here, and stop")
 
 
 class Work:
@@ -123,8 +121,9 @@ def run(o):
     names = o.sets.split(",") if o.sets else texts.gold_sets(o.data)
     with Pool(o.threads) as pool:
         work = Work(o, pool)
-        if o.ship:
-            _ship(work.start([]), o.out)
+        if o.out:
+            work.start([]).save(o.out)
+            raise SystemExit
         rows = {name: {} for name in names}
         groups = starting.groups(texts.gold_sets(o.data))
         for column in [c for c in COLUMNS if o.noise or c != "noise"]:
@@ -132,13 +131,6 @@ def run(o):
                 for name in [n for n in group if n in names]:
                     rows[name]["pairs"], rows[name][column] = work.figures(name, group, column)
     return "Contrastive alignment: taught without gold", _body(o, names, rows)
-
-
-def _ship(start, out):
-    from aligntools.aligning.contrastive.starts import TAUGHT
-
-    start.save(out or TAUGHT)
-    measuring.note(f"{len(start.trees.roots)} trees are in {(out or TAUGHT).name}")
 
 
 def _aer(counts):

@@ -1,0 +1,180 @@
+"""Learning the network that judges links (`aligntools.aligning.contrastive.linknetwork`), with JAX and Optax.
+
+The network is written twice: here, so that it can be differentiated, and compiled in the package;
+``tests/naive_contrastive.py`` holds the compiled one against a third. ``python -m pip install jax optax``.
+"""
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+#: Networks that are averaged, each from other random values; their layers after the first.
+NETWORKS, LAYERS = 3, 3
+EPOCHS, RATE, DECAY, DROPPED = 15, 3e-3, 1e-3, 0.15
+#: What a candidate counts for whose link is possible, but not sure.
+POSSIBLE = 0.5
+#: Candidates of a step.
+STEP = 6000
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A set's candidates as the network sees them: words numbered through, neighbours too (-1: none)."""
+
+    inputs: np.ndarray
+    rows: np.ndarray
+    columns: np.ndarray
+    neighbours: np.ndarray
+    links: np.ndarray
+    shares: np.ndarray
+    starts: np.ndarray
+
+    def turned(self, order):
+        """Return the same with source and target changed; ``order`` is what becomes of the inputs."""
+        from aligntools.aligning.contrastive.kernels_linknetwork import TURNED
+
+        return Part(
+            self.inputs[:, order], self.columns, self.rows, self.neighbours[:, TURNED], self.links, self.shares,
+            self.starts,
+        )  # fmt: skip
+
+
+def names():
+    """Return the features that the network asks about."""
+    from aligntools.aligning.contrastive.boosting import INPUTS
+
+    return INPUTS
+
+
+def part_of(candidates, links, shares):
+    """Return the `Part` of candidates whose links are known."""
+    from aligntools.aligning.contrastive import kernels_linknetwork as kn
+    from aligntools.aligning.contrastive.features import NAMES
+    from aligntools.aligning.contrastive.kernels_features import LINKED_ODDS, NULL_COST
+
+    e = candidates
+    sentence = np.repeat(np.arange(len(e)), np.diff(e.starts))
+    rows, columns = e.rows + e.s_offsets[sentence], e.columns + e.t_offsets[sentence]
+    words = [side[at][:, [LINKED_ODDS, NULL_COST]] for side, at in ((e.s_words, rows), (e.t_words, columns))]
+    asked = [NAMES.index(name) for name in names()]
+    inputs = np.concatenate([e.local[:, asked], np.clip(np.concatenate(words, 1), kn.LEAST, kn.MOST)], 1)
+    neighbours = np.where(e.neighbours < 0, -1, e.neighbours + e.starts[sentence][:, None])
+    return Part(inputs, rows, columns, neighbours, links, shares, e.starts)
+
+
+def fit(parts, seed=1):
+    """Learn a `LinkNetwork` from `Part` s, each seen from both sides.
+
+    The loss is cross-entropy, weighted by shares; values are dropped at random, all of a channel's of a candidate.
+    """
+    from aligntools.aligning.contrastive import kernels_linknetwork as kn
+    from aligntools.aligning.contrastive.linknetwork import LinkNetwork, turned
+
+    asked = names()
+    order = [asked.index(turned(name)) for name in asked] + [len(asked) + n for n in (2, 3, 0, 1)]
+    both = [side for part in parts for side in (part, part.turned(order))]
+    every = np.concatenate([part.inputs for part in both])
+    mean, deviation = every.mean(0), every.std(0) + np.float32(1e-3)
+    found = [_fit(both, mean, deviation, seed + n) for n in range(NETWORKS)]
+    first = np.stack([p["first"] / deviation[:, None] for p in found])
+    bias = np.stack([p["first_bias"] for p in found]) - np.einsum("f,nfc->nc", mean, first)
+    arrays = {"first": first, "first_bias": bias}
+    arrays |= {name: np.stack([p[name] for p in found]) for name in ("layers", "biases", "last", "last_bias", "trust")}
+    arrays = {name: np.ascontiguousarray(a, np.float32) for name, a in arrays.items()}
+    arrays["layers"] = arrays["layers"].reshape(NETWORKS, LAYERS, kn.PLACES, kn.CHANNELS, kn.CHANNELS)
+    return LinkNetwork(tuple(asked), **arrays)
+
+
+def steps(parts, rng):
+    """Yield all sentences of parts in random order, in steps of arrays of one size; the last place stands for none."""
+    sentences = [(p, k) for p in parts for k in range(len(p.starts) - 1)]
+    chosen, size = [], 0
+    for n in rng.permutation(len(sentences)):
+        part, k = sentences[n]
+        length = int(part.starts[k + 1] - part.starts[k])
+        if size + length > STEP:
+            yield _step(chosen)
+            chosen, size = [], 0
+        if 0 < length <= STEP:
+            chosen.append((part, k))
+            size += length
+    if chosen:
+        yield _step(chosen)
+
+
+def _step(chosen):
+    n = STEP + 1
+    out = {
+        "inputs": np.zeros((n, chosen[0][0].inputs.shape[1]), np.float32), "rows": np.full(n, STEP, np.int32),
+        "columns": np.full(n, STEP, np.int32), "neighbours": np.full((n, 8), STEP, np.int32),
+        "links": np.zeros(n, np.float32), "shares": np.zeros(n, np.float32), "there": np.zeros((n, 1), np.float32),
+    }  # fmt: skip
+    at = row = column = 0
+    for part, k in chosen:
+        a, b = part.starts[k], part.starts[k + 1]
+        here = slice(at, at + b - a)
+        for name in ("inputs", "links", "shares"):
+            out[name][here] = getattr(part, name)[a:b]
+        out["rows"][here] = part.rows[a:b] - part.rows[a:b].min() + row
+        out["columns"][here] = part.columns[a:b] - part.columns[a:b].min() + column
+        out["neighbours"][here] = np.where(part.neighbours[a:b] < 0, STEP, part.neighbours[a:b] - a + at)
+        out["there"][here] = 1.0
+        row, column, at = out["rows"][here].max() + 1, out["columns"][here].max() + 1, at + b - a
+    return out
+
+
+def _fit(parts, mean, deviation, seed):
+    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+    import jax
+    import jax.numpy as jnp
+    import optax
+
+    from aligntools.aligning.contrastive import kernels_linknetwork as kn
+
+    posterior, channels = names().index("posterior"), kn.CHANNELS
+
+    def begin():
+        rng = np.random.default_rng(seed)
+        normal = {
+            "first": ((len(mean), channels), len(mean)), "last": ((channels,), 100 * channels),
+            "layers": ((LAYERS, kn.PLACES, channels, channels), 9 * channels),
+        }  # fmt: skip
+        zero = {"first_bias": (channels,), "biases": (LAYERS, channels), "last_bias": ()}
+        found = {name: rng.normal(0, fan**-0.5, shape) for name, (shape, fan) in normal.items()}
+        found |= {name: np.zeros(shape) for name, shape in zero.items()} | {"trust": np.ones(())}
+        return {name: jnp.asarray(x, jnp.float32) for name, x in found.items()}
+
+    def odds(p, e, key):
+        h = jax.nn.relu((e["inputs"] - mean) / deviation @ p["first"] + p["first_bias"]) * e["there"]
+        for layer in range(LAYERS):
+            w = p["layers"][layer]
+            around = jnp.concatenate([h[:, None], h[e["neighbours"]]], 1).reshape(STEP + 1, 9 * channels)
+            z = around @ w[:9].reshape(9 * channels, channels) + p["biases"][layer]
+            for place, lines in ((kn.OF_ROW, e["rows"]), (kn.OF_COLUMN, e["columns"])):
+                most = jnp.maximum(jax.ops.segment_max(h, lines, STEP + 1), 0.0)
+                z = z + (most @ w[place])[lines]
+            key, own = jax.random.split(key)
+            z = jax.nn.relu(z) * jax.random.bernoulli(own, 1 - DROPPED, z.shape) / (1 - DROPPED)
+            h = (h + z) * e["there"]
+        return p["trust"] * e["inputs"][:, posterior] + h @ p["last"] + p["last_bias"]
+
+    def loss(p, e, key):
+        found = odds(p, e, key)
+        return jnp.sum(e["shares"] * (jax.nn.softplus(found) - e["links"] * found)) / STEP
+
+    count = int(EPOCHS * sum(len(p.links) for p in parts) / STEP * 1.05)
+    optimizer = optax.adamw(optax.cosine_decay_schedule(RATE, count), weight_decay=DECAY)
+
+    @jax.jit
+    def step(p, state, e, key):
+        change, state = optimizer.update(jax.grad(loss)(p, e, key), state, p)
+        return optax.apply_updates(p, change), state
+
+    p, rng, key = begin(), np.random.default_rng(seed), jax.random.PRNGKey(seed)
+    state = optimizer.init(p)
+    for _ in range(EPOCHS):
+        for e in steps(parts, rng):
+            key, own = jax.random.split(key)
+            p, state = step(p, state, e, own)
+    return {name: np.asarray(x) for name, x in p.items()}
