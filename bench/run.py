@@ -4,6 +4,7 @@
 python bench/run.py quality --data DIR --fast-align F --atools A --eflomal E
 python bench/run.py curve --data DIR --eflomal E
 python bench/run.py gains --data DIR --checkout OLDER
+python bench/run.py best --data DIR
 python bench/run.py priors --data DIR --eflomal E --atools A
 python bench/run.py speed --data DIR --fast-align F --atools A --eflomal E --runs 5
 python bench/run.py memory --data DIR --fast-align F
@@ -66,6 +67,7 @@ COMMANDS = {
     "quality": "AER on every gold set, beside the other aligners' best",
     "gains": "AER on every gold set beside an older checkout's, over several seeds, with paired tests",
     "curve": "AER, precision and recall by size of the text, beside eflomal's, and by word frequency",
+    "best": "align --best beside the default on large text",
     "priors": "AER of small texts with priors of large ones, and of large texts in parts",
     "speed": "wall time of whole runs, interleaved with the other aligners",
     "against": "time and memory beside an older checkout of this project",
