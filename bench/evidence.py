@@ -2,7 +2,7 @@
 
 On sets with little text the others are eflomal and fast_align, on the same text. No neural aligner is at hand: the
 better evidence is what ``align`` itself makes of the gold sentences with all training text, where the base model has
-the gold sentences alone. Link trees and start weights are learned from gold links of other languages, in two halves.
+the gold sentences alone. The network that judges links is learned from gold links of other languages, in two halves.
 """
 
 import pickle
@@ -38,7 +38,7 @@ class Work:
         self.code = f"{base_hash()}{code.of(_measure, _supervised, _peers, _studies)}"
 
     def start(self, name, pool):
-        """Return link trees and start weights that a set's language had no part in."""
+        """Return a network that judges links, and start weights, that a set's language had no part in."""
         learned = TEACHING if name.split(".")[0] in {x.split(".")[0] for x in TAUGHT} else TAUGHT
         path = self.o.work / f"evidence.{learned[0]}.{base_hash()}.{code.of(_start)}.start"
         if not path.exists():
@@ -129,8 +129,8 @@ def _measure(study, files, start):
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.candidates import CandidateFinder
 
-    trees, weights = start
-    finder = CandidateFinder(study.model, study.pool, trees)
+    judge, weights = start
+    finder = CandidateFinder(study.model, study.pool, judge)
     given = {tool: _given(path, study.text) for tool, path in files.items()}
     plan = replace(tasks.learning_plan("all"), threshold=study.threshold, start=weights)
     alone = tasks.learn_weights(finder, [study.bitext], replace(plan, learning=replace(plan.learning, passes=0)))
@@ -160,8 +160,8 @@ def _supervised(study, files, start):
     from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.noise import pick
 
-    trees, weights = start
-    finder = CandidateFinder(study.model, study.pool, trees)
+    judge, weights = start
+    finder = CandidateFinder(study.model, study.pool, judge)
     n = min(SUPERVISED, study.text.n_gold)
     gold = replace(study.gold, sure=study.gold.sure[:n], possible=study.gold.possible[:n])
     part = pick(study.gold_text, np.arange(n))
@@ -182,7 +182,7 @@ def _body(o, rows, folds):
         "AER in percent, lower-cased text. *Start*: contrastive-align with nothing learned on the text. *Combined*:"
         " with the files as evidence, no gold links. *Share 1*: with `--evidence-share 1`. Files are symmetrized with"
         f" {HEURISTIC}, not chosen on the set. *Estimated precision* is what the program says of a file without gold"
-        " links, beside the file's own. Link trees and start weights are learned from the gold links of"
+        " links, beside the file's own. The network that judges links is learned from the gold links of"
         f" {', '.join(TEACHING)} for {', '.join(TAUGHT)}, and from those of the latter for all others. How what a file"
         f" counts for goes by its estimated precision was chosen on all sets here but {', '.join(UNSEEN)}. Single runs."
     )

@@ -106,16 +106,16 @@ def judge(candidates, trees):
     """Learn what readings are worth, without gold.
 
     Each reading is taken to depend on nothing but whether the cell is a link. A cell's prior odds are those of the
-    link trees, or else of the base model's mean posterior. The E-step has each cell's probability of a link given all
-    files' readings; the M-step counts each file's readings of links and of others, smoothed. Cells that files alone
-    made candidates are left out: what files do not link there is not seen.
+    feature ``trees``, or else of the base model's mean posterior. The E-step has each cell's probability of a link
+    given all files' readings; the M-step counts each file's readings of links and of others, smoothed. Cells that files
+    alone made candidates are left out: what files do not link there is not seen.
 
     Parameters
     ----------
     candidates : CandidateLinks
         With readings.
     trees : bool
-        Whether the link trees' column has been filled.
+        Whether that feature's column has been filled.
     """
     prior = candidates.local[:, kf.TREES if trees else kf.POSTERIOR].astype(np.float64)
     own = candidates.local[:, kf.POSTERIOR] > LEAST_OWN

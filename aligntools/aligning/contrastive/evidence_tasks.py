@@ -100,7 +100,7 @@ def share(precision: float) -> float:
 
 
 def scale(weights: np.ndarray, active: np.ndarray) -> float:
-    """Return the weight of log-odds beside other weights: that of the link trees, else of the base's posterior."""
+    """Return the weight of log-odds beside other weights: that of ``trees``, else of the base's posterior."""
     for column in (kf.TREES, kf.POSTERIOR):
         if active[column] and weights[column] > 0:
             return float(weights[column])

@@ -73,8 +73,8 @@ class ContrastiveSettings:
     features : str
         Groups and names of features, with commas; see `features.select`.
     start : str or None
-        Link trees and weights to start from: learned from gold links of other ``languages``, or the ``paper``'s; or
-        ``given`` in a file. None: ``languages`` with all features, else the paper's.
+        What judges links, and weights to start from: learned from gold links of other ``languages``, or the
+        ``paper``'s; or ``given`` in a file. None: ``languages`` with all features, else the paper's.
     sentences : int
         Pairs to learn from, chosen at random.
     noise : str
