@@ -7,6 +7,7 @@ others (`bench.contrastive_start`). With --ship the one that comes with the prog
 import pickle
 import statistics
 from pathlib import Path
+from types import SimpleNamespace
 
 from bench import code, measuring, report, texts
 from bench import contrastive_start as starting
@@ -39,17 +40,22 @@ class Work:
         self.o, self.code = o, f"{base_hash()}{code.of(Work, _measure, _supervised)}"
         self.kept = measuring.Kept(o.work / "contrastive.json")
 
-    def gold_set(self, study):
-        """Return a set's `GoldSet`."""
-        path = self.o.work / f"contrastive.{study.name}.{self.o.pairs}.{self.code}.gold"
+    def gold_set(self, name, pool):
+        """Return what a set teaches, as the base model of all its text sees it, and as those of less do."""
+        study = Study(self.o, name, pool)
+        others = [Study(_with(self.o, pairs=n), name, pool) for n in starting.smaller(study.text)]
+        return [starting.taught_by(*self._candidates(s)) for s in (study, *others)]
+
+    def _candidates(self, study):
+        path = self.o.work / f"contrastive.{study.name}.{study.o.pairs}.{self.code}.gold"
         if not path.exists():
-            for old in self.o.work.glob(f"contrastive.{study.name}.{self.o.pairs}.*.gold"):
+            for old in self.o.work.glob(f"contrastive.{study.name}.{study.o.pairs}.*.gold"):
                 old.unlink()
             study.base()
             measuring.note(f"{study.name}: candidates")
             with open(path, "wb") as out:
                 pickle.dump((study.gold_candidates, study.gold), out)
-        return starting.GoldSet(*pickle.loads(path.read_bytes()))
+        return pickle.loads(path.read_bytes())
 
     def start(self, group, sets):
         """Return a network and weights learned from all sets but a group."""
@@ -73,7 +79,7 @@ def run(o):
     names = o.sets.split(",") if o.sets else texts.gold_sets(o.data)
     work, rows, folds = Work(o), {}, {}
     with Pool(o.threads) as pool:
-        sets = {name: work.gold_set(Study(o, name, pool)) for name in names}
+        sets = {name: work.gold_set(name, pool) for name in names}
         if o.ship:
             _ship(sets)
         for group in starting.groups(names):
@@ -90,6 +96,10 @@ def run(o):
                 if name in o.supervised.split(","):
                     folds[name] = work.figures(name, "folds", supervised)
     return "Contrastive alignment", _body(o, names, rows, folds)
+
+
+def _with(o, **changes):
+    return SimpleNamespace(**vars(o) | changes)
 
 
 def _ship(sets):

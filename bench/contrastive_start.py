@@ -9,6 +9,8 @@ from bench import link_network
 
 #: Gold pairs of each set that are learned from, at most.
 PAIRS = 1000
+#: Pairs that smaller base models of a set's text are trained on, beside that of the gold sentences alone.
+SIZES = (3_000, 20_000)
 #: Groups of languages: one is judged by what was learned from the others.
 FOLDS = 5
 #: Candidates of a set that count for 1 each; those of larger sets count for less, of smaller ones for more.
@@ -26,19 +28,25 @@ def groups(names, folds=FOLDS):
     return [[n for n in names if language(n) in pairs[f::folds]] for f in range(folds)]
 
 
-class GoldSet:
-    """A gold set's candidates and links: the first PAIRS to learn from, all to be judged by."""
+def smaller(text):
+    """Return how many pairs of a gold set's text the other base models are trained on whose candidates teach too.
 
-    def __init__(self, candidates, gold):
-        from aligntools.aligning.contrastive.supervised import gold_marks
+    These know less, so a set teaches what to make of models of little text and of much.
+    """
+    sizes = [n for n in SIZES if 2 * text.n_gold <= n <= 0.8 * text.n_pairs]
+    return [text.n_gold, *sizes] if text.n_gold < text.n_pairs else sizes
 
-        self.candidates, self.gold = candidates, gold
-        n = min(len(candidates), PAIRS)
-        part, links = candidates.part(0, n), _head(gold, n)
-        sure, possible = (m.astype(bool) for m in gold_marks(part, links))
-        share = (SHARE / len(sure)) ** 0.5
-        counts = np.where(possible & ~sure, link_network.POSSIBLE, 1.0) * share
-        self.part = link_network.part_of(part, (sure | possible).astype(np.float32), counts.astype(np.float32))
+
+def taught_by(candidates, gold):
+    """Return the first PAIRS pairs of a gold set as a `link_network.Part`."""
+    from aligntools.aligning.contrastive.supervised import gold_marks
+
+    n = min(len(candidates), PAIRS)
+    part, links = candidates.part(0, n), _head(gold, n)
+    sure, possible = (m.astype(bool) for m in gold_marks(part, links))
+    share = (SHARE / len(sure)) ** 0.5
+    counts = np.where(possible & ~sure, link_network.POSSIBLE, 1.0) * share
+    return link_network.part_of(part, (sure | possible).astype(np.float32), counts.astype(np.float32))
 
 
 def _head(gold, n):
@@ -48,7 +56,7 @@ def _head(gold, n):
 
 
 def fit(sets):
-    """Learn a network from named `GoldSet` s; the start's weights rest on it alone.
+    """Learn a network from sets' `link_network.Part` s, by name; the start's weights rest on it alone.
 
     Returns
     -------
@@ -58,4 +66,4 @@ def fit(sets):
 
     weights = np.zeros(kf.FEATURES)
     weights[kf.TREES] = 1.0
-    return link_network.fit([s.part for s in sets.values()]), weights
+    return link_network.fit([part for parts in sets.values() for part in parts]), weights

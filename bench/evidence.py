@@ -61,7 +61,7 @@ def _start(o, names, pool):
     sets = {}
     for name in names:
         study = Study(_options(o, 10**9), name, pool)
-        sets[name] = starting.GoldSet(study.finder.find_all(study.gold_text), study.gold)
+        sets[name] = [starting.taught_by(study.finder.find_all(study.gold_text), study.gold)]
     return starting.fit(sets)
 
 

@@ -251,7 +251,7 @@ def learning_plan(features, start=USUAL, **others):
     own = start if isinstance(start, ContrastiveStart) else shipped(start)
     weights = np.where(active, own.weights, 0.0)
     if not weights.any():
-        raise UsageProblem("this start has no weight for these features; name trees among them, or begin with 'paper'")
+        raise UsageProblem("this start has no weight for these features; add trees to them, or take the start 'paper'")
     return LearningPlan(active, weights, trees=own.trees, **others)
 
 
