@@ -11,10 +11,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_search as ks
+from aligntools.aligning.contrastive.kernels_features import FEATURES
 from aligntools.aligning.contrastive.search import GREEDY, search
 
 #: Columns of the counts.
 N_ALL, IN_SURE, IN_POSSIBLE = range(3)
+#: What half the squared distance from the start costs: from most starts; from a network's verdict, whose weight is 1.
+PENALTY, NETWORK_PENALTY = 1e-3, 0.05
 
 
 def gold_marks(candidates, gold):
@@ -94,7 +97,7 @@ def risk(weights, packed, start, penalty):
     ----------
     weights, start : float64 [active features]
     packed : Packed
-    penalty : float
+    penalty : float, or float64 [active features]
         Times half the squared distance from ``start``.
     """
     f, c, starts = packed.features, packed.counts, packed.starts
@@ -110,10 +113,10 @@ def risk(weights, packed, start, penalty):
     slopes = ((c - np.repeat(expected, sizes, axis=0)) * p[:, None]).T @ f
     gradient = -((slopes[IN_SURE] + slopes[IN_POSSIBLE]) * below - above * slopes[N_ALL]) / below**2
     away = weights - start
-    return 1 - above / below + 0.5 * penalty * float(away @ away), gradient + penalty * away
+    return 1 - above / below + 0.5 * float((penalty * away) @ away), gradient + penalty * away
 
 
-def minimum_risk(lists, start, penalty=1e-3, begin=None):
+def minimum_risk(lists, start, penalty=PENALTY, begin=None):
     """Return the weights that make the risk small (L-BFGS), from ``begin`` on, or from ``start``."""
     from scipy.optimize import minimize
 
@@ -184,7 +187,7 @@ def minimum_error(lists, start, seed=1, rounds=20, random_directions=8):
 
 
 def train_supervised(
-    candidates, gold, start, active, method="risk", settings=GREEDY, rounds=5, penalty=1e-3, seed=1, pool=None,
+    candidates, gold, start, active, method="risk", settings=GREEDY, rounds=5, penalty=PENALTY, seed=1, pool=None,
     report=None,
 ):  # fmt: skip
     """Learn weights from gold alignments.
@@ -200,6 +203,8 @@ def train_supervised(
         One of `settings.METHODS`.
     settings : SearchSettings
         Beam and list are made wide for training.
+    penalty : float
+        Of ``method`` risk; what other aligners' links count for costs PENALTY.
     report : callable or None
         Called each round with a dict: round, error of the best alignments, size of the lists.
 
@@ -212,6 +217,7 @@ def train_supervised(
         settings, beam=max(settings.beam, 4), n_best=max(settings.n_best, 40), slack=max(settings.slack, 1.0)
     )
     marks = gold_marks(candidates, gold)
+    penalties = np.where(np.arange(len(start)) < FEATURES, penalty, PENALTY)[active]
     weights, lists, best = np.where(active, start, 0.0), None, (np.inf, None)
     for number in range(rounds + 1):
         own = search(candidates, weights, active, settings, pool)
@@ -224,7 +230,7 @@ def train_supervised(
             break
         lists, _ = meet(lists, search(candidates, weights, active, wide, pool), marks, active, gold)
         if method == "risk":
-            moved = minimum_risk(lists, start[active], penalty, weights[active])
+            moved = minimum_risk(lists, start[active], penalties, weights[active])
         else:
             moved = minimum_error(lists, weights[active], seed)
         weights = weights.copy()

@@ -13,6 +13,7 @@ from aligntools.aligning.contrastive import supervised
 from aligntools.aligning.contrastive.candidates import CandidateFinder, concatenate, empty
 from aligntools.aligning.contrastive.evidence import firm, with_readings
 from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
+from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, ContrastiveSettings
@@ -47,6 +48,8 @@ class LearningPlan:
     search : SearchSettings
     trees : LinkTrees, LinkNetwork or None
         What the feature of that name asks, where it is active.
+    penalty : float
+        With gold links and minimum risk, of the distance from the start; see `supervised.risk`.
     """
 
     active: np.ndarray
@@ -58,6 +61,7 @@ class LearningPlan:
     learning: LearningSettings = LearningSettings()  # noqa: RUF009
     search: SearchSettings = SearchSettings()  # noqa: RUF009
     trees: Judge | None = None
+    penalty: float = supervised.PENALTY
 
 
 def draw(bitexts, sentences, seed):
@@ -189,7 +193,7 @@ def learn_from_gold(
     def train(sentences, tell=None):
         return supervised.train_supervised(
             _sentences(candidates, sentences), _part(gold, sentences), plan.start, plan.active, method, plan.search,
-            pool=pool, report=tell,
+            penalty=plan.penalty, pool=pool, report=tell,
         )  # fmt: skip
 
     def counts(weights, sentences):
@@ -252,6 +256,8 @@ def learning_plan(features, start=USUAL, **others):
     weights = np.where(active, own.weights, 0.0)
     if not weights.any():
         raise UsageProblem("this start has no weight for these features; add trees to them, or take the start 'paper'")
+    if isinstance(own.trees, LinkNetwork):
+        others = {"penalty": supervised.NETWORK_PENALTY} | others
     return LearningPlan(active, weights, trees=own.trees, **others)
 
 

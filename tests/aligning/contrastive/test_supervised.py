@@ -9,6 +9,8 @@ from aligntools.aligning.contrastive import features, supervised
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import METHODS
+from aligntools.aligning.contrastive.starts import ContrastiveStart, former_trees
+from aligntools.aligning.contrastive.tasks import learning_plan
 from aligntools.formats.goldlinks import Gold
 from aligntools.formats.pharaoh import Links
 from aligntools.metrics import aer
@@ -44,15 +46,32 @@ def test_a_line_search_finds_the_lowest_error_of_the_line(seed):
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.3]))
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.3, (0.1, 0.0, 2.0)]))
 def test_the_gradient_of_the_risk(seed, penalty):
     rng = np.random.default_rng(seed)
     lists, start, weights = random_lists(rng), rng.normal(size=3), rng.normal(size=3)
-    packed = supervised.pack(lists)
+    packed, penalty = supervised.pack(lists), np.array(penalty)
     _, gradient = supervised.risk(weights, packed, start, penalty)
     for k, step in enumerate(np.eye(3) * 1e-5):
         up, down = (supervised.risk(weights + s * step, packed, start, penalty)[0] for s in (1, -1))
         assert (up - down) / 2e-5 == pytest.approx(gradient[k], rel=1e-6, abs=1e-8)
+
+
+def test_a_large_penalty_keeps_features_at_the_start_but_not_other_aligners_links():
+    rng = np.random.default_rng(5)
+    lists, start = random_lists(rng), np.zeros(3)
+    free = supervised.minimum_risk(lists, start, 1e-3)
+    held = supervised.minimum_risk(lists, start, np.array([1e6, 1e6, 1e-3]))
+    np.testing.assert_allclose(held[:2], 0, atol=1e-4)
+    assert np.abs(free[:2]).min() > 0.01
+    assert abs(held[2]) > 0.01
+
+
+def test_weights_stay_nearer_to_a_network_than_to_other_starts():
+    assert learning_plan("all").penalty == supervised.NETWORK_PENALTY
+    assert learning_plan("all", "paper").penalty == supervised.PENALTY
+    trees = ContrastiveStart(former_trees(), np.ones(kf.FEATURES))
+    assert learning_plan("all", trees).penalty == supervised.PENALTY
 
 
 def test_sharp_weights_make_the_risk_the_error():
