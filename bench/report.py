@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "RESULTS.md"
 ORDER = (
-    "quality", "gains", "curve", "best", "eflomal_form", "fast_align_form", "priors", "speed", "speed_again", "against",
+    "quality", "gains", "curve", "best", "eflomal_form", "fast_align_form", "priors", "speed", "against",
     "memory", "large_text", "large", "view", "startup", "threads", "settings", "filtering", "chains", "induction",
     "induction_paper", "taggers", "tag_decoding", "multiword", "classes", "mre", "mre_paper", "contrastive",
     "teach", "contrastive_systems", "contrastive_study", "contrastive_speed", "projection", "parsing", "transfer",

@@ -342,7 +342,7 @@ def test_every_number_of_the_readme_is_a_figure_that_is_checked_or_none():
 
 def test_the_readme_names_the_commits_that_its_figures_are_of():
     measured = results()
-    named = re.findall(r"sections ((?:\"[^\"]+\"(?:, )?)+)measured at commits? ([^.]*)\.", text_of(README))
+    named = re.findall(r"sections? ((?:\"[^\"]+\"(?:, )?)+)measured at commits? ([^.]*)\.", text_of(README))
     assert len(named) == sum(1 for _ in claims(text_of(README)))
     for sections, commits in named:
         own = [re.findall(r"^\d{4}-\d\d-\d\d, commit (\w+)", measured[x], re.MULTILINE) for x in
