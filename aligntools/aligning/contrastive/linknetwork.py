@@ -5,24 +5,21 @@ column; like them nothing of what words or languages these are. It stands where 
 comes with the program, and what taught it.
 """
 
-import hashlib
-import json
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_linknetwork as kn
 from aligntools.aligning.contrastive.features import NAMES
+from aligntools.aligning.contrastive.judge import Judge, over_blocks
 from aligntools.aligning.contrastive.kernels_features import largest_pair
-from aligntools.aligning.contrastive.linktrees import over_blocks
-from aligntools.formats.modelfile import fitting, hold, read_model, write_model
-
-KIND = "link-network"
+from aligntools.formats.modelfile import hold
 
 
 @dataclass(frozen=True, eq=False)
-class LinkNetwork:
+class LinkNetwork(Judge):
     """Networks of the same shape, whose log-odds are averaged.
 
     The first layer takes the features and `kernels_linknetwork.WORD_INPUTS` of the words; every later one adds to a
@@ -36,6 +33,8 @@ class LinkNetwork:
     first, first_bias, layers, biases, last, last_bias, trust
         See `kernels_linknetwork.Network`.
     """
+
+    KIND: ClassVar[str] = "link-network"
 
     names: tuple[str, ...]
     first: np.ndarray
@@ -63,15 +62,6 @@ class LinkNetwork:
         over_blocks(judge, candidates, pool)
         return out
 
-    @cached_property
-    def fingerprint(self):
-        """What tells this network from others, the same wherever it is kept: 16 hexadecimal digits."""
-        header, arrays = self.parts()
-        whole = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-        for name in _ARRAYS:
-            whole.update(np.ascontiguousarray(arrays[name]).tobytes())
-        return whole.hexdigest()[:16]
-
     def parts(self):
         """Return the header and the arrays of a file."""
         return {"network": list(self.names)}, {name: getattr(self, name) for name in _ARRAYS}
@@ -97,23 +87,6 @@ class LinkNetwork:
             "last": (count, channels), "last_bias": (count,), "trust": (count,),
         }  # fmt: skip
         return cls(names, **{name: hold(arrays, name, shape, np.float32) for name, shape in shapes.items()})
-
-    def save(self, path):
-        """Write a file of the network alone; it appears whole or not at all."""
-        write_model(str(path), KIND, *self.parts())
-
-    @classmethod
-    def load(cls, path):
-        """Read a file of a network alone.
-
-        Raises
-        ------
-        ModelError
-            When it holds none, or one that asks about features that there are not.
-        """
-        header, arrays = read_model(str(path), KIND)
-        with fitting(path):
-            return cls.from_parts(header, arrays)
 
 
 _ARRAYS = tuple(f.name for f in fields(LinkNetwork) if f.name != "names")

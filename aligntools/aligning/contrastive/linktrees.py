@@ -5,19 +5,17 @@ sentence pair, nothing of what words or languages these are: so what they learne
 `starts` says which ones come with the program, and what taught them.
 """
 
-import hashlib
-import json
 from dataclasses import dataclass
-from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_linktrees as kl
 from aligntools.aligning.contrastive.features import NAMES
+from aligntools.aligning.contrastive.judge import Judge, over_blocks
 from aligntools.formats.json_text import NUMBER
-from aligntools.formats.modelfile import fitting, hold, hold_number, read_model, write_model
+from aligntools.formats.modelfile import hold, hold_number
 
-KIND = "link-trees"
 _ARRAYS = {
     "roots": np.int32, "columns": np.int32, "thresholds": np.float32, "lefts": np.int32, "rights": np.int32,
     "leaves": np.float32,
@@ -25,7 +23,7 @@ _ARRAYS = {
 
 
 @dataclass(frozen=True, eq=False)
-class LinkTrees:
+class LinkTrees(Judge):
     """Trees, their nodes in one list, children after their parents.
 
     Attributes
@@ -36,6 +34,8 @@ class LinkTrees:
     bias : float
         Log-odds before any tree.
     """
+
+    KIND: ClassVar[str] = "link-trees"
 
     roots: np.ndarray
     columns: np.ndarray
@@ -57,15 +57,6 @@ class LinkTrees:
 
         over_blocks(judge, e, pool)
         return out
-
-    @cached_property
-    def fingerprint(self):
-        """What tells these trees from others, the same wherever they are kept: 16 hexadecimal digits."""
-        header, arrays = self.parts()
-        whole = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-        for name in _ARRAYS:
-            whole.update(np.ascontiguousarray(arrays[name]).tobytes())
-        return whole.hexdigest()[:16]
 
     def parts(self):
         """Return the header and the arrays of a file, with the names of the features that the trees ask about."""
@@ -109,23 +100,6 @@ class LinkTrees:
             raise ValueError("nodes")
         return cls(**found, bias=float(hold_number(header, "bias", NUMBER)))
 
-    def save(self, path):
-        """Write a file of the trees alone; it appears whole or not at all."""
-        write_model(str(path), KIND, *self.parts())
-
-    @classmethod
-    def load(cls, path):
-        """Read a file of trees alone.
-
-        Raises
-        ------
-        ModelError
-            When it holds no trees, or trees that ask about features that there are not.
-        """
-        header, arrays = read_model(str(path), KIND)
-        with fitting(path):
-            return cls.from_parts(header, arrays)
-
 
 def _within(places, n):
     return places.ndim == 1 and bool(((places >= 0) & (places < n)).all())
@@ -140,13 +114,3 @@ def inputs(candidates, pool=None):
 
     over_blocks(fill, e, pool)
     return out
-
-
-def over_blocks(function, candidates, pool):
-    """Call ``function`` with each block of sentence pairs ``(k0, k1)``, side by side where there is a pool."""
-    blocks = candidates.blocks()
-    if pool is None:
-        for block in blocks:
-            function(block)
-    else:
-        pool.map(function, blocks)

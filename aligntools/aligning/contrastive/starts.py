@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from aligntools.aligning.contrastive.features import ALL, NAMES
+from aligntools.aligning.contrastive.judge import Judge
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.linktrees import LinkTrees
 from aligntools.formats.json_text import NUMBER
@@ -23,8 +24,6 @@ SHIPPED = ("languages",)
 LANGUAGES = _HERE / "linknetwork.safetensors"
 #: The trees of versions up to 0.3, which their files of weights rest on.
 FORMER = _HERE / "linktrees.safetensors"
-#: What judges links.
-Judge = LinkTrees | LinkNetwork
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,13 @@ from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import supervised
 from aligntools.aligning.contrastive.candidates import CandidateFinder, concatenate, empty
 from aligntools.aligning.contrastive.evidence import firm, with_readings
+from aligntools.aligning.contrastive.judge import Judge
 from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, ContrastiveSettings
-from aligntools.aligning.contrastive.starts import ContrastiveStart, Judge, shipped
+from aligntools.aligning.contrastive.starts import ContrastiveStart, shipped
 from aligntools.aligning.contrastive.weights import Weights
 from aligntools.aligning.settings import DIRECTIONS
 from aligntools.formats.goldlinks import Gold

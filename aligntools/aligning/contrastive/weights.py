@@ -8,9 +8,10 @@ import numpy as np
 
 from aligntools.aligning.contrastive import evidence
 from aligntools.aligning.contrastive.features import NAMES
+from aligntools.aligning.contrastive.judge import Judge
 from aligntools.aligning.contrastive.search import CONSTRAINTS, GREEDY, SearchSettings
 from aligntools.aligning.contrastive.settings import CANDIDATES, MOST_FILES
-from aligntools.aligning.contrastive.starts import SHIPPED, Judge, former_trees, shipped
+from aligntools.aligning.contrastive.starts import SHIPPED, former_trees, shipped
 from aligntools.formats import files
 from aligntools.formats.json_text import in_words, is_number, parse_json
 from aligntools.ground.errors import DataError

@@ -109,14 +109,14 @@ def test_files_round_trip(tmp_path):
 )  # fmt: skip
 def test_damaged_files_are_refused(tmp_path, name, broken):
     header, arrays = network().parts()
-    write_model(str(tmp_path / "n"), linknetwork.KIND, header, arrays | {name: broken(arrays[name])})
+    write_model(str(tmp_path / "n"), LinkNetwork.KIND, header, arrays | {name: broken(arrays[name])})
     with pytest.raises(ModelError, match="damaged"):
         LinkNetwork.load(tmp_path / "n")
 
 
 def test_it_asks_for_features_by_name(tmp_path, monkeypatch):
     network().save(tmp_path / "n")
-    header, _ = read_model(str(tmp_path / "n"), linknetwork.KIND)
+    header, _ = read_model(str(tmp_path / "n"), LinkNetwork.KIND)
     assert header["network"] == list(ASKED)
     monkeypatch.setattr(linknetwork, "NAMES", tuple(n for n in NAMES if n != "similarity"))
     with pytest.raises(ModelError, match="other features"):

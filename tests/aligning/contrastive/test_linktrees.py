@@ -125,7 +125,7 @@ def test_trees_ask_about_the_same_features_when_one_is_added(tmp_path, monkeypat
 def test_only_features_that_trees_ask_about_have_to_be_there(tmp_path, monkeypatch):
     path = tmp_path / "a.safetensors"
     trees().save(path)
-    header, _ = read_model(str(path), linktrees.KIND)
+    header, _ = read_model(str(path), LinkTrees.KIND)
     assert header["features"] == ["posterior"]
     monkeypatch.setattr(linktrees, "NAMES", NAMES[1:])
     assert LinkTrees.load(path).columns[0] == kf.POSTERIOR - 1
