@@ -3,6 +3,7 @@ import pytest
 from scipy.special import digamma
 
 from aligntools.aligning.models import kernels_hmm as kh
+from aligntools.aligning.models import lexical
 from aligntools.aligning.models.jumps import initial_jumps, jump_taps, jumps_from_counts
 from aligntools.aligning.models.lexical import (
     LOOK_ALIKE,
@@ -12,7 +13,9 @@ from aligntools.aligning.models.lexical import (
     null_from_counts,
     uniform_lexicon,
 )
+from aligntools.aligning.text import kernels_look_alikes as kl
 from aligntools.aligning.text.cooccurrence import build_table
+from aligntools.aligning.text.look_alikes import look_alike_keys
 from aligntools.ground.parallel import Pool
 from tests import naive
 from tests.aligning.building import close, jump_row, random_sentences, side, world
@@ -83,8 +86,6 @@ def test_a_small_prior_leaves_values_positive():
 
 def test_the_prior_of_look_alikes_is_their_share_of_links():
     words = ["", "paris", "12", "maison", "nationale"], ["", "paris", "12", "haus", "nationalen"]
-    from aligntools.aligning.text.look_alikes import look_alike_keys
-
     corpus = [([1, 2, 3], [1, 2, 3]), ([1, 4], [4, 1]), ([4, 3], [4, 3]), ([3], [3, 2])]
     table, _ = build_table(*(side(s) for s in zip(*corpus, strict=True)), 5, 5, Pool(1))
     s_counts, t_counts = np.array([0, 2, 1, 3, 2.0]), np.array([0, 2, 2, 3, 2.0])
@@ -106,6 +107,23 @@ def test_the_prior_of_look_alikes_is_their_share_of_links():
     close(looks.strengths, strengths)
     added = {pairs[x]: float(counts[x] - before[x]) for x in range(len(pairs)) if counts[x] != before[x]}
     assert added == pytest.approx({(1, 1): strengths[1], (2, 2): strengths[1]})
+
+
+def test_look_alikes_are_found_block_by_block(monkeypatch):
+    words = ["", *(f"{a}haus{b}" for a in ("", "rat", "kranken") for b in ("", "e", "es"))]
+    rng = np.random.default_rng(1)
+    corpus = random_sentences(rng, [(6, 7)] * 12, (len(words), len(words)))
+    table, _ = build_table(*(side(s) for s in zip(*corpus, strict=True)), len(words), len(words), Pool(1))
+    keys, ones = look_alike_keys(words), np.ones(len(words))
+    rows = np.repeat(np.arange(len(words)), np.diff(table.ptr))
+    tiers = [kl.tier(keys[s], keys[t]) for s, t in zip(rows, table.ids, strict=True)]
+    expected = [(x, t) for x, t in enumerate(tiers) if t]
+    assert len({t for _, t in expected}) > 2
+    for room, threads in ((lexical.ROOM, 1), (1, 1), (1, 2)):
+        monkeypatch.setattr(lexical, "ROOM", room)
+        with Pool(threads) as pool:
+            looks = LookAlikes(table, keys, keys, ones, ones, pool)
+        assert list(zip(looks.entries.tolist(), looks.tiers.tolist(), strict=True)) == expected
 
 
 @pytest.mark.parametrize("variational", [True, False])

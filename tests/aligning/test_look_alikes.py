@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.aligning.text import kernels_look_alikes as kl
+from aligntools.aligning.text import look_alikes
 from aligntools.aligning.text.look_alikes import look_alike_keys, romanized
 from aligntools.aligning.text.normal import simplify
 from tests.cli.running import ROOT
@@ -54,6 +55,13 @@ def test_tiers_are_what_they_are_defined_to_be(words):
         assert kl.tier(keys[0], keys[a]) == 0
         for b, second in enumerate(words, 1):
             assert kl.tier(keys[a], keys[b]) == tier(first, second), (first, second)
+
+
+def test_keys_do_not_depend_on_the_words_beside(monkeypatch):
+    whole = look_alike_keys(["", *WORDS])
+    monkeypatch.setattr(look_alikes, "_RUN", 3)
+    assert look_alike_keys(["", *WORDS]).tolist() == whole.tolist()
+    assert [look_alike_keys([word])[0].tolist() for word in ["", *WORDS]] == whole.tolist()
 
 
 @pytest.mark.parametrize(

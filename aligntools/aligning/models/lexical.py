@@ -11,6 +11,8 @@ from aligntools.aligning.text.kernels_look_alikes import TIERS
 
 #: The prior of look-alike pairs is this times the share of them that are links.
 LOOK_ALIKE = 4.0
+#: Look-alike pairs that a block of the table is expected to have; one with more is gone over twice.
+ROOM = 1 << 12
 
 
 @dataclass
@@ -130,11 +132,21 @@ def uniform_lexicon(table):
 class LookAlikes:
     """The table's pairs that look alike, and the priors that the text itself bears out for them."""
 
-    def __init__(self, table: Table, s_keys, t_keys, s_counts, t_counts):
+    def __init__(self, table: Table, s_keys, t_keys, s_counts, t_counts, pool=None):
+        def found(block):
+            v0, v1 = block
+            ptr, room = table.ptr[v0 : v1 + 1], ROOM
+            while True:
+                entries, tiers = np.empty(room, np.int64), np.empty(room, np.int8)
+                n = kl.look_alike_entries(ptr, table.ids, s_keys[v0:v1], t_keys, entries, tiers)
+                if n <= room:
+                    return entries[:n], tiers[:n]
+                room = n
+
+        blocks = table.blocks()
+        parts = pool.map(found, blocks) if pool else [found(block) for block in blocks]
         none = np.empty(0, np.int64), np.empty(0, np.int8)
-        n = kl.look_alike_entries(table.ptr, table.ids, s_keys, t_keys, *none)
-        self.entries, self.tiers = np.empty(n, np.int64), np.empty(n, np.int8)
-        kl.look_alike_entries(table.ptr, table.ids, s_keys, t_keys, self.entries, self.tiers)
+        self.entries, self.tiers = (np.concatenate(x) for x in zip(none, *parts, strict=True))
         rows = np.searchsorted(table.ptr, self.entries, side="right") - 1
         self.most = np.minimum(s_counts[rows], t_counts[table.ids[self.entries]]).astype(np.float64)
         self.strengths = np.zeros(TIERS)

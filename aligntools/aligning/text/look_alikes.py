@@ -22,6 +22,9 @@ _PAIRS = (("ph", "f"), ("th", "t"), ("ck", "k"))
 _SOUNDS = str.maketrans("cqvz", "kkws")
 #: The bit of a bag that a letter has: digits share five.
 _BITS = np.array([0, *range(26), *(26 + d % 5 for d in range(10))])
+_BAG = 31
+#: Words whose letters are counted at a time.
+_RUN = 1 << 16
 
 
 @lru_cache(1 << 16)
@@ -31,7 +34,9 @@ def romanized(word):
         from anyascii import anyascii
 
         word = anyascii(simplify(word))
-    spelled = "".join(c for c in word.lower() if c.isascii() and c.isalnum())
+    spelled = word.lower()
+    if not (spelled.isascii() and spelled.isalnum()):
+        spelled = "".join(c for c in spelled if c.isascii() and c.isalnum())
     for pair, one in _PAIRS:
         spelled = spelled.replace(pair, one)
     return spelled.translate(_SOUNDS)
@@ -55,30 +60,29 @@ def look_alike_keys(words):
         See `kernels_look_alikes`. NULL's are 0.
     """
     keys = np.zeros((len(words), kl.KEY), np.int32)
-    spelled = np.zeros((len(words), kl.LETTERS), np.uint8)
-    for i, word in enumerate(words):
-        if not word:
-            continue
-        plain = simplify(word)
-        keys[i, kl.FULL] = _hash(plain)
-        if not any(c.isalpha() for c in plain):
-            keys[i, kl.NO_LETTER] = 1
-            continue
-        letters = _CODES[np.frombuffer(romanized(plain)[: kl.LETTERS].encode(), np.uint8)]
-        if len(letters) >= kl.FEWEST:
-            spelled[i, : len(letters)] = letters
-    keys[:, kl.LENGTH] = (spelled > 0).sum(1)
-    for at in range(kl.LETTERS):
-        keys[:, kl.PACKED + at // 5] |= spelled[:, at].astype(np.int32) << (6 * (at % 5))
-    _add_bags(keys, spelled)
+    plain = [simplify(word) for word in words]
+    keys[:, kl.FULL] = [_hash(word) if word else 0 for word in plain]
+    lettered = [word.isalpha() or any(map(str.isalpha, word)) for word in plain]
+    keys[:, kl.NO_LETTER] = (keys[:, kl.FULL] != 0) & ~np.array(lettered, bool)
+    for a in range(0, len(words), _RUN):
+        run = slice(a, a + _RUN)
+        _add_letters(keys[run], plain[run], lettered[run])
     return keys
 
 
-def _add_bags(keys, spelled):
-    """Write which letters words have once, and twice, as bits, and how many they have beyond that."""
-    for code in range(31):
-        times = (_BITS[spelled] == code) & (spelled > 0)
-        count = times.sum(1)
-        keys[:, kl.ONCE] |= (count >= 1).astype(np.int32) << code
-        keys[:, kl.TWICE] |= (count >= 2).astype(np.int32) << code
-        keys[:, kl.MORE] += np.maximum(count - 2, 0).astype(np.int32)
+def _add_letters(keys, words, lettered):
+    """Write words' letters, which they have once and twice, as bits, and how many they have beyond that."""
+    compared = [romanized(word)[: kl.LETTERS] if known else "" for word, known in zip(words, lettered, strict=True)]
+    lengths = np.array([len(letters) for letters in compared], np.int32)
+    letters = _CODES[np.frombuffer("".join(compared).encode(), np.uint8)]
+    word = np.repeat(np.arange(len(words)), lengths)
+    at = np.arange(len(letters)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    enough = lengths[word] >= kl.FEWEST
+    word, at, letters = word[enough], at[enough], letters[enough]
+    keys[:, kl.LENGTH] = np.where(lengths >= kl.FEWEST, lengths, 0)
+    np.bitwise_or.at(keys, (word, kl.PACKED + at // 5), letters.astype(np.int32) << (6 * (at % 5)).astype(np.int32))
+    times = np.bincount(word * _BAG + _BITS[letters], minlength=len(words) * _BAG).reshape(len(words), _BAG)
+    bits = np.int32(1) << np.arange(_BAG, dtype=np.int32)
+    keys[:, kl.ONCE] = (times >= 1) @ bits
+    keys[:, kl.TWICE] = (times >= 2) @ bits
+    keys[:, kl.MORE] = np.maximum(times - 2, 0).sum(1)

@@ -316,7 +316,8 @@ class _Training:
     def estimate(self):
         """M-step of the lexical tables; priors beyond alpha stay in the counts. Return them and the tiers."""
         if self.looks is None and self.settings.look_alike and self.variational:
-            self.looks = LookAlikes(self.table, self.words.s_keys, self.words.t_keys, self.s_counts, self.t_counts)
+            keys, counts = (self.words.s_keys, self.words.t_keys), (self.s_counts, self.t_counts)
+            self.looks = LookAlikes(self.table, *keys, *counts, self.pool)
         if self.prior:
             for c, p in zip(self.counts, self.prior, strict=True):
                 c += p
