@@ -26,6 +26,8 @@ class Pair:
     s_odds: list = field(default_factory=list)
     t_odds: list = field(default_factory=list)
     candidates: list = field(default_factory=list)
+    s_more: list = field(default_factory=list)  # what networks alone know of words: a list of numbers each
+    t_more: list = field(default_factory=list)
 
     def features(self, links):
         """Return every feature of a set of links, by its definition for the whole alignment."""
@@ -171,18 +173,19 @@ def network_odds(pair, names, network):
         return [sum(values) for values in zip(*lists, strict=True)]
 
     def cut(x):
-        return min(max(x, -12.0), 8.0)
+        return min(max(x, -12.0), 14.0)
 
     def once(turned, m):
         def place(cell):
             return cell[::-1] if turned else cell
 
-        words = [(pair.s_odds, pair.s_null), (pair.t_odds, pair.t_null)]
+        s_words = [[null, odds, *more] for null, odds, more in zip(pair.s_null, pair.s_odds, pair.s_more, strict=True)]
+        t_words = [[null, odds, *more] for null, odds, more in zip(pair.t_null, pair.t_odds, pair.t_more, strict=True)]
         asked = [changed(name) if turned else name for name in names]
         h = {}
         for cell in pair.candidates:
-            both = words[::-1] if turned else words
-            own = [cut(side[i]) for sides, i in zip(both, place(cell), strict=True) for side in sides]
+            both = s_words[cell[0]], t_words[cell[1]]
+            own = [cut(x) for word in (both[::-1] if turned else both) for x in word]
             x = [pair.cells[name][cell] for name in asked] + own
             z = plus(network["first_bias"][m], times(x, network["first"][m]))
             h[place(cell)] = [max(v, 0.0) for v in z]

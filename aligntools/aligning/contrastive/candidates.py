@@ -9,7 +9,7 @@ from aligntools.aligning.applying.model_text import ModelText
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_local_features as kl
 from aligntools.aligning.contrastive.evidence import given_too, readings
-from aligntools.aligning.models.fertility import Fertility
+from aligntools.aligning.contrastive.uses import uses_of
 from aligntools.aligning.text.kernels_pairs import Pairs
 from aligntools.aligning.text.look_alikes import romanized
 from aligntools.aligning.text.normal import simplify
@@ -41,8 +41,8 @@ class CandidateLinks:
     neighbours : int32 [candidates, 8], numbered from the sentence's first candidate on
     local : float32 [candidates, FEATURES]
         What a candidate itself adds to each feature; 0 for those that depend on the other links alone.
-    s_words, t_words : float32 [words, WORD_COSTS]
-        Natural logarithms: of each word's probability under NULL; of the odds that it has a link.
+    s_words, t_words : float32 [words, WORD_COLUMNS]
+        What is known of each word, in natural logarithms; see `kernels_features`.
     expected : float64 [sentences]
         Links that the base model expects: the sum of its mean posteriors.
     readings : uint8 [candidates, files] or None
@@ -98,7 +98,7 @@ def bare_candidates(s_offsets, t_offsets, starts, rows, columns):
     neighbours = np.empty((n, 8), np.int32)
     kf.find_neighbours(starts, rows, columns, neighbours)
     local = np.zeros((n, kf.FEATURES), np.float32)
-    words = [np.zeros((int(o[-1]), kf.WORD_COSTS), np.float32) for o in (s_offsets, t_offsets)]
+    words = [np.zeros((int(o[-1]), kf.WORD_COLUMNS), np.float32) for o in (s_offsets, t_offsets)]
     found = CandidateLinks(s_offsets, t_offsets, starts, rows, columns, neighbours, local, *words, np.zeros(k))
     kl.position_features(found.arrays())
     return found
@@ -121,16 +121,6 @@ def concatenate(parts):
     return CandidateLinks(*offsets, *(np.concatenate([getattr(p, name) for p in parts]) for name in names))
 
 
-def _uses(model):
-    """Return a view's expected links of pairs and of words, forward and reverse; the sampler's if it has them."""
-    if isinstance(model, Fertility):
-        forward, reverse = model.sampler
-        return kl.Uses(forward.pairs, forward.words[:-1], reverse.pairs, reverse.words[:-1])
-    lexicon = model.lexicon
-    totals = [1.0 / x[:-1].astype(np.float64) for x in (lexicon.s_inverse, lexicon.t_inverse)]
-    return kl.Uses(lexicon.forward, totals[0], lexicon.reverse, totals[1])
-
-
 def _word_table(text):
     """Return the word probabilities of one view, with the keys of a text's words."""
     m, lexicon = text.model, text.model.lexicon
@@ -144,14 +134,16 @@ def _word_table(text):
 def spelling(tokens, vocabulary):
     """Return the `Spelling` of a text's words; words that do not occur have no letters."""
     used = np.unique(tokens)
-    plain = [simplify(vocabulary.word(int(v))) for v in used]
+    written = [vocabulary.word(int(v)) for v in used]
+    plain = [simplify(w) for w in written]
     words = [romanized(w) or w for w in plain]
     n = int(used[-1]) + 1 if len(used) else 1
-    lengths, kinds = np.zeros(n + 1, np.int64), np.zeros(n, np.uint8)
+    lengths, kinds, sizes = np.zeros(n + 1, np.int64), np.zeros(n, np.uint8), np.zeros(n, np.int32)
+    sizes[used] = [len(w) for w in written]
     lengths[used + 1] = [len(w) for w in words]
     kinds[used] = [any(map(str.isalpha, w)) for w in plain]
     letters = np.array(list(map(ord, "".join(words))), np.int32)
-    return kl.Spelling(letters, np.cumsum(lengths), kinds)
+    return kl.Spelling(letters, np.cumsum(lengths), kinds, sizes)
 
 
 class CandidateFinder:
@@ -238,7 +230,7 @@ class CandidateFinder:
         candidates.expected = sums[p.cell_offsets[1:]] - sums[p.cell_offsets[:-1]]
 
         found, share = candidates.arrays(), 1.0 / len(texts)
-        views = [(self._pairs(p, text), _word_table(text), _uses(text.model)) for text in texts]
+        views = [(self._pairs(p, text), _word_table(text), uses_of(text.model)) for text in texts]
 
         def fill(block):
             kl.posterior_features(*block, pairs, p.forward, p.reverse, cells, found)

@@ -26,9 +26,11 @@ FERTILITY, FIRST, LAST = range(3)
 #: Links, the longest and the shortest row of each side, and the lengths of the two sentences.
 N_LINKS, MOST_SOURCE, MOST_TARGET, N_SOURCE, N_TARGET = range(5)
 TOTALS = 5
-#: Columns of ``s_words`` and ``t_words``: log-probability of the word under NULL; log-odds that it has a link.
-NULL_COST, LINKED_ODDS = range(2)
-WORD_COSTS = 2
+#: Columns of ``s_words`` and ``t_words``: log-probability of the word under NULL; log-odds that it has a link; natural
+#: logarithms of how often it is in its sentence, of its letters, of its sentence's words, of how often (and once more)
+#: the training text has it, and of how many links it has there each time.
+NULL_COST, LINKED_ODDS, REPEATS, LETTERS, LENGTH, OCCURRENCES, LINKS_EACH = range(7)
+WORD_COLUMNS = 7
 #: Columns of ``neighbours``: by row and column around the candidate.
 UP_LEFT, UP, UP_RIGHT, LEFT, RIGHT, DOWN_LEFT, DOWN, DOWN_RIGHT = range(8)
 
@@ -57,7 +59,7 @@ class Pair(NamedTuple):
         The numbers of the eight cells around a candidate by row and column, -1 where there is none.
     local : float32 [candidates, FEATURES]
         What a candidate itself adds to each feature.
-    s_words, t_words : float32 [I, WORD_COSTS], [J, WORD_COSTS]
+    s_words, t_words : float32 [I, WORD_COLUMNS], [J, WORD_COLUMNS]
     """
 
     rows: np.ndarray

@@ -8,14 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aligntools.aligning.contrastive.kernels_features import LINKED_ODDS, NULL_COST, POSTERIOR, pair_of
+from aligntools.aligning.contrastive.kernels_features import POSTERIOR, WORD_COLUMNS, pair_of
 from aligntools.ground.compiling import kernel
 
-#: Inputs of a candidate after the columns of its features: log-odds that its source word has a link, log-probability of
-#: this word under NULL, and the same of its target word.
-WORD_INPUTS = 4
+#: Inputs of a candidate after the columns of its features: all that is known of its source word, then of its target's.
+WORD_INPUTS = 2 * WORD_COLUMNS
 #: What inputs of words are cut to.
-LEAST, MOST = np.float32(-12.0), np.float32(8.0)
+LEAST, MOST = np.float32(-12.0), np.float32(14.0)
 #: Values of a candidate after each layer; a constant, so that loops over them are compiled without any.
 CHANNELS = 24
 #: What a layer looks at: the candidate, its eight neighbours, the highest values of its row and of its column.
@@ -75,10 +74,9 @@ def first_layer(pair, rows, columns, s_words, t_words, asked, weights, bias, x, 
     for c in range(rows.shape[0]):
         for f in range(n):
             x[0, f] = pair.local[c, asked[f]]
-        x[0, n] = min(max(s_words[rows[c], LINKED_ODDS], LEAST), MOST)
-        x[0, n + 1] = min(max(s_words[rows[c], NULL_COST], LEAST), MOST)
-        x[0, n + 2] = min(max(t_words[columns[c], LINKED_ODDS], LEAST), MOST)
-        x[0, n + 3] = min(max(t_words[columns[c], NULL_COST], LEAST), MOST)
+        for a in range(WORD_COLUMNS):
+            x[0, n + a] = min(max(s_words[rows[c], a], LEAST), MOST)
+            x[0, n + WORD_COLUMNS + a] = min(max(t_words[columns[c], a], LEAST), MOST)
         for b in range(CHANNELS):
             h[c, b] = bias[b]
         add_product(x, 0, weights, h, c)

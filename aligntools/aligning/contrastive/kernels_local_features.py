@@ -15,14 +15,19 @@ from aligntools.aligning.contrastive.kernels_features import (
     FORWARD_USE,
     FREQUENCY_GAP,
     HARDEST_RIVAL,
+    LENGTH,
+    LETTERS,
     LINKED_ODDS,
     LINKS,
+    LINKS_EACH,
     MISMATCH,
     NULL_COST,
+    OCCURRENCES,
     OTHERS,
     POSITION,
     POSTERIOR,
     RARITY,
+    REPEATS,
     REVERSE_USE,
     RIVALS,
     SAME_WORD,
@@ -66,12 +71,18 @@ class WordTable(NamedTuple):
 
 
 class Uses(NamedTuple):
-    """Expected links of each pair of words (float32 [n_pairs]), and of each word; words beyond have none."""
+    """Expected links of each pair of words (float32 [n_pairs]), and of each word; words beyond have none.
+
+    ``s_text`` and ``t_text`` (float32 [n_words + 1, 2]) have the OCCURRENCES and LINKS_EACH of each side's words; unknown
+    words' are last.
+    """
 
     forward_pairs: np.ndarray
     forward_words: np.ndarray
     reverse_pairs: np.ndarray
     reverse_words: np.ndarray
+    s_text: np.ndarray
+    t_text: np.ndarray
 
 
 class Spelling(NamedTuple):
@@ -83,11 +94,14 @@ class Spelling(NamedTuple):
         Code points of all words, joined, without accents; word ``v`` is ``letters[begins[v]:begins[v + 1]]``.
     kinds : uint8 [n_words]
         1 for words with a letter.
+    sizes : int32 [n_words]
+        Characters of each word as it is written.
     """
 
     letters: np.ndarray
     begins: np.ndarray
     kinds: np.ndarray
+    sizes: np.ndarray
 
 
 @kernel(inline=True)
@@ -229,13 +243,25 @@ def posterior_features(k0, k1, pairs, forward, reverse, cells, candidates):
             local[c, WIDE_SUPPORT] = wide
 
 
+@kernel(part=True)
+def sentence_columns(tokens, begin, end, sizes, words):
+    """Fill what a sentence's words and their spelling say of each of them: REPEATS, LETTERS, LENGTH."""
+    for p in range(begin, end):
+        same = 0
+        for q in range(begin, end):
+            same += tokens[q] == tokens[p]
+        words[p - begin, REPEATS] = np.log(np.float64(same))
+        words[p - begin, LETTERS] = np.log(np.float64(max(sizes[tokens[p]], 1)))
+        words[p - begin, LENGTH] = np.log(np.float64(end - begin))
+
+
 @kernel(owning=False)
 def word_features(k0, k1, pairs, source, target, candidates):
     """Fill the columns that come from the words themselves; the words' NULL costs must be there.
 
     SIMILARITY: Dice's coefficient of the two words' pairs of letters. SAME_WORD: 1 where they are the same.
     SYMBOLS, MISMATCH: 1 where both have no letter; where one of them has none. FREQUENCY_GAP: how far the
-    logarithms of their frequencies are apart. RARITY: minus the sum of the two.
+    logarithms of their frequencies are apart. RARITY: minus the sum of the two. Words' columns: `sentence_columns`.
 
     Parameters
     ----------
@@ -244,6 +270,9 @@ def word_features(k0, k1, pairs, source, target, candidates):
     rows, columns, local = candidates.rows, candidates.columns, candidates.local
     for k in range(k0, k1):
         s_at, t_at = candidates.s_offsets[k - pairs.base], candidates.t_offsets[k - pairs.base]
+        s_words, t_words = candidates.s_words[s_at:], candidates.t_words[t_at:]
+        sentence_columns(pairs.s_tokens, pairs.s_offsets[k], pairs.s_offsets[k + 1], source.sizes, s_words)
+        sentence_columns(pairs.t_tokens, pairs.t_offsets[k], pairs.t_offsets[k + 1], target.sizes, t_words)
         for c in range(candidates.starts[k - pairs.base], candidates.starts[k - pairs.base + 1]):
             s, t = pairs.s_tokens[pairs.s_offsets[k] + rows[c]], pairs.t_tokens[pairs.t_offsets[k] + columns[c]]
             a = source.letters[source.begins[s] : source.begins[s + 1]]
@@ -263,8 +292,7 @@ def word_features(k0, k1, pairs, source, target, candidates):
             local[c, SAME_WORD] = 1.0 if same else 0.0
             local[c, SYMBOLS] = 1.0 if source.kinds[s] + target.kinds[t] == 0 else 0.0
             local[c, MISMATCH] = 1.0 if source.kinds[s] + target.kinds[t] == 1 else 0.0
-            f = candidates.s_words[s_at + rows[c], NULL_COST]
-            g = candidates.t_words[t_at + columns[c], NULL_COST]
+            f, g = s_words[rows[c], NULL_COST], t_words[columns[c], NULL_COST]
             local[c, FREQUENCY_GAP] = abs(f - g)
             local[c, RARITY] = -(f + g)
 
@@ -307,9 +335,20 @@ def translation_features(k0, k1, pairs, words, share, candidates):
             candidates.local[c, TRANSLATION] += np.float32(share * logs)
 
 
+@kernel(part=True)
+def add_columns(tokens, begin, end, first, of_text, share, words):
+    """Add one view's share to what the training text says of a sentence's words."""
+    for p in range(begin, end):
+        v = min(tokens[p], of_text.shape[0] - 1)
+        words[p - first, OCCURRENCES] += np.float32(share) * of_text[v, 0]
+        words[p - first, LINKS_EACH] += np.float32(share) * of_text[v, 1]
+
+
 @kernel(owning=False)
 def use_features(k0, k1, pairs, words, uses, share, candidates):
     """Add one view's share to the columns of how words are used: ``ln (links of the pair) / (links of the word)``.
+
+    And to those of the words: OCCURRENCES, LINKS_EACH.
 
     Parameters
     ----------
@@ -318,8 +357,13 @@ def use_features(k0, k1, pairs, words, uses, share, candidates):
     """
     rows, columns, local = candidates.rows, candidates.columns, candidates.local
     for k in range(k0, k1):
+        s_begin, t_begin = pairs.s_offsets[k], pairs.t_offsets[k]
+        add_columns(pairs.s_tokens, s_begin, pairs.s_offsets[k + 1], pairs.s_offsets[pairs.base], uses.s_text, share,
+                    candidates.s_words)  # fmt: skip
+        add_columns(pairs.t_tokens, t_begin, pairs.t_offsets[k + 1], pairs.t_offsets[pairs.base], uses.t_text, share,
+                    candidates.t_words)  # fmt: skip
         for c in range(candidates.starts[k - pairs.base], candidates.starts[k - pairs.base + 1]):
-            s, t = pairs.s_tokens[pairs.s_offsets[k] + rows[c]], pairs.t_tokens[pairs.t_offsets[k] + columns[c]]
+            s, t = pairs.s_tokens[s_begin + rows[c]], pairs.t_tokens[t_begin + columns[c]]
             x = find_entry(words.ptr, words.ids, s, t)
             f, r = 0.001, 0.001
             if x >= 0:

@@ -12,6 +12,9 @@ LOCAL = (
     "side-support", "wide-support", "forward-use", "reverse-use", "similarity", "same-word", "symbols", "mismatch",
     "frequency-gap", "rarity", "trees",
 )  # fmt: skip
+#: What networks alone know of a word: the columns after these two.
+MORE = kf.WORD_COLUMNS - 2
+assert (kf.NULL_COST, kf.LINKED_ODDS) == (0, 1)
 
 
 def random_pair(rng, n_i, n_j, density=1.0):
@@ -23,7 +26,8 @@ def random_pair(rng, n_i, n_j, density=1.0):
     cells = [(i, j) for i in range(n_i) for j in range(n_j)]
     chosen = [c for c in cells if rng.random() < density]
     values = {name: dict(zip(cells, number(len(cells)), strict=True)) for name in LOCAL}
-    return Pair(n_i, n_j, values, number(n_i), number(n_j), number(n_i), number(n_j), chosen)
+    words = number(n_i), number(n_j), number(n_i), number(n_j)
+    return Pair(n_i, n_j, values, *words, chosen, number(n_i, MORE), number(n_j, MORE))
 
 
 def candidates_of(pairs):
@@ -43,6 +47,8 @@ def candidates_of(pairs):
     e.t_words[:, kf.NULL_COST] = [x for p in pairs for x in p.t_null]
     e.s_words[:, kf.LINKED_ODDS] = [x for p in pairs for x in p.s_odds]
     e.t_words[:, kf.LINKED_ODDS] = [x for p in pairs for x in p.t_odds]
+    e.s_words[:, 2:] = [x for p in pairs for x in p.s_more]
+    e.t_words[:, 2:] = [x for p in pairs for x in p.t_more]
     return e
 
 

@@ -12,6 +12,7 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.candidates import EVERY_CELL, CandidateFinder, concatenate
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.search import SearchSettings, search
+from aligntools.aligning.contrastive.uses import FEWEST, MOST, text_columns
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.models.fertility import Fertility
 from aligntools.aligning.settings import AlignerSettings
@@ -161,6 +162,43 @@ def test_words_probabilities(model, sample_bitext):
         if uses:
             found = candidates.local[c, [kf.FORWARD_USE, kf.REVERSE_USE]]
             np.testing.assert_allclose(found, np.mean(uses, axis=0), atol=1e-3)
+
+
+def test_what_networks_see_of_words(model, sample_bitext):
+    """Of each word: its sentence and spelling; how often the text has it and how often it is linked there."""
+    text = pick(sample_bitext, np.arange(10))
+    with Pool(1) as pool:
+        candidates = CandidateFinder(model, pool).find_all(text)
+    for words, side, vocabulary, n in (
+        (candidates.s_words, text.source, text.source_vocabulary, 0),
+        (candidates.t_words, text.target, text.target_vocabulary, 1),
+    ):
+        for a, b in itertools.pairwise(side.offsets.tolist()):
+            sentence = side.tokens[a:b].tolist()
+            for p, v in enumerate(sentence, a):
+                seen = [sentence.count(v), len(vocabulary.word(v)), b - a]
+                columns = [kf.REPEATS, kf.LETTERS, kf.LENGTH]
+                assert words[p, columns].tolist() == pytest.approx([math.log(x) for x in seen], abs=1e-5)
+                occurrences, each = [], []
+                for m in model.views:
+                    w = (m.words.s_map, m.words.t_map)[n][v]
+                    if isinstance(m, Fertility):
+                        own, other = m.sampler[n], m.sampler[1 - n]
+                        rows = np.repeat(np.arange(m.table.n_source), np.diff(m.table.ptr))
+                        often = other.pairs[(rows, m.table.ids)[n] == w].sum() + other.null[w]
+                        links = own.words[w]
+                    else:
+                        links = often = 1 / (m.lexicon.s_inverse, m.lexicon.t_inverse)[n][w]
+                    occurrences.append(math.log(often + 1))
+                    each.append(math.log((links + 0.5) / (often + 1)))
+                assert words[p, kf.OCCURRENCES] == pytest.approx(np.mean(occurrences), abs=1e-3)
+                assert words[p, kf.LINKS_EACH] == pytest.approx(np.mean(each), abs=1e-3)
+
+
+def test_the_text_of_words_is_bounded_and_knows_unknown_ones():
+    found = text_columns(np.array([0.0, 1e9, 3.0]), np.array([1e6, 1.0, 2.0]))
+    expected = [(math.log(1e6 + 1), FEWEST), (math.log(2), MOST), (math.log(3), math.log(3.5 / 3)), (0, math.log(0.5))]
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def test_the_full_space_is_every_alignment(model, sample_bitext):

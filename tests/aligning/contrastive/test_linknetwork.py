@@ -66,7 +66,7 @@ def test_odds_are_the_same_from_both_sides():
     cells = {turned(n): {(j, i): x for (i, j), x in v.items()} for n, v in pair.cells.items()}
     other = type(pair)(
         pair.n_j, pair.n_i, cells, pair.t_null, pair.s_null, pair.t_odds, pair.s_odds,
-        sorted((j, i) for i, j in pair.candidates),
+        sorted((j, i) for i, j in pair.candidates), pair.t_more, pair.s_more,
     )  # fmt: skip
     one = dict(zip(pair.candidates, network().odds(candidates_of([pair])).tolist(), strict=True))
     two = dict(zip(other.candidates, network().odds(candidates_of([other])).tolist(), strict=True))
