@@ -62,7 +62,7 @@ class Work:
         path = self.o.work / f"contrastive.{'+'.join(group)}.{len(sets)}.{self.o.pairs}.{self.code}.start"
         if not path.exists():
             measuring.note(f"start for {', '.join(group)}")
-            found = starting.fit({n: s for n, s in sets.items() if n not in group})
+            found = starting.fit({n: s for n, s in sets.items() if n not in group}, self.o.threads)
             path.write_bytes(pickle.dumps(found))
         return pickle.loads(path.read_bytes())
 
@@ -81,7 +81,7 @@ def run(o):
     with Pool(o.threads) as pool:
         sets = {name: work.gold_set(name, pool) for name in names}
         if o.ship:
-            _ship(sets)
+            _ship(sets, o.threads)
         for group in starting.groups(names):
             for name in group:
                 study = Study(o, name, pool)
@@ -102,10 +102,10 @@ def _with(o, **changes):
     return SimpleNamespace(**vars(o) | changes)
 
 
-def _ship(sets):
+def _ship(sets, threads):
     from aligntools.aligning.contrastive.starts import LANGUAGES
 
-    network, _ = starting.fit(sets)
+    network, _ = starting.fit(sets, threads)
     network.save(LANGUAGES)
     raise SystemExit
 

@@ -55,7 +55,7 @@ def _head(gold, n):
     return replace(gold, sure=gold.sure[:n], possible=gold.possible[:n])
 
 
-def fit(sets):
+def fit(sets, threads=1):
     """Learn a network from sets' `link_network.Part` s, by name; the start's weights rest on it alone.
 
     Returns
@@ -66,4 +66,4 @@ def fit(sets):
 
     weights = np.zeros(kf.FEATURES)
     weights[kf.TREES] = 1.0
-    return link_network.fit([part for parts in sets.values() for part in parts]), weights
+    return link_network.fit([part for parts in sets.values() for part in parts], threads), weights

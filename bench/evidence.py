@@ -62,7 +62,7 @@ def _start(o, names, pool):
     for name in names:
         study = Study(_options(o, 10**9), name, pool)
         sets[name] = [starting.taught_by(study.finder.find_all(study.gold_text), study.gold)]
-    return starting.fit(sets)
+    return starting.fit(sets, o.threads)
 
 
 def run(o):

@@ -4,14 +4,16 @@ The network is written twice: here, so that it can be differentiated, and compil
 ``tests/naive_contrastive.py`` holds the compiled one against a third. ``python -m pip install jax optax``.
 """
 
+import multiprocessing
 import os
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
 #: Networks that are averaged, each from other random values; their layers after the first.
 NETWORKS, LAYERS = 3, 3
-EPOCHS, RATE, DECAY, DROPPED = 15, 3e-3, 1e-3, 0.15
+EPOCHS, RATE, DECAY, DROPPED = 16, 3e-3, 1e-3, 0.15
 #: What a candidate counts for whose link is possible, but not sure.
 POSSIBLE = 0.5
 #: Candidates of a step.
@@ -51,32 +53,34 @@ def part_of(candidates, links, shares):
     """Return the `Part` of candidates whose links are known."""
     from aligntools.aligning.contrastive import kernels_linknetwork as kn
     from aligntools.aligning.contrastive.features import NAMES
-    from aligntools.aligning.contrastive.kernels_features import LINKED_ODDS, NULL_COST
 
     e = candidates
     sentence = np.repeat(np.arange(len(e)), np.diff(e.starts))
     rows, columns = e.rows + e.s_offsets[sentence], e.columns + e.t_offsets[sentence]
-    words = [side[at][:, [LINKED_ODDS, NULL_COST]] for side, at in ((e.s_words, rows), (e.t_words, columns))]
+    words = [side[at] for side, at in ((e.s_words, rows), (e.t_words, columns))]
     asked = [NAMES.index(name) for name in names()]
     inputs = np.concatenate([e.local[:, asked], np.clip(np.concatenate(words, 1), kn.LEAST, kn.MOST)], 1)
     neighbours = np.where(e.neighbours < 0, -1, e.neighbours + e.starts[sentence][:, None])
     return Part(inputs, rows, columns, neighbours, links, shares, e.starts)
 
 
-def fit(parts, seed=1):
+def fit(parts, threads=1, seed=1):
     """Learn a `LinkNetwork` from `Part` s, each seen from both sides.
 
     The loss is cross-entropy, weighted by shares; values are dropped at random, all of a channel's of a candidate.
+    ``threads`` networks at a time are learned, each in a process and on one thread; they do not depend on it.
     """
     from aligntools.aligning.contrastive import kernels_linknetwork as kn
     from aligntools.aligning.contrastive.linknetwork import LinkNetwork, turned
 
     asked = names()
-    order = [asked.index(turned(name)) for name in asked] + [len(asked) + n for n in (2, 3, 0, 1)]
+    words = np.arange(kn.WORD_INPUTS).reshape(2, -1)[::-1].ravel()
+    order = [asked.index(turned(name)) for name in asked] + (len(asked) + words).tolist()
     both = [side for part in parts for side in (part, part.turned(order))]
     every = np.concatenate([part.inputs for part in both])
     mean, deviation = every.mean(0), every.std(0) + np.float32(1e-3)
-    found = [_fit(both, mean, deviation, seed + n) for n in range(NETWORKS)]
+    with ProcessPoolExecutor(min(threads, NETWORKS), multiprocessing.get_context("spawn")) as pool:
+        found = list(pool.map(_fit, *zip(*[(both, mean, deviation, seed + n) for n in range(NETWORKS)], strict=True)))
     first = np.stack([p["first"] / deviation[:, None] for p in found])
     bias = np.stack([p["first_bias"] for p in found]) - np.einsum("f,nfc->nc", mean, first)
     arrays = {"first": first, "first_bias": bias}
