@@ -73,8 +73,8 @@ class WordTable(NamedTuple):
 class Uses(NamedTuple):
     """Expected links of each pair of words (float32 [n_pairs]), and of each word; words beyond have none.
 
-    ``s_text`` and ``t_text`` (float32 [n_words + 1, 2]) have the OCCURRENCES and LINKS_EACH of each side's words; unknown
-    words' are last.
+    ``s_text`` and ``t_text`` (float32 [n_words + 1, 2]) have the OCCURRENCES and LINKS_EACH of each side's words; the
+    last row is for unknown words.
     """
 
     forward_pairs: np.ndarray

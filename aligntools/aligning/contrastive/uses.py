@@ -10,6 +10,8 @@ from aligntools.aligning.models.fertility import Fertility
 
 #: What LINKS_EACH of a word is cut to, in logarithms.
 FEWEST, MOST = -4.0, 2.0
+#: Where no word has more links than this, they are the sums of a table's probabilities, not counts.
+A_TABLE = 1.01
 
 #: Sums over a model's table, which a service that aligns pair by pair would else take for each of them.
 _found: WeakKeyDictionary[LexicalModel, Uses] = WeakKeyDictionary()
@@ -18,8 +20,9 @@ _found: WeakKeyDictionary[LexicalModel, Uses] = WeakKeyDictionary()
 def uses_of(model: LexicalModel) -> Uses:
     """Return one view's expected links of pairs and of words, the sampler's if it has them, and of its text's words.
 
-    How often words occur is what the opposite direction explains of them: by links, and by NULL. A model without the
-    sampler does not know that; its words have one link each time.
+    How often words occur is what the opposite direction explains of them: by links, and by NULL. Without the sampler it
+    is as often as they are linked, or, in tables that other aligners wrote, as NULL has them for each time that it has
+    its rarest; they have a link each time.
     """
     found = _found.get(model)
     if found is None:
@@ -38,8 +41,16 @@ def _sampled(model):
 def _expected(model):
     lexicon = model.lexicon
     s_words, t_words = (1.0 / x[:-1].astype(np.float64) for x in (lexicon.s_inverse, lexicon.t_inverse))
-    of_texts = text_columns(s_words, s_words), text_columns(t_words, t_words)
-    return Uses(lexicon.forward, s_words, lexicon.reverse, t_words, *of_texts)
+    often = [_occurrences(s_words, model.s_null), _occurrences(t_words, model.t_null)]
+    return Uses(lexicon.forward, s_words, lexicon.reverse, t_words, *(text_columns(x, x) for x in often))
+
+
+def _occurrences(words, null):
+    """Return how often a side's words occur, as far as their links or their probabilities under NULL say."""
+    if words.max(initial=0.0) > A_TABLE:
+        return words
+    of_null = null[: len(words)].astype(np.float64)
+    return of_null / max(of_null[1:].min(initial=1.0), 1e-9)
 
 
 def text_columns(links, occurrences):
