@@ -47,8 +47,12 @@ def candidates_of(pairs):
     e.t_words[:, kf.NULL_COST] = [x for p in pairs for x in p.t_null]
     e.s_words[:, kf.LINKED_ODDS] = [x for p in pairs for x in p.s_odds]
     e.t_words[:, kf.LINKED_ODDS] = [x for p in pairs for x in p.t_odds]
-    e.s_words[:, 2:] = [x for p in pairs for x in p.s_more]
-    e.t_words[:, 2:] = [x for p in pairs for x in p.t_more]
+    for words, more in (
+        (e.s_words, [x for p in pairs for x in p.s_more]),
+        (e.t_words, [x for p in pairs for x in p.t_more]),
+    ):
+        if more:
+            words[:, 2:] = more
     return e
 
 
