@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -10,21 +11,22 @@ import numpy as np
 from aligntools.formats.modelfile import fitting, read_model, write_model
 
 
-class Judge:
+class Judge(ABC):
     """Gives each candidate the log-odds that it is a link: `linktrees.LinkTrees`, `linknetwork.LinkNetwork`."""
 
     #: What a file of it alone is called.
     KIND: ClassVar[str]
 
+    @abstractmethod
     def odds(self, candidates: Any, pool: Any = None) -> np.ndarray:
         """Return the natural log-odds that candidates are links, float32 [candidates]."""
-        raise NotImplementedError
 
+    @abstractmethod
     def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the header and the arrays of a file."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def from_parts(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Self:
         """Return what a file's parts hold.
 
@@ -33,7 +35,6 @@ class Judge:
         ValueError, KeyError, TypeError
             When they do not fit together, or ask about features that there are not.
         """
-        raise NotImplementedError
 
     @cached_property
     def fingerprint(self) -> str:
