@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from aligntools.api.alignments import Alignments as Alignments
     from aligntools.api.alignments import PairScores as PairScores
     from aligntools.api.contrastive import ContrastiveAligner as ContrastiveAligner
-    from aligntools.api.contrastive import aligner_from_tables as aligner_from_tables
     from aligntools.api.contrastive import train_contrastive_aligner as train_contrastive_aligner
+    from aligntools.api.contrastive_base import aligner_from_tables as aligner_from_tables
     from aligntools.api.costs import link_costs as link_costs
     from aligntools.api.derivation_views import view_derivations as view_derivations
     from aligntools.api.filtering import PairQuality as PairQuality
@@ -85,7 +85,8 @@ _MODULES = {
     "api.aligner": ("Aligner",),
     "api.alignment": ("align", "read_bitext", "train_aligner", "train_mre_aligner"),
     "api.alignments": ("Alignment", "Alignments", "PairScores"),
-    "api.contrastive": ("ContrastiveAligner", "aligner_from_tables", "train_contrastive_aligner"),
+    "api.contrastive": ("ContrastiveAligner", "train_contrastive_aligner"),
+    "api.contrastive_base": ("aligner_from_tables",),
     "api.costs": ("link_costs",),
     "api.derivation_views": ("view_derivations",),
     "api.filtering": ("PairQuality", "filter_pairs"),

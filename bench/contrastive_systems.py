@@ -81,7 +81,7 @@ class TableStudy(Study):
 
 
 def _fast_align(o, text, folder, ways):
-    from aligntools.api.contrastive import aligner_from_tables
+    from aligntools.api.contrastive_base import aligner_from_tables
 
     tables = []
     for way, more in (("forward", ()), ("reverse", ("-r",))):
@@ -93,7 +93,7 @@ def _fast_align(o, text, folder, ways):
 
 def _giza(o, text, folder, ways):
     """Run GIZA++ in both directions, as Moses does."""
-    from aligntools.api.contrastive import aligner_from_tables
+    from aligntools.api.contrastive_base import aligner_from_tables
 
     for side, path in (("s", text.source), ("t", text.target)):
         (folder / side).write_bytes(path.read_bytes())

@@ -17,8 +17,9 @@ from aligntools.aligning.contrastive.settings import (
     Optimizer,
 )
 from aligntools.api.aligner import Aligner
-from aligntools.api.alignment import read_bitext, train_aligner
+from aligntools.api.alignment import read_bitext
 from aligntools.api.alignments import Alignment, Alignments, with_words
+from aligntools.api.contrastive_base import judge_of, train_base
 from aligntools.api.engines import Where, engines_of, mapping
 from aligntools.api.evidence import Evidence, check_count, in_step
 from aligntools.api.links import OneAlignment
@@ -123,14 +124,10 @@ class ContrastiveAligner:
         DataError
             When it is not a weights file, or names features that do not exist.
         """
-        from aligntools.aligning.contrastive.weights import load_weights
-
-        _, given = resolved_start(start)
-        named = os.fspath(start) if isinstance(start, (str, os.PathLike)) else "the start"
-        found = load_weights(os.fspath(weights), given.trees if given is not None else None, named)
-        chosen: dict[str, Any] = {name: value for name, value in (("beam", beam), ("constraint", constraint)) if value}
-        search = replace(found.search, **chosen)
-        return cls(aligner, replace(found, search=search.among(candidates) if candidates else search))
+        found = load_contrastive_weights(
+            weights, beam=beam, constraint=constraint, candidates=candidates, start=start
+        )  # fmt: skip
+        return cls(aligner, found)
 
     @cached_property
     def _applier(self) -> "Applier":
@@ -217,6 +214,21 @@ class ContrastiveAligner:
                 yield from _align(self, text, pool, given)
 
 
+def load_contrastive_weights(
+    path: str | os.PathLike[str], *, beam: int | None = None, constraint: Constraint | None = None,
+    candidates: Candidates | None = None, start: SomeStart | None = None,
+) -> "Weights":  # fmt: skip
+    """Read a weights file alone; see `ContrastiveAligner.load`."""
+    from aligntools.aligning.contrastive.weights import load_weights
+
+    _, given = resolved_start(start)
+    named = os.fspath(start) if isinstance(start, (str, os.PathLike)) else "the start"
+    found = load_weights(os.fspath(path), given.trees if given is not None else None, named)
+    chosen: dict[str, Any] = {name: value for name, value in (("beam", beam), ("constraint", constraint)) if value}
+    search = replace(found.search, **chosen)
+    return replace(found, search=search.among(candidates) if candidates else search)
+
+
 def _align(
     aligner: ContrastiveAligner, text: "Bitext", pool: "Pool", evidence: "list[GivenLinks]"
 ) -> Iterator[Alignments]:
@@ -241,44 +253,9 @@ def _candidate_finder(
 ) -> "CandidateFinder":
     """Return what finds the features' values; ``chosen`` says which are active."""
     from aligntools.aligning.contrastive.candidates import EVERY_CELL, CandidateFinder
-    from aligntools.aligning.contrastive.features import NAMES
 
-    trees = chosen.trees if chosen.active[NAMES.index("trees")] else None
     bounds: dict[str, Any] = EVERY_CELL if chosen.search.candidates == "all" else {}
-    return CandidateFinder(aligner.model, pool, trees, applier=applier, **bounds)
-
-
-def aligner_from_tables(
-    forward_table: str | os.PathLike[str], reverse_table: str | os.PathLike[str], *,
-    source_vcb: str | os.PathLike[str] | None = None, target_vcb: str | os.PathLike[str] | None = None,
-    case_sensitive: bool = True,
-) -> Aligner:  # fmt: skip
-    """Make a base aligner of the word probabilities that another aligner wrote: IBM 2 with the diagonal prior.
-
-    Parameters
-    ----------
-    forward_table, reverse_table : path
-        ``p(target | source)`` and ``p(source | target)``, from ``fast_align -p`` or GIZA++ t-tables.
-    source_vcb, target_vcb : path or None
-        The words behind the numbers of t-tables.
-    case_sensitive : bool
-        False puts the tables' words and the text's in lower case: the mean of a given word's spellings counts.
-
-    Raises
-    ------
-    DataError
-        When a table cannot be read, or the two do not belong together.
-    """
-    from aligntools.aligning.word_tables import model_from_tables
-    from aligntools.formats.ttable import read_ttable, read_vocabulary
-
-    names = [read_vocabulary(os.fspath(path)) if path else None for path in (source_vcb, target_vcb)]
-    forward = read_ttable(os.fspath(forward_table), *names)
-    reverse = read_ttable(os.fspath(reverse_table), *names[::-1])
-    try:
-        return Aligner(model_from_tables(forward, reverse, lowercase=not case_sensitive))
-    except ValueError as error:
-        raise DataError(os.fspath(reverse_table), None, str(error)) from None
+    return CandidateFinder(aligner.model, pool, judge_of(chosen), applier=applier, **bounds)
 
 
 def train_contrastive_aligner(
@@ -291,7 +268,8 @@ def train_contrastive_aligner(
     rate: float | None = _SETTINGS.rate,
     pull: float | None = _SETTINGS.pull, density: Density | None = _SETTINGS.density, beam: int = _SETTINGS.beam,
     constraint: Constraint = _SETTINGS.constraint, candidates: Candidates = _SETTINGS.candidates,
-    method: Method = _SETTINGS.method, folds: int = _SETTINGS.folds, fast: bool = False,
+    method: Method = _SETTINGS.method, folds: int = _SETTINGS.folds, rounds: int | None = _SETTINGS.rounds,
+    fast: bool = False,
     case_sensitive: bool = False, max_length: int = 2000, strict: bool = False,
     seed: int = _SETTINGS.seed, threads: "int | Pool | None" = None, progress: Progress = None,
 ) -> ContrastiveAligner:  # fmt: skip
@@ -354,6 +332,10 @@ def train_contrastive_aligner(
         With gold links: minimum ``risk``, or minimum error rate training (``mert``).
     folds : int
         With gold links: parts of the cross-validation; 0 for none.
+    rounds : int or None
+        Times that the base model is trained; each time after the first, links that the start's network (or trees) found
+        in the text are priors. None: 2 with a network, 1 with ``fast``, without a network, or where there is an
+        ``aligner``, which is taken as it is.
     fast, case_sensitive, max_length, strict, seed, threads, progress
         As for `train_aligner`.
 
@@ -366,7 +348,8 @@ def train_contrastive_aligner(
     DataError
         When gold links or evidence do not fit the text.
     UsageProblem
-        When an option or a feature does not exist, or the base model has one direction alone.
+        When an option or a feature does not exist, the base model has one direction alone, or several rounds are asked
+        for where there is a base model already, or nothing that judges links.
 
     Examples
     --------
@@ -382,19 +365,22 @@ def train_contrastive_aligner(
     named, begun = resolved_start(start)
     settings = ContrastiveSettings(
         features, named, sentences, noise, n_best, learning_beam, optimizer, passes, rate, pull, density, beam,
-        constraint, candidates, method, folds, seed, evidence_share,
+        constraint, candidates, method, folds, seed, evidence_share, rounds,
     ).checked()  # fmt: skip
     tell = reporter(progress)
-    tasks.plan_of(settings, given=begun)  # what is wrong with the features is said before anything is trained
+    judge = judge_of(tasks.plan_of(settings, given=begun))  # wrong features are told of before anything is trained
+    if aligner is not None and (rounds or 1) > 1:
+        raise UsageProblem("an aligner is taken as it is; leave it out, or ask for one round")
     with pool_of(threads) as pool:
         if aligner is None:
             if not isinstance(sources, Bitext):
                 sources = read_bitext(
                     sources, targets, case_sensitive=case_sensitive, max_length=max_length, strict=strict
                 )
-            aligner = train_aligner(
-                sources, fast=fast, case_sensitive=case_sensitive, seed=seed, threads=pool, progress=progress
-            )
+            aligner = train_base(
+                sources, judge, rounds, fast=fast, case_sensitive=case_sensitive, seed=seed, threads=pool,
+                progress=progress,
+            )  # fmt: skip
         _check_base(aligner)
         members = len(aligner.model.views) + (aligner.model.subwords is not None)
         plan = tasks.plan_of(settings, aligner.model.settings.threshold(members), begun)

@@ -94,6 +94,9 @@ _learning = options.group(
                          "  [default: by each file's estimated precision, mostly little; with --gold 0.25]"),
     options.setting("--folds", of=ContrastiveSettings, metavar="N",
                     help="With --gold: parts for the cross-validated error; 0 for none."),
+    options.setting("--rounds", of=ContrastiveSettings, metavar="N",
+                    help="Times that the base model is trained; after the first, links that the start found in the text"
+                         " are priors.  [default: 2; 1 with --fast, -m, tables, or a start without a network]"),
 )  # fmt: skip
 _search = options.group(
     "Search",
@@ -162,6 +165,8 @@ def _check(o):
         raise UsageProblem(
             "-m takes a base model as it is; --save-model, --fast and --case-sensitive are for a new one"
         )
+    if (o["rounds"] or 1) > 1 and (o["model"] or any(tables)):
+        raise UsageProblem("--rounds is for a base model that is trained here; leave out -m and tables, or ask for one")
     if o["weights"] and (o["gold"] or o["save_weights"]):
         raise UsageProblem("-w takes weights as they are; --gold and --save-weights are for learning them")
     if o["unbuffered"] and engine_options.asked(o):
@@ -171,7 +176,11 @@ def _check(o):
 
 
 def _run(o, stack):
-    from aligntools.api.contrastive import ContrastiveAligner, train_contrastive_aligner
+    from aligntools.api.contrastive import (
+        ContrastiveAligner,
+        load_contrastive_weights,
+        train_contrastive_aligner,
+    )
     from aligntools.api.evidence import read_evidence
     from aligntools.api.threads import pool_of
     from aligntools.cli.aligning_run import text_paths
@@ -189,11 +198,12 @@ def _run(o, stack):
     stack.enter_context(notices.shown(o["quiet"]))
     reading = {name: o[name] for name in READING} | {"threads": pool} | engine_options.where(o)
     search = {name: o[name] for name in ("beam", "constraint", "candidates") if o[name]}
-    base, text, evidence = _base(o, pool, reporter)
+    weights = load_contrastive_weights(o["weights"], start=o["start"], **search) if o["weights"] else None
+    base, text, evidence = _base(o, weights, pool, reporter)
     if o["save_model"]:
         base.save(o["save_model"])
-    if o["weights"]:
-        aligner = ContrastiveAligner.load(o["weights"], base, start=o["start"], **search)
+    if weights is not None:
+        aligner = ContrastiveAligner(base, weights)
     else:
         if text is None:  # read once: learning and aligning both need it
             reporter.begin("reading")
@@ -227,11 +237,11 @@ def _run(o, stack):
         reporter.summary(n, links, skipped.summary())
 
 
-def _base(o, pool, reporter):
+def _base(o, weights, pool, reporter):
     """Return the base model, the text where it was read to train it, and evidence: of that text, or its files."""
     from aligntools.api.aligner import Aligner
-    from aligntools.api.alignment import read_bitext, train_aligner
-    from aligntools.api.contrastive import aligner_from_tables
+    from aligntools.api.alignment import read_bitext
+    from aligntools.api.contrastive_base import aligner_from_tables, judge_for, judge_of, train_base
     from aligntools.api.evidence import read_evidence
     from aligntools.cli.aligning_run import text_paths
 
@@ -242,15 +252,17 @@ def _base(o, pool, reporter):
         reporter.begin("reading tables")
         tables = o["forward_table"], o["reverse_table"]
         return aligner_from_tables(*tables, **names, case_sensitive=o["case_sensitive"]), None, o["evidence"]
+    judge = judge_of(weights) if weights is not None else judge_for(o["features"], o["start"])
     reporter.begin("reading")
     bitext = read_bitext(*text_paths(o), case_sensitive=o["case_sensitive"], **{name: o[name] for name in READING})
     evidence = read_evidence(bitext, o["evidence"])
     reporter.close()
     if not len(bitext.source.tokens):
         reporter.say("warning: every line has a blank side; nothing to learn from")
-    aligner = train_aligner(
-        bitext, fast=o["fast"], seed=o["seed"], case_sensitive=o["case_sensitive"], threads=pool, progress=reporter
-    )
+    aligner = train_base(
+        bitext, judge, o["rounds"], fast=o["fast"], seed=o["seed"], case_sensitive=o["case_sensitive"], threads=pool,
+        progress=reporter,
+    )  # fmt: skip
     return aligner, bitext, evidence
 
 

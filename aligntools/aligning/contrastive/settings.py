@@ -107,6 +107,9 @@ class ContrastiveSettings:
     folds : int
         With gold links: parts of the cross-validation; 0 for none.
     seed : int
+    rounds : int or None
+        Times that the base model is trained, each time after the first with the links that the judge found as priors.
+        None: 2 where a network judges, unless training is to be quick.
     """
 
     features: str = "all"
@@ -127,11 +130,13 @@ class ContrastiveSettings:
     folds: int = 5
     seed: int = 1
     evidence_share: float | None = None
+    rounds: int | None = None
 
     RANGES: ClassVar[dict[str, Range]] = {
         "sentences": counts(), "n_best": counts(1, 1000), "learning_beam": counts(1, 1000), "passes": counts(),
         "rate": amounts(0, 1000),
         "pull": PROBABILITY, "evidence_share": PROBABILITY, "beam": counts(1, 1000), "folds": counts(), "seed": SEED,
+        "rounds": counts(1, 10),
     }  # fmt: skip
 
     def checked(self) -> "ContrastiveSettings":

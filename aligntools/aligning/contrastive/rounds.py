@@ -1,0 +1,85 @@
+"""A second round: the links that a judge finds in a text are priors of the base model, which is trained once more.
+
+What a network or link trees have learned about links elsewhere reaches the base model's own counts: a link that holds
+in one sentence speaks for the same words in others. The links are decided on (log-odds above 0), not expected: expected
+ones give a third as much (`bench/SETTINGS.md`).
+"""
+
+import numpy as np
+
+from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.aligning.contrastive.candidates import CandidateFinder, CandidateLinks
+from aligntools.aligning.contrastive.judge import Judge
+from aligntools.aligning.contrastive.linknetwork import LinkNetwork
+from aligntools.aligning.contrastive.noise import pick
+from aligntools.aligning.links.prior_counts import PriorCounter
+from aligntools.aligning.model import AlignmentModel
+from aligntools.aligning.settings import PriorWeights
+from aligntools.aligning.training.train_model import train_model
+from aligntools.formats.corpus import Bitext
+from aligntools.formats.pharaoh import Links, concatenate
+from aligntools.formats.priors import Priors
+from aligntools.ground.errors import UsageProblem
+
+#: What a link that the judge found counts for beside one that training expects.
+WEIGHTS = PriorWeights(lexical=0.2)
+#: Pairs whose links are counted, at most; of larger text as many, evenly spread.
+PAIRS = 50_000
+
+
+def rounds_of(asked: int | None, judge: Judge | None, fast: bool = False) -> int:
+    """Return how many rounds there are: as asked, else two where a network judges, one where training is to be quick.
+
+    Raises
+    ------
+    UsageProblem
+        When there is nothing that judges links.
+    """
+    if asked is None:
+        return 2 if isinstance(judge, LinkNetwork) and not fast else 1
+    if asked > 1 and judge is None:
+        raise UsageProblem(
+            "a second round needs what judges links: the feature trees, and a start that has a weight for it"
+        )
+    return asked
+
+
+def found_links(candidates: CandidateLinks) -> Links:
+    """Return the candidates that the judge holds for more probable than not."""
+    found = candidates.local[:, kf.TREES] > 0
+    upto = np.concatenate([[0], np.cumsum(found)])
+    pairs = np.stack([candidates.rows[found], candidates.columns[found]], 1)
+    return Links(pairs, upto[candidates.starts])
+
+
+def count_found(finder: CandidateFinder, bitext: Bitext, pairs: int = PAIRS) -> Priors:
+    """Count the links that a finder's judge finds in a text, or in so many pairs of it."""
+    if len(bitext) > pairs:
+        bitext = pick(bitext, np.linspace(0, len(bitext) - 1, pairs).astype(np.int64))
+    links = concatenate([found_links(candidates) for _, candidates in finder.find(bitext)])
+    counter = PriorCounter()
+    counter.add(bitext, links, links)
+    return counter.finish()
+
+
+def train_again(model: AlignmentModel, judge: Judge, bitext: Bitext, pool, rounds=2, report=None) -> AlignmentModel:
+    """Train a base model's text again, from the start, with what the judge finds in it as priors.
+
+    Parameters
+    ----------
+    model : AlignmentModel
+        Of this text, which still has its own words; its settings are kept.
+    judge : Judge
+    bitext : Bitext
+    pool : Pool
+    rounds : int
+        In all, with that of ``model``.
+    report : callable or None
+        See `training.stages.train`.
+    """
+    for _ in range(rounds - 1):
+        priors = count_found(CandidateFinder(model, pool, judge), bitext)
+        model = train_model(
+            bitext, model.settings, pool, lowercase=model.lowercase, report=report, priors=priors, weights=WEIGHTS
+        )
+    return model

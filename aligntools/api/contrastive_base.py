@@ -1,0 +1,119 @@
+"""Base models of the contrastive aligner: of a text, in rounds, and of other aligners' tables."""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from aligntools.aligning.contrastive.settings import ContrastiveSettings
+from aligntools.api.aligner import Aligner
+from aligntools.api.alignment import train_aligner
+from aligntools.api.progress import Progress, Step, reporter
+from aligntools.api.teaching import SomeStart, resolved_start
+from aligntools.api.threads import pool_of
+from aligntools.ground.errors import DataError
+
+if TYPE_CHECKING:
+    from aligntools.aligning.contrastive.judge import Judge
+    from aligntools.aligning.contrastive.tasks import LearningPlan
+    from aligntools.aligning.contrastive.weights import Weights
+    from aligntools.formats.corpus import Bitext
+    from aligntools.ground.parallel import Pool
+
+
+def judge_of(chosen: "LearningPlan | Weights") -> "Judge | None":
+    """Return what judges links under a plan or weights, if anything does."""
+    from aligntools.aligning.contrastive.features import NAMES
+
+    return chosen.trees if chosen.active[NAMES.index("trees")] else None
+
+
+def judge_for(features: str, start: SomeStart | None) -> "Judge | None":
+    """Return what judges links with these features and this start."""
+    from aligntools.aligning.contrastive.tasks import plan_of
+
+    named, begun = resolved_start(start)
+    return judge_of(plan_of(ContrastiveSettings(features=features, start=named).checked(), given=begun))
+
+
+def train_base(
+    bitext: "Bitext", judge: "Judge | None", rounds: int | None = None, *, fast: bool = False,
+    case_sensitive: bool = False, seed: int = 1, threads: "int | Pool | None" = None, progress: Progress = None,
+) -> Aligner:  # fmt: skip
+    """Train a base model on a text, in rounds: see `aligning.contrastive.rounds`.
+
+    Parameters
+    ----------
+    bitext : Bitext
+    judge : Judge or None
+    rounds : int or None
+        None: as `rounds.rounds_of` says.
+    fast, case_sensitive, seed, threads, progress
+        As for `train_aligner`.
+
+    Raises
+    ------
+    UsageProblem
+        When several rounds are asked for, and nothing judges links.
+    """
+    from aligntools.aligning.contrastive.rounds import rounds_of, train_again
+    from aligntools.aligning.training.train_model import count_steps
+
+    many = rounds_of(rounds, judge, fast)
+    tell = _over(many, reporter(progress))
+    with pool_of(threads) as pool:
+        first = train_aligner(
+            bitext, fast=fast, case_sensitive=case_sensitive, seed=seed, threads=pool, progress=tell
+        )  # fmt: skip
+        if many == 1 or judge is None:
+            return first
+        steps = count_steps(first.model.settings, None, False)
+
+        def report(figures: dict[str, Any]) -> None:
+            tell(Step(figures["stage"], None, steps, figures))
+
+        return Aligner(train_again(first.model, judge, bitext, pool, many, report))
+
+
+def _over(rounds: int, tell: Callable[[Step], None]) -> Callable[[Step], None]:
+    """Return what passes on the steps of one round after the other as those of one training."""
+    done = 0
+
+    def step(one: Step) -> None:
+        nonlocal done
+        done += 1
+        tell(Step(one.stage, done, one.total * rounds if one.total else None, one.figures))
+
+    return step
+
+
+def aligner_from_tables(
+    forward_table: str | os.PathLike[str], reverse_table: str | os.PathLike[str], *,
+    source_vcb: str | os.PathLike[str] | None = None, target_vcb: str | os.PathLike[str] | None = None,
+    case_sensitive: bool = True,
+) -> Aligner:  # fmt: skip
+    """Make a base aligner of the word probabilities that another aligner wrote: IBM 2 with the diagonal prior.
+
+    Parameters
+    ----------
+    forward_table, reverse_table : path
+        ``p(target | source)`` and ``p(source | target)``, from ``fast_align -p`` or GIZA++ t-tables.
+    source_vcb, target_vcb : path or None
+        The words behind the numbers of t-tables.
+    case_sensitive : bool
+        False puts the tables' words and the text's in lower case: the mean of a given word's spellings counts.
+
+    Raises
+    ------
+    DataError
+        When a table cannot be read, or the two do not belong together.
+    """
+    from aligntools.aligning.word_tables import model_from_tables
+    from aligntools.formats.ttable import read_ttable, read_vocabulary
+
+    names = [read_vocabulary(os.fspath(path)) if path else None for path in (source_vcb, target_vcb)]
+    forward = read_ttable(os.fspath(forward_table), *names)
+    reverse = read_ttable(os.fspath(reverse_table), *names[::-1])
+    try:
+        return Aligner(model_from_tables(forward, reverse, lowercase=not case_sensitive))
+    except ValueError as error:
+        raise DataError(os.fspath(reverse_table), None, str(error)) from None
