@@ -175,3 +175,32 @@ def test_word_tables_make_a_base_model(text, tmp_path):
     assert sum(map(len, links)) > 1000
     with pytest.raises(at.DataError, match="pairs of words in common"):
         aligner_from_tables(tmp_path / "forward", tmp_path / "forward")
+
+
+def test_a_second_round_by_default(text):
+    whole = at.read_bitext(*text)
+    given = {"sentences": 20, "passes": 0}
+    once, twice = (at.train_contrastive_aligner(whole, rounds=n, **given) for n in (1, 2))
+    usual = at.train_contrastive_aligner(*text, **given)
+    assert pharaoh(usual.align_batch(*text)) == pharaoh(twice.align_batch(*text))
+    first = at.train_contrastive_aligner(whole, aligner=at.train_aligner(whole), **given)
+    assert pharaoh(first.align_batch(*text)) == pharaoh(once.align_batch(*text)) != pharaoh(twice.align_batch(*text))
+
+
+def test_rounds_that_cannot_be(base, text):
+    with pytest.raises(at.UsageProblem, match="taken as it is"):
+        at.train_contrastive_aligner(*text, aligner=base, rounds=2)
+    with pytest.raises(at.UsageProblem, match="what judges links"):
+        at.train_contrastive_aligner(*text, features="paper", rounds=2)
+    with pytest.raises(at.UsageProblem, match="rounds"):
+        at.train_contrastive_aligner(*text, rounds=0)
+
+
+def test_steps_of_all_rounds_are_counted(text):
+    steps = []
+    at.train_contrastive_aligner(
+        *(side[:40] for side in text), rounds=3, sentences=5, passes=0, progress=steps.append
+    )  # fmt: skip
+    trained = [s for s in steps if s.total is not None]
+    assert [s.done for s in trained] == list(range(1, trained[0].total + 1))
+    assert {s.total for s in trained} == {len(trained)}

@@ -425,3 +425,27 @@ def test_gold_of_numbered_lines_is_learned_from_as_if_it_were_first(trained, tmp
 ])  # fmt: skip
 def test_options_that_cannot_be(options, fragment):
     fails(run("contrastive-align", *options), fragment, status=2)
+
+
+def test_the_base_of_the_last_round_is_saved_and_weights_go_with_it(tmp_path):
+    own = "--sentences", "20", "--passes", "1"
+    done = run(
+        "contrastive-align", "-q", *TEXT, *own, "--save-model", tmp_path / "model", "--save-weights", tmp_path / "w",
+        "--log-json", tmp_path / "log",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for more in (
+        ("-m", tmp_path / "model", "-w", tmp_path / "w"), ("-m", tmp_path / "model", *own), ("--rounds", 2, *own),
+        ("-w", tmp_path / "w"),
+    ):  # fmt: skip
+        assert run("contrastive-align", "-q", *TEXT, *more).stdout == done.stdout
+    stages = [json.loads(line)["stage"] for line in (tmp_path / "log").read_text().splitlines()]
+    assert stages.count("sampler") == 10  # five members, twice
+    once = run("contrastive-align", "-q", *TEXT, *own, "--rounds", 1).stdout
+    assert once != done.stdout and once.count(b"\n") == done.stdout.count(b"\n")
+
+
+def test_rounds_that_cannot_be(trained):
+    for more in (("-m", trained / "model", "--rounds", 2), ("--start", "paper", "--features", "paper", "--rounds", 2)):
+        fails(run("contrastive-align", *TEXT, *more), "round", status=2)
+    fails(run("contrastive-align", *TEXT, "--rounds", 0), "--rounds", status=2)

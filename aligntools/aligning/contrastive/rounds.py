@@ -78,7 +78,8 @@ def train_again(model: AlignmentModel, judge: Judge, bitext: Bitext, pool, round
         See `training.stages.train`.
     """
     for _ in range(rounds - 1):
-        priors = count_found(CandidateFinder(model, pool, judge), bitext)
+        found = count_found(CandidateFinder(model, pool, judge), bitext)
+        priors = found if len(found.lexical) else None
         model = train_model(
             bitext, model.settings, pool, lowercase=model.lowercase, report=report, priors=priors, weights=WEIGHTS
         )

@@ -1,0 +1,112 @@
+"""The second round: what a judge finds, counted one sentence after the other, and a base model trained with it."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.aligning.contrastive import rounds
+from aligntools.aligning.contrastive.candidates import CandidateFinder
+from aligntools.aligning.contrastive.starts import former_trees, shipped
+from aligntools.aligning.training.train_model import train_model
+from aligntools.api.alignment import read_bitext, train_aligner
+from aligntools.formats.priors import Counted, Priors
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool
+from tests.aligning.contrastive.making import candidates_of, random_pair
+from tests.places import SAMPLES
+
+
+@pytest.fixture(scope="module")
+def text():
+    return read_bitext(SAMPLES / "de-en.de", SAMPLES / "de-en.en")
+
+
+@pytest.fixture(scope="module")
+def pool():
+    with Pool(2) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def base(text, pool):
+    return train_aligner(text, threads=pool).model
+
+
+@pytest.fixture(scope="module")
+def again(text, base, pool):
+    return rounds.train_again(base, shipped().trees, text, pool)
+
+
+def counted(model, pool, text, sentences):
+    """Count pairs of words with a link whose log-odds are above 0, sentence by sentence."""
+    e = CandidateFinder(model, pool, shipped().trees).find_all(text)
+    counts = Counter()
+    for k in sentences:
+        s, t = (x.tokens[x.offsets[k] : x.offsets[k + 1]].tolist() for x in (text.source, text.target))
+        for c in range(e.starts[k], e.starts[k + 1]):
+            if e.local[c, kf.TREES] > 0:
+                counts[s[e.rows[c]], t[e.columns[c]]] += 1
+    return counts
+
+
+def as_counter(priors):
+    return Counter({tuple(k): a for k, a in zip(priors.lexical.keys.tolist(), priors.lexical.alphas, strict=True)})
+
+
+def test_links_that_are_more_probable_than_not():
+    pairs = [random_pair(np.random.default_rng(n), n % 4, 3, 0.7) for n in range(1, 8)]
+    found = rounds.found_links(candidates_of(pairs))
+    assert [sorted(map(tuple, found[k].pairs.tolist())) for k in range(len(pairs))] == [
+        sorted(c for c in p.candidates if p.cells["trees"][c] > 0) for p in pairs
+    ]
+    assert 0 < len(found.pairs) < sum(len(p.candidates) for p in pairs)
+
+
+def test_the_judge_s_links_are_counted(text, base, pool):
+    finder = CandidateFinder(base, pool, shipped().trees)
+    found = as_counter(rounds.count_found(finder, text))
+    assert found == counted(base, pool, text, range(len(text)))
+    assert sum(found.values()) > len(text)
+    assert as_counter(rounds.count_found(finder, text, 3)) == counted(base, pool, text, [0, 119, 239])
+
+
+def test_they_are_priors_of_a_model_with_the_same_settings(text, base, again, pool):
+    counts = counted(base, pool, text, range(len(text)))
+    keys = np.array(list(counts), np.int64)
+    table = Counted.of(list(keys.T), np.array(list(counts.values()), np.float64))
+    priors = Priors(text.source_vocabulary, text.target_vocabulary, lexical=table)
+    due = train_model(text, base.settings, pool, priors=priors, weights=rounds.WEIGHTS)
+    assert again.settings == base.settings
+    for one, other, first in zip(again.views, due.views, base.views, strict=True):
+        np.testing.assert_array_equal(one.lexicon.forward, other.lexicon.forward)
+        np.testing.assert_array_equal(one.lexicon.reverse, other.lexicon.reverse)
+        assert not np.array_equal(one.lexicon.forward, first.lexicon.forward)
+
+
+def test_rounds_go_on_from_the_model_before_whatever_the_threads(text, base, again):
+    with Pool(1) as one:
+        third = rounds.train_again(base, shipped().trees, text, one, 3)
+        due = rounds.train_again(again, shipped().trees, text, one)
+    for a, b, before in zip(third.views, due.views, again.views, strict=True):
+        np.testing.assert_array_equal(a.lexicon.forward, b.lexicon.forward)
+        assert not np.array_equal(a.lexicon.forward, before.lexicon.forward)
+
+
+def test_a_text_without_links_is_trained_again_without_a_word(pool, caplog):
+    blank = read_bitext(["", ""], ["", ""])
+    model = train_aligner(blank, threads=pool).model
+    assert len(rounds.count_found(CandidateFinder(model, pool, shipped().trees), blank).lexical) == 0
+    rounds.train_again(model, shipped().trees, blank, pool)
+    assert not caplog.records
+
+
+def test_how_many_rounds():
+    network, trees = shipped().trees, former_trees()
+    assert [rounds.rounds_of(None, judge) for judge in (network, trees, None)] == [2, 1, 1]
+    assert rounds.rounds_of(None, network, fast=True) == 1
+    assert [rounds.rounds_of(n, network, fast=True) for n in (1, 2, 3)] == [1, 2, 3]
+    assert rounds.rounds_of(2, trees) == 2
+    with pytest.raises(UsageProblem, match="needs what judges links"):
+        rounds.rounds_of(2, None)
