@@ -2,6 +2,7 @@
 
 import ast
 import configparser
+import functools
 import graphlib
 import re
 import subprocess
@@ -32,8 +33,13 @@ def package_of(name):
     return name.split("/")[1]
 
 
+@functools.cache
 def imports(tree, top=False):
-    """Yield (module, names, line) of every import; with ``top`` of those that run on import alone."""
+    """Return (module, names, line) of every import; with ``top`` of those that run on import alone."""
+    return list(_imports(tree, top))
+
+
+def _imports(tree, top):
     inside = set()
     if top:
         for node in ast.walk(tree):

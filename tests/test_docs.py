@@ -21,18 +21,26 @@ from tests.showing import PAGES, blocks, claims, numbers, prose, sessions, shell
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
 EXAMPLES = ROOT / "examples"
-#: Pages whose sessions compile anew, and so take minutes.
-SLOW = {"docs/tutorials/feature.md"}
+#: Pages whose sessions take long, and commands whose examples do; CI runs them with the other slow tests.
+SLOW = {
+    "docs/tutorials/feature.md", "docs/tutorials/low-resource.md", "docs/tutorials/mt.md", "docs/view.md", "parse",
+    "project", "tag", "teach", "train-parser", "train-tagger", "transfer-parse", "translate", "imputed-risk", "warmup",
+}  # fmt: skip
 BY_TITLE = {title(p): p for p in PAGES}
 
 
-def pages(chosen):
-    """Return the pages for which ``chosen`` says so, as test parameters."""
+def marked(things, names):
+    """Return test parameters by their names; those in SLOW are marked."""
     return [
-        pytest.param(p, id=title(p), marks=[pytest.mark.slow] if title(p) in SLOW else [])
-        for p in PAGES
-        if chosen(text_of(p))
+        pytest.param(thing, id=name, marks=[pytest.mark.slow] if name in SLOW else [])
+        for thing, name in zip(things, names, strict=True)
     ]
+
+
+def pages(chosen, run=False):
+    """Return the pages for which ``chosen`` says so, as test parameters; those that take long to ``run`` are marked."""
+    some = [p for p in PAGES if chosen(text_of(p))]
+    return marked(some, map(title, some)) if run else [pytest.param(p, id=title(p)) for p in some]
 
 
 @pytest.fixture
@@ -68,7 +76,7 @@ def test_every_command_has_help_that_ends_with_an_example(name):
             assert plain, f"{name} {option.opts[0]} has no help"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", marked(COMMANDS, COMMANDS))
 def test_the_example_runs(name, checkout, tmp_path):
     before = set(checkout.iterdir())
     lines = "\n".join(example(cli.get_command(None, name)))
@@ -96,7 +104,7 @@ def test_the_shell_keeps_its_folder_and_says_each_status(tmp_path):
     assert said[-1][2] == b"x\n"
 
 
-@pytest.mark.parametrize("page", pages(to_run))
+@pytest.mark.parametrize("page", pages(to_run, run=True))
 def test_what_a_page_shows_is_what_happens(page, checkout, tmp_path):
     steps = to_run(text_of(page))
     done = shell([command for command, _ in steps], checkout, tmp_path / "said")

@@ -101,6 +101,7 @@ def run_lines(folder, numbers, **task):
     return driving.work([common | {"line": number} for number in numbers])
 
 
+@pytest.mark.slow
 def test_a_small_part_keeps_the_promise(tmp_path):
     results = run_lines(tmp_path, [line.number for line in lines.read() if line.small], fixed=5, random=1, contents=2)
     assert len(results) > 80

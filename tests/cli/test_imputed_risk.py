@@ -172,7 +172,7 @@ def test_threads_change_nothing_and_a_start_is_taken(learn, supervised, reverse)
     "options",
     [
         ("--forest", "--loss", "linear", "--samples", 2),
-        ("--rounds", 2, "--impute", "rules", "--method", "mert"),
+        pytest.param(("--rounds", 2, "--impute", "rules", "--method", "mert"), marks=pytest.mark.slow),
         ("--forest", "--impute", "lattice"),
     ],
     ids=str,

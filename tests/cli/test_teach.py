@@ -26,6 +26,7 @@ def taught(trained, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_the_same_bytes_for_any_threads_and_seeds_that_differ(trained, taught, tmp_path):
     given = ("teach", "-q", "-i", tmp_path / "joint", "-m", trained / "model", "--students", "60,100", "--lessons", 40)
     (tmp_path / "joint").write_bytes((SAMPLES / "de-en.txt").read_bytes())
@@ -39,6 +40,7 @@ def test_the_same_bytes_for_any_threads_and_seeds_that_differ(trained, taught, t
         assert (a == b) is same
 
 
+@pytest.mark.slow
 def test_several_texts_and_a_teacher_trained_here(tmp_path):
     for x in ("fr", "en"):
         with gzip.open(tmp_path / f"{x}.gz", "wb") as out:

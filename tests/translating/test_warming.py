@@ -4,6 +4,8 @@ import tempfile
 from pathlib import Path
 from unittest import mock
 
+import pytest
+
 from aligntools.ground import memory
 from aligntools.translating import warming
 from tests.cli.running import run
@@ -79,6 +81,7 @@ def work():
                 assert done.returncode == 0, f"{line}\n{done.stderr.decode()}"
 
 
+@pytest.mark.slow
 def test_nothing_is_left_to_compile():
     found = compiled_by("tests.translating.test_warming")
     assert len(found["before"]) > 60

@@ -55,6 +55,7 @@ def patched(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_new_feature_is_used_and_changes_nothing_else(patched):
     before = run(ROOT, "all")
     without = run(patched, "all,-ends")

@@ -68,6 +68,7 @@ def test_answers_are_the_teachers_posteriors(text, teacher):
     np.testing.assert_allclose(odds[between], candidates.local[between, kf.POSTERIOR], atol=1e-3)
 
 
+@pytest.mark.slow
 def test_students_teach_what_their_teacher_knows(text, teacher):
     """The trees' log-odds are nearer to what the teacher says than the students' own."""
     settings = TeachingSettings((40, 100), lessons=40)
