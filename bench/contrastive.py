@@ -127,15 +127,9 @@ def _measure(study, judge, start):
     learned = replace(plan.learning, rate=1e-4)
     held = replace(plan, start=start, learning=learned)
     alone = replace(held, learning=replace(learned, passes=0))
-    second = _second_base(study, judge)
-    one, ours, theirs = (
-        CandidateFinder(model, study.pool, of)
-        for model, of in (
-            (study.model, judge),
-            (second, judge),
-            (_second_base(study, shipped().trees), shipped().trees),
-        )
-    )
+    second, usual = _second_base(study, judge), shipped().trees
+    one, ours = (CandidateFinder(model, study.pool, judge) for model in (study.model, second))
+    theirs = CandidateFinder(_second_base(study, usual), study.pool, usual)
 
     def links(finder, plan):
         return study.links(finder, tasks.learn_weights(finder, [study.bitext], plan))
@@ -223,15 +217,8 @@ def _body(o, names, rows, folds):
             (f[0], f"{tool} {way}") for (n, tool), ways in theirs.rows.items() if n == name for way, f in ways.items()
         ]
         peers[name] = min(known) if known else None
-    header = [
-        "gold set",
-        "pairs",
-        "others' best",
-        *COLUMNS.values(),
-        "contrastive / `align`",
-        "difference, 95 %",
-        "/ others' best",
-    ]
+    header = ["gold set", "pairs", "others' best", *COLUMNS.values()]
+    header += ["contrastive / `align`", "difference, 95 %", "/ others' best"]
     lines = []
     for name in names:
         r, peer = rows[name], peers[name]

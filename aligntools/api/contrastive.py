@@ -19,7 +19,7 @@ from aligntools.aligning.contrastive.settings import (
 from aligntools.api.aligner import Aligner
 from aligntools.api.alignment import read_bitext
 from aligntools.api.alignments import Alignment, Alignments, with_words
-from aligntools.api.contrastive_base import judge_of, train_base
+from aligntools.api.contrastive_base import judge_for, judge_of, train_base
 from aligntools.api.engines import Where, engines_of, mapping
 from aligntools.api.evidence import Evidence, check_count, in_step
 from aligntools.api.links import OneAlignment
@@ -334,8 +334,8 @@ def train_contrastive_aligner(
         With gold links: parts of the cross-validation; 0 for none.
     rounds : int or None
         Times that the base model is trained; each time after the first, links that the start's network (or trees) found
-        in the text are priors. None: 2 with a network, 1 with ``fast``, without a network, or where there is an
-        ``aligner``, which is taken as it is.
+        in the text are priors. None: 2 with a network, 1 with ``fast``, the ``paper``'s start, one of trees, or where
+        there is an ``aligner``, which is taken as it is.
     fast, case_sensitive, max_length, strict, seed, threads, progress
         As for `train_aligner`.
 
@@ -368,7 +368,7 @@ def train_contrastive_aligner(
         constraint, candidates, method, folds, seed, evidence_share, rounds,
     ).checked()  # fmt: skip
     tell = reporter(progress)
-    judge = judge_of(tasks.plan_of(settings, given=begun))  # wrong features are told of before anything is trained
+    judge = judge_for(features, start)  # wrong features are told of before anything is trained
     if aligner is not None and (rounds or 1) > 1:
         raise UsageProblem("an aligner is taken as it is; leave it out, or ask for one round")
     with pool_of(threads) as pool:

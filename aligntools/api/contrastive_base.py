@@ -28,11 +28,13 @@ def judge_of(chosen: "LearningPlan | Weights") -> "Judge | None":
 
 
 def judge_for(features: str, start: SomeStart | None) -> "Judge | None":
-    """Return what judges links with these features and this start."""
+    """Return what a start with these features judges links by; None for the paper's, which does not rest on it."""
+    from aligntools.aligning.contrastive.features import NAMES
     from aligntools.aligning.contrastive.tasks import plan_of
 
     named, begun = resolved_start(start)
-    return judge_of(plan_of(ContrastiveSettings(features=features, start=named).checked(), given=begun))
+    plan = plan_of(ContrastiveSettings(features=features, start=named).checked(), given=begun)
+    return judge_of(plan) if plan.start[NAMES.index("trees")] else None
 
 
 def train_base(

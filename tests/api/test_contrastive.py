@@ -187,6 +187,16 @@ def test_a_second_round_by_default(text):
     assert pharaoh(first.align_batch(*text)) == pharaoh(once.align_batch(*text)) != pharaoh(twice.align_batch(*text))
 
 
+def test_the_paper_s_start_has_one_round_as_it_does_without_the_network(text):
+    whole = at.read_bitext(*text)
+    first = at.train_aligner(whole).model
+    paper = at.train_contrastive_aligner(whole, start="paper", sentences=5, passes=0).model
+    for one, other in zip(paper.views, first.views, strict=True):
+        np.testing.assert_array_equal(one.lexicon.forward, other.lexicon.forward)
+    with pytest.raises(at.UsageProblem, match="another start than paper"):
+        at.train_contrastive_aligner(whole, start="paper", rounds=2)
+
+
 def test_rounds_that_cannot_be(base, text):
     with pytest.raises(at.UsageProblem, match="taken as it is"):
         at.train_contrastive_aligner(*text, aligner=base, rounds=2)

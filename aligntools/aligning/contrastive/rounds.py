@@ -2,7 +2,7 @@
 
 What a network or link trees have learned about links elsewhere reaches the base model's own counts: a link that holds
 in one sentence speaks for the same words in others. The links are decided on (log-odds above 0), not expected: expected
-ones give a third as much (`bench/SETTINGS.md`).
+ones help the network a third as much (`bench/SETTINGS.md`).
 """
 
 import numpy as np
@@ -38,9 +38,7 @@ def rounds_of(asked: int | None, judge: Judge | None, fast: bool = False) -> int
     if asked is None:
         return 2 if isinstance(judge, LinkNetwork) and not fast else 1
     if asked > 1 and judge is None:
-        raise UsageProblem(
-            "a second round needs what judges links: the feature trees, and a start that has a weight for it"
-        )
+        raise UsageProblem("a second round needs what judges links: the feature trees, and another start than paper")
     return asked
 
 
