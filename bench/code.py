@@ -16,7 +16,7 @@ PACKAGE = "aligntools"
 _STAND_INS = "aligntools.cli.standins"
 
 
-def of(*measured, commands=()):
+def of(*measured, commands=(), data=True):
     """Return the hash of the code that functions and classes of `bench` run.
 
     Parameters
@@ -25,9 +25,11 @@ def of(*measured, commands=()):
         What they name in their own module, and in others of `bench`, counts too.
     commands : sequence of str
         Commands of ``aligntools`` that are run, beside those whose names are in the definitions.
+    data : bool
+        Whether what comes with the program beside its modules counts.
     """
     names = [x if isinstance(x, str) else f"{x.__module__}.{x.__qualname__.split('.')[0]}" for x in measured]
-    return _digest(tuple(tuple(name.rsplit(".", 1)) for name in names), tuple(commands))
+    return _digest(tuple(tuple(name.rsplit(".", 1)) for name in names), tuple(commands), data)
 
 
 def place(work, name, *measured):
@@ -38,7 +40,7 @@ def place(work, name, *measured):
 
 
 @cache
-def _digest(starts, commands):
+def _digest(starts, commands, data):
     # once a run: what is edited meanwhile is not what runs
     texts, modules, named = reached(starts)
     named |= set(commands)
@@ -49,7 +51,7 @@ def _digest(starts, commands):
     digest = hashlib.sha256(code_hash().encode() if PACKAGE in modules else b"")
     for name, text in sorted(texts.items()):
         digest.update(f"{name}\n{text}\n".encode())
-    for path in sorted(files_of(modules)):
+    for path in sorted(p for p in files_of(modules) if data or p.suffix == ".py"):
         digest.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:12]
 

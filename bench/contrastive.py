@@ -1,16 +1,16 @@
 """AER of ``contrastive-align`` on every gold set, its start learned from the gold of other languages alone.
 
 The languages are cut into groups; the network that judges links, which the start is, is learned for one group from the
-others (`bench.contrastive_start`). With --ship the one that comes with the program is learned, from all of them.
+others, by base models of both rounds (`bench.contrastive_rounds`). With --ship the one that comes with the program is
+learned, from all of them.
 """
 
-import pickle
 import statistics
 from pathlib import Path
-from types import SimpleNamespace
 
 from bench import code, measuring, report, texts
 from bench import contrastive_start as starting
+from bench.contrastive_rounds import Teaching, second_base
 from bench.contrastive_study import Study, base_hash
 from bench.quality import Figures, evaluate
 
@@ -34,79 +34,37 @@ def arguments(parser):
     parser.add_argument("--ship", action="store_true", help="learn the start that comes with the program, and stop")
 
 
-class Work:
-    """What is kept between runs, by the code it came of."""
-
-    def __init__(self, o):
-        self.o, self.code = o, f"{base_hash()}{code.of(Work, _measure, _supervised)}"
-        self.kept = measuring.Kept(o.work / "contrastive.json")
-
-    def gold_set(self, name, pool):
-        """Return what a set teaches, as the base model of all its text sees it, and as those of less do."""
-        study = Study(self.o, name, pool)
-        others = [Study(_with(self.o, pairs=n), name, pool) for n in starting.smaller(study.text)]
-        return [starting.taught_by(*self._candidates(s)) for s in (study, *others)]
-
-    def _candidates(self, study):
-        path = self.o.work / f"contrastive.{study.name}.{study.o.pairs}.{self.code}.gold"
-        if not path.exists():
-            for old in self.o.work.glob(f"contrastive.{study.name}.{study.o.pairs}.*.gold"):
-                old.unlink()
-            study.base()
-            measuring.note(f"{study.name}: candidates")
-            with open(path, "wb") as out:
-                pickle.dump((study.gold_candidates, study.gold), out)
-        return pickle.loads(path.read_bytes())
-
-    def start(self, group, sets):
-        """Return a network and weights learned from all sets but a group."""
-        path = self.o.work / f"contrastive.{'+'.join(group)}.{len(sets)}.{self.o.pairs}.{self.code}.start"
-        if not path.exists():
-            measuring.note(f"start for {', '.join(group)}")
-            found = starting.fit({n: s for n, s in sets.items() if n not in group}, self.o.threads)
-            path.write_bytes(pickle.dumps(found))
-        return pickle.loads(path.read_bytes())
-
-    def figures(self, name, kind, measure):
-        """Return a set's figures, measured unless they are known."""
-        return self.kept.get(f"{name} {kind} {self.o.pairs} {self.code}", measure)
-
-
 def run(o):
     from aligntools.ground.parallel import Pool
 
     if not o.data:
         raise SystemExit("contrastive needs gold links: --data DIR")
     names = o.sets.split(",") if o.sets else texts.gold_sets(o.data)
-    work, rows, folds = Work(o), {}, {}
+    kept, rows, folds = measuring.Kept(o.work / "contrastive.json"), {}, {}
+    known = f"{o.pairs} {base_hash()}{code.of(Teaching, _measure, _supervised)}"
     with Pool(o.threads) as pool:
-        sets = {name: work.gold_set(name, pool) for name in names}
+        teaching = Teaching(o, names, pool)
         if o.ship:
-            _ship(sets, o.threads)
-        for group in starting.groups(names):
+            _ship(teaching.shipped())
+        for group in teaching.groups:
             for name in group:
                 study = Study(o, name, pool)
 
                 def plain(study=study, group=group):
-                    return _measure(study, *work.start(group, sets))
+                    return _measure(study, *teaching.start(group))
 
                 def supervised(study=study, group=group):
-                    return _supervised(study, *work.start(group, sets))
+                    return _supervised(study, *teaching.start(group))
 
-                rows[name] = dict(work.figures(name, "plain", plain))
+                rows[name] = dict(kept.get(f"{name} plain {known}", plain))
                 if name in o.supervised.split(","):
-                    folds[name] = work.figures(name, "folds", supervised)
+                    folds[name] = kept.get(f"{name} folds {known}", supervised)
     return "Contrastive alignment", _body(o, names, rows, folds)
 
 
-def _with(o, **changes):
-    return SimpleNamespace(**vars(o) | changes)
-
-
-def _ship(sets, threads):
+def _ship(network):
     from aligntools.aligning.contrastive.starts import LANGUAGES
 
-    network, _ = starting.fit(sets, threads)
     network.save(LANGUAGES)
     raise SystemExit
 
@@ -127,9 +85,9 @@ def _measure(study, judge, start):
     learned = replace(plan.learning, rate=1e-4)
     held = replace(plan, start=start, learning=learned)
     alone = replace(held, learning=replace(learned, passes=0))
-    second, usual = _second_base(study, judge), shipped().trees
+    second, usual = second_base(study, judge), shipped().trees
     one, ours = (CandidateFinder(model, study.pool, judge) for model in (study.model, second))
-    theirs = CandidateFinder(_second_base(study, usual), study.pool, usual)
+    theirs = CandidateFinder(second_base(study, usual), study.pool, usual)
 
     def links(finder, plan):
         return study.links(finder, tasks.learn_weights(finder, [study.bitext], plan))
@@ -143,13 +101,6 @@ def _measure(study, judge, start):
     difference = scores["ours"].minus(scores["joint"])
     found |= {column: 100 * score.aer for column, score in scores.items()}
     return found | {"difference": [100 * x for x in difference.interval]}
-
-
-def _second_base(study, judge):
-    """Return the base model of the second round."""
-    from aligntools.aligning.contrastive.rounds import train_again
-
-    return train_again(study.model, judge, study.bitext, study.pool)
 
 
 def _decided(study, model, pairs=None):
@@ -187,7 +138,7 @@ def _supervised(study, judge, start):
     gold = replace(study.gold, sure=study.gold.sure[:n], possible=study.gold.possible[:n])
     plan = replace(tasks.learning_plan("all"), threshold=study.threshold, start=start)
     part = pick(study.gold_text, np.arange(n))
-    finder = CandidateFinder(_second_base(study, judge), study.pool, judge)
+    finder = CandidateFinder(second_base(study, judge), study.pool, judge)
     found = tasks.learn_from_gold(finder, part, gold, plan)
     alone = tasks.learn_weights(finder, [study.bitext], replace(plan, learning=replace(plan.learning, passes=0)))
     links = concatenate([found.links for found in tasks.align(finder, part, alone, study.pool)])

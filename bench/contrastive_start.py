@@ -1,6 +1,6 @@
 """The shipped start of contrastive-align: a network that judges links, learned from gold links of other languages.
 
-``fit`` learns it; `bench.contrastive` measures it with each language held out.
+`bench.contrastive_rounds` learns it; `bench.contrastive` measures it with each language held out.
 """
 
 import numpy as np
@@ -15,6 +15,8 @@ SIZES = (3_000, 20_000)
 FOLDS = 5
 #: Candidates of a set that count for 1 each; those of larger sets count for less, of smaller ones for more.
 SHARE = 8000.0
+#: Networks of a start that are averaged; passes over what base models of both rounds show.
+NETWORKS, PASSES = 3, 12
 
 
 def language(name):
@@ -55,15 +57,10 @@ def _head(gold, n):
     return replace(gold, sure=gold.sure[:n], possible=gold.possible[:n])
 
 
-def fit(sets, threads=1):
-    """Learn a network from sets' `link_network.Part` s, by name; the start's weights rest on it alone.
-
-    Returns
-    -------
-    LinkNetwork, float64 [FEATURES]
-    """
+def weights():
+    """Return the start's weights, float64 [FEATURES], which rest on the network alone."""
     from aligntools.aligning.contrastive import kernels_features as kf
 
-    weights = np.zeros(kf.FEATURES)
-    weights[kf.TREES] = 1.0
-    return link_network.fit([part for parts in sets.values() for part in parts], threads), weights
+    found = np.zeros(kf.FEATURES)
+    found[kf.TREES] = 1.0
+    return found

@@ -8,7 +8,7 @@ the gold sentences alone. The network that judges links is learned from gold lin
 import pickle
 import statistics
 
-from bench import code, measuring, peers, report, texts
+from bench import code, link_network, measuring, peers, report, texts
 from bench import contrastive_start as starting
 from bench.contrastive_study import Study, base_hash
 from bench.quality import HEURISTIC, evaluate
@@ -62,7 +62,9 @@ def _start(o, names, pool):
     for name in names:
         study = Study(_options(o, 10**9), name, pool)
         sets[name] = [starting.taught_by(study.finder.find_all(study.gold_text), study.gold)]
-    return starting.fit(sets, o.threads)
+    parts = [part for own in sets.values() for part in own]
+    (network,) = link_network.fit([parts], starting.NETWORKS, starting.PASSES, o.threads)
+    return network, starting.weights()
 
 
 def run(o):

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-#: Networks that are averaged, each from other random values; their layers after the first.
-NETWORKS, LAYERS = 3, 3
-EPOCHS, RATE, DECAY, DROPPED = 16, 3e-3, 1e-3, 0.15
+#: Layers after the first.
+LAYERS = 3
+RATE, DECAY, DROPPED = 3e-3, 1e-3, 0.15
 #: What a candidate counts for whose link is possible, but not sure.
 POSSIBLE = 0.5
 #: Candidates of a step.
@@ -64,30 +64,37 @@ def part_of(candidates, links, shares):
     return Part(inputs, rows, columns, neighbours, links, shares, e.starts)
 
 
-def fit(parts, threads=1, seed=1):
-    """Learn a `LinkNetwork` from `Part` s, each seen from both sides.
+def fit(lists, networks, passes, threads=1, seed=1):
+    """Learn a `LinkNetwork` from each list of `Part` s, whose sentences are seen from both sides.
 
+    So many networks are averaged in each, from other random values; each passes over the sentences so often.
     The loss is cross-entropy, weighted by shares; values are dropped at random, all of a channel's of a candidate.
     ``threads`` networks at a time are learned, each in a process and on one thread; they do not depend on it.
     """
     from aligntools.aligning.contrastive import kernels_linknetwork as kn
-    from aligntools.aligning.contrastive.linknetwork import LinkNetwork, turned
+    from aligntools.aligning.contrastive.linknetwork import LinkNetwork
+
+    jobs = [(parts, passes, seed + n) for parts in lists for n in range(networks)]
+    with ProcessPoolExecutor(min(threads, len(jobs)), multiprocessing.get_context("spawn")) as pool:
+        learned = list(pool.map(_fit, *zip(*jobs, strict=True)))
+    found = []
+    for k in range(0, len(learned), networks):
+        own = learned[k : k + networks]
+        arrays = {name: np.ascontiguousarray(np.stack([p[name] for p in own]), np.float32) for name in own[0]}
+        arrays["layers"] = arrays["layers"].reshape(networks, LAYERS, kn.PLACES, kn.CHANNELS, kn.CHANNELS)
+        found.append(LinkNetwork(tuple(names()), **arrays))
+    return found
+
+
+def _both_sides(parts):
+    """Return parts, and the same with source and target changed."""
+    from aligntools.aligning.contrastive import kernels_linknetwork as kn
+    from aligntools.aligning.contrastive.linknetwork import turned
 
     asked = names()
     words = np.arange(kn.WORD_INPUTS).reshape(2, -1)[::-1].ravel()
     order = [asked.index(turned(name)) for name in asked] + (len(asked) + words).tolist()
-    both = [side for part in parts for side in (part, part.turned(order))]
-    every = np.concatenate([part.inputs for part in both])
-    mean, deviation = every.mean(0), every.std(0) + np.float32(1e-3)
-    with ProcessPoolExecutor(min(threads, NETWORKS), multiprocessing.get_context("spawn")) as pool:
-        found = list(pool.map(_fit, *zip(*[(both, mean, deviation, seed + n) for n in range(NETWORKS)], strict=True)))
-    first = np.stack([p["first"] / deviation[:, None] for p in found])
-    bias = np.stack([p["first_bias"] for p in found]) - np.einsum("f,nfc->nc", mean, first)
-    arrays = {"first": first, "first_bias": bias}
-    arrays |= {name: np.stack([p[name] for p in found]) for name in ("layers", "biases", "last", "last_bias", "trust")}
-    arrays = {name: np.ascontiguousarray(a, np.float32) for name, a in arrays.items()}
-    arrays["layers"] = arrays["layers"].reshape(NETWORKS, LAYERS, kn.PLACES, kn.CHANNELS, kn.CHANNELS)
-    return LinkNetwork(tuple(asked), **arrays)
+    return [side for part in parts for side in (part, part.turned(order))]
 
 
 def steps(parts, rng):
@@ -128,7 +135,8 @@ def _step(chosen):
     return out
 
 
-def _fit(parts, mean, deviation, seed):
+def _fit(parts, passes, seed):
+    """Learn one network: name -> array, as `LinkNetwork` has them of each."""
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
     import jax
     import jax.numpy as jnp
@@ -137,6 +145,9 @@ def _fit(parts, mean, deviation, seed):
     from aligntools.aligning.contrastive import kernels_linknetwork as kn
 
     posterior, channels = names().index("posterior"), kn.CHANNELS
+    parts = _both_sides(parts)
+    every = np.concatenate([part.inputs for part in parts])
+    mean, deviation = every.mean(0), every.std(0) + np.float32(1e-3)
 
     def begin():
         rng = np.random.default_rng(seed)
@@ -167,7 +178,7 @@ def _fit(parts, mean, deviation, seed):
         found = odds(p, e, key)
         return jnp.sum(e["shares"] * (jax.nn.softplus(found) - e["links"] * found)) / STEP
 
-    count = int(EPOCHS * sum(len(p.links) for p in parts) / STEP * 1.05)
+    count = int(passes * sum(len(p.links) for p in parts) / STEP * 1.05)
     optimizer = optax.adamw(optax.cosine_decay_schedule(RATE, count), weight_decay=DECAY)
 
     @jax.jit
@@ -177,8 +188,11 @@ def _fit(parts, mean, deviation, seed):
 
     p, rng, key = begin(), np.random.default_rng(seed), jax.random.PRNGKey(seed)
     state = optimizer.init(p)
-    for _ in range(EPOCHS):
+    for _ in range(passes):
         for e in steps(parts, rng):
             key, own = jax.random.split(key)
             p, state = step(p, state, e, own)
-    return {name: np.asarray(x) for name, x in p.items()}
+    found = {name: np.asarray(x) for name, x in p.items()}
+    found["first"] = found["first"] / deviation[:, None]
+    found["first_bias"] = found["first_bias"] - mean @ found["first"]
+    return found

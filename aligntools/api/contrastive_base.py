@@ -57,23 +57,27 @@ def train_base(
     UsageProblem
         When several rounds are asked for, and nothing judges links.
     """
-    from aligntools.aligning.contrastive.rounds import rounds_of, train_again
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
+    from aligntools.aligning.contrastive.rounds import count_found, rounds_of, train_again
     from aligntools.aligning.training.train_model import count_steps
 
     many = rounds_of(rounds, judge, fast)
     tell = _over(many, reporter(progress))
     with pool_of(threads) as pool:
-        first = train_aligner(
+        model = train_aligner(
             bitext, fast=fast, case_sensitive=case_sensitive, seed=seed, threads=pool, progress=tell
-        )  # fmt: skip
-        if many == 1 or judge is None:
-            return first
-        steps = count_steps(first.model.settings, None, False)
+        ).model  # fmt: skip
+        settings = model.settings
+        steps = count_steps(settings, None, False)
 
         def report(figures: dict[str, Any]) -> None:
             tell(Step(figures["stage"], None, steps, figures))
 
-        return Aligner(train_again(first.model, judge, bitext, pool, many, report))
+        for _ in range(many - 1):
+            found = count_found(CandidateFinder(model, pool, judge), bitext)
+            del model  # its memory serves the next one
+            model = train_again(found, settings, bitext, pool, not case_sensitive, report)
+        return Aligner(model)
 
 
 def _over(rounds: int, tell: Callable[[Step], None]) -> Callable[[Step], None]:

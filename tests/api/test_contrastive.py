@@ -163,6 +163,16 @@ def test_options_change_what_is_learned(base, text):
     assert learned(density="learned", sentences=100) != learned(sentences=100)  # 60 have the base's number already
 
 
+@pytest.mark.parametrize("features", ["all", "paper"])
+def test_there_are_as_many_links_as_the_base_model_decides_on(base, text, features):
+    def count(links):
+        return sum(map(len, links))
+
+    model = at.train_contrastive_aligner(*text, aligner=base, features=features, sentences=240, passes=0)
+    own, by_mean = (count(base.align_batch(*text, symmetrize=way)) for way in ("joint", "mean"))
+    assert count(model.align_batch(*text)) == own != by_mean
+
+
 def test_word_tables_make_a_base_model(text, tmp_path):
     (tmp_path / "text").write_text("".join(f"{s} ||| {t}\n" for s, t in zip(*text, strict=True)).lower())
     for name, way in (("forward", []), ("reverse", ["-r"])):

@@ -230,6 +230,7 @@ def test_a_translation_has_its_score_and_features(translator, texts):
     assert best.score == pytest.approx(sum(weights[name] * x for name, x in best.features.items()), rel=1e-4)
 
 
+@pytest.mark.slow
 def test_workers_and_a_cluster_do_not_show(translator, texts, tmp_path):
     source = texts[0] * 6
     assert list(translator.translate_batch(source, workers=2)) == list(translator.translate_batch(source))

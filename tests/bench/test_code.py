@@ -100,6 +100,14 @@ def test_a_hash_changes_with_what_is_run_alone(project):
         assert project(**other) != first, other
 
 
+def test_data_beside_modules_counts_where_it_is_used(project, tmp_path):
+    first = project()
+    without = code.of("bench.a.measured", data=False)
+    (tmp_path / "aligntools" / "a.safetensors").write_bytes(b"x")
+    assert project() != first
+    assert code.of("bench.a.measured", data=False) == without != code.of("bench.a.measured")
+
+
 def test_a_stage_is_made_again_where_its_command_or_its_text_changed(tmp_path, monkeypatch):
     class Usage:
         seconds, cpu, peak, messages = 1.0, 1.0, 1, ""

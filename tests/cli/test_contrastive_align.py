@@ -266,7 +266,8 @@ def test_the_start_that_goes_with_fewer_features_is_said(trained):
     ["--pull", "0.1"], ["--density", "expected"], ["--density", "learned"], ["--sentences", "0"], ["--passes", "0"],
     ["--noise", "shuffle:2,delete:1"], ["--learning-beam", "1", "--rate", "0.01", "--n-best", "30"],
     ["--optimizer", "sgd"], ["--candidates", "all"],
-    ["--seed", "5"], ["--gold", SAMPLES / "de-en.wa"], ["--gold", SAMPLES / "de-en.wa", "--method", "mert"],
+    ["--seed", "5"], ["--gold", SAMPLES / "de-en.wa"],
+    pytest.param(["--gold", SAMPLES / "de-en.wa", "--method", "mert"], marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_options_of_learning_change_the_weights(trained, usual, tmp_path, options):
     weights, _ = outcome(trained, tmp_path / "w", *options)

@@ -48,6 +48,7 @@ def test_the_same_bytes_on_standard_output_and_with_little_memory(folder, tmp_pa
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(folder, tmp_path):
     base = "extract-grammar", "-s", SOURCE, "-t", TARGET, "-a", "align", "-o", tmp_path / "out"
     for own in (("--format", "moses"), ("--format", "binary")):

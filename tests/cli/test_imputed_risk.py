@@ -173,7 +173,7 @@ def test_threads_change_nothing_and_a_start_is_taken(learn, supervised, reverse)
     [
         ("--forest", "--loss", "linear", "--samples", 2),
         pytest.param(("--rounds", 2, "--impute", "rules", "--method", "mert"), marks=pytest.mark.slow),
-        ("--forest", "--impute", "lattice"),
+        pytest.param(("--forest", "--impute", "lattice"), marks=pytest.mark.slow),
     ],
     ids=str,
 )

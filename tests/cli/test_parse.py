@@ -275,6 +275,7 @@ def test_accents_of_their_own_are_those_of_the_model(tmp_path):
     assert found.stderr.startswith(b"note: 16 words have their accents in another form than the parser's words")
 
 
+@pytest.mark.slow
 def test_workers_do_not_show(samples, tmp_path):
     """The same parser with processes, from disk alone, and going on from a state that was kept without them."""
     command = ("train-parser", "-q", "--treebank", samples / "en.conllu", "--iterations", 3, "--bits", 12)

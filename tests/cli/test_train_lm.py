@@ -128,6 +128,7 @@ def test_what_is_refused(command_inside, file, tmp_path):
     assert done.returncode == 1
 
 
+@pytest.mark.slow
 def test_workers_do_not_show(tmp_path):
     text = SAMPLES / "de-en.en"
     models = []

@@ -157,6 +157,7 @@ def test_threads_blocks_and_files_do_not_show(folder, command_inside, tmp_path):
     assert parts.stdout == run(*options, tmp_path / "long").stdout
 
 
+@pytest.mark.slow
 def test_workers_do_not_show(folder, command_inside, tmp_path):
     """Blocks, figures, lists, samples, hypergraphs, and what is said of a file that is not there."""
     text = tmp_path / "text"

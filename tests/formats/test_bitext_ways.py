@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -87,6 +88,7 @@ def check(arguments, options, block_lines, known):
         assert streamed[:3] == single[:3] == batch[:3]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=250)
 @given(TEXTS, TEXTS, st.booleans(), OPTIONS, SIZES, st.integers(1, 5))
 def test_all_ways_of_reading_two_files_agree(tmp_path_factory, source, target, pad, options, sizes, block_lines):
@@ -100,6 +102,7 @@ def test_all_ways_of_reading_two_files_agree(tmp_path_factory, source, target, p
         check({"source": folder / "s", "target": folder / "t"}, options, block_lines, ["a", "the", "B"])
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=250)
 @given(st.one_of(TEXTS, JOINTS, JOINTS, TABBED), st.sampled_from(FORMATS), OPTIONS, SIZES, st.integers(1, 5))
 def test_all_ways_of_reading_a_joint_file_agree(tmp_path_factory, text, how, options, sizes, block_lines):

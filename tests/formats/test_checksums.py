@@ -21,6 +21,7 @@ def flipped(data, bit):
     return bytes(changed)
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_is_noticed(tmp_path):
     path = tmp_path / "model"
     write_model(str(path), "tagger", {"name": "ö", "n": [1, 0.5]}, ARRAYS)

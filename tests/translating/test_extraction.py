@@ -186,6 +186,7 @@ def test_jobs_change_no_byte(monkeypatch, tmp_path, random_corpus, processes):
     kept.forget()
 
 
+@pytest.mark.slow
 def test_neither_threads_nor_memory_change_a_byte(monkeypatch, tmp_path, random_corpus):
     corpus = random_corpus
     expected = text(corpus)

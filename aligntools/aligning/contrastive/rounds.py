@@ -60,25 +60,20 @@ def count_found(finder: CandidateFinder, bitext: Bitext, pairs: int = PAIRS) -> 
     return counter.finish()
 
 
-def train_again(model: AlignmentModel, judge: Judge, bitext: Bitext, pool, rounds=2, report=None) -> AlignmentModel:
-    """Train a base model's text again, from the start, with what the judge finds in it as priors.
+def train_again(found: Priors, settings, bitext: Bitext, pool, lowercase=True, report=None) -> AlignmentModel:
+    """Train a base model on a text again, from the start, with the links that the judge found in it as priors.
 
     Parameters
     ----------
-    model : AlignmentModel
-        Of this text, which still has its own words; its settings are kept.
-    judge : Judge
+    found : Priors
+        See `count_found`.
+    settings : AlignerSettings
+        The first model's.
     bitext : Bitext
+        It still has its own words.
     pool : Pool
-    rounds : int
-        In all, with that of ``model``.
-    report : callable or None
-        See `training.stages.train`.
+    lowercase, report
+        See `train_model.train_model`.
     """
-    for _ in range(rounds - 1):
-        found = count_found(CandidateFinder(model, pool, judge), bitext)
-        priors = found if len(found.lexical) else None
-        model = train_model(
-            bitext, model.settings, pool, lowercase=model.lowercase, report=report, priors=priors, weights=WEIGHTS
-        )
-    return model
+    priors = found if len(found.lexical) else None
+    return train_model(bitext, settings, pool, lowercase=lowercase, report=report, priors=priors, weights=WEIGHTS)

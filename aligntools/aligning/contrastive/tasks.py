@@ -7,7 +7,7 @@ import numpy as np
 
 from aligntools.aligning.applying.applier import decide
 from aligntools.aligning.applying.decisions import Decided, link_posteriors
-from aligntools.aligning.applying.kernels_decoding import MEAN
+from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import supervised
 from aligntools.aligning.contrastive.candidates import CandidateFinder, concatenate, empty
@@ -109,7 +109,7 @@ def learn_weights(finder: CandidateFinder, bitexts: list, plan: LearningPlan, re
             corrupted.append(finder.find_all(copy))
         for posteriors, candidates in finder.find(part):
             observed.append(candidates)
-            links += len(decide(posteriors, MEAN, plan.threshold, pool)[0])
+            links += len(decide(posteriors, JOINT, plan.threshold, pool)[0])
     observed, corrupted = (concatenate(parts) if parts else empty() for parts in (observed, corrupted))
     values, active = np.where(plan.active, plan.start, 0.0), plan.active
     if plan.learning.passes:
@@ -177,7 +177,7 @@ def learn_from_gold(
     parts, links = [], []
     for posteriors, candidates in finder.find(bitext, evidence):
         parts.append(candidates)
-        pairs, offsets, _ = decide(posteriors, MEAN, plan.threshold, pool)
+        pairs, offsets, _ = decide(posteriors, JOINT, plan.threshold, pool)
         links.append((pairs, offsets))
     candidates = concatenate(parts) if parts else empty()
     if tables and parts:

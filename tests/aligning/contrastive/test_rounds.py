@@ -11,6 +11,7 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.starts import former_trees, shipped
 from aligntools.aligning.training.train_model import train_model
 from aligntools.api.alignment import read_bitext, train_aligner
+from aligntools.api.contrastive_base import train_base
 from aligntools.formats.priors import Counted, Priors
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
@@ -36,7 +37,13 @@ def base(text, pool):
 
 @pytest.fixture(scope="module")
 def again(text, base, pool):
-    return rounds.train_again(base, shipped().trees, text, pool)
+    return once_more(base, text, pool)
+
+
+def once_more(model, text, pool):
+    """Train what comes after a model, with the links that the shipped network finds."""
+    found = rounds.count_found(CandidateFinder(model, pool, shipped().trees), text)
+    return rounds.train_again(found, model.settings, text, pool)
 
 
 def counted(model, pool, text, sentences):
@@ -85,10 +92,10 @@ def test_they_are_priors_of_a_model_with_the_same_settings(text, base, again, po
         assert not np.array_equal(one.lexicon.forward, first.lexicon.forward)
 
 
-def test_rounds_go_on_from_the_model_before_whatever_the_threads(text, base, again):
+def test_rounds_go_on_from_the_model_before_whatever_the_threads(text, again):
     with Pool(1) as one:
-        third = rounds.train_again(base, shipped().trees, text, one, 3)
-        due = rounds.train_again(again, shipped().trees, text, one)
+        third = train_base(text, shipped().trees, 3, threads=one).model
+        due = once_more(again, text, one)
     for a, b, before in zip(third.views, due.views, again.views, strict=True):
         np.testing.assert_array_equal(a.lexicon.forward, b.lexicon.forward)
         assert not np.array_equal(a.lexicon.forward, before.lexicon.forward)
@@ -98,7 +105,7 @@ def test_a_text_without_links_is_trained_again_without_a_word(pool, caplog):
     blank = read_bitext(["", ""], ["", ""])
     model = train_aligner(blank, threads=pool).model
     assert len(rounds.count_found(CandidateFinder(model, pool, shipped().trees), blank).lexical) == 0
-    rounds.train_again(model, shipped().trees, blank, pool)
+    once_more(model, blank, pool)
     assert not caplog.records
 
 
