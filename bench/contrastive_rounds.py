@@ -38,24 +38,24 @@ class Teaching:
 
     def start(self, group):
         """Return the network for a group, and the start's weights; those for all groups are learned at once."""
-        self._learn([(tuple(group),) for group in self.groups], starting.NETWORKS, starting.PASSES, "start")
+        self._learn([(tuple(group),) for group in self.groups], "start")
         return self._network((tuple(group),), "start"), starting.weights()
 
     def shipped(self):
         """Return the network that all sets taught."""
-        self._learn([()], starting.NETWORKS, starting.PASSES, "start")
+        self._learn([()], "start")
         return self._network((), "start")
 
-    def _learn(self, without, networks, passes, kind):
-        """Learn the networks that are not there: without each of these tuples of groups."""
+    def _learn(self, without, kind):
+        """Learn the networks of a kind that are not there: without each of these tuples of groups."""
         left = [held for held in without if not self._place(held, kind).exists()]
         if not left:
             return
         if kind == "start":
             self._train_again(left)
         lists = [self._parts(held, kind) for held in left]
-        measuring.note(f"{len(left)} times {networks} networks, {kind}")
-        found = link_network.fit(lists, networks, passes, self.o.threads)
+        measuring.note(f"networks: {len(left)}, {kind}")
+        found = link_network.fit(lists, *_LEARNED[kind], self.o.threads)
         for held, network in zip(left, found, strict=True):
             _write(self._place(held, kind), network)
 
@@ -116,7 +116,7 @@ class Teaching:
                     if study.text.n_pairs <= LARGEST and not self._again(study, held).exists():
                         study.base()
                         jobs[self._again(study, held)] = (study.o, name, self._judges(name, held))
-        self._learn(sorted({job[2] for job in jobs.values()}), 1, starting.PASSES // 2, "teacher")
+        self._learn(sorted({job[2] for job in jobs.values()}), "teacher")
         measuring.note(f"{len(jobs)} base models of the second round")
         with ProcessPoolExecutor(self.o.threads, multiprocessing.get_context("spawn")) as pool:
             done = [
@@ -148,6 +148,10 @@ def _teach_again(o, name, judge, path):
         _write(path, starting.taught_by(finder.find_all(study.gold_text), study.gold))
 
 
+#: Of each kind of network: how many are averaged, passes, sentences of each base model in a pass.
+_LEARNED = {
+    "teacher": (1, starting.TEACHER, None), "start": (starting.NETWORKS, starting.PASSES, starting.SENTENCES),
+}  # fmt: skip
 _OPTIONS = ("data", "work", "threads", "pairs")
 
 

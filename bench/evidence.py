@@ -63,7 +63,7 @@ def _start(o, names, pool):
         study = Study(_options(o, 10**9), name, pool)
         sets[name] = [starting.taught_by(study.finder.find_all(study.gold_text), study.gold)]
     parts = [part for own in sets.values() for part in own]
-    (network,) = link_network.fit([parts], starting.NETWORKS, starting.PASSES, o.threads)
+    (network,) = link_network.fit([parts], starting.NETWORKS, starting.PASSES, threads=o.threads)
     return network, starting.weights()
 
 

@@ -7,7 +7,7 @@ The network is written twice: here, so that it can be differentiated, and compil
 import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -64,18 +64,23 @@ def part_of(candidates, links, shares):
     return Part(inputs, rows, columns, neighbours, links, shares, e.starts)
 
 
-def fit(lists, networks, passes, threads=1, seed=1):
+def fit(lists, networks, passes, most=None, threads=1, seed=1):
     """Learn a `LinkNetwork` from each list of `Part` s, whose sentences are seen from both sides.
 
-    So many networks are averaged in each, from other random values; each passes over the sentences so often.
+    So many networks are averaged in each, from other random values; each passes over the sentences so often, each time
+    over at most so many of a part, which are drawn anew.
     The loss is cross-entropy, weighted by shares; values are dropped at random, all of a channel's of a candidate.
     ``threads`` networks at a time are learned, each in a process and on one thread; they do not depend on it.
     """
     from aligntools.aligning.contrastive import kernels_linknetwork as kn
     from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 
-    jobs = [(parts, passes, seed + n) for parts in lists for n in range(networks)]
-    with ProcessPoolExecutor(min(threads, len(jobs)), multiprocessing.get_context("spawn")) as pool:
+    jobs = [(parts, passes, most, seed + n) for parts in lists for n in range(networks)]
+    context, several = multiprocessing.get_context("spawn"), min(threads, len(jobs))
+    cores = context.SimpleQueue()
+    for n in range(several):
+        cores.put(sorted(os.sched_getaffinity(0))[n % len(os.sched_getaffinity(0))])
+    with ProcessPoolExecutor(several, context, _stay, (cores,)) as pool:
         learned = list(pool.map(_fit, *zip(*jobs, strict=True)))
     found = []
     for k in range(0, len(learned), networks):
@@ -84,6 +89,11 @@ def fit(lists, networks, passes, threads=1, seed=1):
         arrays["layers"] = arrays["layers"].reshape(networks, LAYERS, kn.PLACES, kn.CHANNELS, kn.CHANNELS)
         found.append(LinkNetwork(tuple(names()), **arrays))
     return found
+
+
+def _stay(cores):
+    """Keep a process on one core: the library starts threads for all that it sees."""
+    os.sched_setaffinity(0, {cores.get()})
 
 
 def _both_sides(parts):
@@ -97,9 +107,21 @@ def _both_sides(parts):
     return [side for part in parts for side in (part, part.turned(order))]
 
 
-def steps(parts, rng):
-    """Yield all sentences of parts in random order, in steps of arrays of one size; the last place stands for none."""
-    sentences = [(p, k) for p in parts for k in range(len(p.starts) - 1)]
+def drawn(parts, most, rng):
+    """Return parts and the numbers of at most so many of their sentences, which count for as much as all of theirs."""
+    out = []
+    for part in parts:
+        n = len(part.starts) - 1
+        if most is None or n <= most:
+            out += [(part, k) for k in range(n)]
+        else:
+            scaled = replace(part, shares=part.shares * np.float32(n / most))
+            out += [(scaled, k) for k in rng.permutation(n)[:most].tolist()]
+    return out
+
+
+def steps(sentences, rng):
+    """Yield sentences in random order, in steps of arrays of one size; the last place stands for none."""
     chosen, size = [], 0
     for n in rng.permutation(len(sentences)):
         part, k = sentences[n]
@@ -135,7 +157,7 @@ def _step(chosen):
     return out
 
 
-def _fit(parts, passes, seed):
+def _fit(parts, passes, most, seed):
     """Learn one network: name -> array, as `LinkNetwork` has them of each."""
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
     import jax
@@ -178,7 +200,8 @@ def _fit(parts, passes, seed):
         found = odds(p, e, key)
         return jnp.sum(e["shares"] * (jax.nn.softplus(found) - e["links"] * found)) / STEP
 
-    count = int(passes * sum(len(p.links) for p in parts) / STEP * 1.05)
+    size = sum(len(p.links) * (1 if most is None else min(1, most / (len(p.starts) - 1))) for p in parts)
+    count = int(passes * size / STEP * 1.05)
     optimizer = optax.adamw(optax.cosine_decay_schedule(RATE, count), weight_decay=DECAY)
 
     @jax.jit
@@ -189,7 +212,7 @@ def _fit(parts, passes, seed):
     p, rng, key = begin(), np.random.default_rng(seed), jax.random.PRNGKey(seed)
     state = optimizer.init(p)
     for _ in range(passes):
-        for e in steps(parts, rng):
+        for e in steps(drawn(parts, most, rng), rng):
             key, own = jax.random.split(key)
             p, state = step(p, state, e, own)
     found = {name: np.asarray(x) for name, x in p.items()}
