@@ -334,8 +334,8 @@ def train_contrastive_aligner(
         With gold links: parts of the cross-validation; 0 for none.
     rounds : int or None
         Times that the base model is trained; each time after the first, links that the start's network (or trees) found
-        in the text are priors. None: 2 with a network, 1 with ``fast``, the ``paper``'s start, one of trees, or where
-        there is an ``aligner``, which is taken as it is.
+        in the text are priors. None: 2 with a network, 1 with ``fast``, more than 100,000 pairs, the ``paper``'s start,
+        one of trees, or where there is an ``aligner``, which is taken as it is.
     fast, case_sensitive, max_length, strict, seed, threads, progress
         As for `train_aligner`.
 

@@ -61,7 +61,7 @@ def train_base(
     from aligntools.aligning.contrastive.rounds import count_found, rounds_of, train_again
     from aligntools.aligning.training.train_model import count_steps
 
-    many = rounds_of(rounds, judge, fast)
+    many = rounds_of(rounds, judge, len(bitext), fast)
     tell = _over(many, reporter(progress))
     with pool_of(threads) as pool:
         model = train_aligner(

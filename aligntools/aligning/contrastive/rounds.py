@@ -25,10 +25,14 @@ from aligntools.ground.errors import UsageProblem
 WEIGHTS = PriorWeights(lexical=0.2)
 #: Pairs whose links are counted, at most; of larger text as many, evenly spread.
 PAIRS = 50_000
+#: Pairs of the largest text that has two rounds unless more are asked for: larger ones gain nothing by the second.
+LARGEST = 100_000
 
 
-def rounds_of(asked: int | None, judge: Judge | None, fast: bool = False) -> int:
-    """Return how many rounds there are: as asked, else two where a network judges, one where training is to be quick.
+def rounds_of(asked: int | None, judge: Judge | None, pairs: int, fast: bool = False) -> int:
+    """Return how many rounds there are: as asked, else two where a network judges text that is not large.
+
+    There is one where training is to be quick (``fast``); ``pairs`` are those of the text.
 
     Raises
     ------
@@ -36,7 +40,7 @@ def rounds_of(asked: int | None, judge: Judge | None, fast: bool = False) -> int
         When there is nothing that judges links.
     """
     if asked is None:
-        return 2 if isinstance(judge, LinkNetwork) and not fast else 1
+        return 2 if isinstance(judge, LinkNetwork) and not fast and pairs <= LARGEST else 1
     if asked > 1 and judge is None:
         raise UsageProblem("a second round needs what judges links: the feature trees, and another start than paper")
     return asked

@@ -109,7 +109,7 @@ class ContrastiveSettings:
     seed : int
     rounds : int or None
         Times that the base model is trained, each time after the first with the links that the judge found as priors.
-        None: 2 where a network judges, unless training is to be quick.
+        None: 2 where a network judges text of up to 100,000 pairs, unless training is to be quick.
     """
 
     features: str = "all"

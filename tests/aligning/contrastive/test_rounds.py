@@ -110,10 +110,11 @@ def test_a_text_without_links_is_trained_again_without_a_word(pool, caplog):
 
 
 def test_how_many_rounds():
-    network, trees = shipped().trees, former_trees()
-    assert [rounds.rounds_of(None, judge) for judge in (network, trees, None)] == [2, 1, 1]
-    assert rounds.rounds_of(None, network, fast=True) == 1
-    assert [rounds.rounds_of(n, network, fast=True) for n in (1, 2, 3)] == [1, 2, 3]
-    assert rounds.rounds_of(2, trees) == 2
+    network, trees, most = shipped().trees, former_trees(), rounds.LARGEST
+    assert [rounds.rounds_of(None, judge, 9) for judge in (network, trees, None)] == [2, 1, 1]
+    assert [rounds.rounds_of(None, network, n) for n in (most, most + 1)] == [2, 1]
+    assert rounds.rounds_of(None, network, 9, fast=True) == 1
+    assert [rounds.rounds_of(n, network, 2 * most, fast=True) for n in (1, 2, 3)] == [1, 2, 3]
+    assert rounds.rounds_of(2, trees, 9) == 2
     with pytest.raises(UsageProblem, match="needs what judges links"):
-        rounds.rounds_of(2, None)
+        rounds.rounds_of(2, None, 9)
