@@ -21,6 +21,8 @@ TEACHING = ("en-bg.wiki", "en-hu.wiki", "en-ru.wiki", "en-ro.gold", "en-es.gold"
 #: What the steepness of `evidence_tasks.share` was not chosen on.
 UNSEEN = ("en-bg.wiki", "en-grc.gold", "en-ja.gold")
 TOOLS, MODEL = ("eflomal", "fast_align"), "all text"
+#: Passes of the networks, over base models of one round.
+PASSES = 16
 #: Gold pairs that weights are learned from and judged on, in five folds.
 SUPERVISED = 100
 
@@ -63,7 +65,7 @@ def _start(o, names, pool):
         study = Study(_options(o, 10**9), name, pool)
         sets[name] = [starting.taught_by(study.finder.find_all(study.gold_text), study.gold)]
     parts = [part for own in sets.values() for part in own]
-    (network,) = link_network.fit([parts], starting.NETWORKS, starting.PASSES, threads=o.threads)
+    (network,) = link_network.fit([parts], starting.NETWORKS, PASSES, threads=o.threads)
     return network, starting.weights()
 
 
