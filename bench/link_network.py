@@ -1,9 +1,9 @@
-"""Learning the network that judges links (`aligntools.aligning.contrastive.linknetwork`), with JAX and Optax.
+"""Learning the network that judges links (`aligntools.aligning.contrastive.linknetwork`): stochastic gradient descent.
 
-The network is written twice: here, so that it can be differentiated, and compiled in the package;
-``tests/naive_contrastive.py`` holds the compiled one against a third. ``python -m pip install jax optax``.
+`bench.network_gradients` has the gradients.
 """
 
+import contextlib
 import multiprocessing
 import os
 from concurrent.futures import ProcessPoolExecutor
@@ -11,13 +11,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-#: Layers after the first.
-LAYERS = 3
+from aligntools.aligning.contrastive import kernels_linknetwork as kn
+from bench.kernels_link_network import AROUND
+from bench.network_gradients import LAYERS, Asked, Lesson, Propagation, shapes, views
+
 RATE, DECAY, DROPPED = 3e-3, 1e-3, 0.15
+#: Of the running means of gradients and of their squares, how much is kept at each step; and what keeps from dividing
+#: by zero (Kingma & Ba 2015).
+KEPT, KEPT_SQUARES, LEAST = 0.9, 0.999, 1e-8
 #: What a candidate counts for whose link is possible, but not sure.
 POSSIBLE = 0.5
-#: Candidates of a step.
-STEP = 6000
+#: Candidates of a step, and of each of its lessons: what these need fits a core's cache.
+STEP, LESSON = 6000, 1000
+#: Where numpy's library for products of matrices looks up how many threads it may have.
+_THREADS = "OPENBLAS_NUM_THREADS"
+_KINDS = (np.float32, np.int32, np.int32, np.int32, np.float32, np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +42,8 @@ class Part:
 
     def turned(self, order):
         """Return the same with source and target changed; ``order`` is what becomes of the inputs."""
-        from aligntools.aligning.contrastive.kernels_linknetwork import TURNED
-
         return Part(
-            self.inputs[:, order], self.columns, self.rows, self.neighbours[:, TURNED], self.links, self.shares,
+            self.inputs[:, order], self.columns, self.rows, self.neighbours[:, kn.TURNED], self.links, self.shares,
             self.starts,
         )  # fmt: skip
 
@@ -51,7 +57,6 @@ def names():
 
 def part_of(candidates, links, shares):
     """Return the `Part` of candidates whose links are known."""
-    from aligntools.aligning.contrastive import kernels_linknetwork as kn
     from aligntools.aligning.contrastive.features import NAMES
 
     e = candidates
@@ -72,16 +77,29 @@ def fit(lists, networks, passes, most=None, threads=1, seed=1):
     The loss is cross-entropy, weighted by shares; values are dropped at random, all of a channel's of a candidate.
     ``threads`` networks at a time are learned, each in a process and on one thread; they do not depend on it.
     """
-    from aligntools.aligning.contrastive import kernels_linknetwork as kn
-    from aligntools.aligning.contrastive.linknetwork import LinkNetwork
-
     jobs = [(parts, passes, most, seed + n) for parts in lists for n in range(networks)]
     context, several = multiprocessing.get_context("spawn"), min(threads, len(jobs))
-    cores = context.SimpleQueue()
-    for n in range(several):
-        cores.put(sorted(os.sched_getaffinity(0))[n % len(os.sched_getaffinity(0))])
-    with ProcessPoolExecutor(several, context, _stay, (cores,)) as pool:
-        learned = list(pool.map(_fit, *zip(*jobs, strict=True)))
+    with _one_thread_each(), ProcessPoolExecutor(several, context) as pool:
+        return averaged(list(pool.map(learn, *zip(*jobs, strict=True))), networks)
+
+
+@contextlib.contextmanager
+def _one_thread_each():
+    """Have processes that are started within multiply matrices on one thread."""
+    before = os.environ.get(_THREADS)
+    os.environ[_THREADS] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[_THREADS]
+        if before is not None:
+            os.environ[_THREADS] = before
+
+
+def averaged(learned, networks):
+    """Return a `LinkNetwork` of each so many networks."""
+    from aligntools.aligning.contrastive.linknetwork import LinkNetwork
+
     found = []
     for k in range(0, len(learned), networks):
         own = learned[k : k + networks]
@@ -91,14 +109,8 @@ def fit(lists, networks, passes, most=None, threads=1, seed=1):
     return found
 
 
-def _stay(cores):
-    """Keep a process on one core: the library starts threads for all that it sees."""
-    os.sched_setaffinity(0, {cores.get()})
-
-
-def _both_sides(parts):
+def both_sides(parts):
     """Return parts, and the same with source and target changed."""
-    from aligntools.aligning.contrastive import kernels_linknetwork as kn
     from aligntools.aligning.contrastive.linknetwork import turned
 
     asked = names()
@@ -121,101 +133,80 @@ def drawn(parts, most, rng):
 
 
 def steps(sentences, rng):
-    """Yield sentences in random order, in steps of arrays of one size; the last place stands for none."""
-    chosen, size = [], 0
+    """Yield sentences in random order, in lists of `Lesson` s of about STEP candidates together."""
+    lessons, chosen, size, whole = [], [], 0, 0
     for n in rng.permutation(len(sentences)):
         part, k = sentences[n]
         length = int(part.starts[k + 1] - part.starts[k])
-        if size + length > STEP:
-            yield _step(chosen)
+        if not 0 < length <= STEP:
+            continue
+        if chosen and size + length > LESSON:
+            lessons.append(lesson(chosen))
             chosen, size = [], 0
-        if 0 < length <= STEP:
-            chosen.append((part, k))
-            size += length
+        chosen.append((part, k))
+        size, whole = size + length, whole + length
+        if whole >= STEP:
+            yield [*lessons, lesson(chosen)]
+            lessons, chosen, size, whole = [], [], 0, 0
     if chosen:
-        yield _step(chosen)
+        yield [*lessons, lesson(chosen)]
 
 
-def _step(chosen):
-    n = STEP + 1
-    out = {
-        "inputs": np.zeros((n, chosen[0][0].inputs.shape[1]), np.float32), "rows": np.full(n, STEP, np.int32),
-        "columns": np.full(n, STEP, np.int32), "neighbours": np.full((n, 8), STEP, np.int32),
-        "links": np.zeros(n, np.float32), "shares": np.zeros(n, np.float32), "there": np.zeros((n, 1), np.float32),
-    }  # fmt: skip
+def lesson(chosen):
+    """Return sentences of parts as one `Lesson`."""
+    columns = [[] for _ in _KINDS]
     at = row = column = 0
     for part, k in chosen:
         a, b = part.starts[k], part.starts[k + 1]
-        here = slice(at, at + b - a)
-        for name in ("inputs", "links", "shares"):
-            out[name][here] = getattr(part, name)[a:b]
-        out["rows"][here] = part.rows[a:b] - part.rows[a:b].min() + row
-        out["columns"][here] = part.columns[a:b] - part.columns[a:b].min() + column
-        out["neighbours"][here] = np.where(part.neighbours[a:b] < 0, STEP, part.neighbours[a:b] - a + at)
-        out["there"][here] = 1.0
-        row, column, at = out["rows"][here].max() + 1, out["columns"][here].max() + 1, at + b - a
-    return out
+        rows, lines = (x[a:b] - x[a:b].min() for x in (part.rows, part.columns))
+        around = np.where(part.neighbours[a:b] < 0, -1, part.neighbours[a:b] - a + at)
+        own = part.inputs[a:b], rows + row, lines + column, around, part.links[a:b], part.shares[a:b]
+        for values, more in zip(columns, own, strict=True):
+            values.append(more)
+        row, column, at = row + rows.max() + 1, column + lines.max() + 1, at + b - a
+    return Lesson(*(np.concatenate(x).astype(kind, copy=False) for x, kind in zip(columns, _KINDS, strict=True)))
 
 
-def _fit(parts, passes, most, seed):
+def begin(inputs, rng):
+    """Return random parameters of a network, flat; biases are 0, and the base model's log-odds count for 1."""
+    flat = np.zeros(sum(int(np.prod(shape)) for shape in shapes(inputs).values()), np.float32)
+    found = views(flat, inputs)
+    fans = {"first": inputs, "layers": AROUND * kn.CHANNELS, "last": 100 * kn.CHANNELS}
+    for name, fan in fans.items():
+        found[name][:] = rng.normal(0, fan**-0.5, found[name].shape)
+    found["trust"][...] = 1.0
+    return flat
+
+
+def learn(parts, passes, most, seed):
     """Learn one network: name -> array, as `LinkNetwork` has them of each."""
-    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
-    import jax
-    import jax.numpy as jnp
-    import optax
-
-    from aligntools.aligning.contrastive import kernels_linknetwork as kn
-
-    posterior, channels = names().index("posterior"), kn.CHANNELS
-    parts = _both_sides(parts)
+    parts = both_sides(parts)
     every = np.concatenate([part.inputs for part in parts])
     mean, deviation = every.mean(0), every.std(0) + np.float32(1e-3)
-
-    def begin():
-        rng = np.random.default_rng(seed)
-        normal = {
-            "first": ((len(mean), channels), len(mean)), "last": ((channels,), 100 * channels),
-            "layers": ((LAYERS, kn.PLACES, channels, channels), 9 * channels),
-        }  # fmt: skip
-        zero = {"first_bias": (channels,), "biases": (LAYERS, channels), "last_bias": ()}
-        found = {name: rng.normal(0, fan**-0.5, shape) for name, (shape, fan) in normal.items()}
-        found |= {name: np.zeros(shape) for name, shape in zero.items()} | {"trust": np.ones(())}
-        return {name: jnp.asarray(x, jnp.float32) for name, x in found.items()}
-
-    def odds(p, e, key):
-        h = jax.nn.relu((e["inputs"] - mean) / deviation @ p["first"] + p["first_bias"]) * e["there"]
-        for layer in range(LAYERS):
-            w = p["layers"][layer]
-            around = jnp.concatenate([h[:, None], h[e["neighbours"]]], 1).reshape(STEP + 1, 9 * channels)
-            z = around @ w[:9].reshape(9 * channels, channels) + p["biases"][layer]
-            for place, lines in ((kn.OF_ROW, e["rows"]), (kn.OF_COLUMN, e["columns"])):
-                most = jnp.maximum(jax.ops.segment_max(h, lines, STEP + 1), 0.0)
-                z = z + (most @ w[place])[lines]
-            key, own = jax.random.split(key)
-            z = jax.nn.relu(z) * jax.random.bernoulli(own, 1 - DROPPED, z.shape) / (1 - DROPPED)
-            h = (h + z) * e["there"]
-        return p["trust"] * e["inputs"][:, posterior] + h @ p["last"] + p["last_bias"]
-
-    def loss(p, e, key):
-        found = odds(p, e, key)
-        return jnp.sum(e["shares"] * (jax.nn.softplus(found) - e["links"] * found)) / STEP
-
     size = sum(len(p.links) * (1 if most is None else min(1, most / (len(p.starts) - 1))) for p in parts)
-    count = int(passes * size / STEP * 1.05)
-    optimizer = optax.adamw(optax.cosine_decay_schedule(RATE, count), weight_decay=DECAY)
+    count, done, rng = max(int(passes * size / STEP * 1.05), 1), 0, np.random.default_rng(seed)
 
-    @jax.jit
-    def step(p, state, e, key):
-        change, state = optimizer.update(jax.grad(loss)(p, e, key), state, p)
-        return optax.apply_updates(p, change), state
-
-    p, rng, key = begin(), np.random.default_rng(seed), jax.random.PRNGKey(seed)
-    state = optimizer.init(p)
+    flat = begin(len(mean), rng)
+    gradient, means, squares = np.zeros((3, len(flat)), np.float32)
+    p, asked = views(flat, len(mean)), Asked(mean, deviation, names().index("posterior"))
+    propagation = Propagation(p, views(gradient, len(mean)), asked, STEP)
     for _ in range(passes):
-        for e in steps(drawn(parts, most, rng), rng):
-            key, own = jax.random.split(key)
-            p, state = step(p, state, e, own)
-    found = {name: np.asarray(x) for name, x in p.items()}
-    found["first"] = found["first"] / deviation[:, None]
-    found["first_bias"] = found["first_bias"] - mean @ found["first"]
+        for some in steps(drawn(parts, most, rng), rng):
+            gradient[:] = 0
+            for own in some:
+                propagation.loss(own, DROPPED, rng)
+            rate = RATE * 0.5 * (1 + np.cos(np.pi * min(done / count, 1)))
+            done += 1
+            descend(flat, gradient / STEP, means, squares, done, rate)
+    found = {name: x.copy() for name, x in p.items()}
+    found["first"] /= deviation[:, None]
+    found["first_bias"] -= mean @ found["first"]
     return found
+
+
+def descend(flat, gradient, means, squares, n, rate):
+    """Change parameters by step ``n`` of AdamW (Loshchilov & Hutter 2019), from 1 on; all are float32 [parameters]."""
+    means += (1 - KEPT) * (gradient - means)
+    squares += (1 - KEPT_SQUARES) * (gradient * gradient - squares)
+    change = means / (1 - KEPT**n) / (np.sqrt(squares / (1 - KEPT_SQUARES**n)) + LEAST)
+    flat -= rate * (change + DECAY * flat)

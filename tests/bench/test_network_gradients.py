@@ -1,0 +1,134 @@
+"""Learning the network that judges links: its gradients, and a step of it."""
+
+import numpy as np
+import pytest
+
+from aligntools.aligning.contrastive import kernels_linknetwork as kn
+from aligntools.aligning.contrastive.linknetwork import LinkNetwork
+from bench import link_network as learning
+from bench.network_gradients import Asked, Propagation, views
+from tests.aligning.contrastive.making import candidates_of, random_pair
+
+pytestmark = pytest.mark.slow  # it compiles what learning alone needs
+
+
+def some_part(seed=1, shapes=((4, 5), (5, 3), (1, 1))):
+    rng = np.random.default_rng(seed)
+    candidates = candidates_of([random_pair(rng, *shape, 0.8) for shape in shapes])
+    n = len(candidates.rows)
+    links, shares = (rng.random(n) < 0.3).astype(np.float32), rng.choice([0.5, 1.0, 2.0], n).astype(np.float32)
+    return candidates, learning.part_of(candidates, links, shares)
+
+
+def whole(part):
+    return learning.lesson([(part, k) for k in range(len(part.starts) - 1)])
+
+
+def propagation(part, seed=1, scale=0.2, kind=np.float32):
+    rng, inputs = np.random.default_rng(seed), part.inputs.shape[1]
+    asked = Asked(*rng.uniform(0.5, 1.5, (2, inputs)).astype(np.float32), learning.names().index("posterior"))
+    flat = learning.begin(inputs, rng)
+    flat = (scale * rng.normal(size=len(flat))).astype(kind)
+    gradient = np.zeros_like(flat)
+    return flat, gradient, Propagation(views(flat, inputs), views(gradient, inputs), asked, 100)
+
+
+def test_odds_of_both_sides_have_the_mean_of_the_compiled_network():
+    candidates, part = some_part()
+    _, _, own = propagation(part)
+    own.asked = Asked(np.zeros(1, np.float32), np.ones(1, np.float32), own.asked.posterior)
+    sides = [own.odds(whole(side)).copy() for side in learning.both_sides([part])]
+    arrays = {name: x[None].copy() for name, x in own.parameters.items()}
+    network = LinkNetwork(tuple(learning.names()), **arrays)
+    assert np.abs(sides[0] - sides[1]).max() > 0.1
+    np.testing.assert_allclose(np.mean(sides, 0), network.odds(candidates), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["first", "first_bias", "layers", "biases", "last", "last_bias", "trust"])
+def test_gradients_are_those_of_finite_differences(name):
+    _, part = some_part()
+    _, _, own = propagation(part, kind=np.float64)
+    lesson, rng = whole(part), np.random.default_rng(2)
+    own.loss(lesson)
+    found, changed = own.gradient[name].copy(), own.parameters[name]
+    before = changed.copy()
+    for _ in range(5):
+        way = rng.normal(size=before.shape)
+        values = []
+        for far in (1e-6, -1e-6):
+            changed[...] = before + far * way
+            values.append(own.loss(lesson))
+        changed[...] = before
+        assert (values[0] - values[1]) / 2e-6 == pytest.approx((found * way).sum(), rel=1e-4)
+
+
+def test_every_layer_has_a_gradient_at_every_place():
+    _, part = some_part()
+    _, _, own = propagation(part)
+    own.loss(whole(part))
+    assert np.abs(own.gradient["layers"]).max(axis=(2, 3)).min() > 1e-3
+
+
+def test_lessons_do_not_depend_on_what_else_is_in_them():
+    _, part = some_part()
+    _, gradient, own = propagation(part)
+    together = own.loss(whole(part))
+    summed = gradient.copy()
+    gradient[:] = 0
+    alone = [own.loss(learning.lesson([(part, k)])) for k in range(3)]
+    assert sum(alone) == pytest.approx(together, rel=1e-5)
+    np.testing.assert_allclose(gradient, summed, rtol=1e-3, atol=1e-3)
+
+
+def test_what_is_dropped_counts_for_nothing_and_the_rest_for_more():
+    """With nearly all dropped, odds are those of the first layer; on average they are as without."""
+    _, part = some_part()
+    _, _, own = propagation(part)
+    lesson, rng = whole(part), np.random.default_rng(3)
+    plain = own.odds(lesson).copy()
+    own.parameters["layers"][1:] = own.parameters["biases"][1:] = 0  # so that odds are linear in what one layer adds
+    plain = own.odds(lesson).copy()
+    many = np.mean([own.odds(lesson, 0.5, rng) for _ in range(4000)], 0)
+    np.testing.assert_allclose(many, plain, rtol=0.05, atol=0.1)
+    assert np.abs(own.odds(lesson, 0.5, rng) - plain).max() > 0.1
+
+
+def test_a_step_is_that_of_adamw():
+    rng = np.random.default_rng(1)
+    flat = rng.normal(size=3).astype(np.float32)
+    expected, m, v = flat.astype(float), np.zeros(3), np.zeros(3)
+    means, squares = np.zeros((2, 3), np.float32)
+    for n in range(1, 5):
+        g = rng.normal(size=3).astype(np.float32)
+        learning.descend(flat, g, means, squares, n, 0.1)
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
+        expected -= 0.1 * (m / (1 - 0.9**n) / (np.sqrt(v / (1 - 0.999**n)) + 1e-8) + learning.DECAY * expected)
+        np.testing.assert_allclose(flat, expected, rtol=1e-4)
+
+
+def test_a_pass_sees_every_sentence_once():
+    _, part = some_part(shapes=[(3, 4)] * 40)
+    seen = []
+    for lessons in learning.steps(learning.drawn([part], None, np.random.default_rng(1)), np.random.default_rng(2)):
+        seen += [tuple(x) for lesson in lessons for x in lesson.inputs.tolist()]
+    assert sorted(seen) == sorted(map(tuple, part.inputs.tolist()))
+    assert len(learning.drawn([part], 7, np.random.default_rng(1))) == 7
+
+
+def test_networks_learn_and_do_not_depend_on_threads():
+    _, part = some_part(shapes=[(3, 4)] * 30)
+    one, two = (learning.fit([[part]], 2, 3, threads=threads)[0] for threads in (1, 2))
+    for name, values in one.parts()[1].items():
+        np.testing.assert_array_equal(values, two.parts()[1][name])
+    assert one.first.shape[2] == kn.CHANNELS
+    assert not np.array_equal(one.first[0], one.first[1])
+
+
+def test_learning_finds_what_links_are(monkeypatch):
+    monkeypatch.setattr(learning, "STEP", 200)
+    monkeypatch.setattr(learning, "LESSON", 100)
+    candidates, part = some_part(shapes=[(4, 4)] * 60)
+    known = part.inputs[:, learning.names().index("similarity")]
+    part = learning.part_of(candidates, (known > np.median(known)).astype(np.float32), np.ones_like(known))
+    (network,) = learning.averaged([learning.learn([part], 30, None, 1)], 1)
+    assert np.mean((network.odds(candidates) > 0) == (part.links > 0)) > 0.95
