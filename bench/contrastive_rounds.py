@@ -148,10 +148,8 @@ def _teach_again(o, name, judge, path):
         _write(path, starting.taught_by(finder.find_all(study.gold_text), study.gold))
 
 
-#: Of each kind of network: how many are averaged, passes, sentences of each base model in a pass.
-_LEARNED = {
-    "teacher": (1, starting.TEACHER, None), "start": (starting.NETWORKS, starting.PASSES, starting.SENTENCES),
-}  # fmt: skip
+#: Of each kind of network: how many are averaged, and passes.
+_LEARNED = {"teacher": (1, starting.TEACHER), "start": (starting.NETWORKS, starting.PASSES)}
 _OPTIONS = ("data", "work", "threads", "pairs")
 
 

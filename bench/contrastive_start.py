@@ -15,9 +15,8 @@ SIZES = (3_000, 20_000)
 FOLDS = 5
 #: Candidates of a set that count for 1 each; those of larger sets count for less, of smaller ones for more.
 SHARE = 8000.0
-#: Networks of a start that are averaged; passes over what base models of both rounds show; sentences of each of these
-#: models in a pass.
-NETWORKS, PASSES, SENTENCES = 3, 10, 250
+#: Networks of a start that are averaged; passes over what base models of both rounds show.
+NETWORKS, PASSES = 3, 16
 #: Passes of the network whose links base models of the second round are trained with.
 TEACHER = 6
 

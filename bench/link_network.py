@@ -16,6 +16,8 @@ from bench.kernels_link_network import AROUND
 from bench.network_gradients import LAYERS, Asked, Lesson, Propagation, shapes, views
 
 RATE, DECAY, DROPPED = 3e-3, 1e-3, 0.15
+#: How far a lesson's inputs are moved and stretched (standard deviations), in deviations and in natural logarithms.
+MOVED, STRETCHED = 0.2, 0.2
 #: Of the running means of gradients and of their squares, how much is kept at each step; and what keeps from dividing
 #: by zero (Kingma & Ba 2015).
 KEPT, KEPT_SQUARES, LEAST = 0.9, 0.999, 1e-8
@@ -69,15 +71,14 @@ def part_of(candidates, links, shares):
     return Part(inputs, rows, columns, neighbours, links, shares, e.starts)
 
 
-def fit(lists, networks, passes, most=None, threads=1, seed=1):
+def fit(lists, networks, passes, threads=1, seed=1):
     """Learn a `LinkNetwork` from each list of `Part` s, whose sentences are seen from both sides.
 
-    So many networks are averaged in each, from other random values; each passes over the sentences so often, each time
-    over at most so many of a part, which are drawn anew.
-    The loss is cross-entropy, weighted by shares; values are dropped at random, all of a channel's of a candidate.
+    So many networks are averaged in each, from other random values; each passes over the sentences so often. The loss
+    is cross-entropy, weighted by shares; inputs are `varied`, and values of channels dropped at random.
     ``threads`` networks at a time are learned, each in a process and on one thread; they do not depend on it.
     """
-    jobs = [(parts, passes, most, seed + n) for parts in lists for n in range(networks)]
+    jobs = [(parts, passes, seed + n) for parts in lists for n in range(networks)]
     context, several = multiprocessing.get_context("spawn"), min(threads, len(jobs))
     with _one_thread_each(), ProcessPoolExecutor(several, context) as pool:
         return averaged(list(pool.map(learn, *zip(*jobs, strict=True))), networks)
@@ -119,21 +120,9 @@ def both_sides(parts):
     return [side for part in parts for side in (part, part.turned(order))]
 
 
-def drawn(parts, most, rng):
-    """Return parts and the numbers of at most so many of their sentences, which count for as much as all of theirs."""
-    out = []
-    for part in parts:
-        n = len(part.starts) - 1
-        if most is None or n <= most:
-            out += [(part, k) for k in range(n)]
-        else:
-            scaled = replace(part, shares=part.shares * np.float32(n / most))
-            out += [(scaled, k) for k in rng.permutation(n)[:most].tolist()]
-    return out
-
-
-def steps(sentences, rng):
-    """Yield sentences in random order, in lists of `Lesson` s of about STEP candidates together."""
+def steps(parts, rng):
+    """Yield the sentences of parts in random order, in lists of `Lesson` s of about STEP candidates together."""
+    sentences = [(part, k) for part in parts for k in range(len(part.starts) - 1)]
     lessons, chosen, size, whole = [], [], 0, 0
     for n in rng.permutation(len(sentences)):
         part, k = sentences[n]
@@ -167,6 +156,20 @@ def lesson(chosen):
     return Lesson(*(np.concatenate(x).astype(kind, copy=False) for x, kind in zip(columns, _KINDS, strict=True)))
 
 
+def varied(lesson, asked, rng):
+    """Return a lesson as a base model of another language might have it: domain randomization (Tobin et al. 2017).
+
+    What differs between languages is how high an input is as a whole and how far it goes, so each is moved and
+    stretched at random, the same for all candidates. The base model's log-odds stay as they are.
+    """
+    n = len(asked.mean)
+    stretched, moved = np.exp(rng.normal(0, STRETCHED, n)), rng.normal(0, MOVED, n)
+    stretched[asked.posterior], moved[asked.posterior] = 1.0, 0.0
+    inputs = (lesson.inputs - asked.mean) * stretched.astype(np.float32)
+    inputs += asked.mean + (moved * asked.deviation).astype(np.float32)
+    return replace(lesson, inputs=inputs)
+
+
 def begin(inputs, rng):
     """Return random parameters of a network, flat; biases are 0, and the base model's log-odds count for 1."""
     flat = np.zeros(sum(int(np.prod(shape)) for shape in shapes(inputs).values()), np.float32)
@@ -178,23 +181,23 @@ def begin(inputs, rng):
     return flat
 
 
-def learn(parts, passes, most, seed):
+def learn(parts, passes, seed):
     """Learn one network: name -> array, as `LinkNetwork` has them of each."""
     parts = both_sides(parts)
     every = np.concatenate([part.inputs for part in parts])
     mean, deviation = every.mean(0), every.std(0) + np.float32(1e-3)
-    size = sum(len(p.links) * (1 if most is None else min(1, most / (len(p.starts) - 1))) for p in parts)
-    count, done, rng = max(int(passes * size / STEP * 1.05), 1), 0, np.random.default_rng(seed)
+    count = max(int(passes * sum(len(part.links) for part in parts) / STEP), 1)
+    done, rng = 0, np.random.default_rng(seed)
 
     flat = begin(len(mean), rng)
     gradient, means, squares = np.zeros((3, len(flat)), np.float32)
     p, asked = views(flat, len(mean)), Asked(mean, deviation, names().index("posterior"))
     propagation = Propagation(p, views(gradient, len(mean)), asked, STEP)
     for _ in range(passes):
-        for some in steps(drawn(parts, most, rng), rng):
+        for some in steps(parts, rng):
             gradient[:] = 0
             for own in some:
-                propagation.loss(own, DROPPED, rng)
+                propagation.loss(varied(own, asked, rng), DROPPED, rng)
             rate = RATE * 0.5 * (1 + np.cos(np.pi * min(done / count, 1)))
             done += 1
             descend(flat, gradient / STEP, means, squares, done, rate)

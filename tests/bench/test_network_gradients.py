@@ -106,13 +106,29 @@ def test_a_step_is_that_of_adamw():
         np.testing.assert_allclose(flat, expected, rtol=1e-4)
 
 
+def test_lessons_are_varied_as_wholes_but_for_the_posterior():
+    _, part = some_part(shapes=[(5, 5)] * 4)
+    lesson = whole(part)
+    asked = Asked(part.inputs.mean(0), part.inputs.std(0) + np.float32(1), learning.names().index("posterior"))
+    other = learning.varied(lesson, asked, np.random.default_rng(1)).inputs
+    assert other.dtype == np.float32
+    changed = []
+    for k in range(part.inputs.shape[1]):
+        one, two = lesson.inputs[:, k], other[:, k]
+        slope, height = np.polyfit(one, two, 1) if np.ptp(one) else (1, two[0] - one[0])
+        np.testing.assert_allclose(two, slope * one + height, atol=1e-4)
+        changed.append(not np.allclose(one, two, atol=1e-3))
+    assert changed.count(False) == 1
+    assert not changed[asked.posterior]
+    np.testing.assert_array_equal(other[:, asked.posterior], lesson.inputs[:, asked.posterior])
+
+
 def test_a_pass_sees_every_sentence_once():
     _, part = some_part(shapes=[(3, 4)] * 40)
     seen = []
-    for lessons in learning.steps(learning.drawn([part], None, np.random.default_rng(1)), np.random.default_rng(2)):
+    for lessons in learning.steps([part], np.random.default_rng(1)):
         seen += [tuple(x) for lesson in lessons for x in lesson.inputs.tolist()]
     assert sorted(seen) == sorted(map(tuple, part.inputs.tolist()))
-    assert len(learning.drawn([part], 7, np.random.default_rng(1))) == 7
 
 
 def test_networks_learn_and_do_not_depend_on_threads():
@@ -130,5 +146,5 @@ def test_learning_finds_what_links_are(monkeypatch):
     candidates, part = some_part(shapes=[(4, 4)] * 60)
     known = part.inputs[:, learning.names().index("similarity")]
     part = learning.part_of(candidates, (known > np.median(known)).astype(np.float32), np.ones_like(known))
-    (network,) = learning.averaged([learning.learn([part], 30, None, 1)], 1)
+    (network,) = learning.averaged([learning.learn([part], 30, 1)], 1)
     assert np.mean((network.odds(candidates) > 0) == (part.links > 0)) > 0.95
