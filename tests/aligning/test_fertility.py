@@ -180,23 +180,25 @@ class Sampler:
         self.jump_rows[1 : 1 + OWN_ROWS] = range(OWN_ROWS)
         self.jumps = np.zeros((OWN_ROWS + 3, 2 * kf.JUMPS + 2))
         self.fertility = np.zeros((n_c, kf.FERTILITIES), np.float32)
-        self.means = np.zeros_like(self.pairs), np.zeros_like(self.jumps), np.zeros_like(self.fertility)
+        self.means = np.zeros_like(self.pairs), np.zeros_like(self.jumps), np.zeros(self.fertility.shape)
         offsets = np.zeros(len(w.corpus) + 1, np.int64)  # no link matrices here
         self.text = Directed(0, given.tokens, given.offsets, observed.tokens, observed.offsets, offsets)
         self.counts = kf.LinkCounts(
             self.pairs, self.words, self.types, self.null, self.jump_rows, self.jumps, self.fertility
         )
 
-    def add(self, sign=1.0):
-        n = len(self.w.corpus)
-        fertility = sampler_scratch(self.text, 0, n).fertility
-        kf.add_chunk(0, n, self.text, self.found.arrays(), sign, self.counts, fertility)
-
-    def sweep(self, sweeps=1, burn=0, frozen=False, seed=7, alpha=kf.LEXICAL_PRIOR, known=(10**6, 10**6), rows=None):
+    def add(self, sign=1.0, rows=None):
         rows = rows or (0, len(self.w.corpus))
+        fertility = sampler_scratch(self.text, *rows).fertility
+        kf.add_chunk(*rows, self.text, self.found.arrays(), sign, self.counts, fertility)
+
+    def sweep(self, sweeps=1, burn=0, frozen=False, seed=7, alpha=kf.LEXICAL_PRIOR, known=(10**6, 10**6), rows=None,
+              generator=None):  # fmt: skip
+        rows = rows or (0, len(self.w.corpus))
+        generator = np.array([seed], np.uint64) if generator is None else generator
         kf.sweep(
             *rows, self.text, self.found.arrays(), self.counts, kf.LinkMeans(*self.means), self.p_null, alpha, sweeps,
-            burn, frozen, np.uint64(seed), np.array([seed], np.uint64), *known, sampler_scratch(self.text, *rows),
+            burn, frozen, np.uint64(seed), generator, *known, sampler_scratch(self.text, *rows),
         )  # fmt: skip
 
     def prior(self):
@@ -292,6 +294,38 @@ def test_several_sweeps_are_averaged_after_the_first_ones(forward):
             if s.found.sizes[at] > 0:
                 close(s.found.masses[at, : s.found.sizes[at]], np.mean([r[k][o] for r in rounds[2:]], 0))
             at += 1
+
+
+@pytest.mark.parametrize("forward", [True, False])
+def test_averages_are_over_the_sampled_sentences_alone(forward):
+    """Jumps are taken from the counts of all sentences, what other ones have is taken off."""
+    s, one = (sampler(9, forward, SHAPES * 3) for _ in range(2))
+    some = (1, len(s.w.corpus) - 1)
+    for each in (s, one):
+        each.jumps[-1] += 0.25  # a prior
+        each.add()
+    expected = [np.zeros_like(s.jumps), np.zeros(s.fertility.shape)]
+    generator = np.array([3], np.uint64)
+    for collected in (False, False, True, True, True):
+        one.sweep(rows=some, generator=generator)
+        if collected:
+            with_them = one.jumps.copy(), one.fertility.copy()
+            one.add(-1.0, some)
+            for total, now, without in zip(expected, with_them, (one.jumps, one.fertility), strict=True):
+                total += (now.astype(np.float64) - without) / 3
+            one.add(1.0, some)
+    s.sweep(5, 2, seed=3, rows=some)
+    assert expected[0][-1, -1] > some[1]  # and not only jumps over whole sentences
+    close(s.means[1], expected[0], 1e-9, 1e-9)
+    close(s.means[2], expected[1], 1e-9, 1e-9)
+
+
+def test_averages_of_counts_are_not_lost_beside_large_ones():
+    s = sampler(9, True)
+    s.add()
+    s.means[2][:] = 2.0**24
+    s.sweep(20, 0)
+    close((s.means[2] - 2.0**24).sum(), sum(len(given) for given, _ in given_and_observed(s.w, True)), 1e-6, 1e-6)
 
 
 @pytest.mark.parametrize("seed", range(4))

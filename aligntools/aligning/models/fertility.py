@@ -16,6 +16,8 @@ LEAST = 0.01
 SURE = 0.99
 #: Sweeps over a sentence that a trained model is applied to, and how many of these come before collecting.
 SWEEPS, BURN = 8, 2
+#: Nothing is collected where counts stay as they are.
+_NO_MEANS = kf.LinkMeans(np.zeros(0, np.float32), np.zeros((0, 0)), np.zeros((0, 0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +78,7 @@ class Fertility(Hmm):
 
         def task(b):
             kf.sweep(
-                *b, place, f.arrays(), counts, kf.LinkMeans(s.pairs, s.jumps, s.fertility), settings.sampler_p_null,
+                *b, place, f.arrays(), counts, _NO_MEANS, settings.sampler_p_null,
                 kf.LEXICAL_PRIOR, SWEEPS, BURN, True, np.uint64(settings.seed), np.zeros(1, np.uint64),
                 *(known if forward else known[::-1]), sampler_scratch(place, *b),
             )  # fmt: skip

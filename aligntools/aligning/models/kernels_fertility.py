@@ -84,7 +84,15 @@ class LinkCounts(NamedTuple):
 
 
 class LinkMeans(NamedTuple):
-    """Averages of `LinkCounts` over the sweeps that are collected."""
+    """Averages of `LinkCounts` over the sweeps that are collected.
+
+    Attributes
+    ----------
+    pairs : float32 [n_pairs]
+    jumps : float64 [rows, 2 * JUMPS + 2]
+    fertility : float64 [n_given_words, FERTILITIES]
+        A sweep's share of a frequent word's count would be lost in float32.
+    """
 
     pairs: np.ndarray
     jumps: np.ndarray
@@ -306,14 +314,12 @@ def draw(u, n, weights):
 
 @kernel(part=True)
 def resample_sentence(
-    given, observed, here, counts, mean_pairs, p_null, alpha, frozen, generator, scratch, round_, share
+    given, observed, here, counts, p_null, alpha, frozen, generator, scratch, round_, share
 ):  # fmt: skip
     """Resample the links of one sentence, word by word.
 
     Parameters
     ----------
-    mean_pairs : float32 [n_pairs]
-        Added to while collecting, if not ``frozen``.
     scratch : SamplerScratch
         Its fertilities are the state's, and kept so.
     round_ : int
@@ -360,10 +366,7 @@ def resample_sentence(
         if share > 0.0:
             r = share / total
             for x in range(n):
-                m = np.float32(weights[x] * r)
-                here.masses[o, x] += m
-                if not frozen:
-                    mean_pairs[entries[x]] += m
+                here.masses[o, x] += np.float32(weights[x] * r)
         if chosen < 0:
             here.state[o] = -1
             if not frozen:
@@ -378,29 +381,54 @@ def resample_sentence(
 
 
 @kernel(part=True)
-def collect_state(given, state, fertility, share, jump_rows, mean_jumps, mean_fertility):
-    """Add ``share`` of a sentence's jumps and fertilities to the averages."""
-    last = -1
-    for o in range(state.shape[0]):
-        c = state[o]
-        if c >= 0:
-            add_jump(share, jump_row(last, given, jump_rows, mean_jumps), jump_slot(c - last), mean_jumps)
-            last = c
-    n_con = given.shape[0]
-    add_jump(share, jump_row(last, given, jump_rows, mean_jumps), jump_slot(n_con - last), mean_jumps)
+def collect_fertility(given, fertility, share, mean_fertility):
+    """Add ``share`` of a sentence's fertilities to the averages."""
     for c in range(given.shape[0]):
         mean_fertility[given[c], min(fertility[c], FERTILITIES - 1)] += share
 
 
 @kernel(part=True)
-def start_collecting(first, last, sampled, mean_pairs):
-    """Add what words that are not sampled keep to the averages; put the others' marginals to 0."""
+def collect_jumps(given, state, jump_rows, mean_jumps):
+    """Add a sentence's jumps to the averages."""
+    last = -1
+    for o in range(state.shape[0]):
+        c = state[o]
+        if c >= 0:
+            add_jump(1.0, jump_row(last, given, jump_rows, mean_jumps), jump_slot(c - last), mean_jumps)
+            last = c
+    n_con = given.shape[0]
+    add_jump(1.0, jump_row(last, given, jump_rows, mean_jumps), jump_slot(n_con - last), mean_jumps)
+
+
+@kernel(part=True)
+def collect_counts(share, jumps, mean_jumps):
+    """Add ``share`` of the counts of jumps to the averages: after a sweep they are what the whole text has."""
+    for r in range(jumps.shape[0]):
+        for d in range(jumps.shape[1]):
+            mean_jumps[r, d] += share * jumps[r, d]
+
+
+@kernel(part=True)
+def keeps(p, sampled):
+    """Return whether a word is not sampled, and has an entry that keeps its HMM's posterior."""
+    return sampled.sizes[p] < 0 and sampled.entries[p, 0] >= 0
+
+
+@kernel(part=True)
+def start_collecting(first, last, sampled):
+    """Put the marginals of words to 0 but for those that keep theirs."""
     for p in range(first, last):
-        if sampled.sizes[p] < 0 and sampled.entries[p, 0] >= 0:
-            mean_pairs[sampled.entries[p, 0]] += sampled.masses[p, 0]
-            continue
-        for x in range(CANDIDATES):
-            sampled.masses[p, x] = 0.0
+        if not keeps(p, sampled):
+            for x in range(CANDIDATES):
+                sampled.masses[p, x] = 0.0
+
+
+@kernel(part=True)
+def collect_pairs(first, last, sampled, mean_pairs):
+    """Add the words' marginals to the averages."""
+    for p in range(first, last):
+        for x in range(1 if keeps(p, sampled) else max(sampled.sizes[p], 0)):
+            mean_pairs[sampled.entries[p, x]] += sampled.masses[p, x]
 
 
 @kernel(part=True)
@@ -445,8 +473,10 @@ def sweep(
     fertility = scratch.fertility
     share = 1.0 / max(sweeps - burn, 1)
     o_base = observed_offsets[text.base]
+    first, last = observed_offsets[k0] - o_base, observed_offsets[k1] - o_base
     if not frozen:
-        start_collecting(observed_offsets[k0] - o_base, observed_offsets[k1] - o_base, sampled, means.pairs)
+        start_collecting(first, last, sampled)
+        collect_counts(-1.0, counts.jumps, means.jumps)  # what other sentences have; those of these come back below
     for outer in range(1 if frozen else sweeps):
         for k in range(k0, k1):
             n_obs = observed_offsets[k + 1] - observed_offsets[k]
@@ -459,18 +489,23 @@ def sweep(
             for o in range(n_obs):
                 if here.state[o] >= 0:
                     fertility[here.state[o]] += 1
+            if not frozen and outer == 0:
+                collect_jumps(given, here.state, counts.jump_rows, means.jumps)
             if frozen:
                 start_frozen(here, scratch.own)
                 generator[0] = sentence_seed(given, observed, known_given, known_observed) ^ own_seed
             for inner in range(sweeps if frozen else 1):
                 collecting = outer + inner >= burn
                 resample_sentence(
-                    given, observed, here, counts, means.pairs, p_null, alpha, frozen, generator, scratch, inner,
+                    given, observed, here, counts, p_null, alpha, frozen, generator, scratch, inner,
                     share if collecting else 0.0,
                 )  # fmt: skip
                 if collecting and not frozen:
-                    rows = counts.jump_rows
-                    collect_state(given, here.state, fertility, share, rows, means.jumps, means.fertility)
+                    collect_fertility(given, fertility, share, means.fertility)
+        if not frozen and outer >= burn:
+            collect_counts(share, counts.jumps, means.jumps)
+    if not frozen:
+        collect_pairs(first, last, sampled, means.pairs)
 
 
 @kernel(owning=False)

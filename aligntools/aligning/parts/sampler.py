@@ -94,7 +94,7 @@ def sample_part(view_work: ViewWork, last: int, generation: int, part: int, pool
     for n, one in enumerate(directions):
         jumps = one.mean_jumps - begun[n]
         arrays |= {f"pairs{n}": one.mean_pairs, f"null{n}": one.null, f"jumps{n}": jumps}
-        arrays[f"fertility{n}"] = one.mean_fertility
+        arrays[f"fertility{n}"] = one.mean_fertility.astype(np.float32)
     sizes = part_table.offsets[part + 1] - part_table.offsets[part]
     store.write(name, starts=np.concatenate([[0], np.cumsum(sizes)]), **arrays)
 

@@ -77,7 +77,7 @@ class Direction:
         self.words = np.append(self.extra_words, self.null.sum())
         self.mean_pairs = np.zeros_like(self.pairs)
         self.mean_jumps = self.jumps.copy()
-        self.mean_fertility = self.fertility.copy()
+        self.mean_fertility = self.fertility.astype(np.float64)
         self.generator = np.array([generator], np.uint64)
 
     def add_expected(self, share):
@@ -120,7 +120,8 @@ def _direction(hmm, forward, looks, seed, priors=None):
 def _finished(d, table):
     pairs = d.mean_pairs + d.extra
     words = np.append(table.row_sums(pairs) if d.forward else table.column_sums(pairs), d.words[-1])
-    return FertilityCounts(pairs, words, d.types, d.null, d.jump_rows, d.mean_jumps, d.mean_fertility)
+    fertility = d.mean_fertility.astype(np.float32)
+    return FertilityCounts(pairs, words, d.types, d.null, d.jump_rows, d.mean_jumps, fertility)
 
 
 def train_sampler(hmm, matrices, looks, settings, pool, priors=None, last_pass=None) -> list[FertilityCounts]:
