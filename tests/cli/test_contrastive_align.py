@@ -263,7 +263,7 @@ def test_the_start_that_goes_with_fewer_features_is_said(trained):
 @pytest.mark.parametrize("options", [
     ["--features", "paper"], ["--features", "all,-lonely", "--start", "languages"], ["--start", "paper"],
     ["--noise", "delete"], ["--noise", "insert"], ["--noise", "replace"], ["--n-best", "2"], ["--rate", "0.01"],
-    ["--pull", "0.1"], ["--density", "expected"], ["--density", "learned"], ["--sentences", "0"], ["--passes", "0"],
+    ["--pull", "0.1"], ["--sentences", "0"], ["--passes", "0"],
     ["--noise", "shuffle:2,delete:1"], ["--learning-beam", "1", "--rate", "0.01", "--n-best", "30"],
     ["--optimizer", "sgd"], ["--candidates", "all"],
     ["--seed", "5"], ["--gold", SAMPLES / "de-en.wa"],
@@ -272,6 +272,18 @@ def test_the_start_that_goes_with_fewer_features_is_said(trained):
 def test_options_of_learning_change_the_weights(trained, usual, tmp_path, options):
     weights, _ = outcome(trained, tmp_path / "w", *options)
     assert weights != usual[0]
+
+
+def test_densities_differ_in_the_weight_of_the_number_of_links(trained, tmp_path):
+    """From the paper's start: the network may find as many links by itself as the base model decides on."""
+    found = [
+        outcome(trained, tmp_path / name, "--start", "paper", "--density", name)[0]
+        for name in ("base", "expected", "learned")
+    ]
+    assert len({weights["link-count"] for weights in found}) == 3
+    for weights in found:
+        weights.pop("link-count")
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize(
