@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from aligntools.aligning.applying.applier import Applier, decide
 from aligntools.aligning.applying.costs import link_costs
-from aligntools.aligning.applying.kernels_decoding import JOINT
+from aligntools.aligning.applying.kernels_decoding import JOINT, MEAN
 from aligntools.aligning.contrastive import warming as contrastive
 from aligntools.aligning.links import symmetrize
 from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
@@ -43,7 +43,8 @@ def warm(folder, pool):
             reconstruct(head, list(models), settings, pool, 1_000_000, ReconstructionSettings(2, smoothing=1.0))
         for part in head, read:
             for posteriors in applier.posteriors(part, pool):
-                pairs, offsets, p = decide(posteriors, JOINT, 0.4, pool)
+                for way in (MEAN, JOINT):
+                    pairs, offsets, p = decide(posteriors, way, 0.4, pool)
     settings = AlignerSettings(model="ibm2", positions="table", joint=False).resolved(1000)
     for _ in Applier(train(head, settings, pool, 1_000_000), settings, sizes).posteriors(head, pool):
         pass
