@@ -31,15 +31,9 @@ _KINDS = (np.float32, np.int32, np.int32, np.int32, np.float32, np.float32)
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """A set's candidates as the network sees them: words numbered through, neighbours too (-1: none)."""
+class Part(Lesson):
+    """A set's candidates: sentence ``k`` has those from ``starts[k]`` on, int64 [sentences + 1]."""
 
-    inputs: np.ndarray
-    rows: np.ndarray
-    columns: np.ndarray
-    neighbours: np.ndarray
-    links: np.ndarray
-    shares: np.ndarray
     starts: np.ndarray
 
     def turned(self, order):

@@ -320,14 +320,6 @@ def test_averages_are_over_the_sampled_sentences_alone(forward):
     close(s.means[2], expected[1], 1e-9, 1e-9)
 
 
-def test_averages_of_counts_are_not_lost_beside_large_ones():
-    s = sampler(9, True)
-    s.add()
-    s.means[2][:] = 2.0**24
-    s.sweep(20, 0)
-    close((s.means[2] - 2.0**24).sum(), sum(len(given) for given, _ in given_and_observed(s.w, True)), 1e-6, 1e-6)
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_the_conditional_distributions_are_those_of_the_joint(seed):
     """Ratios of the collapsed joint, but for the second of two jumps not seeing the first."""

@@ -250,6 +250,7 @@ def test_the_sampler_starts_from_its_priors():
         assert found.fertility.sum() == pytest.approx((1 + UNLINKED) * alphas)  # no file counts words without links
         assert found.fertility[given_ids["das" if forward else "the"], 0] == pytest.approx(UNLINKED * alphas)
         assert (found.mean_fertility == found.fertility).all()
+        assert found.mean_fertility.dtype == np.float64  # a sweep's share of a large count is lost in float32
 
 
 # Whole runs

@@ -291,9 +291,7 @@ def draw(u, n, weights):
 
 
 @kernel(part=True)
-def resample_sentence(
-    given, observed, here, counts, p_null, alpha, frozen, generator, scratch, round_, share
-):  # fmt: skip
+def resample_sentence(given, observed, here, counts, p_null, alpha, frozen, generator, scratch, round_, share):
     """Resample the links of one sentence, word by word.
 
     Parameters
