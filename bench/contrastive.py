@@ -72,38 +72,55 @@ def _ship(network):
 
 def _measure(study, judge, start):
     """Return column -> AER in percent; ``difference``: from the base to ``ours``, its 95 % interval by bootstrap."""
-    from dataclasses import replace
-
-    from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.starts import shipped
     from aligntools.metrics.aer import Aer
 
     measuring.note(f"{study.name}: contrastive")
     best = min((evaluate(path, study.text)[0], way) for way, path in _base(study).items())
+    scores, usual = systems(study, judge, start), shipped()
+    theirs = CandidateFinder(_default_base(study, usual.trees), study.pool, usual.trees)
+    scores["shipped"] = Aer().score(study.gold, refined(study, theirs, usual.weights))
     found = {"pairs": study.text.n_pairs, "gold": study.text.n_gold, "best": best[0], "way": best[1]}
-    plan = replace(tasks.learning_plan("all"), threshold=study.threshold)
-    learned = replace(plan.learning, rate=1e-4)
-    held = replace(plan, start=start, learning=learned)
-    alone = replace(held, learning=replace(learned, passes=0))
-    second, usual = second_base(study, judge), shipped().trees
+    return found | figures(scores)
+
+
+def figures(scores):
+    """Return AER in percent by column, and the interval of the ``difference`` from the base to ``ours``."""
+    difference = scores["ours"].minus(scores["joint"])
+    found = {column: 100 * score.aer for column, score in scores.items()}
+    return found | {"difference": [100 * x for x in difference.interval]}
+
+
+def systems(study, judge, start):
+    """Return column -> score, of the base models of both rounds and of what a judge makes of them.
+
+    ``start`` has the weights to start from, float64 [FEATURES]. Columns are those of COLUMNS.
+    """
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
+    from aligntools.metrics.aer import Aer
+
+    second = second_base(study, judge)
     one, two = (CandidateFinder(model, study.pool, judge) for model in (study.model, second))
     default = two if _rounds(study, judge) > 1 else one
-    theirs = CandidateFinder(_default_base(study, usual), study.pool, usual)
-
-    def links(finder, plan):
-        return study.links(finder, tasks.learn_weights(finder, [study.bitext], plan))
-
     of = {
-        "joint": _decided(study, study.model), "one": links(one, held), "again": _decided(study, second),
-        "two": links(two, held), "start": links(default, alone),
-        "shipped": links(theirs, replace(held, start=plan.start)),
+        "joint": _decided(study, study.model), "one": refined(study, one, start), "again": _decided(study, second),
+        "two": refined(study, two, start), "start": refined(study, default, start, passes=0),
     }  # fmt: skip
     of["ours"] = of["two"] if default is two else of["one"]
-    scores = {column: Aer().score(study.gold, these) for column, these in of.items()}
-    difference = scores["ours"].minus(scores["joint"])
-    found |= {column: 100 * score.aer for column, score in scores.items()}
-    return found | {"difference": [100 * x for x in difference.interval]}
+    return {column: Aer().score(study.gold, links) for column, links in of.items()}
+
+
+def refined(study, finder, start, passes=None):
+    """Return the links of weights that are learned from noise, from a start's; with 0 passes those of the start."""
+    from dataclasses import replace
+
+    from aligntools.aligning.contrastive import tasks
+
+    plan = replace(tasks.learning_plan("all"), threshold=study.threshold, start=start)
+    passes = plan.learning.passes if passes is None else passes
+    plan = replace(plan, learning=replace(plan.learning, rate=1e-4, passes=passes))
+    return study.links(finder, tasks.learn_weights(finder, [study.bitext], plan))
 
 
 def _rounds(study, judge):

@@ -10,7 +10,8 @@ import pickle
 from concurrent.futures import ProcessPoolExecutor
 from types import SimpleNamespace
 
-from bench import code, link_network, measuring
+from aligntools.aligning.contrastive import network_learning
+from bench import code, measuring
 from bench import contrastive_start as starting
 from bench.contrastive_study import Study, base_hash
 
@@ -55,7 +56,7 @@ class Teaching:
             self._train_again(left)
         lists = [self._parts(held, kind) for held in left]
         measuring.note(f"networks: {len(left)}, {kind}")
-        found = link_network.fit(lists, *_LEARNED[kind], self.o.threads)
+        found = network_learning.fit(lists, *_LEARNED[kind], self.pool)
         for held, network in zip(left, found, strict=True):
             _write(self._place(held, kind), network)
 

@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from bench import link_network
+from aligntools.aligning.contrastive import network_learning
 
 #: Gold pairs of each set that are learned from, at most.
 PAIRS = 1000
@@ -15,6 +15,8 @@ SIZES = (3_000, 20_000)
 FOLDS = 5
 #: Candidates of a set that count for 1 each; those of larger sets count for less, of smaller ones for more.
 SHARE = 8000.0
+#: What a candidate counts for whose link is possible, but not sure.
+POSSIBLE = 0.5
 #: Networks of a start that are averaged; passes over what base models of both rounds show.
 NETWORKS, PASSES = 3, 16
 #: Passes of the network whose links base models of the second round are trained with.
@@ -42,15 +44,15 @@ def smaller(text):
 
 
 def taught_by(candidates, gold):
-    """Return the first PAIRS pairs of a gold set as a `link_network.Part`."""
+    """Return the first PAIRS pairs of a gold set as a `network_learning.Part`."""
     from aligntools.aligning.contrastive.supervised import gold_marks
 
     n = min(len(candidates), PAIRS)
     part, links = candidates.part(0, n), _head(gold, n)
     sure, possible = (m.astype(bool) for m in gold_marks(part, links))
     share = (SHARE / len(sure)) ** 0.5
-    counts = np.where(possible & ~sure, link_network.POSSIBLE, 1.0) * share
-    return link_network.part_of(part, (sure | possible).astype(np.float32), counts.astype(np.float32))
+    counts = np.where(possible & ~sure, POSSIBLE, 1.0) * share
+    return network_learning.part_of(part, (sure | possible).astype(np.float32), counts.astype(np.float32))
 
 
 def _head(gold, n):

@@ -8,7 +8,8 @@ the gold sentences alone. The network that judges links is learned from gold lin
 import pickle
 import statistics
 
-from bench import code, link_network, measuring, peers, report, texts
+from aligntools.aligning.contrastive import network_learning
+from bench import code, measuring, peers, report, texts
 from bench import contrastive_start as starting
 from bench.contrastive_study import Study, base_hash
 from bench.quality import HEURISTIC, evaluate
@@ -65,7 +66,7 @@ def _start(o, names, pool):
         study = Study(_options(o, 10**9), name, pool)
         sets[name] = [starting.taught_by(study.finder.find_all(study.gold_text), study.gold)]
     parts = [part for own in sets.values() for part in own]
-    (network,) = link_network.fit([parts], starting.NETWORKS, PASSES, threads=o.threads)
+    (network,) = network_learning.fit([parts], starting.NETWORKS, PASSES, pool)
     return network, starting.weights()
 
 

@@ -117,7 +117,7 @@ def test_kernels_import_kernels_and_numpy():
         ("sacremoses", lambda name: name == "aligntools/formats/tokenizing.py"),
         ("sentencex", lambda name: name == "aligntools/formats/tokenizing.py"),
         ("distributed", lambda name: name == "aligntools/ground/cluster.py"),
-        ("sklearn", lambda name: name == "aligntools/aligning/contrastive/boosting.py"),
+        ("threadpoolctl", lambda name: name == "aligntools/aligning/contrastive/network_learning.py"),
     ],
 )
 def test_libraries_are_used_in_one_place(library, allowed):
@@ -160,9 +160,8 @@ def test_what_is_imported_is_required():
         return {re.match(r"[\w-]+", line)[0] for line in text.split("\n") if line}
 
     required = names(setup["options"]["install_requires"])
-    optional = {"zstandard", "sacremoses", "sentencex", "distributed", "matplotlib", "scikit-learn", "threadpoolctl"}
+    optional = {"zstandard", "sacremoses", "sentencex", "distributed", "matplotlib"}
     assert optional <= names("\n".join(setup["options.extras_require"].values()))
-    optional.add("sklearn")  # as scikit-learn is imported
     used = {module.split(".")[0] for tree in TREES.values() for module, *_ in imports(tree)}
     foreign = used - set(sys.stdlib_module_names) - {"aligntools"}
     assert foreign - optional <= required

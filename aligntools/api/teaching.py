@@ -26,10 +26,11 @@ SomeStart: TypeAlias = Union[str, os.PathLike[str], "ContrastiveStart"]
 def teach(
     texts: Iterable[TeachingText], *, aligners: Sequence[Aligner | None] | None = None,
     names: Sequence[str] | None = None, students: Sequence[int] | None = None, lessons: int | None = None,
+    networks: int | None = None, passes: int | None = None,
     case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, input_format: InputFormat = "auto",
     seed: int = 1, threads: "int | Pool | None" = None, progress: Progress = None,
 ) -> "ContrastiveStart":  # fmt: skip
-    """Teach link trees by large text, without gold links: a start for `train_contrastive_aligner`.
+    """Teach the network that judges links by large text, without gold links: a start for `train_contrastive_aligner`.
 
     A model of all of a text, the teacher, says what is linked in sentence pairs of samples of it; models of these
     samples alone, the students, say what they know of the same links. Trees learn the one from the other. They see
@@ -47,7 +48,10 @@ def teach(
         Pairs of the students' texts. None: 150, 300, 1,000, 5,000 and 20,000. Of small sizes there are several, of
         those over half a text none.
     lessons : int or None
-        Pairs that each student learns on. None: 100.
+        Pairs that each student learns on. None: 200.
+    networks, passes : int or None
+        Networks that are averaged, and how often each passes over the lessons. None: 3, and 8 to 64, the more the
+        fewer lessons there are.
     case_sensitive, max_length, strict, input_format
         As for `read_bitext`; with an aligner, ``case_sensitive`` is its own.
     seed, threads, progress
@@ -63,22 +67,21 @@ def teach(
     DataError
         When a text cannot be read, its sides differ in length, or it is too small.
     UsageProblem
-        When scikit-learn is not installed.
+        When a setting is out of range, or there is nothing to learn.
 
     Examples
     --------
     >>> import aligntools as at
-    >>> start = at.teach([("data/samples/de-en.de", "data/samples/de-en.en")], students=[100], lessons=50)
+    >>> start = at.teach([("data/samples/de-en.de", "data/samples/de-en.en")], students=[100], lessons=50, passes=2)
     >>> model = at.train_contrastive_aligner("data/samples/de-en.txt", fast=True, start=start)
     """
     from aligntools.aligning.contrastive import teaching
-    from aligntools.aligning.contrastive.boosting import learner
+    from aligntools.aligning.contrastive.taught import TeachingSettings
 
-    learner()  # said before anything is trained
-    settings = teaching.TeachingSettings(seed=seed)
-    settings = teaching.TeachingSettings(
-        tuple(students) if students is not None else settings.students,
-        settings.lessons if lessons is None else lessons, seed,
+    own = TeachingSettings()
+    settings = TeachingSettings(
+        own.students if students is None else tuple(students), own.lessons if lessons is None else lessons,
+        own.networks if networks is None else networks, passes, seed,
     ).checked()  # fmt: skip
     texts = list(texts)
     if not texts:
@@ -111,8 +114,11 @@ def teach(
             part = teaching.lessons_of(bitext, teacher, settings, pool, learned, n)
             part.about = {"name": names[n] if names is not None else _name(text, n)} | part.about
             found.append(part)
-        tell(Step("trees", None, None, {"candidates": sum(len(t) for part in found for t in part.tables)}))
-        return teaching.learn_start(found, settings, pool.threads)
+
+        def passed(figures: dict[str, Any]) -> None:
+            tell(Step("network", None, None, figures))
+
+        return teaching.learn_start(found, settings, pool, passed)
 
 
 def _read(text: TeachingText, **reading: Any) -> "Bitext":

@@ -97,7 +97,7 @@ _learning = options.group(
     options.setting("--rounds", of=ContrastiveSettings, metavar="N",
                     help="Times that the base model is trained; after the first, links that the start found in the text"
                          " are priors.  [default: 2; 1 with --fast, more than 100,000 pairs, -m, tables, the paper's"
-                         " start or one of teach]"),
+                         " start]"),
 )  # fmt: skip
 _search = options.group(
     "Search",

@@ -160,6 +160,8 @@ def view_name(view):
 
 def describe(stage, figures):
     """Return a step of alignment training in words."""
+    if "network" in figures:
+        return f"network {figures['network']}, pass {figures['pass']}: cross-entropy {figures['loss']:.4f} a candidate"
     if "pass" in figures:
         return f"pass {figures['pass']}: objective {figures['objective']:.4f} a pair"
     if "round" in figures:

@@ -37,6 +37,10 @@ _SIZES = options.Numbers(TeachingSettings.SIZE, lambda sizes: True, "numbers of 
     options.setting("--lessons", of=TeachingSettings, metavar="N",
                     help="Pairs of its own text that each student learns on, and as many of other places for larger"
                          " ones."),
+    options.setting("--networks", of=TeachingSettings, metavar="N", help="Networks that are learned and averaged."),
+    options.setting("--passes", of=TeachingSettings, metavar="N",
+                    help="Times that each network passes over the lessons.  [default: 8 to 64, the more the fewer there"
+                         " are]"),
     training.log_json,
     options.verify,
 )  # fmt: skip
@@ -48,9 +52,9 @@ def command(**o):
     """Teach contrastive-align's start by large text, without gold links.
 
     What a model of 300 sentence pairs gets wrong, one of 200,000 pairs of the same text gets right. Models of samples
-    (students) learn from a model of all of the text (the teacher) how far their evidence is to be trusted. What they
-    learn is not bound to words or languages: contrastive-align --start FILE uses it on any text. Several texts, of
-    several languages, teach more. Needs scikit-learn: aligntools[teach].
+    (students) say what they know of links, a model of all of the text (the teacher) says what is linked, and a small
+    network learns how far the students' evidence is to be trusted. What it learns is not bound to words or languages:
+    contrastive-align --start FILE uses it on any text. Several texts, of several languages, teach more.
 
     \b
     Example:
@@ -84,13 +88,14 @@ def _run(o, stack):
     texts += [Path(joint) for joint in o["joint_file"]]
     aligners = [Aligner.load(path, threads=pool, verify=o["verify"]) for path in o["model"]] or None
     start = teach(
-        texts, aligners=aligners, students=o["students"], lessons=o["lessons"], seed=o["seed"], threads=pool,
+        texts, aligners=aligners, students=o["students"], lessons=o["lessons"], networks=o["networks"],
+        passes=o["passes"], seed=o["seed"], threads=pool,
         case_sensitive=o["case_sensitive"], progress=reporter, **{name: o[name] for name in READING},
     )  # fmt: skip
     start.save(o["output"])
     reporter.close()
     students = sum(sum(text["students"].values()) for text in start.about["texts"])
+    pairs = sum(text["pairs"] for text in start.about["texts"])
     reporter.say(
-        f"{len(start.trees.roots)} trees, taught by {sum(t['pairs'] for t in start.about['texts'])} pairs of"
-        f" {len(texts)} {'text' if len(texts) == 1 else 'texts'} and {students} students"
+        f"taught by {pairs} pairs of {len(texts)} {'text' if len(texts) == 1 else 'texts'} and {students} students"
     )

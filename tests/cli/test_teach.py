@@ -8,7 +8,6 @@ import pytest
 from tests.cli.running import fails, run
 from tests.conftest import SAMPLES
 
-pytest.importorskip("sklearn")
 TEXT = ("-s", SAMPLES / "de-en.de", "-t", SAMPLES / "de-en.en")
 
 
@@ -16,19 +15,23 @@ TEXT = ("-s", SAMPLES / "de-en.de", "-t", SAMPLES / "de-en.en")
 def taught(trained, tmp_path_factory):
     """A folder with a ``start``."""
     folder = tmp_path_factory.mktemp("taught")
-    done = run("teach", *TEXT, "-m", trained / "model", "--students", "60,100", "--lessons", "40",
-               "--log-json", folder / "log", "-v", "-o", folder / "start", "--threads", "1")  # fmt: skip
+    settings = ("--students", "60,100", "--lessons", "40", "--networks", "2", "--passes", "3", "--threads", "1")
+    written = ("-v", "--log-json", folder / "log", "-o", folder / "start")
+    done = run("teach", *TEXT, "-m", trained / "model", *settings, *written)
     assert done.returncode == 0, done.stderr
-    assert b"120 trees, taught by 240 pairs of 1 text and 12 students" in done.stderr
+    assert b"taught by 240 pairs of 1 text and 12 students" in done.stderr
+    assert b"network 2, pass 3: cross-entropy 0." in done.stderr
     assert b"student of 60 pairs: " in done.stderr
     log = [json.loads(line) for line in (folder / "log").read_text().splitlines()]
     assert [line.get("student") for line in log].count(100) == 6
+    assert [line["pass"] for line in log if line.get("network") == 1] == [1, 2, 3]
     return folder
 
 
 @pytest.mark.slow
 def test_the_same_bytes_for_any_threads_and_seeds_that_differ(trained, taught, tmp_path):
-    given = ("teach", "-q", "-i", tmp_path / "joint", "-m", trained / "model", "--students", "60,100", "--lessons", 40)
+    given = ("teach", "-q", "-i", tmp_path / "joint", "-m", trained / "model", "--students", "60,100", "--lessons", 40,
+             "--networks", 2, "--passes", 3)  # fmt: skip
     (tmp_path / "joint").write_bytes((SAMPLES / "de-en.txt").read_bytes())
     for seed, threads, same in ((1, 2, True), (2, 1, False)):
         done = run(*given, "--seed", seed, "--threads", threads, "-o", tmp_path / "start")
@@ -46,7 +49,7 @@ def test_several_texts_and_a_teacher_trained_here(tmp_path):
         with gzip.open(tmp_path / f"{x}.gz", "wb") as out:
             out.write((SAMPLES / f"fr-en.{x}").read_bytes())
     more = "-s", tmp_path / "fr.gz", "-t", tmp_path / "en.gz"
-    done = run("teach", *TEXT, *more, "--students", "10", "--case-sensitive", "-o", tmp_path / "start")
+    done = run("teach", *TEXT, *more, "--students", "10", "--passes", "1", "--case-sensitive", "-o", tmp_path / "start")
     assert done.returncode == 0, done.stderr
     assert b"of 2 texts and 12 students" in done.stderr
 
@@ -80,6 +83,7 @@ def test_wrong_files_and_options(trained, taught, tmp_path):
     assert fails(run("teach", *TEXT, "-m", "x", "-m", "y", *out), "there are 1 texts and 2 -m", status=2)
     assert fails(run("teach", *TEXT, "-m", "x", "--case-sensitive", *out), "takes a teacher as it is", status=2)
     assert fails(run("teach", *TEXT, "--students", "5", *out), "'5' is not", status=2)
+    assert fails(run("teach", *TEXT, "--passes", "0", *out), "passes", status=2)
     assert fails(run("teach", *TEXT, "--students", "300", *out), "teach no student of 300")
     assert fails(run("teach", "-s", tmp_path / "none", "-t", SAMPLES / "de-en.en", *out), "cannot be opened")
     assert not (tmp_path / "s").exists()

@@ -12,6 +12,8 @@ TOGETHER, MOST = 2000, 6
 LARGEST = 0.5
 #: Large students, and their views: align takes fewer views where there is much text.
 LARGE, LARGE_VIEWS = 5000, (5,)
+#: Steps of stochastic gradient descent that a network is to learn by, and how many passes there may be for that.
+STEPS, FEWEST_PASSES, MOST_PASSES = 2000, 8, 64
 
 
 @dataclass(frozen=True)
@@ -24,14 +26,22 @@ class TeachingSettings:
         Pairs of the students' texts.
     lessons : int
         Pairs of each student's text that it learns on; larger ones learn on as many of other places.
+    networks : int
+        How many are averaged.
+    passes : int or None
+        How often each passes over the lessons; None: see `enough`.
     seed : int
     """
 
     students: tuple[int, ...] = (150, 300, 1000, 5000, 20000)
-    lessons: int = 100
+    lessons: int = 200
+    networks: int = 3
+    passes: int | None = None
     seed: int = 1
 
-    RANGES: ClassVar[dict[str, Range]] = {"lessons": counts(1, 100_000), "seed": SEED}
+    RANGES: ClassVar[dict[str, Range]] = {
+        "lessons": counts(1, 100_000), "networks": counts(1, 100), "passes": counts(1, 1000), "seed": SEED,
+    }  # fmt: skip
     SIZE: ClassVar[Range] = counts(10)
 
     def checked(self) -> "TeachingSettings":
@@ -48,6 +58,12 @@ class TeachingSettings:
         for size in self.students:
             self.SIZE.check("the size of a student", size)
         return self
+
+    def enough(self, steps: float) -> int:
+        """Return the passes over lessons of so many steps: as chosen, else about STEPS of them together."""
+        if self.passes is not None:
+            return self.passes
+        return min(max(round(STEPS / max(steps, 1.0)), FEWEST_PASSES), MOST_PASSES)
 
     def drawn(self, pairs: int) -> list[tuple[int, int, tuple[int, ...] | None]]:
         """Return the students of a text of so many pairs: (size, number, views)."""

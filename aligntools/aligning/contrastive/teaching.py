@@ -1,9 +1,9 @@
-"""Link trees taught by scale: what a model of little text gets wrong, a model of much text gets right.
+"""The network that judges links taught by scale: what a model of little text gets wrong, one of much text gets right.
 
 A *teacher* is a model of a large text. *Students* are models of samples of it, of several sizes. On sentence pairs that
 both know, the student's candidates are the questions and the teacher's posteriors the answers: no gold link is needed,
-and there is no end of lessons. What trees learn is how far a small model's evidence is to be trusted, of whatever
-language, so that it holds on texts which are all that there is of their language.
+and there is no end of lessons. What the network learns is how far a small model's evidence is to be trusted, of
+whatever language, so that it holds on texts which are all that there is of their language.
 
 A student's sample comes from one stretch of the text, since texts are often put together of several kinds, and half of
 the lessons of larger students from other places: a text of another domain than most of what a model is trained on.
@@ -18,8 +18,8 @@ import numpy as np
 from aligntools.aligning.applying.applier import Applier
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_local_features as kl
-from aligntools.aligning.contrastive.boosting import fit_trees, learner, table_of
 from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
+from aligntools.aligning.contrastive.network_learning import STEP, Part, fit, part_of
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.starts import ContrastiveStart
 from aligntools.aligning.contrastive.taught import LARGEST, TeachingSettings
@@ -27,6 +27,7 @@ from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training.train_model import train_model
 from aligntools.formats.corpus import Bitext, in_ids_of, with_own_words
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.parallel import Pool
 
 #: Pairs with a longer side, or with less than two words on one, teach nothing.
 LONGEST = 60
@@ -34,12 +35,12 @@ LONGEST = 60
 SMALL = 300
 #: A student's stretch is so many times its size, and at most this share of the text.
 STRETCH, WIDEST = 4, 0.75
-#: Candidates that a student counts for, however many it has.
+#: Candidates of a student that count for 1 each; those of larger ones count for less, of smaller ones for more.
 SHARE = 8000.0
-#: A link, or no link, of less than this probability is left out of the lessons.
+#: Teachers whose links are all less probable than this, or all more probable than the rest of 1, teach nothing.
 LEAST = 0.02
-#: Weight of the base model's own log-odds beside the trees': less is better on small texts, more on large ones.
-LEAN = 0.5
+#: Weight of the base model's own log-odds beside the network's.
+LEAN = 1.0
 #: Views of the teacher's words, whatever the size of its text.
 TEACHER_VIEWS = (0, 5, 4, 3)
 
@@ -50,16 +51,13 @@ class Lessons:
 
     Attributes
     ----------
-    tables : list of float32 [candidates, FEATURES + SURROUNDINGS]
-        One a student.
-    answers : list of float32 [candidates]
-        Probabilities of links.
+    parts : list of Part
+        One a student; links are the teacher's probabilities.
     about : dict
         Of what and how; for readers.
     """
 
-    tables: list[np.ndarray] = field(default_factory=list)
-    answers: list[np.ndarray] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
     about: dict[str, Any] = field(default_factory=dict)
 
 
@@ -154,8 +152,9 @@ def lessons_of(
         student = train_model(text, own, pool, lowercase=teacher.lowercase)
         candidates = CandidateFinder(student, pool).find_all(pick(text, np.arange(n)))
         known = in_ids_of(asked, teacher.source_vocabulary, teacher.target_vocabulary, teacher.lowercase)
-        found.tables.append(table_of(candidates))
-        found.answers.append(answers(applier, known, candidates, pool))
+        links = answers(applier, known, candidates, pool)
+        share = np.float32((SHARE / max(len(links), 1)) ** 0.5)
+        found.parts.append(part_of(candidates, links, np.full(len(links), share)))
         if report:
             report({"student": size, "candidates": len(candidates.rows)})
     sizes = sorted({size for size, _, _ in drawn})
@@ -163,25 +162,29 @@ def lessons_of(
     return found
 
 
-def learn_start(lessons: Iterable[Lessons], settings: TeachingSettings, threads=1) -> ContrastiveStart:
-    """Learn link trees from lessons; the start's weights rest on them alone.
+def learn_start(
+    lessons: Iterable[Lessons], settings: TeachingSettings, pool: Pool,
+    report: Callable[[dict[str, Any]], None] | None = None,
+) -> ContrastiveStart:  # fmt: skip
+    """Learn the network that judges links from lessons; the start's weights rest on it and on the base model.
 
-    A candidate counts as a link with the teacher's probability of it, and as none with the rest.
+    ``report`` is that of `network_learning.fit`.
+
+    Raises
+    ------
+    UsageProblem
+        When teachers link nothing, or all that students ask about.
     """
-    learner()
     lessons = list(lessons)
-    tables, links, shares = [], [], []
-    for part in lessons:
-        for table, chances in zip(part.tables, part.answers, strict=True):
-            for linked, sure in ((True, chances), (False, 1 - chances)):
-                kept = sure >= LEAST
-                tables.append(table[kept])
-                links.append(np.full(kept.sum(), linked))
-                shares.append(sure[kept].astype(np.float64) * (SHARE / max(len(table), 1)))
-    if not any(len(x) and x.all() for x in links) or not any(len(x) and not x.any() for x in links):
+    parts = [part for own in lessons for part in own.parts if len(part.links)]
+    if not any(part.links.max() > LEAST for part in parts) or not any(part.links.min() < 1 - LEAST for part in parts):
         raise UsageProblem("the teachers link nothing, or everything, that the students ask about; give more text")
-    trees = fit_trees(np.concatenate(tables), np.concatenate(links), np.concatenate(shares), threads)
+    passes = settings.enough(2 * sum(len(part.links) for part in parts) / STEP)
+    (network,) = fit([parts], settings.networks, passes, pool, settings.seed, report)
     weights = np.zeros(kf.FEATURES)
     weights[[kf.TREES, kf.POSTERIOR]] = 1.0, LEAN
-    about = {"texts": [part.about for part in lessons], "lessons": settings.lessons, "seed": settings.seed}
-    return ContrastiveStart(trees, weights, about)
+    about = {
+        "texts": [part.about for part in lessons], "lessons": settings.lessons, "passes": passes,
+        "seed": settings.seed,
+    }  # fmt: skip
+    return ContrastiveStart(network, weights, about)

@@ -6,9 +6,9 @@ import pytest
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_linktrees as kl
 from aligntools.aligning.contrastive import linktrees
-from aligntools.aligning.contrastive.boosting import INPUTS
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.linktrees import LinkTrees, inputs
+from aligntools.aligning.contrastive.network_learning import INPUTS
 from aligntools.aligning.contrastive.starts import FORMER, former_trees
 from aligntools.formats.modelfile import read_model
 from aligntools.ground.errors import ModelError

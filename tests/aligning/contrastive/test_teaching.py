@@ -1,4 +1,4 @@
-"""Link trees taught by a model of much text."""
+"""The network that judges links, taught by a model of much text."""
 
 from dataclasses import replace
 
@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.applying.applier import Applier
-from aligntools.aligning.contrastive import boosting, teaching
 from aligntools.aligning.contrastive import kernels_features as kf
+from aligntools.aligning.contrastive import teaching
 from aligntools.aligning.contrastive.candidates import CandidateFinder
+from aligntools.aligning.contrastive.network_learning import part_of
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.taught import TeachingSettings
 from aligntools.api.alignment import read_bitext, train_aligner
@@ -16,8 +17,6 @@ from aligntools.formats.corpus import with_own_words
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
 from tests.places import SAMPLES
-
-pytest.importorskip("sklearn")
 
 
 @pytest.fixture(scope="module")
@@ -70,43 +69,43 @@ def test_answers_are_the_teachers_posteriors(text, teacher):
 
 @pytest.mark.slow
 def test_students_teach_what_their_teacher_knows(text, teacher):
-    """The trees' log-odds are nearer to what the teacher says than the students' own."""
-    settings = TeachingSettings((40, 100), lessons=40)
+    """The network's log-odds are nearer to what the teacher says than the students' own, on texts of other students."""
+    settings = TeachingSettings((40, 100), lessons=40, networks=2, passes=60)
     told = []
-    with Pool(1) as pool:
+    with Pool(1) as pool, Pool(2) as two:
         lessons = teaching.lessons_of(text, teacher, settings, pool, told.append)
-        start = teaching.learn_start([lessons], settings)
-        again = teaching.learn_start([teaching.lessons_of(text, teacher, settings, pool)], settings, 2)
-    assert [t["student"] for t in told] == [40] * 6 + [100] * 6
+        start = teaching.learn_start([lessons], settings, pool, told.append)
+        again = teaching.learn_start([teaching.lessons_of(text, teacher, settings, pool)], settings, two)
+        assert start.trees.fingerprint == again.trees.fingerprint
+        asked = [teaching.draw(text, 60, 30, np.random.default_rng(seed)) for seed in (7, 8, 9)]
+        divergences = np.mean([divergence(text, teacher, start.trees, *own, pool) for own in asked], 0)
+    assert divergences[0] < 0.85 * divergences[1]
+    assert [t["student"] for t in told[:12]] == [40] * 6 + [100] * 6
+    assert [(t["network"], t["pass"]) for t in told[12:]] == [(m, k + 1) for m in (1, 2) for k in range(60)]
     assert lessons.about == {"pairs": 240, "students": {"40": 6, "100": 6}}
     assert start.by_name == {"posterior": teaching.LEAN, "trees": 1.0}
-    assert start.trees.fingerprint == again.trees.fingerprint
-    table, answers = np.concatenate(lessons.tables), np.concatenate(lessons.answers)
-    assert table.shape[1] == kf.FEATURES + 10
-    out = np.empty(len(table), np.float32)
-    nodes = (start.trees.columns, start.trees.thresholds, start.trees.lefts, start.trees.rights, start.trees.leaves)
-    from aligntools.aligning.contrastive import kernels_linktrees as kl
-
-    kl.tree_odds(0, len(out), table[:, : kf.FEATURES].copy(), table[:, kf.FEATURES :].copy(), start.trees.roots,
-                 *nodes, start.trees.bias, out)  # fmt: skip
-
-    def loss(odds):
-        p = np.clip(1 / (1 + np.exp(-odds.astype(np.float64))), 1e-6, 1 - 1e-6)
-        return -(answers * np.log(p) + (1 - answers) * np.log(1 - p)).mean()
-
-    assert loss(out) < 0.8 * loss(table[:, kf.POSTERIOR])
+    for part in lessons.parts:
+        assert part.shares.sum() == pytest.approx((teaching.SHARE * len(part.links)) ** 0.5, rel=1e-4)
 
 
-def test_both_sides_count_alike(text, teacher):
-    settings = TeachingSettings((100,), lessons=40)
-    with Pool(1) as pool:
-        lessons = teaching.lessons_of(text, teacher, settings, pool)
-    table, links = lessons.tables[0], lessons.answers[0] > 0.5
-    turned = table.copy()
-    turned[:, [kf.FORWARD_USE, kf.REVERSE_USE]] = turned[:, [kf.REVERSE_USE, kf.FORWARD_USE]]
-    shares = np.ones(len(links))
-    one, other = (boosting.fit_trees(t, links, shares).fingerprint for t in (table, turned))
-    assert one == other
+def divergence(text, teacher, network, rows, n, pool):
+    """Return Kullback-Leibler divergences of a candidate, from the teacher to a network and to a new student."""
+    part = with_own_words(pick(text, rows))
+    candidates = CandidateFinder(train_aligner(part, threads=pool).model, pool, network).find_all(
+        pick(part, np.arange(n))
+    )
+    applier = Applier(teacher.views, teacher.settings, teacher.sizes)
+    answers = np.clip(teaching.answers(applier, pick(text, rows[:n]), candidates, pool), 1e-6, 1 - 1e-6)
+    found = []
+    for column in (kf.TREES, kf.POSTERIOR):
+        p = np.clip(1 / (1 + np.exp(-candidates.local[:, column].astype(np.float64))), 1e-6, 1 - 1e-6)
+        found.append((answers * np.log(answers / p) + (1 - answers) * np.log((1 - answers) / (1 - p))).mean())
+    return found
+
+
+def test_fewer_lessons_are_passed_over_more_often():
+    assert [TeachingSettings().enough(steps) for steps in (0, 10, 100, 370)] == [64, 64, 20, 8]
+    assert TeachingSettings(passes=3).enough(10) == 3
 
 
 def test_what_cannot_be_taught_is_refused(text, teacher, monkeypatch):
@@ -116,20 +115,22 @@ def test_what_cannot_be_taught_is_refused(text, teacher, monkeypatch):
         TeachingSettings(()).checked()
     with pytest.raises(UsageProblem, match="student"):
         TeachingSettings((3,)).checked()
-    with pytest.raises(UsageProblem, match="link nothing"):
-        teaching.learn_start([teaching.Lessons()], TeachingSettings())
-    import builtins
+    with pytest.raises(UsageProblem, match="passes"):
+        TeachingSettings(passes=0).checked()
+    nothing = part_with(text, teacher, lambda links: 0 * links)
+    everything = part_with(text, teacher, lambda links: 0 * links + 1)
+    with Pool(1) as pool:
+        for parts in ([], [nothing], [everything]):
+            with pytest.raises(UsageProblem, match="link nothing"):
+                teaching.learn_start([teaching.Lessons(parts)], TeachingSettings(), pool)
 
-    real = builtins.__import__
 
-    def without(name, *rest, **more):
-        if name.startswith("sklearn"):
-            raise ImportError(name)
-        return real(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(UsageProblem, match=r"aligntools\[teach\]"):
-        boosting.learner()
+def part_with(text, teacher, links_of):
+    """Return a part whose links are what a function makes of zeros."""
+    with Pool(1) as pool:
+        candidates = CandidateFinder(teacher, pool).find_all(pick(text, np.arange(3)))
+    zeros = np.zeros(len(candidates.rows), np.float32)
+    return part_of(candidates, links_of(zeros), zeros + 1)
 
 
 def test_students_by_size():

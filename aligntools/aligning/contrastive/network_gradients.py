@@ -1,6 +1,6 @@
 """The loss of the network that judges links, and its gradient by back-propagation.
 
-The network is that of `aligntools.aligning.contrastive.kernels_linknetwork`, one of them and from one side; here every
+The network is that of `kernels_linknetwork`, one of them and from one side; here every
 layer's values are kept, and values are dropped at random (Srivastava et al. 2014).
 """
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_linknetwork as kn
-from bench import kernels_link_network as kl
+from aligntools.aligning.contrastive import kernels_network_gradients as kl
 
 #: Layers after the first.
 LAYERS = 3
@@ -28,7 +28,7 @@ class Lesson:
     neighbours : int32 [candidates, 8]
         Candidates of the lesson; -1: none.
     links, shares : float32 [candidates]
-        Whether each is a link (0 or 1), and what that counts for.
+        How probably each is a link, and what that counts for.
     """
 
     inputs: np.ndarray

@@ -1,38 +1,46 @@
-"""Learning the network that judges links (`aligntools.aligning.contrastive.linknetwork`): stochastic gradient descent.
+"""Learning the network that judges links (`linknetwork`): stochastic gradient descent, sentences seen from both sides.
 
-`bench.network_gradients` has the gradients.
+`network_gradients` has the gradients; `teaching` has lessons from large text.
 """
 
-import contextlib
-import multiprocessing
-import os
-from concurrent.futures import ProcessPoolExecutor
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from aligntools.aligning.contrastive import kernels_linknetwork as kn
-from bench.kernels_link_network import AROUND
-from bench.network_gradients import LAYERS, Asked, Lesson, Propagation, shapes, views
+from aligntools.aligning.contrastive.candidates import CandidateLinks
+from aligntools.aligning.contrastive.features import NAMES
+from aligntools.aligning.contrastive.kernels_network_gradients import AROUND
+from aligntools.aligning.contrastive.linknetwork import LinkNetwork, turned
+from aligntools.aligning.contrastive.network_gradients import LAYERS, Asked, Lesson, Propagation, shapes, views
+from aligntools.ground.parallel import Pool
 
+#: Features that a network asks about: those that a link has by itself.
+INPUTS = (
+    "translation", "relative-position", "posterior", "agreement", "rivals", "hardest-rival", "others", "best",
+    "diagonal-support", "side-support", "wide-support", "forward-use", "reverse-use", "similarity", "same-word",
+    "symbols", "mismatch", "frequency-gap", "rarity",
+)  # fmt: skip
+#: The one that is the base model's log-odds.
+POSTERIOR = INPUTS.index("posterior")
 RATE, DECAY, DROPPED = 3e-3, 1e-3, 0.15
 #: How far a lesson's inputs are moved and stretched (standard deviations), in deviations and in natural logarithms.
 MOVED, STRETCHED = 0.2, 0.2
 #: Of the running means of gradients and of their squares, how much is kept at each step; and what keeps from dividing
 #: by zero (Kingma & Ba 2015).
 KEPT, KEPT_SQUARES, LEAST = 0.9, 0.999, 1e-8
-#: What a candidate counts for whose link is possible, but not sure.
-POSSIBLE = 0.5
 #: Candidates of a step, and of each of its lessons: what these need fits a core's cache.
 STEP, LESSON = 6000, 1000
-#: Where numpy's library for products of matrices looks up how many threads it may have.
-_THREADS = "OPENBLAS_NUM_THREADS"
 _KINDS = (np.float32, np.int32, np.int32, np.int32, np.float32, np.float32)
 
 
 @dataclass(frozen=True, eq=False)
 class Part(Lesson):
-    """A set's candidates: sentence ``k`` has those from ``starts[k]`` on, int64 [sentences + 1]."""
+    """Candidates of a text: sentence ``k`` has those from ``starts[k]`` on, int64 [sentences + 1]."""
 
     starts: np.ndarray
 
@@ -44,80 +52,84 @@ class Part(Lesson):
         )  # fmt: skip
 
 
-def names():
-    """Return the features that the network asks about."""
-    from aligntools.aligning.contrastive.boosting import INPUTS
+def part_of(candidates: CandidateLinks, links: np.ndarray, shares: np.ndarray) -> Part:
+    """Return the `Part` of candidates whose links are known.
 
-    return INPUTS
-
-
-def part_of(candidates, links, shares):
-    """Return the `Part` of candidates whose links are known."""
-    from aligntools.aligning.contrastive.features import NAMES
-
+    Parameters
+    ----------
+    candidates : CandidateLinks
+    links, shares : float32 [candidates]
+        How probably each is a link, and what that counts for.
+    """
     e = candidates
     sentence = np.repeat(np.arange(len(e)), np.diff(e.starts))
     rows, columns = e.rows + e.s_offsets[sentence], e.columns + e.t_offsets[sentence]
     words = [side[at] for side, at in ((e.s_words, rows), (e.t_words, columns))]
-    asked = [NAMES.index(name) for name in names()]
+    asked = [NAMES.index(name) for name in INPUTS]
     inputs = np.concatenate([e.local[:, asked], np.clip(np.concatenate(words, 1), kn.LEAST, kn.MOST)], 1)
     neighbours = np.where(e.neighbours < 0, -1, e.neighbours + e.starts[sentence][:, None])
     return Part(inputs, rows, columns, neighbours, links, shares, e.starts)
 
 
-def fit(lists, networks, passes, threads=1, seed=1):
-    """Learn a `LinkNetwork` from each list of `Part` s, whose sentences are seen from both sides.
+def fit(
+    lists: Sequence[Sequence[Part]], networks: int, passes: int, pool: Pool, seed: int = 1,
+    report: Callable[[dict[str, Any]], None] | None = None,
+) -> list[LinkNetwork]:  # fmt: skip
+    """Learn a `LinkNetwork` from each list of parts.
 
-    So many networks are averaged in each, from other random values; each passes over the sentences so often. The loss
-    is cross-entropy, weighted by shares; inputs are `varied`, and values of channels dropped at random.
-    ``threads`` networks at a time are learned, each in a process and on one thread; they do not depend on it.
+    Parameters
+    ----------
+    lists : sequence of sequence of Part
+    networks : int
+        How many are averaged in each, from other random values.
+    passes : int
+        How often each passes over all sentences.
+    pool : Pool
+        A thread of it learns a network; what is learned does not depend on how many there are.
+    seed : int
+    report : callable or None
+        Called after each pass of each network with a dict: network, pass (from 1 on), loss (cross-entropy of a
+        candidate, natural logarithm).
     """
-    jobs = [(parts, passes, seed + n) for parts in lists for n in range(networks)]
-    context, several = multiprocessing.get_context("spawn"), min(threads, len(jobs))
-    with _one_thread_each(), ProcessPoolExecutor(several, context) as pool:
-        return averaged(list(pool.map(learn, *zip(*jobs, strict=True))), networks)
+    jobs = [(parts, seed + n, k * networks + n + 1) for k, parts in enumerate(lists) for n in range(networks)]
+
+    one_at_a_time = threading.Lock()
+
+    def one(job: tuple[Sequence[Part], int, int]) -> dict[str, np.ndarray]:
+        parts, own, number = job
+
+        def told(figures: dict[str, Any]) -> None:
+            if report:
+                with one_at_a_time:
+                    report({"network": number} | figures)
+
+        return learn(parts, passes, own, told)
+
+    with threadpool_limits(1, user_api="blas"):
+        learned = pool.map(one, jobs)
+    return [averaged(learned[k : k + networks]) for k in range(0, len(learned), networks)]
 
 
-@contextlib.contextmanager
-def _one_thread_each():
-    """Have processes that are started within multiply matrices on one thread."""
-    before = os.environ.get(_THREADS)
-    os.environ[_THREADS] = "1"
-    try:
-        yield
-    finally:
-        del os.environ[_THREADS]
-        if before is not None:
-            os.environ[_THREADS] = before
+def averaged(learned: Sequence[dict[str, np.ndarray]]) -> LinkNetwork:
+    """Return the `LinkNetwork` whose log-odds are the mean of those of some networks, as `learn` returns them."""
+    arrays = {name: np.ascontiguousarray(np.stack([p[name] for p in learned]), np.float32) for name in learned[0]}
+    arrays["layers"] = arrays["layers"].reshape(len(learned), LAYERS, kn.PLACES, kn.CHANNELS, kn.CHANNELS)
+    return LinkNetwork(INPUTS, **arrays)
 
 
-def averaged(learned, networks):
-    """Return a `LinkNetwork` of each so many networks."""
-    from aligntools.aligning.contrastive.linknetwork import LinkNetwork
-
-    found = []
-    for k in range(0, len(learned), networks):
-        own = learned[k : k + networks]
-        arrays = {name: np.ascontiguousarray(np.stack([p[name] for p in own]), np.float32) for name in own[0]}
-        arrays["layers"] = arrays["layers"].reshape(networks, LAYERS, kn.PLACES, kn.CHANNELS, kn.CHANNELS)
-        found.append(LinkNetwork(tuple(names()), **arrays))
-    return found
-
-
-def both_sides(parts):
+def both_sides(parts: Sequence[Part]) -> list[Part]:
     """Return parts, and the same with source and target changed."""
-    from aligntools.aligning.contrastive.linknetwork import turned
-
-    asked = names()
     words = np.arange(kn.WORD_INPUTS).reshape(2, -1)[::-1].ravel()
-    order = [asked.index(turned(name)) for name in asked] + (len(asked) + words).tolist()
+    order = [INPUTS.index(turned(name)) for name in INPUTS] + (len(INPUTS) + words).tolist()
     return [side for part in parts for side in (part, part.turned(order))]
 
 
-def steps(parts, rng):
+def steps(parts: Sequence[Part], rng: np.random.Generator) -> Iterator[list[Lesson]]:
     """Yield the sentences of parts in random order, in lists of `Lesson` s of about STEP candidates together."""
     sentences = [(part, k) for part in parts for k in range(len(part.starts) - 1)]
-    lessons, chosen, size, whole = [], [], 0, 0
+    lessons: list[Lesson] = []
+    chosen: list[tuple[Part, int]] = []
+    size = whole = 0
     for n in rng.permutation(len(sentences)):
         part, k = sentences[n]
         length = int(part.starts[k + 1] - part.starts[k])
@@ -135,9 +147,9 @@ def steps(parts, rng):
         yield [*lessons, lesson(chosen)]
 
 
-def lesson(chosen):
+def lesson(chosen: Sequence[tuple[Part, int]]) -> Lesson:
     """Return sentences of parts as one `Lesson`."""
-    columns = [[] for _ in _KINDS]
+    columns: list[list[np.ndarray]] = [[] for _ in _KINDS]
     at = row = column = 0
     for part, k in chosen:
         a, b = part.starts[k], part.starts[k + 1]
@@ -150,7 +162,7 @@ def lesson(chosen):
     return Lesson(*(np.concatenate(x).astype(kind, copy=False) for x, kind in zip(columns, _KINDS, strict=True)))
 
 
-def varied(lesson, asked, rng):
+def varied(lesson: Lesson, asked: Asked, rng: np.random.Generator) -> Lesson:
     """Return a lesson as a base model of another language might have it: domain randomization (Tobin et al. 2017).
 
     What differs between languages is how high an input is as a whole and how far it goes, so each is moved and
@@ -164,7 +176,7 @@ def varied(lesson, asked, rng):
     return replace(lesson, inputs=inputs)
 
 
-def begin(inputs, rng):
+def begin(inputs: int, rng: np.random.Generator) -> np.ndarray:
     """Return random parameters of a network, flat; biases are 0, and the base model's log-odds count for 1."""
     flat = np.zeros(sum(int(np.prod(shape)) for shape in shapes(inputs).values()), np.float32)
     found = views(flat, inputs)
@@ -175,26 +187,37 @@ def begin(inputs, rng):
     return flat
 
 
-def learn(parts, passes, seed):
-    """Learn one network: name -> array, as `LinkNetwork` has them of each."""
+def learn(
+    parts: Sequence[Part], passes: int, seed: int, report: Callable[[dict[str, Any]], None] | None = None
+) -> dict[str, np.ndarray]:
+    """Learn one network: name -> array, as `LinkNetwork` has them of each.
+
+    The loss is cross-entropy, weighted by shares; inputs are `varied`, and values of channels dropped at random. The
+    rate falls as the cosine does (Loshchilov & Hutter 2017). See `fit`.
+    """
     parts = both_sides(parts)
     every = np.concatenate([part.inputs for part in parts])
     mean, deviation = every.mean(0), every.std(0) + np.float32(1e-3)
-    count = max(int(passes * sum(len(part.links) for part in parts) / STEP), 1)
+    shares = sum(float(part.shares.sum(dtype=np.float64)) for part in parts)
+    count = max(int(passes * len(every) / STEP), 1)
+    del every
     done, rng = 0, np.random.default_rng(seed)
 
     flat = begin(len(mean), rng)
     gradient, means, squares = np.zeros((3, len(flat)), np.float32)
-    p, asked = views(flat, len(mean)), Asked(mean, deviation, names().index("posterior"))
+    p, asked = views(flat, len(mean)), Asked(mean, deviation, POSTERIOR)
     propagation = Propagation(p, views(gradient, len(mean)), asked, STEP)
-    for _ in range(passes):
+    for n in range(passes):
+        loss = 0.0
         for some in steps(parts, rng):
             gradient[:] = 0
             for own in some:
-                propagation.loss(varied(own, asked, rng), DROPPED, rng)
+                loss += propagation.loss(varied(own, asked, rng), DROPPED, rng)
             rate = RATE * 0.5 * (1 + np.cos(np.pi * min(done / count, 1)))
             done += 1
             descend(flat, gradient / STEP, means, squares, done, rate)
+        if report:
+            report({"pass": n + 1, "loss": loss / shares})
     found = {name: x.copy() for name, x in p.items()}
     found["first"] /= deviation[:, None]
     found["first_bias"] -= mean @ found["first"]

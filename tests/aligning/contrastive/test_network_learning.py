@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.contrastive import kernels_linknetwork as kn
+from aligntools.aligning.contrastive import network_learning as learning
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
-from bench import link_network as learning
-from bench.network_gradients import Asked, Propagation, views
+from aligntools.aligning.contrastive.network_gradients import Asked, Propagation, views
+from aligntools.ground.parallel import Pool
 from tests.aligning.contrastive.making import candidates_of, random_pair
 
 pytestmark = pytest.mark.slow  # it compiles what learning alone needs
@@ -26,7 +27,7 @@ def whole(part):
 
 def propagation(part, seed=1, scale=0.2, kind=np.float32):
     rng, inputs = np.random.default_rng(seed), part.inputs.shape[1]
-    asked = Asked(*rng.uniform(0.5, 1.5, (2, inputs)).astype(np.float32), learning.names().index("posterior"))
+    asked = Asked(*rng.uniform(0.5, 1.5, (2, inputs)).astype(np.float32), learning.POSTERIOR)
     flat = learning.begin(inputs, rng)
     flat = (scale * rng.normal(size=len(flat))).astype(kind)
     gradient = np.zeros_like(flat)
@@ -39,7 +40,7 @@ def test_odds_of_both_sides_have_the_mean_of_the_compiled_network():
     own.asked = Asked(np.zeros(1, np.float32), np.ones(1, np.float32), own.asked.posterior)
     sides = [own.odds(whole(side)).copy() for side in learning.both_sides([part])]
     arrays = {name: x[None].copy() for name, x in own.parameters.items()}
-    network = LinkNetwork(tuple(learning.names()), **arrays)
+    network = LinkNetwork(tuple(learning.INPUTS), **arrays)
     assert np.abs(sides[0] - sides[1]).max() > 0.1
     np.testing.assert_allclose(np.mean(sides, 0), network.odds(candidates), rtol=1e-3, atol=1e-3)
 
@@ -109,7 +110,7 @@ def test_a_step_is_that_of_adamw():
 def test_lessons_are_varied_as_wholes_but_for_the_posterior():
     _, part = some_part(shapes=[(5, 5)] * 4)
     lesson = whole(part)
-    asked = Asked(part.inputs.mean(0), part.inputs.std(0) + np.float32(1), learning.names().index("posterior"))
+    asked = Asked(part.inputs.mean(0), part.inputs.std(0) + np.float32(1), learning.POSTERIOR)
     other = learning.varied(lesson, asked, np.random.default_rng(1)).inputs
     assert other.dtype == np.float32
     changed = []
@@ -133,7 +134,12 @@ def test_a_pass_sees_every_sentence_once():
 
 def test_networks_learn_and_do_not_depend_on_threads():
     _, part = some_part(shapes=[(3, 4)] * 30)
-    one, two = (learning.fit([[part]], 2, 3, threads=threads)[0] for threads in (1, 2))
+    found, told = [], []
+    for threads in (1, 2):
+        with Pool(threads) as pool:
+            found += learning.fit([[part]], 2, 3, pool, report=told.append)
+    one, two = found
+    assert sorted((t["network"], t["pass"]) for t in told) == sorted(2 * [(n, k) for n in (1, 2) for k in (1, 2, 3)])
     for name, values in one.parts()[1].items():
         np.testing.assert_array_equal(values, two.parts()[1][name])
     assert one.first.shape[2] == kn.CHANNELS
@@ -144,7 +150,9 @@ def test_learning_finds_what_links_are(monkeypatch):
     monkeypatch.setattr(learning, "STEP", 200)
     monkeypatch.setattr(learning, "LESSON", 100)
     candidates, part = some_part(shapes=[(4, 4)] * 60)
-    known = part.inputs[:, learning.names().index("similarity")]
+    known = part.inputs[:, learning.INPUTS.index("similarity")]
     part = learning.part_of(candidates, (known > np.median(known)).astype(np.float32), np.ones_like(known))
-    (network,) = learning.averaged([learning.learn([part], 30, 1)], 1)
+    losses = []
+    network = learning.averaged([learning.learn([part], 30, 1, lambda figures: losses.append(figures["loss"]))])
+    assert losses[-1] < 0.5 * losses[0] < np.log(2)
     assert np.mean((network.odds(candidates) > 0) == (part.links > 0)) > 0.95
