@@ -28,6 +28,7 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import check
 
 if TYPE_CHECKING:
+    from aligntools.aligning.contrastive.rounds import Rounds
     from aligntools.formats.corpus import Bitext
     from aligntools.formats.pharaoh import Links
     from aligntools.ground.parallel import Pool
@@ -203,8 +204,9 @@ def train_aligner(
         Let the HMM of each view learn from what all views find. None: in text of up to 3.5 million words, where several
         views are trained, both directions together.
     best : bool
-        Give a text of over 3.5 million words the views and pieces of words that smaller ones get: fewer errors, in
-        several times the time.
+        Fewer errors, in several times the time. A text of up to 100,000 pairs is trained on twice, the second time with
+        the links that the contrastive aligner's network finds as priors, unless ``init_model`` or ``priors`` are given;
+        one of over 3.5 million words gets the views and pieces of words that smaller ones have.
 
     Returns
     -------
@@ -332,9 +334,12 @@ def train_with(
     case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, max_memory: int | None = None,
     threads: "int | Pool | None" = None, keep_text: bool = True, progress: Progress = None,
     priors: "SomePriors | None" = None, weights: PriorWeights = _WEIGHTS, links: TrainingLinks | None = None,
-    best: bool = False,
+    best: bool = False, rounds: "Rounds | None" = None,
 ) -> Aligner:  # fmt: skip
-    """Train an aligner with settings made elsewhere; see `train_aligner` for the parameters."""
+    """Train an aligner with settings made elsewhere; see `train_aligner` for the parameters.
+
+    ``rounds`` are those of the contrastive aligner's base model; with ``best`` there are two where they help.
+    """
     from aligntools.aligning.training.train_model import count_steps, train_model
     from aligntools.formats.corpus import Bitext
 
@@ -353,7 +358,13 @@ def train_with(
     if counts is not None and len(counts) and settings.subwords is None:  # pieces would not know of what words have
         settings = replace(settings, subwords=0)
     settings = settings.resolved(len(bitext.source.tokens), best)
+    if best and start is None and counts is None:
+        from aligntools.aligning.contrastive.rounds import best_rounds
+
+        rounds = best_rounds(settings, len(bitext))
+    again = rounds.count - 1 if rounds else 0
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
+    total += again * count_steps(settings, None, False)
 
     def report(figures: dict[str, Any]) -> None:
         nonlocal done
@@ -363,9 +374,20 @@ def train_with(
     with pool_of(threads) as pool:
         model = train_model(
             bitext, settings, pool, lowercase=lowercase, max_memory=max_memory, start=start,
-            reconstruction=reconstruction, report=report, keep_text=keep_text,
-            priors=counts, weights=weights, last_pass=links.last_pass(bitext.skipped) if links else None,
+            reconstruction=reconstruction, report=report, keep_text=keep_text or again > 0, priors=counts,
+            weights=weights, last_pass=links.last_pass(bitext.skipped) if links and not again else None,
         )  # fmt: skip
+        if rounds is not None:
+            from aligntools.aligning.contrastive.candidates import CandidateFinder
+            from aligntools.aligning.contrastive.rounds import count_found, train_again
+
+            for left in reversed(range(again)):
+                found = count_found(CandidateFinder(model, pool, rounds.judge), bitext, rounds.pairs)
+                del model  # its memory serves the next one
+                model = train_again(
+                    found, settings, bitext, pool, lowercase, report, max_memory=max_memory,
+                    keep_text=keep_text or left > 0,
+                )  # fmt: skip
     return Aligner(model)
 
 

@@ -1,15 +1,13 @@
 """Base models of the contrastive aligner: of a text, in rounds, and of other aligners' tables."""
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
 from aligntools.api.aligner import Aligner
-from aligntools.api.alignment import train_aligner
-from aligntools.api.progress import Progress, Step, reporter
+from aligntools.api.alignment import aligner_settings, train_with
+from aligntools.api.progress import Progress
 from aligntools.api.teaching import SomeStart, resolved_start
-from aligntools.api.threads import pool_of
 from aligntools.ground.errors import DataError
 
 if TYPE_CHECKING:
@@ -57,39 +55,13 @@ def train_base(
     UsageProblem
         When several rounds are asked for, and nothing judges links.
     """
-    from aligntools.aligning.contrastive.candidates import CandidateFinder
-    from aligntools.aligning.contrastive.rounds import count_found, rounds_of, train_again
-    from aligntools.aligning.training.train_model import count_steps
+    from aligntools.aligning.contrastive.rounds import Rounds, rounds_of
 
     many = rounds_of(rounds, judge, len(bitext), fast)
-    tell = _over(many, reporter(progress))
-    with pool_of(threads) as pool:
-        model = train_aligner(
-            bitext, fast=fast, case_sensitive=case_sensitive, seed=seed, threads=pool, progress=tell
-        ).model  # fmt: skip
-        settings = model.settings
-        steps = count_steps(settings, None, False)
-
-        def report(figures: dict[str, Any]) -> None:
-            tell(Step(figures["stage"], None, steps, figures))
-
-        for _ in range(many - 1):
-            found = count_found(CandidateFinder(model, pool, judge), bitext)
-            del model  # its memory serves the next one
-            model = train_again(found, settings, bitext, pool, not case_sensitive, report)
-        return Aligner(model)
-
-
-def _over(rounds: int, tell: Callable[[Step], None]) -> Callable[[Step], None]:
-    """Return what passes on the steps of one round after the other as those of one training."""
-    done = 0
-
-    def step(one: Step) -> None:
-        nonlocal done
-        done += 1
-        tell(Step(one.stage, done, one.total * rounds if one.total else None, one.figures))
-
-    return step
+    return train_with(
+        bitext, None, aligner_settings(fast=fast, seed=seed), case_sensitive=case_sensitive, threads=threads,
+        progress=progress, rounds=Rounds(judge, many),
+    )  # fmt: skip
 
 
 def aligner_from_tables(

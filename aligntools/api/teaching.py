@@ -50,7 +50,7 @@ def teach(
     lessons : int or None
         Pairs that each student learns on. None: 200.
     networks, passes : int or None
-        Networks that are averaged, and how often each passes over the lessons. None: 3, and 8 to 64, the more the
+        Networks that are averaged, and how often each passes over the lessons. None: 2, and 8 to 64, the more the
         fewer lessons there are.
     case_sensitive, max_length, strict, input_format
         As for `read_bitext`; with an aligner, ``case_sensitive`` is its own.

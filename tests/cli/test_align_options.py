@@ -10,7 +10,7 @@ import pytest
 from aligntools.formats import pharaoh
 from tests import naive
 from tests.cli.aligning import JOINT, LENGTHS, SOURCE, TARGET, TEXT, done, proper
-from tests.cli.running import fails
+from tests.cli.running import fails, run
 
 # Options
 
@@ -171,8 +171,14 @@ def test_views_agree_unless_told_otherwise(inside, trained, tmp_path):
     fails(inside(*TEXT, "--view-agreement", "--tmpdir", tmp_path), "views agree in memory alone", status=2)
 
 
-def test_the_best_of_a_small_text_is_the_default(inside, trained, tmp_path):
-    assert links_of(inside, "--best") == (trained / "align").read_bytes()
+def test_the_best_links_are_those_of_a_model_trained_with_what_the_network_found(inside, trained, tmp_path):
+    links = links_of(inside, "--best")
+    assert links != (trained / "align").read_bytes()
+    done = run("contrastive-align", "-q", *TEXT, "--save-model", tmp_path / "again", "-o", tmp_path / "links")
+    assert done.returncode == 0, done.stderr
+    assert links_of(inside, "-m", tmp_path / "again") == links
+    single = ("--model-type", "hmm", "--direction", "forward")
+    assert links_of(inside, "--best", *single) == links_of(inside, *single)
     fails(inside(*TEXT, "--best", "--fast"), "--fast is for less time and --best for fewer errors", status=2)
     fails(inside(*TEXT, "--best", "--tmpdir", tmp_path), "--tmpdir works a text in parts, and --best", status=2)
     for model in ("-m", "--init-model"):

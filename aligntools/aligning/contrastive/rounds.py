@@ -5,6 +5,9 @@ in one sentence speaks for the same words in others. The links are decided on (l
 ones help the network a third as much (`bench/SETTINGS.md`).
 """
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_features as kf
@@ -12,9 +15,10 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder, Candidat
 from aligntools.aligning.contrastive.judge import Judge
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import pick
+from aligntools.aligning.contrastive.starts import shipped
 from aligntools.aligning.links.prior_counts import PriorCounter
 from aligntools.aligning.model import AlignmentModel
-from aligntools.aligning.settings import PriorWeights
+from aligntools.aligning.settings import AlignerSettings, PriorWeights
 from aligntools.aligning.training.train_model import train_model
 from aligntools.formats.corpus import Bitext
 from aligntools.formats.pharaoh import Links, concatenate
@@ -27,6 +31,25 @@ WEIGHTS = PriorWeights(lexical=0.2)
 PAIRS = 50_000
 #: Pairs of the largest text that has two rounds unless more are asked for: larger ones gain nothing by the second.
 LARGEST = 100_000
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Several trainings of a base model.
+
+    Attributes
+    ----------
+    judge : Judge
+        What finds links after each but the last.
+    count : int
+        How many there are.
+    pairs : int
+        Pairs whose links are counted, at most.
+    """
+
+    judge: Judge | None
+    count: int = 2
+    pairs: int = PAIRS
 
 
 def rounds_of(asked: int | None, judge: Judge | None, pairs: int, fast: bool = False) -> int:
@@ -44,6 +67,13 @@ def rounds_of(asked: int | None, judge: Judge | None, pairs: int, fast: bool = F
     if asked > 1 and judge is None:
         raise UsageProblem("a second round needs what judges links: the feature trees, and another start than paper")
     return asked
+
+
+def best_rounds(settings: AlignerSettings, pairs: int) -> Rounds | None:
+    """Return the rounds that ``align --best`` takes for a text of so many pairs; None where one is all."""
+    judge = shipped().trees
+    count = rounds_of(None, judge, pairs)
+    return Rounds(judge, count) if count > 1 and settings.direction == "both" else None
 
 
 def found_links(candidates: CandidateLinks) -> Links:
@@ -64,7 +94,9 @@ def count_found(finder: CandidateFinder, bitext: Bitext, pairs: int = PAIRS) -> 
     return counter.finish()
 
 
-def train_again(found: Priors, settings, bitext: Bitext, pool, lowercase=True, report=None) -> AlignmentModel:
+def train_again(
+    found: Priors, settings, bitext: Bitext, pool, lowercase=True, report=None, **more: Any
+) -> AlignmentModel:
     """Train a base model on a text again, from the start, with the links that the judge found in it as priors.
 
     Parameters
@@ -76,8 +108,10 @@ def train_again(found: Priors, settings, bitext: Bitext, pool, lowercase=True, r
     bitext : Bitext
         It still has its own words.
     pool : Pool
-    lowercase, report
+    lowercase, report, **more
         See `train_model.train_model`.
     """
     priors = found if len(found.lexical) else None
-    return train_model(bitext, settings, pool, lowercase=lowercase, report=report, priors=priors, weights=WEIGHTS)
+    return train_model(
+        bitext, settings, pool, lowercase=lowercase, report=report, priors=priors, weights=WEIGHTS, **more
+    )

@@ -35,7 +35,7 @@ class TeachingSettings:
 
     students: tuple[int, ...] = (150, 300, 1000, 5000, 20000)
     lessons: int = 200
-    networks: int = 3
+    networks: int = 2
     passes: int | None = None
     seed: int = 1
 

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.aligning.applying.applier import Applier
+from aligntools.aligning.applying.applier import Applier, decide
+from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import kernels_local_features as kl
 from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
@@ -26,6 +27,7 @@ from aligntools.aligning.contrastive.taught import LARGEST, TeachingSettings
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training.train_model import train_model
 from aligntools.formats.corpus import Bitext, in_ids_of, with_own_words
+from aligntools.formats.pharaoh import Links
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
 
@@ -37,6 +39,8 @@ SMALL = 300
 STRETCH, WIDEST = 4, 0.75
 #: Candidates of a student that count for 1 each; those of larger ones count for less, of smaller ones for more.
 SHARE = 8000.0
+#: By how much a teacher's natural log-odds are moved towards its decision; how near to 0 and 1 posteriors come.
+DECIDED, SURE = 1.0, 1e-6
 #: Teachers whose links are all less probable than this, or all more probable than the rest of 1, teach nothing.
 LEAST = 0.02
 #: Weight of the base model's own log-odds beside the network's.
@@ -80,16 +84,28 @@ def draw(bitext: Bitext, size: int, lessons: int, rng: np.random.Generator) -> t
 
 
 def answers(applier: Applier, text: Bitext, candidates, pool) -> np.ndarray:
-    """Return the posteriors of candidates under another model, float32 [candidates]; the text is in its ids."""
+    """Return how probable a teacher holds candidates, float32 [candidates]; the text is in its ids.
+
+    Its posteriors do not say all: `align` decides on links together, a word's second one by where it is. So their
+    log-odds are moved by DECIDED towards what it decides.
+    """
     out = np.zeros(len(candidates.rows), np.float32)
     lengths = text.target.lengths()
+    threshold = applier.settings.threshold(len(applier.models) + (applier.subwords is not None))
     for p in applier.posteriors(text, pool):
-        cells = np.empty(int(p.cell_offsets[-1]), np.float32)
-        kl.mean_cells(0, len(cells), p.forward, p.reverse, cells)
+        means = np.empty(int(p.cell_offsets[-1]), np.float32)
+        kl.mean_cells(0, len(means), p.forward, p.reverse, means)
+        linked = np.zeros(len(means), bool)
+        own = lengths[p.k0 : p.k1]
+        links = Links(*decide(p, JOINT, threshold, pool)[:2])
+        k = links.sentences()
+        linked[p.cell_offsets[k] + links.pairs[:, 0] * own[k] + links.pairs[:, 1]] = True
         a, b = candidates.starts[p.k0], candidates.starts[p.k1]
-        sentence = np.repeat(np.arange(p.k1 - p.k0), np.diff(candidates.starts[p.k0 : p.k1 + 1]))
-        places = p.cell_offsets[sentence] + candidates.rows[a:b] * lengths[p.k0 + sentence] + candidates.columns[a:b]
-        out[a:b] = np.clip(cells[places], 0.0, 1.0)
+        k = np.repeat(np.arange(p.k1 - p.k0), np.diff(candidates.starts[p.k0 : p.k1 + 1]))
+        cells = p.cell_offsets[k] + candidates.rows[a:b] * own[k] + candidates.columns[a:b]
+        means = np.clip(means[cells].astype(np.float64), SURE, 1 - SURE)
+        odds = np.log(means / (1 - means)) + np.where(linked[cells], DECIDED, -DECIDED)
+        out[a:b] = 1 / (1 + np.exp(-odds))
     return out
 
 

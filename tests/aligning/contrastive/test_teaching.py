@@ -12,6 +12,7 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.network_learning import part_of
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.taught import TeachingSettings
+from aligntools.api.aligner import Aligner
 from aligntools.api.alignment import read_bitext, train_aligner
 from aligntools.formats.corpus import with_own_words
 from aligntools.ground.errors import DataError, UsageProblem
@@ -55,16 +56,26 @@ def test_lessons_come_first_and_far_ones_from_outside(text):
     assert ((rows[10:20] < own.min()) | (rows[10:20] > own.max())).mean() > 0.5
 
 
-def test_answers_are_the_teachers_posteriors(text, teacher):
+def test_answers_are_the_teachers_posteriors_moved_towards_its_decision(text, teacher):
     part = pick(text, np.arange(12))
     with Pool(1) as pool:
-        finder = CandidateFinder(teacher, pool)
-        candidates = finder.find_all(part)
+        candidates = CandidateFinder(teacher, pool).find_all(part)
         found = teaching.answers(Applier(teacher.views, teacher.settings, teacher.sizes), part, candidates, pool)
-    odds = np.log(found / (1 - found))
+        links = Aligner(teacher).align_batch(*sides(part), threads=pool)
+    sentence = np.repeat(np.arange(12), np.diff(candidates.starts))
+    decided = [(i, j) in links[k].links for k, i, j in zip(sentence, candidates.rows, candidates.columns, strict=True)]
+    odds = np.log(found / (1 - found)) - np.where(decided, teaching.DECIDED, -teaching.DECIDED)
     between = (found > 0.05) & (found < 0.95)
     assert between.sum() > 5
+    assert 0 < np.sum(np.array(decided)[between]) < between.sum()
     np.testing.assert_allclose(odds[between], candidates.local[between, kf.POSTERIOR], atol=1e-3)
+
+
+def sides(part):
+    """Return the sentences of a text, in words."""
+    for side, vocabulary in ((part.source, part.source_vocabulary), (part.target, part.target_vocabulary)):
+        words = [vocabulary.word(t) for t in side.tokens]
+        yield [" ".join(words[a:b]) for a, b in zip(side.offsets[:-1], side.offsets[1:], strict=True)]
 
 
 @pytest.mark.slow
