@@ -35,6 +35,7 @@ def test_texts_follow_the_gold_sentences(o, tmp_path):
 
 
 def test_both_ways_are_compared_and_kept(o, monkeypatch):
+    monkeypatch.setitem(best.TEXTS, "some of the training text", (("train",), 1))
     runs = []
 
     def align(command):
@@ -46,10 +47,12 @@ def test_both_ways_are_compared_and_kept(o, monkeypatch):
 
     monkeypatch.setattr(measuring, "run", align)
     title, body = best.run(o)
-    assert title == "The best links of large text"
+    assert title == "The best links"
     sample = runs[0][1]
-    assert runs == [(way, n) for pairs in (4, 6) for way in (False, True) for n in (sample, pairs)]
+    assert runs == [(way, n) for pairs in (3, 4, 6) for way in (False, True) for n in (sample, pairs)]
     assert "| the training text | a | 33.33 | 0.00 | 0.000 | -33.33 [-33.33, -33.33] |" in body
+    assert "| some of the training text | a" not in body
+    assert "| some of the training text | 3 | 2.0 | 3.0 | 1.5 | 5 | 5 |" in body
     assert "| the million pairs | 6 | 2.0 | 3.0 | 1.5 | 5 | 5 |" in body
     runs.clear()
     best.run(o)
