@@ -48,7 +48,7 @@ def run(o):
     body = [
         f"Each text comes after the sentences of the gold sets of {PAIR}, which are aligned with it; one run of each,"
         " after one of the sample text that compiles. AER in percent; differences in points, intervals by paired"
-        " bootstrap over sentences. Some of the training text has no errors here: it is trained on twice, with a network"
+        " bootstrap over sentences. Some of the training text has no errors here: it is trained on twice, by a network"
         ' that has seen these gold links. Section "Contrastive alignment" has them, languages held out.',
         report.table(["text", "gold set", *WAYS, "--best / default", "difference, 95 %"], rows),
         report.table(["text", "pairs", "seconds", "--best", "ratio", "peak MB", "--best"], costs),
