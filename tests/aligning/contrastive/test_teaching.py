@@ -61,21 +61,14 @@ def test_answers_are_the_teachers_posteriors_moved_towards_its_decision(text, te
     with Pool(1) as pool:
         candidates = CandidateFinder(teacher, pool).find_all(part)
         found = teaching.answers(Applier(teacher.views, teacher.settings, teacher.sizes), part, candidates, pool)
-        links = Aligner(teacher).align_batch(*sides(part), threads=pool)
+        links = [own.links for own in Aligner(teacher).align_batch(part, threads=pool)]
     sentence = np.repeat(np.arange(12), np.diff(candidates.starts))
-    decided = [(i, j) in links[k].links for k, i, j in zip(sentence, candidates.rows, candidates.columns, strict=True)]
+    decided = [(i, j) in links[k] for k, i, j in zip(sentence, candidates.rows, candidates.columns, strict=True)]
     odds = np.log(found / (1 - found)) - np.where(decided, teaching.DECIDED, -teaching.DECIDED)
     between = (found > 0.05) & (found < 0.95)
     assert between.sum() > 5
     assert 0 < np.sum(np.array(decided)[between]) < between.sum()
     np.testing.assert_allclose(odds[between], candidates.local[between, kf.POSTERIOR], atol=1e-3)
-
-
-def sides(part):
-    """Return the sentences of a text, in words."""
-    for side, vocabulary in ((part.source, part.source_vocabulary), (part.target, part.target_vocabulary)):
-        words = [vocabulary.word(t) for t in side.tokens]
-        yield [" ".join(words[a:b]) for a, b in zip(side.offsets[:-1], side.offsets[1:], strict=True)]
 
 
 @pytest.mark.slow
