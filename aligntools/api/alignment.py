@@ -382,7 +382,7 @@ def train_with(
             from aligntools.aligning.contrastive.rounds import count_found, train_again
 
             for left in reversed(range(again)):
-                found = count_found(CandidateFinder(model, pool, rounds.judge), bitext, rounds.pairs)
+                found = count_found(CandidateFinder(model, pool, rounds.judge), bitext)
                 del model  # its memory serves the next one
                 model = train_again(
                     found, settings, bitext, pool, lowercase, report, max_memory=max_memory,

@@ -39,17 +39,14 @@ class Rounds:
 
     Attributes
     ----------
-    judge : Judge
+    judge : Judge or None
         What finds links after each but the last.
     count : int
         How many there are.
-    pairs : int
-        Pairs whose links are counted, at most.
     """
 
     judge: Judge | None
     count: int = 2
-    pairs: int = PAIRS
 
 
 def rounds_of(asked: int | None, judge: Judge | None, pairs: int, fast: bool = False) -> int:
