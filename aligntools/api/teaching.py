@@ -33,8 +33,8 @@ def teach(
     """Teach the network that judges links by large text, without gold links: a start for `train_contrastive_aligner`.
 
     A model of all of a text, the teacher, says what is linked in sentence pairs of samples of it; models of these
-    samples alone, the students, say what they know of the same links. Trees learn the one from the other. They see
-    no words, so that they serve other languages; several languages teach more than one.
+    samples alone, the students, say what they know of the same links. The network learns the one from the other. It
+    sees no words, so that it serves other languages; several languages teach more than one.
 
     Parameters
     ----------
