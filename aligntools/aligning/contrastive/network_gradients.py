@@ -1,7 +1,7 @@
 """The loss of the network that judges links, and its gradient by back-propagation.
 
-The network is that of `kernels_linknetwork`, one of them and from one side; here every layer's values are kept, and values
-are dropped at random (Srivastava et al. 2014).
+The network is that of `kernels_linknetwork`, one of them and from one side; here every layer's values are kept, and
+values are dropped at random (Srivastava et al. 2014).
 """
 
 from dataclasses import dataclass
