@@ -12,7 +12,9 @@ Symmetrization: TypeAlias = Literal[
 ]
 Flavor: TypeAlias = Literal["atools", "symal"]
 Decoder: TypeAlias = Literal["best", "posterior", "viterbi"]
-Scheme: TypeAlias = Literal["auto", "sentencepiece", "bpe", "wordpiece", "icu"]
+Scheme: TypeAlias = Literal[
+    "auto", "sentencepiece", "bpe", "wordpiece", "icu", "opennmt", "byte-level", "end-of-word", "underscore"
+]
 
 MODELS = ("ibm1", "ibm2", "hmm", "fertility")
 ESTIMATORS = ("vb", "em")
@@ -26,7 +28,9 @@ FLAVORS = ("atools", "symal")
 #: How a single direction's links are chosen: each word's best one, all over the threshold, or the Viterbi path.
 DECODERS = ("best", "posterior", "viterbi")
 #: How pieces of words are marked; `aligntools.formats.pieces` knows how.
-SCHEMES = ("auto", "sentencepiece", "bpe", "wordpiece", "icu")
+SCHEMES: tuple[Scheme, ...] = (
+    "auto", "sentencepiece", "bpe", "wordpiece", "icu", "opennmt", "byte-level", "end-of-word", "underscore",
+)  # fmt: skip
 
 #: Words that each distribution of a table of positions pretends to have seen before, drawn to the diagonal.
 POSITION_SMOOTHING = 50.0

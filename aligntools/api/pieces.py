@@ -28,8 +28,9 @@ def links_to_words(
         The same sentences in pieces.
     scheme : str
         How pieces are marked: ``sentencepiece`` (``▁`` begins a word), ``bpe`` (``@@`` ends what goes on),
-        ``wordpiece`` (``##`` begins what goes on), or ``icu`` (a ``▁`` by itself is the space). ``auto`` takes what
-        most marks are of.
+        ``wordpiece`` (``##`` begins what goes on), ``icu`` (a ``▁`` by itself is the space), ``opennmt`` (``￭`` joins),
+        ``byte-level`` (``Ġ`` begins a word, GPT-2's bytes), ``end-of-word`` (``</w>`` ends a word) or ``underscore``
+        (``_`` within a piece joins words). ``auto`` takes what most marks are of, but never ``underscore``.
 
     Returns
     -------
@@ -77,8 +78,8 @@ def links_to_pieces(
     Raises
     ------
     DataError
-        When there is not one alignment for each pair, a link points past its sentence, or pieces do not spell the
-        words.
+        When there is not one alignment for each pair, a link points past its sentence, or the pieces of more than
+        one pair in 100 (at least 5, or all) do not spell the words. Fewer have no links, and are logged.
 
     Examples
     --------
@@ -100,7 +101,8 @@ def _lines(sentences: Iterable[Sentence]) -> list[bytes]:
 def _given(
     alignments: Any, source_pieces: Any, target_pieces: Any, source_words: Any, target_words: Any, scheme: Scheme
 ) -> "tuple[Links, list[Cut]]":
-    from aligntools.aligning.links.piece_texts import cut_of, scheme_of
+    from aligntools.aligning.links.mismatched import Mismatched
+    from aligntools.aligning.links.piece_texts import cut_of, scheme_of, spelled, tell
 
     links = links_of(alignments)
     pieces = [_lines(source_pieces), _lines(target_pieces)]
@@ -108,8 +110,11 @@ def _given(
     for name, lines in zip(("source", "target"), pieces, strict=True):
         if len(lines) != len(links):
             raise DataError(f"{name} pieces", None, f"{len(lines)} sentences, but there are {len(links)} alignments")
-    known = scheme_of([*pieces[0], *pieces[1]], scheme, "pieces") if pieces[0] else "bpe"
+    letters = None not in words
+    known = scheme_of([*pieces[0], *pieces[1]], scheme, "pieces", letters=letters) if pieces[0] else "bpe"
     names = ("source pieces", "target pieces")
-    return links, [
-        cut_of(own, whole, known, name, 1) for own, whole, name in zip(pieces, words, names, strict=True)
-    ]  # fmt: skip
+    cuts = [cut_of(own, whole, known, name) for own, whole, name in zip(pieces, words, names, strict=True)]
+    mismatched = Mismatched(False, False)
+    links = spelled(links, cuts, names, mismatched)
+    tell(mismatched)
+    return links, cuts

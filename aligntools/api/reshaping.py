@@ -6,61 +6,18 @@ from typing import Any
 
 import numpy as np
 
+from aligntools.aligning.links.mismatched import Mismatched, without_links
 from aligntools.aligning.links.units import remapped
 from aligntools.aligning.settings import Scheme
 from aligntools.api.alignments import Alignments
-from aligntools.formats import malformed, pieces
+from aligntools.formats import pieces
 from aligntools.formats.pharaoh import Links, check_range
 from aligntools.formats.pieces import Cut, Units
 from aligntools.formats.raw_pairs import RawPairs, undecodable_replaced
 from aligntools.ground.errors import DataError, UsageProblem
 
-_NAMES = ("source", "target")
 #: What is a space to most readers and cannot stand in a field, or would end the line.
 _SPACED = bytes.maketrans(b"\t\r", b"  ")
-
-
-class Mismatched:
-    """Pairs whose pieces do not spell their words, as they are found; too many are refused, as malformed lines are."""
-
-    def __init__(self, strict: bool, service: bool):
-        self._strict, self._service = strict, service
-        self.count, self._lines = 0, 0
-        self._first: tuple[object, int, str] | None = None
-
-    def add(self, side: int, path: object, wrong: np.ndarray) -> None:
-        """Take a side's next pairs; ``wrong`` says which."""
-        if wrong.any() and (self._first is None or self._strict):
-            self._first = path, self._lines + 1 + int(np.argmax(wrong)), _NAMES[side]
-            if self._strict:
-                raise self.error()
-
-    def end_block(self, wrong: np.ndarray) -> None:
-        """Count the pairs of a block that are wrong on either side."""
-        self._lines += len(wrong)
-        self.count += int(wrong.sum())
-        if self.count == self._lines >= malformed.HEAD and not self._service:
-            raise self.error()
-
-    def end(self) -> None:
-        """Raise the error of a text that has too many."""
-        many = self.count >= malformed.FEW and self.count * malformed.SHARE > self._lines
-        if (many or self.count == self._lines > 0) and not self._service:
-            raise self.error()
-
-    def error(self) -> DataError:
-        """Return what is wrong with the first of them."""
-        assert self._first is not None
-        path, line, side = self._first
-        others = f"; so in {self.count} of {self._lines} lines" if self.count > 1 else ""
-        advice = "the same sentences in the same order are wanted; --scheme says how pieces are marked"
-        return DataError(path, line, f"the {side} pieces do not spell the words of the text{others} ({advice})")
-
-    def summary(self) -> str:
-        """Return a line on those that were left blank, or an empty one."""
-        if not self.count or self._first is None:
-            return ""
-        return f"{self.count} with pieces that do not spell the words; first at line {self._first[1]}"
 
 
 class Reshaping:
@@ -146,8 +103,8 @@ class Reshaping:
         if self._scheme is None:
             found = pieces.recognized(lines)
             if found is None and path is not None:
-                problem = "no marks of pieces: neither ▁ nor @@ nor ##"
-                raise DataError(path, None, f"{problem} (links between words need no --to-words; or say --scheme)")
+                advice = "links between words need no --to-words; or say --scheme"
+                raise DataError(path, None, f"{pieces.NO_MARKS} ({advice})")
             self._scheme = found or "bpe"  # letters decide, and nothing is taken for a mark
         return self._scheme
 
@@ -182,17 +139,7 @@ class Reshaping:
 
 def _without(block: Alignments, wrong: np.ndarray) -> Alignments:
     """Leave the links of some pairs out."""
-
-    def left(links: Links) -> Any:
-        return ~wrong[links.sentences()]
-
-    def kept(links: Links | None) -> Any:
-        if links is None:
-            return None
-        counts = np.where(wrong, 0, links.counts())
-        return Links(links.pairs[left(links)], np.concatenate([[0], np.cumsum(counts)]))
-
-    return replace(
-        block, table=kept(block.table), probabilities=block.probabilities[left(block.table)],
-        forward_table=kept(block.forward_table), reverse_table=kept(block.reverse_table),
-    )  # fmt: skip
+    forward, reverse = (links and without_links(links, wrong) for links in (block.forward_table, block.reverse_table))
+    probabilities = block.probabilities[~wrong[block.table.sentences()]]
+    table = without_links(block.table, wrong)
+    return replace(block, table=table, probabilities=probabilities, forward_table=forward, reverse_table=reverse)

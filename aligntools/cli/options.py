@@ -372,7 +372,8 @@ scheme = click.option(
     type=click.Choice(SCHEMES),
     default="auto",
     show_default=True,
-    help="How pieces are marked: by \u2581 before words (sentencepiece) or for spaces (icu), @@ (bpe), ## (wordpiece).",
+    help="How pieces are marked: by \u2581 before words (sentencepiece) or for spaces (icu), @@ (bpe), ## (wordpiece),"
+    " \uffed (opennmt), \u0120 (byte-level), </w> (end-of-word), or _ for spaces (underscore).",
 )
 #: ``--tokenize SRC-TGT`` of raw text, passed as ``tokenize`` (str or None).
 tokenize = click.option(

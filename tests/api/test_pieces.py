@@ -26,7 +26,10 @@ def test_sentences_may_be_lists_and_words_be_known():
         (lambda: at.links_to_words(["0-0"], SOURCE, TARGET), "2 sentences, but there are 1 alignments"),
         (lambda: at.links_to_words(["0-0 3-0", ""], SOURCE, TARGET), "link 3-0 points past the source sentence"),
         (lambda: at.links_to_words(["0-0"], ["a"], ["b"]), "no marks of pieces"),
-        (lambda: at.links_to_pieces(["", ""], SOURCE, TARGET, source_words=["a b", "x"]), "source pieces:1: these pi"),
+        (
+            lambda: at.links_to_pieces(["", ""], SOURCE, TARGET, source_words=["a b", "y"]),
+            "source pieces:1: the source pieces do not spell the words of the text; so in 2 of 2 lines",
+        ),
     ],
 )
 def test_what_does_not_go_together_is_named(call, problem):
@@ -38,3 +41,22 @@ def test_unknown_schemes_are_refused():
     with pytest.raises(at.UsageProblem, match="no scheme 'spm'"):
         at.links_to_words(["0-0"], ["▁a"], ["▁b"], scheme="spm")
     assert at.links_to_words([], [], []) == []
+
+
+def test_a_pair_of_other_words_has_no_links(caplog):
+    found = at.links_to_pieces(["0-0", "0-0"], SOURCE, TARGET, source_words=["Fahrrad neu", "other"])
+    assert found == [[(0, 0), (0, 1), (1, 0), (1, 1)], []]
+    assert "pairs left without links: 1 with pieces that do not spell the words; first at line 2" in caplog.text
+
+
+def test_words_that_nobody_sees_and_special_tokens_have_no_links():
+    """Here no piece is marked, and letters decide."""
+    words = {"source_words": ["\u200b می\u200cخواهم"], "target_words": ["want it"]}
+    links = at.links_to_pieces(["0-0 1-0 1-1"], ["میخواهم"], ["<s> want it </s>"], **words)
+    assert links == [[(0, 1), (0, 2)]]
+
+
+def test_special_tokens_are_of_no_word():
+    assert at.links_to_words(["0-0 1-1 2-2 3-3"], ["<s> Ġa b </s>"], ["__en__ Ġx Ġy </s>"], scheme="byte-level") == [
+        [(0, 0), (0, 1)]
+    ]

@@ -334,3 +334,52 @@ def test_without_sacremoses_it_says_what_is_missing(inside, monkeypatch):
 def test_raw_text_is_filtered(raw, model):
     found = done(run("filter", "-q", "-m", model, "-i", raw, "--tokenize", "de-en", "--min-score", "0"))
     assert found.stdout.decode().splitlines()[: len(RAW)] == RAW
+
+
+PERSIAN = "می\u200cخواهم کتاب\u200cها را ||| i want the books", "میخواهم کتابها را ||| i want the books"
+HELLO = "Hello , world ! ||| Hallo , Welt !"
+
+
+@pytest.mark.parametrize(
+    ("words", "pieces", "first"),
+    [
+        (*PERSIAN, {0, 1, 2}),
+        (HELLO, "Hel￭ lo ￭, wor￭ ld ￭! ||| Hal￭ lo ￭, Welt ￭!", set(range(6))),
+        (HELLO, "[CLS] hel ##lo , world ! [SEP] ||| [CLS] hallo , welt ! [SEP]", {1, 2, 3, 4, 5}),
+        (HELLO, "Hel lo Ġ, Ġwor ld Ġ! ||| H all o Ġ, ĠWelt Ġ!", set(range(6))),
+        (HELLO, "hel lo</w> ,</w> world</w> !</w> ||| hallo</w> ,</w> welt</w> !</w>", set(range(5))),
+    ],
+    ids=["not seen", "opennmt", "special tokens", "byte-level", "end-of-word"],
+)
+def test_pieces_of_any_scheme_are_linked(inside, tmp_path, words, pieces, first):
+    """By align, and by symmetrize there and back; what is not seen and special tokens have no links."""
+    sides = {}
+    for name, line in (("words", words), ("pieces", pieces)):
+        (tmp_path / name).write_text(f"{line}\n" * 3, encoding="utf-8")
+        for side, text in zip("st", line.split(" ||| "), strict=True):
+            (tmp_path / f"{name}.{side}").write_text(f"{text}\n" * 3, encoding="utf-8")
+        sides[name] = tmp_path / f"{name}.s", tmp_path / f"{name}.t"
+    arguments = (*FAST[:-1], "-i", tmp_path / "words")
+    between_words = done(inside(*arguments)).stdout
+    found = done(inside(*arguments, "--pieces", tmp_path / "pieces")).stdout
+    known = ("--words", *sides["words"])
+    convert = ("symmetrize", "-q", "-c", "convert", "-")
+    there = done(run(*convert, "--to-pieces", *sides["pieces"], *known, stdin=between_words))
+    assert there.stdout == found
+    back = run(*convert, "--to-words", *sides["pieces"], *known, stdin=found)
+    assert done(back).stdout == between_words
+    every = " ".join(f"{i}-0" for i in range(len(words.split(" ||| ")[0].split()))).encode() + b"\n"
+    all_pieces = done(run(*convert, "--to-pieces", *sides["pieces"], *known, stdin=3 * every)).stdout
+    assert {int(link.split("-")[0]) for link in all_pieces.decode().splitlines()[0].split()} == first
+
+
+def test_symmetrize_leaves_a_pair_of_other_words_blank(tmp_path):
+    for name, text in (("w", "a b\nx y\n"), ("p", "a b\nx z\n"), ("t", "c\nc\n")):
+        (tmp_path / name).write_text(text)
+    texts = ("--to-pieces", tmp_path / "p", tmp_path / "t", "--words", tmp_path / "w", tmp_path / "t")
+    found = done(run("symmetrize", "-c", "convert", "-", *texts, stdin=b"0-0\n1-0\n"))
+    assert found.stdout == b"0-0\n\n"
+    assert b"1 with pieces that do not spell the words; first at line 2" in found.stderr
+    (tmp_path / "p").write_text("q\nz\n")
+    problem = f"{tmp_path / 'p'}:1: the source pieces do not spell the words of the text; so in 2 of 2 lines"
+    assert fails(run("symmetrize", "-c", "convert", "-", *texts, stdin=b"0-0\n1-0\n"), problem)

@@ -1,44 +1,63 @@
 """Texts in pieces, read along with links: which words the pieces are of."""
 
+import logging
 from collections.abc import Sequence
 
+import numpy as np
+
+from aligntools.aligning.links.mismatched import Mismatched, without_links
 from aligntools.aligning.links.units import remapped
 from aligntools.aligning.settings import SCHEMES
 from aligntools.formats.pharaoh import Links, check_range
-from aligntools.formats.pieces import Cut, Units, cut_by_marks, cut_by_words, recognized
+from aligntools.formats.pieces import NO_MARKS, Cut, Units, cut_by_marks, cut_by_words, recognized
 from aligntools.formats.raw_pairs import RawPairs
 from aligntools.ground.errors import DataError, UsageProblem
 
+_log = logging.getLogger("aligntools")
 
-def scheme_of(lines: Sequence[bytes], scheme: str, name: object) -> str:
-    """Return the scheme of some text in pieces; one that exists and is not ``auto`` is returned as it is."""
+
+def scheme_of(lines: Sequence[bytes], scheme: str, name: object, *, letters: bool) -> str:
+    """Return the scheme of some text in pieces; one that exists and is not ``auto`` is returned as it is.
+
+    Where the words are known their ``letters`` decide, and no marks are needed.
+    """
     if scheme not in SCHEMES:
         raise UsageProblem(f"no scheme '{scheme}' of pieces; there are {', '.join(SCHEMES)}")
     if scheme != "auto":
         return scheme
     found = recognized(lines)
+    if found is None and letters:
+        return "bpe"  # nothing is taken for a mark
     if found is None:
-        raise DataError(name, None, "no marks of pieces (neither ▁ nor @@ nor ##); say how they are marked: --scheme")
+        raise DataError(name, None, f"{NO_MARKS} (say how they are marked: --scheme)")
     return found
 
 
-def cut_of(pieces: list[bytes], words: list[bytes] | None, scheme: str, name: object, line: int) -> Cut:
-    """Return the words of pieces, by the letters of the words where they are given.
-
-    Raises
-    ------
-    DataError
-        For the first line whose pieces do not spell its words.
-    """
+def cut_of(pieces: list[bytes], words: list[bytes] | None, scheme: str, name: object) -> Cut:
+    """Return the words of pieces, by the letters of the words where they are given."""
     if words is None:
         return cut_by_marks(pieces, scheme)
     if len(words) != len(pieces):
         raise DataError(name, None, f"{len(pieces)} lines, but the words have {len(words)}")
-    cut = cut_by_words(words, pieces, scheme)
-    if len(cut.wrong):
-        problem = "these pieces do not spell the words (the same sentences in the same order are wanted)"
-        raise DataError(name, line + int(cut.wrong[0]), problem)
-    return cut
+    return cut_by_words(words, pieces, scheme)
+
+
+def spelled(links: Links, cuts: Sequence[Cut], names: Sequence[object], mismatched: Mismatched) -> Links:
+    """Return the links without those of pairs whose pieces do not spell their words, which ``mismatched`` counts."""
+    wrong = np.zeros((2, len(links)), bool)
+    for side, (cut, name) in enumerate(zip(cuts, names, strict=True)):
+        wrong[side, cut.wrong] = True
+        mismatched.add(side, name, wrong[side])
+    either = wrong[0] | wrong[1]
+    mismatched.end_block(either)
+    return without_links(links, either) if either.any() else links
+
+
+def tell(mismatched: Mismatched) -> None:
+    """Refuse a text of too many such pairs, and log how many there are."""
+    mismatched.end()
+    if mismatched.count:
+        _log.warning("pairs left without links: %s", mismatched.summary())
 
 
 def mapped(links: Links, source: Units, target: Units, line: int = 1) -> Links:
@@ -62,26 +81,30 @@ class PieceTexts:
     def __init__(self, source: str, target: str, *, words: tuple[str, str] | None = None, scheme: str = "auto"):
         self._pieces, self._words = RawPairs(source, target), RawPairs(*words) if words else None
         self._scheme: str = scheme
+        self._mismatched = Mismatched(False, False)
 
-    def _cuts(self, links: Links, line: int) -> list[Cut]:
+    def _cuts(self, links: Links) -> tuple[Links, list[Cut]]:
         pieces, names = self._pieces.read(len(links)), self._pieces.paths
         words = self._words.read(len(links)) if self._words else (None, None)
-        self._scheme = scheme_of([line for side in pieces for line in side], self._scheme, names[0])
+        lines = [line for side in pieces for line in side]
+        self._scheme = scheme_of(lines, self._scheme, names[0], letters=self._words is not None)
         sides = zip(pieces, words, names, strict=True)
-        return [cut_of(own, whole, self._scheme, name, line) for own, whole, name in sides]
+        cuts = [cut_of(own, whole, self._scheme, name) for own, whole, name in sides]
+        return spelled(links, cuts, names, self._mismatched), cuts
 
     def to_words(self, links: Links, line: int) -> Links:
         """Return links between words for the next lines of links between pieces."""
-        source, target = self._cuts(links, line)
+        links, (source, target) = self._cuts(links)
         return mapped(links, source.words_of, target.words_of, line)
 
     def to_pieces(self, links: Links, line: int) -> Links:
         """Return links between pieces for the next lines of links between words."""
-        source, target = self._cuts(links, line)
+        links, (source, target) = self._cuts(links)
         return mapped(links, source.pieces_of, target.pieces_of, line)
 
     def check_end(self) -> None:
-        """Raise an error if lines are left."""
+        """Raise an error if lines are left, or too many pieces are of other words."""
+        tell(self._mismatched)
         self._pieces.check_end()
         if self._words:
             self._words.check_end()
