@@ -19,7 +19,7 @@ from aligntools.formats.conll_tokens import (
     with_spaces,
     without_spaces,
 )
-from aligntools.formats.tagged import SEPARATORS, filled_column, format_tagged, looks_like_conll
+from aligntools.formats.tagged import SEPARATORS, beginning, conll_at, filled_column, format_tagged
 from aligntools.formats.vocabulary import split_words
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import shown
@@ -30,7 +30,6 @@ Wanted: TypeAlias = Literal["words", "tagged", "column", "text", "raw"]
 #: Stands for a space within a word where spaces separate words.
 MARK = "\N{NO-BREAK SPACE}"
 _PART = 10_000
-_BOM = b"\xef\xbb\xbf"
 
 
 def take_out(
@@ -176,17 +175,13 @@ class _Values:
 
     def _read(self) -> Iterator[Conll | list[bytes]]:
         with files.reading(self.path) as file:
-            seen = list(islice(file, 200))
-            telling = [line.removeprefix(_BOM).rstrip(b"\r\n") for line in seen]
+            seen, telling = beginning(file)
             lines = chain(seen, file)
-            if looks_like_conll([line for line in telling if line.strip() and not line.startswith(b"#")][:2]):
+            if conll_at(seen, telling):
                 self._name = "sentences"
                 yield from parse_parts(self.path, lines, _PART)
                 return
-            first = True
             while part := list(islice(lines, _PART)):
-                if first:
-                    part[0], first = part[0].removeprefix(_BOM), False
                 yield [line.removesuffix(b"\n").removesuffix(b"\r") for line in part]
 
     def take(self, units: Conll | Surface, part: Conll, done: int, path: PathLike, mark: bytes) -> list[bytes]:

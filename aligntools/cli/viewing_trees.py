@@ -1,5 +1,7 @@
 """What ``view`` does with dependency trees and with tags."""
 
+import io
+
 import click
 
 from aligntools.cli import options
@@ -57,11 +59,11 @@ def _check_kind(path):
 
 def _may_have_trees(path):
     """Tell whether a file seems to be CoNLL, which is tabs between columns, or cannot be looked at beforehand."""
+    from aligntools.formats import tagged
     from aligntools.formats.beginnings import beginning
 
-    start = b"" if path == "-" else beginning(path)[0]
-    lines = [line for line in start.split(b"\n")[:200] if line.strip() and not line.startswith(b"#")]
-    return not lines or any(b"\t" in line for line in lines)
+    seen, telling = tagged.beginning(io.BytesIO(b"" if path == "-" else beginning(path)[0]))
+    return not telling or any(b"\t" in seen[k] for k in telling)
 
 
 def drawing(given):

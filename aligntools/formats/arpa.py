@@ -113,7 +113,7 @@ class ArpaReader:
 
     def _head(self):
         line = self._next_line()
-        while line is not None and line.removeprefix(b"\xef\xbb\xbf") != rb"\data\ "[:-1]:
+        while line is not None and line != rb"\data\ "[:-1]:
             line = self._next_line() if self._line < 1000 else None
         if line is None:
             raise DataError(self.path, None, r"is not an ARPA file: there is no line '\data\'")

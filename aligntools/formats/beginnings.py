@@ -1,15 +1,12 @@
 """The beginning of a text file, and how long the whole seems to be."""
 
-import bz2
-import lzma
+import io
 import os
-import zlib
 
-from aligntools.formats import files
+from aligntools.formats.recognizing import Recognized
 
-#: Bytes of the file that are read.
+#: Bytes of the text that are read.
 READ = 1 << 20
-_EXPECTED = 3.5  # bytes of text a compressed byte, where the beginning does not tell
 
 
 def beginning(path: str) -> tuple[bytes, int]:
@@ -19,24 +16,11 @@ def beginning(path: str) -> tuple[bytes, int]:
     """
     try:
         size = os.path.getsize(path)
-        with open(path, "rb") as file:
-            data = file.read(READ)
-        compressed = files.compression(path)
-        text = data if not compressed else _decompressor(compressed, path).decompress(data)
+        raw = io.FileIO(path)
+        with io.BufferedReader(Recognized(raw, path), READ) as file:
+            text = file.read(READ)
+            whole = len(text) if len(text) < READ else int(size * len(text) / raw.tell())
     except Exception:
         return b"", 0
-    if not text:
-        return b"", int(size * _EXPECTED)
-    whole = int(size * (len(text) / max(len(data), 1)))
     end = text.rfind(b"\n") + 1
     return text[: end or len(text)], whole
-
-
-def _decompressor(compressed, path):
-    if compressed == ".gz":
-        return zlib.decompressobj(31)
-    if compressed == ".bz2":
-        return bz2.BZ2Decompressor()
-    if compressed == ".xz":
-        return lzma.LZMADecompressor()
-    return files.zstandard_of(path).ZstdDecompressor().decompressobj()

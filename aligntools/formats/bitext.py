@@ -33,7 +33,6 @@ _ROWS = 1 << 15  # lines described at a time
 _STEP = 1 << 12  # lines after which it is looked whether a part has its words
 _FEW = 1 << 14  # words that are remembered where lines come one by one
 _OVER_LONG = b"- " * 30_001 + b"||| -\n"  # of more words than `max_length` can be, with both sides
-_BOM = b"\xef\xbb\xbf"
 _log = logging.getLogger("aligntools")
 
 
@@ -221,13 +220,12 @@ def read_side(path, *, lowercase=True, strict=True) -> tuple[Side, Vocabulary]:
 
 
 def _blocks(path, unbuffered=False, plain=True):
-    """Yield nothing once the file is open, then its lines, in blocks or one by one, without the mark."""
+    """Yield nothing once the file is open, then its lines, in blocks or one by one."""
     with files.reading(path) as file:
         yield b""
         blocks = _single(file) if unbuffered else files.line_blocks(file, _BLOCK)
         if plain and not unbuffered:
             blocks = plain_blocks(path, blocks)
-        yield next(blocks, b"").removeprefix(_BOM)
         yield from blocks
 
 

@@ -18,7 +18,6 @@ from aligntools.ground.errors import DataError, UsageProblem, one_line
 
 _PATH, _COUNT = re.compile(rb"[01]+"), re.compile(rb"[0-9]{1,18}")
 _BREAK = re.compile(rb"[\t\n]")
-_BOM = b"\xef\xbb\xbf"
 #: Bits of the paths' beginnings that are classes of their own (Koo, Carreras & Collins 2008).
 SHORT, MEDIUM = 4, 6
 
@@ -122,7 +121,7 @@ def read_classes(path) -> ClassList:
     """
     rows: list[list[bytes]] = []
     for number, line in enumerate(files.lines(path), 1):
-        fields = (line.removeprefix(_BOM) if number == 1 else line).split(b"\t")
+        fields = line.split(b"\t")
         if len(fields) == 2:
             fields.append(b"1")
         if len(fields) != 3 or not all(fields):

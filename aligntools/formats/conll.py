@@ -31,7 +31,6 @@ COLUMNS = {
     "misc": 9,
 }
 _WIDTH = len(COLUMNS)
-_BOM = b"\xef\xbb\xbf"
 _RANGE_OR_EMPTY = re.compile(rb"[1-9]\d*-[1-9]\d*|\d+\.[1-9]\d*")
 _SENTENCE_COMMENT = re.compile(rb"#\s*(sent_id|text)\s*=")
 
@@ -101,8 +100,6 @@ class Conll:
         if n == _WIDTH - 1:
             return [line[line.rindex(b"\t") + 1 :].rstrip(b"\n").removesuffix(b"\r") for line in lines]
         values = [line.split(b"\t", n + 1)[n] for line in lines]
-        if n == 0 and values:
-            values[0] = values[0].removeprefix(_BOM)
         return values
 
     def heads(self) -> np.ndarray:
@@ -256,13 +253,11 @@ def parse_parts(path, lines: Iterable[bytes], sentences) -> Iterator[Conll]:
 def parse_conll(path, lines: list[bytes], first_line=1) -> Conll:
     """Find sentences and words in lines that end as in the file, and check them; see `read_conll`."""
     ids = [line[: line.find(b"\t")] for line in lines]  # nothing useful, but no number, without a tab
-    if first_line == 1 and lines:
-        ids[0] = ids[0].removeprefix(_BOM)
     is_word = np.fromiter(map(bytes.isdigit, ids), bool, len(ids))
     places = np.flatnonzero(is_word)
     blanks, named = [], []
     for k in np.flatnonzero(~is_word).tolist():
-        line = lines[k] if k or first_line > 1 else lines[k].removeprefix(_BOM)
+        line = lines[k]
         if line.isspace() or not line:
             blanks.append(k)
         elif line.startswith(b"#"):

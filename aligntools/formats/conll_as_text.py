@@ -7,11 +7,10 @@ from itertools import chain
 
 from aligntools.formats import files
 from aligntools.formats.conll import parse_parts
-from aligntools.formats.tagged import conll_line, format_words, refuse_conll
+from aligntools.formats.tagged import beginning, conll_line, format_words, refuse_conll
 from aligntools.formats.untokenized import hint
 
 _PART = 4_000  # sentences in a block
-_GLANCE = 1 << 16
 _log = logging.getLogger("aligntools")
 
 
@@ -61,7 +60,7 @@ def refuse_file(path: str) -> None:
 
 def _beginning(path):
     with files.reading(path) as file:
-        return file.read(_GLANCE)
+        return b"".join(beginning(file)[0])
 
 
 def _lines(block):

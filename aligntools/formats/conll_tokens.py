@@ -19,7 +19,6 @@ ESCAPES = {"\\": "\\\\", " ": "\\s", "\t": "\\t", "\r": "\\r", "\n": "\\n", "|":
 #: What a token may have of its own; all else belongs to its words.
 OF_TOKENS = ("form", "misc")
 _RANGE = re.compile(rb"([1-9]\d*)-([1-9]\d*)\t")
-_BOM = b"\xef\xbb\xbf"
 _TEXT = re.compile(rb"# ?text ?= ?(.*)", re.DOTALL)
 _SPACES = re.compile(rb"# ?spaces ?= ?(.*)", re.DOTALL)
 _PARAGRAPH = re.compile(rb"# ?new(?:par|doc)\b")
@@ -87,7 +86,7 @@ def surface_of(conll: Conll) -> Surface:
     is_word[conll.places] = True
     reached = 0  # words before this one are in a range that was seen
     for k in np.flatnonzero(~is_word).tolist():
-        found = _RANGE.match(conll.lines[k].removeprefix(_BOM))
+        found = _RANGE.match(conll.lines[k])
         if not found:
             continue
         begin, end = int(found[1]), int(found[2])

@@ -12,71 +12,26 @@ from collections.abc import Iterator
 
 from aligntools.formats import appearing
 from aligntools.formats.metering import metered
+from aligntools.formats.recognizing import Recognized, compression_of, suffix_of, zstandard_of
 from aligntools.ground.errors import DataError
 
 _LOOK = 1 << 16  # bytes read at a time to find the ends of lines
-_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
-
-
-def zstandard_of(path):
-    """Return the library that reads and writes .zst files."""
-    try:
-        import zstandard
-    except ImportError:
-        raise DataError(path, None, "reading and writing .zst needs `pip install aligntools[zstd]`") from None
-    return zstandard
-
-
-def compression(path):
-    """Return the suffix that says how a file is compressed, or nothing."""
-    return next((s for s in _SUFFIXES if path.endswith(s)), "")
-
-
-class _ZstdFrames(io.RawIOBase):
-    """The contents of a .zst file. Zstandard's own reader takes a frame that is cut short for the end."""
-
-    def __init__(self, zstandard, raw):
-        self._raw, self._begin = raw, zstandard.ZstdDecompressor().decompressobj
-        self._frame, self._rest, self._text = None, b"", memoryview(b"")
-
-    def readable(self):
-        return True
-
-    def readinto(self, buffer):
-        while not self._text:
-            self._rest = self._rest or self._raw.read(1 << 15)
-            if not self._rest:
-                if self._frame is not None:
-                    raise EOFError("Compressed file ended before the end-of-stream marker was reached")
-                return 0
-            self._frame = self._frame or self._begin()
-            self._text = memoryview(self._frame.decompress(self._rest))
-            self._rest = b""
-            if self._frame.eof:
-                self._frame, self._rest = None, self._frame.unused_data
-        count = min(len(buffer), len(self._text))
-        buffer[:count] = self._text[:count]
-        self._text = self._text[count:]
-        return count
-
-    def close(self):
-        self._raw.close()
-        super().close()
 
 
 def _standard_input():
     if sys.stdin is None:
         raise DataError("-", None, "is closed")
     try:
-        return os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+        return io.FileIO(os.dup(sys.stdin.fileno()))
     except io.UnsupportedOperation:  # replaced from within Python by something that is not a file
         return io.BytesIO(sys.stdin.buffer.read())
 
 
-def open_input(path):
-    """Open a file for reading bytes: plain, .gz, .bz2, .xz, .zst by suffix, or ``-`` for standard input.
+def open_input(path, mark=False):
+    """Open a text for reading bytes: a file, or ``-`` for standard input; see `recognizing.Recognized`.
 
-    What is open already (`io.RawIOBase`, such as `memory_text.TextLines`) is returned as it is.
+    What is open already (`io.RawIOBase`, such as `memory_text.TextLines`) is returned as it is. With ``mark`` a byte
+    order mark stays.
 
     Raises
     ------
@@ -87,35 +42,23 @@ def open_input(path):
         return path
     path = str(path)
     try:
-        if path == "-":
-            return _standard_input()
         if os.path.isdir(path):
             raise DataError(path, None, "is a directory; a text file was expected")
-        suffix = compression(path)
-        if suffix == ".gz":
-            return gzip.open(path, "rb")
-        if suffix == ".bz2":
-            return bz2.open(path, "rb")
-        if suffix == ".xz":
-            return lzma.open(path, "rb")
-        if suffix == ".zst":
-            zstandard = zstandard_of(path)
-            return io.BufferedReader(_ZstdFrames(zstandard, open(path, "rb")), 1 << 17)
-        return open(path, "rb")
+        return Recognized(_standard_input() if path == "-" else io.FileIO(path), path, mark)
     except OSError as error:
         raise DataError(path, None, f"cannot be opened: {error.strerror or error}") from None
 
 
 @contextlib.contextmanager
-def reading(path, share=1.0, begin=0):
+def reading(path, share=1.0, begin=0, mark=False):
     """Open ``path`` with `open_input`; what goes wrong while reading becomes a `DataError`.
 
     So does what cannot fit: a line over `metering.LONGEST_LINE`, and text with which the process would have more than
     this ``share`` of the memory that it may use. A plain file can be read from the byte ``begin`` on.
     """
-    opened = open_input(path)
+    opened = open_input(path, mark)
     if begin:
-        opened.seek(begin)
+        opened.begin_at(begin)
     with metered(opened, path, share) as file:
         try:
             yield file
@@ -132,6 +75,11 @@ def reading(path, share=1.0, begin=0):
 def is_regular(path) -> bool:
     """Tell whether a text is a file that can be opened again, from any process: no pipe, no standard input."""
     return isinstance(path, (str, os.PathLike)) and os.path.isfile(path)
+
+
+def is_plain(path) -> bool:
+    """Tell whether a text is such a file and not compressed, so that it can be read from any byte on."""
+    return is_regular(path) and not compression_of(os.fspath(path))
 
 
 def blocks_of_lines(path, size=1 << 24, begin=0, end=None):
@@ -164,7 +112,7 @@ def line_ranges(path: str, size: int) -> list[tuple[int, int]]:
         When it cannot be read.
     """
     cuts = [0]
-    with open_input(path) as file:
+    with open(path, "rb") as file:
         at, total = size, os.path.getsize(path)
         while at < total:
             file.seek(at)
@@ -214,10 +162,9 @@ def lines(path: str) -> Iterator[bytes]:
 
 
 def text_lines(path: str) -> Iterator[str]:
-    """Yield lines as `lines` does, decoded, without a mark at the beginning; what is not UTF-8 becomes surrogates."""
-    for number, line in enumerate(lines(path)):
-        text = line.decode("utf-8", "surrogateescape")
-        yield text if number else text.removeprefix("\ufeff")
+    """Yield lines as `lines` does, decoded; what is not UTF-8 becomes surrogates."""
+    for line in lines(path):
+        yield line.decode("utf-8", "surrogateescape")
 
 
 class _Output:
@@ -311,7 +258,7 @@ def _cannot_write(path, error):
 
 
 def _compressor(path, raw):
-    suffix = compression(path)
+    suffix = suffix_of(path)
     if suffix == ".gz":
         return gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
     if suffix == ".bz2":

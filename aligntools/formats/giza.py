@@ -11,7 +11,6 @@ _A3_HEADER = re.compile(rb"# Sentence pair \((\d{1,9})\) source length (\d{1,9})
 _A3_WORD = re.compile(rb" \(\{ ((?:\d{1,9} )*)\}\)")
 #: A file of n pairs may have numbers up to this times n, and this more: parts of a large run have large numbers.
 _SPARSE = 1000
-_BOM = b"\xef\xbb\xbf"
 
 
 def read_giza_a3(path: str, *, sentences: int | None = None) -> tuple[Links, int]:
@@ -93,10 +92,7 @@ def format_giza_a3(links: Links, sources: bytes, targets: bytes, *, path: object
     written = []
     texts = (text.split(b"\n") for text in (sources, targets))
     for number, (pairs, source, target) in enumerate(zip(links.tolists(), *texts, strict=False), line):
-        source_words, target_words = (
-            split_words((side.removeprefix(_BOM) if number == 1 else side).removesuffix(b"\r"))
-            for side in (source, target)
-        )
+        source_words, target_words = (split_words(side.removesuffix(b"\r")) for side in (source, target))
         places: list[list[int]] = [[] for _ in range(len(source_words) + 1)]
         free = set(range(len(target_words)))
         for i, j in pairs:

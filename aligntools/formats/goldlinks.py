@@ -124,7 +124,7 @@ def parse_gold(
     sentences: int | None = None,
 ) -> Gold:
     """Read gold links from a file's contents; ``path`` is for errors, see `read_gold` for the rest."""
-    data, numbers = _without_ids(path, data.removeprefix(b"\xef\xbb\xbf"))
+    data, numbers = _without_ids(path, data)
     if format == "auto":
         format = _detect(path, data)
     if format == "pharaoh":

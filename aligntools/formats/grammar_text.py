@@ -15,7 +15,6 @@ from aligntools.ground.errors import DataError
 _MOSES = ("PhraseFgivenE", "LexFgivenE", "PhraseEgivenF", "LexEgivenF")
 _BLOCK = 1 << 24  # bytes read at a time
 _WRITE = 1 << 16  # rules written at a time
-_BOM = b"\xef\xbb\xbf"
 
 
 class _RuleReader:
@@ -171,7 +170,6 @@ def _blocks(path):
     """Yield a text's blocks of whole lines with the number of their first line, and its style with each."""
     line, style = 1, None
     for block in files.blocks_of_lines(path, _BLOCK):
-        block = block.removeprefix(_BOM) if line == 1 else block
         if style is None and block.strip():
             first = block.lstrip().split(b"\n", 1)[0]
             style = 0 if re.match(rb"\[[^\]\s]*\]\s*\|\|\|", first) else 1

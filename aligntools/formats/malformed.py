@@ -108,8 +108,6 @@ def _advice(sample, format, separators):
     """Return what to do with a text of such lines."""
     tabs = {line.count(b"\t") for line in sample}
     seems = [
-        (any(b"\0" in line or line[:2] in (b"\xff\xfe", b"\xfe\xff") for line in sample),
-         "UTF-16? convert it, for instance with iconv -t UTF-8"),
         (format == "tsv" and all(SEPARATOR.search(line) for line in sample),
          "it has ' ||| ' between the sides? --input-format joint reads that"),
         (9 in tabs and all(line[:1] == b"#" or line.count(b"\t") == 9 for line in sample),

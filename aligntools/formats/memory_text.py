@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from aligntools.ground.errors import DataError
 
+_MARK = b"\xef\xbb\xbf"  # of a file that was read as UTF-8 and began with a byte order mark
 _SPACE = re.compile(r"[ \t\n]")
 
 
@@ -55,7 +56,8 @@ class TextLines(io.RawIOBase):
     def _next(self) -> bytes:
         for sentence in self._sentences:
             self._count += 1
-            return self._line(sentence)
+            line = self._line(sentence)
+            return line.removeprefix(_MARK) if self._count == 1 else line
         return b""
 
     def readline(self, size: int | None = -1, /) -> bytes:

@@ -2,13 +2,12 @@
 
 import contextlib
 import io
-import os
 import select
-import stat
 from collections.abc import Iterator
 
 import numpy as np
 
+from aligntools.formats.recognizing import Recognized
 from aligntools.ground import memory
 from aligntools.ground.errors import DataError
 
@@ -44,7 +43,7 @@ class Metered(io.RawIOBase):
 
     Parameters
     ----------
-    file : binary file
+    file : Recognized
         Read in its place and closed with it.
     path : object
         For messages.
@@ -59,12 +58,8 @@ class Metered(io.RawIOBase):
 
     def __init__(self, file, path, share=1.0):
         super().__init__()
-        raw = getattr(file, "raw", None)
-        plain = isinstance(raw, io.FileIO)
         self._file, self._path, self._share = file, path, share
-        self._fill = raw.readinto if plain else getattr(file, "readinto1", file.readinto)
-        self.live = plain and not stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
-        self._waited = [raw] if self.live else []
+        self.live = file.live
         self._lines = self._since = self._unseen = 0  # lines ended, bytes since the last, bytes since the last look
 
     def readable(self):
@@ -74,9 +69,11 @@ class Metered(io.RawIOBase):
     def readinto(self, buffer):
         """Read some bytes and count them."""
         end = _Ending.signal  # waited for with the file: what is read is never lost to a signal that comes meanwhile
-        if end is not None and end in select.select([*self._waited, end], [], [], None if self.live else 0)[0]:
-            return 0
-        count = self._fill(buffer)
+        if end is not None:
+            waited = self._file.waits_for()
+            if end in select.select([*waited, end], [], [], None if waited else 0)[0]:
+                return 0
+        count = self._file.readinto(buffer)
         if count:
             self._take(memoryview(buffer)[:count])
         return count
@@ -107,7 +104,7 @@ class Metered(io.RawIOBase):
 
 def metered(file, path, share=1.0):
     """Return an open file that reads as this one does and is counted; text in memory is returned as it is."""
-    if isinstance(file, io.BufferedIOBase):
+    if isinstance(file, Recognized):
         return io.BufferedReader(Metered(file, path, share), _BUFFER)
     return file
 

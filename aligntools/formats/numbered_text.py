@@ -12,7 +12,6 @@ from aligntools.formats.vocabulary import CompiledLexicon
 from aligntools.ground.errors import DataError
 
 _ROWS = 1 << 15
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -83,9 +82,7 @@ def stream_numbered(
 
     source = text if isinstance(text, LineSource) else LineSource(str(text))
     table, line = np.empty((_ROWS, 8), np.int64), 0
-    for number, data in enumerate(source.blocks(block)):
-        if number == 0 and source.begin == 0:
-            data = data.removeprefix(_BOM)
+    for data in source.blocks(block):
         if lowercase:
             try:
                 data = data.decode().lower().encode()

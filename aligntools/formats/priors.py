@@ -31,7 +31,6 @@ _FORMS = {
 }
 #: Largest fertility and jump, and largest count that are read.
 _MOST, _MUCH = 1_000_000, 1e15
-_BOM = b"\xef\xbb\xbf"
 _WRITE = 1 << 17  # lines formatted at a time
 
 
@@ -176,8 +175,6 @@ def read_priors(path) -> Priors:
     line = 1
     for block in files.blocks_of_lines(path):
         lines = block.count(b"\n")
-        if line == 1:
-            block = block.removeprefix(_BOM)
         try:
             block.decode()
         except UnicodeDecodeError as error:

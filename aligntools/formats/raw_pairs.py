@@ -17,7 +17,6 @@ from aligntools.formats.pharaoh import LineReader
 from aligntools.formats.scanning import Engine
 from aligntools.ground.errors import DataError, ResourceError
 
-_BOM = b"\xef\xbb\xbf"
 _ROWS = 1 << 15
 
 
@@ -140,7 +139,7 @@ class Sides:
 
     def __init__(self, path, store, format, lines=None):
         self.path, self.format, self._engine, self._lines = path, format, Engine(), lines
-        self.input, self._first = path, True
+        self.input = path
         if format is None and files.is_regular(path):
             refuse_file(path)  # whose words stand on lines of their own
         if store is not None and not (isinstance(path, str | os.PathLike) and os.path.isfile(path)):
@@ -152,8 +151,6 @@ class Sides:
         if self._lines is None:
             self._lines = LineReader(self.path)
         data = self._lines.read(most)
-        if self._first and data:
-            data, self._first = data.removeprefix(_BOM), False
         if self.format is None:
             lines = data.split(b"\n")
             return [[line.removesuffix(b"\r").strip(b" \t") for line in lines[: len(lines) - (lines[-1] == b"")]]]

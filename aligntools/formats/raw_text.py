@@ -47,8 +47,8 @@ def stream_raw(path, language: str, sentences: str = "split", most: int = 10_000
         When the tokenizer is not installed.
     """
     spans, split = Tokenizer(language).spans, sentence_splitter(language) if sentences == "split" else None
-    with files.reading(path) as file:
-        seen = beginning(file)
+    with files.reading(path, mark=True) as file:
+        seen, _ = beginning(file)
         refuse_conll(path, b"".join(seen))
         lines: list[bytes] = []
         count, first = 0, 1

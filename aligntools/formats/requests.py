@@ -19,7 +19,6 @@ from aligntools.ground.errors import DataError
 #: Words of a sentence up to which there is an answer.
 MOST_WORDS = 30_000
 _COMMENT = re.compile(rb"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b")
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +67,7 @@ def stream_requests(path, format="auto", separator: bytes | None = b"_", tags=Fa
         lines = bounded_lines(file)
         if format == "auto":
             first = next(lines, b"")
-            seen = (first or b"").removeprefix(_BOM)
+            seen = first or b""
             conll = bool(_COMMENT.match(seen)) or looks_like_conll([seen])
             format, lines = "conll" if conll else "text", chain([first] if first != b"" else [], lines)
         if format == "conll":

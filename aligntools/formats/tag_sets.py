@@ -28,7 +28,7 @@ def read_dictionary(path) -> dict[bytes, dict[bytes, float]]:
     found: dict[bytes, dict[bytes, float]] = {}
     with files.reading(path) as file:
         for number, line in enumerate(file, 1):
-            fields = line.removeprefix(b"\xef\xbb\xbf" if number == 1 else b"").rstrip(b"\r\n").split(b"\t")
+            fields = line.rstrip(b"\r\n").split(b"\t")
             if fields == [b""]:
                 continue
             weight = _weight(fields)

@@ -4,6 +4,7 @@ Words are what stands between spaces and tabs; only a newline ends a line, and o
 with it. Where a line is a sentence, a blank line is a sentence without words, and no line is lost.
 """
 
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,8 +25,7 @@ FORMATS = ("conll", "tagged", "columns", "text")
 #: Looked for, in this order, where the separator of tagged text is not given.
 SEPARATORS = (b"_", b"/")
 _SAMPLE = 200  # lines that are looked at to tell the format
-_GLANCE = 1 << 16  # bytes that are looked at where plain text is expected
-_BOM = b"\xef\xbb\xbf"
+_GLANCE = 1 << 24  # bytes of comments, at most, before the lines that tell CoNLL
 _ID = re.compile(rb"1|1-[1-9]\d*|0\.1")  # of the first line of a sentence in CoNLL
 _SPACES = re.compile(rb"[\r\v\f]")  # what bytes.split takes for a space and we do not
 
@@ -70,7 +70,7 @@ def stream_text(path, lines=10_000) -> Iterator[Tokens]:
     """
     with files.reading(path) as file:
         for first, part in _parts(file, lines):
-            if first == 1 and lines > 1 and conll_line(b"".join(part[:_SAMPLE])):  # else answered line by line
+            if first == 1 and lines > 1 and conll_at(*beginning(part)):  # else answered line by line
                 for conll in parse_parts(path, chain(part, file), lines):
                     text = tokens_of_conll(conll, None)
                     yield replace(text, words=list(map(without_spaces, text.words)))
@@ -111,7 +111,7 @@ def stream_sentences(path, format="auto", sentences=10_000) -> Iterator[Conll | 
     with files.reading(path) as file:
         lines = iter(file)
         if format == "auto":
-            seen = beginning(lines)
+            seen, _ = beginning(lines)
             format, lines = sniff(seen, among=("conll", "text"))[0], chain(seen, lines)
         if format == "conll":
             yield from parse_parts(path, lines, sentences)
@@ -143,7 +143,7 @@ def stream_tags(path, format="auto", separator: bytes | None = None, sentences=1
     with files.reading(path) as file:
         lines = iter(file)
         if format == "auto" or (format == "tagged" and separator is None):
-            seen = beginning(lines)
+            seen, _ = beginning(lines)
             among = ("conll", "tagged") if format == "auto" else ("tagged",)
             (format, separator), lines = sniff(seen, among, separator), chain(seen, lines)
         if format == "conll":
@@ -153,22 +153,39 @@ def stream_tags(path, format="auto", separator: bytes | None = None, sentences=1
                 yield parse_tagged(path, part, first, SEPARATORS[0] if separator is None else separator)
 
 
-def beginning(lines):
-    """Take lines up to the second one that is neither blank nor a comment: CoNLL with spaces for tabs needs two."""
-    seen, telling = [], 0
-    for line in islice(lines, _SAMPLE):
+def beginning(lines: Iterable[bytes]) -> tuple[list[bytes], list[int]]:
+    """Take lines up to the second one that is neither blank nor a comment: CoNLL with spaces for tabs needs two.
+
+    Comments may be many: licences, descriptions. Beyond 16 MiB of them nothing is looked for.
+
+    Returns
+    -------
+    seen : list of bytes
+        The lines that were taken.
+    telling : list of int
+        Places of the one or two that tell.
+    """
+    seen: list[bytes] = []
+    telling: list[int] = []
+    size = 0
+    for line in lines:
         seen.append(line)
-        telling += not line.isspace() and not line.removeprefix(_BOM).startswith(b"#")
-        if telling == 2:
+        size += len(line)
+        if not line.isspace() and not line.startswith(b"#"):
+            telling.append(len(seen) - 1)
+        if len(telling) == 2 or size > _GLANCE:
             break
-    return seen
+    return seen, telling
+
+
+def conll_at(seen: Sequence[bytes], telling: Sequence[int]) -> int | None:
+    """Return the number of the first line with a word if what `beginning` took begins as CoNLL does, and else None."""
+    return telling[0] + 1 if looks_like_conll([seen[k].rstrip(b"\r\n") for k in telling]) else None
 
 
 def conll_line(block: bytes) -> int | None:
     """Return the number of the first line with a word if a file begins as CoNLL does, and None otherwise."""
-    lines = block[:_GLANCE].removeprefix(_BOM).split(b"\n")
-    telling = [k for k, line in enumerate(lines) if line.strip() and not line.startswith(b"#")][:2]
-    return telling[0] + 1 if looks_like_conll([lines[k].rstrip(b"\r") for k in telling]) else None
+    return conll_at(*beginning(io.BytesIO(block)))
 
 
 def refuse_conll(path, block: bytes) -> None:
@@ -239,7 +256,7 @@ def _read(path, format, separator, column, among, partial=False):
     return parse_text(lines, 1)
 
 
-def sniff(lines: Iterable[bytes], among: Sequence[str] = FORMATS, separator: bytes | None = None):
+def sniff(lines: Sequence[bytes], among: Sequence[str] = FORMATS, separator: bytes | None = None):
     """Tell a text's format by its first lines.
 
     CoNLL has a line of several columns that begins with the id of a first word. In tagged text every token has a
@@ -249,8 +266,8 @@ def sniff(lines: Iterable[bytes], among: Sequence[str] = FORMATS, separator: byt
 
     Parameters
     ----------
-    lines : iterable of bytes
-        The text's lines; 200 that are not blank are looked at.
+    lines : sequence of bytes
+        The text's lines; beside comments 200 that are not blank are looked at.
     among : sequence of str
         The formats that are possible.
     separator : bytes or None
@@ -262,9 +279,9 @@ def sniff(lines: Iterable[bytes], among: Sequence[str] = FORMATS, separator: byt
     separator : bytes
         Of tagged text: the given one, or the one of `SEPARATORS` that most tokens have.
     """
-    sample = [line.removeprefix(_BOM) for line in islice((x for x in lines if not x.isspace()), _SAMPLE)]
+    sample = list(islice((x for x in lines if not x.isspace()), _SAMPLE))
     separators = SEPARATORS if separator is None else (separator,)
-    if "conll" in among and looks_like_conll([line for line in sample if not line.startswith(b"#")][:2]):
+    if "conll" in among and conll_at(*beginning(lines)):
         return "conll", separators[0]
     tokens = [token for line in sample for token in split_words(line.strip(b"\r\n"))]
     split = {s: sum(bool(word and tag) for word, _, tag in (t.rpartition(s) for t in tokens)) for s in separators}
@@ -357,8 +374,6 @@ def _parts(lines, count):
 
 def _split(lines: list[bytes], first: int) -> tuple[list[bytes], np.ndarray]:
     """Return the words of lines, joined, and where each line's words begin."""
-    if first == 1 and lines and lines[0].startswith(_BOM):
-        lines = [lines[0].removeprefix(_BOM), *lines[1:]]
     split: Callable[[bytes], list[bytes]] = bytes.split
     if any(map(_SPACES.search, lines)):  # then split_words, which is slower, after the line ends are gone
         lines = [line.removesuffix(b"\n").removesuffix(b"\r") for line in lines]
@@ -410,8 +425,6 @@ def _is_comment(line):
 def _columns(path, lines, column):
     """Take one word a line: the first column, and the tag from column ``column``, counted from 1."""
     place = column - 1 if isinstance(column, int) else 1
-    if lines:
-        lines[0] = lines[0].removeprefix(_BOM)
     tabs = any(b"\t" in line for line in lines)
     words, tags, lengths, starts, inside = [], [], [], [], False
     for number, line in enumerate(lines, 1):

@@ -15,7 +15,6 @@ from aligntools.formats import malformed
 from aligntools.formats.raw_pairs import Queue, RawPairs, Sides, Spool, Through
 from aligntools.ground.errors import UsageProblem
 
-_BOM = b"\xef\xbb\xbf"
 _CHUNK = re.compile(r"\S+")
 #: Web and mail addresses, without the punctuation behind them.
 _ADDRESS = re.compile(r"(?<!\S)(?:(?:https?|ftp)://|www\.)\S*[\w/=&#]|(?<!\S)[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
@@ -104,13 +103,11 @@ class _Tokenizing(Through):
     def __init__(self, text, path, languages, format, keep):
         super().__init__(text, path, keep)
         self._tokenizers = [Tokenizer(language) for language in languages]
-        self._format, self._first = format, True
+        self._format = format
 
     def readline(self, size: int | None = -1, /) -> bytes:
         """Return the next line, tokenized; one that is longer than ``size`` as it is, in parts."""
         line = self._file.readline(size)
-        if self._first:
-            line, self._first = line.removeprefix(_BOM), False
         if line.endswith(b"\n") or size is None or size < 0 or len(line) < size:
             end = b"\n" if line.endswith(b"\n") else b""
             line = self._tokenized(line.removesuffix(b"\n").removesuffix(b"\r")) + end

@@ -17,7 +17,6 @@ _NULLS = {b"NULL": NULL}
 _NULL_NUMBER = b"0"
 #: Highest probability, with what rounding may add.
 _MOST = 1.01
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(eq=False)
@@ -91,7 +90,7 @@ def read_vocabulary(path) -> dict:
     found = {_NULL_NUMBER: NULL}
     for number, line in enumerate(files.lines(path), 1):
         _check_utf8(line, path, number)
-        fields = (line.removeprefix(_BOM) if number == 1 else line).split()
+        fields = line.split()
         if len(fields) not in (2, 3) or not fields[0].isdigit():
             shown = line[:60].decode("utf-8", "replace")
             raise DataError(path, number, f"'{shown}' is not a number, a word and its count (as in a .vcb file)")
@@ -121,7 +120,7 @@ def read_ttable(path, given_vocabulary=None, vocabulary=None) -> TTable:
     line = 1
     for block in files.blocks_of_lines(path):
         _check_utf8(block, path, line)
-        first, second, numbers = _fields(block.removeprefix(_BOM) if line == 1 else block, path, line)
+        first, second, numbers = _fields(block, path, line)
         if vocabulary is not None:
             first = _named(first, given_vocabulary, path, line)
             second = _named(second, vocabulary, path, line)

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import lzma
 import random
 import re
 from collections.abc import Callable
@@ -195,7 +196,7 @@ FIXED = (
     Damage("Latin-1", _latin1),
     Damage("byte-order mark", lambda d, _: b"\xef\xbb\xbf" + d, _ENDS, neutral=True),
     Damage("CR LF", lambda d, _: d.replace(b"\n", b"\r\n"), _ENDS, neutral=True),
-    Damage("CR", lambda d, _: d.replace(b"\n", b"\r")),
+    Damage("CR", lambda d, _: d.replace(b"\n", b"\r"), whole=True),
     Damage("U+2028", lambda d, _: _within(d, "a\u2028b\u0085c\v\fd ".encode())),
     Damage("no last newline", lambda d, _: d.rstrip(b"\n"), _TEXT, neutral=True),
     Damage("a word of a megabyte", lambda d, _: _within(d, b"x" * LONG_WORD + b" ")),
@@ -212,7 +213,9 @@ FIXED = (
     Damage("said to be .gz", lambda d, _: d, suffix=".gz", whole=True),
     Damage("said to be .xz", lambda d, _: d, suffix=".xz", whole=True),
     Damage("said to be .zst", lambda d, _: d, suffix=".zst", whole=True),
-    Damage("packed, not said", lambda d, _: gzip.compress(d, mtime=0), whole=True),
+    Damage("packed, not said", lambda d, _: gzip.compress(d, mtime=0), ("model",), whole=True),
+    Damage("packed, not said: text", lambda d, _: gzip.compress(d, mtime=0), _TEXT, neutral=True),
+    Damage("packed by xz, not said", lambda d, _: lzma.compress(b"\xef\xbb\xbf" + d), _ENDS, neutral=True),
     Damage("packed, cut", lambda d, _: gzip.compress(d, mtime=0)[:-9], _TEXT, suffix=".gz", whole=True),
     Damage("packed, damaged", lambda d, _: _flipped(gzip.compress(d, mtime=0)), _TEXT, suffix=".gz", whole=True),
     Damage("a number past 32 bits", _numbers(b"4294967297"), _COUNTED),

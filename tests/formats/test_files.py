@@ -118,11 +118,12 @@ def test_what_cannot_be_opened_is_a_data_error(tmp_path):
 
 def test_zstandard_missing_is_a_data_error(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(DataError, match=r"aligntools\[zstd\]"):
-        files.open_input(tmp_path / "x.zst")
+    (tmp_path / "x.txt").write_bytes(b"\x28\xb5\x2f\xfd" + bytes(20))
+    with pytest.raises(DataError, match=r"aligntools\[zstd\]"), files.reading(tmp_path / "x.txt") as file:
+        file.read()
     with pytest.raises(DataError, match=r"aligntools\[zstd\]"):
         write(tmp_path / "x.zst")
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(tmp_path) == ["x.txt"]
 
 
 @given(st.lists(st.sampled_from([b"\n", b"a", b"bc\n", b"\r\n", b"long line\n"])), st.integers(1, 12))

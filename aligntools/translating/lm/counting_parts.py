@@ -96,10 +96,7 @@ class PartedCounts:
 
 def sources_in_parts(sources: Sequence[LineSource], workers: int) -> list[LineSource]:
     """Cut plain files into ranges of lines; what is compressed, CoNLL, a pipe or in memory stays whole."""
-    plain = [
-        s.lines is None and files.is_regular(s.name) and not (files.compression(s.name) or is_conll(s.name))
-        for s in sources
-    ]
+    plain = [s.lines is None and files.is_plain(s.name) and not is_conll(s.name) for s in sources]
     total = sum(os.path.getsize(s.name) for s, cut in zip(sources, plain, strict=True) if cut)
     size = int(np.clip(total // max(JOBS, 4 * workers), FEWEST, MOST))
     parts = []

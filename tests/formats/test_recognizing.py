@@ -1,0 +1,166 @@
+"""Texts are recognized by their first bytes, wherever they come from."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aligntools.formats import files
+from aligntools.formats.beginnings import beginning
+from aligntools.formats.recognizing import Recognized
+from aligntools.ground.errors import DataError
+
+zstandard = pytest.importorskip("zstandard")
+MARK = b"\xef\xbb\xbf"
+COMPRESS = {
+    "plain": bytes,
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": zstandard.ZstdCompressor(write_checksum=True).compress,
+    "zst, sized": zstandard.ZstdCompressor().compress,
+    "two zst": lambda data: zstandard.compress(data[: len(data) // 2]) + zstandard.compress(data[len(data) // 2 :]),
+    "two gz": lambda data: gzip.compress(data[: len(data) // 2]) + gzip.compress(data[len(data) // 2 :]),
+}
+
+
+def read(path):
+    with files.reading(path) as file:
+        return file.read()
+
+
+class Dribble(io.RawIOBase):
+    """A few bytes at a time, as pipes may give them."""
+
+    def __init__(self, data, step):
+        super().__init__()
+        self._data, self._step = data, step
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        size = min(len(buffer), self._step)
+        piece, self._data = self._data[:size], self._data[size:]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+@pytest.mark.parametrize("kind", COMPRESS)
+@pytest.mark.parametrize(
+    "text", [b"", b"a b\nc\n" * 3, bytes(range(33, 127)) * 5000 + b"\n", b"BZ", b"\x1f", b"(", MARK[:2]]
+)
+@pytest.mark.parametrize("mark", [b"", MARK])
+def test_any_name_will_do(tmp_path, kind, text, mark):
+    (tmp_path / "x").write_bytes(COMPRESS[kind](mark + text))
+    assert read(tmp_path / "x") == text
+
+
+@given(st.binary(max_size=40).filter(lambda data: b"\r" not in data and b"\0" not in data), st.integers(1, 5))
+def test_plain_bytes_stay_as_they_are(data, step):
+    data = b"a" + data
+    assert io.BufferedReader(Recognized(Dribble(data, step), "x")).read() == data
+
+
+@given(st.sampled_from(list(COMPRESS)), st.integers(1, 30))
+def test_pipes_may_give_a_few_bytes_at_a_time(kind, step):
+    text = b"some words\n" * 30
+    assert io.BufferedReader(Recognized(Dribble(COMPRESS[kind](MARK + text), step), "x")).read() == text
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst", "zst, sized"])
+def test_what_is_cut_short_is_an_error(tmp_path, kind):
+    whole = COMPRESS[kind](os.urandom(300_000).hex().encode() + b"\n")
+    for size in (20, len(whole) // 2, len(whole) - 1):
+        (tmp_path / "x").write_bytes(whole[:size])
+        with pytest.raises(DataError, match="cannot be read to its end"):
+            read(tmp_path / "x")
+
+
+def test_a_suffix_that_is_wrong(tmp_path):
+    (tmp_path / "x.gz").write_bytes(bz2.compress(b"a\n"))
+    assert read(tmp_path / "x.gz") == b"a\n"
+    for suffix in ("gz", "bz2", "xz", "zst"):
+        (tmp_path / f"y.{suffix}").write_bytes(b"just words\n")
+        with pytest.raises(DataError, match="cannot be read to its end"):
+            read(tmp_path / f"y.{suffix}")
+        (tmp_path / f"z.{suffix}").write_bytes(b"")
+        assert read(tmp_path / f"z.{suffix}") == b""
+
+
+def test_a_frame_of_zstd_is_never_unpacked_whole(tmp_path):
+    """Frames that are passed over, blocks of one byte repeated: 128 KiB at a time."""
+    skipped = b"\x50\x2a\x4d\x18" + (5).to_bytes(4, "little") + b"12345"
+    (tmp_path / "x").write_bytes(skipped + zstandard.compress(bytes(50 << 20)) + skipped)
+    largest = total = 0
+    with files.open_input(tmp_path / "x") as file:
+        while data := file.read(1 << 24):
+            largest, total = max(largest, len(data)), total + len(data)
+    assert (total, largest) == (50 << 20, 1 << 17)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("kind", ["plain", "gz"])
+def test_utf_16_is_refused_with_what_to_do(tmp_path, encoding, kind):
+    (tmp_path / "x").write_bytes(COMPRESS[kind]("0-0 1-1\n2-2\n".encode(encoding)))
+    with pytest.raises(DataError, match=r"x: bytes that are not UTF-8 .*UTF-16.*iconv"):
+        read(tmp_path / "x")
+
+
+def test_zeros_are_not_taken_for_utf_16(tmp_path):
+    for text in (b"\0\0\0\0\n", b"a\0b c\n", b"\0\n"):
+        (tmp_path / "x").write_bytes(text)
+        assert read(tmp_path / "x") == text
+
+
+@pytest.mark.parametrize("text", [b"a\rb", b"a\rb\rc\r", MARK + b"a\r\rb"])
+def test_carriage_returns_alone_end_no_line(tmp_path, text):
+    (tmp_path / "x").write_bytes(text)
+    with pytest.raises(DataError, match="carriage returns and no line ends"):
+        read(tmp_path / "x")
+    for fine in (b"a b\r", b"a\rb\n", b"\r\n", b"\r"):
+        (tmp_path / "x").write_bytes(fine)
+        assert read(tmp_path / "x") == fine
+
+
+def test_a_plain_file_may_be_read_from_any_byte_on(tmp_path):
+    (tmp_path / "x").write_bytes(MARK + b"ab\ncd\n")
+    with files.reading(tmp_path / "x", begin=6) as file:
+        assert file.read() == b"cd\n"
+    (tmp_path / "y").write_bytes(gzip.compress(b"ab\n"))
+    assert [files.is_plain(tmp_path / name) for name in "xyz"] == [True, False, False]
+
+
+def test_a_pipe_is_not_waited_for_longer_than_for_its_first_line():
+    read_end, write_end = os.pipe()
+    answered = threading.Event()
+
+    def feed():
+        os.write(write_end, b"B\n")
+        answered.wait(10)
+        os.close(write_end)
+
+    thread = threading.Thread(target=feed)
+    thread.start()
+    with files.reading(f"/dev/fd/{read_end}") as file:
+        assert file.readline() == b"B\n"
+        answered.set()
+        assert file.read() == b""
+    thread.join()
+    os.close(read_end)
+
+
+def test_the_beginning_of_a_file_of_any_compression(tmp_path):
+    text = b"some words of a line\n" * 100_000
+    for kind, compress in COMPRESS.items():
+        (tmp_path / "x").write_bytes(compress(MARK + text))
+        start, whole = beginning(str(tmp_path / "x"))
+        assert text.startswith(start)
+        assert len(start) > 1 << 19
+        assert kind != "plain" or whole == pytest.approx(len(text), rel=0.01)
