@@ -17,9 +17,12 @@ def beginning(path: str) -> tuple[bytes, int]:
     try:
         size = os.path.getsize(path)
         raw = io.FileIO(path)
-        with io.BufferedReader(Recognized(raw, path), READ) as file:
+        recognized = Recognized(raw, path)
+        with io.BufferedReader(recognized, READ) as file:
             text = file.read(READ)
-            whole = len(text) if len(text) < READ else int(size * len(text) / raw.tell())
+            whole = size
+            if recognized.packed:
+                whole = len(text) if len(text) < READ else int(size * len(text) / raw.tell())
     except Exception:
         return b"", 0
     end = text.rfind(b"\n") + 1

@@ -2,7 +2,6 @@
 
 import contextlib
 import io
-import select
 from collections.abc import Iterator
 
 import numpy as np
@@ -69,10 +68,8 @@ class Metered(io.RawIOBase):
     def readinto(self, buffer):
         """Read some bytes and count them."""
         end = _Ending.signal  # waited for with the file: what is read is never lost to a signal that comes meanwhile
-        if end is not None:
-            waited = self._file.waits_for()
-            if end in select.select([*waited, end], [], [], None if waited else 0)[0]:
-                return 0
+        if end is not None and not self._file.wait(end):
+            return 0
         count = self._file.readinto(buffer)
         if count:
             self._take(memoryview(buffer)[:count])

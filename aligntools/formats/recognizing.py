@@ -6,9 +6,11 @@ import io
 import lzma
 import os
 import re
+import select
 import stat
 import struct
 
+from aligntools.formats.live_inputs import LiveInput
 from aligntools.ground.errors import DataError
 
 #: What compressed files begin with.
@@ -172,7 +174,8 @@ class Recognized(io.RawIOBase):
 
     def __init__(self, raw, path, mark=False):
         super().__init__()
-        self._raw, self._path, self._keeps_mark = raw, path, mark
+        live = isinstance(raw, io.FileIO) and not stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
+        self._raw, self._path, self._keeps_mark = LiveInput(raw) if live else raw, path, mark
         self._source, self._first = None, b""
         # whether a line has ended; until then: whether a carriage return stands within, and whether one is last
         self._lined = self._returns = self._return_last = False
@@ -180,11 +183,18 @@ class Recognized(io.RawIOBase):
     @property
     def live(self):
         """Whether it is a pipe, a terminal or the like, where waiting for more may be waiting for ever."""
-        return isinstance(self._raw, io.FileIO) and not stat.S_ISREG(os.fstat(self._raw.fileno()).st_mode)
+        return isinstance(self._raw, LiveInput)
 
-    def waits_for(self):
-        """Return the open files that reading may have to wait for; none where something is there already."""
-        return [self._raw] if self.live and not self._first and self._source in (None, self._raw) else []
+    @property
+    def packed(self):
+        """Whether it is compressed, once something was read."""
+        return self._source is not self._raw
+
+    def wait(self, end):
+        """Wait until something can be read; return whether so, and not that ``end``, a file descriptor, is readable."""
+        if self.live and not self._first and not (self._source and self.packed):
+            return self._raw.wait(end)
+        return not select.select([end], [], [], 0)[0]
 
     def readable(self):
         """Tell that it can be read."""

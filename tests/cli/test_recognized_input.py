@@ -1,56 +1,99 @@
-"""The same file is the same text to every command: marks, compression without a suffix, UTF-16, carriage returns."""
+"""The same file is the same text to every command: marks, compression that no name tells, UTF-16, carriage returns.
+
+The harness of ``bench/abuse`` tries these on every input of every command; here is one command of each reader.
+"""
 
 import gzip
-import os
 
 import pytest
 
-from tests.cli.running import ROOT, run_cli
+from tests.cli.running import ROOT, run
 
-S = ROOT / "data" / "samples"
+SAMPLES = ROOT / "data" / "samples"
 MARK = b"\xef\xbb\xbf"
-ALIGNED = b"0-0 1-1\n0-0 1-1\n"
-TREE = (
-    b"1\tThe\tthe\tDET\tDT\t_\t2\tdet\t_\t_\n2\tbus\tbus\tNOUN\tNN\t_\t3\tnsubj\t_\t_\n3\tleaves\tleave\tVERB\tVBZ\t_\t0\troot\t_\t_\n\n"
-)
-#: Files that commands read: what is in them, and command lines with F where the file stands.
-CASES = {
-    "pharaoh": (ALIGNED, [
-        "symmetrize -c convert F", "eval-aer G F", "eval-aer F G", "symmetrize -c union F F",
-        "lexicon -s s -t t -a F", "extract-grammar -q -s s -t t -a F", "view -s s -t t -a F --text",
-        "contrastive-align -q --fast -s s -t t --evidence F",
-    ]),
-    "giza": (
-        b"# Sentence pair (1) source length 1 target length 1 alignment score : 1\na \nNULL ({ }) b ({ 1 }) \n",
-        ["symmetrize --format giza -c convert F"],
-    ),
-    "conll": (TREE, [
-        "conll F", "conll --words F", "tag -q -m tagger F", "parse -q -m parser F", "eval-uas F F", "eval-tags F F",
-        "project -q --source F --target t1 -a a1", "conll --put upos --values F F",
-    ]),
-    "text": (b"a b\nc d\n", [
-        "align -q --fast -s F -t t", "train-lm -q -n 2 F", "tag -q -m tagger --format text F", "filter -q --fast -s F -t t",
-        "lexicon -s F -t t -a G", "eval-bleu F F", "translate -q --no-lm --grammar g F",
-    ]),
-    "joint": (b"a b ||| x y\nc d ||| z w\n", ["align -q --fast -i F"]),
-    "tagged": (b"a_X b_Y\nc_X d_Y\n", ["train-tagger -q --latent 1 --members 1 --tagged F -o out", "eval-tags F F"]),
-    "grammar": (b"[X] ||| a ||| x ||| F=1\n", ["filter-grammar F s", "translate -q --no-lm --grammar F s"]),
-    "priors": (b"LEX\ta\tx\t1\n", ["align -q --fast -s s -t t --priors F"]),
-}  # fmt: skip
-LINES = [(name, line) for name, (_, lines) in CASES.items() for line in lines]
+TREES = (SAMPLES / "en.conllu").read_bytes()
+LINKS = b"0-0 1-1\n0-1\n"
+TEXT = b"a b\nc d\n"
+GIZA = b"# Sentence pair (1) source length 1 target length 1 alignment score : 1\na \nNULL ({ }) b ({ 1 }) \n"
+#: Files, and a command with F where the file stands; `t` has two lines of two words, `l` links of these.
+READERS = {
+    "links": (LINKS, "symmetrize -c convert F"),
+    "hypothesis": (LINKS, "eval-aer --bootstrap 0 l F"),
+    "gold": (LINKS, "eval-aer --bootstrap 0 F l"),
+    "lexicon": (LINKS, "lexicon -q -s t -t t -a F --shortlist -"),
+    "grammar made of links": (LINKS, "extract-grammar -q -s t -t t -a F"),
+    "links shown": (LINKS, "view -s t -t t -a F"),
+    "evidence": (LINKS, "contrastive-align -q --fast -s t -t t --evidence F"),
+    "giza": (GIZA, "symmetrize --format giza -c convert F"),
+    "text": (TEXT, "align -q --fast -s F -t t"),
+    "language model": (TEXT, "train-lm -q -n 2 F"),
+    "translations": (TEXT, "eval-bleu --bootstrap 0 F t"),
+    "priors": (b"LEX\ta\tb\t1\nLEX\tc\td\t1\n", "align -q --fast -s t -t t --priors F"),
+    "words of trees": (TREES, "conll F"),
+    "columns of trees": (TREES, "conll --put upos F F"),
+    "tags": (TREES, "eval-tags F F"),
+    "trees": (TREES, "eval-uas --bootstrap 0 F F"),
+    "trees as text": (TREES, "train-lm -q -n 2 F"),
+    "rules": (b"[X] ||| a ||| x ||| F=1\n[X] ||| b ||| y ||| F=1\n", "filter-grammar -q --grammar F --text t"),
+}
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A folder with small models and texts."""
-    folder = tmp_path_factory.mktemp("recognized")
-    files = {"s": b"a b\nc d\n", "t": b"x y\nz w\n", "t1": b"x y z\n", "a1": b"0-0 1-1 2-2\n", "G": ALIGNED,
-             "g": CASES["grammar"][0], "tree": TREE * 3}  # fmt: skip
-    for name, data in files.items():
-        (folder / name).write_bytes(data)
+@pytest.fixture
+def given(tmp_path):
+    """Return what runs a reader's command on some bytes."""
+    (tmp_path / "t").write_bytes(TEXT)
+    (tmp_path / "l").write_bytes(LINKS)
+
+    def answer(name, data):
+        (tmp_path / "F").write_bytes(data)
+        done = run(*READERS[name][1].split(), cwd=tmp_path)
+        return done.returncode, done.stdout, done.stderr.decode()
+
+    return answer
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_marks_and_compression_make_no_difference(given, name):
+    plain = READERS[name][0]
+    status, out, error = given(name, plain)
+    assert (status, bool(out)) == (0, True), error
+    assert given(name, MARK + plain)[:2] == (0, out)
+    assert given(name, gzip.compress(MARK + plain))[:2] == (0, out)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_utf_16_and_carriage_returns_are_said(given, name):
+    plain = READERS[name][0].decode()
+    status, out, error = given(name, plain.encode("utf-16"))
+    assert (status, out) == (1, b"")
+    assert error.startswith("error: F: bytes that are not UTF-8 (UTF-16? convert it")
+    status, out, error = given(name, plain.replace("\n", "\r").encode())
+    assert (status, out) == (1, b"")
+    assert error.startswith("error: F: carriage returns and no line ends; convert it")
+
+
+def test_two_files_with_marks_make_one_that_can_be_read(tmp_path):
+    (tmp_path / "m").write_bytes(MARK + TREES)
+    for line in ("train-parser -q --treebank m -o p", "train-tagger -q --latent 1 --members 1 --tagged m -o g"):
+        assert run(*line.split(), cwd=tmp_path).returncode == 0
+    for command, model in (("parse", "p"), ("tag", "g")):
+        written = run(command, "-q", "-m", model, "m", "m", cwd=tmp_path).stdout
+        assert MARK not in written
+        (tmp_path / "out").write_bytes(written)
+        assert run("conll", "out", cwd=tmp_path).stdout == 2 * run("conll", "m", cwd=tmp_path).stdout
+
+
+def test_a_long_header_of_comments_is_one_of_conll(tmp_path):
+    """However many lines it has: CoNLL is told by its first words."""
+    header = b"".join(b"# licence line %d\n" % n for n in range(5000))
+    (tmp_path / "plain").write_bytes(TREES)
+    (tmp_path / "long").write_bytes(header + TREES)
+    for line in ("train-parser -q --treebank plain -o p", "train-tagger -q --latent 1 --members 1 --tagged plain -o g"):
+        assert run(*line.split(), cwd=tmp_path).returncode == 0
     for line in (
-        "train-tagger -q --latent 1 --members 1 --tagged tree -o tagger", "train-parser -q --treebank tree -o parser"
+        "tag -q -m g", "parse -q -m p", "conll", "train-lm -q -n 2",
     ):  # fmt: skip
-        done = run_cli(line, folder)
-        assert done.returncode == 0, done.stderr
-    return folder
+        found = [run(*line.split(), name, cwd=tmp_path) for name in ("plain", "long")]
+        assert [done.returncode for done in found] == [0, 0], found[1].stderr
+        plain, long = (done.stdout.replace(b"long", b"plain") for done in found)
+        assert long.removeprefix(header) == plain

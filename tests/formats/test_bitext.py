@@ -460,13 +460,15 @@ def test_unbuffered_lines_come_one_by_one(tmp_path, joint):
 
 
 @pytest.mark.parametrize("ratio", [1, 7])
-def test_one_program_may_feed_two_pipes(tmp_path, ratio):
+@pytest.mark.parametrize("buffer", [7, 1 << 13, 1 << 17, 1 << 20])
+def test_one_program_may_feed_two_pipes(tmp_path, ratio, buffer):
+    """Whatever it keeps back of the one while it waits for the other to be read."""
     names = [tmp_path / name for name in "st"]
     for name in names:
         os.mkfifo(name)
 
     def feed():
-        with open(names[0], "wb") as source, open(names[1], "wb") as target:
+        with open(names[0], "wb", buffer) as source, open(names[1], "wb", buffer) as target:
             for n in range(30_000):
                 source.write(b"a%d and\n" % (n % 999))
                 target.write(b"the other\n".replace(b"the ", b"the " * ratio))

@@ -1,0 +1,170 @@
+"""Pipes and the like, which are taken in while another one is waited for.
+
+One program may feed several pipes: while it waits until one of them is read, nothing comes through the others. So
+whoever waits for an input takes in what arrives at the others that the same thread has opened.
+"""
+
+import contextlib
+import io
+import os
+import select
+import stat
+import tempfile
+import threading
+import weakref
+from collections import deque
+
+from aligntools.ground.errors import ResourceError
+
+#: Bytes of an input that are kept in memory before they are asked for; more go to a temporary file.
+HELD = 1 << 26
+_SIZE = 1 << 16  # bytes read at a time
+_open: "weakref.WeakSet[LiveInput]" = weakref.WeakSet()
+_opening = threading.Lock()  # of the set
+
+
+class _Kept:
+    """Bytes that wait to be read, in their order: in memory, beyond `HELD` in a file without a name."""
+
+    def __init__(self):
+        self._pieces, self._size = deque(), 0
+        self._file, self._read, self._written = None, 0, 0
+
+    def __bool__(self):
+        return bool(self._pieces) or self._read < self._written
+
+    def add(self, data):
+        if self._size + len(data) <= HELD and self._read == self._written:  # what is in the file comes first
+            self._pieces.append(data)
+            self._size += len(data)
+            return
+        try:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(prefix="aligntools.", buffering=0)  # noqa: SIM115
+            self._file.seek(self._written)
+            left = memoryview(data)
+            while left:
+                left = left[self._file.write(left) :]
+        except OSError as error:
+            problem = f"input that is waiting cannot be kept in {tempfile.gettempdir()}: {error.strerror}"
+            raise ResourceError(f"{problem} (TMPDIR names another folder)") from None
+        self._written += len(data)
+
+    def into(self, buffer):
+        """Move bytes into a buffer; return how many."""
+        if self._pieces:
+            piece = self._pieces.popleft()
+            count = min(len(buffer), len(piece))
+            buffer[:count] = piece[:count]
+            if count < len(piece):
+                self._pieces.appendleft(piece[count:])
+            self._size -= count
+            return count
+        self._file.seek(self._read)
+        count = self._file.readinto(memoryview(buffer)[: self._written - self._read])
+        self._read += count
+        if self._read == self._written:
+            self._read = self._written = 0
+            self._file.truncate(0)
+        return count
+
+    def close(self):
+        if self._file is not None:
+            self._file.close()
+
+
+class LiveInput(io.RawIOBase):
+    """An open pipe, socket or terminal.
+
+    Parameters
+    ----------
+    raw : FileIO
+    """
+
+    def __init__(self, raw):
+        super().__init__()
+        self._raw, self._kept, self._ended, self._lock = raw, _Kept(), False, threading.Lock()
+        mode = os.fstat(raw.fileno()).st_mode
+        self._fed = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)  # a device may never end
+        self._thread = threading.get_ident()
+        with _opening:
+            _open.add(self)
+
+    def readable(self):
+        """Tell that it can be read."""
+        return True
+
+    def readinto(self, buffer):
+        """Read what is there; wait until something is."""
+        while True:
+            with self._lock:
+                if self._kept:
+                    return self._kept.into(buffer)
+                if self._ended:
+                    return 0
+            self.wait()
+            self._take()
+
+    def wait(self, end=None):
+        """Wait until there is something to read, or the end; meanwhile take in what comes to the others.
+
+        Parameters
+        ----------
+        end : int or None
+            A file descriptor; as soon as that is readable there is nothing more to wait for.
+
+        Returns
+        -------
+        bool
+            False where ``end`` is readable.
+        """
+        while True:
+            with self._lock:
+                here = bool(self._kept) or self._ended
+            others = {} if here or _ready([self._raw.fileno()], 0) else self._others()
+            ends = [] if end is None else [end]
+            ready = _ready([self._raw.fileno(), *ends, *others], 0 if here else None)
+            if end in ready and end is not None:
+                return False
+            if here or self._raw.fileno() in ready:
+                return True
+            for descriptor in ready:
+                others[descriptor]._take()
+
+    def _others(self):
+        """Return the other inputs that are fed and that the same thread has opened, by their descriptors."""
+        with _opening:
+            found = list(_open)
+        return {
+            other._raw.fileno(): other
+            for other in found
+            if other is not self and other._thread == self._thread and other._fed and not other._ended
+            if not other._raw.closed
+        }
+
+    def _take(self):
+        """Take in what is there without waiting for it."""
+        with self._lock, contextlib.suppress(ValueError):  # closed meanwhile
+            if not self._ended and _ready([self._raw.fileno()], 0):
+                data = self._raw.read(_SIZE)
+                if data:
+                    self._kept.add(data)
+                elif data is not None:
+                    self._ended = True
+
+    def close(self):
+        """Close the file."""
+        with _opening:
+            _open.discard(self)
+        with self._lock:
+            self._kept.close()
+            self._raw.close()
+        super().close()
+
+
+def _ready(descriptors, milliseconds):
+    """Return those file descriptors that can be read from, or have ended; wait so long for the first of them."""
+    poll = select.poll()
+    for descriptor in descriptors:
+        poll.register(descriptor, select.POLLIN)
+    return [descriptor for descriptor, _ in poll.poll(milliseconds)]
