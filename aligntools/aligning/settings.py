@@ -135,6 +135,18 @@ class AlignerSettings:
         """Probability of NULL for the IBM models' kernels: -1 where it is one position among the others."""
         return self.p_null if self.favor_diagonal or not self.p_null else -1.0
 
+    def unused(self) -> dict[str, str]:
+        """Return what was chosen that changes nothing, under the names of options, and what it is for; unresolved."""
+        found = {
+            "sweeps": (self.sweeps is not None and self.model != "fertility", "only the model type fertility samples"),
+            "tension": (self.tension != AlignerSettings.tension and self.model != "ibm2", "it is of IBM 2's diagonal"),
+            "alpha": (self.alpha != AlignerSettings.alpha and self.estimator == "em", "it is a prior of vb"),
+            "iterations": (
+                self.model_iterations is not None and self.model == "ibm1", "IBM 1 has ibm1_iterations alone"
+            ),
+        }  # fmt: skip
+        return {name: about for name, (holds, about) in found.items() if holds}
+
     def threshold(self, members: int) -> float:
         """Return the posterior that a link must exceed, in a resolved model of so many views, pieces among them.
 
@@ -306,8 +318,11 @@ class DecisionSettings:
     decode : str
         One of DECODERS.
     threshold : float or None
-        Posterior that a link must exceed; None takes `AlignerSettings.threshold`.
+        Posterior that a link must exceed; None takes `AlignerSettings.threshold`: THRESHOLDS.
     """
+
+    #: What the threshold is where none is given.
+    THRESHOLDS: ClassVar[str] = "0.4; of more than two million words 0.45, with one view of the text 0.5"
 
     symmetrize: Symmetrization = "joint"
     flavor: Flavor = "atools"
@@ -316,19 +331,35 @@ class DecisionSettings:
 
     RANGES: ClassVar[dict[str, Range]] = {"threshold": PROBABILITY}
 
-    def checked(self) -> Self:
-        """Return the same settings.
+    def checked(self, direction: str = "both") -> Self:
+        """Return the same settings, for a model of both directions or of one.
 
         Raises
         ------
         UsageProblem
-            When one of them does not exist or is outside its range.
+            When one of them does not exist, is outside its range or changes nothing.
         """
         choices = {"symmetrize": SYMMETRIZATIONS, "flavor": FLAVORS, "decode": DECODERS}
         for name, known in choices.items():
             if getattr(self, name) not in known:
                 raise UsageProblem(f"{name} is one of {', '.join(known)}, not {getattr(self, name)}")
         check(self)
+        one = f"the {direction} direction alone"
+        jointly = self.symmetrize in JOINTLY and direction == "both"
+        if direction != "both" and self.symmetrize != DecisionSettings.symmetrize:
+            raise UsageProblem(f"symmetrize {self.symmetrize} combines two directions, and there is {one}")
+        if self.flavor != DecisionSettings.flavor and (jointly or direction != "both"):
+            what = one if direction != "both" else f"symmetrize {self.symmetrize}"
+            raise UsageProblem(
+                f"flavor {self.flavor} changes nothing with {what}; it is for heuristics such as grow-diag"
+            )
+        if self.threshold is not None and not jointly and self.decode != "posterior":
+            what, advice = one, "decode posterior"
+            if direction == "both":
+                what, advice = f"symmetrize {self.symmetrize}", "decode posterior, or symmetrize joint or mean"
+            raise UsageProblem(
+                f"threshold changes nothing with {what} and decode {self.decode}, which asks for none; take {advice}"
+            )
         return self
 
 

@@ -1,5 +1,6 @@
 """Word alignment from Python: reading parallel text, training aligners, aligning a text at once."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
 
 _SETTINGS, _DECISIONS, _RECONSTRUCTION = AlignerSettings(), DecisionSettings(), ReconstructionSettings()
+_log = logging.getLogger("aligntools")
 _STEPS = {
     f"mre_{name}": getattr(_RECONSTRUCTION, name)
     for name in ("iterations", "smoothing", "positions", "null", "position_smoothing")
@@ -118,6 +120,12 @@ def aligner_settings(
         sweeps=sweeps, alpha=alpha, p_null=p_null, tension=tension, positions=positions, seed=seed,
         subwords=subwords, view_agreement=view_agreement,
     )  # fmt: skip
+
+
+def tell_unused(settings: AlignerSettings) -> None:
+    """Log which settings were chosen that change nothing in the model that is trained."""
+    for name, about in settings.unused().items():
+        _log.warning("%s changes nothing: %s", name, about)
 
 
 def train_aligner(
@@ -236,6 +244,8 @@ def train_aligner(
         alpha=alpha, p_null=p_null, tension=tension, positions=positions, seed=seed, subwords=subwords,
         view_agreement=view_agreement,
     )  # fmt: skip
+    if init_model is None:
+        tell_unused(settings)
     return train_with(
         sources, targets, init_model.settings if init_model else settings, init_model=init_model,
         case_sensitive=case_sensitive, max_length=max_length, strict=strict, max_memory=max_memory, threads=threads,
@@ -321,6 +331,7 @@ def train_mre_aligner(
             **start, direction=direction, look_alike=look_alike, views=views, ibm1_iterations=ibm1_iterations,
             iterations=iterations, alpha=alpha, p_null=p_null, seed=seed,
         )  # fmt: skip
+        tell_unused(settings)
     return train_with(
         sources, targets, settings, init_model=init_model, reconstruction=how, case_sensitive=case_sensitive,
         max_length=max_length, strict=strict, max_memory=max_memory, threads=threads, keep_text=keep_text,
@@ -430,11 +441,13 @@ def align(
         if isinstance(sources, Bitext)
         else read_bitext(sources, targets, case_sensitive=case_sensitive, max_length=max_length, strict=strict)
     )
-    if (init := options.get("init_model")) is not None:
+    init = options.get("init_model")
+    if init is not None:
         case_sensitive = not init.model.lowercase
     how: Any = {"symmetrize": symmetrize, "flavor": flavor, "decode": decode, "threshold": threshold}
     blocks: list[Alignments] = []
-    links = TrainingLinks(blocks.append, **how)
+    trained = options.get("direction", "both") if init is None else init.settings.direction
+    links = TrainingLinks(blocks.append, **how, trained=trained)
     aligner = train_aligner(
         bitext, case_sensitive=case_sensitive, threads=threads, keep_text=whole, links=links, **options
     )

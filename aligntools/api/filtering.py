@@ -143,4 +143,5 @@ def qualities(model: Aligner, *texts: Any, **options: Any) -> Iterator[Alignment
     """Align as `Aligner.align_blocks` does, with every link that counts for a pair's quality."""
     from aligntools.aligning.applying.quality import LEAST
 
-    yield from model.align_blocks(*texts, threshold=LEAST, directions=False, **options)
+    least = LEAST if model.settings.direction == "both" else None  # one direction has each word's best link
+    yield from model.align_blocks(*texts, threshold=least, directions=False, **options)

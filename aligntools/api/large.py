@@ -15,7 +15,7 @@ from aligntools.aligning.settings import (
     PartSettings,
     Symmetrization,
 )
-from aligntools.api.alignment import aligner_settings
+from aligntools.api.alignment import aligner_settings, tell_unused
 from aligntools.api.alignments import Alignments
 from aligntools.api.engines import Engines, check_tmpdir, temporary_folder
 from aligntools.api.progress import Progress, Step, reporter
@@ -62,6 +62,7 @@ class PartsRun:
         from aligntools.aligning.parts.training import check_settings
 
         check(parts)
+        tell_unused(settings)
         # not chosen here: subwords take memory, views are trained one after the other
         settings = replace(settings, subwords=settings.subwords or 0, view_agreement=settings.view_agreement or False)
         check_settings(settings.resolved(1))
@@ -69,7 +70,7 @@ class PartsRun:
         if engines.remote:  # workers have working folders of their own
             self.inputs = [{k: os.path.abspath(v) if _regular(v) else v for k, v in one.items()} for one in self.inputs]
         self.sizes: TextSizes | None = None
-        self._settings, self._decisions, self._parts = settings, decisions.checked(), parts
+        self._settings, self._decisions, self._parts = settings, decisions.checked(settings.direction), parts
         self._engines, self._reading, self._directions = engines, reading, directions
         self._tmpdir, self._checkpoint = tmpdir, checkpoint
         self._tell, self._advance = reporter(progress), advance

@@ -25,6 +25,8 @@ class TrainingLinks:
         As for `Aligner.align_batch`.
     directions : bool
         Find the links of the single directions too.
+    trained : str
+        The direction that is trained, or ``both``.
 
     Attributes
     ----------
@@ -36,9 +38,10 @@ class TrainingLinks:
         self, take: Callable[[Alignments], None], *, symmetrize: Symmetrization = _DECISIONS.symmetrize,
         flavor: Flavor = _DECISIONS.flavor, decode: Decoder = _DECISIONS.decode,
         threshold: float | None = _DECISIONS.threshold, directions: bool = True,
+        trained: str = "both",
     ) -> None:  # fmt: skip
         self._take, self._directions = take, directions
-        self._decisions = DecisionSettings(symmetrize, flavor, decode, threshold).checked()
+        self._decisions = DecisionSettings(symmetrize, flavor, decode, threshold).checked(trained)
         self.found = False
 
     def last_pass(self, skipped: "Skipped") -> "LastPass":

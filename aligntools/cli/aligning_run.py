@@ -5,7 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
+from aligntools.aligning.settings import JOINTLY, DecisionSettings
 from aligntools.cli import ahead, engine_options, notices
+from aligntools.cli.alignment_options import check_decisions
 from aligntools.cli.moses import MosesModel
 from aligntools.cli.reporting import Reporter
 from aligntools.cli.serving import until_terminated
@@ -164,6 +166,12 @@ def _apply(o, text, out, pool, reporter):
     with reporter.stage("loading"):
         aligner = Aligner.load(o["model"], threads=pool, verify=o["verify"])
     direction = aligner.settings.direction
+    check_decisions(o, direction)
+    single = direction != "both" or o["symmetrize"] not in JOINTLY or out.directions
+    if o["decode"] != DecisionSettings.decode and not single:
+        raise UsageProblem(
+            f"--decode chooses links of single directions, and --symmetrize {o['symmetrize']} writes none"
+        )
     for name in ("forward", "reverse"):
         if direction not in ("both", name) and o[f"{name}_output"]:
             raise UsageProblem(f"{o['model']} has the {direction} direction alone, and nothing for --{name}-output")
@@ -204,6 +212,7 @@ def _train(o, text, out, pool, reporter, train, first_view, finds_links):
     from aligntools.api.alignment import read_bitext
 
     start = Aligner.load(o["init_model"], threads=pool, verify=o["verify"]) if o["init_model"] else None
+    check_decisions(o, start.settings.direction if start else o["direction"])
     with reporter.stage("reading"):
         case_sensitive = not start.model.lowercase if start else o["case_sensitive"]
         bitext = read_bitext(*text, case_sensitive=case_sensitive, **{name: o[name] for name in READING})

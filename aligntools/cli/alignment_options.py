@@ -65,7 +65,7 @@ def deciding(symmetrize=DECISIONS.symmetrize, default=""):
         "Links",
         options.setting("--threshold", of=DecisionSettings, metavar="P",
                         help="Posterior that a link must exceed (with joint, a word's first one): higher for"
-                          " precision, lower for recall.  [default: 0.4; with one view 0.5]"),
+                          f" precision, lower for recall.  [default: {DecisionSettings.THRESHOLDS}]"),
         click.option("--symmetrize", type=click.Choice(SYMMETRIZATIONS), default=symmetrize,
                      show_default=symmetrize is not None,
                      help="How the two directions are combined. joint: by their mean posterior, with a lower threshold"
@@ -237,12 +237,19 @@ def check(o, chosen, reconstructs=False):
             f"--decode chooses links of single directions, and --symmetrize {o['symmetrize']} writes none; choose a"
             " heuristic such as --symmetrize grow-diag-final-and, or add --forward-output or --reverse-output"
         )
+    if not o["model"] and not o["init_model"]:
+        check_decisions(o, o["direction"])
     if o["score_form"] == "eflomal":
         _check_costs(o)
     if o["moses_dir"] and o["unbuffered"]:
         raise UsageProblem("--moses-dir counts the links of a whole text; leave out --unbuffered")
     if o["unbuffered"] and not o["model"]:
         raise UsageProblem("--unbuffered goes with -m: training needs the whole text")
+
+
+def check_decisions(o, direction):
+    """Refuse decisions on links that change nothing where this direction is trained, or both."""
+    DecisionSettings(o["symmetrize"], o["flavor"], o["decode"], o["threshold"]).checked(direction)
 
 
 def _check_costs(o):

@@ -170,6 +170,19 @@ def _check(o):
         raise UsageProblem("--rounds is for a base model that is trained here; leave out -m and tables, or ask for one")
     if o["weights"] and (o["gold"] or o["save_weights"]):
         raise UsageProblem("-w takes weights as they are; --gold and --save-weights are for learning them")
+    chosen = aligning.given()
+    learned = sorted(chosen & {*LEARNING, "rounds"} - {"start", "seed", "evidence_share"})
+    if o["weights"] and o["model"]:
+        learned += sorted(chosen & {"seed"})
+    elif o["weights"]:  # a base model is trained for them
+        learned = [name for name in learned if name != "rounds"]
+    if o["weights"] and learned:
+        raise UsageProblem(f"-w takes weights as they are; --{learned[0].replace('_', '-')} is for learning them")
+    of_gold = sorted(chosen & {"method", "folds"})
+    if of_gold and not o["gold"]:
+        raise UsageProblem(f"--{of_gold[0]} is about --gold")
+    if "evidence_share" in chosen and (not o["evidence"] or o["weights"]):
+        raise UsageProblem("--evidence-share is about --evidence, and for learning; leave out -w")
     if o["unbuffered"] and engine_options.asked(o):
         raise UsageProblem("--unbuffered answers each line in this process; leave out --workers and --cluster")
     if o["unbuffered"] and not ((o["model"] or o["forward_table"]) and o["weights"]):

@@ -67,16 +67,19 @@ def command(**o):
     symmetrize = o["symmetrize"]
     if not symmetrize:  # after --init-model, as soon as that is read
         apart = not o["model"] and mre_symmetrization(o["model_type"], o["agreement"], o["preset"])
-        o["symmetrize"] = apart or "joint"
+        o["symmetrize"] = (o["direction"] == "both" and apart) or "joint"
     aligning.check(o, chosen, reconstructs=True)
     own = {n: o[n] for n in TRAINING} | {"views": o["views"] or (0,)}
     own |= {n: o[n] for n in ("model_type", "positions") if not o["init_model"] or n in chosen}
     own |= {n: None for n in MRE_PRESETS.get(o["preset"], ()) if n not in chosen}  # the preset's to say
 
     def train(bitext, init_model, **common):
-        aligner = train_mre_aligner(bitext, **own, init_model=init_model, **common)
-        if init_model and not symmetrize:
-            o["symmetrize"] = mre_symmetrization(aligner.settings.model, init_model.settings.joint, o["preset"])
-        return aligner
+        from aligntools.aligning.training.train_model import settings_after
+
+        if init_model and not symmetrize and init_model.settings.direction == "both":
+            model = settings_after(init_model.model, True, own.get("model_type")).model
+            o["symmetrize"] = mre_symmetrization(model, init_model.settings.joint, o["preset"])
+            aligning.check_decisions(o, "both")
+        return train_mre_aligner(bitext, **own, init_model=init_model, **common)
 
     run(o, train, lambda _: own["views"][0])

@@ -138,6 +138,10 @@ def command(operands, name, first, second, output, in_place, quiet, verbose, **h
     given = how["to_words"] or how["to_pieces"]
     if not given and (how["words"] or how["scheme"] != "auto"):
         raise UsageProblem("--words and --scheme go with --to-words or --to-pieces")
+    if how["flavor"] != FLAVORS[0] and OPERATIONS[name].operands == 1:
+        raise UsageProblem(f"--flavor is about methods that combine two files, not {name}")
+    if how["order"] and OPERATIONS[name].yields != "links":
+        raise UsageProblem(f"--order is about links, and {name} writes none")
     if how["unicode_spaces"] and not how["check"]:
         raise UsageProblem("--unicode-spaces goes with --check")
     texts = [path for pair in (given, how["words"]) for path in pair or ()]

@@ -10,7 +10,7 @@ import pytest
 from aligntools.formats import pharaoh
 from tests import naive
 from tests.cli.aligning import JOINT, LENGTHS, SOURCE, TARGET, TEXT, done, proper
-from tests.cli.running import fails, run
+from tests.cli.running import ROOT, fails, run
 
 # Options
 
@@ -253,6 +253,13 @@ def test_wrong_command_lines(trained, inside, tmp_path):
         ((*TEXT, "--views", "a"), "--views"),
         ((*TEXT, "--max-memory", "lots"), "is not a size"),
         ((*TEXT, "--threshold", "1.5"), "--threshold"),
+        ((*TEXT, "--threshold", "0.9", "--symmetrize", "intersect"), "threshold changes nothing with symmetrize inter"),
+        ((*TEXT, "-m", model, "--threshold", "0.9", "--symmetrize", "union"), "threshold changes nothing with symmet"),
+        ((*TEXT, "--threshold", "0.9", "--direction", "forward"), "changes nothing with the forward direction alone"),
+        ((*TEXT, "--symmetrize", "union", "--direction", "forward"), "symmetrize union combines two directions"),
+        ((*TEXT, "--flavor", "symal"), "flavor symal changes nothing with symmetrize joint"),
+        ((*TEXT, "-m", model, "--decode", "viterbi"), "--decode chooses links of single directions"),
+        ((*TEXT, "--tmpdir", tmp_path, "--threshold", "0.9", "--symmetrize", "grow"), "threshold changes nothing"),
         ((*TEXT, "--alpha", "0"), "--alpha"),
         ((*TEXT, "--threads", "0"), "--threads"),
         ((*TEXT, "--model-type", "ibm4"), "--model-type"),
@@ -339,3 +346,38 @@ def test_links_of_a_large_text_are_written_while_it_is_trained_on(inside, tmp_pa
     assert b"LEX" in large["save-priors"].read_bytes()
     one, other = ({(k, link) for k, links in enumerate(run) for link in links} for run in found.values())
     assert 0.9 < 2 * len(one & other) / (len(one) + len(other)) < 1
+
+
+def test_the_threshold_is_for_what_asks_for_it(trained, inside):
+    """Where one is taken it changes links; and its default is said in one way."""
+    apply = (*TEXT, "-q", "-m", trained / "model", "--threshold")
+    for options in ((), ("--symmetrize", "mean"), ("--symmetrize", "union", "--decode", "posterior")):
+        low, high = (inside(*apply, value, *options) for value in ("0.2", "0.9"))
+        assert (low.returncode, high.returncode) == (0, 0)
+        assert low.stdout.count(b"-") > high.stdout.count(b"-")
+    from aligntools.aligning.settings import AlignerSettings, DecisionSettings
+
+    told = DecisionSettings.THRESHOLDS
+    resolved = [AlignerSettings().resolved(n) for n in (1000, 2_100_000, 10_000_000)]
+    found = [s.threshold(len(s.views) + bool(s.subwords)) for s in resolved]
+    assert told == "{}; of more than two million words {}, with one view of the text {}".format(*found)
+    import aligntools as at
+
+    texts = [inside("--help").stdout.decode(), at.Aligner.align_batch.__doc__]
+    texts += [(ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/models/alignment.md")]
+    assert all(told in " ".join(text.replace("None: ", "").split()) for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        (("--fast", "--sweeps", "3"), "sweeps"),
+        (("--fast", "--tension", "2"), "tension"),
+        (("--fast", "--estimator", "em", "--alpha", "1"), "alpha"),
+        (("--model-type", "ibm1", "--iterations", "2"), "iterations"),
+    ],
+)
+def test_settings_that_change_nothing_are_told(inside, options, name):
+    found = inside(*TEXT, *options)
+    assert found.returncode == 0
+    assert f"warning: {name} changes nothing: " in found.stderr.decode()

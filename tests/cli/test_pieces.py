@@ -229,6 +229,8 @@ def test_words_are_not_taken_for_pieces(inside):
         (("--words", "a", "b"), "go with --to-words or --to-pieces"),
         (("--scheme", "icu"), "go with --to-words or --to-pieces"),
         (("--unicode-spaces",), "goes with --check"),
+        (("--flavor", "symal"), "--flavor is about methods that combine two files, not convert"),
+        (("-c", "display", "--order", "target"), "--order is about links, and display writes none"),
         (("--to-words", "-", "b"), "only one of the files can be standard input"),
         (("--to-words", "a", "b", "--to-pieces", "a", "b"), "not both"),
         (("--to-words", "a", "b", "--to", "giza", "--check", "a", "b"), "change units and format one after the other"),
