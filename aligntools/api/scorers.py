@@ -122,6 +122,8 @@ class AlignmentScorer(Scorer[AerScore]):
             own = [None if lengths is None else lengths[gold.rows] for lengths in self._lengths]
             pharaoh.check_range(gold.possible, *own, path=name, index_base=gold.index_base)
             _suspect_base(name, gold.possible, gold.index_base, "--gold-base")
+            if not len((gold.possible if self.all_sure else gold.sure).pairs):
+                _log.warning("%s: no sure links; recall and F1 are undefined, and AER is 1 - precision", name)
             if gold.null_links:
                 _log.info("%s: %d links to NULL left out", name, gold.null_links)
             self._read = gold

@@ -83,8 +83,8 @@ def read_gold(
     ``pharaoh``: one line per sentence pair, ``i-j`` sure, ``i?j`` or ``ipj`` possible; each line may begin with an id
     (of a verse, say) and a tab, which are passed over: pairs are known by their lines. Ids ``#1``, ``#17`` are the
     numbers of the corpus's lines instead, ascending, and other lines have no gold. ``naacl``: one line per link,
-    ``sentence source target [S|P] [confidence]``, sure by default; sentence pairs without a link have no
-    line. Position 0 is NULL there, and such links are dropped.
+    ``sentence source target [S|P] [confidence]``, sure by default, also in lower case; sentence pairs
+    without a link have no line. Position 0 is NULL there, and such links are dropped.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def _read_naacl(path: str, data: bytes, first_sentence: int | None, sentences: i
         fields = row.split()
         if not fields:
             continue
-        flags = [field for field in fields[3:4] if field in (b"S", b"P")]
+        flags = [field.upper() for field in fields[3:4] if field in (b"S", b"P", b"s", b"p")]
         rest = fields[3 + len(flags) :]
         if len(fields) < 3 or not all(f.isdigit() and len(f) < 10 for f in fields[:3]) or not _numbers(rest):
             shown = row[:40].decode("utf-8", "replace").strip()

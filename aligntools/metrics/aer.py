@@ -155,6 +155,8 @@ class Aer(Metric[Gold, Links]):
         totals = counts.sum(axis=0)
         aer, precision, recall, f1 = figures(totals).tolist()
         links, sure, possible, in_sure, in_possible = totals.tolist()
+        precision, recall = precision if links else None, recall if sure else None
+        f1 = None if precision is None or recall is None else f1
         return AerScore(
             metric=self, counts=counts, signature=self.signature(gold, hypothesis, counts),
             links=links, sure=sure, possible=possible, links_in_sure=in_sure, links_in_possible=in_possible,
@@ -168,13 +170,15 @@ class AerScore(Score):
 
     ``precision = |A∩P| / |A|``, ``recall = |A∩S| / |S|``, ``f1`` their harmonic mean and
     ``aer = 1 - (|A∩S| + |A∩P|) / (|A| + |S|)``, with A the links of the alignment, S the sure and P the possible gold
-    links, S being part of P; 0 where the denominator is 0.
+    links, S being part of P. What has a denominator of 0 is None: the recall where the gold has no sure links, the
+    precision where the alignment has no links, F1 where one of them is. The AER of nothing where nothing is sure is 0.
 
     Attributes
     ----------
     links, sure, possible, links_in_sure, links_in_possible : int
         The sizes of A, S, P, A∩S and A∩P.
-    precision, recall, f1, aer : float
+    precision, recall, f1 : float or None
+    aer : float
     null_links : int
         Links to NULL that the gold file has and that were left out.
     """
@@ -184,9 +188,9 @@ class AerScore(Score):
     possible: int
     links_in_sure: int
     links_in_possible: int
-    precision: float
-    recall: float
-    f1: float
+    precision: float | None
+    recall: float | None
+    f1: float | None
     aer: float
     null_links: int = 0
 

@@ -80,3 +80,17 @@ def test_priors_of_another_language_are_told(inside, tmp_path):
     (tmp_path / "priors").write_text("LEX\tle\tel\t3\n")
     process = done(inside(*TEXT, "--fast", "--priors", tmp_path / "priors", "-o", tmp_path / "out"))
     assert b"warning: none of the 1 pairs of words in the priors is one of the text" in process.stderr
+
+
+def test_priors_of_null_alone_are_used_without_a_warning(inside, tmp_path):
+    """They make a frequent word unlinked; only where the text has none of their words nothing comes of them."""
+    (tmp_path / "null").write_text("LEX\t<NULL>\tthe\t1000000\n")
+    (tmp_path / "unknown").write_text("LEX\t<NULL>\tqqq\t1000000\n")
+    small = (*TEXT, "--views", "0", "--sweeps", "3")
+    plain = done(inside(*small))
+    given = (*small, "--prior-lexical", "1", "--priors")
+    null, unknown = (done(inside(*given, tmp_path / name)) for name in ("null", "unknown"))
+    assert plain.stdout != null.stdout
+    assert plain.stdout == unknown.stdout
+    assert b"warning" not in null.stderr
+    assert b"none of the words that the priors link to <NULL> is one of the text" in unknown.stderr

@@ -141,3 +141,35 @@ def test_gold_of_numbered_lines_scores_those_alone(file):
     fails(run("eval-aer", file("far", "#5\t0-0\n"), links), "4 lines, but the gold", "has links of line 5")
     text = file("text", "a b c\na b\na b\na b c\n")
     fails(run("eval-aer", file("past", "#2\t2-1\n"), links, "-s", text), "past:1: link 2-1 points past the source")
+
+
+def test_what_is_undefined_without_sure_links_is_said_so(tmp_path):
+    (tmp_path / "gold").write_text("0?0 1?1\n")
+    (tmp_path / "hyp").write_text("0-0 2-2\n")
+    found = run("eval-aer", tmp_path / "gold", tmp_path / "hyp")
+    assert found.returncode == 0
+    assert found.stdout.decode().splitlines()[1].split()[1:] == [
+        "50.00",
+        "50.00-50.00",
+        "50.00",
+        "-",
+        "-",
+        "2",
+        "0",
+        "1",
+    ]
+    assert b"gold: no sure links; recall and F1 are undefined, and AER is 1 - precision" in found.stderr
+    result = json.loads(run("eval-aer", "--json", tmp_path / "gold", tmp_path / "hyp").stdout)["results"][0]
+    assert (result["recall"], result["f1"], result["precision"], result["aer"]) == (None, None, 0.5, 0.5)
+    all_sure = run("eval-aer", "--all-sure", tmp_path / "gold", tmp_path / "hyp")
+    assert b"undefined" not in all_sure.stderr
+
+
+def test_flags_of_numbered_gold_may_be_in_lower_case(tmp_path):
+    lines = ["1 1 1 S", "1 2 2 P", "1 3 3", "2 1 1 P 0.5"]
+    (tmp_path / "upper").write_text("\n".join(lines) + "\n")
+    (tmp_path / "lower").write_text("\n".join(lines).lower() + "\n")
+    (tmp_path / "hyp").write_text("0-0 1-1\n0-0\n")
+    upper, lower = (run("eval-aer", tmp_path / name, tmp_path / "hyp") for name in ("upper", "lower"))
+    assert upper.returncode == lower.returncode == 0
+    assert upper.stdout == lower.stdout

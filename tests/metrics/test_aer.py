@@ -52,7 +52,7 @@ def test_without_possible_links_aer_is_one_minus_f1(corpus):
     gold = gold_of([s for s, _, _ in corpus], [()] * len(corpus))
     scores = Aer().score(gold, Links.from_lists([a for _, _, a in corpus]))
     if scores.links + scores.sure:
-        assert scores.aer == pytest.approx(1 - scores.f1)
+        assert scores.f1 is None or scores.aer == pytest.approx(1 - scores.f1)
 
 
 def test_extremes():
@@ -61,7 +61,13 @@ def test_extremes():
     assert Aer().score(gold, gold.possible).aer == 0
     nothing = Links.from_lists([[], []])
     assert Aer().score(gold, nothing).aer == 1
-    assert Aer().score(gold, nothing).precision == 0
+    nothing_found = Aer().score(gold, nothing)
+    assert (nothing_found.precision, nothing_found.recall, nothing_found.f1) == (None, 0, None)
+    assert nothing_found.as_dict()["precision"] is None
+    assert "precision -, recall 0.00, F1 -" in str(nothing_found)
+    possible = gold_of([[], []], [[(0, 1)], [(1, 1)]])
+    score = Aer().score(possible, possible.possible)
+    assert (score.aer, score.precision, score.recall, score.f1) == (0, 1, None, None)
     assert Aer().score(gold_of([[], []], [[], []]), nothing).aer == 0
     with pytest.raises(ValueError, match="2 sentences where the gold has 1"):
         aer.count(nothing, gold_of([[]], [[]]))

@@ -55,12 +55,16 @@ class _Mapped:
         priors, lowercase, weights = self._given
         found = view_priors(priors, words, lowercase, weights)
         if not self._told:
-            self._tell(len(priors.lexical), found)
+            self._tell(priors, found)
         self._told = True
         return found
 
-    def _tell(self, pairs, found):
-        if pairs and not len(found.keys):
+    def _tell(self, priors, found):
+        pairs = int((priors.lexical.keys > 0).all(axis=1).sum())
+        if not pairs and len(priors.lexical):
+            if not (found.s_null.any() or found.t_null.any()):
+                _log.warning("none of the words that the priors link to <NULL> is one of the text")
+        elif pairs and not len(found.keys):
             _log.warning(
                 "none of the %d pairs of words in the priors is one of the text: other languages, exchanged sides, or"
                 " another tokenization?",
