@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal
 
 from aligntools.api.engines import Engines, check_tmpdir, temporary_folder
 from aligntools.api.progress import Progress, Step, reporter
-from aligntools.api.sentences import PathLike, Sentence, Text, sources_of, words_of
+from aligntools.api.sentences import PathLike, Sentence, Text, sources_of, words_of_model
+from aligntools.api.texts import Split
 from aligntools.api.threads import pool_of
 from aligntools.ground import memory
 from aligntools.ground.errors import UsageProblem
@@ -151,13 +152,15 @@ class LanguageModel:
             e = self._estimate
             write_arpa(os.fspath(path), e.vocabulary, e.counts, e.blocks())
 
-    def score(self, sentence: Sentence) -> float:
+    def score(self, sentence: Sentence, *, split: Split = "spaces") -> float:
         """Return the log-probability of a sentence, natural, the end of the sentence included.
 
         Parameters
         ----------
         sentence : str or list of str
             A line of words between spaces, or its words.
+        split : str
+            As for `train_lm`.
 
         Examples
         --------
@@ -168,10 +171,11 @@ class LanguageModel:
         """
         from aligntools.translating.lm.language_model import score_sentence
 
-        return score_sentence(self.ngrams, [word.decode("utf-8", "surrogateescape") for word in words_of(sentence)])
+        words = words_of_model(sentence, split)
+        return score_sentence(self.ngrams, [word.decode("utf-8", "surrogateescape") for word in words])
 
     def score_lines(
-        self, text: Text, *, lowercase: bool = False, threads: "int | Pool | None" = None
+        self, text: Text, *, lowercase: bool = False, split: Split = "spaces", threads: "int | Pool | None" = None
     ) -> Iterator[SentenceScore]:
         """Score a text of any length sentence by sentence.
 
@@ -180,6 +184,8 @@ class LanguageModel:
         text : path, or iterable of sentences
         lowercase : bool
             Put the text in lower case.
+        split : str
+            As for `train_lm`.
         threads : int, optional
             All cores if not given; does not change the result.
 
@@ -193,7 +199,7 @@ class LanguageModel:
         from aligntools.translating.lm.language_model import score_text
 
         with pool_of(threads) as pool:
-            for source in sources_of(text):
+            for source in sources_of(text, split):
                 for scores in score_text(self.ngrams, source, pool, lowercase=lowercase):
                     ends = scores.offsets.tolist()
                     for n, log in enumerate(scores.sentences().tolist()):
@@ -202,7 +208,9 @@ class LanguageModel:
                         unknown = int(scores.unknown[begin:end].sum())
                         yield SentenceScore(log if words else 0.0, words, unknown)
 
-    def perplexity(self, text: Text, *, lowercase: bool = False, threads: "int | Pool | None" = None) -> "Perplexity":
+    def perplexity(
+        self, text: Text, *, lowercase: bool = False, split: Split = "spaces", threads: "int | Pool | None" = None
+    ) -> "Perplexity":
         """Measure how well the model predicts a text; lines without words do not count.
 
         Parameters
@@ -210,6 +218,8 @@ class LanguageModel:
         text : path, or iterable of sentences
         lowercase : bool
             Put the text in lower case.
+        split : str
+            As for `train_lm`.
         threads : int, optional
             All cores if not given; does not change the result.
 
@@ -230,7 +240,7 @@ class LanguageModel:
 
         tally = PerplexityTally(self.order)
         with pool_of(threads) as pool:
-            for source in sources_of(text):
+            for source in sources_of(text, split):
                 for scores in score_text(self.ngrams, source, pool, lowercase=lowercase):
                     tally.add(scores)
         return tally.result()
@@ -243,6 +253,7 @@ def train_lm(
     prune: Sequence[int] = LanguageModelSettings.prune,
     lowercase: bool = LanguageModelSettings.lowercase,
     skip_symbols: bool = LanguageModelSettings.skip_symbols,
+    split: Split = "spaces",
     max_memory: int | None = None,
     tmpdir: PathLike | None = None,
     workers: int | None = None,
@@ -269,6 +280,9 @@ def train_lm(
         Put the text in lower case.
     skip_symbols : bool
         Skip ``<s>``, ``</s>`` and ``<unk>`` in the text; otherwise they are an error.
+    split : str
+        What separates words: ``spaces``, which is what KenLM's programs separate words at, NUL, carriage returns,
+        vertical tabs and form feeds with them; or ``unicode``, all at which Python's `str.split` splits too.
     max_memory : int or None
         Bytes that the process may have, or all processes together; tables that do not fit go to temporary files. None:
         2 GiB of tables, less where the machine or the container has less and a command bounds the process by that.
@@ -309,7 +323,7 @@ def train_lm(
     report = reporter(progress)
     with pool_of(threads) as pool:
         counting = _counted_in_parts if engines.asked else _counted
-        counts, store = counting(sources_of(text), settings, engines, tmpdir, pool)
+        counts, store = counting(sources_of(text, split), settings, engines, tmpdir, pool)
         figures = {
             "sentences": counts.sentences, "words": counts.words, "blank": counts.blank,
             "types": len(counts.vocabulary) - 3,
@@ -350,13 +364,14 @@ def _counted_in_parts(
     """Count the n-grams of texts by jobs."""
     from aligntools.formats.files import is_regular
     from aligntools.formats.stores import Store
+    from aligntools.formats.white_space import named_as
     from aligntools.translating.lm.counting_parts import A_JOB, count_in_parts
 
     def is_file(source: "LineSource") -> bool:
         return source.lines is None and is_regular(source.name)
 
     if engines.remote:  # workers have working folders of their own
-        sources = [replace(s, name=os.path.abspath(s.name)) if is_file(s) else s for s in sources]
+        sources = [replace(s, name=named_as(s.name, os.path.abspath(s.name))) if is_file(s) else s for s in sources]
     names, s = [source.name for source in sources if is_file(source)], settings
     with temporary_folder(tmpdir) as folder:
         with engines.opened(pool, folder, names, each=A_JOB) as engine:

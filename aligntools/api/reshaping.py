@@ -58,21 +58,23 @@ class Reshaping:
         """Return the alignments of the next pairs as they are written, and both sides where they are wanted."""
         n, line = len(block), self.raw.line + 1
         raw: list[Any] = self.raw.read(n)
-        tokens = self.tokens.read(n) if self.tokens is not None else raw
+        spaced = self.raw.spaced(raw)
+        tokens = self.tokens.read(n) if self.tokens is not None else spaced
         if self.pieces is not None:
             block = self._in_pieces(block, tokens, line)
         elif self.tokens is not None:
-            units = [pieces.cut_by_words(*sides, None).words_of for sides in zip(raw, tokens, strict=True)]
+            units = [pieces.cut_by_words(*sides, None).words_of for sides in zip(spaced, tokens, strict=True)]
             block = self._mapped(block, units, line)
         elif self._to_words:
-            scheme = self._known([*raw[0], *raw[1]], self.raw.paths[0])
-            units = [pieces.cut_by_marks(side, scheme).words_of for side in raw]
+            scheme = self._known([*spaced[0], *spaced[1]], self.raw.paths[0])
+            units = [pieces.cut_by_marks(side, scheme).words_of for side in spaced]
             block = self._mapped(block, units, line)
-            raw = [[pieces.words_of_line(text, scheme) for text in side] for side in raw] if self._with_text else raw
+            if self._with_text:
+                raw = spaced = [[pieces.words_of_line(text, scheme) for text in side] for side in spaced]
         if not self._with_text:
             return block, None
         if self.pieces is None:
-            found = [pieces.cut_as_python(side) for side in raw]
+            found = [pieces.cut_as_python(side) for side in spaced]
             block = self._mapped(block, found, line)
         texts = [undecodable_replaced(side) for side in raw]
         self.tabs += sum(text.count(b"\t") for side in texts for text in side)
@@ -80,7 +82,7 @@ class Reshaping:
 
     def _in_pieces(self, block: Alignments, raw: list[list[bytes]], line: int) -> Alignments:
         assert self.pieces is not None
-        found = self.pieces.read(len(block))
+        found = self.pieces.spaced(self.pieces.read(len(block)))
         scheme = self._known([text for side in found if side is not None for text in side], None)
         cuts: list[Cut | None] = [
             None if own is None else pieces.cut_by_words(words, own, scheme)

@@ -14,7 +14,8 @@ import numpy as np
 from aligntools.formats.bitext import Side, read_side
 from aligntools.formats.numbered_text import LineSource
 from aligntools.formats.tagged import Tokens
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.vocabulary import Vocabulary, split_words
+from aligntools.formats.white_space import WhiteSpace, as_spaces, as_spaces_of_models, has_others, split_as
 from aligntools.translating.text import Lines, numbered
 
 #: A sentence: a line of words between spaces, or the list of its words.
@@ -33,28 +34,37 @@ def is_path(text: object) -> bool:
     return isinstance(text, str | os.PathLike)
 
 
-def words_of(sentence: Sentence) -> list[bytes]:
-    """Return the words of a sentence in UTF-8."""
-    if isinstance(sentence, str):
-        return sentence.replace("\n", " ").encode("utf-8", "surrogateescape").split()
-    return [word.encode("utf-8", "surrogateescape") for word in sentence]
+def words_of(sentence: Sentence, split: str | None = None, white: WhiteSpace | None = None) -> list[bytes]:
+    """Return the words of a sentence in UTF-8; ``white`` counts the white space within those of a line."""
+    if not isinstance(sentence, str):
+        return [word.encode("utf-8", "surrogateescape") for word in sentence]
+    line = sentence.removesuffix("\n").removesuffix("\r").replace("\n", " ").encode("utf-8", "surrogateescape")
+    if split == "unicode":
+        line = as_spaces(line)
+    elif white is not None and has_others(line):
+        white.count(line)
+    return split_words(line)
 
 
-def line_of(sentence: Sentence) -> bytes:
-    """Return a sentence as a line in UTF-8, without its end."""
-    return b" ".join(words_of(sentence))
+def words_of_model(sentence: Sentence, split: str | None = None) -> list[bytes]:
+    """Return the words of a sentence as language models have them; see `formats.white_space`."""
+    words = words_of(sentence, split)
+    return split_words(as_spaces_of_models(b" ".join(words)))
 
 
-def lines_of(sentences: Iterable[Sentence], name: str = IN_MEMORY) -> Lines:
+def lines_of(sentences: Iterable[Sentence], name: str = IN_MEMORY, split: str | None = None) -> Lines:
     """Return sentences as flat lists of words."""
-    rows = [words_of(sentence) for sentence in sentences]
+    white = WhiteSpace(name)
+    rows = [words_of(sentence, split, white) for sentence in sentences]
+    white.tell()
     offsets = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(row) for row in rows], out=offsets[1:])
     return Lines([word for row in rows for word in row], offsets, name)
 
 
-def read_lines(text: Text) -> Lines:
-    """Return the words of a text, whichever way it is given."""
+def read_lines(text: Text, split: str | None = None) -> Lines:
+    """Return the words of a text, whichever way it is given; ``split`` says what separates them in lines."""
+    text = split_as(text, split)
     if isinstance(text, Lines):
         return text
     if isinstance(text, Tokens):
@@ -62,19 +72,21 @@ def read_lines(text: Text) -> Lines:
     if isinstance(text, str | os.PathLike):
         side, vocabulary = read_side(os.fspath(text), lowercase=False)
         return Lines.of(side, vocabulary, os.fspath(text))
-    return lines_of(text)
+    return lines_of(text, split=split)
 
 
-def side_of(text: Text) -> tuple[Side, Vocabulary]:
+def side_of(text: Text, split: str | None = None) -> tuple[Side, Vocabulary]:
     """Return a text as word numbers and their vocabulary."""
+    text = split_as(text, split)
     if isinstance(text, str | os.PathLike):
         side, vocabulary = read_side(os.fspath(text), lowercase=False)
         return side, vocabulary
-    return numbered([read_lines(text)])
+    return numbered([read_lines(text, split)])
 
 
-def stream_lines(text: Text, sentences: int) -> Iterator[Lines]:
+def stream_lines(text: Text, sentences: int, split: str | None = None) -> Iterator[Lines]:
     """Yield a text in parts of so many sentences."""
+    text = split_as(text, split)
     if isinstance(text, Lines | Tokens):
         yield read_lines(text)
         return
@@ -85,11 +97,12 @@ def stream_lines(text: Text, sentences: int) -> Iterator[Lines]:
         return
     rows = iter(text)
     while part := list(islice(rows, sentences)):
-        yield lines_of(part)
+        yield lines_of(part, split=split)
 
 
-def sources_of(text: Text | Iterable[os.PathLike[str]]) -> list[LineSource]:
-    """Return a text, or several files, to be read block by block."""
+def sources_of(text: Text | Iterable[os.PathLike[str]], split: str | None = None) -> list[LineSource]:
+    """Return a text, or several files, to be read block by block for a language model."""
+    text = split_as(text, split)
     if isinstance(text, str | os.PathLike):
         return [LineSource(os.fspath(text))]
     if isinstance(text, Lines | Tokens):
@@ -97,5 +110,9 @@ def sources_of(text: Text | Iterable[os.PathLike[str]]) -> list[LineSource]:
         rows = (b" ".join(text.words[a:b]) for a, b in pairwise(ends))
         return [LineSource(IN_MEMORY, rows)]
     if isinstance(text, Sequence) and text and all(isinstance(item, os.PathLike) for item in text):
-        return [LineSource(os.fspath(item)) for item in text if isinstance(item, os.PathLike)]
-    return [LineSource(IN_MEMORY, (line_of(item) for item in text if not isinstance(item, os.PathLike)))]
+        return [LineSource(os.fspath(split_as(item, split))) for item in text if isinstance(item, os.PathLike)]
+    return [LineSource(IN_MEMORY, (_line_of_model(item, split) for item in text if not isinstance(item, os.PathLike)))]
+
+
+def _line_of_model(sentence: Sentence, split: str | None) -> bytes:
+    return b" ".join(words_of_model(sentence, split))

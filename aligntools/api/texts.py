@@ -11,18 +11,23 @@ Sentence: TypeAlias = str | Sequence[str]
 Sentences: TypeAlias = Iterable[Sentence] | str | os.PathLike[str]
 #: What is between the sides of a text that is one file: ``' ||| '``, a tab, or what its first line says.
 InputFormat: TypeAlias = Literal["auto", "joint", "tsv"]
+#: What separates words: spaces and tabs, or all white space at which Python's `str.split` splits.
+Split: TypeAlias = Literal["spaces", "unicode"]
 
 
-def paths_of(sources: Sentences, targets: Sentences | None) -> dict[str, Any]:
-    """Return a text's sides as the readers of files take them."""
+def paths_of(sources: Sentences, targets: Sentences | None, split: str | None = None) -> dict[str, Any]:
+    """Return a text's sides as the readers of files take them; ``split`` says what separates their words."""
     if targets is None:
-        return {"joint": _file_or_lines(sources, "<text>")}
-    return {"source": _file_or_lines(sources, "<source>"), "target": _file_or_lines(targets, "<target>")}
+        return {"joint": file_or_lines(sources, "<text>", split)}
+    return {"source": file_or_lines(sources, "<source>", split), "target": file_or_lines(targets, "<target>", split)}
 
 
-def _file_or_lines(text: Sentences, name: str) -> Any:
+def file_or_lines(text: Sentences, name: str, split: str | None) -> Any:
+    """Return a text, or one side of it, as the readers of files take it."""
     from aligntools.formats.memory_text import TextLines
+    from aligntools.formats.white_space import split_as
 
     if isinstance(text, io.RawIOBase):  # open already
         return text
-    return os.fspath(text) if isinstance(text, str | os.PathLike) else TextLines(text, name)
+    named = split_as(text, split)
+    return os.fspath(named) if isinstance(named, str | os.PathLike) else TextLines(text, name, split)

@@ -25,6 +25,7 @@ from aligntools.formats.vocabulary import (
     Lookup,
     Vocabulary,
 )
+from aligntools.formats.white_space import WhiteSpace
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
 
@@ -225,7 +226,9 @@ def _blocks(path, unbuffered=False, plain=True):
         yield b""
         blocks = _single(file) if unbuffered else files.line_blocks(file, _BLOCK)
         if plain and not unbuffered:
-            blocks = plain_blocks(path, blocks)
+            blocks = plain_blocks(path, blocks, WhiteSpace(path))
+        else:
+            blocks = WhiteSpace(path).through(blocks)
         yield from blocks
 
 

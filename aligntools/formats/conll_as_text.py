@@ -9,13 +9,14 @@ from aligntools.formats import files
 from aligntools.formats.conll import parse_parts
 from aligntools.formats.tagged import beginning, conll_line, format_words, refuse_conll
 from aligntools.formats.untokenized import hint
+from aligntools.formats.white_space import WhiteSpace
 
 _PART = 4_000  # sentences in a block
 _log = logging.getLogger("aligntools")
 
 
-def plain_blocks(path, blocks: Iterable[bytes], convert=True) -> Iterator[bytes]:
-    """Yield blocks of whole lines as they are, or of CoNLL, told by the first of them, the words.
+def plain_blocks(path, blocks: Iterable[bytes], white: WhiteSpace, convert=True) -> Iterator[bytes]:
+    """Yield blocks of whole lines, or of CoNLL, told by the first of them, the words, which its lines part.
 
     Words are the syntactic ones. A space within one is a no-break space, so that positions count words; a sentence
     without words is a blank line.
@@ -24,6 +25,8 @@ def plain_blocks(path, blocks: Iterable[bytes], convert=True) -> Iterator[bytes]
     ----------
     path : str, path or object
         For messages. What is no file's name is text that something else reads, too.
+    white : WhiteSpace
+        Says what separates words in lines.
     convert : bool
         Otherwise CoNLL is refused.
 
@@ -36,8 +39,8 @@ def plain_blocks(path, blocks: Iterable[bytes], convert=True) -> Iterator[bytes]
     first = next(rest, b"")
     if conll_line(first) is None:
         hint(path, first)
-        yield first
-        yield from rest
+        yield white(first)
+        yield from white.through(rest)
         return
     if not convert or not isinstance(path, (str, os.PathLike)):
         refuse_conll(path, first)
@@ -45,7 +48,7 @@ def plain_blocks(path, blocks: Iterable[bytes], convert=True) -> Iterator[bytes]
     _log.info("%s: read as CoNLL; its sentences are the lines, its words those of syntax, one for each id", shown)
     lines = (line for block in chain([first], rest) for line in _lines(block))
     for part in parse_parts(path, lines, _PART):
-        yield format_words(part.words, part.offsets)
+        yield white.of_words(format_words(part.words, part.offsets))
 
 
 def is_conll(path: str) -> bool:

@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
+from aligntools.formats.white_space import SPLITS, WhiteSpace, as_spaces, has_others
 from aligntools.ground.errors import DataError
 
 _MARK = b"\xef\xbb\xbf"  # of a file that was read as UTF-8 and began with a byte order mark
@@ -20,6 +21,8 @@ class TextLines(io.RawIOBase):
         Read once, as far as lines are asked for.
     name : str
         What messages call it.
+    split : str
+        How lines are split; see `white_space.split_as`. A sentence's words stay as they are.
 
     Raises
     ------
@@ -27,8 +30,9 @@ class TextLines(io.RawIOBase):
         While reading: when a sentence is neither, or a word holds a space.
     """
 
-    def __init__(self, sentences: Iterable[str | Sequence[str]], name: str = "<text>"):
+    def __init__(self, sentences: Iterable[str | Sequence[str]], name: str = "<text>", split: str | None = None):
         super().__init__()
+        self._unicode, self._white = split == SPLITS[1], WhiteSpace(name)
         self._sentences, self._name, self._count, self._rest = iter(sentences), name, 0, b""
 
     def __str__(self):
@@ -47,17 +51,21 @@ class TextLines(io.RawIOBase):
             bad = next((word for word in sentence if not word or _SPACE.search(word)), None)
             if bad is not None:
                 raise DataError(self._name, self._count, f"the word {bad!r} is empty or holds a space")
-            line = " ".join(sentence)
+            return " ".join(sentence).encode("utf-8", "surrogatepass") + b"\n"
         else:
             found = type(sentence).__name__
             raise DataError(self._name, self._count, f"a sentence is a string or a list of strings, not {found}")
-        return line.encode("utf-8", "surrogatepass") + b"\n"  # surrogates are no text: such a pair is left blank
+        encoded = line.encode("utf-8", "surrogatepass") + b"\n"  # surrogates are no text: such a pair is left blank
+        if not self._unicode and has_others(encoded):
+            self._white.count(encoded)
+        return as_spaces(encoded) if self._unicode else encoded
 
     def _next(self) -> bytes:
         for sentence in self._sentences:
             self._count += 1
             line = self._line(sentence)
             return line.removeprefix(_MARK) if self._count == 1 else line
+        self._white.tell()
         return b""
 
     def readline(self, size: int | None = -1, /) -> bytes:

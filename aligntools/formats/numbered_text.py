@@ -9,6 +9,7 @@ from aligntools.formats import files
 from aligntools.formats.bitext import Side
 from aligntools.formats.conll_as_text import plain_blocks
 from aligntools.formats.vocabulary import CompiledLexicon
+from aligntools.formats.white_space import WhiteSpace, as_spaces_of_models
 from aligntools.ground.errors import DataError
 
 _ROWS = 1 << 15
@@ -33,29 +34,39 @@ class LineSource:
     begin: int = 0
     end: int | None = None
 
-    def blocks(self, size: int) -> Iterator[bytes]:
-        """Yield whole lines in blocks of about this many bytes; the last may have no newline at its end."""
+    def blocks(self, size: int, white: WhiteSpace | None = None) -> Iterator[bytes]:
+        """Yield whole lines in blocks of about this many bytes; the last may have no newline at its end.
+
+        Words stand between spaces and tabs in them, and hold nothing at which KenLM separates words. What other white
+        space they hold is counted by ``white``, or told.
+        """
         if self.lines is None:
+            space = white or WhiteSpace(self.name, of_model=True)
             blocks = files.blocks_of_lines(self.name, size, self.begin, self.end)
-            yield from blocks if self.begin else plain_blocks(self.name, blocks, convert=self.end is None)
+            if self.begin:
+                yield from map(space, blocks)
+            else:
+                yield from plain_blocks(self.name, blocks, space, convert=self.end is None)
+            if white is None:
+                space.tell()
             return
         some, held = [], 0
         for line in self.lines:
             some.append(line)
             held += len(line) + 1
             if held >= size:
-                yield b"\n".join([*some, b""])
+                yield as_spaces_of_models(b"\n".join([*some, b""]))
                 some, held = [], 0
         if some:
-            yield b"\n".join([*some, b""])
+            yield as_spaces_of_models(b"\n".join([*some, b""]))
 
 
 def stream_numbered(
-    text: LineSource | str, lexicon: CompiledLexicon, *, lowercase=False, block=1 << 22
+    text: LineSource | str, lexicon: CompiledLexicon, *, lowercase=False, block=1 << 22, white: WhiteSpace | None = None
 ) -> Iterator[Side]:
     """Read text, a sentence a line, in parts; a blank line is a sentence without words.
 
-    Words are what stands between spaces and tabs. The lexicon gets the new ones.
+    Words are what KenLM's programs take for words; see `white_space`. The lexicon gets the new ones.
 
     Parameters
     ----------
@@ -66,6 +77,8 @@ def stream_numbered(
         Put the text in lower case (`str.lower`).
     block : int
         Bytes that are read at a time.
+    white : WhiteSpace or None
+        Counts white space within words; None: it is told.
 
     Yields
     ------
@@ -82,7 +95,7 @@ def stream_numbered(
 
     source = text if isinstance(text, LineSource) else LineSource(str(text))
     table, line = np.empty((_ROWS, 8), np.int64), 0
-    for data in source.blocks(block):
+    for data in source.blocks(block, white):
         if lowercase:
             try:
                 data = data.decode().lower().encode()

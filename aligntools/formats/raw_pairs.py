@@ -15,6 +15,7 @@ from aligntools.formats.files import open_input
 from aligntools.formats.metering import MOST_BYTES, metered
 from aligntools.formats.pharaoh import LineReader
 from aligntools.formats.scanning import Engine
+from aligntools.formats.white_space import as_spaces, split_of
 from aligntools.ground.errors import DataError, ResourceError
 
 _ROWS = 1 << 15
@@ -37,6 +38,7 @@ class Through(io.RawIOBase):
         super().__init__()
         self._path, self._file, self._keep = path, metered(open_input(text), path), keep
         self.raw = getattr(self._file, "raw", None)  # which says whether it is live
+        self.splitting = split_of(path)
 
     def __str__(self):
         return str(self._path)
@@ -146,6 +148,10 @@ class Sides:
             self._lines = store()
             self.input = Kept(path, self._lines.write)
 
+    def spaced(self, lines: list[bytes]) -> list[bytes]:
+        """Return lines in which spaces and tabs alone separate words."""
+        return list(map(as_spaces, lines)) if split_of(self.path) == "unicode" else lines
+
     def read(self, most) -> list[list[bytes]]:
         """Return the next lines of each side."""
         if self._lines is None:
@@ -242,6 +248,14 @@ class RawPairs:
             sides += found
         self.line += most
         return sides
+
+    def spaced(self, sides: list[Any]) -> list[Any]:
+        """Return both sides of lines that were read with spaces and tabs alone between words."""
+        texts = self._texts * 2 if self.joint else self._texts
+        return [
+            lines if text is None or lines is None else text.spaced(lines)
+            for text, lines in zip(texts, sides, strict=True)
+        ]
 
     def check_end(self) -> None:
         """Raise an error if lines are left."""

@@ -17,6 +17,7 @@ from aligntools.formats.conll import COLUMNS, Conll, column_place, parse_conll, 
 from aligntools.formats.metering import FOR_OBJECTS
 from aligntools.formats.untokenized import hint
 from aligntools.formats.vocabulary import split_words
+from aligntools.formats.white_space import WhiteSpace
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import shown
 
@@ -68,6 +69,7 @@ def stream_text(path, lines=10_000) -> Iterator[Tokens]:
     DataError
         When the file cannot be read.
     """
+    white = WhiteSpace(path)
     with files.reading(path) as file:
         for first, part in _parts(file, lines):
             if first == 1 and lines > 1 and conll_at(*beginning(part)):  # else answered line by line
@@ -75,13 +77,14 @@ def stream_text(path, lines=10_000) -> Iterator[Tokens]:
                     text = tokens_of_conll(conll, None)
                     yield replace(text, words=list(map(without_spaces, text.words)))
                 return
-            yield parse_text(part, first)
+            yield parse_text(white.of_lines(part), first)
+    white.tell()
 
 
 def read_text(path) -> Tokens:
     """Read plain text whole; see `stream_text`."""
     with files.reading(path, FOR_OBJECTS) as file:
-        return parse_text(list(file), 1)
+        return _whole(path, list(file))
 
 
 def stream_tagged(path, separator: bytes = b"_", lines=10_000) -> Iterator[Tokens]:
@@ -116,10 +119,12 @@ def stream_sentences(path, format="auto", sentences=10_000) -> Iterator[Conll | 
         if format == "conll":
             yield from parse_parts(path, lines, sentences)
         else:
+            white = WhiteSpace(path)
             for first, part in _parts(lines, sentences):
                 if first == 1:
                     hint(path, b"".join(part[:_SAMPLE]))
-                yield parse_text(part, first)
+                yield parse_text(white.of_lines(part), first)
+            white.tell()
 
 
 def stream_tags(path, format="auto", separator: bytes | None = None, sentences=10_000) -> Iterator[Conll | Tokens]:
@@ -253,7 +258,15 @@ def _read(path, format, separator, column, among, partial=False):
     if format == "tagged":
         return parse_tagged(path, lines, 1, separator, partial)
     hint(path, b"".join(lines[:_SAMPLE]))
-    return parse_text(lines, 1)
+    return _whole(path, lines)
+
+
+def _whole(path, lines):
+    """Return plain text that was read whole."""
+    white = WhiteSpace(path)
+    tokens = parse_text(white.of_lines(lines), 1)
+    white.tell()
+    return tokens
 
 
 def sniff(lines: Sequence[bytes], among: Sequence[str] = FORMATS, separator: bytes | None = None):

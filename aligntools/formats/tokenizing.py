@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from aligntools.formats import malformed
 from aligntools.formats.raw_pairs import Queue, RawPairs, Sides, Spool, Through
+from aligntools.formats.white_space import as_spaces, split_of
 from aligntools.ground.errors import UsageProblem
 
 _CHUNK = re.compile(r"\S+")
@@ -102,6 +103,7 @@ class _Tokenizing(Through):
 
     def __init__(self, text, path, languages, format, keep):
         super().__init__(text, path, keep)
+        self.splitting = split_of(text)
         self._tokenizers = [Tokenizer(language) for language in languages]
         self._format = format
 
@@ -127,6 +129,8 @@ class _Tokenizing(Through):
         return b"".join(parts)
 
     def _tokenized(self, line: bytes) -> bytes:
+        if self.splitting == "unicode":
+            line = as_spaces(line)
         if self._format is None:
             return self._tokenizers[0](line)
         if self._format == "auto":

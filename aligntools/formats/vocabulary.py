@@ -200,7 +200,7 @@ class Growing:
 
 
 def split_words(text: bytes) -> list[bytes]:
-    """Split at spaces and tabs, and nothing else."""
+    """Split at spaces and tabs, and nothing else; what other white space separates, `white_space` makes spaces of."""
     return [word for word in text.replace(b"\t", b" ").split(b" ") if word]
 
 

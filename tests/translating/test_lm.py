@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import aligntools as at
 from aligntools.formats.modelfile import write_model
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.errors import DataError, ModelError
@@ -283,3 +284,20 @@ def test_words_that_are_no_text_harm_nobody(small, tmp_path):
         )
     assert np.isfinite(found.logs).all()
     assert found.unknown.sum() == usual.unknown.sum() + 1
+
+
+def test_an_arpa_file_can_always_be_read(tmp_path):
+    """KenLM's programs separate words at NUL, vertical tabs, form feeds and carriage returns, and so is it done here."""
+    text, path = tmp_path / "text", str(tmp_path / "arpa")
+    text.write_bytes("a b\ra c\n\0d\ve f\fg\u00a0h\r\r\na b\n".encode())
+    model = at.train_lm(text, order=2)
+    model.save(path, "arpa")
+    loaded = at.LanguageModel.load(path)
+    assert sorted(loaded.ngrams.vocabulary.words()[3:]) == ["a", "b", "c", "d", "e", "f", "g\u00a0h"]
+    assert loaded.perplexity(text).unknown == 0
+    lines = ["a b\ra c", "\0d\ve f\fg\u00a0h\r", "a b"]
+    memory = at.train_lm(lines, order=2)
+    assert memory.counts == model.counts
+    assert memory.score(lines[0]) == memory.score("a b a c") == memory.score(["a", "b\ra", "c"])
+    split = at.train_lm(text, order=2, split="unicode")
+    assert split.counts[0] == model.counts[0] + 1 and split.score(lines[1], split="unicode") == split.score("d e f g h")

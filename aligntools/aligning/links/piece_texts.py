@@ -84,8 +84,8 @@ class PieceTexts:
         self._mismatched = Mismatched(False, False)
 
     def _cuts(self, links: Links) -> tuple[Links, list[Cut]]:
-        pieces, names = self._pieces.read(len(links)), self._pieces.paths
-        words = self._words.read(len(links)) if self._words else (None, None)
+        pieces, names = self._pieces.spaced(self._pieces.read(len(links))), self._pieces.paths
+        words = self._words.spaced(self._words.read(len(links))) if self._words else (None, None)
         lines = [line for side in pieces for line in side]
         self._scheme = scheme_of(lines, self._scheme, names[0], letters=self._words is not None)
         sides = zip(pieces, words, names, strict=True)

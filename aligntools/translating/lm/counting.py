@@ -8,6 +8,7 @@ import numpy as np
 from aligntools.formats.disk_arrays import ArrayStore
 from aligntools.formats.numbered_text import LineSource, stream_numbered
 from aligntools.formats.vocabulary import CompiledLexicon, Vocabulary
+from aligntools.formats.white_space import WhiteSpace
 from aligntools.ground.errors import DataError
 
 #: Words that the text must not have: they are the model's own. Numbered first, in this order.
@@ -161,7 +162,12 @@ def count(
 
 
 def numbered(
-    source: LineSource, lexicon: CompiledLexicon, lowercase: bool, skip_symbols: bool, block: int
+    source: LineSource,
+    lexicon: CompiledLexicon,
+    lowercase: bool,
+    skip_symbols: bool,
+    block: int,
+    white: WhiteSpace | None = None,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield numbers of words and offsets of sentences, without words that are the model's own.
 
@@ -173,9 +179,11 @@ def numbered(
     lowercase, skip_symbols : bool
     block : int
         Bytes that are read at a time.
+    white : WhiteSpace or None
+        As for `stream_numbered`.
     """
     line = 0
-    for side in stream_numbered(source, lexicon, lowercase=lowercase, block=block):
+    for side in stream_numbered(source, lexicon, lowercase=lowercase, block=block, white=white):
         tokens, offsets = side.tokens, side.offsets
         special = tokens <= len(CONTROL)
         if special.any():

@@ -18,6 +18,7 @@ from aligntools.formats.disk_arrays import ArrayStore
 from aligntools.formats.numbered_text import LineSource, stream_numbered
 from aligntools.formats.stores import Store
 from aligntools.formats.vocabulary import CompiledLexicon
+from aligntools.formats.white_space import WhiteSpace
 from aligntools.ground import memory
 from aligntools.ground.engines import Engine, Serial
 from aligntools.ground.errors import DataError
@@ -129,6 +130,7 @@ def read_part(task: Task, job: tuple[int, LineSource], pool: Pool) -> None:
 def _read_part(task, number, source):
     lexicon, first = CompiledLexicon(list(CONTROL)), len(CONTROL) + 1
     sentences = words = blank = blocks = 0
+    white = WhiteSpace(source.name, of_model=True)
     held: list[tuple[np.ndarray, np.ndarray]] = []
 
     def write():
@@ -139,7 +141,7 @@ def _read_part(task, number, source):
         blocks += 1
         held.clear()
 
-    for tokens, offsets in counting.numbered(source, lexicon, task.lowercase, task.skip_symbols, _READ):
+    for tokens, offsets in counting.numbered(source, lexicon, task.lowercase, task.skip_symbols, _READ, white):
         lengths = np.diff(offsets)
         full = int(np.count_nonzero(lengths))
         sentences, words, blank = sentences + full, words + len(tokens), blank + len(lengths) - full
@@ -152,7 +154,10 @@ def _read_part(task, number, source):
     for block in range(blocks):
         counts += np.bincount(task.store.read(f"text.{number}.{block}", "tokens")[0], minlength=len(counts))
     text = b" ".join([b"", *lexicon.words(first), b""])  # whatever is at the ends of a line stays between spaces
-    about = {"blocks": blocks, "sentences": sentences, "words": words, "blank": blank}
+    about = {
+        "blocks": blocks, "sentences": sentences, "words": words, "blank": blank,
+        "white": [white.lines, sorted(white.characters)],
+    }  # fmt: skip
     task.store.write(f"words.{number}", about, text=np.frombuffer(text, np.uint8), counts=counts)
 
 
@@ -168,6 +173,15 @@ def _number_words(task: Task, parts: int) -> tuple[CompiledLexicon, np.ndarray]:
         totals[ids] += counts
         task.store.write(f"numbers.{number}", ids=ids)
     return lexicon, totals[: len(lexicon) - 1]
+
+
+def _tell_white(jobs, found):
+    """Tell what white space within words was found, text by text."""
+    spaces = {source.name: WhiteSpace(source.name, of_model=True) for _, source in jobs}
+    for (_, source), one in zip(jobs, found, strict=True):
+        spaces[source.name].add(*one["white"])
+    for white in spaces.values():
+        white.tell()
 
 
 def _cut(totals: np.ndarray, workers: int) -> np.ndarray:
@@ -250,6 +264,7 @@ def count_in_parts(
     found = [store.about(f"words.{number}") for number, _ in jobs]
     sentences, words, blank = (sum(one[key] for one in found) for key in ("sentences", "words", "blank"))
     counting.check_words(texts, words)
+    _tell_white(jobs, found)
     lexicon, totals = _number_words(task, len(jobs))
     totals[counting.CONTROL.index(b"</s>") + 1] = sentences  # each end is the last word of an n-gram
     cuts = _cut(totals, engine.workers)

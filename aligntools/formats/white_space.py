@@ -1,0 +1,197 @@
+"""White space in lines of text: what separates words, and what only looks as if it did.
+
+Words stand between spaces and tabs (`vocabulary.split_words`, `kernels_text`). Two kinds of text are split at more, and
+the characters in question are made spaces before lines are looked at, so that every reader splits in one way:
+
+- text that is to be split as ``unicode``: at all that Python's `str.split` splits at;
+- text of language models: where any of KenLM's programs separates words. lmplz does at NUL and carriage returns,
+  query at vertical tabs and form feeds too; what is left in a word can be read from an ARPA file by all of them.
+
+How a file is split travels with its name: `split_as`.
+"""
+
+import logging
+import os
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from aligntools.ground.errors import UsageProblem
+
+#: What separates words: spaces and tabs, or all of Unicode's white space.
+SPLITS = ("spaces", "unicode")
+#: White space of the C locale (`isspace`), at which C++ streams stop; of it a space and a tab separate words here.
+STREAMED = re.compile(rb"[ \t\n\v\f\r]")
+#: The UTF-8 of what `str.isspace` holds for, but spaces, tabs and the end of a line.
+_OTHERS = re.compile(
+    rb"[\v\f\x1c-\x1f]|\r(?!\n|\Z)|\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2(?:\x80[\x80-\x8a\xa8\xa9\xaf]|\x81\x9f)|\xe3\x80\x80"
+)
+_CONTROLS = tuple(bytes([code]) for code in b"\v\f\x1c\x1d\x1e\x1f")
+#: First bytes, or one of them where texts are full of it, and what is then looked for; U+2000 and on in `_has_general`.
+_SINGLE = ((b"\xc2", b"\xc2\xa0"), (b"\xc2", b"\xc2\x85"), (b"\xe1", b"\xe1\x9a\x80"), (b"\xe2", b"\xe2\x81\x9f"),
+           (b"\xe3", b"\xe3\x80\x80"))  # fmt: skip
+_OF_MODELS = bytes.maketrans(b"\0\v\f\r", b"    ")
+_NAMES = {
+    "\v": "LINE TABULATION", "\f": "FORM FEED", "\r": "CARRIAGE RETURN", "\x1c": "INFORMATION SEPARATOR FOUR",
+    "\x1d": "INFORMATION SEPARATOR THREE", "\x1e": "INFORMATION SEPARATOR TWO", "\x1f": "INFORMATION SEPARATOR ONE",
+    "\x85": "NEXT LINE",
+}  # fmt: skip
+_SHOWN = 5  # characters
+_SHORT = 1 << 9  # bytes: an expression is quicker up to here
+_log = logging.getLogger("aligntools.hints")
+
+
+class UnicodeSplit(str):
+    """The name of a file whose words stand between any of Unicode's white space; what opens it takes it as a str."""
+
+    __slots__ = ()
+    splitting = SPLITS[1]
+
+    def __str__(self) -> str:
+        return self
+
+
+def split_as(text: Any, split: str | None) -> Any:
+    """Return a text's name with how the text is split; what is no name, and text that says it already, as it is.
+
+    Parameters
+    ----------
+    text : str, path or what is read already
+    split : str or None
+        One of `SPLITS`; None is the first.
+
+    Raises
+    ------
+    UsageProblem
+        When there is no such splitting.
+    """
+    if split not in (None, *SPLITS):
+        raise UsageProblem(f"no splitting '{split}'; there are {', '.join(SPLITS)}")
+    return UnicodeSplit(os.fspath(text)) if split == "unicode" and isinstance(text, str | os.PathLike) else text
+
+
+def split_of(text: Any) -> str:
+    """Return how a text is split, by its name or by what reads it; text in memory has seen to it, and is ``spaces``."""
+    return getattr(text, "splitting", SPLITS[0])
+
+
+def named_as(text: Any, name: str) -> str:
+    """Return another name for a text that is split as it is."""
+    return UnicodeSplit(name) if isinstance(text, UnicodeSplit) else name
+
+
+def has_others(block: bytes) -> bool:
+    """Tell whether whole lines have white space that is neither space nor tab nor their end."""
+    if len(block) < _SHORT:
+        return _OTHERS.search(block) is not None
+    if any(control in block for control in _CONTROLS):
+        return True
+    if b"\r" in block and block.count(b"\r") > block.count(b"\r\n") + block.endswith(b"\r"):
+        return True
+    return any(lead in block and found in block for lead, found in _SINGLE) or _has_general(block)
+
+
+def _has_general(block):
+    """Tell whether there is one of U+2000 to U+200A, U+2028, U+2029 and U+202F; their first two bytes are common."""
+    if b"\xe2\x80" not in block:
+        return False
+    data = np.frombuffer(block, np.uint8)
+    at = np.flatnonzero(data[:-2] == 0xE2)
+    third = data[at + 2][data[at + 1] == 0x80]
+    return bool(((third <= 0x8A) & (third >= 0x80) | (third == 0xA8) | (third == 0xA9) | (third == 0xAF)).any())
+
+
+def as_spaces(block: bytes) -> bytes:
+    """Return whole lines with a space for each character at which `str.split` splits; line ends stay."""
+    return _OTHERS.sub(b" ", block) if has_others(block) else block
+
+
+def as_spaces_of_models(block: bytes) -> bytes:
+    """Return whole lines with a space for each character at which KenLM separates words, the newline not among them."""
+    return block.translate(_OF_MODELS) if any(code in block for code in (b"\r", b"\0", b"\v", b"\f")) else block
+
+
+class WhiteSpace:
+    """The white space of one text, block by block.
+
+    Parameters
+    ----------
+    text : object
+        The text's name, which says how it is split; see `split_as`. Text in memory has been split when it was given.
+    of_model : bool
+        It is read for a language model.
+
+    Attributes
+    ----------
+    lines : int
+        Lines with other white space than what separates words, so far.
+    characters : set of str
+        Which they have.
+    """
+
+    def __init__(self, text: Any, of_model: bool = False) -> None:
+        self._name, self._of_model, self._unicode = text, of_model, split_of(text) == "unicode"
+        self._looked_at = isinstance(text, str | os.PathLike) or hasattr(text, "splitting")
+        self.lines, self.characters = 0, set[str]()
+
+    def __call__(self, block: bytes) -> bytes:
+        """Return whole lines in which spaces and tabs separate words; lines stay lines, of any number of bytes."""
+        if self._of_model:
+            block = as_spaces_of_models(block)
+        if self._unicode:
+            return as_spaces(block)
+        if self._looked_at and has_others(block):
+            self.count(block)
+        return block
+
+    def of_words(self, block: bytes) -> bytes:
+        """Return lines of words, which are parted already: for a language model none of them holds white space."""
+        return as_spaces_of_models(block) if self._of_model else block
+
+    def of_lines(self, lines: list[bytes]) -> list[bytes]:
+        """Return lines, with their ends, as `__call__` returns them."""
+        return [self(line) for line in lines] if has_others(b"".join(lines)) else lines
+
+    def count(self, block: bytes) -> None:
+        """Count the lines that have other white space."""
+        end = -1
+        for found in _OTHERS.finditer(block):
+            self.characters.add(found[0].decode())
+            if found.start() > end:
+                self.lines += 1
+                end = block.find(b"\n", found.end())
+                if end < 0:
+                    end = len(block)
+
+    def add(self, lines: int, characters: Iterable[str]) -> None:
+        """Count what was found elsewhere in the same text."""
+        self.lines += lines
+        self.characters.update(characters)
+
+    def tell(self) -> None:
+        """Log, once for a text, what was found."""
+        if self.lines:
+            _log.warning("%s", found_in(self._name, self.lines, self.characters), extra={"once": f"{self._name} split"})
+        self.lines, self.characters = 0, set()
+
+    def through(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
+        """Yield blocks of whole lines as `__call__` returns them; at the end tell."""
+        for block in blocks:
+            yield self(block)
+        self.tell()
+
+
+def found_in(name: object, lines: int, characters: Iterable[str]) -> str:
+    """Return a line on the other white space of a text."""
+    found = [f"U+{ord(c):04X} {_NAMES.get(c) or unicodedata.name(c)}" for c in sorted(characters)]
+    if len(found) > _SHOWN:
+        found[_SHOWN:] = ["..."]
+    shown = "<stdin>" if str(name) == "-" else name
+    have = f"{lines} lines have" if lines > 1 else "1 line has"
+    return (
+        f"{shown}: {have} white space other than spaces and tabs within words ({', '.join(found)});"
+        " --split unicode separates words there too, as Python's str.split() does"
+    )
