@@ -30,4 +30,4 @@ def file_or_lines(text: Sentences, name: str, split: str | None) -> Any:
     if isinstance(text, io.RawIOBase):  # open already
         return text
     named = split_as(text, split)
-    return os.fspath(named) if isinstance(named, str | os.PathLike) else TextLines(text, name, split)
+    return TextLines(text, name, split) if not isinstance(text, str | os.PathLike) else os.fspath(named)

@@ -39,7 +39,8 @@ def test_others_are_found_where_str_split_makes_more_words(lines):
 def test_a_block_may_end_in_the_middle_of_nothing():
     assert as_spaces("a\u00a0b\r".encode()) == b"a b\r"
     assert as_spaces("a\rb\r\nc\u2028d".encode()) == b"a b\r\nc d"
-    assert not has_others(b"a\r\nb\r") and not has_others(b"a\r\n" * 300 + b"b\r")
+    assert not has_others(b"a\r\nb\r")
+    assert not has_others(b"a\r\n" * 300 + b"b\r")
 
 
 def _compiled(monkeypatch, compiled):
@@ -90,8 +91,8 @@ def test_spaces_and_tabs_alone_separate_words_otherwise(tmp_path, monkeypatch, c
     assert found == [["a\u00a0b", "c"], ["a", "d"], ["e\u202f\u00a0f"]]
     (line,) = [record.getMessage() for record in caplog.records]
     assert line == (
-        f"{path}: 2 lines have white space other than spaces and tabs within words (U+00A0 NO-BREAK SPACE, U+202F NARROW"
-        " NO-BREAK SPACE); --split unicode separates words there too, as Python's str.split() does"
+        f"{path}: 2 lines have white space other than spaces and tabs within words (U+00A0 NO-BREAK SPACE, U+202F"
+        " NARROW NO-BREAK SPACE); --split unicode separates words there too, as Python's str.split() does"
     )
 
 
@@ -108,7 +109,8 @@ def test_words_of_conll_are_split_already(tmp_path, caplog):
     path.write_bytes("1\t25 000\t_\t_\t_\t_\t_\t_\t_\t_\n2\ta\u00a0b\t_\t_\t_\t_\t_\t_\t_\t_\n\n".encode())
     with caplog.at_level(logging.WARNING, "aligntools"):
         side, _ = bitext.read_side(split_as(path, "unicode"))
-    assert side.lengths().tolist() == [2] and not caplog.records
+    assert side.lengths().tolist() == [2]
+    assert not caplog.records
 
 
 def test_language_models_split_where_kenlm_does(tmp_path):

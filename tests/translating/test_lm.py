@@ -287,7 +287,7 @@ def test_words_that_are_no_text_harm_nobody(small, tmp_path):
 
 
 def test_an_arpa_file_can_always_be_read(tmp_path):
-    """KenLM's programs separate words at NUL, vertical tabs, form feeds and carriage returns, and so is it done here."""
+    """KenLM's programs separate words at NUL, vertical tabs, form feeds and carriage returns."""
     text, path = tmp_path / "text", str(tmp_path / "arpa")
     text.write_bytes("a b\ra c\n\0d\ve f\fg\u00a0h\r\r\na b\n".encode())
     model = at.train_lm(text, order=2)
@@ -300,4 +300,5 @@ def test_an_arpa_file_can_always_be_read(tmp_path):
     assert memory.counts == model.counts
     assert memory.score(lines[0]) == memory.score("a b a c") == memory.score(["a", "b\ra", "c"])
     split = at.train_lm(text, order=2, split="unicode")
-    assert split.counts[0] == model.counts[0] + 1 and split.score(lines[1], split="unicode") == split.score("d e f g h")
+    assert split.counts[0] == model.counts[0] + 1
+    assert split.score(lines[1], split="unicode") == split.score("d e f g h")
