@@ -19,17 +19,19 @@ from aligntools.formats.conll_tokens import (
     with_spaces,
     without_spaces,
 )
-from aligntools.formats.tagged import SEPARATORS, beginning, conll_at, filled_column, format_tagged
+from aligntools.formats.tagged import SEPARATORS, beginning, conll_at, filled_column, format_tagged, sniff
 from aligntools.formats.vocabulary import split_words
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import shown
 
 Units: TypeAlias = Literal["words", "surface"]
 Wanted: TypeAlias = Literal["words", "tagged", "column", "text", "raw"]
+PutFormat: TypeAlias = Literal["auto", "conll", "tagged", "values"]
 
 #: Stands for a space within a word where spaces separate words.
 MARK = "\N{NO-BREAK SPACE}"
 _PART = 10_000
+_SAMPLE = 200  # lines that are looked at for words with tags
 
 
 def take_out(
@@ -89,7 +91,13 @@ def take_out(
 
 
 def put_in(
-    path: PathLike, columns: Mapping[str | int, PathLike], *, tokens: Units = "words", space: str = MARK
+    path: PathLike,
+    columns: Mapping[str | int, PathLike],
+    *,
+    tokens: Units = "words",
+    space: str = MARK,
+    format: PutFormat = "auto",
+    separator: bytes | None = None,
 ) -> Iterator[bytes]:
     """Put columns into CoNLL and leave all else as it is: comments, ranges, empty nodes, other columns.
 
@@ -98,12 +106,16 @@ def put_in(
     path : str or path
         The CoNLL.
     columns : dict of str or int to str or path
-        By column, where its values are: lines of values between spaces, one sentence a line, or CoNLL, of which the
-        same column is taken.
+        By column, where its values are: lines of values between spaces, one sentence a line; lines of ``word_TAG``,
+        whose words must be those of FORM; or CoNLL, of which the same column is taken.
     tokens : {"words", "surface"}
         What there is a value for; surface tokens have FORM and MISC alone.
     space : str
         Stands for a space within a value, where the value that was there has one.
+    format : {"auto", "conll", "tagged", "values"}
+        What the files of values are; ``auto``: as their first lines look.
+    separator : bytes or None
+        Between word and tag; None: ``_`` or ``/``, whichever more of the first tokens have.
 
     Yields
     ------
@@ -125,7 +137,8 @@ def put_in(
     if len(set(places)) < len(places):
         raise UsageProblem("a column is given twice")
     mark = space.encode()
-    sources = [_Values(source, place, tokens) for place, source in zip(places, columns.values(), strict=True)]
+    how = tokens, format, separator
+    sources = [_Values(source, place, *how) for place, source in zip(places, columns.values(), strict=True)]
     done = 0
     for part in stream_conll(path, _PART):
         units = _units(part, tokens)
@@ -166,21 +179,30 @@ def _check(values: list[bytes], place: int, units: Conll | Surface, part: Conll)
         raise DataError(part.path, line, f"the value for column {place + 1} is empty; give _ where there is none")
 
 
+def _goes_on(token: bytes, start: bytes) -> bool:
+    return token.startswith(start) and len(token) > len(start)
+
+
 class _Values:
     """Values of a column, from lines or from CoNLL, by sentences."""
 
-    def __init__(self, path: PathLike, place: int, tokens: Units):
-        self.path, self.place, self._tokens = path, place, tokens
-        self._name, self._parts = "lines", self._read()
+    def __init__(self, path: PathLike, place: int, tokens: Units, format: PutFormat, separator: bytes | None):
+        self.path, self.place, self._tokens, self._format = path, place, tokens, format
+        self._separator, self._looks_tagged = separator or SEPARATORS[0], format == "tagged"
+        self._name, self._parts = "lines", self._read(separator)
 
-    def _read(self) -> Iterator[Conll | list[bytes]]:
+    def _read(self, separator: bytes | None) -> Iterator[Conll | list[bytes]]:
         with files.reading(self.path) as file:
             seen, telling = beginning(file)
-            lines = chain(seen, file)
-            if conll_at(seen, telling):
+            lines = chain(seen, file)  # seen may grow until lines are taken
+            if self._format == "conll" or (self._format == "auto" and conll_at(seen, telling)):
                 self._name = "sentences"
                 yield from parse_parts(self.path, lines, _PART)
                 return
+            if self._format != "values":
+                seen += islice(file, _SAMPLE)
+                kind, self._separator = sniff(seen, ("tagged", "text"), separator)
+                self._looks_tagged |= kind == "tagged"
             while part := list(islice(lines, _PART)):
                 yield [line.removesuffix(b"\n").removesuffix(b"\r") for line in part]
 
@@ -202,6 +224,8 @@ class _Values:
                 unit = {"words": "words", "surface": "surface tokens"}[self._tokens]
                 where = f"the sentence at line {part.sentence_lines()[k]} of {path} has {length} {unit}"
                 raise DataError(self.path, numbers[k], f"{len(row)} values, where {where} (see --tokens and --space)")
+        if found is not None and not isinstance(found, Conll):
+            rows = self._tags_of(rows, units, numbers, mark)
         if len(rows) < len(part):
             problem = f"this sentence has no values: {self.path} ends after {done + len(rows)} {self._name}"
             raise DataError(path, int(part.sentence_lines()[len(rows)]), problem)
@@ -209,6 +233,39 @@ class _Values:
             self._too_many(path, int(numbers[len(part)]))
         taken = [value for row in rows for value in row]
         return taken if isinstance(found, Conll) else with_spaces(taken, units.column(self.place), mark)
+
+    def _tags_of(
+        self, rows: list[list[bytes]], units: Conll | Surface, numbers: list[int], mark: bytes
+    ) -> list[list[bytes]]:
+        """Return the tags of rows of ``word_TAG``, or the rows where they are values."""
+        starts = self._starts(units, mark)
+        if self._format == "auto" and any(rows):
+            edges = units.offsets.tolist()
+            k = next(k for k, row in enumerate(rows) if row)
+            here = slice(edges[min(k, len(edges) - 1)], edges[min(k + 1, len(edges) - 1)])
+            same = rows[k] == without_spaces(units.column(self.place)[here], mark)
+            fits = all(map(_goes_on, rows[k], starts[here])) and bool(starts[here])
+            self._format = "tagged" if not same and (fits or self._looks_tagged) else "values"
+        if self._format != "tagged":
+            return rows
+        if self.place == COLUMNS["form"] and any(rows):
+            problem = "word_TAG lines, where forms are to be put in; take the words out of them first"
+            raise DataError(self.path, numbers[0], problem)
+        expected = iter(starts)
+        found = []
+        for row, number in zip(rows, numbers, strict=True):
+            begins = list(islice(expected, len(row)))
+            for token, start in zip(row, begins, strict=False):
+                if not _goes_on(token, start):
+                    token_shown, start_shown = (shown(value.decode("utf-8", "replace")) for value in (token, start))
+                    problem = f"word_TAG lines, and '{token_shown}' is not '{start_shown}' and a tag"
+                    raise DataError(self.path, number, f"{problem} (--format values puts lines in as they are)")
+            found.append([token[len(start) :] for token, start in zip(row, begins, strict=False)])
+        return found
+
+    def _starts(self, units: Conll | Surface, mark: bytes) -> list[bytes]:
+        """Return what each unit's token of ``word_TAG`` begins with."""
+        return [form + self._separator for form in without_spaces(units.column(COLUMNS["form"]), mark)]
 
     def end(self, path: PathLike, done: int) -> None:
         """Check that nothing is left."""

@@ -29,6 +29,7 @@ from aligntools.metrics.attachment import PUNCTUATION, Attachment, Trees, TreeSc
 from aligntools.metrics.base import Score
 from aligntools.metrics.bleu import SMOOTHING, SMOOTHING_RANGE, Bleu, BleuScore, Segments
 from aligntools.metrics.fitting import check_words, shown
+from aligntools.metrics.segmentation import align_words
 from aligntools.metrics.tags import Tagging, TagScore
 
 GoldFormat: TypeAlias = Literal["auto", "pharaoh", "naacl"]
@@ -136,6 +137,13 @@ def _untouched(scorer: "Scorer[Any]", system: Any, name: str, what: str) -> None
         _log.warning("%s: every word has the gold's %s; is it predicted, or left over from the gold?", name, what)
 
 
+def _something(words: int, gold: Any, options: str = "") -> None:
+    """Refuse a gold standard of which no word counts."""
+    if not words:
+        why = f"no word of it counts (see {options})" if options else "it has no words"
+        raise DataError(_name(gold, "gold"), None, f"{why}; there is nothing to score")
+
+
 def gold_of(gold: Any, how: dict[str, Any]) -> Gold:
     """Return gold links from a file, from Pharaoh lines, or from sure and possible links of each sentence pair."""
     if isinstance(gold, Gold):
@@ -218,6 +226,7 @@ class TagScorer(Scorer[TagScore]):
         metric = Tagging(self._training, self.ignore_forms, self.column, column)
         score = metric.score(gold, tags)
         table = score.table
+        _something(table.words, self.gold)
         if gold.tags == tags.tags:
             _untouched(self, system, name, "tag")
         if table.foreign:
@@ -326,6 +335,7 @@ class TreeScorer(Scorer[TreeScore]):
     column: str | int = "upos"
     subtypes: bool = True
     ignore_forms: bool = False
+    conll18: bool = False
 
     def score(self, system: Any) -> TreeScore:
         """Score trees: a CoNLL file's path, or one tree after the other."""
@@ -333,15 +343,26 @@ class TreeScorer(Scorer[TreeScore]):
             raise UsageProblem(f"no convention '{self.punct}'; there are {', '.join(PUNCTUATION)}")
         gold, name = self._reference, _name(system, "predicted")
         trees = self._read(system, "predicted")
-        check_words(gold, trees, _name(self.gold, "gold"), name, ignore_forms=self.ignore_forms)
+        names = _name(self.gold, "gold"), name
+        try:
+            check_words(gold, trees, *names, ignore_forms=self.ignore_forms)
+        except DataError:
+            if not self.conll18 or self.ignore_forms or gold.source is None or trees.source is None:
+                raise
+            alignment = align_words(gold.source, trees.source, *names)
+            _log.info("%s: other words than the gold's; %d of its %d words are the same", name, len(alignment.gold),
+                      len(gold.heads))  # fmt: skip
+            trees = trees.in_words_of(gold, alignment)
         headless = int(np.count_nonzero(trees.heads < 0))
-        if headless:
+        if headless and not trees.alignment:
             _log.info("%s: %d words have no head; they count as wrong", name, headless)
         if np.array_equal(gold.heads, trees.heads):
             _untouched(self, system, name, "head")
         elif gold.named and trees.named and gold.labels == trees.labels:
             _untouched(self, system, name, "label")
-        return Attachment(self.punct, self.max_length, self.subtypes, self.ignore_forms).score(gold, trees)
+        score = Attachment(self.punct, self.max_length, self.subtypes, self.ignore_forms).score(gold, trees)
+        _something(score.words, self.gold, "--punct, --max-length" if len(gold.heads) else "")
+        return score
 
     @cached_property
     def _reference(self) -> Trees:

@@ -189,6 +189,7 @@ def score_trees(
     column: str | int = TreeScorer.column,
     subtypes: bool = TreeScorer.subtypes,
     ignore_forms: bool = TreeScorer.ignore_forms,
+    conll18: bool = TreeScorer.conll18,
 ) -> "TreeScore":
     """Score dependency trees against gold trees: UAS, LAS, whole trees, roots.
 
@@ -208,6 +209,10 @@ def score_trees(
         Labels must agree after a colon too (``nsubj:pass``).
     ignore_forms : bool
         Do not compare the words, only how many there are.
+    conll18 : bool
+        Words and sentences may be others than the gold's, where the characters are the same: words are aligned by these
+        as CoNLL 2018 did, for the score's ``conll18()``. All else is then of the gold's words; one that is no word of
+        ``predicted`` is wrong.
 
     Returns
     -------
@@ -233,8 +238,9 @@ def score_trees(
     UAS% 50.00, LAS% -, trees% 0.00, root% 0.00
     """
     scorer = TreeScorer(
-        gold, punct=punct, max_length=max_length, column=column, subtypes=subtypes, ignore_forms=ignore_forms
-    )
+        gold, punct=punct, max_length=max_length, column=column, subtypes=subtypes, ignore_forms=ignore_forms,
+        conll18=conll18,
+    )  # fmt: skip
     return scorer.score(predicted)
 
 

@@ -15,8 +15,8 @@ from aligntools.ground.errors import UsageProblem
                  show_default=True, help="Write words, word_TAG, the values of --column, each sentence's raw text, or"
                  " the whole raw text as it was before it was tokenized."),
     click.option("--put", type=(options.Column(), str), multiple=True, metavar="COLUMN FILE",
-                 help="Write CoNLL, with this column's values from FILE: lines, one sentence per line, or CoNLL. May be"
-                      " given several times."),
+                 help="Write CoNLL, with this column's values from FILE: lines of values or of word_TAG, one sentence"
+                      " per line, or CoNLL. May be given several times."),
     options.output,
 )  # fmt: skip
 @options.group(
@@ -28,11 +28,15 @@ from aligntools.ground.errors import UsageProblem
                       " range 1-2)."),
     click.option("--space", default="\N{NO-BREAK SPACE}", metavar="TEXT",
                  help="Stands for a space within a word, so that words can be counted.  [default: a no-break space]"),
-    click.option("--separator", default="_", show_default=True, callback=options.tag_separator, metavar="TEXT",
-                 help="Separator between word and tag in word_TAG lines."),
+    click.option("--separator", default=None, callback=options.tag_separator, metavar="TEXT",
+                 help="Separator between word and tag in word_TAG lines.  [default: _; with --put _ or /, as most"
+                      " tokens have]"),
+    click.option("--format", type=click.Choice(["auto", "conll", "tagged", "values"]), default="auto",
+                 show_default=True, help="What the FILEs of --put are: CoNLL, word_TAG lines, or lines of values; auto:"
+                 " as they begin. The words of word_TAG must be those of CONLL."),
 )  # fmt: skip
 @options.group("Messages", options.verbosity)
-def command(text, to, put, output, column, tokens, space, separator, quiet, verbose):
+def command(text, to, put, output, column, tokens, space, separator, format, quiet, verbose):
     """Take words, tags, columns or raw text out of CoNLL, or put columns in.
 
     What is taken out has a line for each sentence (but --to raw). What is put in replaces a column; comments, ranges
@@ -46,6 +50,7 @@ def command(text, to, put, output, column, tokens, space, separator, quiet, verb
     """
     from aligntools.api.conll_columns import put_in, take_out
     from aligntools.formats.files import writing
+    from aligntools.formats.tagged import SEPARATORS
 
     if not space or space.split(" ") != [space] or set(space) & set("\t\r\n"):
         raise UsageProblem("--space is what stands for a space; it cannot have one, or be empty")
@@ -54,14 +59,16 @@ def command(text, to, put, output, column, tokens, space, separator, quiet, verb
     if any(path == "-" for _, path in put):
         raise UsageProblem("--put reads files; give CONLL on standard input instead")
     columns = dict(put)
-    if put and (others := sorted(given() & {"to", "column", "separator"})):
+    if put and (others := sorted(given() & {"to", "column"})):
         raise UsageProblem(f"--put writes CoNLL; --{others[0]} does not go with it")
+    if not put and "format" in given():
+        raise UsageProblem("--format is of --put's files; it does not go without --put")
     if len(columns) < len(put):
         raise UsageProblem("--put names a column twice")
     parts = (
-        put_in(text, columns, tokens=tokens, space=space)
+        put_in(text, columns, tokens=tokens, space=space, format=format, separator=separator)
         if put
-        else take_out(text, to, column=column, tokens=tokens, space=space, separator=separator)
+        else take_out(text, to, column=column, tokens=tokens, space=space, separator=separator or SEPARATORS[0])
     )
     with writing(output) as out:
         for part in parts:

@@ -32,7 +32,8 @@ from aligntools.metrics.attachment import PUNCTUATION
     click.option(
         "--conll18",
         is_flag=True,
-        help="Add the measures of the CoNLL 2018 shared task: LAS without subtypes, CLAS, MLAS, BLEX.",
+        help="Add the measures of the CoNLL 2018 shared task: LAS without subtypes, CLAS, MLAS, BLEX. Words and"
+        " sentences may be others than the gold's; they are aligned by their characters.",
     ),
     scoring.paired("UAS", "PARSED"),
 )
@@ -73,15 +74,16 @@ def command(
 ):  # fmt: skip
     """Score dependency trees against gold trees: UAS, LAS, whole trees, roots.
 
-    Files are CoNLL-X or CoNLL-U with the same words. UAS and LAS: words with the right head (and label, where both
-    files have labels); trees: sentences whose words all have the right head; root: gold roots that are roots.
+    Files are CoNLL-X or CoNLL-U with the same words, or with --conll18 the same characters. UAS and LAS: words with the
+    right head (and label, where both files have labels); trees: sentences whose words all have the right head; root:
+    gold roots that are roots.
 
     \b
     Example:
       aligntools eval-uas --by distance data/samples/en.conllu data/samples/en.conllu
     """
     scoring.check_files([gold], hypotheses, paired)
-    scorer = TreeScorer(gold, punct="ud" if no_punct else punct, **how)
+    scorer = TreeScorer(gold, punct="ud" if no_punct else punct, conll18=conll18, **how)
     scoring.write_report(
         scorer, hypotheses, output, bootstrap=bootstrap, paired=paired, seed=seed, json=json, quiet=quiet,
         verbose=verbose, by=[*by, *["confusion"] * confusion, *["conll18"] * conll18],

@@ -13,6 +13,7 @@ from aligntools.formats.conll import Conll
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics.base import Metric, Score, aligned, divide, percent
 from aligntools.metrics.conll18 import Measure, conll18
+from aligntools.metrics.segmentation import Alignment
 
 #: Columns of the counts of a sentence: counted words; those with the right head, and with the right head and label;
 #: 1 for a sentence with counted words; 1 if all their heads are right; counted words under the root in the gold
@@ -209,6 +210,8 @@ class Trees:
         Where each sentence begins in its file, for messages.
     source : Conll or None
         The whole file.
+    alignment : Alignment or None
+        Of trees that `in_words_of` made: which words of the file are words of the gold.
     """
 
     heads: np.ndarray
@@ -218,6 +221,7 @@ class Trees:
     tags: list[bytes] | None = None
     lines: np.ndarray | None = None
     source: Conll | None = None
+    alignment: Alignment | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -227,6 +231,16 @@ class Trees:
         """Whether there are labels: some other than ``_``, which stands for none, at a word that is no root."""
         labels = zip(self.labels or (), (self.heads > 0).tolist(), strict=False)
         return any(label != b"_" and not (label in _ROOTS and not headed) for label, headed in labels)
+
+    def in_words_of(self, gold: "Trees", alignment: Alignment) -> "Trees":
+        """Return these trees over the gold's words; those that are none of this text's have no head and no label."""
+        heads = alignment.heads(self.heads, self.offsets, gold.offsets)
+        labels = None
+        if self.labels is not None:
+            labels = [b"_"] * len(heads)
+            for k, m in zip(alignment.gold.tolist(), alignment.other.tolist(), strict=True):
+                labels[k] = self.labels[m]
+        return Trees(heads, gold.offsets, labels, gold.words, source=self.source, alignment=alignment)
 
     def flaws(self) -> dict[str, np.ndarray]:
         """Return which sentences are no trees with one root [shape=(sentences,), dtype=bool], by what is wrong."""
@@ -306,6 +320,7 @@ class Attachment(Metric[Trees, Trees]):
             "punct": self.punct, "nsent": int(counts[:, 3].sum()), "nword": int(counts[:, 0].sum()),
             **({"maxlen": self.max_length} if self.max_length else {}), "subtypes": "yes" if self.subtypes else "no",
             **({"forms": "ignored"} if self.ignore_forms else {}),
+            **({"words": "aligned"} if hypothesis.alignment else {}),
         }  # fmt: skip
 
     def score(self, gold: Trees, hypothesis: Trees) -> "TreeScore":
@@ -421,7 +436,7 @@ class TreeScore(Score):
         """
         if self.gold.source is None or self.hypothesis.source is None:
             raise UsageProblem("the measures of CoNLL 2018 need both sides in CoNLL-U")
-        return conll18(self.gold.source, self.hypothesis.source)
+        return conll18(self.gold.source, self.hypothesis.source, self.hypothesis.alignment)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures by name."""
@@ -450,7 +465,7 @@ class TreeScore(Score):
             found["confusions"] = [{"gold": g, "predicted": h, "words": n} for g, h, n in self.confusions()]
         if "conll18" in by:
             found["conll18"] = {
-                name: {"precision": one.precision, "recall": one.recall, "f1": one.f1}
+                name: {figure: getattr(one, figure) for figure in ("precision", "recall", "f1", "aligned_accuracy")}
                 for name, one in self.conll18().items()
             }
         return found
@@ -469,7 +484,8 @@ class TreeScore(Score):
             yield from ("", f"{name}, most frequent wrong labels:", *aligned([["gold", "parsed", "words"], *rows]))
         if "conll18" in by:
             rows = [
-                [m, percent(one.precision), percent(one.recall), percent(one.f1)] for m, one in self.conll18().items()
+                [m, *map(percent, (one.precision, one.recall, one.f1, one.aligned_accuracy))]
+                for m, one in self.conll18().items()
             ]
-            head = ["measure", "precision", "recall", "F1"]
+            head = ["measure", "precision", "recall", "F1", "of aligned"]
             yield from ("", f"{name}, as CoNLL 2018 scored it:", *aligned([head, *rows]))

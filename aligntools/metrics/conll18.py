@@ -1,15 +1,16 @@
-"""The measures of the CoNLL 2018 shared task (Zeman et al. 2018), of texts with the same words.
+"""The measures of the CoNLL 2018 shared task (Zeman et al. 2018).
 
-They are those of the task's own evaluation script, ``eval.py``: subtypes of labels do not count, of features only the
-universal ones, and CLAS, MLAS and BLEX look at content words alone.
+They are those of the task's own evaluation script, ``conll18_ud_eval.py``: subtypes of labels do not count, of features
+only the universal ones, and CLAS, MLAS and BLEX look at content words alone. Words of texts that are segmented in other
+ways are those of `aligntools.metrics.segmentation`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from aligntools.formats.conll import COLUMNS, Conll
+from aligntools.metrics.segmentation import Alignment
 
 #: Relations of content words and of function words; a word of another relation is neither.
 CONTENT = frozenset(
@@ -23,6 +24,7 @@ FEATURES = frozenset(
     b" Voice Evident Polarity Person Polite".split()
 )
 MEASURES = ("UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS", "CLAS", "MLAS", "BLEX")
+_OF_CONTENT = ("CLAS", "MLAS", "BLEX")
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,15 @@ class Measure:
     gold, predicted : int
         Words that count in the gold text and in the other one.
     right : int
+    aligned : int
+        Words of the gold text that count and are a word of the other text, too. Of tokens and sentences, those that
+        are right.
     """
 
     gold: int
     predicted: int
     right: int
+    aligned: int
 
     @property
     def precision(self) -> float:
@@ -47,8 +53,13 @@ class Measure:
 
     @property
     def recall(self) -> float:
-        """Share of the gold text's words that are right; as their words are the same, the script's AligndAcc too."""
+        """Share of the gold text's words that are right."""
         return self.right / self.gold if self.gold else 0.0
+
+    @property
+    def aligned_accuracy(self) -> float:
+        """Share that is right of the gold text's words that are words of the other text, too: AligndAcc."""
+        return self.right / self.aligned if self.aligned else 0.0
 
     @property
     def f1(self) -> float:
@@ -56,8 +67,10 @@ class Measure:
         return 2 * self.right / (self.gold + self.predicted) if self.gold + self.predicted else 0.0
 
 
-def _is(ours: Sequence[object], theirs: Sequence[object]) -> np.ndarray:
-    return np.fromiter((a == b for a, b in zip(ours, theirs, strict=True)), bool, len(ours))
+def _are(a: list[bytes], b: list[bytes], ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    """Return which words that are aligned have the same value."""
+    pairs = zip(ours.tolist(), theirs.tolist(), strict=True)
+    return np.fromiter((a[i] == b[j] for i, j in pairs), bool, len(ours))
 
 
 def _universal(features: list[bytes]) -> list[bytes]:
@@ -86,13 +99,16 @@ class _Text:
         self.function = function & (heads > 0)
 
 
-def conll18(gold: Conll, other: Conll) -> dict[str, Measure]:
+def conll18(gold: Conll, other: Conll, alignment: Alignment | None = None) -> dict[str, Measure]:
     """Return the measures of `MEASURES`, by name.
 
     Parameters
     ----------
     gold, other : Conll
-        With the same words, which the caller has checked. A word of ``other`` without a head is wrong.
+        A word of ``other`` without a head is wrong.
+    alignment : Alignment or None
+        Which words are the same; None: all, in order, which the caller has checked. With an alignment there are
+        ``Tokens``, ``Sentences`` and ``Words`` before the other measures.
 
     Notes
     -----
@@ -100,23 +116,44 @@ def conll18(gold: Conll, other: Conll) -> dict[str, Measure]:
     section 4. MLAS asks that a content word's function words are the same, too, with relations, tags and features.
     """
     a, b = _Text(gold), _Text(other)
-    upos, feats, label = _is(a.upos, b.upos), _is(a.feats, b.feats), _is(a.label, b.label)
-    xpos = _is(a.xpos, b.xpos)
-    lemma = _is(a.lemma, b.lemma) | np.fromiter((one == b"_" for one in a.lemma), bool, len(a.lemma))
-    head = a.heads == b.heads
+    first: dict[str, Measure] = {}
+    if alignment is None:
+        ours = theirs = np.arange(len(a.heads))
+    else:
+        ours, theirs = alignment.gold, alignment.other
+        counts = {"Tokens": alignment.tokens, "Sentences": alignment.sentences}
+        first = {name: Measure(*found, found[-1]) for name, found in counts.items()}
+        first["Words"] = Measure(len(a.heads), len(b.heads), len(ours), len(ours))
+    upos, feats, label = (
+        _are(x, y, ours, theirs) for x, y in ((a.upos, b.upos), (a.feats, b.feats), (a.label, b.label))
+    )
+    xpos, no_lemma = (
+        _are(a.xpos, b.xpos, ours, theirs),
+        np.fromiter((one == b"_" for one in a.lemma), bool, len(a.lemma)),
+    )
+    lemma = _are(a.lemma, b.lemma, ours, theirs) | no_lemma[ours]
+    as_gold = np.full(len(b.heads) + 1, -2)  # each word of the other text among those of the gold; -1 of no word
+    as_gold[theirs], as_gold[-1] = ours, -1
+    head = (as_gold[b.above[theirs]] == a.above[ours]) & (b.heads[theirs] >= 0)
     both = head & label
-    as_function_word = a.function & b.function & both & upos & feats
-    spoiled = np.zeros(len(head), bool)
-    for text in (a, b):
-        spoiled[text.above[text.function & ~as_function_word]] = True
-    everywhere = np.ones(len(head), bool)
-    every, content = (everywhere, everywhere), (a.content, b.content)
-    found = {
-        "UPOS": (upos, every), "XPOS": (xpos, every), "UFeats": (feats, every), "AllTags": (upos & xpos & feats, every),
-        "Lemmas": (lemma, every), "UAS": (head, every), "LAS": (both, every), "CLAS": (both, content),
-        "MLAS": (both & upos & feats & ~spoiled, content), "BLEX": (both & lemma, content),
+    right = a.function[ours] & b.function[theirs] & both & upos & feats
+    spoiled = np.zeros(len(ours), bool)
+    for text, mine in (a, ours), (b, theirs):
+        wrong = text.function.copy()
+        wrong[mine[right]] = False
+        heads = np.zeros(len(text.heads), bool)
+        heads[text.above[wrong]] = True
+        spoiled |= heads[mine]
+    rights = {
+        "UPOS": upos, "XPOS": xpos, "UFeats": feats, "AllTags": upos & xpos & feats, "Lemmas": lemma, "UAS": head,
+        "LAS": both, "CLAS": both, "MLAS": both & upos & feats & ~spoiled, "BLEX": both & lemma,
     }  # fmt: skip
-    return {
-        name: Measure(int(ours.sum()), int(theirs.sum()), int((right & ours).sum()))
-        for name, (right, (ours, theirs)) in found.items()
-    }
+    content = a.content[ours]
+    found = {}
+    for name, right in rights.items():
+        if name in _OF_CONTENT:
+            counted = int(a.content.sum()), int(b.content.sum()), int((right & content).sum()), int(content.sum())
+        else:
+            counted = len(a.heads), len(b.heads), int(right.sum()), len(ours)
+        found[name] = Measure(*counted)
+    return first | found

@@ -159,3 +159,47 @@ def test_a_tag_with_the_separator_in_it_is_told_with_its_line(tmp_path):
     path.write_text("# text = a b\n1\ta\ta\tDET\t_\t_\t2\t_\t_\t_\n2\tb\tb\tNO_UN\t_\t_\t0\t_\t_\t_\n\n")
     fails(run("conll", "--to", "tagged", path), f"{path}:3: tag 'NO_UN' has the separator '_' in it")
     assert run("conll", "--to", "tagged", "--separator", "/", path).stdout == b"a/DET b/NO_UN\n"
+
+
+TWO = b"1\tthe\t_\t_\t_\t_\t2\t_\t_\t_\n2\tdog\t_\t_\t_\t_\t0\t_\t_\t_\n\n1\tbarks\t_\tX\t_\t_\t0\t_\t_\t_\n\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "options", "tags"),
+    [
+        ("the_DET dog_NOUN\nbarks_VERB\n", (), "DET NOUN\nVERB\n"),
+        ("the/DET dog/NOUN\nbarks/V_3\n", (), "DET NOUN\nV_3\n"),
+        ("the|DET dog|NOUN\nbarks|VERB\n", ("--separator", "|"), "DET NOUN\nVERB\n"),
+        ("the__ dog_NOUN_SG\nbarks_VERB\n", (), "_ NOUN_SG\nVERB\n"),
+        ("a_1 b_2\nc_3\n", ("--format", "values"), "a_1 b_2\nc_3\n"),
+        ("DET NOUN\nVERB_3\n", (), "DET NOUN\nVERB_3\n"),
+    ],
+)
+def test_tags_go_in_from_tagged_words(lines, options, tags, tmp_path):
+    text, values = tmp_path / "x.conllu", tmp_path / "values"
+    text.write_bytes(TWO)
+    values.write_text(lines)
+    done = run("conll", text, "--put", "upos", values, *options)
+    assert done.returncode == 0, done.stderr
+    text.write_bytes(done.stdout)
+    assert run("conll", text, "--to", "column").stdout.decode() == tags
+
+
+@pytest.mark.parametrize(
+    ("lines", "column", "message"),
+    [
+        ("the_DET cat_NOUN\nbarks_VERB\n", "upos", "values:1: word_TAG lines, and 'cat_NOUN' is not 'dog_' and a tag"),
+        ("the_DET dog_NOUN\nbarked_VERB\n", "upos", "values:2: word_TAG lines, and 'barked_VERB' is not 'barks_'"),
+        ("the_DET dog_NOUN\nbarks_VERB\n", "form", "values:1: word_TAG lines, where forms are to be put in"),
+        ("the_DET dog_NOUN\nbarks\n", "xpos", "values:2: word_TAG lines, and 'barks' is not 'barks_' and a tag"),
+    ],
+)
+def test_tagged_words_that_are_others_are_refused(lines, column, message, tmp_path):
+    text, values = tmp_path / "x.conllu", tmp_path / "values"
+    text.write_bytes(TWO)
+    values.write_text(lines)
+    fails(run("conll", text, "--put", column, values), message)
+
+
+def test_format_is_of_what_is_put_in(rich):
+    fails(run("conll", rich, "--format", "values"), "--format is of --put's files", status=2)

@@ -45,7 +45,6 @@ def scores(command_inside, *args):
         (("--no-punct",), 6, 3 / 6, 2 / 6, 1 / 2, 1 / 2),
         (("--punct", "conll"), 6, 3 / 6, 1 / 6, 1 / 2, 1 / 2),
         (("--max-length", 3, "--punct", "ud"), 6, 3 / 6, 2 / 6, 1 / 2, 1 / 2),
-        (("--max-length", 3), 0, 0, 0, 0, 0),
     ],
 )
 def test_figures(texts, command_inside, flags, words, uas, las, complete, root):
@@ -53,6 +52,14 @@ def test_figures(texts, command_inside, flags, words, uas, las, complete, root):
     expected = {"words": words, "uas": uas, "las": las, "complete": complete, "root": root}
     assert {name: found[name] for name in expected} == pytest.approx(expected)
     assert found["uas_interval"][0] <= found["uas"] <= found["uas_interval"][1]
+
+
+def test_nothing_to_score_is_an_error(texts, file):
+    fails(run("eval-uas", "--max-length", 3, *texts), "gold: no word of it counts (see --punct, --max-length)")
+    for nothing in (b"", b"\n", b"# sent_id = 1\n\n"):
+        empty = file("empty", nothing)
+        fails(run("eval-uas", empty, empty), "empty: it has no words; there is nothing to score")
+        fails(run("eval-tags", "--format", "conll", empty, empty), "empty: it has no words; there is nothing to score")
 
 
 def test_the_signature_says_what_counted(texts, command_inside):
@@ -168,3 +175,24 @@ def test_the_sample_against_itself():
     done = run("eval-uas", sample, "-", stdin=sample.read_bytes())
     assert done.returncode == 0, done.stderr
     assert done.stdout.decode().splitlines()[1].split() == ["-", *["100.00", "100.00-100.00"], *["100.00"] * 3]
+
+
+def test_texts_of_other_words_are_aligned_by_their_characters(file, texts, command_inside):
+    other = conll([
+        [("Thedog", "NOUN", 2, "nsubj"), ("barked", "VERB", 0, "root"), (".", "PUNCT", 2, "punct"),
+         ("Cats", "NOUN", 5, "nsubj"), ("sleep", "VERB", 2, "conj"), ("$", "PUNCT", 5, "punct"), (",", "SYM", 5, "x")]
+    ])  # fmt: skip
+    path = file("other", other)
+    found = scores(command_inside, "--conll18", texts[0], path)
+    assert "|words:aligned|" in found["signature"]
+    result = found["results"][0]
+    assert {name: one["f1"] for name, one in result["conll18"].items() if name in ("Tokens", "Sentences", "UAS")} == {
+        "Tokens": 2 * 6 / 15, "Sentences": 0.0, "UAS": 2 * 5 / 15,
+    }  # fmt: skip
+    assert result["conll18"]["UAS"]["aligned_accuracy"] == 5 / 6
+    assert (result["words"], result["uas"], result["complete"], result["root"]) == (8, 5 / 8, 0, 1 / 2)
+    paired = scores(command_inside, "--conll18", "--paired", texts[0], texts[1], path)["results"]
+    assert paired[1]["difference"]["uas"] == pytest.approx(1 / 8)
+    fails(run("eval-uas", texts[0], path), "sentence 1 has 7 words")
+    changed = file("changed", other.replace(b"sleep", b"slept"))
+    fails(run("eval-uas", "--conll18", texts[0], changed), "changed:5: the text goes on with 'pt$,' where the gold at")
