@@ -115,6 +115,7 @@ def test_kernels_import_kernels_and_numpy():
         ("anyascii", lambda name: name == "aligntools/aligning/text/look_alikes.py"),
         ("rich", lambda name: name == "aligntools/viewing/terminal.py"),
         ("sacremoses", lambda name: name == "aligntools/formats/tokenizing.py"),
+        ("icu4py", lambda name: name == "aligntools/formats/tokenizing.py"),
         ("sentencex", lambda name: name == "aligntools/formats/tokenizing.py"),
         ("distributed", lambda name: name == "aligntools/ground/cluster.py"),
         ("threadpoolctl", lambda name: name == "aligntools/aligning/contrastive/network_learning.py"),

@@ -110,7 +110,7 @@ def shape_of(o):
 
     kept = "memory" if o["model"] else "disk"
     raw = RawPairs(o["source"], o["target"], joint=o["joint_file"], keep=kept, input_format=o["input_format"])
-    tokens = TokenizedPairs(raw, o["tokenize"], kept) if o["tokenize"] else None
+    tokens = TokenizedPairs(raw, o["tokenize"], kept, o["tokenizer"]) if o["tokenize"] else None
     shape = Reshaping(
         raw, RawPairs(**pieces) if cut else None, tokens=tokens, to_words=o["to_words"], scheme=o["scheme"],
         with_text=with_text, strict=o["strict"], service=o["unbuffered"],

@@ -104,7 +104,7 @@ outputs = options.group(
 #: What links are between, and what stands beside them.
 shapes = options.group(
     "Raw text, pieces, and text beside links",
-    options.tokenize,
+    options.tokenize, options.tokenizer,
     click.option("--output-format", type=click.Choice(["pharaoh", "tsv"]), default="pharaoh", show_default=True,
                  help="tsv: source TAB target TAB links, as OpusTrainer and Marian read it."),
     click.option("--pieces", "joint_pieces", metavar="FILE",
@@ -196,6 +196,14 @@ def check_text(o):
         raise UsageProblem("give the text as -s FILE -t FILE, or as one file with -i")
 
 
+def check_tokenizer(o, chosen):
+    """Refuse a tokenizer that would not be used."""
+    if "tokenizer" in chosen and not o["tokenize"]:
+        raise UsageProblem("--tokenizer goes with --tokenize")
+    if o["tokenize"] == "icu" and o["tokenizer"] != "icu" and "tokenizer" in chosen:
+        raise UsageProblem(f"--tokenize icu is by ICU's rules; --tokenizer {o['tokenizer']} does not go with it")
+
+
 def check_shapes(o, chosen):
     """Refuse options on pieces and on text beside links that exclude each other."""
     joint, *sides = (o[f"{name}_pieces"] is not None for name in ("joint", "source", "target"))
@@ -205,6 +213,7 @@ def check_shapes(o, chosen):
         raise UsageProblem("--to-words is for text in pieces; with --pieces FILE the text is in words")
     if o["moses_dir"] and (o["to_words"] or joint or any(sides)):
         raise UsageProblem("--moses-dir counts links of the text as it is given, without --to-words or --pieces")
+    check_tokenizer(o, chosen)
     if o["to_words"] and o["tokenize"]:
         raise UsageProblem("--tokenize is for raw text, --to-words for text in pieces")
     if "scheme" in chosen and not (o["to_words"] or joint or any(sides)):

@@ -50,7 +50,7 @@ _ROW = "line TAB reason TAB score TAB source TAB target"
 @options.group(
     "Text and resources",
     click.option("--fast", is_flag=True, help="Train the HMM alone, one view of the text: quickest."),
-    options.tokenize, aligning.case_sensitive, options.input_format, options.max_length,
+    options.tokenize, options.tokenizer, aligning.case_sensitive, options.input_format, options.max_length,
     options.max_memory("Use at most this much memory, for instance 800M or 4G."),
     options.verify, options.threads, options.seed, options.verbosity,
 )  # fmt: skip
@@ -66,6 +66,7 @@ def command(**o):
       aligntools filter -i data/samples/de-en.txt --rejected rejected.tsv -o kept.txt
     """
     chosen = aligning.given()
+    aligning.check_tokenizer(o, chosen)
     aligning.check_text(o)
     settled = sorted(chosen & {"fast", "seed", "case_sensitive", "save_model"})
     if o["model"] and settled:
@@ -154,7 +155,7 @@ def run(o):
         raw = RawPairs(o["source"], o["target"], joint=o["joint_file"], keep=kept, input_format=format)
         stack.enter_context(contextlib.closing(raw))
         out = Written(stack, o, lambda: raw.format in (None, "tsv"))
-        tokens = TokenizedPairs(raw, o["tokenize"], kept) if o["tokenize"] else raw
+        tokens = TokenizedPairs(raw, o["tokenize"], kept, o["tokenizer"]) if o["tokenize"] else raw
         stack.enter_context(contextlib.closing(tokens))
         pool = stack.enter_context(pool_of(o["threads"]))
         reading = {"max_length": o["max_length"], "input_format": format}

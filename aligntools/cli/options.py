@@ -378,8 +378,18 @@ scheme = click.option(
 #: ``--tokenize SRC-TGT`` of raw text, passed as ``tokenize`` (str or None).
 tokenize = click.option(
     "--tokenize",
-    metavar="SRC-TGT",
-    help="Tokenize raw text of these languages, such as de-en (needs sacremoses); links stay between its own words.",
+    metavar="SRC-TGT|icu",
+    help="Tokenize raw text of these languages, such as de-en; links stay between its own words. icu: by ICU's rules,"
+    " whatever the languages.",
+)
+#: ``--tokenizer NAME`` of raw text, passed as ``tokenizer`` (str).
+tokenizer = click.option(
+    "--tokenizer",
+    type=click.Choice(["moses", "icu"]),
+    default="moses",
+    show_default=True,
+    help="What finds words of raw text: the rules of Moses (needs aligntools[tokenize]) or of ICU (aligntools[icu]),"
+    " which have dictionaries of Chinese, Japanese, Thai, Khmer, Lao and Burmese.",
 )
 #: ``--strict``, passed as ``strict`` (bool).
 strict = click.option("--strict", is_flag=True, help="Stop at the first pair that would get a blank line.")

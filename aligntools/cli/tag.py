@@ -50,6 +50,7 @@ SENTENCES = ("split", "lines")
     click.option("--tokenize", is_flag=True,
                  help="TEXT is raw: find its sentences and words, and write CoNLL that says where its spaces are"
                       " (needs aligntools[tokenize])."),
+    options.tokenizer,
     click.option("--language", metavar="CODE", default="en", show_default=True,
                  help="Language of raw text, such as fr, whose rules find sentences and words."),
     click.option("--split", is_flag=True,
@@ -79,8 +80,8 @@ SENTENCES = ("split", "lines")
 @engine_options.group
 @options.group("Resources and messages", options.verify, options.seed, options.threads, options.verbosity)
 def command(
-    texts, model, output, to, format, column, separator, keep, save_classes, unbuffered, tokenize, language, split,
-    sentences, posterior, n_best, samples, scores, posteriors, verify, seed, threads, quiet, verbose, tmpdir, **where,
+    texts, model, output, to, format, column, separator, keep, save_classes, unbuffered, tokenize, tokenizer, language,
+    split, sentences, posterior, n_best, samples, scores, posteriors, verify, seed, threads, quiet, verbose, tmpdir, **where,
 ):  # fmt: skip
     """Tag text: one line out per line in, or CoNLL with one column filled in.
 
@@ -155,7 +156,7 @@ def command(
                 serving.answer(stream_requests(path, format), path, answered, out, unanswered)
         else:
             if tokenize:
-                read = partial(stream_raw, language=language, sentences=sentences, most=PART)
+                read = partial(stream_raw, language=language, sentences=sentences, most=PART, name=tokenizer)
             else:
                 read = partial(stream_sentences, format=format, sentences=PART)
             parts = parts_of(texts or ("-",), read)
@@ -181,7 +182,7 @@ def _check(unbuffered, tokenize, format):
     if tokenize and (unbuffered or format == "conll"):
         other = "--unbuffered" if unbuffered else "--format conll"
         raise UsageProblem(f"--tokenize does not go with {other}")
-    if not tokenize and (others := sorted(given() & {"language", "sentences"})):
+    if not tokenize and (others := sorted(given() & {"language", "sentences", "tokenizer"})):
         raise UsageProblem(f"--{others[0]} goes with --tokenize")
 
 

@@ -11,7 +11,7 @@ from aligntools.formats import files
 from aligntools.formats.conll import Conll, parse_conll
 from aligntools.formats.conll_tokens import ESCAPES
 from aligntools.formats.tagged import beginning, refuse_conll
-from aligntools.formats.tokenizing import Tokenizer, sentence_splitter
+from aligntools.formats.tokenizing import sentence_splitter, tokenizer
 from aligntools.ground.errors import DataError
 
 #: Where sentences end: where the rules of the language say so and at blank lines, or at the end of each line.
@@ -25,7 +25,9 @@ Spans = Callable[[str], list[tuple[int, int]]]
 Split = Callable[[str], list[str]]
 
 
-def stream_raw(path, language: str, sentences: str = "split", most: int = 10_000) -> Iterator[Conll]:
+def stream_raw(
+    path, language: str, sentences: str = "split", most: int = 10_000, name: str = "moses"
+) -> Iterator[Conll]:
     """Read raw text in parts, tokenized.
 
     Parameters
@@ -38,6 +40,8 @@ def stream_raw(path, language: str, sentences: str = "split", most: int = 10_000
         One of `SENTENCES`. With ``lines`` each line is a sentence, a blank one too.
     most : int
         Most sentences in a part.
+    name : str
+        One of `aligntools.formats.tokenizing.TOKENIZERS`.
 
     Raises
     ------
@@ -46,7 +50,8 @@ def stream_raw(path, language: str, sentences: str = "split", most: int = 10_000
     UsageProblem
         When the tokenizer is not installed.
     """
-    spans, split = Tokenizer(language).spans, sentence_splitter(language) if sentences == "split" else None
+    spans = tokenizer(language, name).spans
+    split = sentence_splitter(language) if sentences == "split" else None
     with files.reading(path, mark=True) as file:
         seen, _ = beginning(file)
         refuse_conll(path, b"".join(seen))

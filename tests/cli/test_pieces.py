@@ -333,6 +333,25 @@ def test_without_sacremoses_it_says_what_is_missing(inside, monkeypatch):
     assert fails(inside("-i", JOINT, "--tokenize", "de-en"), "pip install 'aligntools[tokenize]'", status=2)
 
 
+def test_icu_finds_the_words(inside, raw, monkeypatch):
+    pytest.importorskip("icu4py")
+    monkeypatch.setitem(sys.modules, "sacremoses", None)
+    found = done(inside(*FAST, "-i", raw, "--tokenize", "icu"))
+    lengths = [tuple(len(side.replace("\t", " ").split(" ")) for side in line.split(" ||| ")) for line in
+               raw.read_text(encoding="utf-8").splitlines()]  # fmt: skip
+    assert sum(map(len, proper(found.stdout, lengths))) > 1000
+    assert done(inside(*FAST, "-i", raw, "--tokenize", "de-en", "--tokenizer", "icu")).stdout == found.stdout
+
+
+def test_icu_is_named_where_it_is_not_there(inside, monkeypatch):
+    monkeypatch.setitem(sys.modules, "icu4py", None)
+    monkeypatch.setitem(sys.modules, "icu4py.breakers", None)
+    assert fails(inside("-i", JOINT, "--tokenize", "icu"), "pip install 'aligntools[icu]'", status=2)
+    assert fails(inside("-i", JOINT, "--tokenizer", "icu"), "--tokenizer goes with --tokenize", status=2)
+    wrong = inside("-i", JOINT, "--tokenize", "icu", "--tokenizer", "moses")
+    assert fails(wrong, "--tokenizer moses does not go with it", status=2)
+
+
 def test_raw_text_is_filtered(raw, model):
     found = done(run("filter", "-q", "-m", model, "-i", raw, "--tokenize", "de-en", "--min-score", "0"))
     assert found.stdout.decode().splitlines()[: len(RAW)] == RAW

@@ -168,6 +168,14 @@ def test_any_raw_text_comes_back(model, text):
         assert run("conll", "--to", "raw", stdin=done.stdout).stdout == text.encode()
 
 
+def test_raw_text_by_icu(model):
+    pytest.importorskip("icu4py")
+    text = b"A bus-stop. A dog\n\nbarks.\n"
+    done = run("tag", "-m", model, "--tokenize", "--tokenizer", "icu", "--sentences", "lines", stdin=text)
+    assert run("conll", stdin=done.stdout).stdout == b"A bus - stop . A dog\n\nbarks .\n"
+    assert run("conll", "--to", "raw", stdin=done.stdout).stdout == text
+
+
 def test_lines_of_raw_text_can_be_its_sentences(model):
     pytest.importorskip("sacremoses")
     text = b"A bus. A dog\n\nbarks.\n"
@@ -183,6 +191,7 @@ def test_lines_of_raw_text_can_be_its_sentences(model):
         (("--tokenize", "--format", "conll"), "--tokenize does not go with --format conll"),
         (("--language", "fr"), "--language goes with --tokenize"),
         (("--sentences", "lines"), "--sentences goes with --tokenize"),
+        (("--tokenizer", "icu"), "--tokenizer goes with --tokenize"),
     ],
 )
 def test_options_of_raw_text_go_together(model, options, message):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aligntools.formats.conll import parse_conll
 from aligntools.formats.conll_tokens import Raw, sentence_texts
 from aligntools.formats.raw_text import format_raw, stream_raw
-from aligntools.formats.tokenizing import Tokenizer, sentence_splitter
+from aligntools.formats.tokenizing import IcuTokenizer, Tokenizer, sentence_splitter
 from aligntools.ground.errors import DataError, UsageProblem
 
 
@@ -68,6 +68,36 @@ def test_any_raw_text_comes_back_from_the_tokenizer(text, language):
     pytest.importorskip("sentencex")
     _, conll = conll_of(text, tokenizer(language), sentence_splitter(language))
     assert raw_of(conll) == text.encode()
+
+
+@settings(max_examples=100, deadline=None)
+@given(TEXTS, st.sampled_from(["en", "zh", "th", ""]))
+@example("Don't \N{GRINNING FACE} go\u00a0on, \u0308x.", "en")
+def test_any_raw_text_comes_back_from_icu(text, language):
+    pytest.importorskip("icu4py")
+    spans = IcuTokenizer(language).spans
+    _, conll = conll_of(text, spans, None)
+    assert raw_of(conll) == text.encode()
+    if "\n" not in text:
+        tokens = IcuTokenizer(language)(text.encode()).decode()
+        assert tokens.replace(" ", "") == text.replace("\t", "").replace(" ", "")
+        found = [text[a:b] for a, b in spans(text)]
+        assert [part for token in tokens.split(" ") for part in token.split()] == found
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "words"),
+    [
+        ("Don't \N{GRINNING FACE} go, x-ray.", "en", "Don't \N{GRINNING FACE} go , x - ray ."),
+        ("\u6211\u559c\u6b22\u5403\u996d\u3002", "zh", "\u6211 \u559c\u6b22 \u5403\u996d \u3002"),
+        ("\u0e1c\u0e21\u0e0a\u0e2d\u0e1a\u0e01\u0e34\u0e19\u0e02\u0e49\u0e32\u0e27", "",
+         "\u0e1c\u0e21 \u0e0a\u0e2d\u0e1a \u0e01\u0e34\u0e19 \u0e02\u0e49\u0e32\u0e27"),
+    ],
+)  # fmt: skip
+def test_words_of_icu(text, language, words):
+    """As Mozilla's IcuTokenizer gives them, without the tokens of spaces."""
+    pytest.importorskip("icu4py")
+    assert IcuTokenizer(language)(text.encode()).decode() == words
 
 
 @functools.cache
