@@ -161,7 +161,7 @@ def test_what_is_imported_is_required():
         return {re.match(r"[\w-]+", line)[0] for line in text.split("\n") if line}
 
     required = names(setup["options"]["install_requires"])
-    optional = {"zstandard", "sacremoses", "sentencex", "distributed", "matplotlib"}
+    optional = {"zstandard", "sacremoses", "sentencex", "icu4py", "distributed", "matplotlib"}
     assert optional <= names("\n".join(setup["options.extras_require"].values()))
     used = {module.split(".")[0] for tree in TREES.values() for module, *_ in imports(tree)}
     foreign = used - set(sys.stdlib_module_names) - {"aligntools"}

@@ -81,7 +81,8 @@ SENTENCES = ("split", "lines")
 @options.group("Resources and messages", options.verify, options.seed, options.threads, options.verbosity)
 def command(
     texts, model, output, to, format, column, separator, keep, save_classes, unbuffered, tokenize, tokenizer, language,
-    split, sentences, posterior, n_best, samples, scores, posteriors, verify, seed, threads, quiet, verbose, tmpdir, **where,
+    split, sentences, posterior, n_best, samples, scores, posteriors, verify, seed, threads, quiet, verbose, tmpdir,
+    **where,
 ):  # fmt: skip
     """Tag text: one line out per line in, or CoNLL with one column filled in.
 

@@ -161,10 +161,10 @@ class IcuTokenizer:
 class _Tokenizing(Through):
     """An open text whose lines are tokenized as they are read."""
 
-    def __init__(self, text, path, languages, format, keep):
+    def __init__(self, text, path, tokenizers, format, keep):
         super().__init__(text, path, keep)
         self.splitting = split_of(text)
-        self._tokenizers = [Tokenizer(language) for language in languages]
+        self._tokenizers = tokenizers
         self._format = format
 
     def readline(self, size: int | None = -1, /) -> bytes:
