@@ -153,7 +153,8 @@ def train_aligner(
     Parameters
     ----------
     sources, targets : iterables of str or of lists of str, or files (str or path)
-        As many sentences of each. ``sources`` alone: a file with ``' ||| '`` between the sides, or a `Bitext`.
+        As many sentences of each. ``sources`` alone: a file with ``' ||| '`` between the sides, a `Bitext`, or pairs:
+        tuples of two sentences.
     model_type : str
         ``fertility`` (the sampler, from the HMM on), ``hmm``, ``ibm2`` or ``ibm1``.
     fast : bool

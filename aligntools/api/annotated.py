@@ -9,6 +9,7 @@ import numpy as np
 from aligntools.api.texts import Sentence as Sentence
 from aligntools.formats.class_lists import ClassList, WordLookup, read_classes
 from aligntools.formats.conll import Conll
+from aligntools.formats.memory_text import sentences_given, words_given
 from aligntools.formats.normal_forms import form_of, in_form
 from aligntools.formats.tagged import Tokens, parse_tagged, read_tags, read_words, sniff, tokens_of_conll
 from aligntools.formats.vocabulary import split_words
@@ -48,16 +49,30 @@ def _offsets(rows: Sequence[Sequence[object]]) -> np.ndarray:
 
 def tokens_of(sentences: Iterable[Sentence]) -> Tokens:
     """Return sentences as flat lists of words."""
-    rows = [split_words(encoded(s)) if isinstance(s, str) else list(map(encoded, s)) for s in sentences]
+    rows = [
+        split_words(encoded(s)) if isinstance(s, str) else list(map(encoded, words_given(s, IN_MEMORY, None)))
+        for s in sentences_given(sentences, IN_MEMORY)
+    ]
     words = [word for row in rows for word in row]
-    if b"" in words:
-        raise DataError(IN_MEMORY, None, "a word is empty")
     return Tokens(words, _offsets(rows), None, np.arange(1, len(rows) + 1))
+
+
+def _pairs_of(sentence: object, number: int) -> list[tuple[str, str]]:
+    """Return the words and tags of a sentence that is no string."""
+    if isinstance(sentence, Sequence):
+        pairs = [pair for pair in sentence if isinstance(pair, tuple | list) and len(pair) == 2]
+        if len(pairs) == len(sentence) and all(isinstance(part, str) for pair in pairs for part in pair):
+            return [(word, tag) for word, tag in pairs]
+    problem = (
+        "a sentence with tags is a string of word_TAG, or a list of pairs of word and tag, and a text a list of these"
+    )
+    shown = repr(sentence)
+    raise DataError(IN_MEMORY, number, f"{shown[:60]}{'...' * (len(shown) > 60)} is neither ({problem})")
 
 
 def tagged_tokens_of(sentences: Iterable[Annotated], separator: bytes | None = None, partial: bool = False) -> Tokens:
     """Return sentences with tags as flat lists of words and of tags; None looks for the separator."""
-    rows = list(sentences)
+    rows = list(sentences_given(sentences, IN_MEMORY))
     lines = [encoded(row) for row in rows if isinstance(row, str)]
     if lines and separator is None:
         separator = sniff(lines, ("tagged",))[1]
@@ -67,7 +82,7 @@ def tagged_tokens_of(sentences: Iterable[Annotated], separator: bytes | None = N
             found = parse_tagged(IN_MEMORY, [encoded(row)], number, separator or b"_", partial)
             pairs.append(list(zip(found.words, found.tags or [], strict=True)))
         else:
-            pairs.append([(encoded(word), encoded(tag)) for word, tag in row])
+            pairs.append([(encoded(word), encoded(tag)) for word, tag in _pairs_of(row, number)])
             if any(not word or not tag for word, tag in pairs[-1]):
                 raise DataError(IN_MEMORY, number, "a word or a tag is empty")
     words, tags = ([pair[k] for row in pairs for pair in row] for k in (0, 1))

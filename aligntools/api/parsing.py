@@ -23,6 +23,7 @@ from aligntools.api.annotated import (
 from aligntools.api.notebooks import ShownAsModel, ShownAsTree, ShownAsTrees
 from aligntools.api.threads import pool_of
 from aligntools.formats.conll import COLUMNS, Conll, column_place, format_conll
+from aligntools.formats.memory_text import sentences_given, words_given
 from aligntools.formats.normal_forms import in_form
 from aligntools.ground.errors import DataError
 from aligntools.parsing.settings import LONGEST
@@ -286,7 +287,7 @@ class Parser(ShownAsModel):
         """
         sentence = tokens
         if tags is not None:
-            words = tokens.split() if isinstance(tokens, str) else [str(word) for word in tokens]
+            words = tokens.split() if isinstance(tokens, str) else words_given(tokens, IN_MEMORY, None)
             if len(words) != len(tags):
                 raise DataError(IN_MEMORY, None, f"{len(words)} words, but {len(tags)} tags")
             sentence = list(zip(words, tags, strict=True))
@@ -338,7 +339,7 @@ class Parser(ShownAsModel):
         >>> [p.heads.tolist() for p in parser.parse_batch(["dogs_NOUN sleep_VERB", [("sleep", "VERB")]])]
         [[2, 0], [0]]
         """
-        rest, warned = iter(sentences), False
+        rest, warned = sentences_given(sentences, IN_MEMORY), False
         with pool_of(threads) as pool:
             while part := list(islice(rest, 1 if unbuffered else batch_size)):
                 found = self.parse_text(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from aligntools.aligning.settings import Scheme
 from aligntools.api.links import links_of
 from aligntools.api.texts import Sentence
+from aligntools.formats.memory_text import sentences_given, words_given
 from aligntools.ground.errors import DataError
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ def links_to_pieces(
 
 
 def _lines(sentences: Iterable[Sentence]) -> list[bytes]:
-    joined = (s if isinstance(s, str) else " ".join(s) for s in sentences)
+    given = sentences_given(sentences, "<pieces>")
+    joined = (s if isinstance(s, str) else " ".join(words_given(s, "<pieces>", n)) for n, s in enumerate(given, 1))
     return [line.removesuffix("\n").encode("utf-8", "surrogateescape") for line in joined]
 
 

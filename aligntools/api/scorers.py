@@ -19,7 +19,7 @@ from aligntools.api.links import links_of
 from aligntools.formats import conll, files, goldlinks, pharaoh, tagged
 from aligntools.formats.conll import COLUMNS, Conll, column_place
 from aligntools.formats.goldlinks import Gold
-from aligntools.formats.memory_text import TextLines
+from aligntools.formats.memory_text import TextLines, sentences_given, words_given
 from aligntools.formats.pharaoh import Links
 from aligntools.formats.tagged import Tokens
 from aligntools.formats.vocabulary import split_words
@@ -476,11 +476,13 @@ class TranslationScorer(Scorer[BleuScore]):
         """Return a text's words by number; any white space separates words, as in sacrebleu."""
         words: list[int] = []
         ends, ids = [0], self._ids
-        for sentence in _text_lines(given) if isinstance(given, str | Path) else given:
+        sentences = _text_lines(given) if isinstance(given, str | Path) else sentences_given(given, what)
+        for number, sentence in enumerate(sentences, 1):
             if isinstance(sentence, str):
                 found = (sentence.lower() if self.lowercase else sentence).split()
             else:
-                found = [word.lower() if self.lowercase else word for word in sentence]
+                words_here = words_given(sentence, what, number)
+                found = [word.lower() if self.lowercase else word for word in words_here]
             words += [ids.setdefault(word, len(ids)) for word in found]
             ends.append(len(words))
         if len(ends) == 1:

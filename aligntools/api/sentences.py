@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from aligntools.formats.bitext import Side, read_side
+from aligntools.formats.memory_text import sentences_given, words_given
 from aligntools.formats.numbered_text import LineSource
 from aligntools.formats.tagged import Tokens
 from aligntools.formats.vocabulary import Vocabulary, split_words
@@ -37,7 +38,7 @@ def is_path(text: object) -> bool:
 def words_of(sentence: Sentence, split: str | None = None, white: WhiteSpace | None = None) -> list[bytes]:
     """Return the words of a sentence in UTF-8; ``white`` counts the white space within those of a line."""
     if not isinstance(sentence, str):
-        return [word.encode("utf-8", "surrogateescape") for word in sentence]
+        return [word.encode("utf-8", "surrogateescape") for word in words_given(sentence, IN_MEMORY, None)]
     line = sentence.removesuffix("\n").removesuffix("\r").replace("\n", " ").encode("utf-8", "surrogateescape")
     if split == "unicode":
         line = as_spaces(line)
@@ -55,7 +56,7 @@ def words_of_model(sentence: Sentence, split: str | None = None) -> list[bytes]:
 def lines_of(sentences: Iterable[Sentence], name: str = IN_MEMORY, split: str | None = None) -> Lines:
     """Return sentences as flat lists of words."""
     white = WhiteSpace(name)
-    rows = [words_of(sentence, split, white) for sentence in sentences]
+    rows = [words_of(sentence, split, white) for sentence in sentences_given(sentences, name)]
     white.tell()
     offsets = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(row) for row in rows], out=offsets[1:])
@@ -95,7 +96,7 @@ def stream_lines(text: Text, sentences: int, split: str | None = None) -> Iterat
 
         yield from (Lines(part.words, part.offsets, os.fspath(text)) for part in stream_text(text, sentences))
         return
-    rows = iter(text)
+    rows = sentences_given(text, IN_MEMORY)
     while part := list(islice(rows, sentences)):
         yield lines_of(part, split=split)
 
@@ -111,7 +112,7 @@ def sources_of(text: Text | Iterable[os.PathLike[str]], split: str | None = None
         return [LineSource(IN_MEMORY, rows)]
     if isinstance(text, Sequence) and text and all(isinstance(item, os.PathLike) for item in text):
         return [LineSource(os.fspath(split_as(item, split))) for item in text if isinstance(item, os.PathLike)]
-    return [LineSource(IN_MEMORY, (_line_of_model(item, split) for item in text if not isinstance(item, os.PathLike)))]
+    return [LineSource(IN_MEMORY, (_line_of_model(item, split) for item in sentences_given(text, IN_MEMORY)))]
 
 
 def _line_of_model(sentence: Sentence, split: str | None) -> bytes:

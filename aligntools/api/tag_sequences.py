@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.annotated import Parsed, Sentence, tokens_of
+from aligntools.api.annotated import IN_MEMORY, Parsed, Sentence, tokens_of
 from aligntools.api.threads import pool_of
+from aligntools.formats.memory_text import sentences_given
 from aligntools.formats.normal_forms import in_form
 from aligntools.ground.errors import UsageProblem
 
@@ -187,7 +188,7 @@ class TagDistributions:
         >>> [[max(word, key=word.get) for word in words] for words in tagger.posteriors(["a dog barks"])]
         [['DET', 'NOUN', 'VERB']]
         """
-        rest = iter(sentences)
+        rest = sentences_given(sentences, IN_MEMORY)
         with pool_of(threads) as pool:
             while part := list(islice(rest, PART)):
                 text = tokens_of(part)
@@ -209,7 +210,7 @@ class TagDistributions:
         return Sequences(self.model, words, text.offsets, pool)
 
     def _parts(self, sentences: Iterable[Sentence], threads: "int | Pool | None") -> "Iterator[Sequences]":
-        rest = iter(sentences)
+        rest = sentences_given(sentences, IN_MEMORY)
         with pool_of(threads) as pool:
             while part := list(islice(rest, PART)):
                 yield self.sequences_of(tokens_of(part), pool)

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from aligntools.api.annotated import (
+    IN_MEMORY,
     Annotated,
     Parsed,
     PathLike,
@@ -26,6 +27,7 @@ from aligntools.api.tag_sequences import TagDistributions
 from aligntools.api.tagged_sentences import TaggedSentence, TaggedSentences
 from aligntools.api.threads import pool_of
 from aligntools.formats.class_lists import ClassList
+from aligntools.formats.memory_text import sentences_given
 from aligntools.formats.normal_forms import in_form
 from aligntools.ground.errors import UsageProblem
 from aligntools.tagging.settings import MIN_SHARE, InductionSettings, TaggerSettings
@@ -171,7 +173,7 @@ class Tagger(TagDistributions, ShownAsModel):
         >>> [str(s) for s in tagger.tag_batch(["the cat", "", "a dog"])]
         ['the_DET cat_NOUN', '', 'a_DET dog_NOUN']
         """
-        rest = iter(sentences)
+        rest = sentences_given(sentences, IN_MEMORY)
         with pool_of(threads) as pool:
             while part := list(islice(rest, 1 if unbuffered else batch_size)):
                 yield from self.tag_text(tokens_of(part), decoder=decoder, threads=pool, remember=not unbuffered)

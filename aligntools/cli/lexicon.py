@@ -7,7 +7,7 @@ import click
 
 from aligntools.cli import notices, options
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import counts
+from aligntools.ground.ranges import PROBABILITY, counts
 
 
 @click.command("lexicon", cls=options.Command, renamed={"--align": "--alignments"})
@@ -47,19 +47,31 @@ from aligntools.ground.ranges import counts
         metavar="N",
         help="Translations of each word in the shortlist.",
     ),
+    click.option(
+        "--min-share",
+        type=options.number(PROBABILITY),
+        default=0.0,
+        show_default=True,
+        metavar="P",
+        help="In the tables, leave out a word's translations with less than this share of its highest probability.",
+    ),
+    click.option("--null/--no-null", default=True, show_default=True, help="Write the tables' entries with NULL."),
     options.input_format,
     options.index_base(of="the alignment file"),
     click.option("--skip-bad-links", is_flag=True, help="Leave out links past a sentence's end; report how many."),
 )
 @options.group("Messages", options.verbosity)  # fmt: skip
 def command(
-    source, target, joint, alignments, prefix, shortlist, top, index_base, input_format, skip_bad_links, quiet, verbose
-):
+    source, target, joint, alignments, prefix, shortlist, top, min_share, null, index_base, input_format,
+    skip_bad_links, quiet, verbose,
+):  # fmt: skip
     """Write translation tables and shortlists from aligned text.
 
     The tables are Moses' own, with f a source and e a target word: PREFIX.f2e has lines 'e f p' with p = c(e,f) / c(f),
     PREFIX.e2f lines 'f e p' with p = c(e,f) / c(e). A word without links counts as linked to NULL.
     Lines are sorted by their words, as LC_ALL=C sort does.
+
+    Bicleaner's dictionaries are such tables with --min-share 0.1 --no-null, compressed.
 
     The shortlist is what Marian and Bergamot read (lex.s2t, pruned): lines 'target source p', the N most
     probable target words of each source word, without NULL. Both programs work on subword tokens: give the
@@ -72,6 +84,8 @@ def command(
       tr '?' - < data/samples/de-en.wa > /tmp/de-en.align
       head -40 data/samples/de-en.txt | aligntools lexicon -i - -a /tmp/de-en.align -o /tmp/lex
     """
+    if not prefix and (min_share or not null):
+        raise UsageProblem("--min-share and --no-null are about the tables; give -o PREFIX beside --shortlist")
     if [source, target, joint, alignments].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
 
@@ -84,7 +98,7 @@ def command(
         )
         tables = extract_lexicon(bitext, None, Path(alignments), index_base=index_base, skip_bad_links=skip_bad_links)
     if prefix:
-        tables.save(prefix)
+        tables.save(prefix, min_share=min_share, null=null)
     if shortlist:
         tables.shortlist(top).save(shortlist)
     if verbose:

@@ -2,13 +2,48 @@
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from aligntools.formats.white_space import SPLITS, WhiteSpace, as_spaces, has_others
 from aligntools.ground.errors import DataError
 
 _MARK = b"\xef\xbb\xbf"  # of a file that was read as UTF-8 and began with a byte order mark
 _SPACE = re.compile(r"[ \t\n]")
+_ADVICE = "a sentence is a string, or a list of its words; a text is a list of sentences, or a file's name"
+
+
+def words_given(sentence: object, name: str, number: int | None) -> list[str]:
+    """Return the words of a sentence that was given as a sequence of them.
+
+    Raises
+    ------
+    DataError
+        When it is something else, or a word is empty or holds a space, as a sentence among words does.
+    """
+    if not isinstance(sentence, Sequence) or isinstance(sentence, str | bytes | bytearray):
+        found = type(sentence).__name__
+        raise DataError(name, number, f"a sentence is a string or a list of strings, not {found}")
+    for word in sentence:
+        if not isinstance(word, str):
+            found = type(word).__name__
+            raise DataError(name, number, f"a word is a string, not {found} ({_ADVICE})")
+        if not word or _SPACE.search(word):
+            raise DataError(name, number, f"the word {word!r} is empty or holds a space ({_ADVICE})")
+    return list(sentence)
+
+
+def sentences_given(text: object, name: str) -> Iterator[Any]:
+    """Return the sentences of a text that is in memory.
+
+    Raises
+    ------
+    DataError
+        When it is nothing that has sentences.
+    """
+    if isinstance(text, bytes | bytearray | Mapping) or not isinstance(text, Iterable):
+        raise DataError(name, None, f"{type(text).__name__} is no text ({_ADVICE})")
+    return iter(text)
 
 
 class TextLines(io.RawIOBase):
@@ -33,7 +68,8 @@ class TextLines(io.RawIOBase):
     def __init__(self, sentences: Iterable[str | Sequence[str]], name: str = "<text>", split: str | None = None):
         super().__init__()
         self._unicode, self._white = split == SPLITS[1], WhiteSpace(name)
-        self._sentences, self._name, self._count, self._rest = iter(sentences), name, 0, b""
+        self._sentences, self._name = sentences_given(sentences, name), name
+        self._count, self._rest = 0, b""
 
     def __str__(self):
         return self._name
@@ -47,14 +83,9 @@ class TextLines(io.RawIOBase):
             line = sentence.removesuffix("\n")
             if "\n" in line:
                 raise DataError(self._name, self._count, "a newline within a line; give one sentence a string")
-        elif isinstance(sentence, Sequence) and all(isinstance(word, str) for word in sentence):
-            bad = next((word for word in sentence if not word or _SPACE.search(word)), None)
-            if bad is not None:
-                raise DataError(self._name, self._count, f"the word {bad!r} is empty or holds a space")
-            return " ".join(sentence).encode("utf-8", "surrogatepass") + b"\n"
         else:
-            found = type(sentence).__name__
-            raise DataError(self._name, self._count, f"a sentence is a string or a list of strings, not {found}")
+            words = words_given(sentence, self._name, self._count)
+            return " ".join(words).encode("utf-8", "surrogatepass") + b"\n"
         encoded = line.encode("utf-8", "surrogatepass") + b"\n"  # surrogates are no text: such a pair is left blank
         if not self._unicode and has_others(encoded):
             self._white.count(encoded)

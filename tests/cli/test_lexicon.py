@@ -68,3 +68,18 @@ def test_the_old_spelling(corpus):
     assert b"now" not in new.stderr
     assert (corpus / "align.f2e").read_bytes() == (corpus / "alignments.f2e").read_bytes()
     assert b"--align " not in run("lexicon", "--help").stdout
+
+
+def test_what_a_word_seldom_is_may_be_left_out(tmp_path):
+    """As in bicleaner's dictionaries: no NULL, nothing below a tenth of the best."""
+    (tmp_path / "t").write_text("a ||| x\n" * 10 + "a ||| y\n" * 2 + "a ||| z\n" + "b c ||| x\n")
+    (tmp_path / "a").write_text("0-0\n" * 14)
+    both = ("lexicon", "-i", "t", "-a", "a")
+    assert run(*both, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "lex.f2e").read_text() == (
+        "NULL c 1.0000000\nx a 0.7692308\nx b 1.0000000\ny a 0.1538462\nz a 0.0769231\n"
+    )
+    assert run(*both, "--min-share", "0.11", "--no-null", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "lex.f2e").read_text() == "x a 0.7692308\nx b 1.0000000\ny a 0.1538462\n"
+    assert (tmp_path / "lex.e2f").read_text() == "a x 0.9090909\na y 1.0000000\na z 1.0000000\n"
+    fails(run(*both, "--shortlist", "s", "--no-null", cwd=tmp_path), "are about the tables", status=2)

@@ -93,28 +93,42 @@ class TranslationTables:
         """Links between two words, none of them NULL."""
         return int(self.counts[(self.source > 0) & (self.target > 0)].sum())
 
-    def lines(self, given: str, single: bool = False) -> Iterator[bytes]:
+    def lines(self, given: str, single: bool = False, *, min_share: float = 0.0, null: bool = True) -> Iterator[bytes]:
         """Yield a Moses table, sorted by the first and then the second word's bytes, in pieces of whole lines.
 
         ``given="source"`` gives ``lex.f2e``, lines ``target source p(target | source)``; ``given="target"`` gives
         ``lex.e2f``, lines ``source target p(source | target)``.
+
+        Parameters
+        ----------
+        min_share : float
+            Leave out entries with less than this share of the highest probability of the word that is given, among
+            those that are written. Probabilities stay as they are.
+        null : bool
+            Write entries with NULL.
         """
         sides = [(self.target_words, self.target), (self.source_words, self.source)]
         probability = self.given_target(single) if given == "target" else self.given_source(single)
         if given == "target":
             sides.reverse()
         (first_words, first), (second_words, second) = sides
+        kept = np.full(len(first), True) if null else (first > 0) & (second > 0)
+        if min_share:
+            best = np.zeros(len(second_words))
+            np.maximum.at(best, second[kept], probability[kept])
+            kept &= probability >= min_share * best[second]
+        first, second, probability = first[kept], second[kept], probability[kept]
         order = np.lexsort((_ranks(second_words)[second], _ranks(first_words)[first]))
         return _lines(first_words, first[order], second_words, second[order], probability[order], "%s %s %.7f\n")
 
-    def save(self, prefix: str) -> None:
-        """Write ``prefix.f2e`` and ``prefix.e2f``, as Moses has them; f is the source, e the target."""
-        self.write(f"{prefix}.f2e", "source")
-        self.write(f"{prefix}.e2f", "target")
+    def save(self, prefix: str, *, min_share: float = 0.0, null: bool = True) -> None:
+        """Write ``prefix.f2e`` and ``prefix.e2f``, as Moses has them; f is the source, e the target; see `lines`."""
+        self.write(f"{prefix}.f2e", "source", min_share=min_share, null=null)
+        self.write(f"{prefix}.e2f", "target", min_share=min_share, null=null)
 
-    def write(self, path: str, given: str, single: bool = False) -> None:
+    def write(self, path: str, given: str, single: bool = False, *, min_share: float = 0.0, null: bool = True) -> None:
         """Write one of the tables; see `lines`."""
-        _write(path, self.lines(given, single))
+        _write(path, self.lines(given, single, min_share=min_share, null=null))
 
     def shortlist(self, top: int = 100) -> Shortlist:
         """Return the ``top`` most probable target words of each source word."""

@@ -1,0 +1,69 @@
+"""What a text may be in the API: one rule, one message, wherever text is taken."""
+
+import pytest
+
+import aligntools as at
+
+PAIRS = [("das haus", "the house"), ("das buch", "the book"), ("ein buch", "a book")]
+TAGGED = [[("the", "D"), ("bus", "N")], [("a", "D"), ("man", "N")]]
+
+
+@pytest.fixture(scope="module")
+def tagger():
+    return at.train_tagger(TAGGED)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return at.train_aligner(PAIRS, fast=True)
+
+
+@pytest.fixture(scope="module")
+def lm():
+    return at.train_lm(["a b c d", "a b d c", "b a c d"], order=2)
+
+
+def test_pairs_of_sentences_are_a_text(model):
+    """In a list or one after the other, as strings or as lists of words; and for a model that is there."""
+    expected = [str(a) for a in at.align(*zip(*PAIRS, strict=True), fast=True)]
+    words = [(source.split(), target.split()) for source, target in PAIRS]
+    for text in (PAIRS, iter(PAIRS), zip(*zip(*PAIRS, strict=True), strict=True), words):
+        assert [str(a) for a in at.align(text, fast=True)] == expected
+    assert [str(a) for a in model.align_batch(PAIRS)] == [str(a) for a in model.align_batch(*zip(*PAIRS, strict=True))]
+    assert len(at.read_bitext(PAIRS)) == 3
+    assert len(at.read_bitext([("a", "|||", "b")])) == 1  # the words of a line
+
+
+NO_WORD = "is empty or holds a space .a sentence is a string, or a list of its words"
+NO_SENTENCE = "a sentence is a string or a list of strings, not int"
+
+
+@pytest.mark.parametrize(
+    ("call", "problem"),
+    [
+        (lambda x: at.bleu([["a sentence"]], ["a sentence"]), f"references:1: the word 'a sentence' {NO_WORD}"),
+        (lambda x: at.bleu(["a", "b"], ["a", ["b c"]]), f"translations:2: the word 'b c' {NO_WORD}"),
+        (lambda x: at.bleu([1], ["a"]), NO_SENTENCE),
+        (lambda x: at.bleu(3, ["a"]), "references: int is no text"),
+        (lambda x: at.train_aligner([["das haus", "the house"]]), f"the word 'das haus' {NO_WORD}"),
+        (lambda x: at.train_aligner([("a", "b"), ("c",)]), "<text>:2: a tuple of 1; a pair is a tuple of two sent"),
+        (lambda x: at.train_aligner([("a", "b"), "c"]), "<text>:2: str; a pair is a tuple of two sentences"),
+        (lambda x: at.train_aligner(b"text"), "<text>: bytes is no text"),
+        (lambda x: x["model"].align(["a b"], ["c"]), NO_WORD),
+        (lambda x: x["tagger"].tag(["the bus leaves"]), f"the word 'the bus leaves' {NO_WORD}"),
+        (lambda x: list(x["tagger"].tag_batch([["the bus"]])), NO_WORD),
+        (lambda x: list(x["tagger"].tag_batch(3)), "int is no text"),
+        (lambda x: x["tagger"].tag(3), NO_SENTENCE),
+        (lambda x: at.train_tagger([["to", "do"]]), "<sentences>:1: .'to', 'do'. is neither .a sentence with tags is"),
+        (lambda x: at.train_tagger(["the_D bus_N", 3]), "<sentences>:2: 3 is neither"),
+        (lambda x: x["lm"].score(["a b"]), f"the word 'a b' {NO_WORD}"),
+        (lambda x: x["lm"].score(3), NO_SENTENCE),
+        (lambda x: x["lm"].perplexity([["a b"]]), NO_WORD),
+        (lambda x: x["lm"].perplexity(3), "int is no text"),
+        (lambda x: at.train_lm([3]), NO_SENTENCE),
+        (lambda x: at.links_to_words(["0-0"], [["▁a b"]], [["▁c"]]), NO_WORD),
+    ],
+)  # fmt: skip
+def test_what_is_no_text_is_said_in_one_way(call, problem, tagger, model, lm):
+    with pytest.raises(at.DataError, match=problem):
+        call({"tagger": tagger, "model": model, "lm": lm})
