@@ -324,7 +324,7 @@ NO_FIGURES = {
     "(of the 240 in `data/samples/de-en.txt`)": "the size of a sample, which a test counts",
     "counted from 0:": "how links are counted",
     "Python 3.11 or later": "what is needed",
-    "default 0.4, on large texts 0.45 or 0.5": "a setting",
+    "default 0.4; of more than two million words 0.45, with one view of the text 0.5": "a setting",
     "[moving from 0.1](docs/moving.md)": "a version",
     "Apache 2.0.": "a license",
 }
