@@ -16,7 +16,7 @@ from aligntools.aligning.settings import (
 from aligntools.api.alignments import Alignment, Alignments, with_words
 from aligntools.api.engines import Where, engines_of, mapping
 from aligntools.api.notebooks import ShownAsModel
-from aligntools.api.texts import InputFormat, Sentence, Sentences, paths_of
+from aligntools.api.texts import InputFormat, Sentence, Sentences, Split, paths_of
 from aligntools.api.threads import pool_of
 from aligntools.ground.errors import UsageProblem
 
@@ -136,7 +136,7 @@ class Aligner(ShownAsModel):
         self, sources: "Sentences | Bitext", targets: Sentences | None = None, *,
         symmetrize: Symmetrization = _DECISIONS.symmetrize, flavor: Flavor = _DECISIONS.flavor,
         decode: Decoder = _DECISIONS.decode, threshold: float | None = _DECISIONS.threshold, max_length: int = 2000,
-        strict: bool = False, input_format: InputFormat = "auto", unbuffered: bool = False,
+        strict: bool = False, input_format: InputFormat = "auto", split: Split = "spaces", unbuffered: bool = False,
         max_memory: int | None = None, threads: "int | Pool | None" = None, **where: Unpack[Where],
     ) -> Iterator[Alignment]:  # fmt: skip
         """Align sentence pairs as they come, in constant memory: one `Alignment` for each pair, always.
@@ -160,7 +160,7 @@ class Aligner(ShownAsModel):
             A pair with a longer side gets an empty alignment, as one with a blank side does.
         strict : bool
             Raise an error there instead.
-        input_format : str
+        input_format, split : str
             As for `read_bitext`.
         unbuffered : bool
             Yield each alignment before the next pair is asked for. Then any number of lines may be malformed.
@@ -192,8 +192,8 @@ class Aligner(ShownAsModel):
         """
         for block in self.align_blocks(
             sources, targets, symmetrize=symmetrize, flavor=flavor, decode=decode, threshold=threshold,
-            max_length=max_length, strict=strict, input_format=input_format, unbuffered=unbuffered,
-            max_memory=max_memory, threads=threads, **where,
+            max_length=max_length, strict=strict, input_format=input_format, split=split,
+            unbuffered=unbuffered, max_memory=max_memory, threads=threads, **where,
         ):  # fmt: skip
             yield from block
 
@@ -201,7 +201,7 @@ class Aligner(ShownAsModel):
         self, sources: "Sentences | Bitext", targets: Sentences | None = None, *,
         symmetrize: Symmetrization = _DECISIONS.symmetrize, flavor: Flavor = _DECISIONS.flavor,
         decode: Decoder = _DECISIONS.decode, threshold: float | None = _DECISIONS.threshold, max_length: int = 2000,
-        strict: bool = False, input_format: InputFormat = "auto", unbuffered: bool = False,
+        strict: bool = False, input_format: InputFormat = "auto", split: Split = "spaces", unbuffered: bool = False,
         max_memory: int | None = None, directions: bool = True, counter: "PriorCounter | None" = None,
         threads: "int | Pool | None" = None, **where: Unpack[Where],
     ) -> Iterator[Alignments]:  # fmt: skip
@@ -224,7 +224,7 @@ class Aligner(ShownAsModel):
             if unbuffered or counter is not None:
                 what = "unbuffered pairs are aligned" if unbuffered else "links are counted"
                 raise UsageProblem(f"{what} in this process; leave out the workers")
-            texts = self.texts(sources, targets, max_length, strict, input_format, False, JOB)
+            texts = self.texts(sources, targets, max_length, strict, input_format, False, JOB, split)
             cells = None if max_memory is None else cells_within(max_memory // ((engines.workers or 1) + 1))
             job = partial(_align, decisions, cells, directions)
             with pool_of(threads) as pool, mapping(engines, where.get("tmpdir"), pool) as blocks:
@@ -232,7 +232,7 @@ class Aligner(ShownAsModel):
             return
         applier = self._applier if max_memory is None else self.applier(cells_within(max_memory))
         with pool_of(threads) as pool:
-            for text in self.texts(sources, targets, max_length, strict, input_format, unbuffered):
+            for text in self.texts(sources, targets, max_length, strict, input_format, unbuffered, split=split):
                 links = []
                 for found in _aligned(applier, text, decisions, directions or counter is not None, pool):
                     if counter is not None:
@@ -243,7 +243,7 @@ class Aligner(ShownAsModel):
 
     def texts(
         self, sources: "Sentences | Bitext", targets: Sentences | None, max_length: int, strict: bool,
-        input_format: InputFormat, unbuffered: bool, part: int = PART,
+        input_format: InputFormat, unbuffered: bool, part: int = PART, split: Split = "spaces",
     ) -> "Iterator[Bitext]":  # fmt: skip
         """Yield a text in the model's ids, ``part`` pairs at a time; the other parameters are `align_batch`'s."""
         from aligntools.formats.bitext import stream_bitext
@@ -264,7 +264,7 @@ class Aligner(ShownAsModel):
             return
         LONGEST_RANGE.check("max_length", max_length)
         yield from stream_bitext(
-            **paths_of(sources, targets), source_vocabulary=model.source_vocabulary,
+            **paths_of(sources, targets, split), source_vocabulary=model.source_vocabulary,
             target_vocabulary=model.target_vocabulary, lowercase=model.lowercase, max_length=max_length,
             strict=strict, input_format=input_format, unbuffered=unbuffered, block_lines=min(part, _LINES),
         )  # fmt: skip

@@ -22,7 +22,7 @@ from aligntools.api.aligner import Aligner, check_lengths
 from aligntools.api.alignments import Alignments
 from aligntools.api.priors import SomePriors, read_priors
 from aligntools.api.progress import Progress, Step, reporter
-from aligntools.api.texts import InputFormat, Sentences, paths_of
+from aligntools.api.texts import InputFormat, Sentences, Split, paths_of
 from aligntools.api.threads import pool_of
 from aligntools.api.training_links import TrainingLinks
 from aligntools.ground.errors import UsageProblem
@@ -50,6 +50,7 @@ _WEIGHTS = PriorWeights()
 def read_bitext(
     source: Sentences, target: Sentences | None = None, *, case_sensitive: bool = False,
     max_length: int = 2000, strict: bool = False, tab_separates: bool = False, input_format: InputFormat = "auto",
+    split: Split = "spaces",
 ) -> "Bitext":  # fmt: skip
     """Read parallel text.
 
@@ -70,6 +71,9 @@ def read_bitext(
     input_format : str
         What separates the sides in one file: ``joint`` is ``' ||| '``, ``tsv`` one tab. ``auto`` is ``tsv`` where the
         first line with words has one tab, words on both sides of it, and no ``' ||| '``; this is logged.
+    split : str
+        What separates words: ``spaces``, which is spaces and tabs, or ``unicode``, all white space at which Python's
+        `str.split` splits. Lists of words are split already.
 
     Returns
     -------
@@ -91,7 +95,7 @@ def read_bitext(
     from aligntools.formats import bitext
 
     return bitext.read_bitext(
-        **paths_of(source, target),
+        **paths_of(source, target, split),
         lowercase=not case_sensitive,
         max_length=max_length,
         strict=strict,
@@ -137,10 +141,11 @@ def train_aligner(
     sweeps: int | None = _SETTINGS.sweeps, alpha: float = _SETTINGS.alpha, p_null: float = _SETTINGS.p_null,
     tension: float = _SETTINGS.tension, positions: Literal["diagonal", "table"] = "diagonal",
     init_model: "Aligner | None" = None, case_sensitive: bool = False, max_length: int = 2000, strict: bool = False,
-    max_memory: int | None = None, seed: int = _SETTINGS.seed, threads: "int | Pool | None" = None,
-    keep_text: bool = True, progress: Progress = None, priors: "SomePriors | None" = None,
-    prior_lexical: float = _WEIGHTS.lexical, prior_fertility: float = _WEIGHTS.fertility,
-    prior_jumps: float = _WEIGHTS.jumps, links: TrainingLinks | None = None,
+    split: Split = "spaces", max_memory: int | None = None, seed: int = _SETTINGS.seed,
+    threads: "int | Pool | None" = None, keep_text: bool = True, progress: Progress = None,
+    priors: "SomePriors | None" = None, prior_lexical: float = _WEIGHTS.lexical,
+    prior_fertility: float = _WEIGHTS.fertility, prior_jumps: float = _WEIGHTS.jumps,
+    links: TrainingLinks | None = None,
     subwords: int | None = _SETTINGS.subwords, view_agreement: bool | None = _SETTINGS.view_agreement,
     best: bool = False,
 ) -> Aligner:  # fmt: skip
@@ -187,6 +192,8 @@ def train_aligner(
         A pair with a longer side is left out, as one with a blank side is.
     strict : bool
         Raise an error there instead.
+    split : str
+        As for `read_bitext`.
     max_memory : int or None
         Bytes.
     seed : int
@@ -249,8 +256,8 @@ def train_aligner(
         tell_unused(settings)
     return train_with(
         sources, targets, init_model.settings if init_model else settings, init_model=init_model,
-        case_sensitive=case_sensitive, max_length=max_length, strict=strict, max_memory=max_memory, threads=threads,
-        keep_text=keep_text, progress=progress, priors=priors,
+        case_sensitive=case_sensitive, max_length=max_length, strict=strict, split=split, max_memory=max_memory,
+        threads=threads, keep_text=keep_text, progress=progress, priors=priors,
         weights=PriorWeights(prior_lexical, prior_fertility, prior_jumps), links=links, best=best,
     )  # fmt: skip
 
@@ -273,7 +280,8 @@ def train_mre_aligner(
     ibm1_iterations: int = _SETTINGS.ibm_iterations, iterations: int | None = _SETTINGS.model_iterations,
     alpha: float = _SETTINGS.alpha, p_null: float = _SETTINGS.p_null, tension: float | None = None,
     positions: Literal["diagonal", "table"] | None = None, init_model: "Aligner | None" = None,
-    case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, max_memory: int | None = None,
+    case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, split: Split = "spaces",
+    max_memory: int | None = None,
     seed: int = _SETTINGS.seed, threads: "int | Pool | None" = None, keep_text: bool = True, progress: Progress = None,
 ) -> Aligner:  # fmt: skip
     """Train an aligner by maximum reconstruction estimation (Cheng, Liu & Xu 2017), from where EM ends.
@@ -335,7 +343,7 @@ def train_mre_aligner(
         tell_unused(settings)
     return train_with(
         sources, targets, settings, init_model=init_model, reconstruction=how, case_sensitive=case_sensitive,
-        max_length=max_length, strict=strict, max_memory=max_memory, threads=threads, keep_text=keep_text,
+        max_length=max_length, strict=strict, split=split, max_memory=max_memory, threads=threads, keep_text=keep_text,
         progress=progress,
     )  # fmt: skip
 
@@ -343,9 +351,10 @@ def train_mre_aligner(
 def train_with(
     sources: "Sentences | Bitext", targets: Sentences | None, settings: AlignerSettings, *,
     init_model: Aligner | None = None, reconstruction: ReconstructionSettings | None = None,
-    case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, max_memory: int | None = None,
-    threads: "int | Pool | None" = None, keep_text: bool = True, progress: Progress = None,
-    priors: "SomePriors | None" = None, weights: PriorWeights = _WEIGHTS, links: TrainingLinks | None = None,
+    case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, split: Split = "spaces",
+    max_memory: int | None = None, threads: "int | Pool | None" = None, keep_text: bool = True,
+    progress: Progress = None, priors: "SomePriors | None" = None, weights: PriorWeights = _WEIGHTS,
+    links: TrainingLinks | None = None,
     best: bool = False, rounds: "Rounds | None" = None,
 ) -> Aligner:  # fmt: skip
     """Train an aligner with settings made elsewhere; see `train_aligner` for the parameters.
@@ -363,7 +372,7 @@ def train_with(
         bitext = sources
     else:
         bitext = read_bitext(
-            sources, targets, case_sensitive=not lowercase, max_length=max_length, strict=strict
+            sources, targets, case_sensitive=not lowercase, max_length=max_length, strict=strict, split=split
         )  # fmt: skip
         keep_text = False
     check_lengths(bitext)
@@ -407,14 +416,14 @@ def align(
     sources: "Sentences | Bitext", targets: Sentences | None = None, *,
     symmetrize: Symmetrization = _DECISIONS.symmetrize, flavor: Flavor = _DECISIONS.flavor,
     decode: Decoder = _DECISIONS.decode, threshold: float | None = _DECISIONS.threshold,
-    case_sensitive: bool = False, max_length: int = 2000, strict: bool = False,
+    case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, split: Split = "spaces",
     threads: "int | Pool | None" = None, **options: Any,
 ) -> Alignments:  # fmt: skip
     """Train an aligner on a text and align that text: one alignment for each pair.
 
     Parameters
     ----------
-    sources, targets, case_sensitive, max_length, strict, threads
+    sources, targets, case_sensitive, max_length, strict, split, threads
         As for `train_aligner`.
     symmetrize, flavor, decode, threshold
         As for `Aligner.align_batch`.
@@ -440,7 +449,9 @@ def align(
     bitext = (
         sources
         if isinstance(sources, Bitext)
-        else read_bitext(sources, targets, case_sensitive=case_sensitive, max_length=max_length, strict=strict)
+        else read_bitext(
+            sources, targets, case_sensitive=case_sensitive, max_length=max_length, strict=strict, split=split
+        )
     )
     init = options.get("init_model")
     if init is not None:

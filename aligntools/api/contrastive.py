@@ -25,7 +25,7 @@ from aligntools.api.evidence import Evidence, check_count, in_step
 from aligntools.api.links import OneAlignment
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.teaching import SomeStart, resolved_start
-from aligntools.api.texts import InputFormat, Sentence, Sentences
+from aligntools.api.texts import InputFormat, Sentence, Sentences, Split
 from aligntools.api.threads import pool_of
 from aligntools.ground.errors import DataError, UsageProblem
 
@@ -270,7 +270,7 @@ def train_contrastive_aligner(
     constraint: Constraint = _SETTINGS.constraint, candidates: Candidates = _SETTINGS.candidates,
     method: Method = _SETTINGS.method, folds: int = _SETTINGS.folds, rounds: int | None = _SETTINGS.rounds,
     fast: bool = False,
-    case_sensitive: bool = False, max_length: int = 2000, strict: bool = False,
+    case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, split: Split = "spaces",
     seed: int = _SETTINGS.seed, threads: "int | Pool | None" = None, progress: Progress = None,
 ) -> ContrastiveAligner:  # fmt: skip
     """Learn the weights of features of whole alignments, from the text itself or from gold links.
@@ -336,7 +336,7 @@ def train_contrastive_aligner(
         Times that the base model is trained; each time after the first, links that the start's network (or trees) found
         in the text are priors. None: 2 with a network, 1 with ``fast``, more than 100,000 pairs, the ``paper``'s start,
         one of trees, or where there is an ``aligner``, which is taken as it is.
-    fast, case_sensitive, max_length, strict, seed, threads, progress
+    fast, case_sensitive, max_length, strict, split, seed, threads, progress
         As for `train_aligner`.
 
     Returns
@@ -375,7 +375,12 @@ def train_contrastive_aligner(
         if aligner is None:
             if not isinstance(sources, Bitext):
                 sources = read_bitext(
-                    sources, targets, case_sensitive=case_sensitive, max_length=max_length, strict=strict
+                    sources,
+                    targets,
+                    case_sensitive=case_sensitive,
+                    max_length=max_length,
+                    strict=strict,
+                    split=split,
                 )
             aligner = train_base(
                 sources, judge, rounds, fast=fast, case_sensitive=case_sensitive, seed=seed, threads=pool,

@@ -19,7 +19,7 @@ from aligntools.api.alignment import aligner_settings, tell_unused
 from aligntools.api.alignments import Alignments
 from aligntools.api.engines import Engines, check_tmpdir, temporary_folder
 from aligntools.api.progress import Progress, Step, reporter
-from aligntools.api.texts import InputFormat, Sentences, paths_of
+from aligntools.api.texts import InputFormat, Sentences, Split, paths_of
 from aligntools.api.threads import pool_of
 from aligntools.ground.engines import Advice
 from aligntools.ground.errors import DataError, UsageProblem
@@ -56,19 +56,23 @@ class PartsRun:
     def __init__(
         self, sources: Sentences, targets: Sentences | None, settings: AlignerSettings, decisions: DecisionSettings,
         parts: PartSettings, engines: Engines, *, tmpdir: str | None, checkpoint: str | None, directions: bool,
-        progress: Progress, reading: dict[str, Any],
+        progress: Progress, reading: dict[str, Any], split: str | None = None,
         advance: Callable[[str, int, int], None] = lambda _stage, _done, _of: None,
     ) -> None:  # fmt: skip
         from aligntools.aligning.parts.training import check_settings
+        from aligntools.formats.white_space import named_as
 
         check(parts)
         tell_unused(settings)
         # not chosen here: subwords take memory, views are trained one after the other
         settings = replace(settings, subwords=settings.subwords or 0, view_agreement=settings.view_agreement or False)
         check_settings(settings.resolved(1))
-        self.inputs, self.files = _files(sources, targets)
+        self.inputs, self.files = _files(sources, targets, split)
         if engines.remote:  # workers have working folders of their own
-            self.inputs = [{k: os.path.abspath(v) if _regular(v) else v for k, v in one.items()} for one in self.inputs]
+            self.inputs = [
+                {k: named_as(v, os.path.abspath(v)) if _regular(v) else v for k, v in one.items()}
+                for one in self.inputs
+            ]
         self.sizes: TextSizes | None = None
         self._settings, self._decisions, self._parts = settings, decisions.checked(settings.direction), parts
         self._engines, self._reading, self._directions = engines, reading, directions
@@ -157,12 +161,13 @@ class PartsRun:
     def _signature(self) -> dict[str, Any]:
         """Return what tells two tasks apart: text, options, version."""
         from aligntools import __version__
+        from aligntools.formats.white_space import split_of
 
         files = []
         for one in self.inputs:
             for path in one.values():
                 about = os.stat(path)
-                files.append([os.path.realpath(path), about.st_size, about.st_mtime_ns])
+                files.append([os.path.realpath(path), about.st_size, about.st_mtime_ns, split_of(path)])
         facts = {
             "version": __version__, "files": files, "settings": asdict(self._settings), "reading": self._reading,
             "decisions": asdict(self._decisions), "directions": self._directions, "parts": asdict(self._parts),
@@ -177,22 +182,26 @@ def _regular(path: object) -> bool:
     return is_regular(path)
 
 
-def _files(sources: Sentences, targets: Sentences | None) -> tuple[list[dict[str, Any]], list[str]]:
+def _files(sources: Sentences, targets: Sentences | None, split: str | None) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the files that the sides name, as readers take them, and what their patterns' stars stand for."""
     from aligntools.formats.file_patterns import is_pattern, matching
+    from aligntools.formats.white_space import named_as, split_as
 
     if not is_pattern(sources) and not is_pattern(targets):
-        return [paths_of(sources, targets)], [""]
+        return [paths_of(sources, targets, split)], [""]
+    sources, targets = split_as(sources, split), split_as(targets, split)
     if targets is None:
         found = matching(str(sources))
-        return [paths_of(path, None) for path, _ in found], [star for _, star in found]
+        return [paths_of(named_as(sources, path), None) for path, _ in found], [star for _, star in found]
     if not (is_pattern(sources) and is_pattern(targets)):
         raise UsageProblem("give both sides as patterns with a star, or neither")
     left, right = ({star: path for path, star in matching(str(side))} for side in (sources, targets))
     if alone := sorted(left.keys() ^ right.keys()):
         path = left.get(alone[0]) or right[alone[0]]
         raise DataError(path, None, "has no counterpart on the other side")
-    return [paths_of(path, right[star]) for star, path in left.items()], list(left)
+    return [paths_of(named_as(sources, path), named_as(targets, right[star])) for star, path in left.items()], list(
+        left
+    )
 
 
 def seems_too_large(texts: list[str], settings: dict[str, Any]) -> bool:
@@ -229,7 +238,7 @@ def align_in_parts(
     flavor: Flavor = _DECISIONS.flavor, decode: Decoder = _DECISIONS.decode,
     threshold: float | None = _DECISIONS.threshold, directions: bool = True, case_sensitive: bool = False,
     max_length: int = 2000, strict: bool = False, input_format: InputFormat = "auto",
-    threads: "int | Pool | None" = None, progress: Progress = None,
+    split: Split = "spaces", threads: "int | Pool | None" = None, progress: Progress = None,
     save_model: str | os.PathLike[str] | None = None, **options: Any,
 ) -> Iterator[Alignments]:  # fmt: skip
     """Train an aligner on a text of any size and align that text, in parts that are worked from disk.
@@ -257,7 +266,7 @@ def align_in_parts(
         Bytes, of all processes together.
     directions : bool
         Find the links of the single directions too.
-    case_sensitive, max_length, strict, input_format, threads, progress
+    case_sensitive, max_length, strict, input_format, split, threads, progress
         As for `train_aligner`.
     symmetrize, flavor, decode, threshold
         As for `Aligner.align_batch`.
@@ -296,6 +305,7 @@ def align_in_parts(
         reading={
             "lowercase": not case_sensitive, "max_length": max_length, "strict": strict, "input_format": input_format,
         },
+        split=split,
     )  # fmt: skip
     with pool_of(threads) as pool:
         for _, block in run.run(pool, None if save_model is None else os.fspath(save_model)):

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.aligning.settings import Scheme
-from aligntools.api.texts import Sentences
+from aligntools.api.texts import Sentences, Split
 from aligntools.ground.errors import DataError, UsageProblem
 
 if TYPE_CHECKING:
@@ -214,6 +214,7 @@ def combine_files(
     check: tuple[str, str] | None = None,
     to: Literal["pharaoh", "giza"] = "pharaoh",
     unicode_spaces: bool = False,
+    split: Split = "spaces",
     to_words: tuple[str, str] | None = None,
     to_pieces: tuple[str, str] | None = None,
     words: tuple[str, str] | None = None,
@@ -245,7 +246,9 @@ def combine_files(
     to : str
         How the result is written; ``giza`` is an A3.final file, which has the words of ``check`` in it.
     unicode_spaces : bool
-        Count the words of these as Python's `str.split` does, at no-break spaces and the like too.
+        What ``split="unicode"`` was called.
+    split : str
+        What separates words in the texts, as for `read_bitext`: ``unicode`` is as Python's `str.split` has it.
     to_words, to_pieces : (str, str) or None
         Source and target text in pieces: links between these become links between words, or the other way round.
     words : (str, str) or None
@@ -270,13 +273,14 @@ def combine_files(
     from aligntools.aligning.links.operations import OPERATIONS, combine
     from aligntools.aligning.links.piece_texts import PieceTexts
     from aligntools.formats import named_files
+    from aligntools.formats.white_space import split_as
 
     if not in_place:
         texts_read = {"paths": paths, "check": check, "to_words": to_words, "to_pieces": to_pieces, "words": words}
         read = [named_files.Named(name, path) for name, found in texts_read.items() for path in found or ()]
         named_files.check(read, [named_files.Named("output", output)])
     how: dict[str, Any] = {"flavor": flavor, "order": order, "index_base": index_base, "format": format}
-    how |= {"check": check, "unicode_spaces": unicode_spaces, "to": to}
+    how |= {"check": check, "unicode_spaces": unicode_spaces or split == "unicode", "to": to}
     if to_words is None and to_pieces is None:
         return combine(operation, paths, output, **how)
     if to_words is not None and to_pieces is not None:
@@ -286,7 +290,9 @@ def combine_files(
     if OPERATIONS[operation].yields == "summary":
         raise UsageProblem(f"{operation} writes no links")
     source, target = to_words or to_pieces or ("", "")
-    with closing(PieceTexts(source, target, words=words, scheme=scheme)) as texts:
+    split_words = None if words is None else (split_as(words[0], split), split_as(words[1], split))
+    pieces = PieceTexts(split_as(source, split), split_as(target, split), words=split_words, scheme=scheme)
+    with closing(pieces) as texts:
         through = texts.to_words if to_words else texts.to_pieces
         tally = combine(operation, paths, output, through=through, **how)
         texts.check_end()

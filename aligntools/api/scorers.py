@@ -5,8 +5,8 @@ A scorer's fields are the options of its command, and their defaults those of th
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
@@ -16,6 +16,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 import numpy as np
 
 from aligntools.api.links import links_of
+from aligntools.api.texts import Split
 from aligntools.formats import conll, files, goldlinks, pharaoh, tagged
 from aligntools.formats.conll import COLUMNS, Conll, column_place
 from aligntools.formats.goldlinks import Gold
@@ -23,6 +24,7 @@ from aligntools.formats.memory_text import TextLines, sentences_given, words_giv
 from aligntools.formats.pharaoh import Links
 from aligntools.formats.tagged import Tokens
 from aligntools.formats.vocabulary import split_words
+from aligntools.formats.white_space import WhiteSpace, as_spaces, has_others
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.metrics.aer import Aer, AerScore
 from aligntools.metrics.attachment import PUNCTUATION, Attachment, Trees, TreeScore
@@ -73,6 +75,7 @@ class AlignmentScorer(Scorer[AerScore]):
     first_sentence: int | None = None
     source: Any = None
     target: Any = None
+    split: Split = "spaces"
     head: bool = False
     reverse: bool = False
     all_sure: bool = False
@@ -83,6 +86,7 @@ class AlignmentScorer(Scorer[AerScore]):
             raise UsageProblem("--all-sure and --ignore-possible exclude each other")
         self._read: Gold | None = None
         self._lengths: list[np.ndarray | None] = []
+        self._white: list[WhiteSpace] = []
 
     def score(self, system: Any) -> AerScore:
         """Score alignments: a Pharaoh file's path, or one alignment for each sentence pair."""
@@ -100,10 +104,20 @@ class AlignmentScorer(Scorer[AerScore]):
             raise DataError(name, None, problem + hint)
         # Checked as they are in the file, so that the message shows what is there.
         sides = self._lengths[::-1] if self.reverse else self._lengths
-        pharaoh.check_range(links[: gold.reach], *sides, path=name, index_base=self.index_base)
+        with self._telling_white():
+            pharaoh.check_range(links[: gold.reach], *sides, path=name, index_base=self.index_base)
         _suspect_base(name, links, self.index_base, "--index-base")
         metric = Aer(self.all_sure, self.ignore_possible, self.reverse, self.index_base)
         return metric.score(gold, links if gold.numbers is None else links[gold.rows])
+
+    @contextmanager
+    def _telling_white(self) -> Iterator[None]:
+        """Say with a link past a sentence's end what white space within words the texts have, which may be why."""
+        try:
+            yield
+        except DataError as error:
+            told = "".join(f"; {white.found}" for white in self._white if white.found)
+            raise DataError(error.path, error.line, error.problem + told) from None
 
     def _links(self, system: Any, name: str, head: int | None) -> Links:
         if isinstance(system, str | Path):
@@ -119,9 +133,16 @@ class AlignmentScorer(Scorer[AerScore]):
                                    "first_sentence": self.first_sentence, "sentences": sentences}  # fmt: skip
             gold = gold_of(self.gold, how)
             texts = (self.source, "source"), (self.target, "target")
-            self._lengths = [_lengths_of(text, side, gold.reach, _the("gold", self.gold)) for text, side in texts]
+            self._white = [WhiteSpace(_name(text, side)) for text, side in texts]
+            self._lengths = [
+                _lengths_of(text, side, gold.reach, _the("gold", self.gold), self.split, white)
+                for (text, side), white in zip(texts, self._white, strict=True)
+            ]
             own = [None if lengths is None else lengths[gold.rows] for lengths in self._lengths]
-            pharaoh.check_range(gold.possible, *own, path=name, index_base=gold.index_base)
+            with self._telling_white():
+                pharaoh.check_range(gold.possible, *own, path=name, index_base=gold.index_base)
+            for white in self._white:
+                white.tell()
             _suspect_base(name, gold.possible, gold.index_base, "--gold-base")
             if not len((gold.possible if self.all_sure else gold.sure).pairs):
                 _log.warning("%s: no sure links; recall and F1 are undefined, and AER is 1 - precision", name)
@@ -168,16 +189,21 @@ def _sure_and_possible(item: Any) -> bool:
     return all(not isinstance(part, str) and all(np.ndim(link) == 1 for link in part) for part in item)
 
 
-def _lengths_of(text: Any, side: str, n: int, the_gold: str) -> np.ndarray | None:
+def _lengths_of(text: Any, side: str, n: int, the_gold: str, split: Split, white: WhiteSpace) -> np.ndarray | None:
     """Return the number of words of the first ``n`` sentences of a text, if there is one."""
     if text is None:
         return None
     name = _name(text, side)
     if isinstance(text, str | Path):
         with closing(pharaoh.LineReader(name)) as reader:
-            lengths = pharaoh.count_words(reader.read(n))
+            data = reader.read(n)
     else:
-        lengths = pharaoh.count_words(b"".join(islice(TextLines(text, side), n)))
+        data = b"".join(islice(TextLines(text, side, split), n))
+    if split == "unicode":
+        data = as_spaces(data)
+    elif isinstance(text, str | Path) and has_others(data):
+        white.count(data)
+    lengths = pharaoh.count_words(data)
     if len(lengths) < n:
         raise DataError(name, None, f"{len(lengths)} lines, but {the_gold} has {n} sentence pairs")
     return lengths

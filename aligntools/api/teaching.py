@@ -8,7 +8,7 @@ from aligntools.aligning.contrastive.settings import GIVEN, STARTS
 from aligntools.api.aligner import Aligner, check_lengths
 from aligntools.api.alignment import read_bitext
 from aligntools.api.progress import Progress, Step, reporter
-from aligntools.api.texts import InputFormat, Sentences
+from aligntools.api.texts import InputFormat, Sentences, Split
 from aligntools.api.threads import pool_of
 from aligntools.ground.errors import UsageProblem
 
@@ -28,7 +28,7 @@ def teach(
     names: Sequence[str] | None = None, students: Sequence[int] | None = None, lessons: int | None = None,
     networks: int | None = None, passes: int | None = None,
     case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, input_format: InputFormat = "auto",
-    seed: int = 1, threads: "int | Pool | None" = None, progress: Progress = None,
+    split: Split = "spaces", seed: int = 1, threads: "int | Pool | None" = None, progress: Progress = None,
 ) -> "ContrastiveStart":  # fmt: skip
     """Teach the network that judges links by large text, without gold links: a start for `train_contrastive_aligner`.
 
@@ -52,7 +52,7 @@ def teach(
     networks, passes : int or None
         Networks that are averaged, and how often each passes over the lessons. None: 2, and 8 to 64, the more the
         fewer lessons there are.
-    case_sensitive, max_length, strict, input_format
+    case_sensitive, max_length, strict, input_format, split
         As for `read_bitext`; with an aligner, ``case_sensitive`` is its own.
     seed, threads, progress
         As for `train_aligner`.
@@ -96,7 +96,12 @@ def teach(
                 raise UsageProblem("a teacher has one direction alone; this needs one with both")
             lowercase = aligner.model.lowercase if aligner is not None else not case_sensitive
             bitext = _read(
-                text, case_sensitive=not lowercase, max_length=max_length, strict=strict, input_format=input_format
+                text,
+                case_sensitive=not lowercase,
+                max_length=max_length,
+                strict=strict,
+                input_format=input_format,
+                split=split,
             )
             tell(Step("reading", None, None, {"text": n + 1, "of": len(texts), "lines": len(bitext)}))
 

@@ -1,12 +1,11 @@
 """What ``align``, ``mre-align`` and the fast_align drop-in share: read, train or load, align, write."""
 
 import contextlib
-from pathlib import Path
 
 import numpy as np
 
 from aligntools.aligning.settings import JOINTLY, DecisionSettings
-from aligntools.cli import ahead, engine_options, notices
+from aligntools.cli import ahead, engine_options, notices, options
 from aligntools.cli.alignment_options import check_decisions
 from aligntools.cli.moses import MosesModel
 from aligntools.cli.reporting import Reporter
@@ -22,8 +21,8 @@ MANY_LINKS = 1_000_000
 def text_paths(o):
     """Return the text that the options name, as the API takes it."""
     if o["joint_file"] is not None:
-        return Path(o["joint_file"]), None
-    return Path(o["source"]), Path(o["target"])
+        return options.text_path(o["joint_file"], o["split"]), None
+    return options.text_path(o["source"], o["split"]), options.text_path(o["target"], o["split"])
 
 
 class Outputs:
@@ -107,15 +106,20 @@ def shape_of(o):
     from aligntools.api.reshaping import Reshaping
     from aligntools.formats.raw_pairs import RawPairs
     from aligntools.formats.tokenizing import TokenizedPairs
+    from aligntools.formats.white_space import split_as
 
     kept = "memory" if o["model"] else "disk"
-    raw = RawPairs(o["source"], o["target"], joint=o["joint_file"], keep=kept, input_format=o["input_format"])
+    sides = [split_as(o[name], o["split"]) for name in ("source", "target", "joint_file")]
+    raw = RawPairs(*sides[:2], joint=sides[2], keep=kept, input_format=o["input_format"])
+    pieces = {name: split_as(path, o["split"]) for name, path in pieces.items()}
     tokens = TokenizedPairs(raw, o["tokenize"], kept, o["tokenizer"]) if o["tokenize"] else None
     shape = Reshaping(
         raw, RawPairs(**pieces) if cut else None, tokens=tokens, to_words=o["to_words"], scheme=o["scheme"],
         with_text=with_text, strict=o["strict"], service=o["unbuffered"],
     )  # fmt: skip
-    return shape, tuple(Path(text) if isinstance(text, str) else text for text in (tokens or raw).inputs)
+    return shape, tuple(
+        options.text_path(text, o["split"]) if isinstance(text, str) else text for text in (tokens or raw).inputs
+    )
 
 
 def run(o, train, first_view, finds_links=False):

@@ -149,6 +149,7 @@ estimation = options.group(
 limits = options.group(
     "Text and resources",
     case_sensitive,
+    options.split,
     options.input_format,
     options.max_length,
     options.strict,

@@ -38,6 +38,7 @@ from aligntools.ground.ranges import counts
     click.option("--reverse", is_flag=True, help="The alignments are target-source."),
     click.option("-s", "--source", metavar="FILE", help="Source text: links past a sentence's end are refused."),
     click.option("-t", "--target", metavar="FILE", help="Target text, likewise."),
+    options.split,
     options.output,
 )
 @options.group(

@@ -26,9 +26,10 @@ _DECIMAL = math.log(10)
     "Input and output",
     options.output,
     click.option("--lowercase", is_flag=True, help="Put the text in lower case."),
+    options.split,
 )
 @options.group("Resources", options.verify, options.threads, options.verbosity)
-def command(model, texts, lines, lowercase, json, output, verify, threads, quiet, verbose):
+def command(model, texts, lines, lowercase, split, json, output, verify, threads, quiet, verbose):
     """Measure the perplexity of texts, one sentence per line, under a language model.
 
     Perplexity is per word, where the end of a sentence counts as a word. The second figure leaves unknown words out
@@ -50,10 +51,10 @@ def command(model, texts, lines, lowercase, json, output, verify, threads, quiet
     with Pool(threads) as pool, writing(output) as out:
         if lines:
             for path in texts:
-                for score in loaded.score_lines(path, lowercase=lowercase, threads=pool):
+                for score in loaded.score_lines(path, lowercase=lowercase, split=split, threads=pool):
                     out.write(_line(score, json).encode())
             return
-        results = [(path, loaded.perplexity(path, lowercase=lowercase, threads=pool)) for path in texts]
+        results = [(path, loaded.perplexity(path, lowercase=lowercase, split=split, threads=pool)) for path in texts]
         out.write((_as_json if json else _as_table)(results, verbose and not quiet).encode())
 
 

@@ -28,6 +28,7 @@ _ANY_LENGTH = 2**31 - 1
                  help="Text for cdec and Joshua, text for Moses, or a binary file, which loads faster."),
     click.option("--text", metavar="FILE",
                  help="Write only rules that this text can use; all rules enter the scores."),
+    options.split,
     options.input_format,
     options.index_base(of="the alignment file"),
 )  # fmt: skip
@@ -59,8 +60,8 @@ _ANY_LENGTH = 2**31 - 1
     options.threads,
     options.verbosity,
 )  # fmt: skip
-def command(source, target, joint, alignments, output, format, text, input_format, index_base, tmpdir, threads, quiet,
-            verbose, **settings):  # fmt: skip
+def command(source, target, joint, alignments, output, format, text, split, input_format, index_base, tmpdir, threads,
+            quiet, verbose, **settings):  # fmt: skip
     """Extract a hierarchical grammar (Hiero; Chiang 2007) from aligned text.
 
     Every stretch of words whose links stay within it is an initial phrase pair. Rules are these, and what is left of
@@ -81,15 +82,20 @@ def command(source, target, joint, alignments, output, format, text, input_forma
         raise UsageProblem("--format binary needs a file: -o FILE")
     from aligntools.api.grammars import extract_grammar_file
     from aligntools.formats.bitext import read_bitext
+    from aligntools.formats.white_space import split_as
 
     began = time.perf_counter()
     with notices.shown(quiet):
         bitext = read_bitext(
-            source, target, joint=joint, lowercase=False, max_length=_ANY_LENGTH, input_format=input_format
+            *(split_as(path, split) for path in (source, target)),
+            joint=split_as(joint, split),
+            lowercase=False,
+            max_length=_ANY_LENGTH,
+            input_format=input_format,
         )
         figures = extract_grammar_file(
-            output, bitext, alignments=alignments, format=format, text=text, index_base=index_base, tmpdir=tmpdir,
-            threads=threads, **settings,
+            output, bitext, alignments=alignments, format=format, text=split_as(text, split), index_base=index_base,
+            tmpdir=tmpdir, threads=threads, **settings,
         )  # fmt: skip
     if quiet:
         return

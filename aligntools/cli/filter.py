@@ -50,7 +50,8 @@ _ROW = "line TAB reason TAB score TAB source TAB target"
 @options.group(
     "Text and resources",
     click.option("--fast", is_flag=True, help="Train the HMM alone, one view of the text: quickest."),
-    options.tokenize, options.tokenizer, aligning.case_sensitive, options.input_format, options.max_length,
+    options.tokenize, options.tokenizer, aligning.case_sensitive, options.split, options.input_format,
+    options.max_length,
     options.max_memory("Use at most this much memory, for instance 800M or 4G."),
     options.verify, options.threads, options.seed, options.verbosity,
 )  # fmt: skip
@@ -145,6 +146,7 @@ def run(o):
     from aligntools.formats.corpus import Skipped
     from aligntools.formats.raw_pairs import RawPairs
     from aligntools.formats.tokenizing import TokenizedPairs
+    from aligntools.formats.white_space import split_as
 
     with contextlib.ExitStack() as stack:
         stack.enter_context(notices.shown(o["quiet"]))
@@ -152,7 +154,8 @@ def run(o):
         stack.callback(reporter.close)
         limits = Filter(FilterSettings(**{name: o[name] for name in FilterSettings.RANGES}))
         kept, format = "memory" if o["model"] else "disk", o["input_format"]
-        raw = RawPairs(o["source"], o["target"], joint=o["joint_file"], keep=kept, input_format=format)
+        sides = [split_as(o[name], o["split"]) for name in ("source", "target", "joint_file")]
+        raw = RawPairs(*sides[:2], joint=sides[2], keep=kept, input_format=format)
         stack.enter_context(contextlib.closing(raw))
         out = Written(stack, o, lambda: raw.format in (None, "tsv"))
         tokens = TokenizedPairs(raw, o["tokenize"], kept, o["tokenizer"]) if o["tokenize"] else raw

@@ -56,14 +56,15 @@ from aligntools.ground.ranges import PROBABILITY, counts
         help="In the tables, leave out a word's translations with less than this share of its highest probability.",
     ),
     click.option("--null/--no-null", default=True, show_default=True, help="Write the tables' entries with NULL."),
+    options.split,
     options.input_format,
     options.index_base(of="the alignment file"),
     click.option("--skip-bad-links", is_flag=True, help="Leave out links past a sentence's end; report how many."),
 )
 @options.group("Messages", options.verbosity)  # fmt: skip
 def command(
-    source, target, joint, alignments, prefix, shortlist, top, min_share, null, index_base, input_format,
-    skip_bad_links, quiet, verbose,
+    source, target, joint, alignments, prefix, shortlist, top, min_share, null, index_base, split,
+    input_format, skip_bad_links, quiet, verbose,
 ):  # fmt: skip
     """Write translation tables and shortlists from aligned text.
 
@@ -91,10 +92,15 @@ def command(
 
     from aligntools.api.links import extract_lexicon
     from aligntools.formats.bitext import read_bitext
+    from aligntools.formats.white_space import split_as
 
     with notices.shown(quiet):
         bitext = read_bitext(
-            source, target, joint=joint, lowercase=False, max_length=2**31 - 1, input_format=input_format
+            *(split_as(path, split) for path in (source, target)),
+            joint=split_as(joint, split),
+            lowercase=False,
+            max_length=2**31 - 1,
+            input_format=input_format,
         )
         tables = extract_lexicon(bitext, None, Path(alignments), index_base=index_base, skip_bad_links=skip_bad_links)
     if prefix:

@@ -8,6 +8,7 @@ its docstring gives. `Command` is the class of every command: it groups options 
 import logging
 import re
 import sys
+from pathlib import Path
 
 import click
 from click.shell_completion import CompletionItem
@@ -16,6 +17,7 @@ from aligntools.aligning.settings import LONGEST_RANGE, SCHEMES
 from aligntools.api.threads import available_cores
 from aligntools.cli import placing
 from aligntools.formats import files
+from aligntools.formats.white_space import SPLITS, UnicodeSplit, split_as
 from aligntools.ground import memory, ranges
 from aligntools.ground.ranges import Range
 
@@ -391,6 +393,14 @@ tokenizer = click.option(
     help="What finds words of raw text: the rules of Moses (needs aligntools[tokenize]) or of ICU (aligntools[icu]),"
     " which have dictionaries of Chinese, Japanese, Thai, Khmer, Lao and Burmese.",
 )
+#: ``--split HOW`` of text in words, passed as ``split`` (str).
+split = click.option(
+    "--split",
+    type=click.Choice(SPLITS),
+    default=SPLITS[0],
+    show_default=True,
+    help="What separates words: spaces and tabs, or all of Unicode's white space, as for Python's str.split().",
+)
 #: ``--strict``, passed as ``strict`` (bool).
 strict = click.option("--strict", is_flag=True, help="Stop at the first pair that would get a blank line.")
 
@@ -411,6 +421,12 @@ def _bounding(_ctx, _option, value):
 def max_memory(help):
     """Return ``--max-memory SIZE``, passed as ``max_memory`` (int, bytes); if it is given, it bounds the process."""
     return click.option("--max-memory", type=Size(), callback=_bounding, metavar="SIZE", help=help)
+
+
+def text_path(path, split):
+    """Return the file of a text as the API takes it, with how it is split."""
+    found = split_as(path, split)
+    return found if isinstance(found, UnicodeSplit) else Path(path)
 
 
 def difference_as(name, difference):

@@ -62,8 +62,9 @@ Example:
     click.option(
         "--unicode-spaces",
         is_flag=True,
-        help="With --check: count words as Python's str.split() and OpusTrainer do, at no-break spaces too.",
+        hidden=True,  # what --split unicode was called
     ),
+    options.split,
     options.output,
     click.option("--in-place", is_flag=True, help="Replace A by the result."),
 )
@@ -142,8 +143,10 @@ def command(operands, name, first, second, output, in_place, quiet, verbose, **h
         raise UsageProblem(f"--flavor is about methods that combine two files, not {name}")
     if how["order"] and OPERATIONS[name].yields != "links":
         raise UsageProblem(f"--order is about links, and {name} writes none")
-    if how["unicode_spaces"] and not how["check"]:
-        raise UsageProblem("--unicode-spaces goes with --check")
+    if how.pop("unicode_spaces"):
+        how["split"] = "unicode"
+    if how["split"] != "spaces" and not (how["check"] or given):
+        raise UsageProblem("--split is about the texts of --check, --to-words or --to-pieces")
     texts = [path for pair in (given, how["words"]) for path in pair or ()]
     if "-" in texts and [*texts, *paths, *(how["check"] or ())].count("-") > 1:
         raise UsageProblem("only one of the files can be standard input")

@@ -1,7 +1,6 @@
 """``aligntools teach``: the start of contrastive-align, taught by large text."""
 
 import contextlib
-from pathlib import Path
 
 import click
 
@@ -45,8 +44,8 @@ _SIZES = options.Numbers(TeachingSettings.SIZE, lambda sizes: True, "numbers of 
     options.verify,
 )  # fmt: skip
 @options.group(
-    "Text and resources", aligning.case_sensitive, options.input_format, options.max_length, options.strict,
-    options.threads, options.seed, options.verbosity,
+    "Text and resources", aligning.case_sensitive, options.split, options.input_format, options.max_length,
+    options.strict, options.threads, options.seed, options.verbosity,
 )  # fmt: skip
 def command(**o):
     """Teach contrastive-align's start by large text, without gold links.
@@ -84,8 +83,11 @@ def _run(o, stack):
     stack.callback(reporter.close)
     stack.enter_context(notices.shown(o["quiet"]))
     pool = stack.enter_context(pool_of(o["threads"]))
-    texts = [(Path(s), Path(t)) for s, t in zip(o["source"], o["target"], strict=True)]
-    texts += [Path(joint) for joint in o["joint_file"]]
+    texts = [
+        (options.text_path(s, o["split"]), options.text_path(t, o["split"]))
+        for s, t in zip(o["source"], o["target"], strict=True)
+    ]
+    texts += [options.text_path(joint, o["split"]) for joint in o["joint_file"]]
     aligners = [Aligner.load(path, threads=pool, verify=o["verify"]) for path in o["model"]] or None
     start = teach(
         texts, aligners=aligners, students=o["students"], lessons=o["lessons"], networks=o["networks"],

@@ -15,7 +15,7 @@ from aligntools.tagging.settings import INDUCTION_PRESETS, MIN_SHARE, InductionS
 #: The options of each use of the command, apart from those that all uses have.
 USES = {
     "parallel text": {"source", "target", "joint_file", "preset", "estimator", "iterations", "mre_iterations",
-                      "agreement", "look_alike", "views", "case_sensitive", "input_format"},
+                      "agreement", "look_alike", "views", "case_sensitive", "input_format", "split"},
     "--text": {"text", "format", "separator", "preset", "estimator", "iterations", "mre_iterations", "states",
                "restarts", "tolerance", "transition_prior", "emission_prior", "stop", "save_classes", "save_paths",
                "dictionary", "min_share"},
@@ -42,6 +42,7 @@ COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
     look_alike,
     views,
     click.option("--case-sensitive", is_flag=True, help="Keep upper and lower case of parallel text apart."),
+    options.split,
     options.input_format,
 )  # fmt: skip
 @options.group(

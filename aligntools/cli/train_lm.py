@@ -32,6 +32,7 @@ _THRESHOLDS = options.Numbers(
     click.option("--prune", default="0", show_default=True, type=_THRESHOLDS, metavar="N,N,...",
                  help="Leave out n-grams that occur N times or less, by order; the last N is for all higher orders."),
     click.option("--lowercase", is_flag=True, help="Put the text in lower case."),
+    options.split,
     click.option("--skip-symbols", is_flag=True,
                  help="Skip <s>, </s> and <unk> in the text; otherwise they are an error."),
 )  # fmt: skip
@@ -44,7 +45,8 @@ _THRESHOLDS = options.Numbers(
     options.verbosity,
 )  # fmt: skip
 def command(
-    texts, output, order, format, binary, prune, lowercase, skip_symbols, max_memory, threads, quiet, verbose, **where
+    texts, output, order, format, binary, prune, lowercase, skip_symbols, split, max_memory, threads, quiet, verbose,
+    **where,
 ):  # fmt: skip
     """Estimate a language model from texts, one sentence per line; '-' is standard input. Blank lines do not count.
 
@@ -66,7 +68,8 @@ def command(
     with notices.shown(quiet):
         model = train_lm(
             [Path(text) for text in texts], order=order, prune=prune, lowercase=lowercase, skip_symbols=skip_symbols,
-            max_memory=max_memory, threads=threads, progress=lambda step: steps.update(step.figures), **where,
+            split=split, max_memory=max_memory, threads=threads,
+            progress=lambda step: steps.update(step.figures), **where,
         )  # fmt: skip
     if not quiet:
         _tell(steps, model, verbose)

@@ -43,6 +43,7 @@ FILTERED = 1 << 28
                       " so on."),
     click.option("--arc-weight", "arc_weights", metavar="X", type=options.number(ARC_WEIGHT), multiple=True,
                  help="Weight of a score; once for each.  [default: what -w has for lattice-1 and so on, or 1]"),
+    options.split,
     options.output,
     click.option("--n-best", type=options.number(CANDIDATES), metavar="N",
                  help="Write the N best distinct translations of each sentence, with features, in Moses' format."),
@@ -70,8 +71,9 @@ FILTERED = 1 << 28
 @engine_options.group
 @options.group("Resources", options.verify, options.seed, options.threads, options.verbosity)
 def command(
-    texts, grammar, lm, no_lm, weights, tags, kind, arc_scores, arc_weights, output, pop_limit, span_limit, n_best,
-    samples, gamma, hypergraphs, derivations, unbuffered, verify, seed, threads, quiet, verbose, tmpdir, **where,
+    texts, split, grammar, lm, no_lm, weights, tags, kind, arc_scores, arc_weights, output, pop_limit, span_limit,
+    n_best, samples, gamma, hypergraphs, derivations, unbuffered, verify, seed, threads, quiet, verbose, tmpdir,
+    **where,
 ):  # fmt: skip
     """Translate text with a hierarchical grammar, one line out for each line in.
 
@@ -109,8 +111,10 @@ def command(
     from aligntools.formats import derivations as derived
     from aligntools.formats import files
     from aligntools.formats.hypergraphs import format_header
+    from aligntools.formats.white_space import split_as
     from aligntools.ground.parallel import Pool
 
+    texts = tuple(split_as(path, split) for path in texts or ("-",))
     size = JOB if engines.asked and not samples else PART
     of_arcs = without_arcs(weights_of(weights).features)[1] if weights else {}  # first: a wrong file is soon found
     reads = None if kind == "text" else lattice_input(kind, arc_scores, arc_weights or None, of_arcs)[0]

@@ -171,10 +171,15 @@ class WhiteSpace:
         self.lines += lines
         self.characters.update(characters)
 
+    @property
+    def found(self) -> str:
+        """A line on what was found, or an empty one."""
+        return found_in(self._name, self.lines, self.characters) if self.lines else ""
+
     def tell(self) -> None:
         """Log, once for a text, what was found."""
-        if self.lines:
-            _log.warning("%s", found_in(self._name, self.lines, self.characters), extra={"once": f"{self._name} split"})
+        if found := self.found:
+            _log.warning("%s", found, extra={"once": f"{self._name} split"})
         self.lines, self.characters = 0, set()
 
     def through(self, blocks: Iterable[bytes]) -> Iterator[bytes]:

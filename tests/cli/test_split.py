@@ -1,0 +1,100 @@
+"""``--split unicode``: words end at all white space at which `str.split` splits, in every command that reads words."""
+
+import logging
+
+import pytest
+from click.testing import CliRunner
+
+import aligntools as at
+from aligntools.cli.main import cli
+
+_PAIRS = [
+    ("am 3.\u00a0Mai", "on 3\u202fMay"), ("das haus", "the house"), ("das\u3000buch", "the\u2009book"),
+    ("ein buch", "a book"),
+]  # fmt: skip
+
+
+@pytest.fixture
+def texts(tmp_path):
+    for name, side, change in (("s", 0, str), ("t", 1, str), ("s.plain", 0, _plain), ("t.plain", 1, _plain)):
+        (tmp_path / name).write_text("".join(change(pair[side]) + "\n" for pair in _PAIRS), encoding="utf-8")
+    (tmp_path / "i").write_text("".join(f"{s} ||| {t}\n" for s, t in _PAIRS), encoding="utf-8")
+    (tmp_path / "a").write_text("0-0 1-1 2-2\n0-0 1-1\n0-0 1-1\n0-0 1-1\n")
+    return tmp_path
+
+
+def _plain(text):
+    return " ".join(text.split())
+
+
+def _run(*args, status=0):
+    logging.getLogger("aligntools.hints").setLevel(logging.NOTSET)  # what -q of an earlier run has set
+    found = CliRunner().invoke(cli, [str(arg) for arg in args])
+    assert found.exit_code == status, found.output
+    return found
+
+
+def _sides(texts, end=""):
+    return "-s", texts / f"s{end}", "-t", texts / f"t{end}"
+
+
+@pytest.mark.parametrize("more", [(), ("--part-size", "2"), ("--workers", "1")])
+def test_align(texts, more):
+    expected = _run("align", "-q", "--fast", *_sides(texts, ".plain"), *more).stdout
+    assert _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts), *more).stdout == expected
+    assert _run("align", "-q", "--fast", "--split", "unicode", "-i", texts / "i", *more).stdout == expected
+    found = at.align(texts / "s", texts / "t", fast=True, split="unicode")
+    assert not more or len(found) == len(_PAIRS)
+
+
+def test_what_is_found_is_told_once_for_each_text(texts):
+    found = _run("align", "--fast", *_sides(texts)).stderr
+    assert found.count("white space other than spaces and tabs within words") == 2
+    assert "s: 2 lines have" in found
+    assert "U+00A0 NO-BREAK SPACE, U+3000 IDEOGRAPHIC SPACE" in found
+    assert "--split unicode" in found
+    assert "white space" not in _run("align", "-q", "--fast", *_sides(texts)).stderr
+    assert "white space" not in _run("align", "--fast", "--split", "unicode", *_sides(texts)).stderr
+
+
+def test_a_saved_model(texts):
+    model = texts / "model"
+    _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts), "--save-model", model, "-o", texts / "links")
+    again = _run("align", "-q", "-m", model, "--split", "unicode", *_sides(texts)).stdout
+    assert again == (texts / "links").read_text()
+    aligner = at.Aligner.load(model)
+    sides = [[pair[side] for pair in _PAIRS] for side in range(2)]
+    assert "".join(f"{a}\n" for a in aligner.align_batch(*sides, split="unicode")) == again
+
+
+def test_text_beside_links_stays_as_it_is(texts):
+    found = _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts), "--output-format", "tsv").stdout
+    assert [tuple(line.split("\t")[:2]) for line in found.split("\n")[:-1]] == _PAIRS
+    links = _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts)).stdout
+    assert [line.split("\t")[2] for line in found.split("\n")[:-1]] == links.split("\n")[:-1]
+
+
+def test_lexicon_grammar_and_check(texts):
+    a = "-a", texts / "a"
+    for end, more in (("", ("--split", "unicode")), (".plain", ())):
+        _run("lexicon", "-q", *_sides(texts, end), *a, "-o", texts / f"lex{end}", *more)
+        _run("extract-grammar", "-q", *_sides(texts, end), *a, "-o", texts / f"grammar{end}", *more)
+        _run("symmetrize", "-q", "-c", "convert", texts / "a", "--check", texts / f"s{end}", texts / f"t{end}", *more)
+    for name in ("lex{}.f2e", "lex{}.e2f", "grammar{}"):
+        assert (texts / name.format("")).read_bytes() == (texts / name.format(".plain")).read_bytes()
+    _run("symmetrize", "-q", "-c", "convert", texts / "a", "--check", texts / "s", texts / "t", status=1)
+
+
+def test_eval_aer_says_why_links_may_lie_past_the_end(texts):
+    error = str(_run("eval-aer", texts / "a", texts / "a", *_sides(texts), status=1).exception)
+    assert "link 2-2 points past the source sentence" in error
+    assert "--split unicode" in error
+    _run("eval-aer", texts / "a", texts / "a", *_sides(texts), "--split", "unicode")
+
+
+def test_language_models(texts):
+    for end, more in (("", ("--split", "unicode")), (".plain", ())):
+        _run("train-lm", "-q", "-n", "2", texts / f"s{end}", "-o", texts / f"arpa{end}", *more)
+    assert (texts / "arpa").read_bytes() == (texts / "arpa.plain").read_bytes()
+    found = _run("eval-lm", "-m", texts / "arpa", "--lines", texts / "s", "--split", "unicode").stdout
+    assert found == _run("eval-lm", "-m", texts / "arpa", "--lines", texts / "s.plain").stdout
