@@ -5,8 +5,8 @@ A scorer's fields are the options of its command, and their defaults those of th
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
@@ -24,7 +24,7 @@ from aligntools.formats.memory_text import TextLines, sentences_given, words_giv
 from aligntools.formats.pharaoh import Links
 from aligntools.formats.tagged import Tokens
 from aligntools.formats.vocabulary import split_words
-from aligntools.formats.white_space import WhiteSpace, as_spaces, has_others
+from aligntools.formats.white_space import WhiteSpace, as_spaces, explained_by, has_others
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.metrics.aer import Aer, AerScore
 from aligntools.metrics.attachment import PUNCTUATION, Attachment, Trees, TreeScore
@@ -104,20 +104,11 @@ class AlignmentScorer(Scorer[AerScore]):
             raise DataError(name, None, problem + hint)
         # Checked as they are in the file, so that the message shows what is there.
         sides = self._lengths[::-1] if self.reverse else self._lengths
-        with self._telling_white():
+        with explained_by(self._white):
             pharaoh.check_range(links[: gold.reach], *sides, path=name, index_base=self.index_base)
         _suspect_base(name, links, self.index_base, "--index-base")
         metric = Aer(self.all_sure, self.ignore_possible, self.reverse, self.index_base)
         return metric.score(gold, links if gold.numbers is None else links[gold.rows])
-
-    @contextmanager
-    def _telling_white(self) -> Iterator[None]:
-        """Say with a link past a sentence's end what white space within words the texts have, which may be why."""
-        try:
-            yield
-        except DataError as error:
-            told = "".join(f"; {white.found}" for white in self._white if white.found)
-            raise DataError(error.path, error.line, error.problem + told) from None
 
     def _links(self, system: Any, name: str, head: int | None) -> Links:
         if isinstance(system, str | Path):
@@ -139,7 +130,7 @@ class AlignmentScorer(Scorer[AerScore]):
                 for (text, side), white in zip(texts, self._white, strict=True)
             ]
             own = [None if lengths is None else lengths[gold.rows] for lengths in self._lengths]
-            with self._telling_white():
+            with explained_by(self._white):
                 pharaoh.check_range(gold.possible, *own, path=name, index_base=gold.index_base)
             for white in self._white:
                 white.tell()

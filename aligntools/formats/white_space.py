@@ -15,11 +15,12 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from aligntools.ground.errors import UsageProblem
+from aligntools.ground.errors import DataError, UsageProblem
 
 #: What separates words: spaces and tabs, or all of Unicode's white space.
 SPLITS = ("spaces", "unicode")
@@ -200,3 +201,13 @@ def found_in(name: object, lines: int, characters: Iterable[str]) -> str:
         f"{shown}: {have} white space other than spaces and tabs within words ({', '.join(found)});"
         " --split unicode separates words there too, as Python's str.split() does"
     )
+
+
+@contextmanager
+def explained_by(texts: Iterable[WhiteSpace]) -> Iterator[None]:
+    """Say with an error, such as a link past a sentence's end, what white space within words may be the reason."""
+    try:
+        yield
+    except DataError as error:
+        told = "".join(f"; {white.found}" for white in texts if white.found)
+        raise DataError(error.path, error.line, error.problem + told) from None
