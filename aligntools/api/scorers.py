@@ -6,16 +6,16 @@ A scorer's fields are the options of its command, and their defaults those of th
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 
 from aligntools.api.links import links_of
+from aligntools.api.text_lengths import lengths_of
 from aligntools.api.texts import Split
 from aligntools.formats import conll, files, goldlinks, pharaoh, tagged
 from aligntools.formats.conll import COLUMNS, Conll, column_place
@@ -24,7 +24,7 @@ from aligntools.formats.memory_text import TextLines, sentences_given, words_giv
 from aligntools.formats.pharaoh import Links
 from aligntools.formats.tagged import Tokens
 from aligntools.formats.vocabulary import split_words
-from aligntools.formats.white_space import WhiteSpace, as_spaces, explained_by, has_others
+from aligntools.formats.white_space import WhiteSpace, explained_by
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.metrics.aer import Aer, AerScore
 from aligntools.metrics.attachment import PUNCTUATION, Attachment, Trees, TreeScore
@@ -126,7 +126,7 @@ class AlignmentScorer(Scorer[AerScore]):
             texts = (self.source, "source"), (self.target, "target")
             self._white = [WhiteSpace(_name(text, side)) for text, side in texts]
             self._lengths = [
-                _lengths_of(text, side, gold.reach, _the("gold", self.gold), self.split, white)
+                lengths_of(text, _name(text, side), side, gold.reach, _the("gold", self.gold), self.split, white)
                 for (text, side), white in zip(texts, self._white, strict=True)
             ]
             own = [None if lengths is None else lengths[gold.rows] for lengths in self._lengths]
@@ -178,26 +178,6 @@ def _sure_and_possible(item: Any) -> bool:
     if not isinstance(item, tuple | list) or len(item) != 2:
         return False
     return all(not isinstance(part, str) and all(np.ndim(link) == 1 for link in part) for part in item)
-
-
-def _lengths_of(text: Any, side: str, n: int, the_gold: str, split: Split, white: WhiteSpace) -> np.ndarray | None:
-    """Return the number of words of the first ``n`` sentences of a text, if there is one."""
-    if text is None:
-        return None
-    name = _name(text, side)
-    if isinstance(text, str | Path):
-        with closing(pharaoh.LineReader(name)) as reader:
-            data = reader.read(n)
-    else:
-        data = b"".join(islice(TextLines(text, side, split), n))
-    if split == "unicode":
-        data = as_spaces(data)
-    elif isinstance(text, str | Path) and has_others(data):
-        white.count(data)
-    lengths = pharaoh.count_words(data)
-    if len(lengths) < n:
-        raise DataError(name, None, f"{len(lengths)} lines, but {the_gold} has {n} sentence pairs")
-    return lengths
 
 
 def _suspect_base(name: str, links: Links, base: int, option: str) -> None:
