@@ -22,9 +22,11 @@ def compiling_for(o):
 
 def _started(parts):
     from aligntools.aligning.ahead import TELLING
-    from aligntools.ground import compiling
+    from aligntools.ground import compiling, system
 
     processes = []
+    if not system.HANDS_OVER:  # then training compiles for itself
+        return processes
     for part in parts:
         if compiling.is_kept(TELLING[part]) or not sys.executable:
             continue

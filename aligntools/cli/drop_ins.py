@@ -124,10 +124,7 @@ def _write(path, text):
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.is_symlink():  # the link is replaced, not what it leads to
             path.unlink()
-        with appearing(path) as name:
+        with appearing(path, executable=text.startswith("#!")) as name:
             Path(name).write_text(text, encoding="utf-8")
-            if text.startswith("#!"):
-                mode = os.stat(name).st_mode
-                os.chmod(name, mode | (mode & 0o444) >> 2)
     except OSError as error:
         raise DataError(str(path), None, f"cannot be written: {error.strerror or error}") from None

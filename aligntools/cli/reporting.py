@@ -2,11 +2,11 @@
 
 import contextlib
 import json
-import resource
 import sys
 import time
 
 from aligntools.api.progress import Step
+from aligntools.ground import system
 
 #: Seconds between lines of progress, where no bar is shown.
 EVERY = 30.0
@@ -144,13 +144,13 @@ class Reporter:
         if self.verbose:
             total = sum(self.stages.values()) or 1.0
             shares = ", ".join(f"{k} {v:.1f} s ({100 * v / total:.0f} %)" for k, v in self.stages.items())
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            peak = system.peak_memory() / 2**20
             self.say(f"{shares}; peak memory {peak:.0f} MB")
 
 
 def peak_mb():
     """Return the most memory that the process has had, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    return system.peak_memory() >> 20
 
 
 def view_name(view):

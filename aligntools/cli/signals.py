@@ -4,7 +4,7 @@ import contextlib
 import signal
 import sys
 
-from aligntools.ground import held_signals
+from aligntools.ground import held_signals, system
 
 #: Seconds until an exception that went nowhere is raised once more.
 AGAIN = 0.01
@@ -54,15 +54,15 @@ def ending():
 
     A signal that comes while a destructor or a callback of compiled code runs is lost otherwise: Python says that it
     ignores the exception, and goes on. Here such an exception, ``KeyboardInterrupt`` too, is raised again a moment
-    later. An interrupt raises ``KeyboardInterrupt`` after `end_quietly`, too.
+    later, where the system has timers. An interrupt raises ``KeyboardInterrupt`` after `end_quietly`, too.
     """
     _raised.clear()
     interrupt = signal.getsignal(signal.SIGINT)
     if interrupt in (signal.SIG_DFL, signal.default_int_handler):
         signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _end)
-    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup ignores it
-        signal.signal(signal.SIGHUP, _end)
+    if system.HANGUP is not None and signal.getsignal(system.HANGUP) != signal.SIG_IGN:  # nohup ignores it
+        signal.signal(system.HANGUP, _end)
     lost = []
 
     def ignored(unraisable, before=sys.unraisablehook):
@@ -70,7 +70,7 @@ def ending():
             before(unraisable)
             return
         lost.append((unraisable.exc_type, getattr(unraisable.exc_value, "args", ())))
-        signal.setitimer(signal.ITIMER_REAL, AGAIN)
+        system.alarm_in(AGAIN)
 
     def again(_number, _frame):
         if lost:
@@ -78,10 +78,11 @@ def ending():
             raise kind(*arguments)
 
     hook, sys.unraisablehook = sys.unraisablehook, ignored
-    alarm = signal.signal(signal.SIGALRM, again)
+    alarm = None if system.ALARM is None else signal.signal(system.ALARM, again)
     try:
         yield
     finally:
         sys.unraisablehook = hook
-        signal.signal(signal.SIGALRM, alarm)
+        if system.ALARM is not None:
+            signal.signal(system.ALARM, alarm)
         signal.signal(signal.SIGINT, interrupt)

@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
 import stat
@@ -10,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from aligntools.ground import system
 from aligntools.ground.errors import DataError
 
 #: Whether a file is put on the disk before it takes its name. Without, a power cut may leave an empty one.
@@ -25,13 +25,35 @@ def _stem(name):
 
 
 def _host():
-    return re.sub(r"[^\w.-]", "", os.uname().nodename)[:64]
+    return re.sub(r"[^\w.-]", "", system.host())[:64]
 
 
-def _lock(handle, kind=fcntl.LOCK_EX):
+def _status(place):
+    """Return the status of the regular file that is to be replaced; None where there is none."""
+    try:
+        status = os.stat(place)
+    except OSError:
+        return None
+    return status if stat.S_ISREG(status.st_mode) else None
+
+
+def _about_folder(error, folder):
+    """Return the error that a file could not be made, with what is the matter with its folder."""
+    shown = folder or "."
+    if error.errno in (errno.ENOENT, errno.ENOTDIR):
+        is_there = os.path.lexists(shown)
+        what = f"{shown} is not a folder" if is_there else f"there is no folder {shown}"
+    elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        what = f"the folder {shown} may not be written ({error.strerror})"
+    else:
+        return error
+    return OSError(error.errno, what)
+
+
+def _lock(handle, shared=False, wait=True):
     """Lock a file; tell whether that worked. The lock ends with the process, however that ends."""
     try:
-        fcntl.flock(handle, kind)
+        system.lock(handle, shared=shared, wait=wait)
     except OSError as error:
         if error.errno not in (*_UNKNOWN, errno.EWOULDBLOCK):
             raise
@@ -40,17 +62,27 @@ def _lock(handle, kind=fcntl.LOCK_EX):
 
 
 class _Part:
-    """A file that is not whole yet, beside its place and locked."""
+    """A file that is not whole yet, beside its place and locked.
 
-    def __init__(self, place):
-        self.place = place
+    It gets the mode of the file that it replaces, and its owner and group where that is allowed. Until then nobody but
+    its owner reads what is written for a file that not everybody may read.
+    """
+
+    def __init__(self, place, executable=False):
+        self.place, self._executable = place, executable
         folder, name = os.path.split(place)
+        replaced = _status(place)
+        mode = 0o666 if replaced is None else 0o600
         while True:
             token = f"{os.getpid()}@{_host()}.{os.urandom(4).hex()}"
             self.name = os.path.join(folder, f"{_stem(name)}.{token}.part")
-            with contextlib.suppress(FileExistsError):
-                self._handle = os.open(self.name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+            try:
+                self._handle = os.open(self.name, os.O_RDWR | os.O_CREAT | os.O_EXCL | system.BINARY, mode)
                 break
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise _about_folder(error, folder) from None
         _lock(self._handle)
 
     def finish(self, sync):
@@ -58,9 +90,10 @@ class _Part:
         if os.stat(self.name).st_ino != os.fstat(self._handle).st_ino:  # a library wrote it, in a way of its own
             mode = stat.S_IMODE(os.fstat(self._handle).st_mode)
             self._close()
-            self._handle = os.open(self.name, os.O_RDWR | os.O_CLOEXEC)
-            os.fchmod(self._handle, mode)
+            self._handle = os.open(self.name, os.O_RDWR | system.BINARY)
+            system.set_mode(self._handle, self.name, mode)
             _lock(self._handle)
+        self._keep_mode()
         if sync:
             _sync(self._handle)
 
@@ -68,6 +101,17 @@ class _Part:
         """Give the file its name."""
         os.replace(self.name, self.place)
         self._close()
+
+    def _keep_mode(self):
+        """Take over who may do what with the file that is replaced."""
+        mode = before = stat.S_IMODE(os.fstat(self._handle).st_mode)
+        replaced = _status(self.place)
+        if replaced is not None:
+            mode = system.keep_owner(self._handle, replaced)
+        if self._executable:
+            mode |= (mode & 0o444) >> 2
+        if replaced is not None or mode != before:
+            system.set_mode(self._handle, self.name, mode)
 
     def remove(self):
         """Take the file away."""
@@ -107,7 +151,7 @@ def _appear(parts, sync):
         return
     for folder in dict.fromkeys(os.path.dirname(part.place) for part in parts):
         with contextlib.suppress(PermissionError):  # of a folder that may be written but not read
-            handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+            handle = os.open(folder, os.O_RDONLY)
             try:
                 _sync(handle)
             finally:
@@ -141,18 +185,20 @@ class _Group:
 
 
 @contextlib.contextmanager
-def appearing(path, lasting: bool = True) -> Iterator[str]:
+def appearing(path, lasting: bool = True, executable: bool = False) -> Iterator[str]:
     """Yield the name of an empty file beside ``path``; it takes the place of ``path`` when the block ends well.
 
-    Otherwise it is removed. Where a link leads elsewhere, the file it leads to is replaced. Before the file takes its
-    name, its contents are put on the disk (`SYNC`); not so with ``lasting`` false, for files of one run.
+    Otherwise it is removed. Where a link leads elsewhere, the file it leads to is replaced. The mode of what is
+    replaced is kept, and its owner and group where that is allowed; with ``executable``, who may read may execute too.
+    Before the file takes its name, its contents are put on the disk (`SYNC`); not so with ``lasting`` false, for files
+    of one run.
 
     Raises
     ------
     OSError, DataError
         When it cannot be written.
     """
-    part = _Part(os.path.realpath(path))
+    part = _Part(os.path.realpath(path), executable)
     try:
         yield part.name
         part.finish(lasting and SYNC)
@@ -227,9 +273,9 @@ def leftovers(path: str) -> list[Leftover]:
         for entry in entries:
             if match := pattern.fullmatch(entry.name):
                 with contextlib.suppress(OSError):
-                    handle = os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+                    handle = os.open(entry.path, os.O_RDONLY | system.BINARY | system.NO_WAITING | system.NO_LINKS)
                     try:
-                        if _lock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB):
+                        if _lock(handle, shared=True, wait=False):
                             info = os.fstat(handle)
                             found.append(Leftover(entry.path, int(match[1]), match[2], info.st_size, info.st_mtime))
                     finally:

@@ -11,6 +11,8 @@ import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+from aligntools.ground import system
+
 #: Hexadecimal digits, and what stands for them until they are known.
 DIGITS = 32
 UNKNOWN = "0" * DIGITS
@@ -71,8 +73,8 @@ def verifying(path: str, expected: str) -> Iterator[None]:
 
 def _header(descriptor):
     """Return the bytes before the arrays: a number of 8 bytes, and so many bytes of JSON."""
-    size = 8 + int.from_bytes(os.pread(descriptor, 8, 0), "little")
-    return os.pread(descriptor, min(size, os.fstat(descriptor).st_size), 0)
+    size = 8 + int.from_bytes(system.read_at(descriptor, 8, 0), "little")
+    return system.read_at(descriptor, min(size, os.fstat(descriptor).st_size), 0)
 
 
 def _check(block):
@@ -92,6 +94,6 @@ def _of_file(descriptor, header, place, pool):
     """Return the checksum of a file, its blocks read by threads."""
 
     def block(begin):
-        return _check(os.pread(descriptor, _BLOCK, begin))
+        return _check(system.read_at(descriptor, _BLOCK, begin))
 
     return _digest(header, place, pool.map(block, range(len(header), os.fstat(descriptor).st_size, _BLOCK)))

@@ -15,6 +15,7 @@ import numpy as np
 
 from aligntools.formats import tensors
 from aligntools.formats.stores import Store
+from aligntools.ground import system
 from aligntools.ground.errors import DataError, ModelError
 
 #: Bytes of an array that is read at once though parts would do.
@@ -60,7 +61,7 @@ class _Stored:
         """Write the array to its place."""
         view, at = _bytes_of(np.ascontiguousarray(array)), self._at
         while view:
-            count = os.pwrite(self._file.fileno(), view, at)
+            count = system.write_at(self._file.fileno(), view, at)
             view, at = view[count:], at + count
 
 
@@ -68,7 +69,7 @@ def _fill(file, array, at):
     """Fill an array with what a file has from a place on."""
     view = _bytes_of(array)
     while view:
-        count = os.preadv(file.fileno(), [view], at)
+        count = system.fill_at(file.fileno(), view, at)
         if not count:
             raise OSError(errno.EIO, "a temporary file is cut short")
         view, at = view[count:], at + count
@@ -78,7 +79,7 @@ class _Held:
     """A file that stays open for reading as long as somebody has this."""
 
     def __init__(self, path):
-        self._handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._handle = os.open(path, os.O_RDONLY | system.BINARY)
 
     def fileno(self):
         return self._handle

@@ -5,7 +5,6 @@ A name's file appears whole or not at all, so what is there is done, whoever did
 
 import contextlib
 import errno
-import fcntl
 import glob
 import json
 import os
@@ -14,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from aligntools.formats import appearing, tensors
+from aligntools.ground import system
 from aligntools.ground.errors import DataError, ModelError
 
 _ABOUT = "about"
@@ -157,12 +157,12 @@ def held(folder: str) -> Iterator[None]:
     """
     try:
         os.makedirs(folder, exist_ok=True)
-        handle = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        handle = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
         raise DataError(folder, None, f"cannot be made or written: {error.strerror or error}") from None
     try:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            system.lock(handle)
         except OSError as error:
             if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
                 raise DataError(

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import aligntools
-from aligntools.ground import kept, memory
+from aligntools.ground import kept, memory, system
 from aligntools.ground.engines import Advice, JobFunction, Work
 from aligntools.ground.errors import ClusterError, DataError, UsageProblem
 from aligntools.ground.parallel import Pool
@@ -88,10 +88,8 @@ def _versions() -> dict[str, str]:
 
 def _facts() -> tuple[dict[str, str], str]:
     """Return the versions of a worker, and its kind of CPU."""
-    with contextlib.suppress(OSError):
-        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-        if found := re.search(r"^(model name|CPU part)\s*:\s*(.*)$", text, re.M):
-            return _versions(), found[2]
+    if found := re.search(r"^(model name|CPU part)\s*:\s*(.*)$", system.text_of("/proc/cpuinfo"), re.M):
+        return _versions(), found[2]
     return _versions(), platform.machine()
 
 

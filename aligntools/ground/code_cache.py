@@ -22,13 +22,8 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
-from aligntools.ground import held_signals
+from aligntools.ground import held_signals, system
 from aligntools.ground.code_folders import CodeFolders, objection
-
-try:
-    import fcntl
-except ImportError:  # not on this system: then each process compiles for itself
-    fcntl = None  # type: ignore[assignment]
 
 #: What a file begins with; the SHA-256 of the rest follows, then the pickled key and code.
 HEAD = b"aligntools compiled code 1\n"
@@ -113,10 +108,10 @@ def _complain(path: Path, error: str) -> None:
 
 def lock(path: Path) -> int | None:
     """Return a descriptor of a file that this process and its children alone have a lock on; None where others do."""
-    with contextlib.suppress(OSError, AttributeError):
+    with contextlib.suppress(OSError):
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            system.lock(descriptor)
         except BaseException:
             os.close(descriptor)
             raise
@@ -145,7 +140,7 @@ class _Turns:
     def enter(self, path: Path | None) -> None:
         """Wait for the turn to compile what a lock file is for."""
         held = None
-        if path is not None and fcntl is not None:
+        if path is not None:
             with contextlib.suppress(OSError):
                 held = os.open(path, os.O_RDWR | os.O_CREAT, 0o644), path
         if held is not None:
@@ -155,14 +150,14 @@ class _Turns:
                 os.close(held[0])
                 if not isinstance(error, OSError):
                     raise
-                held = None  # the file system has no locks, or the holder does not get on
+                held = None  # there are no locks here, or the holder does not get on
         self._held.append(held)
         held_signals.hold()
 
     def _wait(self, descriptor: int) -> None:
         for _ in range(LOOKS):
             with contextlib.suppress(BlockingIOError):
-                return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return system.lock(descriptor)
             self.say("waiting for another process that compiles, once on this machine")
             time.sleep(PAUSE)
         raise TimeoutError

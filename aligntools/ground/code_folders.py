@@ -6,6 +6,8 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from aligntools.ground import system
+
 #: Read where it is there: for the code that an image's or a cluster's ``warmup`` compiled for every user.
 SYSTEM = Path("/var/cache/aligntools")
 #: Of all folders that are made. The umask may take from it and cannot add to it.
@@ -22,7 +24,7 @@ def objection(status: os.stat_result, *, parent: bool = False) -> str | None:
         It only holds the folder with the code: then others may write to it where each can remove only what is
         theirs, as in ``/tmp``.
     """
-    if status.st_uid not in (0, os.geteuid()):
+    if system.user() is not None and status.st_uid not in (0, system.user()):
         return "it belongs to another user"
     if status.st_mode & OTHERS_WRITE and not (parent and status.st_mode & stat.S_ISVTX):
         return "others may write to it (chmod go-w)"
@@ -64,7 +66,7 @@ class CodeFolders:
         for path in (base, base / self._name):
             try:
                 status = path.stat()
-                if not named and status.st_uid == os.geteuid() and status.st_mode & OTHERS_WRITE:
+                if not named and status.st_uid == system.user() and status.st_mode & OTHERS_WRITE:
                     path.chmod(stat.S_IMODE(status.st_mode) & ~OTHERS_WRITE)  # made under a generous umask
                     status = path.stat()
             except OSError:

@@ -6,12 +6,11 @@ library without a command there is no bound unless it sets one.
 """
 
 import contextlib
-import os
-import resource
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from aligntools.ground import system
 from aligntools.ground.errors import ResourceError
 
 #: What a command uses of the machine's or the container's memory, at most, where it is not told.
@@ -23,7 +22,6 @@ SPARE = 160 << 20
 #: Fewest bytes that are worth being free for tables, and what part of those tables take: the rest is for copies while
 #: they are sorted and merged.
 LEAST, PART = 64 << 20, 0.5
-_PAGE = os.sysconf("SC_PAGE_SIZE")
 _WAY_OUT = "give a part of the text, a machine with more, or a higher --max-memory"
 
 
@@ -37,46 +35,37 @@ class _Bound:
 def available(root: str = "/") -> int:
     """Return the bytes that this process may use: the machine's, its container's or its own limit, the smallest.
 
+    Where the system tells none of them, that is more than there can be.
+
     Parameters
     ----------
     root : str
         Where ``proc`` and ``sys`` are.
     """
-    found = [os.sysconf("SC_PHYS_PAGES") * _PAGE, *_cgroup_limits(Path(root))]
-    found += [soft for soft, _ in map(resource.getrlimit, (resource.RLIMIT_AS, resource.RLIMIT_DATA)) if soft > 0]
-    return min(found)
+    return min([*system.memory_limits(), *_cgroup_limits(Path(root))], default=sys.maxsize)
 
 
 def _cgroup_limits(root):
     """Yield the limits of the control groups that this process is in, version 1 and 2, up to their roots."""
     mounted = root / "sys/fs/cgroup"
-    for line in _read(root / "proc/self/cgroup").splitlines():
+    for line in system.text_of(root / "proc/self/cgroup").splitlines():
         _, controllers, path = (*line.split(":", 2), "", "")[:3]
         if controllers and "memory" not in controllers.split(","):
             continue
         top, name = (mounted / "memory", "memory.limit_in_bytes") if controllers else (mounted, "memory.max")
         own = top / path.strip("/")
         for folder in (own, *own.parents):  # in a container the path may be one of the host; its root is there
-            limit = _read(folder / name).strip()
+            limit = system.text_of(folder / name).strip()
             if limit.isdigit():
                 yield int(limit)
             if folder == top:
                 break
 
 
-def _read(path):
-    try:
-        return path.read_text()
-    except (OSError, UnicodeDecodeError):
-        return ""
-
-
 def used() -> int:
     """Return the bytes of memory that this process has now; where that is not known, the most it has had."""
-    pages = _read(Path("/proc/self/statm")).split()
-    if len(pages) > 1:
-        return int(pages[1]) * _PAGE
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    pages = system.text_of("/proc/self/statm").split()
+    return int(pages[1]) * system.page_size() if len(pages) > 1 else system.peak_memory()
 
 
 def limit() -> int | None:

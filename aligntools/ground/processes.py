@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from aligntools.ground import system
 from aligntools.ground.engines import TRIES, JobFunction, Work
 from aligntools.ground.errors import ResourceError
 
@@ -170,6 +171,10 @@ class Processes:
             number = work.next()
             if number is None:
                 return
+            if not system.HANDS_OVER:
+                raise ResourceError(
+                    "this system gives worker processes no pipe to their work; leave out --workers"
+                )
             try:
                 if idle is None:
                     idle = self._start()

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import signal
+import stat
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ import pytest
 
 from aligntools.formats import appearing, files
 from aligntools.formats.modelfile import write_model
+from aligntools.ground import system
 from aligntools.ground.errors import DataError
 
 
@@ -151,3 +153,100 @@ def test_file_systems_without_locks(tmp_path, monkeypatch):
     monkeypatch.setattr(fcntl, "flock", refuse)
     write(tmp_path / "x")
     assert appearing.leftovers(tmp_path / "x") == []
+
+
+def mode_of(path):
+    return stat.S_IMODE(os.stat(path).st_mode)
+
+
+def write_as_model(path):
+    write_model(path, "tagger", {}, {})
+
+
+def write_as_library(path):
+    """As a library does that makes a file of its own and renames it."""
+    with appearing.appearing(path) as part:
+        with open(f"{part}.own", "wb") as file:
+            file.write(b"x")
+        os.replace(f"{part}.own", part)
+
+
+@pytest.mark.parametrize("how", [write, write_as_model, write_as_library])
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o755])
+def test_the_mode_of_what_is_replaced_is_kept(tmp_path, how, mode):
+    path = tmp_path / "x"
+    path.write_bytes(b"old")
+    path.chmod(mode)
+    how(path)
+    assert (path.read_bytes() != b"old", mode_of(path)) == (True, mode)
+
+
+def test_files_that_wait_for_each_other_keep_the_modes_of_what_they_replace(tmp_path):
+    names = [tmp_path / name for name in ("log", "model")]
+    for path in names:
+        path.touch(0o600)
+    with appearing.together(names):
+        write(names[0])
+        write_as_model(names[1])
+    assert [mode_of(path) for path in names] == [0o600, 0o600]
+
+
+def test_the_mode_behind_a_link_is_kept(tmp_path):
+    (tmp_path / "private").touch(0o600)
+    (tmp_path / "link").symlink_to("private")
+    write(tmp_path / "link")
+    assert (mode_of(tmp_path / "private"), (tmp_path / "link").is_symlink()) == (0o600, True)
+
+
+def test_nobody_else_reads_what_will_replace_a_private_file(tmp_path):
+    (tmp_path / "x").touch(0o600)
+    with appearing.appearing(tmp_path / "x") as part:
+        assert mode_of(part) == 0o600
+
+
+def test_a_new_file_has_the_mode_that_the_umask_leaves(tmp_path):
+    before = os.umask(0o027)
+    try:
+        write(tmp_path / "x")
+        with appearing.appearing(tmp_path / "program", executable=True):
+            pass
+    finally:
+        os.umask(before)
+    assert (mode_of(tmp_path / "x"), mode_of(tmp_path / "program")) == (0o640, 0o750)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root gives files away")
+def test_the_owner_and_group_of_what_is_replaced_are_kept(tmp_path):
+    (tmp_path / "x").touch(0o640)
+    os.chown(tmp_path / "x", 12345, 23456)
+    write(tmp_path / "x")
+    found = os.stat(tmp_path / "x")
+    assert (found.st_uid, found.st_gid, mode_of(tmp_path / "x")) == (12345, 23456, 0o640)
+
+
+def test_where_the_group_stays_another_it_may_do_no_more_than_all(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    status = list(os.stat(tmp_path))
+    status[0], status[5] = stat.S_IFREG | 0o664, status[5] + 1
+    (tmp_path / "x").touch()
+    monkeypatch.setattr(os, "fchown", refuse)
+    with open(tmp_path / "x", "rb") as file:
+        assert system.keep_owner(file.fileno(), os.stat_result(status)) == 0o644
+
+
+@pytest.mark.parametrize("how", [write, write_as_model])
+def test_a_folder_that_cannot_be_written_is_named(tmp_path, how, monkeypatch):
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match=rf"missing/x: cannot be written: there is no folder {tmp_path}/missing$"):
+        how(tmp_path / "missing" / "x")
+    with pytest.raises(DataError, match=rf"file/x: cannot be written: {tmp_path}/file is not a folder$"):
+        how(tmp_path / "file" / "x")
+
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(DataError, match=rf"/x: cannot be written: the folder {tmp_path} may not be written \(Perm"):
+        how(tmp_path / "x")
