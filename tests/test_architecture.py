@@ -184,7 +184,8 @@ WHERE = {"files": {"formats", "cli"}, "output": {"cli"}, "clock": {"cli"}, "envi
 #: The policy must know the user's cache folder before anything is compiled, and say where there is none. Warming up
 #: makes its own little text, and training times its steps for the report.
 EXCEPT = {
-    ("aligntools/ground/memory.py", "files"),  # the kernel's own, which say how much there is
+    ("aligntools/ground/system.py", "files"),  # the kernel's own, which say how much there is
+    ("aligntools/ground/numba_settings.py", "environment"),
     (POLICY, "files"), (POLICY, "environment"), (CODE_FILES, "files"), (CODE_FOLDERS, "environment"),
     ("aligntools/ground/portable.py", "environment"),
     ("aligntools/ground/cluster.py", "files"),  # whether workers see what this machine does

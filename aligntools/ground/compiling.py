@@ -14,10 +14,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numba
-import numpy as np
-from numba.core import codegen, config
-from numba.core.registry import cpu_target
+from aligntools.ground import numba_settings
+
+with numba_settings.understood():
+    import numba
+    import numpy as np
+    from numba.core import codegen, config
+    from numba.core.registry import cpu_target
 
 from aligntools.ground import code_cache
 from aligntools.ground.code_cache import CodeCache, log
