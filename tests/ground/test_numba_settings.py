@@ -41,8 +41,11 @@ def test_features_that_end_the_process_are_not_tried(monkeypatch):
 
 def test_other_errors_and_warnings_stay_what_they_are(monkeypatch):
     monkeypatch.setenv("NUMBA_CPU_FEATURES", "+avx,-fma")
-    with warnings.catch_warnings(record=True) as said, numba_settings.understood():
-        warnings.warn("something else", UserWarning)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        with numba_settings.understood():
+            warnings.warn("something else", UserWarning)
+    assert [str(warning.message) for warning in said] == ["something else"]
     for name in [name for name in os.environ if name.startswith("NUMBA_")]:
         monkeypatch.delenv(name)
     with pytest.raises(ValueError, match="own"), numba_settings.understood():
