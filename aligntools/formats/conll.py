@@ -3,7 +3,7 @@
 The two are told apart nowhere, since the second is the first with more kinds of lines: comments (``#``),
 multiword ranges (``3-4``) and empty nodes (``8.1``). A file is kept as its lines; columns of the word lines
 are cut out when they are asked for, and put back into the same lines. Everything else, down to the line ends,
-comes out as it went in.
+comes out as it went in. CoNLL-U Plus and CoNLL-2009 have the same columns in other places, which a `Layout` says.
 """
 
 import re
@@ -14,22 +14,10 @@ from itertools import repeat
 import numpy as np
 
 from aligntools.formats import files
+from aligntools.formats.conll_layouts import BASIC, COLUMNS, HEADER, Layout, layout_of, plus
 from aligntools.formats.metering import FOR_OBJECTS
 from aligntools.ground.errors import DataError, UsageProblem
 
-#: Columns by name, counted from 0. CoNLL-X calls ``upos`` CPOSTAG and ``xpos`` POSTAG.
-COLUMNS = {
-    "id": 0,
-    "form": 1,
-    "lemma": 2,
-    "upos": 3,
-    "xpos": 4,
-    "feats": 5,
-    "head": 6,
-    "deprel": 7,
-    "deps": 8,
-    "misc": 9,
-}
 _WIDTH = len(COLUMNS)
 _RANGE_OR_EMPTY = re.compile(rb"[1-9]\d*-[1-9]\d*|\d+\.[1-9]\d*")
 _SENTENCE_COMMENT = re.compile(rb"#\s*(sent_id|text)\s*=")
@@ -75,6 +63,8 @@ class Conll:
         for the first one, all lines before it.
     first_line : int
         1-based number of ``lines[0]`` in the file.
+    layout : Layout
+        Where the lines have which column.
     """
 
     path: str
@@ -83,6 +73,7 @@ class Conll:
     offsets: np.ndarray
     starts: np.ndarray
     first_line: int = 1
+    layout: Layout = BASIC
 
     def __len__(self):
         return len(self.offsets) - 1
@@ -93,14 +84,15 @@ class Conll:
         return self.column(COLUMNS["form"])
 
     def column(self, n: int) -> list[bytes]:
-        """Return a column, counted from 0, of all word lines."""
+        """Return a column, counted from 0 as CoNLL-U has them, of all word lines; ``_`` where the file has none."""
         if not 0 <= n < _WIDTH:
             raise ValueError(f"a column is 0 to {_WIDTH - 1}, not {n}")
-        lines = self._word_lines()
-        if n == _WIDTH - 1:
+        lines, place = self._word_lines(), self.layout.places[n]
+        if place is None:
+            return [b"_"] * len(lines)
+        if place == self.layout.width - 1 and not self.layout.open:
             return [line[line.rindex(b"\t") + 1 :].rstrip(b"\n").removesuffix(b"\r") for line in lines]
-        values = [line.split(b"\t", n + 1)[n] for line in lines]
-        return values
+        return [line.split(b"\t", place + 1)[place] for line in lines]
 
     def heads(self) -> np.ndarray:
         """Return the heads of all words.
@@ -130,14 +122,20 @@ class Conll:
             else:
                 sentence = int(np.searchsorted(self.offsets, k, "right")) - 1
                 problem = f"head {_shown(values[k])} is past the sentence's last word, {lengths[sentence]}"
-            raise DataError(self.path, self.line_of_word(k), f"{problem}; column 7 is another word's id, or 0")
+            raise DataError(self.path, self.line_of_word(k), f"{problem}; {self._heads_are} another word's id, or 0")
         return heads
+
+    @property
+    def _heads_are(self):
+        return f"column {(self.layout.places[COLUMNS['head']] or 0) + 1} is"
 
     def _head(self, k, value):
         if value == b"_":
             return -1
         if not value.isdigit():
-            problem = f"head '{_shown(value)}' is not a number; column 7 is another word's id, 0 for the root, or _"
+            problem = (
+                f"head '{_shown(value)}' is not a number; {self._heads_are} another word's id, 0 for the root, or _"
+            )
             raise DataError(self.path, self.line_of_word(k), problem)
         return int(value) if len(value) < 10 else 1 << 30
 
@@ -166,6 +164,7 @@ class Conll:
             self.offsets[begin : end + 1] - first,
             self.starts[begin : end + 1] - a,
             self.first_line + a,
+            self.layout,
         )
 
     def format(self, replacing: dict[int, Sequence[bytes]] | None = None) -> bytes:
@@ -180,6 +179,8 @@ class Conll:
         ------
         ValueError
             When there is not one value for each word, or one cannot stand in a column.
+        DataError
+            When the file has no such column, and a value is other than ``_``.
         """
         return b"".join(self._replaced(replacing) if replacing else self.lines)
 
@@ -188,14 +189,25 @@ class Conll:
             if not 0 < n < _WIDTH:
                 raise ValueError(f"a column that can be replaced is 1 to {_WIDTH - 1}, not {n}")
             check_values(values, len(self.places), n)
+        replacing = {
+            place: values for n, values in replacing.items() if (place := self.place_for(n, values)) is not None
+        }
         lines = list(self.lines)
         for place, *values in zip(self.places.tolist(), *replacing.values(), strict=True):
             fields = lines[place].split(b"\t")
             for n, value in zip(replacing, values, strict=True):
                 last = fields[n]
-                fields[n] = value + last[len(last.rstrip(b"\r\n")) :] if n == _WIDTH - 1 else value
+                fields[n] = value + last[len(last.rstrip(b"\r\n")) :] if n == len(fields) - 1 else value
             lines[place] = b"\t".join(fields)
         return lines
+
+    def place_for(self, n: int, values: Sequence[bytes]) -> int | None:
+        """Return the place that values of column ``n`` go to; None where the file has none, and no value needs it."""
+        place = self.layout.places[n]
+        if place is None and any(value != b"_" for value in values):
+            problem = f"{self.layout.name} without a column for {list(COLUMNS)[n].upper()}, which is to be written"
+            raise DataError(self.path, None, f"{problem}; convert it to CoNLL-U, or add the column to global.columns")
+        return place
 
     def _word_lines(self):
         lines = self.lines
@@ -234,7 +246,7 @@ def stream_conll(path, sentences=10_000) -> Iterator[Conll]:
 
 def parse_parts(path, lines: Iterable[bytes], sentences) -> Iterator[Conll]:
     """Cut lines into parts as `stream_conll` does."""
-    pending, blocks, inside, first = [], 0, False, 1
+    pending, blocks, inside, first, layout = [], 0, False, 1, None
     for line in lines:
         pending.append(line)
         if not line.isspace():
@@ -243,15 +255,21 @@ def parse_parts(path, lines: Iterable[bytes], sentences) -> Iterator[Conll]:
             inside = False
             blocks += 1
             if blocks == sentences:
-                yield parse_conll(path, pending, first)
+                part = parse_conll(path, pending, first, layout)
+                yield part
+                layout = part.layout
                 first += len(pending)
                 pending, blocks = [], 0
     if pending:
-        yield parse_conll(path, pending, first)
+        yield parse_conll(path, pending, first, layout)
 
 
-def parse_conll(path, lines: list[bytes], first_line=1) -> Conll:
-    """Find sentences and words in lines that end as in the file, and check them; see `read_conll`."""
+def parse_conll(path, lines: list[bytes], first_line=1, layout: Layout | None = None) -> Conll:
+    """Find sentences and words in lines that end as in the file, and check them; see `read_conll`.
+
+    ``layout`` is that of the lines before; None: the lines begin the file, and tell it.
+    """
+    layout = layout or layout_of(path, lines, first_line)
     ids = [line[: line.find(b"\t")] for line in lines]  # nothing useful, but no number, without a tab
     is_word = np.fromiter(map(bytes.isdigit, ids), bool, len(ids))
     places = np.flatnonzero(is_word)
@@ -263,15 +281,24 @@ def parse_conll(path, lines: list[bytes], first_line=1) -> Conll:
         elif line.startswith(b"#"):
             if _SENTENCE_COMMENT.match(line):
                 named.append(k)
-        elif not _RANGE_OR_EMPTY.fullmatch(ids[k]) or line.count(b"\t") != _WIDTH - 1:
-            raise DataError(path, first_line + k, _what_is_wrong(line))
+            elif (header := HEADER.match(line)) and plus(path, header[1], first_line + k).places != layout.places:
+                raise DataError(path, first_line + k, "other global.columns than before; read each such file by itself")
+        elif not _RANGE_OR_EMPTY.fullmatch(ids[k]) or not layout.fits(line.count(b"\t") + 1):
+            raise DataError(path, first_line + k, _what_is_wrong(line, layout))
     tabs = np.fromiter(map(bytes.count, [lines[k] for k in places.tolist()], repeat(b"\t")), np.int64, len(places))
-    if len(places) and not np.all(tabs == _WIDTH - 1):
-        k = int(places[np.argmax(tabs != _WIDTH - 1)])
-        raise DataError(path, first_line + k, _what_is_wrong(lines[k]))
+    wrong = tabs < layout.width - 1 if layout.open else tabs != layout.width - 1
+    if np.any(wrong):
+        k = int(places[np.argmax(wrong)])
+        raise DataError(path, first_line + k, _what_is_wrong(lines[k], layout))
     offsets, starts = _sentences(np.array(blanks, np.int64), places, np.array(named, np.int64), len(lines))
     _check_ids(path, first_line, ids, places, offsets)
-    return Conll(str(path), lines, places, offsets, starts, first_line)
+    if layout.open and np.any(
+        uneven := tabs != np.repeat(tabs[offsets[:-1][np.diff(offsets) > 0]], np.diff(offsets)[np.diff(offsets) > 0])
+    ):
+        k = int(np.argmax(uneven))
+        problem = f"{tabs[k] + 1} columns, where the line before has {tabs[k - 1] + 1}"
+        raise DataError(path, first_line + int(places[k]), f"{problem}; all lines of a sentence have equally many")
+    return Conll(str(path), lines, places, offsets, starts, first_line, layout)
 
 
 def _sentences(blanks, places, named, count):
@@ -302,14 +329,17 @@ def _check_ids(path, first_line, ids, places, offsets):
             raise DataError(path, first_line + int(places[k]), problem)
 
 
-def _what_is_wrong(line):
+def _what_is_wrong(line, layout):
     """Describe a line that is not a line of CoNLL."""
     columns = line.count(b"\t") + 1
+    if columns > 1 and not layout.usual and not layout.fits(columns):
+        said = "global.columns has" if layout.name == "CoNLL-U Plus" else f"{layout.name} has at least"
+        return f"{columns} columns; {said} {layout.width}"
     if columns == 1:
         if len(line.split()) > 1:
             return f"no tab; CoNLL has {_WIDTH} columns with tabs between them, not spaces"
         return f"'{_shown(line.strip())}' alone on a line; CoNLL has {_WIDTH} columns with tabs between them"
-    if columns != _WIDTH:
+    if not layout.fits(columns):
         return f"{columns} columns; CoNLL-X and CoNLL-U have {_WIDTH} (_ stands where there is nothing)"
     found = _shown(line[: line.index(b"\t")])
     return f"id '{found}' is not a number, a range such as 3-4, or an empty node such as 8.1"

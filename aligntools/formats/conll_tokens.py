@@ -50,9 +50,11 @@ class Surface:
         return len(self.offsets) - 1
 
     def column(self, n: int) -> list[bytes]:
-        """Return a column, counted from 0, of all tokens' lines."""
-        lines = self.conll.lines
-        return [lines[place].rstrip(b"\n").removesuffix(b"\r").split(b"\t")[n] for place in self.places.tolist()]
+        """Return a column, counted from 0 as CoNLL-U has them, of all tokens' lines."""
+        lines, column = self.conll.lines, self.conll.layout.places[n]
+        if column is None:
+            return [b"_"] * len(self.places)
+        return [lines[place].rstrip(b"\n").removesuffix(b"\r").split(b"\t")[column] for place in self.places.tolist()]
 
     def format(self, replacing: dict[int, Sequence[bytes]]) -> bytes:
         """Return the text, some columns of the tokens' lines replaced; see `Conll.format`.
@@ -65,10 +67,12 @@ class Surface:
         lines = list(self.conll.lines)
         for n, values in replacing.items():
             check_values(values, len(self.places), n)
+            if (column := self.conll.place_for(n, values)) is None:
+                continue
             for place, value in zip(self.places.tolist(), values, strict=True):
                 body = lines[place].rstrip(b"\n").removesuffix(b"\r")
                 fields = body.split(b"\t")
-                fields[n] = value
+                fields[column] = value
                 lines[place] = b"\t".join(fields) + lines[place][len(body) :]
         return b"".join(lines)
 
@@ -121,6 +125,8 @@ def expanded(conll: Conll, pieces: Sequence[Sequence[bytes] | None]) -> Conll:
     pieces : list of (list of bytes or None) [words]
         What each word is split into. The range gets its form and MISC, its words have nothing but forms.
     """
+    if not conll.layout.usual:
+        raise UsageProblem(f"tokens are split in CoNLL-U; this is {conll.layout.name}")
     lines: list[bytes] = []
     words = iter(zip(conll.places.tolist(), pieces, strict=True))
     place, forms = next(words, (-1, None))

@@ -94,7 +94,7 @@ def _lines(lines, read) -> Iterator[Request]:
 
 
 def _sentences(path, lines) -> Iterator[Request]:
-    first, block, size, inside = 1, [], 0, False
+    first, block, size, inside, layout = 1, [], 0, False, None
     for number, line in enumerate(lines, 1):
         size += len(line) if line is not None else MOST_BYTES + 1
         if size <= MOST_BYTES:
@@ -102,14 +102,16 @@ def _sentences(path, lines) -> Iterator[Request]:
         if line is None or not line.isspace():
             inside = True
         elif inside:
-            yield _block(path, block, first, size)
+            found = _block(path, block, first, size, layout)
+            yield found
+            layout = layout or (found.text.layout if isinstance(found.text, Conll) and not found.problem else None)
             first, block, size, inside = number + 1, [], 0, False
     if block or inside:
-        yield _block(path, block, first, size)
+        yield _block(path, block, first, size, layout)
 
 
-def _block(path, block, first, size):
-    return _request(lambda: parse_conll(path, block, first), size > MOST_BYTES, True, first)
+def _block(path, block, first, size, layout):
+    return _request(lambda: parse_conll(path, block, first, layout), size > MOST_BYTES, True, first)
 
 
 def _request(read, over_long, conll, number):

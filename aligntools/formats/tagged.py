@@ -14,6 +14,7 @@ import numpy as np
 
 from aligntools.formats import files
 from aligntools.formats.conll import COLUMNS, Conll, column_place, parse_conll, parse_parts
+from aligntools.formats.conll_layouts import HEADER
 from aligntools.formats.metering import FOR_OBJECTS
 from aligntools.formats.untokenized import hint
 from aligntools.formats.vocabulary import split_words
@@ -185,6 +186,8 @@ def beginning(lines: Iterable[bytes]) -> tuple[list[bytes], list[int]]:
 
 def conll_at(seen: Sequence[bytes], telling: Sequence[int]) -> int | None:
     """Return the number of the first line with a word if what `beginning` took begins as CoNLL does, and else None."""
+    if telling and any(line.startswith(b"#") and HEADER.match(line) for line in seen[: telling[0]]):
+        return telling[0] + 1
     return telling[0] + 1 if looks_like_conll([seen[k].rstrip(b"\r\n") for k in telling]) else None
 
 

@@ -1,0 +1,101 @@
+"""Where CoNLL has which column: CoNLL-X and CoNLL-U, CoNLL-U Plus with the columns of its header, and CoNLL-2009."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from aligntools.ground.errors import DataError
+
+#: Columns by name, counted from 0. CoNLL-X calls ``upos`` CPOSTAG and ``xpos`` POSTAG.
+COLUMNS = {
+    "id": 0,
+    "form": 1,
+    "lemma": 2,
+    "upos": 3,
+    "xpos": 4,
+    "feats": 5,
+    "head": 6,
+    "deprel": 7,
+    "deps": 8,
+    "misc": 9,
+}
+#: The header of CoNLL-U Plus.
+HEADER = re.compile(rb"#\s*global\.columns\s*=(.*)", re.DOTALL)
+_NUMBER = re.compile(rb"\d+|_")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a file.
+
+    Attributes
+    ----------
+    name : str
+        What the format is called in messages.
+    width : int
+        How many columns a line has, or the fewest where ``open``.
+    places : tuple of (int or None)
+        Where each of `COLUMNS` is, counted from 0; None: the file has none, and ``_`` is read for it.
+    open : bool
+        Whether lines may have more columns, as many in all of a sentence.
+    """
+
+    name: str
+    width: int
+    places: tuple[int | None, ...]
+    open: bool = False
+
+    @property
+    def usual(self) -> bool:
+        """Whether the columns are those of CoNLL-U."""
+        return self.width == len(COLUMNS) and self.places == BASIC.places
+
+    def fits(self, columns: int) -> bool:
+        """Tell whether a line may have so many columns."""
+        return columns >= self.width if self.open else columns == self.width
+
+
+BASIC = Layout("CoNLL-X and CoNLL-U", len(COLUMNS), tuple(range(len(COLUMNS))))
+#: The gold columns. POS is ``upos``; the predicted ones (PLEMMA, PPOS, PFEAT, PHEAD, PDEPREL) and predicates are kept.
+CONLL_2009 = Layout("CoNLL-2009", 12, (0, 1, 2, 4, None, 6, 8, 10, None, None), open=True)
+
+
+def layout_of(path, lines: Sequence[bytes], first_line: int = 1) -> Layout:
+    """Tell the layout by a header, or by the first line that is neither blank nor a comment.
+
+    Raises
+    ------
+    DataError
+        When a header has no ID in front, no FORM, or a column twice.
+    """
+    for k, line in enumerate(lines):
+        if line.startswith(b"#") and (found := HEADER.match(line)):
+            return plus(path, found[1], first_line + k)
+        if not line.startswith(b"#") and not line.isspace():
+            return CONLL_2009 if _is_2009(line.rstrip(b"\r\n").split(b"\t")) else BASIC
+    return BASIC
+
+
+def plus(path, header: bytes, line: int) -> Layout:
+    """Return the layout of a header's columns, which are those of CoNLL-U and any others."""
+    names = header.decode("utf-8", "replace").split()
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(path, line, f"column '{twice}' is in global.columns twice")
+    if names[:1] != ["ID"] or "FORM" not in names:
+        problem = (
+            f"global.columns begins with '{names[0]}'" if names and names[0] != "ID" else "no FORM in global.columns"
+        )
+        raise DataError(path, line, f"{problem}; ID comes first, and FORM has the words")
+    places = tuple(names.index(name.upper()) if name.upper() in names else None for name in COLUMNS)
+    return Layout("CoNLL-U Plus", len(names), places)
+
+
+def _is_2009(fields: Sequence[bytes]) -> bool:
+    """Tell a line of CoNLL-2009: HEAD, PHEAD and FILLPRED are what they have to be."""
+    return (
+        len(fields) >= CONLL_2009.width
+        and fields[0].isdigit()
+        and all(_NUMBER.fullmatch(field) for field in fields[8:10])
+        and (len(fields) == CONLL_2009.width or fields[12] in (b"Y", b"_"))
+    )

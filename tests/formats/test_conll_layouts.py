@@ -1,0 +1,149 @@
+"""CoNLL-U Plus and CoNLL-2009, by the one reader of CoNLL and the commands that stand on it."""
+
+import json
+
+import pytest
+
+from aligntools.formats.conll import parse_conll, parse_parts, read_conll
+from aligntools.formats.requests import stream_requests
+from aligntools.ground.errors import DataError
+from tests.cli.running import fails, run
+from tests.places import SAMPLES
+
+PLUS = (
+    b"# global.columns = ID HEAD DEPREL FORM UPOS PARSEME:MWE\n# sent_id = 1\n"
+    b"1-2\t_\t_\tdu\t_\t*\n1\t3\tcase\tde\tADP\t*\n2\t3\tdet\tle\tDET\t*\n3\t0\troot\tpain\tNOUN\t1:VID\n\n"
+    b"# sent_id = 2\n1\t0\troot\tFin\tNOUN\t*\r\n\n"
+)
+#: The second word is a predicate, which the last column is about.
+OF_2009 = (
+    b"1\tThe\tthe\tthe\tDT\tNN\t_\t_\t2\t3\tNMOD\tSBJ\t_\t_\t_\n"
+    b"2\tbus\tbus\tbus\tNN\tNN\tn=s\t_\t3\t3\tSBJ\tSBJ\t_\t_\tA0\n"
+    b"3\tleaves\tleave\tleave\tVBZ\tNNS\t_\t_\t0\t0\tROOT\tROOT\tY\tleave.01\t_\n\n"
+    b"1\tStop\tstop\tstop\tVB\tVB\t_\t_\t0\t0\tROOT\tROOT\t_\t_\n\n"
+)
+
+
+def lines(data):
+    return data.splitlines(keepends=True)
+
+
+def columns(data):
+    conll = parse_conll("x", lines(data))
+    return conll, [[value.decode() for value in conll.column(n)] for n in range(10)]
+
+
+def test_columns_of_plus_are_where_the_header_has_them():
+    conll, found = columns(PLUS)
+    assert found[1] == ["de", "le", "pain", "Fin"]
+    assert found[3] == ["ADP", "DET", "NOUN", "NOUN"]
+    assert found[7] == ["case", "det", "root", "root"]
+    assert found[2] == found[4] == found[9] == ["_"] * 4
+    assert conll.heads().tolist() == [3, 3, 0, 0]
+    assert conll.format() == PLUS
+    assert conll.format({3: [b"A", b"B", b"C", b"D"], 4: [b"_"] * 4}) == (
+        PLUS.replace(b"ADP", b"A")
+        .replace(b"DET", b"B")
+        .replace(b"pain\tNOUN", b"pain\tC")
+        .replace(b"Fin\tNOUN", b"Fin\tD")
+    )
+    with pytest.raises(DataError, match="CoNLL-U Plus without a column for LEMMA"):
+        conll.format({2: [b"a", b"b", b"c", b"d"]})
+
+
+def test_gold_columns_of_2009():
+    conll, found = columns(OF_2009)
+    assert found[1:4] == [["The", "bus", "leaves", "Stop"], ["the", "bus", "leave", "stop"], ["DT", "NN", "VBZ", "VB"]]
+    assert found[5] == ["_", "n=s", "_", "_"]
+    assert found[7] == ["NMOD", "SBJ", "ROOT", "ROOT"]
+    assert conll.heads().tolist() == [2, 3, 0, 0]
+    assert conll.format({3: [b"X"] * 4}) == OF_2009.replace(b"\tDT\t", b"\tX\t").replace(b"bus\tNN", b"bus\tX").replace(
+        b"VBZ", b"X").replace(b"stop\tVB", b"stop\tX")  # fmt: skip
+
+
+@pytest.mark.parametrize("data", [PLUS, OF_2009])
+def test_parts_have_the_layout_of_the_file(data):
+    parts = list(parse_parts("x", lines(data), 1))
+    assert b"".join(part.format() for part in parts) == data
+    assert [word for part in parts for word in part.words] == parse_conll("x", lines(data)).words
+
+
+def test_requests_have_the_layout_of_the_file(tmp_path):
+    (tmp_path / "x").write_bytes(PLUS)
+    assert [request.text.words for request in stream_requests(str(tmp_path / "x"))] == [
+        [b"de", b"le", b"pain"],
+        [b"Fin"],
+    ]
+
+
+def test_ten_columns_in_their_order_are_conll_u(tmp_path):
+    names = b"ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC"
+    (tmp_path / "x").write_bytes(b"# global.columns = " + names + b"\n1\ta" + b"\t_" * 8 + b"\n\n")
+    assert read_conll(tmp_path / "x").layout.usual
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (PLUS.replace(b"\tdet\tle", b"\tle"), "x:5: 5 columns; global.columns has 6"),
+        (PLUS.replace(b"FORM", b"WORD"), "x:1: no FORM in global.columns"),
+        (PLUS.replace(b"ID HEAD", b"HEAD ID"), "x:1: global.columns begins with 'HEAD'"),
+        (PLUS.replace(b"DEPREL", b"HEAD"), "x:1: column 'HEAD' is in global.columns twice"),
+        (PLUS + b"# global.columns = ID FORM\n1\ta\n\n", "x:11: other global.columns than before"),
+        (OF_2009.replace(b"\t_\t_\tA0", b"\t_\t_"), "x:2: 14 columns, where the line before has 15"),
+        (OF_2009.replace(b"\tSBJ\tSBJ\t_\t_\tA0", b""), "x:2: 10 columns; CoNLL-2009 has at least 12"),
+        (b"1\ta" + b"\t_" * 9 + b"\n\n", "x:1: 11 columns; CoNLL-X and CoNLL-U have 10"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(data, message):
+    with pytest.raises(DataError) as error:
+        parse_conll("x", lines(data))
+    assert str(error.value).startswith(message)
+
+
+def test_a_wrong_head_names_its_column():
+    with pytest.raises(
+        DataError, match="x:3: head 9 is past the sentence's last word, 3; column 9 is another word's id"
+    ):
+        parse_conll("x", lines(OF_2009.replace(b"\t0\t0\tROOT\tROOT\tY", b"\t9\t0\tROOT\tROOT\tY"))).heads()
+
+
+@pytest.mark.parametrize("data", [PLUS, OF_2009])
+def test_commands_read_both(data, tmp_path):
+    path = tmp_path / "x"
+    path.write_bytes(data)
+    plus = data is PLUS
+    assert run("conll", path).stdout == (b"de le pain\nFin\n" if plus else b"The bus leaves\nStop\n")
+    tags = b"ADP DET NOUN\nNOUN\n" if plus else b"DT NN VBZ\nVB\n"
+    assert run("conll", path, "--to", "column").stdout == tags
+    (tmp_path / "tags").write_bytes(tags)
+    assert run("conll", path, "--put", "upos", tmp_path / "tags").stdout == data
+    fails(run("conll", path, "--put", "deps", tmp_path / "tags"), "without a column for DEPS")
+    score = json.loads(run("eval-uas", "--json", path, path).stdout)["results"][0]
+    assert (score["words"], score["uas"], score["las"]) == (4, 1, 1)
+    assert json.loads(run("eval-tags", "--json", path, path).stdout)["results"][0]["accuracy"] == 1
+    if plus:
+        assert run("conll", path, "--tokens", "surface").stdout == b"du pain\nFin\n"
+
+
+@pytest.mark.parametrize("data", [PLUS, OF_2009])
+def test_tags_and_trees_are_written_into_both(data, tmp_path):
+
+    path, tagger, parser = (tmp_path / name for name in ("x", "tagger", "parser"))
+    path.write_bytes(data)
+    treebank = SAMPLES / "en.conllu"
+    assert run("train-tagger", "-q", "--tagged", treebank, "-o", tagger).returncode == 0
+    assert run("train-parser", "-q", "--treebank", treebank, "-o", parser, "--iterations", 2).returncode == 0
+    tagged = run("tag", "-q", "-m", tagger, path)
+    assert tagged.returncode == 0, tagged.stderr
+    (tmp_path / "tagged").write_bytes(tagged.stdout)
+    parsed = run("parse", "-q", "-m", parser, tmp_path / "tagged")
+    assert parsed.returncode == 0, parsed.stderr
+    for out in tagged.stdout, parsed.stdout:
+        conll = parse_conll("out", lines(out))
+        assert conll.words == parse_conll("x", lines(data)).words
+        assert b"_" not in conll.column(3)
+        kept = 5 if data is PLUS else 1
+        assert [row.split(b"\t")[kept : kept + 1] for row in lines(out)] == [
+            row.split(b"\t")[kept : kept + 1] for row in lines(data)
+        ]
