@@ -111,7 +111,7 @@ _search = options.group(
                       " space of the paper: many times slower.  [default: base, or what the weights file says]"),
 )  # fmt: skip
 _limits = options.group(
-    "Text and resources", aligning.case_sensitive, options.input_format, options.max_length,
+    "Text and resources", aligning.case_sensitive, options.split, options.input_format, options.max_length,
     options.strict,
     click.option("--unbuffered", is_flag=True, help="With -m and -w: write each line as soon as its pair is read."),
     options.threads, options.seed, options.verbosity,

@@ -228,7 +228,7 @@ def test_words_are_not_taken_for_pieces(inside):
     [
         (("--words", "a", "b"), "go with --to-words or --to-pieces"),
         (("--scheme", "icu"), "go with --to-words or --to-pieces"),
-        (("--unicode-spaces",), "goes with --check"),
+        (("--split", "unicode"), "--split is about the texts of --check"),
         (("--flavor", "symal"), "--flavor is about methods that combine two files, not convert"),
         (("-c", "display", "--order", "target"), "--order is about links, and display writes none"),
         (("--to-words", "-", "b"), "only one of the files can be standard input"),
