@@ -35,6 +35,8 @@ class Reshaping:
         The text is in pieces, and links become links between words.
     scheme : str
         How pieces are marked.
+    with_words : bool
+        The words that links are between are written too.
     with_text : bool
         Sides are written too; links count words as `str.split` does where the text is of words.
     strict, service : bool
@@ -43,10 +45,12 @@ class Reshaping:
 
     def __init__(
         self, raw: RawPairs, pieces: RawPairs | None = None, *, tokens: RawPairs | None = None, to_words: bool = False,
-        scheme: Scheme = "auto", with_text: bool = False, strict: bool = False, service: bool = False,
+        scheme: Scheme = "auto", with_text: bool = False, with_words: bool = False, strict: bool = False,
+        service: bool = False,
     ):  # fmt: skip
         self.raw, self.pieces, self.tokens = raw, pieces, tokens
         self._to_words, self._with_text = to_words, with_text
+        self._with_words = with_words
         if service and scheme == "auto" and (pieces is not None or to_words):
             raise UsageProblem("--unbuffered needs to know how pieces are marked before it has seen many: say --scheme")
         self._scheme: str | None = None if scheme == "auto" else scheme
@@ -69,10 +73,10 @@ class Reshaping:
             scheme = self._known([*spaced[0], *spaced[1]], self.raw.paths[0])
             units = [pieces.cut_by_marks(side, scheme).words_of for side in spaced]
             block = self._mapped(block, units, line)
-            if self._with_text:
+            if self._with_text or self._with_words:
                 raw = spaced = [[pieces.words_of_line(text, scheme) for text in side] for side in spaced]
         if not self._with_text:
-            return block, None
+            return block, [undecodable_replaced(side) for side in spaced] if self._with_words else None
         if self.pieces is None:
             found = [pieces.cut_as_python(side) for side in spaced]
             block = self._mapped(block, found, line)

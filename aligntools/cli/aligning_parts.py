@@ -15,7 +15,7 @@ from aligntools.ground.errors import UsageProblem
 ASKING = ("tmpdir", "checkpoint", "workers", "cluster", "cluster_file", "part_size", "plan")
 #: Options that need the whole text, or a model of it, in memory.
 WHOLE = ("best", "init_model", "priors", "save_priors", "ttable", "moses_dir")
-_OUTPUTS = ("output", "forward_output", "reverse_output", "scores")
+_OUTPUTS = ("output", "forward_output", "reverse_output", "scores", "word_pairs")
 
 
 #: What a saved model can be applied with, too: without it, they ask for parts.

@@ -1,6 +1,7 @@
 """What ``align``, ``mre-align`` and the fast_align drop-in share: read, train or load, align, write."""
 
 import contextlib
+import re
 
 import numpy as np
 
@@ -34,6 +35,8 @@ class Outputs:
         names = ("output", "forward_output", "reverse_output", "scores")
         self.files = [stack.enter_context(writing(o[n])) if o[n] else None for n in names]
         self.main, self.forward, self.reverse, self.scores = self.files
+        self.word_pairs = stack.enter_context(writing(o["word_pairs"])) if o.get("word_pairs") else None
+        self.tsv = o.get("output_format") == "tsv"
         self.probabilities = o["link_probabilities"]
         self.costs = o["score_form"] == "eflomal"
         self.single = ([], [])  # links of both directions, which costs are counted over
@@ -42,7 +45,7 @@ class Outputs:
         self.shape = None
 
     def __bool__(self):
-        return any(f is not None for f in [*self.files, self.moses])
+        return any(f is not None for f in [*self.files, self.word_pairs, self.moses])
 
     @property
     def directions(self):
@@ -62,7 +65,9 @@ class Outputs:
         if self.main:
             probabilities = block.probabilities if self.probabilities else None
             links = format_pharaoh(block.table, "source", probabilities, compiled)
-            self.main.write(tab_separated(sides, links) if sides else links)
+            self.main.write(tab_separated(sides, links) if sides and self.tsv else links)
+        if self.word_pairs:
+            self.word_pairs.write(word_pairs(block, sides, self.tsv))
         if self.forward:
             self.forward.write(format_pharaoh(block.forward_table, compiled=compiled))
         if self.reverse:
@@ -72,7 +77,7 @@ class Outputs:
         if self.moses:
             self.moses.write(block)
         if flush:
-            for file in self.files:
+            for file in [*self.files, self.word_pairs]:
                 if file:
                     file.flush()
 
@@ -83,6 +88,26 @@ class Outputs:
 
         links = [None if None in tables else concatenate(tables) for tables in self.single]
         self.scores.write(score_lines(link_costs(bitext, *links, threads=pool, **how).T))
+
+
+def word_pairs(block, sides, python: bool) -> bytes:
+    """Return a line ``source TAB target TAB probability`` for each link, and a blank line after each pair's.
+
+    Parameters
+    ----------
+    block : Alignments
+    sides : list of lists of bytes
+        The sentences that links are between.
+    python : bool
+        Whether links count words as `str.split` does.
+    """
+    out, probabilities = [], iter(block.probabilities.tolist())
+    for links, *pair in zip(block.table.tolists(), *sides, strict=True):
+        lines = [line.decode("utf-8", "replace") for line in pair]
+        s, t = ([w for w in (line.split() if python else re.split("[ \t]", line)) if w] for line in lines)
+        out += [f"{s[i]}\t{t[j]}\t{next(probabilities):.4g}\n" for i, j in links]
+        out.append("\n")
+    return "".join(out).encode()
 
 
 def tab_separated(sides, links: bytes) -> bytes:
@@ -101,7 +126,8 @@ def shape_of(o):
     pieces = {name: o.get(f"{name}_pieces") for name in ("source", "target", "joint")}
     cut = any(path is not None for path in pieces.values())
     with_text = o.get("output_format") == "tsv"
-    if not (cut or with_text or o.get("to_words") or o.get("tokenize")):
+    with_words = bool(o.get("word_pairs"))
+    if not (cut or with_text or with_words or o.get("to_words") or o.get("tokenize")):
         return None, text_paths(o)
     from aligntools.api.reshaping import Reshaping
     from aligntools.formats.raw_pairs import RawPairs
@@ -115,7 +141,7 @@ def shape_of(o):
     tokens = TokenizedPairs(raw, o["tokenize"], kept, o["tokenizer"]) if o["tokenize"] else None
     shape = Reshaping(
         raw, RawPairs(**pieces) if cut else None, tokens=tokens, to_words=o["to_words"], scheme=o["scheme"],
-        with_text=with_text, strict=o["strict"], service=o["unbuffered"],
+        with_text=with_text, with_words=with_words, strict=o["strict"], service=o["unbuffered"],
     )  # fmt: skip
     return shape, tuple(
         options.text_path(text, o["split"]) if isinstance(text, str) else text for text in (tokens or raw).inputs

@@ -107,6 +107,9 @@ shapes = options.group(
     options.tokenize, options.tokenizer,
     click.option("--output-format", type=click.Choice(["pharaoh", "tsv"]), default="pharaoh", show_default=True,
                  help="tsv: source TAB target TAB links, as OpusTrainer and Marian read it."),
+    click.option("--word-pairs", metavar="FILE", type=options.WRITTEN,
+                 help="Also write each link's words and posterior as 'source TAB target TAB p', and a blank line after"
+                      " each sentence pair."),
     click.option("--pieces", "joint_pieces", metavar="FILE",
                  help="The same text cut into pieces, both sides in one file: write links between these."),
     click.option("--source-pieces", metavar="FILE", help="The source side in pieces."),
@@ -210,6 +213,8 @@ def check_shapes(o, chosen):
     joint, *sides = (o[f"{name}_pieces"] is not None for name in ("joint", "source", "target"))
     if joint and any(sides):
         raise UsageProblem("give the pieces as one file with --pieces, or as --source-pieces and --target-pieces")
+    if o["word_pairs"] and (joint or any(sides)):
+        raise UsageProblem("--word-pairs has words, and with --pieces links are between pieces; give one of them")
     if o["to_words"] and (joint or any(sides)):
         raise UsageProblem("--to-words is for text in pieces; with --pieces FILE the text is in words")
     if o["moses_dir"] and (o["to_words"] or joint or any(sides)):

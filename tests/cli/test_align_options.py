@@ -381,3 +381,36 @@ def test_settings_that_change_nothing_are_told(inside, options, name):
     found = inside(*TEXT, *options)
     assert found.returncode == 0
     assert f"warning: {name} changes nothing: " in found.stderr.decode()
+
+
+def test_words_of_links_are_written_as_text(trained, inside, tmp_path):
+    """A line a link, a blank one after each pair; also of pairs without links, in parts and beside tsv."""
+    text = "Das Haus  ist neu ||| The house is new\n ||| x\nb\xffd ||| y\nein Buch ||| a book\n".encode("latin-1")
+    (tmp_path / "text").write_bytes(text)
+    apply = ("-q", "-i", tmp_path / "text", "-m", trained / "model")
+    links = done(inside(*apply, "--word-pairs", tmp_path / "pairs", "--link-probabilities")).stdout.decode()
+    assert links == done(inside(*apply, "--link-probabilities")).stdout.decode()
+    words = [[["Das", "Haus", "ist", "neu"], ["The", "house", "is", "new"]], [], [], [["ein", "Buch"], ["a", "book"]]]
+    expected = ""
+    for line, pair in zip(links.splitlines(), words, strict=True):
+        for link in line.split():
+            place, p = link.split(":")
+            i, j = map(int, place.split("-"))
+            expected += f"{pair[0][i]}\t{pair[1][j]}\t{float(p):.2f}\n"
+        expected += "\n"
+    found = (tmp_path / "pairs").read_text(encoding="utf-8").split("\n")
+    rows = [line.split("\t") for line in found]
+    assert [f"{r[0]}\t{r[1]}\t{float(r[2]):.2f}" if len(r) == 3 else "" for r in rows] == expected.split("\n")
+    assert expected.count("\t") > 6
+    done(inside(*apply, "--word-pairs", tmp_path / "beside", "--output-format", "tsv"))
+    assert (tmp_path / "beside").read_bytes() == (tmp_path / "pairs").read_bytes()
+    fails(inside(*apply, "--word-pairs", tmp_path / "x", "--pieces", "p"), "--word-pairs has words", status=2)
+
+
+def test_words_of_links_in_other_ways_of_working(inside, tmp_path):
+    """Of a text that is trained on, whole and in parts: as many lines as links, as many blank ones as pairs."""
+    for options in (("--fast",), ("--tmpdir", tmp_path, "--model-type", "hmm", "--views", "5")):
+        out = done(inside("-q", "-i", JOINT, *options, "--word-pairs", tmp_path / "pairs")).stdout
+        lines = (tmp_path / "pairs").read_text(encoding="utf-8").splitlines()
+        assert lines.count("") == out.count(b"\n")
+        assert len(lines) - lines.count("") == out.count(b"-")
