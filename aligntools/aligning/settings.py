@@ -178,11 +178,11 @@ class AlignerSettings:
         if self.positions not in POSITIONS:
             raise UsageProblem(f"no such kind of positions: {self.positions}")
         if self.positions == "table" and self.model != "ibm2":
-            raise UsageProblem("a table of positions is IBM 2's; use --model ibm2")
+            raise UsageProblem("a table of positions is IBM 2's; use --model-type ibm2")
         if self.direction != "both":
             choice["joint"] = False
             if self.model == "fertility":
-                raise UsageProblem("the fertility model starts from both directions; use --model hmm for one")
+                raise UsageProblem("the fertility model starts from both directions; use --model-type hmm for one")
         several = best or n_tokens <= SEVERAL
         if self.views is None:
             if self.subwords is None and self.model == "fertility" and choice["joint"] and several:

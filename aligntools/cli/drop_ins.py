@@ -61,6 +61,9 @@ def command(folder, overwrite, quiet, verbose):
       PATH=/tmp/drop-ins:$PATH fast_align -d -o -v -i data/samples/de-en.txt > /tmp/forward.align
     """
     place = Path(folder)
+    for path in (place, place / "python"):
+        if os.path.lexists(path) and not path.is_dir():
+            raise UsageProblem(f"{path} is not a folder; give another name, or remove it")
     texts = {place / name: _program(name) for name in standins.PROGRAMS}
     texts |= {place / "python" / name / "__init__.py": _package(name) for name in _packages()}
     if not overwrite:

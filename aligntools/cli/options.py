@@ -409,7 +409,7 @@ def tag_separator(_ctx, _option, value):
     """Read what stands between word and tag, as bytes."""
     if value is not None and (not value or value.split() != [value]):
         raise click.BadParameter("one or more characters, none of them a space")
-    return None if value is None else value.encode()
+    return None if value is None else value.encode("utf-8", "surrogateescape")
 
 
 def _bounding(_ctx, _option, value):

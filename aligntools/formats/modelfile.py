@@ -4,6 +4,7 @@ import contextlib
 import json
 import math
 import os
+import stat
 
 import numpy as np
 
@@ -29,6 +30,16 @@ USES = {
     "grammar": "translate --grammar",
     "lm": "translate --lm",
     "contrastive-start": "contrastive-align --start",
+}
+#: What writes a model of each kind.
+WRITERS = {
+    "alignment": "align --save-model",
+    "tagger": "train-tagger -o",
+    "parser": "train-parser -o",
+    "dmv": "train-parser -o",
+    "grammar": "extract-grammar --format binary",
+    "lm": "train-lm --format binary",
+    "contrastive-start": "teach -o",
 }
 
 
@@ -182,18 +193,30 @@ def model_kind(path) -> str:
         return str(about["kind"])
 
 
+def _hold_file(path):
+    """Refuse what is no file: a model is read from several places at once."""
+    if str(path) == "-":
+        raise ModelError(path, None, "a model has to be a file; write it to one and name that")
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "a pipe" if stat.S_ISFIFO(mode) else "no file"
+        raise ModelError(path, None, f"is {what}; a model has to be a file")
+
+
 @contextlib.contextmanager
-def _opened(path):
+def _opened(path, kind=None):
     """Open a model file; yield it with what it says of itself, errors turned into `ModelError`."""
     from safetensors import SafetensorError, safe_open
 
     try:
+        _hold_file(path)
         with open(path, "rb"):
             pass
         with safe_open(path, framework="numpy") as file:
             text = file.metadata() or {}
             if _MAGIC not in text:
-                raise ModelError(path, None, "is not a model of this program; train one with --save-model")
+                by = f"; `aligntools {WRITERS[kind]}` writes one" if kind in WRITERS else ""
+                raise ModelError(path, None, f"is not a model of this program{by}")
             about = parse_json(text[_MAGIC])
             if set(about) not in (_KEYS, _OLD_KEYS):
                 raise ValueError("what it says of itself is not complete")
@@ -229,7 +252,7 @@ def read_model(path, kind, verify=True):
     ModelError
         When it is not a model file, is damaged, or is of another kind or version.
     """
-    with _opened(path) as (file, about):
+    with _opened(path, kind) as (file, about):
         if about["kind"] != kind:
             use = USES.get(about["kind"])
             advice = f" (that one is for `aligntools {use}`)" if use else ""

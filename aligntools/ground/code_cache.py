@@ -48,8 +48,11 @@ class CodeFiles:
         for folder in self._folders.readable:
             path = folder / self.name(key)
             try:
-                found, data = pickle.loads(_read(path))
+                payload = _read(path)
+                found, data = pickle.loads(payload)
                 if found == key:
+                    if self._folders.is_named and folder != self._folders.writable():
+                        self._write(path.name, payload)
                     return data
             except OSError:
                 continue
@@ -59,11 +62,13 @@ class CodeFiles:
 
     def save(self, key: object, data: Any) -> None:
         """Write a file, whole or not at all; where that cannot be, warn and write nothing more in this run."""
+        self._write(self.name(key), dumps((key, data)))
+
+    def _write(self, name: str, payload: bytes) -> None:
         folder = self._folders.writable()
         if folder is None:
             return
-        payload = dumps((key, data))
-        path = folder / self.name(key)
+        path = folder / name
         unfinished = path.with_suffix(f".{uuid.uuid4().hex[:12]}.part")
         try:
             try:
@@ -101,9 +106,15 @@ def _read(path: Path) -> bytes:
     return data[start:]
 
 
-@functools.cache
 def _complain(path: Path, error: str) -> None:
-    log.info(f"{path} is damaged ({error}); compiling it again")
+    """Say that a file is damaged, of the first one: where one is, there are often many."""
+    if not _damaged:
+        log.info(f"compiled code in {path.parent} is damaged ({error}: {path.name}); compiling it again")
+    _damaged.append(path)
+
+
+#: The files that were found damaged in this run.
+_damaged: list[Path] = []
 
 
 def lock(path: Path) -> int | None:

@@ -78,6 +78,12 @@ class CodeFolders:
                 return False
         return True
 
+    @property
+    def is_named(self) -> bool:
+        """Whether the user named the folder that is written to, and it can be: then it gets all that is used."""
+        first, named = next(bases(), (None, False))
+        return named and first is not None and self.writable() == first / self._name
+
     def writable(self) -> Path | None:
         """Return the folder that is written to, made where need be; None, with a warning, where there is none."""
         if not self._asked:

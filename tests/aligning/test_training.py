@@ -269,7 +269,7 @@ def test_pruning_and_the_shape_of_the_text(sample_bitext):
 
 
 def test_settings_that_exclude_each_other():
-    with pytest.raises(UsageProblem, match="--model hmm for one"):
+    with pytest.raises(UsageProblem, match="--model-type hmm for one"):
         AlignerSettings(direction="forward").resolved(10)
     with pytest.raises(UsageProblem, match="no such model"):
         AlignerSettings(model="ibm4").resolved(10)

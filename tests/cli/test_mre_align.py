@@ -166,7 +166,7 @@ def test_wrong_command_lines(trained, mre, tmp_path):
         ((), "-s FILE -t FILE"),
         ((*TEXT, "--model", "fertility"), "--model-type is one of ibm2, hmm"),
         ((*TEXT, "--model-type", "fertility"), "--model-type"),
-        ((*TEXT, "--positions", "table"), "--model ibm2"),
+        ((*TEXT, "--positions", "table"), "--model-type ibm2"),
         ((*TEXT, "-m", model, "--model-type", "ibm2"), "--model-type is for a new model"),
         ((*TEXT, "-m", model, "--mre-iterations", "3"), "--mre-iterations is for a new model"),
         ((*TEXT, "--init-model", model, "--alpha", "1"), "--alpha is for a new model"),
@@ -174,7 +174,7 @@ def test_wrong_command_lines(trained, mre, tmp_path):
         ((*TEXT, "-m", model, "--preset", "paper"), "--preset is for a new model"),
         ((*TEXT, "--preset", "papers"), "--preset"),
         ((*TEXT, "--decode", "viterbi"), "--symmetrize joint writes none"),
-        ((*TEXT, "--preset", "paper", "--model-type", "hmm", "--positions", "table"), "--model ibm2"),
+        ((*TEXT, "--preset", "paper", "--model-type", "hmm", "--positions", "table"), "--model-type ibm2"),
     ):
         fails(mre(*args, "-o", tmp_path / "out"), fragment, status=2)
     assert not list(tmp_path.iterdir())

@@ -1,0 +1,104 @@
+"""What messages call options is what they are called."""
+
+import ast
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from aligntools.cli import standins
+from aligntools.cli.main import COMMANDS, cli
+from tests.cli.running import ROOT
+
+#: Options of other programs, which messages name with those.
+FOREIGN = {"--first-step": "train-model.perl", "--scheduler-file": "dask scheduler"}
+#: An option in a text, and the word behind it.
+NAMED = re.compile(r"(?<![\w-])(--[a-z][\w-]*[a-z0-9])(?: ([a-z][\w-]*))?")
+PACKAGE = ROOT / "aligntools"
+
+
+def options_of(command):
+    """Return the options of a command by their names, with the values that each takes, if those are named."""
+    found = {"--help": set(), "--debug": set()}
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            values = set(parameter.type.choices) if isinstance(parameter.type, click.Choice) else set()
+            found |= dict.fromkeys([*parameter.opts, *parameter.secondary_opts], values)
+    return found
+
+
+def texts(tree):
+    """Yield the string constants that may be read by a user: no docstrings, no lone names of options."""
+    described = ast.Module, ast.ClassDef, ast.FunctionDef
+    docs = {id(n.body[0].value) for n in ast.walk(tree)
+            if isinstance(n, described) and n.body and isinstance(n.body[0], ast.Expr)}  # fmt: skip
+    for node in ast.walk(tree):
+        text = node.value if isinstance(node, ast.Constant) and id(node) not in docs else None
+        if isinstance(text, str) and not re.fullmatch(r"--?[\w-]+(/--?[\w-]+)?", text):
+            yield node.lineno, text
+
+
+@pytest.fixture(scope="module")
+def commands():
+    """The options of every command."""
+    return {name: options_of(cli.get_command(None, name)) for name in COMMANDS}
+
+
+@pytest.fixture(scope="module")
+def stand_ins():
+    """The options of every program that stands in for another."""
+    return {name: options_of(standins.command(name)) for name in standins.PROGRAMS}
+
+
+def meant(text, place, own, commands):
+    """Return the options that may be named at a place of a text: of the command named before it, or its own."""
+    named = {m.start(): name for name in commands for m in re.finditer(rf"(?<![\w-]){name}(?![\w-])", text[:place])}
+    return [commands[named[max(named)]]] if named else own
+
+
+def wrong(text, own, commands):
+    """Yield what a text calls otherwise than these commands do, or values that are another option's."""
+    every = {}
+    for options in commands.values():
+        for name, values in options.items():
+            every.setdefault(name, set()).update(values)
+    for match in NAMED.finditer(text):
+        name, value = match.groups()
+        if name in FOREIGN and FOREIGN[name] in text:
+            continue
+        if not any(name in options for options in [*own, *meant(text, match.start(), own, commands)]):
+            yield name
+        elif value and value not in every.get(name, ()) and not every.get(name):
+            owners = [other for other, values in every.items() if value in values]
+            if f"{name}-type" in owners and f"are called {name}-type now" not in text:
+                yield match[0]
+
+
+def own_options(path, commands, stand_ins):
+    """Return the options that messages of a module may name: of its command, or of all where it has none."""
+    module = path.stem.replace("_", "-")
+    if path.parent == PACKAGE / "cli" and module in commands:
+        return [commands[module]]
+    if "standins" in path.parts:
+        return [*commands.values(), *stand_ins.values()]
+    return list(commands.values())
+
+
+@pytest.mark.parametrize("folder", sorted(p.name for p in PACKAGE.iterdir() if p.is_dir() and p.name[0] != "_"))
+def test_options_are_called_what_they_are_called(folder, commands, stand_ins):
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path in sorted(Path(PACKAGE / folder).rglob("*.py"))
+        for line, text in texts(ast.parse(path.read_text(encoding="utf-8")))
+        for name in wrong(text, own_options(path, commands, stand_ins), commands)
+    ]
+    assert not found
+
+
+def test_what_is_called_otherwise_is_seen(commands):
+    align = [commands["align"]]
+    for text in ("use --model ibm2", "see --load-model", "give --grammar", "`tag --views` does it"):
+        assert list(wrong(text, align if "tag" not in text else [], commands)), text
+    for text in ("use --model-type ibm2", "--model is a file", "translate --grammar reads it"):
+        assert not list(wrong(text, align, commands)), text
