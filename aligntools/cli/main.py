@@ -10,9 +10,10 @@ import click
 
 from aligntools import __version__
 from aligntools.cli import notices, signals, streams
+from aligntools.cli.docstrings import docstring
 from aligntools.formats import appearing
 from aligntools.ground import memory, portable
-from aligntools.ground.errors import AligntoolsError, one_line
+from aligntools.ground.errors import AligntoolsError, one_line, unquoted
 
 #: Every subcommand, with its one line in ``aligntools --help``. The module has the command's name with
 #: ``_`` for ``-`` and is imported only when the command is asked for, so that ``--help`` stays quick.
@@ -54,6 +55,10 @@ NO_FSYNC = "ALIGNTOOLS_NO_FSYNC"
 
 
 class _Lazy(click.Group):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.help = self.help or docstring(self.callback)
+
     def list_commands(self, ctx):
         return list(COMMANDS)
 
@@ -117,6 +122,7 @@ def _run(command, args, prog_name, debug):
     except click.exceptions.Abort:
         return 130
     except click.ClickException as error:
+        error.message = unquoted(error.message)
         error.show()
         return 2
     except BrokenPipeError:

@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 from aligntools.aligning.settings import LONGEST_RANGE, SCHEMES
 from aligntools.api.threads import available_cores
 from aligntools.cli import placing
+from aligntools.cli.docstrings import docstring
 from aligntools.formats import files
 from aligntools.formats.white_space import SPLITS, UnicodeSplit, split_as
 from aligntools.ground import memory, ranges
@@ -54,6 +55,16 @@ class Place(click.types.StringParamType):
     def shell_complete(self, ctx, param, incomplete):
         """Leave it to the shell."""
         return [CompletionItem(incomplete, type=self.kind)]
+
+
+class Word(click.types.StringParamType):
+    """A str that is not empty: the value of a variable that is not set would be taken for an option not given."""
+
+    def convert(self, value, param, ctx):
+        """Refuse what is empty."""
+        if value == "":
+            self.fail("the value is empty", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 #: The type of an option that names a file to be written. All others with the metavar FILE are read.
@@ -165,6 +176,7 @@ class Command(click.Command):
     def __init__(self, *args, renamed=None, **kwargs):
         kwargs["context_settings"] = SETTINGS | (kwargs.get("context_settings") or {})
         super().__init__(*args, **kwargs)
+        self.help = self.help or docstring(self.callback)
         self.renamed = renamed or {}
         for parameter in self.params:
             named = parameter.metavar or ""
@@ -172,6 +184,8 @@ class Command(click.Command):
                 isinstance(parameter, click.Argument) or named in ("FILE", "DIR", "A", "B")
             ):
                 parameter.type = Place("dir" if named == "DIR" else "file")
+            elif type(parameter.type) is click.types.StringParamType and named != "TEXT" and not parameter.callback:
+                parameter.type = Word()
 
     def parse_args(self, ctx, args):
         """Parse the arguments, old spellings replaced."""
@@ -437,4 +451,4 @@ def difference_as(name, difference):
 def write_text(path, text):
     """Write a command's result, in UTF-8, to a file or to standard output (``-``)."""
     with files.writing(path) as out:
-        out.write(text.encode())
+        out.write(text.encode("utf-8", "surrogateescape"))

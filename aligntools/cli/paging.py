@@ -19,4 +19,4 @@ def write(shown, number=None, **how):
         click.echo_via_pager(text, color=color)
     else:
         for piece in text:
-            out.buffer.write(piece.encode())
+            out.buffer.write(piece.encode("utf-8", "surrogateescape"))

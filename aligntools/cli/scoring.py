@@ -8,7 +8,7 @@ import click
 from aligntools.api.scorers import Scorer
 from aligntools.api.scoring import compare_scores
 from aligntools.cli import notices, options
-from aligntools.ground.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem, readable
 from aligntools.ground.ranges import BOOTSTRAP
 
 
@@ -53,7 +53,7 @@ def write_report(
     """Score every system and write the table or the JSON; ``verbose`` adds the counts on standard error."""
     with notices.shown(quiet):
         scores = [scorer.score(path) for path in systems]
-    report = compare_scores(scores, systems, paired=paired, bootstrap=bootstrap, seed=seed)
+    report = compare_scores(scores, list(map(readable, systems)), paired=paired, bootstrap=bootstrap, seed=seed)
     options.write_text(output, report.json(by=by) if json else report.text(verbose=verbose, by=by))
     if verbose:
         sys.stderr.write(report.details())

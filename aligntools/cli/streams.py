@@ -1,9 +1,12 @@
 """Standard streams as a command may rely on them: open, written whole, and nobody has to read the messages."""
 
+import codecs
 import contextlib
 import io
 import os
 import sys
+
+from aligntools.ground.errors import readable
 
 
 class _Unfailing:
@@ -18,7 +21,7 @@ class _Unfailing:
     def write(self, text):
         """Write, or lose the text."""
         with contextlib.suppress(OSError, ValueError):
-            return self._file.write(text)
+            return self._file.write(readable(text))
         return len(text)
 
     def flush(self):
@@ -61,6 +64,9 @@ def _written_whole():
 def safe():
     """Make the standard streams safe while the block runs."""
     _occupy_closed()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name == "ascii":
+            stream.reconfigure(encoding="utf-8")  # a system of ASCII shows bytes as they are
     stderr = sys.stderr
     sys.stderr = _Unfailing(stderr if stderr is not None else open(2, "w", closefd=False))  # noqa: SIM115
     try:

@@ -1,5 +1,6 @@
 """Everything that can be wrong with a user's input, as one hierarchy; ``cli`` turns it into exit codes."""
 
+import re
 from typing import Any
 
 
@@ -54,7 +55,25 @@ class ClusterError(AligntoolsError):
     """A cluster cannot be reached, is lost, or its workers are not fit for the work."""
 
 
+#: Bytes of names of files that Python could not decode, and how a quoted name has them.
+_BYTES, _QUOTED = re.compile("[\udc80-\udcff]+"), re.compile(r"(?:\\udc[89a-f][0-9a-f])+")
+
+
+def readable(text: str, errors: str = "backslashreplace") -> str:
+    r"""Return a text in which bytes that Python could not decode are characters where they are UTF-8, else ``\xNN``.
+
+    Names of files have such bytes, of UTF-8 too where Python takes the system for one of ASCII. ``errors`` is what
+    `bytes.decode` does with those that are not UTF-8.
+    """
+    return _BYTES.sub(lambda found: bytes(ord(c) - 0xDC00 for c in found[0]).decode("utf-8", errors), text)
+
+
+def unquoted(text: str) -> str:
+    r"""Return a text as `readable` does, in which such bytes were written as ``\udcNN``."""
+    return readable(_QUOTED.sub(lambda found: found[0].encode().decode("unicode_escape"), text))
+
+
 def one_line(text: str) -> str:
     """Return a message as a line that does nothing to a terminal: what files hold may be quoted in it."""
-    line = " ".join(text.splitlines())
+    line = unquoted(" ".join(text.splitlines()))
     return line if line.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)

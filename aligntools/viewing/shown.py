@@ -2,6 +2,8 @@
 
 import re
 
+from aligntools.ground.errors import readable
+
 #: The control characters, tabs and ends of lines too, and the signs that Unicode has for them.
 _PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {0x7F: "\u2421"}
 #: C1 controls, halves of surrogate pairs, which stand for bytes that are not UTF-8, and what is not a character.
@@ -18,4 +20,4 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return _REPLACED.sub("\ufffd", text.translate(_PICTURES))
+    return _REPLACED.sub("\ufffd", readable(text, "surrogateescape").translate(_PICTURES))

@@ -9,7 +9,7 @@ import pytest
 
 from aligntools.cli import standins
 from aligntools.cli.main import COMMANDS, cli
-from tests.cli.running import ROOT
+from tests.cli.running import ROOT, fails, run
 
 #: Options of other programs, which messages name with those.
 FOREIGN = {"--first-step": "train-model.perl", "--scheduler-file": "dask scheduler"}
@@ -102,3 +102,8 @@ def test_what_is_called_otherwise_is_seen(commands):
         assert list(wrong(text, align if "tag" not in text else [], commands)), text
     for text in ("use --model-type ibm2", "--model is a file", "translate --grammar reads it"):
         assert not list(wrong(text, align, commands)), text
+
+
+@pytest.mark.parametrize("option", ["--tokenize", "--cluster"])
+def test_an_empty_value_is_not_taken_for_none(option):
+    fails(run("align", "-i", "data/samples/de-en.txt", option, ""), f"'{option}': the value is empty", status=2)

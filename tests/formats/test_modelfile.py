@@ -132,7 +132,7 @@ def test_damaged_files_are_refused(tmp_path):
 
 def test_what_cannot_be_opened(tmp_path):
     refused(tmp_path / "missing", "cannot be opened", "No such file")
-    refused(tmp_path, "cannot be opened", "Is a directory")
+    refused(tmp_path, "is a folder; a model has to be a file")
 
 
 def test_it_appears_whole_or_not_at_all(tmp_path, monkeypatch):
@@ -189,3 +189,21 @@ def test_offsets_that_do_not_cut_are_refused(wrong, least):
     if not (least == 0 and wrong == [0, 2, 4, 4]):
         with pytest.raises(ValueError, match="o "):
             modelfile.hold_offsets({"o": np.array(wrong, np.int64)}, "o", 3, 4, least)
+
+
+def test_a_model_has_to_be_a_file(tmp_path):
+    write_model(tmp_path / "model", "tagger", {}, {})
+    read, write = os.pipe()
+    os.write(write, (tmp_path / "model").read_bytes())
+    for path, found in (("-", "<stdin>: a model has"), (tmp_path, "is a folder; a model has"),
+                        (f"/dev/fd/{read}", "is a pipe; a model has")):  # fmt: skip
+        with pytest.raises(ModelError, match=f"{found} to be a file"):
+            read_model(path, "tagger")
+    os.close(read)
+    os.close(write)
+
+
+def test_a_file_of_another_program_is_told_from_a_model_by_what_writes_one(tmp_path):
+    tensors.write(tmp_path / "other", {}, {})
+    with pytest.raises(ModelError, match=r"is not a model of this program; `aligntools train-tagger -o` writes one$"):
+        read_model(tmp_path / "other", "tagger")

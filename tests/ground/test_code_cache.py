@@ -91,6 +91,42 @@ def test_what_is_damaged_is_compiled_again_and_replaced(place, damage):
     assert not place.compiles()
 
 
+def half(x):
+    return x // 2
+
+
+def test_many_damaged_files_are_one_line(place, said, monkeypatch):
+    monkeypatch.setattr(code_cache, "_damaged", [])
+    folders = CodeFolders("some", place.warnings.append)
+    for function in (double, half):
+        code_cache.CodeFiles(function.__name__, folders).save("key", "code")
+    for file in place.files:
+        file.write_bytes(file.read_bytes()[:-1])
+    for function in (double, half):
+        assert code_cache.CodeFiles(function.__name__, folders).load("key") is None
+    (line,) = said()
+    assert line.startswith(f"compiled code in {place.path / 'some'} is damaged (")
+
+
+def test_a_folder_that_is_named_gets_what_is_read_elsewhere(place, monkeypatch, tmp_path):
+    monkeypatch.delenv("ALIGNTOOLS_CACHE_DIR")
+    home = Place(tmp_path / "home" / ".cache" / "aligntools")
+    assert home.compiles()
+    monkeypatch.setenv("ALIGNTOOLS_CACHE_DIR", str(place.path))
+    assert not place.compiles()
+    assert [file.read_bytes() for file in place.files] == [file.read_bytes() for file in home.files]
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    assert not place.compiles()
+
+
+def test_a_folder_that_is_not_named_gets_nothing_that_is_read_elsewhere(place, monkeypatch, tmp_path):
+    monkeypatch.setattr("aligntools.ground.code_folders.SYSTEM", place.path)
+    assert place.compiles()
+    monkeypatch.delenv("ALIGNTOOLS_CACHE_DIR")
+    assert not place.compiles()
+    assert not list((tmp_path / "home").rglob("*.nbc"))
+
+
 def test_code_that_cannot_be_made_from_a_whole_file_is_compiled_again(place):
     compiled = place.kernel()
     compiled(1)
