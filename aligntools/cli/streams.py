@@ -74,8 +74,9 @@ def safe():
             yield
     finally:
         sys.stderr = stderr
-        if stderr is not None:
+        for number, stream in ((1, sys.stdout), (2, stderr)):
             try:
-                stderr.flush()
+                if stream is not None:
+                    stream.flush()
             except (OSError, ValueError):  # or the interpreter tries at its end, and changes the exit status
-                os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+                os.dup2(os.open(os.devnull, os.O_WRONLY), number)

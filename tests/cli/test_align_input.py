@@ -136,7 +136,7 @@ def test_files_that_are_no_models(trained, inside, file, tmp_path):
     assert older.read_bytes() != data
     fails(inside("-m", older, *out), "model version 0")
     fails(inside("-m", tmp_path / "missing", *out), "missing: cannot be opened: No such file")
-    fails(inside("-m", tmp_path, *out), "Is a directory")
+    fails(inside("-m", tmp_path, *out), "is a folder; a model has to be a file")
     assert {p.name for p in tmp_path.iterdir()} == {"text", "half", "nothing", "longer", "kind", "older"}
 
 
@@ -145,9 +145,9 @@ def test_files_that_are_no_models(trained, inside, file, tmp_path):
 
 def test_outputs_that_cannot_be_written(trained, inside, tmp_path):
     model = "-m", trained / "model", "-i", JOINT
-    fails(inside(*model, "-o", tmp_path / "no" / "out"), "out: cannot be written: No such file or directory")
-    fails(inside(*model, "-o", "/dev/full"), "/dev/full: cannot be written: No space left on device")
-    fails(inside(*model, "-o", tmp_path / "out", "--scores", "/dev/full"), "/dev/full: cannot be written")
+    fails(inside(*model, "-o", tmp_path / "no" / "out"), "out: cannot be written: there is no folder")
+    fails(inside(*model, "-q", "-o", "/dev/full"), "/dev/full: cannot be written: No space left on device")
+    fails(inside(*model, "-q", "-o", tmp_path / "out", "--scores", "/dev/full"), "/dev/full: cannot be written")
     fails(
         inside("-i", JOINT, "--fast", "-o", tmp_path / "out", "--save-model", tmp_path / "no" / "m"),
         "m: cannot be written",

@@ -183,7 +183,7 @@ def test_a_link_stays_a_link(tmp_path):
 
 
 def test_what_cannot_be_written_is_a_data_error(tmp_path):
-    with pytest.raises(DataError, match="cannot be written: No such file"):
+    with pytest.raises(DataError, match="cannot be written: there is no folder"):
         write(tmp_path / "missing" / "x")
     with pytest.raises(DataError, match="cannot be written: Is a directory"):
         write(tmp_path)
