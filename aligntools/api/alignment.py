@@ -45,6 +45,8 @@ _START = {
     "agreement": _SETTINGS.joint, "tension": _SETTINGS.tension,
 }  # fmt: skip
 _WEIGHTS = PriorWeights()
+#: Pairs without words above which these are left out of training, where they are most of a text: each takes memory.
+MANY_BLANK = 1_000_000
 
 
 def read_bitext(
@@ -362,7 +364,7 @@ def train_with(
     ``rounds`` are those of the contrastive aligner's base model; with ``best`` there are two where they help.
     """
     from aligntools.aligning.training.train_model import count_steps, train_model
-    from aligntools.formats.corpus import Bitext
+    from aligntools.formats.corpus import Bitext, without_blanks
 
     check(weights, {name: f"prior_{name}" for name in PriorWeights.RANGES})
     counts = read_priors(priors) if priors is not None else None  # before what takes long
@@ -376,6 +378,8 @@ def train_with(
         )  # fmt: skip
         keep_text = False
     check_lengths(bitext)
+    if bitext.skipped.total > max(MANY_BLANK, len(bitext) // 2):
+        bitext, keep_text, links = without_blanks(bitext), True, None  # the words are shared with the whole text
     if counts is not None and len(counts) and settings.subwords is None:  # pieces would not know of what words have
         settings = replace(settings, subwords=0)
     settings = settings.resolved(len(bitext.source.tokens), best)

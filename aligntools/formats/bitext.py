@@ -305,7 +305,9 @@ class _Pairs:
         self._line = 0  # lines read so far
         self._open = [_blocks(path, unbuffered, not self._joint) for path in paths]
         # Line by line, nothing is read before it is asked for, and plain Python is fast enough.
-        self.engine, self.pool = Engine(always_plain=unbuffered), Pool(1 if unbuffered else 2)
+        # What can keep waiting, a caller's sentences and pipes, is read here, where an interrupt ends it.
+        here = unbuffered or not all(map(files.is_regular, paths))
+        self.engine, self.pool = Engine(always_plain=unbuffered), Pool(1 if here else 2)
         try:
             for blocks in self._open:  # all before any is read: who writes to pipes may wait for that
                 next(blocks)

@@ -156,6 +156,14 @@ def with_own_words(bitext: Bitext) -> Bitext:
     return replace(bitext, **found)
 
 
+def without_blanks(bitext: Bitext) -> Bitext:
+    """Return a text without its pairs that have no words; words are not copied."""
+    words = np.flatnonzero(bitext.source.lengths() + bitext.target.lengths()) + 1
+    places = np.concatenate([np.zeros(1, np.int64), words])
+    sides = {name: getattr(bitext, name) for name in ("source", "target")}
+    return replace(bitext, **{name: Side(side.tokens, side.offsets[places]) for name, side in sides.items()})
+
+
 def in_ids_of(bitext: Bitext, source: Vocabulary, target: Vocabulary, lowercase: bool) -> Bitext:
     """Return a text with the ids of other vocabularies, unknown words behind them; itself if it has them already.
 

@@ -5,6 +5,8 @@ from itertools import islice, pairwise
 
 import numpy as np
 
+from aligntools.ground import memory
+
 _FORGET, _FORGET_BYTES = 1 << 19, 1 << 26  # words and bytes of them after which a stream forgets its look-ups
 
 
@@ -184,7 +186,9 @@ class Growing:
     def extend(self, count):
         """Return a view of ``count`` new elements, which holds until the next call."""
         if self.size + count > len(self._data):
-            self._data.resize(self.size + count + (self.size >> 3), refcheck=False)
+            size = self.size + count + (self.size >> 3)
+            memory.ask((size - len(self._data)) * self._data.itemsize, "the text does not fit in memory")
+            self._data.resize(size, refcheck=False)
         self.size += count
         return self._data[self.size - count : self.size]
 

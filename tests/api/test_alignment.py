@@ -3,6 +3,7 @@
 import math
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -234,3 +235,17 @@ def test_alignments_show_themselves_in_notebooks(model, texts):
     assert str(first) == " ".join(f"{i}-{j}" for i, j in first.links)
     every = at.align(*texts, fast=True)
     assert every._repr_html_().startswith("<p>240 alignments, ")
+
+
+def test_a_text_of_blank_lines_costs_little(monkeypatch):
+    """Where most pairs have no words, these are left out of training; the links are still one line for each pair."""
+    from aligntools.api import alignment
+
+    text = at.read_bitext("data/samples/de-en.txt")
+    lines = Path("data/samples/de-en.txt").read_text(encoding="utf-8").splitlines()
+    words = [tuple(line.split(" ||| ")) for line in lines]
+    spread = [pair for pair in words for pair in (pair, ("", ""), ("", "x"))]
+    monkeypatch.setattr(alignment, "MANY_BLANK", 100)
+    found = list(map(str, at.align(*zip(*spread, strict=True), fast=True)))
+    assert found[::3] == list(map(str, at.align(text, fast=True)))
+    assert set(found[1::3] + found[2::3]) == {""}

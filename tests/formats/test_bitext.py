@@ -2,7 +2,11 @@
 
 import contextlib
 import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -11,6 +15,7 @@ from aligntools.formats import files
 from aligntools.formats.bitext import Skipped, read_bitext, read_side, stream_bitext
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.errors import DataError, UsageProblem
+from tests.cli.running import ROOT
 from tests.formats.conftest import NOTHING, both, sentences, settled
 
 # What is read
@@ -480,3 +485,29 @@ def test_one_program_may_feed_two_pipes(tmp_path, ratio, buffer):
     assert corpus.target.lengths().tolist() == [ratio + 1] * 30_000
     assert corpus.source_vocabulary.words()[:4] == ["", "a0", "and", "a1"]
     assert len(corpus.source_vocabulary) == 1001
+
+
+@pytest.mark.parametrize("kind", ["sentences", "pipe"])
+def test_an_interrupt_is_answered_while_a_text_is_waited_for(tmp_path, kind):
+    """At once, and as what it is."""
+    code = "import sys, time, signal, os, threading, aligntools as at\n"
+    code += "def slow():\n    yield 'a b'\n    print('waits', flush=True)\n    time.sleep(60)\n"
+    code += "try:\n    at.train_aligner(open(sys.argv[1]) if sys.argv[1:] else slow(), ['x y', 'z'] * 9, fast=True)\n"
+    code += "except KeyboardInterrupt:\n    print('interrupted', flush=True)\n"
+    arguments = []
+    if kind == "pipe":
+        os.mkfifo(tmp_path / "pipe")
+        arguments = [str(tmp_path / "pipe")]
+        code = code.replace("open(sys.argv[1])", "sys.argv[1]").replace("['x y', 'z'] * 9", "'/dev/null'")
+    with subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, cwd=ROOT) as process:
+        if kind == "pipe":
+            with open(tmp_path / "pipe", "wb", 0) as out:
+                out.write(b"a b\n")
+                time.sleep(1)
+                process.send_signal(signal.SIGINT)
+                assert process.stdout.readline() == b"interrupted\n"
+        else:
+            assert process.stdout.readline() == b"waits\n"
+            process.send_signal(signal.SIGINT)
+            assert process.stdout.readline() == b"interrupted\n"
+        assert process.wait(10) == 0
