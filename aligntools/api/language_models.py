@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from itertools import islice, pairwise
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from aligntools.api.engines import Engines, check_tmpdir, temporary_folder
 from aligntools.api.progress import Progress, Step, reporter
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
     from aligntools.translating.lm.counting import NgramCounts
     from aligntools.translating.lm.kneser_ney import Discounts, Estimate
-    from aligntools.translating.lm.language_model import NgramModel, Perplexity
+    from aligntools.translating.lm.language_model import NgramModel, Perplexity, WordScores
 
 _log = logging.getLogger("aligntools")
 
@@ -48,6 +49,19 @@ class SentenceScore:
     def perplexity(self) -> float:
         """Per word and end of sentence; NaN for a blank line."""
         return math.exp(-self.log_probability / (self.words + 1)) if self.words else math.nan
+
+
+class WordScore(NamedTuple):
+    """What a language model says of a word, or of the end of a sentence."""
+
+    #: the word; ``</s>`` for the end
+    word: str
+    #: natural logarithm of its probability after the words before it
+    log_probability: float
+    #: order of the n-gram that was found for it
+    order: int
+    #: whether the model does not know it
+    unknown: bool
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -152,13 +166,15 @@ class LanguageModel:
             e = self._estimate
             write_arpa(os.fspath(path), e.vocabulary, e.counts, e.blocks())
 
-    def score(self, sentence: Sentence, *, split: Split = "spaces") -> float:
-        """Return the log-probability of a sentence, natural, the end of the sentence included.
+    def score(self, sentence: Sentence, *, bos: bool = True, eos: bool = True, split: Split = "spaces") -> float:
+        """Return the log-probability of a sentence, natural.
 
         Parameters
         ----------
         sentence : str or list of str
             A line of words between spaces, or its words.
+        bos, eos : bool
+            The words begin a sentence; its end counts too. Both False: the words are from anywhere.
         split : str
             As for `train_lm`.
 
@@ -172,7 +188,40 @@ class LanguageModel:
         from aligntools.translating.lm.language_model import score_sentence
 
         words = words_of_model(sentence, split)
-        return score_sentence(self.ngrams, [word.decode("utf-8", "surrogateescape") for word in words])
+        found = score_sentence(self.ngrams, [word.decode("utf-8", "surrogateescape") for word in words], bos)
+        return float(found.sentences()[0]) - (0.0 if eos else float(found.logs[-1]))
+
+    def score_words(
+        self, sentence: Sentence, *, bos: bool = True, eos: bool = True, split: Split = "spaces"
+    ) -> list[WordScore]:
+        """Return what the model says of each word of a sentence and, with ``eos``, of its end; see `score`.
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> model = at.train_lm(["a b", "a b", "b a"], order=2)
+        >>> [(one.word, one.order, one.unknown) for one in model.score_words("a z")]
+        [('a', 2, False), ('z', 1, True), ('</s>', 1, False)]
+        """
+        from aligntools.translating.lm.language_model import score_sentence
+
+        words = [word.decode("utf-8", "surrogateescape") for word in words_of_model(sentence, split)]
+        found = _word_scores(score_sentence(self.ngrams, words, bos), [*words, "</s>"], 0, len(words) + 1)
+        return found if eos else found[:-1]
+
+    def score_lines_by_word(
+        self, text: Text, *, lowercase: bool = False, split: Split = "spaces", threads: "int | Pool | None" = None
+    ) -> Iterator[list[WordScore]]:
+        """Score a text of any length word by word: a list for each line, empty for a blank one; see `score_lines`."""
+        from aligntools.translating.lm.language_model import score_text
+
+        with pool_of(threads) as pool:
+            for source in sources_of(text, split):
+                for scores in score_text(self.ngrams, source, pool, lowercase=lowercase, texts=True):
+                    ends, shown = scores.offsets.tolist(), iter(scores.texts or ())
+                    for begin, end in pairwise(ends):
+                        words = [word.decode("utf-8", "surrogateescape") for word in islice(shown, end - begin - 1)]
+                        yield _word_scores(scores, [*words, "</s>"], begin, end) if words else []
 
     def score_lines(
         self, text: Text, *, lowercase: bool = False, split: Split = "spaces", threads: "int | Pool | None" = None
@@ -244,6 +293,11 @@ class LanguageModel:
                 for scores in score_text(self.ngrams, source, pool, lowercase=lowercase):
                     tally.add(scores)
         return tally.result()
+
+
+def _word_scores(scores: "WordScores", words: list[str], begin: int, end: int) -> list[WordScore]:
+    rows = (scores.logs[begin:end].tolist(), scores.matched[begin:end].tolist(), scores.unknown[begin:end].tolist())
+    return [WordScore(*row) for row in zip(words, *rows, strict=True)]
 
 
 def train_lm(

@@ -20,7 +20,10 @@ _DECIMAL = math.log(10)
     click.option("-m", "--model", required=True, metavar="FILE", help="Language model: ARPA, or binary from train-lm."),
     click.option("--lines", is_flag=True,
                  help="Write one line for each line of text: log10 probability, words, unknown words, perplexity."),
-    click.option("--json", is_flag=True, help="Write JSON; with --lines, one object per line."),
+    click.option("--words", is_flag=True,
+                 help="Write one line for each word and end of a sentence: word, log10 probability, order of the n-gram"
+                      " that was found, 1 if it is unknown; a blank line after each line of text."),
+    click.option("--json", is_flag=True, help="Write JSON; with --lines and --words, one object per line of text."),
 )  # fmt: skip
 @options.group(
     "Input and output",
@@ -29,7 +32,7 @@ _DECIMAL = math.log(10)
     options.split,
 )
 @options.group("Resources", options.verify, options.threads, options.verbosity)
-def command(model, texts, lines, lowercase, split, json, output, verify, threads, quiet, verbose):
+def command(model, texts, lines, words, lowercase, split, json, output, verify, threads, quiet, verbose):
     """Measure the perplexity of texts, one sentence per line, under a language model.
 
     Perplexity is per word, where the end of a sentence counts as a word. The second figure leaves unknown words out
@@ -42,6 +45,8 @@ def command(model, texts, lines, lowercase, split, json, output, verify, threads
     """
     if texts.count("-") + (model == "-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
+    if lines and words:
+        raise UsageProblem("--lines and --words exclude each other; choose one of them")
 
     from aligntools.api.language_models import LanguageModel
     from aligntools.formats.files import writing
@@ -54,8 +59,21 @@ def command(model, texts, lines, lowercase, split, json, output, verify, threads
                 for score in loaded.score_lines(path, lowercase=lowercase, split=split, threads=pool):
                     out.write(_line(score, json).encode())
             return
+        if words:
+            for path in texts:
+                for found in loaded.score_lines_by_word(path, lowercase=lowercase, split=split, threads=pool):
+                    out.write(_words(found, json).encode("utf-8", "surrogateescape"))
+            return
         results = [(path, loaded.perplexity(path, lowercase=lowercase, split=split, threads=pool)) for path in texts]
         out.write((_as_json if json else _as_table)(results, verbose and not quiet).encode())
+
+
+def _words(found, json):
+    rows = [(one.word, one.log_probability / _DECIMAL, one.order, int(one.unknown)) for one in found]
+    if json:
+        names = ("word", "log10", "order", "unknown")
+        return json_module.dumps({"words": [dict(zip(names, row, strict=True)) for row in rows]}) + "\n"
+    return "".join(f"{word}\t{log:.6g}\t{order}\t{unknown}\n" for word, log, order, unknown in rows) + "\n"
 
 
 def _line(score, json):

@@ -17,7 +17,7 @@ from aligntools.aligning.settings import LONGEST_RANGE, SCHEMES
 from aligntools.api.threads import available_cores
 from aligntools.cli import placing
 from aligntools.cli.docstrings import docstring
-from aligntools.formats import files
+from aligntools.formats import files, live_inputs
 from aligntools.formats.white_space import SPLITS, UnicodeSplit, split_as
 from aligntools.ground import memory, ranges
 from aligntools.ground.ranges import Range
@@ -194,7 +194,8 @@ class Command(click.Command):
     def invoke(self, ctx):
         """Run the command between the files that it was given; see `placing.placed`. Then do what waits for them."""
         read, written = self._named(ctx, False), self._named(ctx, True)
-        with placing.placed(read, written, ctx.params.get("quiet", False)):
+        own = [named.path for named in read]
+        with placing.placed(read, written, ctx.params.get("quiet", False)), live_inputs.of_command(own):
             result = super().invoke(ctx)
         for action in ctx.meta.get(AFTERWARDS, ()):
             action()

@@ -164,7 +164,7 @@ class ArpaReader:
             text = np.frombuffer(self._text, np.uint8)
             spans = np.empty((_ROWS if order == 1 else 0, 2), np.int64)
             ids, logs = np.empty((_ROWS, order), np.int32), np.empty((_ROWS, 2), np.float32)
-            passed[0] = 0
+            passed[0], self.block_line = 0, self._line + 1
             rows, self._at, status = kernels.parse_ngrams(text, self._at, blob, starts, slots, spans, ids, logs, passed)
             self._line += int(passed[0])
             if rows:

@@ -160,8 +160,8 @@ def without_blanks(bitext: Bitext) -> Bitext:
     """Return a text without its pairs that have no words; words are not copied."""
     words = np.flatnonzero(bitext.source.lengths() + bitext.target.lengths()) + 1
     places = np.concatenate([np.zeros(1, np.int64), words])
-    sides = {name: getattr(bitext, name) for name in ("source", "target")}
-    return replace(bitext, **{name: Side(side.tokens, side.offsets[places]) for name, side in sides.items()})
+    source, target = (Side(side.tokens, side.offsets[places]) for side in (bitext.source, bitext.target))
+    return replace(bitext, source=source, target=target)
 
 
 def in_ids_of(bitext: Bitext, source: Vocabulary, target: Vocabulary, lowercase: bool) -> Bitext:

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Iterator
 
-from aligntools.formats import appearing
+from aligntools.formats import appearing, live_inputs
 from aligntools.formats.metering import metered
 from aligntools.formats.recognizing import Recognized, compression_of, suffix_of, zstandard_of
 from aligntools.ground.errors import DataError
@@ -44,7 +44,8 @@ def open_input(path, mark=False):
     try:
         if os.path.isdir(path):
             raise DataError(path, None, "is a directory; a text file was expected")
-        return Recognized(_standard_input() if path == "-" else io.FileIO(path), path, mark)
+        raw = live_inputs.held(path) or (_standard_input() if path == "-" else io.FileIO(path))
+        return Recognized(raw, path, mark)
     except OSError as error:
         raise DataError(path, None, f"cannot be opened: {error.strerror or error}") from None
 

@@ -17,7 +17,8 @@ from aligntools.formats.vocabulary import Vocabulary
 STANDARD = ("PhraseEgivenF", "PhraseFgivenE", "LexEgivenF", "LexFgivenE")
 #: Slots of the set of source sides that match a text, at most.
 _MOST_PATTERNS = 1 << 26
-_NONTERMINAL = re.compile(rb"\[X,[12]\]|\[[12]\]|\[X\]\[X\]|\[X\]")
+#: What cdec, Joshua and Moses take for a nonterminal.
+_NONTERMINAL = re.compile(rb"\[.*\]", re.DOTALL)
 
 
 def unwritable(vocabulary: Vocabulary) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Grammars as text: the format of cdec and Joshua (``hiero``), and that of Moses."""
 
+import logging
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -13,6 +14,16 @@ from aligntools.formats.vocabulary import CompiledLexicon, Vocabulary
 from aligntools.ground.errors import DataError
 
 _MOSES = ("PhraseFgivenE", "LexFgivenE", "PhraseEgivenF", "LexEgivenF")
+#: Words that are nonterminals of other labels: in the format of cdec and Joshua, and in that of Moses.
+_LABEL = (re.compile(rb"\[[^\[\]\s]+\]"), re.compile(rb"\[[^\[\]\s]+\]\[[^\[\]\s]+\]"))
+#: Why rules are left out.
+_OTHER_LABELS = (
+    "the source side has nonterminals other than [X,1] and [X,2], which are all that this decoder knows",
+    "the source side has nonterminals other than [X][X], which are all that this decoder knows",
+)
+_NO_WORD = "the source side has no word, and this decoder has only its glue rule for that"
+_TOUCHING = "nonterminals touch on the source side; this decoder wants a word between them"
+_log = logging.getLogger("aligntools")
 _BLOCK = 1 << 24  # bytes read at a time
 _WRITE = 1 << 16  # rules written at a time
 
@@ -28,7 +39,22 @@ class _RuleReader:
         self._known = len(start)
         self.source, self.target = CompiledLexicon(known), CompiledLexicon()
         self._kinds = [np.zeros(1, np.int32), np.zeros(1, np.int32)]
+        self._foreign = np.zeros(1, bool)  # source words that look like nonterminals of other labels
         self.names, self._unnamed = [], []
+        self._left_out = {}  # why: how many rules, line of the first
+
+    def _leave_out(self, why, found, lines):
+        """Note which rules are left out; return which stay."""
+        if found.any():
+            count, first = self._left_out.get(why, (0, int(lines[np.argmax(found)])))
+            self._left_out[why] = count + int(found.sum()), first
+        return ~found
+
+    def tell(self):
+        """Say how many rules were left out, and why."""
+        for why, (count, first) in self._left_out.items():
+            rules = "a rule is" if count == 1 else f"{count} rules are"
+            _log.warning("%s:%d: %s left out: %s", self.path, first, rules, why)
 
     def _symbols(self, side, lexicon, tokens):
         """Put -1 and -2 for what is a nonterminal among words just numbered."""
@@ -42,8 +68,29 @@ class _RuleReader:
         found = kinds[tokens]
         return np.where(found < 0, found, tokens)
 
-    def scan(self, block, line):
-        """Return the table of a block's lines and which of them are rules that may be used."""
+    def _others(self, tokens):
+        """Tell which source words look like nonterminals of other labels."""
+        if len(self.source) > len(self._foreign):
+            new = self.source.words(len(self._foreign))
+            own = {b"[X][X]"} if self.style else {b"[X,1]", b"[X,2]"}
+            looks = [word not in own and bool(_LABEL[self.style].fullmatch(word)) for word in new]
+            self._foreign = np.concatenate([self._foreign, np.array(looks, bool)])
+        return (tokens > 0) & self._foreign[np.maximum(tokens, 0)]
+
+    def _known_forms(self, offsets, source, lines, decoded):
+        """Tell which rules have no other labels, and, to be ``decoded``, a word and words between nonterminals."""
+        stay = self._leave_out(_OTHER_LABELS[self.style], _in_rules(self._others(source), offsets), lines)
+        if not decoded:
+            return stay
+        gaps = np.ones(len(source), bool)  # whether something else than a nonterminal stands before
+        gaps[1:] = source[:-1] >= 0
+        gaps[offsets[:-1][np.diff(offsets) > 0]] = True
+        wordless = ~_in_rules(source >= 0, offsets)
+        touching = _in_rules((source < 0) & ~gaps, offsets) & ~wordless
+        return stay & self._leave_out(_NO_WORD, wordless, lines) & self._leave_out(_TOUCHING, touching, lines)
+
+    def scan(self, block, line, decoded=False):
+        """Return the table of a block's lines and which of them are rules that may be used, by this decoder or any."""
         from aligntools.formats import kernels_grammar
 
         try:
@@ -64,6 +111,10 @@ class _RuleReader:
         source = self._symbols(0, self.source, source)
         offsets = np.zeros(int(keep.sum()) + 1, np.int64)
         np.cumsum(table[keep, 4], out=offsets[1:])
+        stay = self._known_forms(offsets, source, line + np.flatnonzero(keep), decoded)
+        if not stay.all():
+            keep[keep] = stay
+            offsets, source = pick(offsets, np.flatnonzero(stay), source)
         if self.filter:
             usable = self.filter.matches(offsets, np.where(source >= self._known, 0, source))
             keep[keep] = usable
@@ -90,7 +141,7 @@ class _RuleReader:
         """Return the rules of a block as arrays: sides, features, links, counts."""
         from aligntools.formats import kernels_grammar as k
 
-        text, table, keep, source_offsets, source = self.scan(block, line)
+        text, table, keep, source_offsets, source = self.scan(block, line, decoded=True)
         target = np.empty(int(table[keep, 5].sum()), np.int32)
         self.target.encode(block, table, 1, keep, target)
         target = self._symbols(1, self.target, target)
@@ -124,7 +175,7 @@ class _RuleReader:
     def _features(self, block, text, table, keep, rules, line):
         from aligntools.formats import kernels_grammar as k
 
-        rows = np.flatnonzero(table[:, 14] == 0)
+        rows = np.flatnonzero(keep)
         if self.style and not self.names and len(rows):
             first = rows[0]
             width = len(block[table[first, 6] : table[first, 7]].split())
@@ -166,6 +217,12 @@ class _RuleReader:
             self._unnamed.append(self.names.index(name))
 
 
+def _in_rules(marked, offsets):
+    """Tell which rules have a symbol that is marked."""
+    found = np.concatenate([[0], np.cumsum(marked)])
+    return np.diff(found[offsets]) > 0
+
+
 def _blocks(path):
     """Yield a text's blocks of whole lines with the number of their first line, and its style with each."""
     line, style = 1, None
@@ -190,6 +247,7 @@ def read_text(path, text_filter: TextFilter | None = None) -> GrammarRules:
         parts.append(reader.parse(block, line))
     if reader is None:
         raise DataError(path, None, "has no rules")
+    reader.tell()
     return _assemble(reader, parts).canonical()
 
 
@@ -226,6 +284,8 @@ def filter_lines(path, text_filter: TextFilter) -> Iterator[tuple[bytes, int, in
         begins = table[:, 12].tolist()
         kept = np.flatnonzero(keep).tolist()
         yield b"".join([block[begins[k] : ends[k]] + b"\n" for k in kept]), len(kept), int((table[:, 14] == 0).sum())
+    if reader is not None:
+        reader.tell()
 
 
 def format_text(grammar: GrammarRules, style: str) -> Iterator[bytes]:

@@ -1,7 +1,8 @@
 """Pipes and the like, which are taken in while another one is waited for.
 
 One program may feed several pipes: while it waits until one of them is read, nothing comes through the others. So
-whoever waits for an input takes in what arrives at the others that the same thread has opened.
+whoever waits for an input takes in what arrives at the others: at those of the same command, opened yet or not
+(`of_command`), or where there is none, at those that the same thread has opened.
 """
 
 import contextlib
@@ -13,6 +14,7 @@ import tempfile
 import threading
 import weakref
 from collections import deque
+from collections.abc import Iterable, Iterator
 
 from aligntools.ground.errors import ResourceError
 
@@ -20,7 +22,53 @@ from aligntools.ground.errors import ResourceError
 HELD = 1 << 26
 _SIZE = 1 << 16  # bytes read at a time
 _open: "weakref.WeakSet[LiveInput]" = weakref.WeakSet()
-_opening = threading.Lock()  # of the set
+_opening = threading.Lock()  # of the set, and of what a command reads
+
+
+class _Command:
+    """The pipes that the running command reads: by name, and as soon as they are open."""
+
+    pipes: dict[str, "LiveInput | None"] | None = None
+
+
+@contextlib.contextmanager
+def of_command(paths: Iterable[str]) -> Iterator[None]:
+    """While the block runs, these files belong together, and all that is open: one command reads them."""
+    before, _Command.pipes = _Command.pipes, {path: None for path in paths if _is_pipe(path)}
+    try:
+        yield
+    finally:
+        for held in _Command.pipes.values():
+            if held is not None:
+                held.close()
+        _Command.pipes = before
+
+
+def _is_pipe(path):
+    try:
+        return stat.S_ISFIFO((os.fstat(0) if path == "-" else os.stat(path)).st_mode)
+    except OSError:
+        return False
+
+
+def held(path: str) -> "LiveInput | None":
+    """Return an input of the command that was opened before it was asked for, once."""
+    with _opening:
+        if not _Command.pipes or path not in _Command.pipes:
+            return None
+        return _Command.pipes.pop(path)
+
+
+def _open_all():
+    """Open what the command reads and has not opened yet: nobody waits for that, and what comes is taken in."""
+    with _opening:
+        waiting = [path for path, found in (_Command.pipes or {}).items() if found is None]
+    for path in waiting:
+        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+        with contextlib.suppress(OSError):
+            found = LiveInput(io.FileIO(os.dup(0) if path == "-" else os.open(path, flags)))
+            with _opening:
+                _Command.pipes[path] = found
 
 
 class _Kept:
@@ -132,13 +180,15 @@ class LiveInput(io.RawIOBase):
                 others[descriptor]._take()
 
     def _others(self):
-        """Return the other inputs that are fed and that the same thread has opened, by their descriptors."""
+        """Return the other inputs that are fed, by their descriptors: those of the command, or of the same thread."""
+        _open_all()
         with _opening:
             found = list(_open)
         return {
             other._raw.fileno(): other
             for other in found
-            if other is not self and other._thread == self._thread and other._fed and not other._ended
+            if other is not self and other._fed and not other._ended
+            if _Command.pipes is not None or other._thread == self._thread
             if not other._raw.closed
         }
 
@@ -164,6 +214,8 @@ class LiveInput(io.RawIOBase):
 
 def _ready(descriptors, milliseconds):
     """Return those file descriptors that can be read from, or have ended; wait so long for the first of them."""
+    if not hasattr(select, "poll"):  # no pipes are waited for there but by this
+        return select.select(descriptors, [], [], None if milliseconds is None else milliseconds / 1000)[0]
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)

@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
+#: The word |||, as Moses escapes it: it would end the field.
+_ESCAPED = "&#124;&#124;&#124;"
+
 
 class Candidate(Protocol):
     """A translation with its features, in order, and its score."""
@@ -34,5 +37,6 @@ def format_nbest(first: int, lists: Iterable[Sequence[Candidate]]) -> bytes:
     for number, candidates in enumerate(lists, first):
         for one in candidates:
             features = " ".join([f"{name}={value:.6g}" for name, value in one.features.items()])
-            lines.append(f"{number} ||| {' '.join(one.words)} ||| {features} ||| {one.score:.6f}\n")
+            words = " ".join([_ESCAPED if word == "|||" else word for word in one.words])
+            lines.append(f"{number} ||| {words} ||| {features} ||| {one.score:.6f}\n")
     return "".join(lines).encode("utf-8", "surrogateescape")

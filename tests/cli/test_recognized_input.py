@@ -4,10 +4,13 @@ The harness of ``bench/abuse`` tries these on every input of every command; here
 """
 
 import gzip
+import os
+import subprocess
+import threading
 
 import pytest
 
-from tests.cli.running import ROOT, run
+from tests.cli.running import ROOT, program, run
 
 SAMPLES = ROOT / "data" / "samples"
 MARK = b"\xef\xbb\xbf"
@@ -97,3 +100,30 @@ def test_a_long_header_of_comments_is_one_of_conll(tmp_path):
         assert [done.returncode for done in found] == [0, 0], found[1].stderr
         plain, long = (done.stdout.replace(b"long", b"plain") for done in found)
         assert long.removeprefix(header) == plain
+
+
+@pytest.mark.parametrize(
+    "line", ["symmetrize -c union {} {}", "lexicon -q -s {} -t {} -a {} --shortlist -", "view -s {} -t {} -a {}"]
+)
+def test_one_program_may_feed_all_inputs_of_a_command_one_after_the_other(tmp_path, line):
+    """The last one first, and whole: whoever waits takes in what comes to the others, opened yet or not."""
+    kinds = [LINKS] * 2 if line.startswith("symmetrize") else [TEXT, TEXT, LINKS]
+    texts, ends = [data * 20_000 for data in kinds], [os.pipe() for _ in kinds]
+
+    def feed():
+        for (_, end), text in reversed(list(zip(ends, texts, strict=True))):
+            with open(end, "wb") as out:
+                out.write(text)
+
+    feeder = threading.Thread(target=feed, daemon=True)
+    feeder.start()
+    names = [f"/dev/fd/{end}" for end, _ in ends]
+    with subprocess.Popen(
+        [*program(), *line.format(*names).split()], pass_fds=[end for end, _ in ends], stdout=subprocess.PIPE,
+        cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)},
+    ) as process:  # fmt: skip
+        for end, _ in ends:
+            os.close(end)
+        assert process.communicate(timeout=60)[0]
+        assert process.returncode == 0
+    feeder.join(10)

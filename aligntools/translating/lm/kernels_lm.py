@@ -109,7 +109,7 @@ def word_score(unigrams, keys, values, order, context, n_context, word):
 
 
 @kernel
-def score_sentences(unigrams, keys, values, order, tokens, offsets, begin, end, scores, matched):
+def score_sentences(unigrams, keys, values, order, tokens, offsets, begin, end, begins, scores, matched):
     """Score sentences ``begin..end``, each word and the end of each sentence.
 
     Parameters
@@ -117,6 +117,8 @@ def score_sentences(unigrams, keys, values, order, tokens, offsets, begin, end, 
     tokens : np.ndarray [shape=(words,), dtype=int32]
         Ids in the model.
     offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
+    begins : bool
+        Each comes after the beginning of a sentence; else after nothing.
     scores : np.ndarray [shape=(words + sentences,), dtype=float32]
         Filled with natural logarithms; sentence ``n`` begins at ``offsets[n] + n``.
     matched : np.ndarray [shape=(words + sentences,), dtype=int8]
@@ -126,7 +128,7 @@ def score_sentences(unigrams, keys, values, order, tokens, offsets, begin, end, 
     last = order
     for n in range(begin, end):
         state[last] = BEGIN
-        kept = min(1, order - 1)
+        kept = min(1, order - 1) if begins else 0
         first = offsets[n]
         length = offsets[n + 1] - first
         for i in range(length + 1):
@@ -203,7 +205,7 @@ def insert(unigrams, keys, values, order, ids, logs, row, used):
     Returns
     -------
     int
-        The row to continue with; ``len(ids)`` when done.
+        The row to continue with; ``len(ids)`` when done. ``-1 - row`` for an n-gram that is in already.
     """
     k = ids.shape[1]
     context = np.empty(order + 1, np.int32)
@@ -223,7 +225,9 @@ def insert(unigrams, keys, values, order, ids, logs, row, used):
                         used[0] += _enter(keys, values, code, score, np.float32(0))
                         _mark(unigrams, keys, values, ids, row, begin, begin + length - 1)
             _mark(unigrams, keys, values, ids, row, 0, k - 1)
-        used[0] += _enter(keys, values, _code(ids, row, 0, k), logs[row, 0], logs[row, 1])
+        if not _enter(keys, values, _code(ids, row, 0, k), logs[row, 0], logs[row, 1]):
+            return -1 - row
+        used[0] += 1
         if logs[row, 1] != 0:  # else what is remembered would end before these words
             for begin in range(1, k):
                 _mark(unigrams, keys, values, ids, row, begin, k)

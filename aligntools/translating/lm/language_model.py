@@ -7,7 +7,7 @@ says (Katz 1987), in natural logarithms.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from aligntools.formats import files, modelfile
 from aligntools.formats.arpa import CONTROL, ArpaReader
 from aligntools.formats.numbered_text import LineSource, stream_numbered
 from aligntools.formats.vocabulary import CompiledLexicon, Vocabulary
-from aligntools.ground.errors import UsageProblem
+from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.ground.ranges import LARGEST_SEED as LARGEST
 from aligntools.ground.ranges import counts
@@ -96,6 +96,14 @@ class NgramModel:
         modelfile.write_model(path, _KIND, header, arrays)
 
 
+class Repeated(ValueError):
+    """An n-gram of a block that was there before: its row in the block, and its order."""
+
+    def __init__(self, row: int, order: int):
+        super().__init__(f"a {order}-gram twice")
+        self.row, self.order = row, order
+
+
 def from_blocks(order, vocabulary, counts, blocks, has_unknown=True) -> NgramModel:
     """Make a model of n-grams as `ArpaReader.blocks` yields them: unigrams in one part, orders ascending.
 
@@ -103,6 +111,8 @@ def from_blocks(order, vocabulary, counts, blocks, has_unknown=True) -> NgramMod
     ------
     UsageProblem
         When the order is not between 1 and `MAX_ORDER`.
+    Repeated
+        For the first n-gram that is there twice.
     """
     from aligntools.translating.lm import kernels_lm as kernels
 
@@ -122,6 +132,8 @@ def from_blocks(order, vocabulary, counts, blocks, has_unknown=True) -> NgramMod
             logs[:, 1] = 0
         row = 0
         while (row := kernels.insert(unigrams, keys, values, order, ids, logs, row, used)) < len(ids):
+            if row < 0:
+                raise Repeated(-1 - row, ids.shape[1])
             old = keys, values
             keys, values = _table(len(keys))
             kernels.regrow(*old, keys, values)
@@ -153,7 +165,10 @@ def load(path, verify=True) -> NgramModel:
     reader = ArpaReader(path)
     blocks = reader.blocks()
     first = next(blocks)  # with it comes the vocabulary
-    return from_blocks(reader.order, reader.vocabulary, reader.counts, _chained(first, blocks), reader.has_unknown)
+    try:
+        return from_blocks(reader.order, reader.vocabulary, reader.counts, _chained(first, blocks), reader.has_unknown)
+    except Repeated as error:
+        raise DataError(path, reader.block_line + error.row, f"this {error.order}-gram is there twice") from None
 
 
 def _chained(first, rest):
@@ -201,12 +216,15 @@ class WordScores:
     unknown : np.ndarray [shape=(words + sentences,), dtype=bool]
     offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
         Sentence ``n`` is ``offsets[n]:offsets[n + 1]``, at least its end.
+    texts : list of bytes or None
+        The words of all sentences, without ends.
     """
 
     logs: np.ndarray
     matched: np.ndarray
     unknown: np.ndarray
     offsets: np.ndarray
+    texts: list[bytes] | None = None
 
     def sentences(self) -> np.ndarray:
         """Return each sentence's log-probability [shape=(sentences,), dtype=float64]."""
@@ -215,7 +233,7 @@ class WordScores:
         )
 
 
-def score(model, tokens, offsets, pool) -> WordScores:
+def score(model, tokens, offsets, pool, begins=True) -> WordScores:
     """Score sentences, each with its end.
 
     Parameters
@@ -225,6 +243,8 @@ def score(model, tokens, offsets, pool) -> WordScores:
         The model's ids; see `NgramModel.ids`.
     offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
     pool : Pool
+    begins : bool
+        The first word comes after the beginning of a sentence, not after nothing.
     """
     from aligntools.translating.lm import kernels_lm as kernels
 
@@ -232,7 +252,9 @@ def score(model, tokens, offsets, pool) -> WordScores:
     logs, matched = np.empty(len(tokens) + sentences, np.float32), np.empty(len(tokens) + sentences, np.int8)
     tokens = np.ascontiguousarray(tokens, np.int32)
     pool.map(
-        lambda block: kernels.score_sentences(*model.arrays, model.order, tokens, offsets, *block, logs, matched),
+        lambda block: kernels.score_sentences(
+            *model.arrays, model.order, tokens, offsets, *block, begins, logs, matched
+        ),
         balanced_blocks(np.diff(offsets) + 1, _BLOCKS),
     )
     ends = offsets + np.arange(sentences + 1)
@@ -243,8 +265,8 @@ def score(model, tokens, offsets, pool) -> WordScores:
     return WordScores(logs, matched, unknown, ends)
 
 
-def score_text(model, text: LineSource | str, pool, *, lowercase=False) -> Iterator[WordScores]:
-    """Read a text, a sentence a line, and score it part by part.
+def score_text(model, text: LineSource | str, pool, *, lowercase=False, texts=False) -> Iterator[WordScores]:
+    """Read a text, a sentence a line, and score it part by part, with ``texts`` the words themselves too.
 
     Words that look like <s> or </s> are unknown ones.
 
@@ -254,23 +276,30 @@ def score_text(model, text: LineSource | str, pool, *, lowercase=False) -> Itera
         When the file cannot be read or is not UTF-8.
     """
     size = len(model.vocabulary)
-    lexicon = CompiledLexicon(list(model.vocabulary.encoded())[1:])
+    known = list(model.vocabulary.encoded())
+    lexicon = CompiledLexicon(known[1:])
     for side in stream_numbered(text, lexicon, lowercase=lowercase):
         tokens = side.tokens
+        words = None
+        if texts:
+            known += lexicon.words(len(known))
+            words = [known[k] for k in tokens.tolist()]
         tokens[(tokens <= END) | (tokens >= size)] = UNKNOWN
-        yield score(model, tokens, side.offsets, pool)
+        yield replace(score(model, tokens, side.offsets, pool), texts=words)
 
 
-def score_sentence(model, words) -> float:
-    """Return the log-probability of a sentence, its end included, natural.
+def score_sentence(model, words, begins=True) -> WordScores:
+    """Return the scores of a sentence's words and of its end.
 
     Parameters
     ----------
     words : sequence of str
+    begins : bool
+        See `score`.
     """
     tokens = model.lookup([word.encode() for word in words])
     with Pool(1) as pool:
-        return float(score(model, tokens, np.array([0, len(tokens)], np.int64), pool).sentences()[0])
+        return score(model, tokens, np.array([0, len(tokens)], np.int64), pool, begins)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, fields
 import numpy as np
 
 from aligntools.formats.modelfile import read_model, write_model
-from aligntools.ground.errors import ModelError
+from aligntools.ground.errors import AligntoolsError, ModelError
 from aligntools.ground.parallel import Pool
 from aligntools.metrics import bleu
 from aligntools.translating.forest import derivations
@@ -22,7 +22,7 @@ from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores
 from aligntools.translating.forest.union import united
 from aligntools.translating.settings import TuningSettings
 from aligntools.translating.tuning import linear_bleu, mert, online, risk
-from aligntools.translating.tuning.linear_bleu import LENGTH, REFERENCE, LinearBleu, References
+from aligntools.translating.tuning.linear_bleu import LENGTH, MATCHES, REFERENCE, LinearBleu, References
 from aligntools.translating.tuning.reachable import Reachable, shared
 
 KIND = "translation tuning"
@@ -208,9 +208,23 @@ def _decode(parts, state, settings, frozen, pool):
             new, size = new or before is None or merged.count > before.count, size + merged.count
         state.lists[number] = merged
         found.append((merged, counts, lists))
+    if not state.rounds and not any(_shares_words(part, *of, pool) for part, of in zip(parts, found, strict=True)):
+        problem = "no candidate translation has a word of its reference (are both of the same lines?)"
+        raise AligntoolsError(f"nothing can be learned: {problem}")
     score = 100 * float(bleu.corpus_bleu(total))
     state.rounds.append(Round(len(state.rounds), scores, score, ratios, size, state.objective))
     return found if new else []
+
+
+def _shares_words(part, merged, counts, lists, pool):
+    """Tell whether any candidate of a part has a word of its reference."""
+    if counts[MATCHES][0] > 0:
+        return True
+    if isinstance(merged, CandidateLists):
+        statistics = linear_bleu.candidate_statistics(lists, part.references, part.groups, pool)
+    else:
+        statistics = linear_bleu.edge_statistics(merged, part.references, part.groups, pool=pool)
+    return bool(statistics[:, MATCHES][:, 0].any())
 
 
 def _optimize(parts, found, state, settings, frozen, pool):
