@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aligntools.formats.recognizing import Recognized
+from aligntools.formats.recognizing import RETURNS, Recognized
 from aligntools.ground import memory
 from aligntools.ground.errors import DataError
 
@@ -85,6 +85,8 @@ class Metered(io.RawIOBase):
             self._since += len(data)
         self._lines += ended
         if self._since > LONGEST_LINE:
+            if self._file.returns:
+                raise DataError(self._path, None, RETURNS)
             problem = f"a line of more than {LONGEST_LINE >> 20} MiB; text has one sentence a line (split it)"
             raise DataError(self._path, self._lines + 1, problem)
         self._unseen += len(data)

@@ -23,15 +23,19 @@ _MAGIC = {
 #: The same cut short at any place: more has to be read to tell.
 _BEGUN = re.compile(
     rb"\x1f|B(Z(h([1-9](1(A(Y(&S?)?)?)?|\x17(r(E(8P?)?)?)?)?)?)?)?|\xfd(7(z(X(Z)?)?)?)?"
-    rb"|\x28(\xb5(\x2f)?)?|[\x50-\x5f](\x2a(\x4d)?)?|\xef(\xbb(\xbf)?)?|\xff|\xfe"
+    rb"|\x28(\xb5(\x2f)?)?|[\x50-\x5f](\x2a(\x4d)?)?|\xef(\xbb(\xbf)?)?|\xff(\xfe\x00?)?|\xfe"
 )
 _SUFFIXES = tuple(_MAGIC)
 _MARK = b"\xef\xbb\xbf"
-_WIDE = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
+#: Marks of other encodings, the longer ones first.
+_WIDE = {
+    b"\xff\xfe\x00\x00": "UTF-32",
+    b"\x00\x00\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
 _FIRST, _STEP = 1 << 16, 1 << 17  # bytes read at first, and in front of a decompressor
-_LOOKED = 2000  # bytes in which the zeros of UTF-16 without a mark are looked for
 
-UTF16 = "UTF-16? convert it, for instance with iconv -f UTF-16 -t UTF-8"
 RETURNS = "carriage returns and no line ends; convert it, for instance with tr '\\r' '\\n'"
 
 
@@ -186,6 +190,11 @@ class Recognized(io.RawIOBase):
         return isinstance(self._raw, LiveInput)
 
     @property
+    def returns(self):
+        """Whether carriage returns were read, and no line end yet."""
+        return self._returns and not self._lined
+
+    @property
     def packed(self):
         """Whether it is compressed, once something was read."""
         return self._source is not self._raw
@@ -236,8 +245,9 @@ class Recognized(io.RawIOBase):
             data = _first_bytes(self._source)
         else:
             self._source = self._raw
-        if data.startswith(_WIDE) or _wide(data[:_LOOKED]):
-            raise DataError(self._path, None, f"bytes that are not UTF-8 ({UTF16})")
+        if encoding := _wide(data):
+            advice = f"{encoding[:6]}? convert it, for instance with iconv -f {encoding} -t UTF-8"
+            raise DataError(self._path, None, f"bytes that are not UTF-8 ({advice})")
         self._first = data if self._keeps_mark else data.removeprefix(_MARK)
 
     def close(self):
@@ -257,6 +267,24 @@ def _first_bytes(file):
 
 
 def _wide(data):
-    """Tell whether every other byte is zero, as in UTF-16 of Latin letters."""
-    halves = [half.count(0) / max(len(half), 1) for half in (data[::2], data[1::2])]
-    return len(data) > 3 and max(halves) > 0.5 and min(halves) < 0.05
+    """Return the encoding of bytes that begin as UTF-16 or UTF-32 do, as iconv calls it, or nothing."""
+    told = next((name for mark, name in _WIDE.items() if data.startswith(mark)), "")
+    if told or b"\0" not in data:
+        return told
+    data = data[: len(data) & -4]
+    for name, order in (("UTF-32LE", 1), ("UTF-32BE", -1)):
+        low, high, plane, top = (data[k::4] for k in range(4)[::order])
+        none = sum(not (a or b) for a, b in zip(low, high, strict=True))
+        if len(low) > 1 and not any(top) and max(plane) <= 0x10 and none < len(low) / 20:
+            return name
+    for name, order in (("UTF-16LE", 1), ("UTF-16BE", -1)):
+        low, high = (data[k::2] for k in range(2)[::order])
+        if len(low) > 1 and low.count(0) < len(low) / 20 and (high.count(0) > len(high) / 2 or _separated(low, high)):
+            return name
+    return ""
+
+
+def _separated(low, high):
+    """Tell whether spaces and line ends are two bytes long, as in UTF-16 of letters that have no zeros."""
+    ends = [a for a, b in zip(low, high, strict=True) if not b and a in b" \t\r\n"]
+    return len(ends) > 1 and 10 in ends and len(ends) > len(low) / 50

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.formats import files
+from aligntools.formats import files, metering
 from aligntools.formats.beginnings import beginning
 from aligntools.formats.recognizing import Recognized
 from aligntools.ground.errors import DataError
@@ -105,25 +105,43 @@ def test_a_frame_of_zstd_is_never_unpacked_whole(tmp_path):
     assert (total, largest) == (50 << 20, 1 << 17)
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+LETTERS = {"links": "0-0 1-1\n2-2\n", "Latin": "der Zug\nfährt ab\n", "Cyrillic": "он пришёл\nдомой .\n",
+           "Chinese": "我 爱 你 。\n他 来 了 。\n", "Gujarati": "હું ઘરે જાઉં છું\nતે આવ્યો\n"}  # fmt: skip
+
+
+@pytest.mark.parametrize("encoding", ["UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE"])
 @pytest.mark.parametrize("kind", ["plain", "gz"])
-def test_utf_16_is_refused_with_what_to_do(tmp_path, encoding, kind):
-    (tmp_path / "x").write_bytes(COMPRESS[kind]("0-0 1-1\n2-2\n".encode(encoding)))
-    with pytest.raises(DataError, match=r"x: bytes that are not UTF-8 .*UTF-16.*iconv"):
+@pytest.mark.parametrize("script", LETTERS)
+def test_utf_16_is_refused_with_what_to_do(tmp_path, encoding, kind, script):
+    """The encoding that iconv is told is that of the bytes: another one makes rubbish of them."""
+    (tmp_path / "x").write_bytes(COMPRESS[kind](LETTERS[script].encode(encoding)))
+    advice = rf"x: bytes that are not UTF-8 \({encoding[:6]}\? .* iconv -f {encoding} -t UTF-8\)"
+    with pytest.raises(DataError, match=advice):
         read(tmp_path / "x")
 
 
+@pytest.mark.parametrize("step", [1, 2, 3, 5])
+def test_a_mark_may_come_a_few_bytes_at_a_time(step):
+    for encoding in ("UTF-16", "UTF-32"):
+        with pytest.raises(DataError, match=f"iconv -f {encoding} "):
+            io.BufferedReader(Recognized(Dribble("0-0\n".encode(encoding), step), "x")).read()
+
+
 def test_zeros_are_not_taken_for_utf_16(tmp_path):
-    for text in (b"\0\0\0\0\n", b"a\0b c\n", b"\0\n"):
+    for text in (b"\0\0\0\0\n", b"a\0b c\n", b"\0\n", b"\0" * 2000, b"the bus \0 leaves \0\nat \0 eight\0 .\n" * 50):
         (tmp_path / "x").write_bytes(text)
         assert read(tmp_path / "x") == text
 
 
 @pytest.mark.parametrize("text", [b"a\rb", b"a\rb\rc\r", MARK + b"a\r\rb"])
-def test_carriage_returns_alone_end_no_line(tmp_path, text):
+def test_carriage_returns_alone_end_no_line(tmp_path, monkeypatch, text):
     (tmp_path / "x").write_bytes(text)
     with pytest.raises(DataError, match="carriage returns and no line ends"):
         read(tmp_path / "x")
+    monkeypatch.setattr(metering, "LONGEST_LINE", 1)
+    with pytest.raises(DataError, match="carriage returns and no line ends"):
+        read(tmp_path / "x")
+    monkeypatch.undo()
     for fine in (b"a b\r", b"a\rb\n", b"\r\n", b"\r"):
         (tmp_path / "x").write_bytes(fine)
         assert read(tmp_path / "x") == fine
@@ -164,3 +182,12 @@ def test_the_beginning_of_a_file_of_any_compression(tmp_path):
         assert text.startswith(start)
         assert len(start) > 1 << 19
         assert kind != "plain" or whole == pytest.approx(len(text), rel=0.01)
+
+
+def test_looking_at_the_beginning_takes_nothing_from_a_pipe():
+    read_end, write_end = os.pipe()
+    os.write(write_end, b"a b\n")
+    os.close(write_end)
+    assert beginning(f"/dev/fd/{read_end}") == (b"", 0)
+    assert os.read(read_end, 10) == b"a b\n"
+    os.close(read_end)
