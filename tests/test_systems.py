@@ -110,6 +110,8 @@ def test_what_is_guarded_passes(text):
     assert not list(unguarded(ast.parse(text)))
 
 
+#: What the standard library itself does not do without where it is there.
+KEPT = {"mmap.PROT_READ", "mmap.PROT_WRITE", "mmap.MAP_SHARED", "os.O_NONBLOCK"}
 #: Takes all of it away once the libraries, which have guards of their own, are loaded; then runs the rest of the text.
 WITHOUT = f"""
 import importlib, pathlib, sys
@@ -124,7 +126,7 @@ class Gone:
 sys.meta_path.insert(0, Gone())
 for name in {LACKING - {"posix"}!r}:
     sys.modules.pop(name, None)
-for name in {sorted(QUALIFIED - {"os.waitpid", "mmap.PROT_READ", "mmap.PROT_WRITE", "mmap.MAP_SHARED"})!r}:
+for name in {sorted(QUALIFIED - KEPT)!r}:
     module, _, attribute = name.partition(".")
     vars(importlib.import_module(module)).pop(attribute, None)
 """

@@ -16,6 +16,7 @@ import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
 
+from aligntools.ground import system
 from aligntools.ground.errors import ResourceError
 
 #: Bytes of an input that are kept in memory before they are asked for; more go to a temporary file.
@@ -64,7 +65,7 @@ def _open_all():
     with _opening:
         waiting = [path for path, found in (_Command.pipes or {}).items() if found is None]
     for path in waiting:
-        flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+        flags = os.O_RDONLY | system.BINARY | system.NO_WAITING
         with contextlib.suppress(OSError):
             found = LiveInput(io.FileIO(os.dup(0) if path == "-" else os.open(path, flags)))
             with _opening:
