@@ -23,6 +23,7 @@ from aligntools.api.annotated import (
 from aligntools.api.notebooks import ShownAsModel, ShownAsTree, ShownAsTrees
 from aligntools.api.threads import pool_of
 from aligntools.formats.conll import COLUMNS, Conll, column_place, format_conll
+from aligntools.formats.enhanced import tree_graph
 from aligntools.formats.memory_text import sentences_given, words_given
 from aligntools.formats.normal_forms import in_form
 from aligntools.ground.errors import DataError
@@ -86,14 +87,13 @@ def _conll(
 
 
 def _tree_columns(heads: npt.NDArray[np.int32], labels: Sequence[bytes] | None) -> dict[int, Sequence[bytes]]:
-    """Return the columns of trees: also those that say what was so with other heads, empty."""
+    """Return the columns of trees."""
     numbers = heads.tolist()
     if labels is None:
         labels = [b"_" if head else b"root" for head in numbers]
     return {
         COLUMNS["head"]: [b"%d" % head for head in numbers],
         COLUMNS["deprel"]: labels,
-        COLUMNS["deps"]: [b"_"] * len(numbers),
     }
 
 
@@ -154,12 +154,15 @@ class Parses(ShownAsTrees, Sequence[Parse]):
         return Parse(words, tags, self.heads[begin:end], labels, float(self.scores[k]))
 
     def format(self) -> bytes:
-        """Return CoNLL in UTF-8: what was CoNLL with heads and labels filled in, DEPS empty, and all else as it was.
+        """Return CoNLL in UTF-8: what was CoNLL with heads and labels filled in, and all else as it was.
 
+        DEPS has the tree's edges in sentences that had an enhanced graph, and is empty in others; empty nodes stay.
         Without labels, DEPREL is ``root`` at roots and ``_`` at all other words.
         """
         if isinstance(self.source, Conll):
-            return self.source.format(_tree_columns(self.heads, self.labels))
+            columns = _tree_columns(self.heads, self.labels)
+            deps = tree_graph(self.source, columns[COLUMNS["head"]], columns[COLUMNS["deprel"]])
+            return self.source.format(columns | {COLUMNS["deps"]: deps})
         return _conll(self._words, self.source.offsets, self.tags, self.heads, self.labels)
 
 

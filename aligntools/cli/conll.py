@@ -40,7 +40,7 @@ def command(text, to, put, output, column, tokens, space, separator, format, qui
     """Take words, tags, columns or raw text out of CoNLL, or put columns in.
 
     What is taken out has a line for each sentence (but --to raw). What is put in replaces a column; comments, ranges
-    (1-2), empty nodes (1.1) and all other columns stay as they are.
+    (1-2), empty nodes (1.1) and all other columns stay as they are. With other heads, DEPS has the new tree's edges.
 
     \b
     Example:

@@ -53,9 +53,9 @@ def command(
 ):  # fmt: skip
     """Parse text with tags: CoNLL with heads and labels filled in and all else unchanged.
 
-    DEPREL of a parser without labels is _ (root at roots), and DEPS, which belongs to other heads, is emptied. Reads
-    standard input if no TEXT is given, and writes while it reads. word_TAG lines become CoNLL. Every sentence of the
-    input is in the output.
+    DEPREL of a parser without labels is _ (root at roots). DEPS belongs to other heads: where it was an enhanced graph,
+    the tree's edges take its place, and empty nodes stay; elsewhere it is emptied. Reads standard input if no TEXT is
+    given, and writes while it reads. word_TAG lines become CoNLL. Every sentence of the input is in the output.
 
     \b
     Example:

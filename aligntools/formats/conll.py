@@ -9,11 +9,11 @@ comes out as it went in. CoNLL-U Plus and CoNLL-2009 have the same columns in ot
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import repeat
+from itertools import pairwise, repeat
 
 import numpy as np
 
-from aligntools.formats import files
+from aligntools.formats import enhanced, files
 from aligntools.formats.conll_layouts import BASIC, COLUMNS, HEADER, Layout, layout_of, plus
 from aligntools.formats.metering import FOR_OBJECTS
 from aligntools.ground.errors import DataError, UsageProblem
@@ -170,6 +170,8 @@ class Conll:
     def format(self, replacing: dict[int, Sequence[bytes]] | None = None) -> bytes:
         """Return the text, some columns of the word lines replaced.
 
+        With HEAD, DEPS of sentences with other heads than before are replaced, too: see `enhanced.tree_graph`.
+
         Parameters
         ----------
         replacing : dict of int to sequence of bytes
@@ -189,6 +191,8 @@ class Conll:
             if not 0 < n < _WIDTH:
                 raise ValueError(f"a column that can be replaced is 1 to {_WIDTH - 1}, not {n}")
             check_values(values, len(self.places), n)
+        if COLUMNS["head"] in replacing and COLUMNS["deps"] not in replacing:
+            replacing = replacing | {COLUMNS["deps"]: self._new_deps(replacing)}
         replacing = {
             place: values for n, values in replacing.items() if (place := self.place_for(n, values)) is not None
         }
@@ -200,6 +204,13 @@ class Conll:
                 fields[n] = value + last[len(last.rstrip(b"\r\n")) :] if n == len(fields) - 1 else value
             lines[place] = b"\t".join(fields)
         return lines
+
+    def _new_deps(self, replacing):
+        heads, before = replacing[COLUMNS["head"]], self.column(COLUMNS["head"])
+        labels = replacing.get(COLUMNS["deprel"]) or self.column(COLUMNS["deprel"])
+        edges = self.offsets.tolist()
+        changed = [heads[begin:end] != before[begin:end] for begin, end in pairwise(edges)]
+        return enhanced.tree_graph(self, heads, labels, np.array(changed, bool))
 
     def place_for(self, n: int, values: Sequence[bytes]) -> int | None:
         """Return the place that values of column ``n`` go to; None where the file has none, and no value needs it."""
