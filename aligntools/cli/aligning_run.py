@@ -251,7 +251,8 @@ def _train(o, text, out, pool, reporter, train, first_view, finds_links):
     if o["ttable"]:
         check_whole_words(start.settings.views[0] if start else first_view(len(bitext.source.tokens)))
     counter = _counter(o, start.settings.direction if start else o["direction"])
-    reporter.extra = -(-len(bitext) // PART) if out or counter else 0
+    if out or counter:
+        reporter.go_over(len(bitext), PART)
     found = _Found(o, out, reporter, counter) if finds_links and (out or counter is not None) else None
     aligner = train(
         bitext, init_model=start, case_sensitive=case_sensitive, max_memory=o["max_memory"], threads=pool,
@@ -271,7 +272,7 @@ def _train(o, text, out, pool, reporter, train, first_view, finds_links):
         else:
             for block in aligner.align_blocks(bitext, **_decisions(o, out, pool), counter=counter):
                 out.write(block)
-                reporter.advance("aligning")
+                reporter.passed("aligning", len(block))
         if out.costs:
             out.write_costs(bitext, pool, case_sensitive=case_sensitive, priors=_priors(o))
         if out.shape:
@@ -290,18 +291,14 @@ class _Found:
         names = ("symmetrize", "flavor", "decode", "threshold")
         directions = out.directions or counter is not None
         self.links = TrainingLinks(self.take, **{n: o[n] for n in names}, directions=directions)
-        self.out, self.reporter, self.counter, self.counted, self.pairs = out, reporter, counter, [], 0
+        self.out, self.reporter, self.counter, self.counted = out, reporter, counter, []
 
     def take(self, block):
         """Write the lines of an `Alignments`."""
-        from aligntools.api.aligner import PART
-
         self.out.write(block)
         if self.counter is not None:
             self.counted.append((block.forward_table, block.reverse_table))
-        steps = (self.pairs + len(block)) // PART - self.pairs // PART
-        self.pairs += len(block)
-        self.reporter.advance("sampler and links", steps)
+        self.reporter.passed("sampler and links", len(block))
 
     def count(self, bitext):
         """Count priors, where they are asked for."""

@@ -54,6 +54,7 @@ class Reporter:
         self.lines = Lines(lines and not quiet and not verbose and not sys.stderr.isatty())
         self.bar, self.counting, self.done, self.total, self.unit = None, False, 0, None, "step"
         self.extra = 0  # steps that come after training
+        self.text = self.pairs = 0  # pairs that those steps stand for, and how many of them were passed
         self.stages = {}
         self.began = self.last = time.perf_counter()
 
@@ -105,6 +106,16 @@ class Reporter:
         if self.bar is not None:
             self.bar.set_description(what, refresh=False)
             self.bar.update(steps)
+
+    def go_over(self, pairs, part):
+        """Count a step for each ``part`` of so many pairs, which `passed` tells of."""
+        self.text, self.extra = pairs, -(-pairs // part)
+
+    def passed(self, what, pairs):
+        """Move the bar by the steps that so many more pairs are, however many come at a time."""
+        before = self.extra * self.pairs // max(self.text, 1)
+        self.pairs += pairs
+        self.advance(what, self.extra * self.pairs // max(self.text, 1) - before)
 
     def _reached(self, what):
         if self.total is None:

@@ -78,3 +78,25 @@ def test_commands_say_how_far_they_are(args, said, quiet, tmp_path, monkeypatch,
     errors = capfd.readouterr().err
     assert not status
     assert (said in errors and " s so far\n" in errors) != quiet
+
+
+@pytest.mark.parametrize("last_pass", [False, True])
+def test_links_that_come_in_any_portions_are_the_steps_that_were_said(last_pass, tmp_path, monkeypatch, capfd):
+    """Link matrices are worked in chunks of so many cells, whatever number of pairs that is."""
+    from aligntools.aligning.applying import applier
+    from aligntools.aligning.training import last_pass as after_training
+    from aligntools.api import aligner
+
+    planned = applier.plan_chunks
+    monkeypatch.setattr(applier, "plan_chunks", lambda *args: planned(*args[:-1], 600))
+    monkeypatch.setattr(aligner, "PART", 100)
+    if last_pass:
+        monkeypatch.setattr(after_training, "MEDIUM", 100)
+    monkeypatch.setattr(reporting, "EVERY", 0.0)
+    how = ["--views", "0", "--subwords", "0"] if last_pass else ["--fast"]
+    args = ["align", *how, "-i", str(SAMPLES / "de-en.txt"), "-o", str(tmp_path / "out")]
+    assert not main.run(main.cli, args, "aligntools")
+    steps = [line.split(": step ")[1].split(";")[0] for line in capfd.readouterr().err.splitlines() if ": step" in line]
+    done, totals = zip(*(map(int, step.split(" of ")) for step in steps), strict=True)
+    assert list(done) == sorted(done)
+    assert set(totals) == {done[-1]}
