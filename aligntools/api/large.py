@@ -153,7 +153,7 @@ class PartsRun:
         from aligntools.formats.stores import Store, held
 
         if self._checkpoint is not None:
-            with held(self._checkpoint):
+            with held(self._checkpoint, ends=True):
                 store = Store(self._checkpoint)
                 store.remove("task")  # first: what is left without it is of no task
                 store.clear()

@@ -17,6 +17,7 @@ from aligntools.ground import system
 from aligntools.ground.errors import DataError, ModelError
 
 _ABOUT = "about"
+_TRIES = 100  # to lock a file that other runs take away
 
 
 class Store:
@@ -147,27 +148,49 @@ def _is_hidden(path):
 
 
 @contextlib.contextmanager
-def held(folder: str) -> Iterator[None]:
+def held(folder: str, *, ends: bool = False) -> Iterator[None]:
     """Hold a folder for this process alone while the block runs.
+
+    Parameters
+    ----------
+    folder : str
+    ends : bool
+        What is kept in it is done with after the block: the file that is locked goes, too.
 
     Raises
     ------
     DataError
         When another process holds it, or it cannot be made or written.
     """
+    path = os.path.join(folder, "lock")
+    handle = _locked(folder, path)
     try:
-        os.makedirs(folder, exist_ok=True)
-        handle = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError as error:
-        raise DataError(folder, None, f"cannot be made or written: {error.strerror or error}") from None
-    try:
+        yield
+        if ends:  # while it is locked: who waits for it finds that it is gone, and makes another
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+    finally:
+        os.close(handle)
+
+
+def _locked(folder, path):
+    """Return the open file that is locked and is still the one in the folder."""
+    for _ in range(_TRIES):
+        try:
+            os.makedirs(folder, exist_ok=True)
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise DataError(folder, None, f"cannot be made or written: {error.strerror or error}") from None
         try:
             system.lock(handle)
         except OSError as error:
             if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+                os.close(handle)
                 raise DataError(
                     folder, None, "another run works in this folder; wait for it, or give another"
                 ) from None
-        yield
-    finally:
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.fstat(handle), os.stat(path)):
+                return handle
         os.close(handle)
+    raise DataError(folder, None, f"{os.path.basename(path)} is taken away again and again; give another folder")

@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from aligntools.formats import tensors
+from aligntools.formats import stores, tensors
 from aligntools.formats.stores import Store, held
 from aligntools.ground.errors import DataError, ModelError
 
@@ -85,3 +85,30 @@ def test_one_process_holds_a_folder(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="cannot be made or written"), held(str(tmp_path / "file" / "below")):
         pass
+
+
+def test_a_folder_that_is_done_with_keeps_no_lock(tmp_path):
+    folder = str(tmp_path / "new")
+    with pytest.raises(ValueError, match="not done"), held(folder, ends=True):
+        raise ValueError("not done")
+    assert os.listdir(folder) == ["lock"]
+    with held(folder, ends=True), pytest.raises(DataError, match="another run works in this folder"), held(folder):
+        pass
+    assert os.listdir(folder) == []
+
+
+def test_a_lock_that_was_taken_away_meanwhile_holds_nothing(tmp_path, monkeypatch):
+    """Between opening the file and locking it, the run that held it has ended."""
+    folder, lock, opened = str(tmp_path), stores.system.lock, []
+
+    def late(handle):
+        if not opened:
+            os.unlink(tmp_path / "lock")
+        opened.append(handle)
+        lock(handle)
+
+    monkeypatch.setattr(stores.system, "lock", late)
+    with held(folder):
+        assert len(opened) == 2
+        with pytest.raises(DataError, match="another run works in this folder"), held(folder):
+            pass
