@@ -13,7 +13,7 @@ from aligntools.cli import notices, signals, streams
 from aligntools.cli.docstrings import docstring
 from aligntools.formats import appearing
 from aligntools.ground import memory, portable
-from aligntools.ground.errors import AligntoolsError, one_line, unquoted
+from aligntools.ground.errors import AligntoolsError, harmless, one_line, unquoted
 
 #: Every subcommand, with its one line in ``aligntools --help``. The module has the command's name with
 #: ``_`` for ``-`` and is imported only when the command is asked for, so that ``--help`` stays quick.
@@ -122,7 +122,7 @@ def _run(command, args, prog_name, debug):
     except click.exceptions.Abort:
         return 130
     except click.ClickException as error:
-        error.message = unquoted(error.message)
+        error.message = harmless(unquoted(error.message))
         error.show()
         return 2
     except BrokenPipeError:

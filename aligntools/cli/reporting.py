@@ -7,6 +7,7 @@ import time
 
 from aligntools.api.progress import Step
 from aligntools.ground import system
+from aligntools.ground.errors import harmless
 
 #: Seconds between lines of progress, where no bar is shown.
 EVERY = 30.0
@@ -141,7 +142,7 @@ class Reporter:
     def say(self, text):
         """Print a line on standard error."""
         if not self.quiet:
-            sys.stderr.write(text + "\n")
+            sys.stderr.write(harmless(text) + "\n")
 
     def summary(self, n_pairs, n_links, skipped):
         """Say what was done, and what was left blank."""

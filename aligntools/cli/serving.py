@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from aligntools.ground.errors import AligntoolsError, DataError, UsageProblem
+from aligntools.ground.errors import AligntoolsError, DataError, UsageProblem, harmless
 
 TERMINATED = 143
 
@@ -76,7 +76,7 @@ class Unanswered:
         if self.counts:
             found = ", ".join(f"{count} {reason.replace('_', '-')}" for reason, count in self.counts.items())
             why = f": {self.why}" if self.why else ""
-            sys.stderr.write(f"blank answers for: {found}; first at {self.first}{why}\n")
+            sys.stderr.write(harmless(f"blank answers for: {found}; first at {self.first}{why}\n"))
 
 
 def answer(requests, path, work, out, unanswered):

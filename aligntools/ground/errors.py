@@ -3,6 +3,9 @@
 import re
 from typing import Any
 
+#: Controls but for tabs and ends of lines; marks, embeddings, overrides, isolates of direction; separators.
+_ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f]")
+
 
 class AligntoolsError(Exception):
     """Base class: one line for the user, ``exit_code`` for the shell."""
@@ -71,6 +74,17 @@ def readable(text: str, errors: str = "backslashreplace") -> str:
 def unquoted(text: str) -> str:
     r"""Return a text as `readable` does, in which such bytes were written as ``\udcNN``."""
     return readable(_QUOTED.sub(lambda found: found[0].encode().decode("unicode_escape"), text))
+
+
+def harmless(text: str) -> str:
+    r"""Return a text that does nothing to a terminal: controls, and what turns the direction of text, as escapes.
+
+    Letters of any script stay, the right-to-left ones too, and ends of lines.
+
+    >>> harmless("a\u202eb")
+    'a\\u202eb'
+    """
+    return text if text.isascii() and text.isprintable() else _ACTING.sub(lambda c: ascii(c[0])[1:-1], text)
 
 
 def one_line(text: str) -> str:

@@ -272,7 +272,7 @@ def test_killed_processes_lose_nothing(tmp_path):
     assert killed >= 3
     align(*command[command.index("align") + 1 :])
     assert out.read_bytes() == plain
-    assert os.listdir(keep) == ["lock"]
+    assert os.listdir(keep) == []
 
 
 def test_a_checkpoint_that_was_half_removed_is_begun_anew(tmp_path, expected, monkeypatch):
@@ -293,7 +293,7 @@ def test_a_checkpoint_that_was_half_removed_is_begun_anew(tmp_path, expected, mo
             assert run("align", *command).stdout == expected
         assert len(Store(str(tmp_path / "keep")).names("*")) == kept
         assert align(*command).stdout == expected
-        assert os.listdir(tmp_path / "keep") == ["lock"]
+        assert os.listdir(tmp_path / "keep") == []
 
 
 def test_a_checkpoint_stays_until_the_output_is_in_its_place(tmp_path, expected):
@@ -315,4 +315,4 @@ def test_a_checkpoint_stays_until_the_output_is_in_its_place(tmp_path, expected)
     assert any(name.startswith("links.") for name in os.listdir(tmp_path / "keep"))
     align(*common)
     assert (tmp_path / "out").read_bytes() == expected
-    assert os.listdir(tmp_path / "keep") == ["lock"]
+    assert os.listdir(tmp_path / "keep") == []

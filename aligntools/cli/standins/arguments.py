@@ -5,6 +5,8 @@ import sys
 
 import click
 
+from aligntools.ground.errors import harmless
+
 
 class Untouched(click.Command):
     """A command that gets its arguments as they are, under the name ``args``."""
@@ -33,7 +35,7 @@ class Parser(argparse.ArgumentParser):
     def exit(self, status=0, message=None):
         """End the program."""
         if message:
-            sys.stderr.write(message)
+            sys.stderr.write(harmless(message))
         raise click.exceptions.Exit(self.wrong_status if status == 2 else status)
 
 
@@ -50,5 +52,5 @@ def eflomal_parser(program: str, description: str) -> Parser:
 
 def fail(program: str, message: str) -> click.exceptions.Exit:
     """Say what is wrong; return what ends the program with status 1."""
-    sys.stderr.write(f"{program}: {message}\n")
+    sys.stderr.write(harmless(f"{program}: {message}\n"))
     return click.exceptions.Exit(1)

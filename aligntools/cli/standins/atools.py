@@ -7,6 +7,7 @@ import click
 from aligntools.aligning.links.operations import OPERATIONS, MismatchedLines
 from aligntools.api.links import combine_files
 from aligntools.cli.placing import Named, check
+from aligntools.ground.errors import harmless
 
 USAGE = f"""Usage: atools -c COMMAND -i FILE1.AL [-j FILE2.AL]
 Valid options for COMMAND: {" ".join(OPERATIONS)}"""
@@ -42,5 +43,5 @@ def command(name, first, second, wants_help):
 
 def _fail(message):
     """Write a message to standard error; return the exit status."""
-    sys.stderr.write(message + "\n")
+    sys.stderr.write(harmless(message) + "\n")
     return 1

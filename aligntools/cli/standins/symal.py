@@ -11,6 +11,7 @@ from aligntools.cli.standins.arguments import UntouchedButDebug
 from aligntools.formats import files
 from aligntools.formats.bal import format_union, parse_bal
 from aligntools.formats.pharaoh import LineReader, format_pharaoh
+from aligntools.ground.errors import harmless
 
 USAGE = """usage: symal [-i=<inputfile>] [-o=<outputfile>] -a=[u|i|g] -d=[yes|no] -b=[yes|no] -f=[yes|no]
 Input file or std must be in .bal format (see script giza2bal.pl).
@@ -59,7 +60,7 @@ def command(args):
     try:
         o = parse(args)
     except ValueError as error:
-        sys.stderr.write(f"{error}\n{USAGE}")
+        sys.stderr.write(harmless(f"{error}\n{USAGE}"))
         return 1
     if o["alignment"] is None:
         sys.stderr.write(USAGE)
