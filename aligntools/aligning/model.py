@@ -31,6 +31,7 @@ from aligntools.formats.modelfile import (
     write_model,
 )
 from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.white_space import SPLITS
 from aligntools.ground.ranges import amounts
 
 KIND = "alignment"
@@ -52,6 +53,8 @@ class AlignmentModel:
         Target words a source word, in the training text.
     subwords : SubwordMember or None
         What links pieces of words.
+    split : str
+        What separated the words of the text; see `formats.white_space`.
     """
 
     settings: AlignerSettings
@@ -61,6 +64,7 @@ class AlignmentModel:
     lowercase: bool = True
     length_ratio: float = 1.0
     subwords: SubwordMember | None = None
+    split: str = SPLITS[0]
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -72,6 +76,7 @@ class AlignmentModel:
         header = {
             "settings": asdict(self.settings),
             "lowercase": self.lowercase,
+            "split": self.split,
             "length_ratio": self.length_ratio,
             "members": [_about(m) for m in self.views],
         }
@@ -109,7 +114,10 @@ class AlignmentModel:
             ratio = hold_number(header, "length_ratio", amounts())
             subwords = _subwords(header["subwords"], _under("subwords", arrays), settings, pool) if (
                 settings.subwords) else None  # fmt: skip
-            return cls(settings, source, target, views, bool(header["lowercase"]), ratio, subwords)
+            split = header.get("split", SPLITS[0])  # older files have none
+            if split not in SPLITS:
+                raise ValueError(f"no splitting '{split}'")
+            return cls(settings, source, target, views, bool(header["lowercase"]), ratio, subwords, split)
 
 
 def _under(name, arrays):

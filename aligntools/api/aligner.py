@@ -136,7 +136,7 @@ class Aligner(ShownAsModel):
         self, sources: "Sentences | Bitext", targets: Sentences | None = None, *,
         symmetrize: Symmetrization = _DECISIONS.symmetrize, flavor: Flavor = _DECISIONS.flavor,
         decode: Decoder = _DECISIONS.decode, threshold: float | None = _DECISIONS.threshold, max_length: int = 2000,
-        strict: bool = False, input_format: InputFormat = "auto", split: Split = "spaces", unbuffered: bool = False,
+        strict: bool = False, input_format: InputFormat = "auto", split: Split | None = None, unbuffered: bool = False,
         max_memory: int | None = None, threads: "int | Pool | None" = None, **where: Unpack[Where],
     ) -> Iterator[Alignment]:  # fmt: skip
         """Align sentence pairs as they come, in constant memory: one `Alignment` for each pair, always.
@@ -160,8 +160,10 @@ class Aligner(ShownAsModel):
             A pair with a longer side gets an empty alignment, as one with a blank side does.
         strict : bool
             Raise an error there instead.
-        input_format, split : str
+        input_format : str
             As for `read_bitext`.
+        split : str or None
+            As for `read_bitext`. None: as the text was split that the model was trained on.
         unbuffered : bool
             Yield each alignment before the next pair is asked for. Then any number of lines may be malformed.
         max_memory : int or None
@@ -201,7 +203,7 @@ class Aligner(ShownAsModel):
         self, sources: "Sentences | Bitext", targets: Sentences | None = None, *,
         symmetrize: Symmetrization = _DECISIONS.symmetrize, flavor: Flavor = _DECISIONS.flavor,
         decode: Decoder = _DECISIONS.decode, threshold: float | None = _DECISIONS.threshold, max_length: int = 2000,
-        strict: bool = False, input_format: InputFormat = "auto", split: Split = "spaces", unbuffered: bool = False,
+        strict: bool = False, input_format: InputFormat = "auto", split: Split | None = None, unbuffered: bool = False,
         max_memory: int | None = None, directions: bool = True, counter: "PriorCounter | None" = None,
         threads: "int | Pool | None" = None, **where: Unpack[Where],
     ) -> Iterator[Alignments]:  # fmt: skip
@@ -243,7 +245,7 @@ class Aligner(ShownAsModel):
 
     def texts(
         self, sources: "Sentences | Bitext", targets: Sentences | None, max_length: int, strict: bool,
-        input_format: InputFormat, unbuffered: bool, part: int = PART, split: Split = "spaces",
+        input_format: InputFormat, unbuffered: bool, part: int = PART, split: Split | None = None,
     ) -> "Iterator[Bitext]":  # fmt: skip
         """Yield a text in the model's ids, ``part`` pairs at a time; the other parameters are `align_batch`'s."""
         from aligntools.formats.bitext import stream_bitext
@@ -264,7 +266,7 @@ class Aligner(ShownAsModel):
             return
         LONGEST_RANGE.check("max_length", max_length)
         yield from stream_bitext(
-            **paths_of(sources, targets, split), source_vocabulary=model.source_vocabulary,
+            **paths_of(sources, targets, split or model.split), source_vocabulary=model.source_vocabulary,
             target_vocabulary=model.target_vocabulary, lowercase=model.lowercase, max_length=max_length,
             strict=strict, input_format=input_format, unbuffered=unbuffered, block_lines=min(part, _LINES),
         )  # fmt: skip

@@ -95,14 +95,17 @@ def read_bitext(
     240
     """
     from aligntools.formats import bitext
+    from aligntools.formats.white_space import SPLITS, split_of
 
-    return bitext.read_bitext(
+    found = bitext.read_bitext(
         **paths_of(source, target, split),
         lowercase=not case_sensitive,
         max_length=max_length,
         strict=strict,
         input_format="either" if tab_separates else input_format,
     )
+    found.splitting = split_of(source) if split == SPLITS[0] else split
+    return found
 
 
 def aligner_settings(
@@ -378,6 +381,7 @@ def train_with(
         )  # fmt: skip
         keep_text = False
     check_lengths(bitext)
+    splitting = bitext.splitting
     if bitext.skipped.total > max(MANY_BLANK, len(bitext) // 2):
         bitext, keep_text, links = without_blanks(bitext), True, None  # the words are shared with the whole text
     if counts is not None and len(counts) and settings.subwords is None:  # pieces would not know of what words have
@@ -413,7 +417,7 @@ def train_with(
                     found, settings, bitext, pool, lowercase, report, max_memory=max_memory,
                     keep_text=keep_text or left > 0,
                 )  # fmt: skip
-    return Aligner(model)
+    return Aligner(replace(model, split=splitting))
 
 
 def align(

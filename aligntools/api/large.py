@@ -89,6 +89,7 @@ class PartsRun:
         from aligntools.aligning.parts.reading import Reading
         from aligntools.aligning.parts.training import Stages, link_parts, read_text, train_parts
         from aligntools.aligning.parts.work import Work
+        from aligntools.formats.white_space import split_of
 
         with self._folder() as store:
             names = [os.fspath(path) for one in self.inputs for path in one.values() if _regular(path)]
@@ -100,7 +101,9 @@ class PartsRun:
                 work = Work(store, self._settings.resolved(self.sizes.source_words), self.sizes.parts)
                 models = train_parts(work, stages)
                 if save_model is not None:
-                    whole_model(work, models, bool(self._reading["lowercase"]), pool).save(save_model)
+                    model = whole_model(work, models, bool(self._reading["lowercase"]), pool)
+                    split = split_of(next(iter(self.inputs[0].values())))
+                    replace(model, split=split).save(save_model)
                 ends = [sum(self.sizes.parts[: n + 1]) for n in range(len(self.sizes.parts))]
                 file = 0
                 linked = link_parts(work, stages, models, self._decisions, self._directions)

@@ -7,7 +7,7 @@ import numpy as np
 
 from aligntools.aligning.settings import JOINTLY, DecisionSettings
 from aligntools.cli import ahead, engine_options, notices, options
-from aligntools.cli.alignment_options import check_decisions
+from aligntools.cli.alignment_options import check_decisions, given
 from aligntools.cli.moses import MosesModel
 from aligntools.cli.reporting import Reporter
 from aligntools.cli.serving import until_terminated
@@ -171,12 +171,13 @@ def run(o, train, first_view, finds_links=False):
         reporter = Reporter(o["quiet"], o["verbose"], log)
         stack.callback(reporter.close)
         out = Outputs(stack, o)
+        pool = stack.enter_context(pool_of(o["threads"]))
+        aligner = load_aligner(o, pool, reporter) if o["model"] else None
         out.shape, text = shape_of(o)
         if out.shape:
             stack.enter_context(contextlib.closing(out.shape))
-        pool = stack.enter_context(pool_of(o["threads"]))
-        if o["model"]:
-            _apply(o, text, out, pool, reporter)
+        if aligner:
+            _apply(o, aligner, text, out, pool, reporter)
         else:
             with ahead.compiling_for(o):
                 _train(o, text, out, pool, reporter, train, first_view, finds_links)
@@ -189,12 +190,20 @@ def _decisions(o, out, pool):
     return {n: o[n] for n in names} | {"directions": out.directions, "threads": pool}
 
 
-def _apply(o, text, out, pool, reporter):
+def load_aligner(o, pool, reporter):
+    """Load the aligner of ``-m``; text is split as its training text was, unless ``--split`` says how."""
     from aligntools.api.aligner import Aligner
-    from aligntools.formats.corpus import Skipped
 
     with reporter.stage("loading"):
         aligner = Aligner.load(o["model"], threads=pool, verify=o["verify"])
+    if "split" not in given():
+        o["split"] = aligner.model.split
+    return aligner
+
+
+def _apply(o, aligner, text, out, pool, reporter):
+    from aligntools.formats.corpus import Skipped
+
     direction = aligner.settings.direction
     check_decisions(o, direction)
     single = direction != "both" or o["symmetrize"] not in JOINTLY or out.directions
@@ -211,7 +220,8 @@ def _apply(o, text, out, pool, reporter):
     skipped, n, counter = Skipped(), 0, _counter(o, direction)
     blocks = aligner.align_blocks(
         *text, **_decisions(o, out, pool), **{name: o[name] for name in READING},
-        unbuffered=o["unbuffered"], counter=counter, **(engine_options.where(o) if "workers" in o else {}),
+        split=o["split"], unbuffered=o["unbuffered"], counter=counter,
+        **(engine_options.where(o) if "workers" in o else {}),
     )  # fmt: skip
     with until_terminated(o["unbuffered"]):
         with reporter.stage("aligning"):

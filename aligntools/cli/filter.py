@@ -139,10 +139,10 @@ def plain(sentence):
 
 def run(o):
     """Filter as the options say."""
-    from aligntools.api.aligner import Aligner
     from aligntools.api.alignment import read_bitext, train_aligner
     from aligntools.api.filtering import Filter, qualities
     from aligntools.api.threads import pool_of
+    from aligntools.cli.aligning_run import load_aligner
     from aligntools.formats.corpus import Skipped
     from aligntools.formats.raw_pairs import RawPairs
     from aligntools.formats.tokenizing import TokenizedPairs
@@ -154,17 +154,16 @@ def run(o):
         stack.callback(reporter.close)
         limits = Filter(FilterSettings(**{name: o[name] for name in FilterSettings.RANGES}))
         kept, format = "memory" if o["model"] else "disk", o["input_format"]
+        pool = stack.enter_context(pool_of(o["threads"]))
+        aligner = load_aligner(o, pool, reporter) if o["model"] else None
         sides = [split_as(o[name], o["split"]) for name in ("source", "target", "joint_file")]
         raw = RawPairs(*sides[:2], joint=sides[2], keep=kept, input_format=format)
         stack.enter_context(contextlib.closing(raw))
         out = Written(stack, o, lambda: raw.format in (None, "tsv"))
         tokens = TokenizedPairs(raw, o["tokenize"], kept, o["tokenizer"]) if o["tokenize"] else raw
         stack.enter_context(contextlib.closing(tokens))
-        pool = stack.enter_context(pool_of(o["threads"]))
         reading = {"max_length": o["max_length"], "input_format": format}
-        if o["model"]:
-            with reporter.stage("loading"):
-                aligner = Aligner.load(o["model"], threads=pool, verify=o["verify"])
+        if aligner:
             blocks = qualities(aligner, *tokens.inputs, **reading, max_memory=o["max_memory"], threads=pool)
         else:
             with reporter.stage("reading"):

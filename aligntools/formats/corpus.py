@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.formats.vocabulary import ExtendedVocabulary, Vocabulary
+from aligntools.formats.white_space import SPLITS
 
 #: Why a pair is skipped, in rising priority where there are several reasons.
 REASONS = ("over_long", "blank", "undecodable", "malformed")
@@ -97,6 +98,7 @@ class Bitext:
     source_vocabulary: Vocabulary | ExtendedVocabulary
     target_vocabulary: Vocabulary | ExtendedVocabulary
     skipped: Skipped
+    splitting: str = SPLITS[0]
 
     def __len__(self):
         return len(self.source)
@@ -191,4 +193,4 @@ def in_ids_of(bitext: Bitext, source: Vocabulary, target: Vocabulary, lowercase:
             ids[k] = len(new) + extra.setdefault(words[k], len(extra))
         sides.append(Side(np.concatenate([[0], ids]).astype(np.int32)[side.tokens], side.offsets))
         vocabularies.append(ExtendedVocabulary(new, list(extra)))
-    return Bitext(sides[0], sides[1], vocabularies[0], vocabularies[1], bitext.skipped)
+    return Bitext(sides[0], sides[1], vocabularies[0], vocabularies[1], bitext.skipped, bitext.splitting)

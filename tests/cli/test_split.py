@@ -67,6 +67,39 @@ def test_a_saved_model(texts):
     assert "".join(f"{a}\n" for a in aligner.align_batch(*sides, split="unicode")) == again
 
 
+@pytest.mark.parametrize("more", [(), ("--part-size", "2", "--workers", "1")])
+def test_a_saved_model_knows_how_its_text_was_split(texts, more):
+    model = texts / "model"
+    _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts), *more, "--save-model", model, "-o", texts / "l")
+    again = _run("align", "-m", model, *_sides(texts))
+    assert again.stdout == _run("align", "-q", "-m", model, *_sides(texts, ".plain")).stdout
+    assert "white space" not in again.stderr
+    aligner = at.Aligner.load(model)
+    assert [str(aligner.align(*pair)) for pair in _PAIRS] == again.stdout.splitlines()
+    spaces = _run("align", "-m", model, "--split", "spaces", *_sides(texts))
+    assert spaces.stdout != again.stdout
+    assert "white space" in spaces.stderr
+    assert [str(a) for a in aligner.align_batch(*zip(*_PAIRS, strict=True), split="spaces")] == (
+        spaces.stdout.splitlines())  # fmt: skip
+
+
+def test_an_aligner_trained_in_memory_knows_how_its_text_was_split():
+    sides = list(zip(*_PAIRS, strict=True))
+    assert at.train_aligner(*sides, fast=True, split="unicode").model.split == "unicode"
+    assert at.train_aligner(*sides, fast=True).model.split == "spaces"
+    assert at.train_mre_aligner(*sides, split="unicode", iterations=1, mre_iterations=1).model.split == "unicode"
+
+
+def test_old_models_are_of_spaces(texts, monkeypatch):
+    from aligntools.aligning import model as models
+
+    write = models.write_model
+    monkeypatch.setattr(models, "write_model", lambda path, kind, header, arrays: write(
+        path, kind, {k: v for k, v in header.items() if k != "split"}, arrays))  # fmt: skip
+    at.train_aligner(texts / "s", texts / "t", fast=True, split="unicode").save(texts / "old")
+    assert at.Aligner.load(texts / "old").model.split == "spaces"
+
+
 def test_text_beside_links_stays_as_it_is(texts):
     found = _run("align", "-q", "--fast", "--split", "unicode", *_sides(texts), "--output-format", "tsv").stdout
     assert [tuple(line.split("\t")[:2]) for line in found.split("\n")[:-1]] == _PAIRS
