@@ -118,7 +118,8 @@ def test_kernels_import_kernels_and_numpy():
         ("icu4py", lambda name: name == "aligntools/formats/tokenizing.py"),
         ("sentencex", lambda name: name == "aligntools/formats/tokenizing.py"),
         ("distributed", lambda name: name == "aligntools/ground/cluster.py"),
-        ("threadpoolctl", lambda name: name == "aligntools/aligning/contrastive/network_learning.py"),
+        ("threadpoolctl", lambda name: name == "aligntools/ground/blas.py"),
+        ("tokenizers", lambda name: name == "aligntools/formats/encoder_folder.py"),
     ],
 )
 def test_libraries_are_used_in_one_place(library, allowed):
@@ -141,6 +142,8 @@ def test_libraries_are_used_in_one_place(library, allowed):
         "jinja2",
         "rich",
         "matplotlib",
+        "threadpoolctl",
+        "tokenizers",
     ],
 )
 def test_slow_or_optional_libraries_are_imported_where_they_are_used(library):
@@ -161,7 +164,7 @@ def test_what_is_imported_is_required():
         return {re.match(r"[\w-]+", line)[0] for line in text.split("\n") if line}
 
     required = names(setup["options"]["install_requires"])
-    optional = {"zstandard", "sacremoses", "sentencex", "icu4py", "distributed", "matplotlib"}
+    optional = {"zstandard", "sacremoses", "sentencex", "icu4py", "distributed", "matplotlib", "tokenizers"}
     assert optional <= names("\n".join(setup["options.extras_require"].values()))
     used = {module.split(".")[0] for tree in TREES.values() for module, *_ in imports(tree)}
     foreign = used - set(sys.stdlib_module_names) - {"aligntools"}

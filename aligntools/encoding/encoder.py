@@ -91,8 +91,8 @@ class Encoder:
         return out
 
     def pooled(self, texts: Sequence[str], layer: int, pool: Pool | None = None) -> np.ndarray:
-        """Return the mean state of all pieces of texts, those around them counted; float32 [texts, width]."""
-        cuts = [self.pieces.cut(text.split()) for text in texts]
+        """Return the mean state of all pieces of short texts, those around them counted; float32 [texts, width]."""
+        cuts = [self.pieces.cut(text.split(), join=False) for text in texts]
         texts_ = [self._around(cut.pieces[: self._most]) for cut in cuts]
         states = self.layers.run(texts_, (layer,), pool or Pool(1))
         return np.stack([one[0].mean(0) for one in states]) if states else np.empty((0, self.width), np.float32)

@@ -128,7 +128,8 @@ class LibraryCutter:
     def cut(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
         """Return the pieces' numbers, and the characters ``text[a:b]`` that each is of."""
         found = self._tokenizer.encode([text], is_pretokenized=True, add_special_tokens=False)
-        return found.ids, found.offsets
+        alone = [token == SPACE for token in found.tokens]  # a space that is of no word
+        return found.ids, [(0, 0) if a else span for a, span in zip(alone, found.offsets, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,11 +162,11 @@ class Pieces:
         self.cutter = cutter
         self._known: dict[str, tuple[list[int], list[tuple[int, int]]]] = {}
 
-    def cut(self, words: Sequence[str]) -> Cut:
-        """Cut a sentence."""
+    def cut(self, words: Sequence[str], join: bool = True) -> Cut:
+        """Cut a sentence; with ``join``, words that are written without spaces are joined first."""
         pieces: list[int] = []
         pairs: list[tuple[int, int]] = []
-        for first, last in runs(words):
+        for first, last in runs(words) if join else ((k, k + 1) for k in range(len(words))):
             if last == first + 1:
                 numbers, spans = self._cut(words[first])
                 pairs += [(first, len(pieces) + k) for k, (a, b) in enumerate(spans) if b > a]

@@ -153,6 +153,9 @@ def of_folder(folder: encoder_folder.EncoderFolder, layers: int, path: str) -> W
         )  # fmt: skip
 
     words = array("embeddings.word_embeddings.weight", None, width)
+    pieces = folder.tokenizer.get_vocab_size(with_added_tokens=True)
+    if len(words) < pieces:
+        raise ModelError(path, None, f"has {len(words)} embeddings for {pieces} pieces; is the tokenizer another's?")
     begin = 0
     if config["model_type"] in encoder_folder.FROM_PADDING:
         begin = int(config.get("pad_token_id", 1)) + 1

@@ -84,7 +84,7 @@ def _config(path: str) -> dict[str, Any]:
 
 
 def _arrays(path: str) -> tuple[dict[str, np.ndarray], str]:
-    head = _bytes_at(path, 8)
+    _look_at(path)
     size = os.path.getsize(path)
     try:
         places = tensors.places(path)
@@ -94,26 +94,24 @@ def _arrays(path: str) -> tuple[dict[str, np.ndarray], str]:
                 raise ValueError("cut short")
             arrays[_plain(name)] = np.memmap(path, kind, "r", begin, shape) if np.prod(shape) else np.zeros(shape, kind)
     except KeyError as error:
-        kind = "16-bit numbers of bfloat16" if error.args == (_BFLOAT,) else f"{error}"
-        raise ModelError(path, None, f"has {kind}; save it with weights of float32 or float16") from None
+        found = "16-bit numbers of bfloat16" if error.args == (_BFLOAT,) else f"{error}"
+        raise ModelError(path, None, f"has {found}; save it with weights of float32 or float16") from None
     except (OSError, ValueError, TypeError, AttributeError, MemoryError, OverflowError) as error:
         raise ModelError(path, None, f"is damaged or no file of safetensors ({error})") from None
     with open(path, "rb") as file:
         checksum = hashlib.file_digest(file, "sha256").hexdigest()
-    assert head
     return arrays, checksum
 
 
-def _bytes_at(path: str, count: int) -> bytes:
+def _look_at(path: str) -> None:
     try:
         with open(path, "rb") as file:
-            head = file.read(count)
+            head = file.read(8)
     except OSError as error:
         problem = "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
         raise DataError(path, None, f"{problem}; an encoder's folder has {CONFIG}, {TOKENIZER}, {WEIGHTS}") from None
-    if len(head) < count:
+    if len(head) < 8:
         raise ModelError(path, None, "is cut short")
-    return head
 
 
 def _plain(name: str) -> str:

