@@ -4,7 +4,9 @@ import math
 
 
 def matrix_product(rows, matrix):
-    return [[sum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*matrix, strict=True)] for row in rows]
+    return [
+        [sum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*matrix, strict=True)] for row in rows
+    ]
 
 
 def add(rows, vector):
@@ -89,7 +91,10 @@ def cross_entropy(source, target, links, matrix, sharpness, hub):
     columns = [sum(column) / len(column) for column in zip(*c, strict=True)]
     z = [[sharpness * (x - hub * (rows[i] + columns[j])) for j, x in enumerate(row)] for i, row in enumerate(c)]
     total = 0.0
-    for scores, wanted in [*zip(z, links, strict=True), *zip(zip(*z, strict=True), zip(*links, strict=True), strict=True)]:
+    for scores, wanted in [
+        *zip(z, links, strict=True),
+        *zip(zip(*z, strict=True), zip(*links, strict=True), strict=True),
+    ]:
         if sum(wanted):
             shares = softmax(scores)
             total -= sum(w / sum(wanted) * math.log(p) for w, p in zip(wanted, shares, strict=True))

