@@ -12,7 +12,7 @@ import click
 from aligntools.cli import options
 
 #: The task packages, those that compile longest first. Each is warmed up in a process of its own.
-PARTS = ("aligning", "translating", "parsing", "tagging")
+PARTS = ("aligning", "translating", "parsing", "tagging", "encoding")
 
 
 @click.command("warmup", cls=options.Command)
@@ -52,6 +52,6 @@ def _part(name):
 
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, Pool(1) as pool:
-        arguments = (pool,) if name in ("tagging", "parsing") else (Path(folder), pool)
+        arguments = (pool,) if name in ("tagging", "parsing", "encoding") else (Path(folder), pool)
         importlib.import_module(f"aligntools.{name}.warming").warm(*arguments)
     return name, time.perf_counter() - began

@@ -10,8 +10,8 @@ from aligntools.formats import tensors
 WIDTH, LAYERS, HEADS, INNER, POSITIONS, PIECES = 32, 2, 2, 64, 24, 50
 EPSILON = 1e-5
 SPECIAL = ["<s>", "<pad>", "</s>", "<unk>"]
-WORDS = ["▁", "▁a", "▁b", "▁ab", "▁the", "▁cat", "▁sat", "a", "b", "c", "d", "e", "s", "t", "th", "ca", "at", "猫", "が",
-         "猫が", "い", "る", "▁猫", ".", "▁."]  # fmt: skip
+WORDS = ["▁", "▁a", "▁b", "▁ab", "▁the", "▁cat", "▁sat", "a", "b", "c", "d", "e", "s", "t", "th", "ca", "at", "猫",
+         "が", "猫が", "い", "る", "▁猫", ".", "▁."]  # fmt: skip
 #: What stands for characters: a zero-width space, an ellipsis, a ligature, and nothing.
 REPLACED = {0x200B: " ", 0x2026: "...", 0x1F: "", 0xA0: " ", ord("A"): "a"}
 _SHORT = {"attention.self.query": "q", "attention.self.key": "k", "attention.self.value": "v",
