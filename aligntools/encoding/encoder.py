@@ -1,6 +1,6 @@
 """An encoder: the states of words in their sentences, and of words by themselves."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +15,8 @@ from aligntools.ground.parallel import Pool
 
 #: Pieces of a text that the next window begins before this one's end.
 OVERLAP = 128
-#: Sentences, or words by themselves, that are in memory in pieces at once.
-AT_ONCE = 4096
+#: Pieces, of several sentences, whose states are in memory at once, unless one sentence has more.
+AT_ONCE = 1 << 14
 #: The layer whose states tell best which words are translations, of the encoder that the package brings.
 LAYER = 7
 
@@ -68,12 +68,22 @@ class Encoder:
         list of float32 [layers, words, width]
             For each sentence. Words without a piece, such as invisible characters, have zeros.
         """
+        return list(self.stream(sentences, layers, pool))
+
+    def stream(
+        self, sentences: Iterable[Sequence[str]], layers: Sequence[int] = (LAYER,), pool: Pool | None = None
+    ) -> Iterator[np.ndarray]:
+        """Yield what `states` returns, sentence by sentence, in memory that does not grow with the text."""
         self._check(layers)
-        found: list[np.ndarray] = []
-        for begin in range(0, len(sentences), AT_ONCE):
-            cuts = [self.pieces.cut(words) for words in sentences[begin : begin + AT_ONCE]]
-            found += self._of_cuts(cuts, layers, pool or Pool(1))
-        return found
+        cuts: list[Cut] = []
+        pieces = 0
+        for words in sentences:
+            cuts.append(self.pieces.cut(words))
+            pieces += len(cuts[-1].pieces)
+            if pieces >= AT_ONCE:
+                yield from self._of_cuts(cuts, layers, pool or Pool(1))
+                cuts, pieces = [], 0
+        yield from self._of_cuts(cuts, layers, pool or Pool(1))
 
     def word_vectors(self, words: Sequence[str], layer: int = LAYER, pool: Pool | None = None) -> np.ndarray:
         """Return the mean state of each word's pieces, the word a text by itself.
@@ -84,10 +94,8 @@ class Encoder:
             Words without a piece have zeros.
         """
         out = np.zeros((len(words), self.width), np.float32)
-        for begin in range(0, len(words), AT_ONCE):
-            part = words[begin : begin + AT_ONCE]
-            for n, states in enumerate(self.states([[word] for word in part], (layer,), pool)):
-                out[begin + n] = states[0, 0]
+        for n, states in enumerate(self.stream(([word] for word in words), (layer,), pool)):
+            out[n] = states[0, 0]
         return out
 
     def pooled(self, texts: Sequence[str], layer: int, pool: Pool | None = None) -> np.ndarray:

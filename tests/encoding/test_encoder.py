@@ -52,6 +52,16 @@ def test_long_sentences_and_words(encoder):
     assert np.abs(found).sum(2).min() > 0
 
 
+def test_a_text_in_parts(encoder, monkeypatch):
+    """However many pieces are in memory at once."""
+    sentences = [["the", "cat"], ["sat"], [], ["\u200b"], ["ab"] * 50, ["the"]] * 3
+    whole = encoder.states(sentences, (1, 2))
+    monkeypatch.setattr("aligntools.encoding.encoder.AT_ONCE", 5)
+    parts = list(encoder.stream(iter(sentences), (1, 2)))
+    assert [one.tobytes() for one in parts] == [one.tobytes() for one in whole]
+    assert len(whole) == len(sentences)
+
+
 def test_words_by_themselves(encoder):
     vectors = encoder.word_vectors(["the", "cat", "\u200b", "the"], 2)
     assert vectors[0].tobytes() == vectors[3].tobytes() == encoder.states([["the"]], (2,))[0][0, 0].tobytes()
