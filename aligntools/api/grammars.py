@@ -298,7 +298,7 @@ def extract_grammar_file(
     """
     from aligntools.formats import files
     from aligntools.formats.grammar_files import write_grammar
-    from aligntools.formats.grammar_text import write_text
+    from aligntools.formats.grammar_text import tell_factors, write_text
 
     engines = Engines(workers, cluster, cluster_file, max_memory)
     engines.check()
@@ -310,6 +310,8 @@ def extract_grammar_file(
     elif engines.asked:
         with files.writing(os.fspath(path)) as out:
             out.writelines(parts_of(extraction, engines, tmpdir, threads, format))
+        if format == "moses":
+            tell_factors(os.fspath(path), extraction.source_vocabulary, extraction.target_vocabulary)
     else:
         write_text(os.fspath(path), extraction.parts(), format)
     _report(extraction, progress)

@@ -149,11 +149,11 @@ def _untouched(scorer: "Scorer[Any]", system: Any, name: str, what: str) -> None
         _log.warning("%s: every word has the gold's %s; is it predicted, or left over from the gold?", name, what)
 
 
-def _something(words: int, gold: Any, options: str = "") -> None:
+def _something(words: int, gold: Any, options: str = "", name: str = "gold") -> None:
     """Refuse a gold standard of which no word counts."""
     if not words:
         why = f"no word of it counts (see {options})" if options else "it has no words"
-        raise DataError(_name(gold, "gold"), None, f"{why}; there is nothing to score")
+        raise DataError(_name(gold, name), None, f"{why}; there is nothing to score")
 
 
 def gold_of(gold: Any, how: dict[str, Any]) -> Gold:
@@ -457,8 +457,11 @@ class TranslationScorer(Scorer[BleuScore]):
 
     @cached_property
     def _gold(self) -> list[Segments]:
-        first = self._read(self.references, "references")
-        return [first, *(self._fitting(more, "more_references", len(first.offsets)) for more in self.more_references)]
+        sets = [self._read(self.references, "references")]
+        sets += [self._fitting(more, "more_references", len(sets[0].offsets)) for more in self.more_references]
+        for found, given in zip(sets, [self.references, *self.more_references], strict=True):
+            _something(len(found.words), given, name="references")
+        return sets
 
     def _fitting(self, given: Any, what: str, n: int) -> Segments:
         """Return a text, which must have as many lines as the first set of references."""

@@ -283,7 +283,7 @@ def bleu(
     Raises
     ------
     DataError
-        When a file cannot be read or is empty, or has not as many lines as the first references.
+        When a file cannot be read or is empty, references have no words, or a text has not as many lines as the first.
     UsageProblem
         When options do not go together.
 

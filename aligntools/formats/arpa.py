@@ -8,6 +8,7 @@ Words and numbers are separated by tabs or spaces, blank lines mean nothing.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from itertools import islice
 
 import numpy as np
 
@@ -51,6 +52,7 @@ class ArpaReader:
         self.vocabulary, self.has_unknown = None, False
         self._blocks = files.blocks_of_lines(path, block)
         self._text, self._at, self._line = b"", 0, 0
+        self._part = 0, 0  # line and place in the text where the last part of `blocks` begins
         try:
             self.counts = self._head()
         except BaseException:
@@ -77,10 +79,11 @@ class ArpaReader:
             Decimal logarithms: probability (-99 and less is -99), backoff weight.
         """
         with closing(self):
-            yield self._unigrams()
+            ids, logs, lines = self._unigrams()
+            yield ids, logs
             blob, starts = with_unknown(self.vocabulary)
             slots = np.full(1 << (2 * len(starts)).bit_length(), -1, np.int32)
-            self._index(blob, starts, slots)
+            self._index(blob, starts, slots, lines)
             for order in range(2, self.order + 1):
                 seen = 0
                 for _, ids, logs in self._section(order, blob, starts, slots):
@@ -88,6 +91,12 @@ class ArpaReader:
                     yield ids, _without_infinity(logs)
                 self._check_count(order, seen)
             self._expect_end()
+
+    def line_of(self, row: int) -> int:
+        """Return the line of an n-gram of the part that `blocks` yielded last; not for unigrams."""
+        line, at = self._part
+        rows = (number for number, text in enumerate(self._text[at : self._at].split(b"\n"), line) if text.strip())
+        return next(islice(rows, row, None))
 
     # The head and what is between sections
 
@@ -164,7 +173,7 @@ class ArpaReader:
             text = np.frombuffer(self._text, np.uint8)
             spans = np.empty((_ROWS if order == 1 else 0, 2), np.int64)
             ids, logs = np.empty((_ROWS, order), np.int32), np.empty((_ROWS, 2), np.float32)
-            passed[0], self.block_line = 0, self._line + 1
+            passed[0], self._part = 0, (self._line + 1, self._at)
             rows, self._at, status = kernels.parse_ngrams(text, self._at, blob, starts, slots, spans, ids, logs, passed)
             self._line += int(passed[0])
             if rows:
@@ -188,12 +197,16 @@ class ArpaReader:
         self._fail(f"'{_shown(line)}': {problem}")
 
     def _unigrams(self):
-        words, logs = [], []
+        """Return ids and logs of all unigrams, and the lines of those words that are not `CONTROL`."""
+        words, logs, lines = [], [], []
         none = np.zeros(0, np.uint8), np.zeros(1, np.int64), np.zeros(1, np.int32)
         for spans, _, part in self._section(1, *none):
             text = self._text
             words += [text[a:b] for a, b in spans.tolist()]
             logs.append(_without_infinity(part))
+            line, at = self._part
+            ends = np.flatnonzero(np.frombuffer(text, np.uint8)[at : self._at] == ord("\n"))
+            lines.append(line + np.searchsorted(ends, spans[:, 0] - at))
         self._check_count(1, len(words))
         logs = np.concatenate(logs) if logs else np.empty((0, 2), np.float32)
         places = {b"<unk>": None, b"<s>": None, b"</s>": None}
@@ -212,15 +225,16 @@ class ArpaReader:
         self.vocabulary = Vocabulary.from_bytes([b"<s>", b"</s>", *(words[k] for k in order.tolist())])
         unknown = logs[places[b"<unk>"]] if self.has_unknown else np.array([UNKNOWN, 0], np.float32)
         table = np.concatenate([unknown[None], logs[[places[b"<s>"], places[b"</s>"]]], logs[order]])
-        return np.arange(len(table), dtype=np.int32)[:, None], table
+        lines = np.concatenate(lines)[order] if lines else order
+        return np.arange(len(table), dtype=np.int32)[:, None], table, lines
 
-    def _index(self, blob, starts, slots):
+    def _index(self, blob, starts, slots, lines):
         from aligntools.formats import kernels_arpa as kernels
 
         twice = kernels.index_words(blob, starts, slots)
         if twice >= 0:
             word = _shown(blob[starts[twice] : starts[twice + 1]].tobytes())
-            raise DataError(self.path, None, f"has the 1-gram '{word}' twice")
+            raise DataError(self.path, int(lines[twice - len(CONTROL)]), f"the 1-gram '{word}' is there twice")
 
 
 def write_arpa(path: str, vocabulary: Vocabulary, counts: Sequence[int], blocks: Iterable) -> None:

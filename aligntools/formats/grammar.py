@@ -4,6 +4,7 @@ All left sides are X, a rule has at most two nonterminals. In the canonical form
 their bytes, and rules are sorted by source side, then target side. `grammar_files` reads and writes grammars.
 """
 
+import logging
 import re
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -18,13 +19,16 @@ STANDARD = ("PhraseEgivenF", "PhraseFgivenE", "LexEgivenF", "LexFgivenE")
 #: Slots of the set of source sides that match a text, at most.
 _MOST_PATTERNS = 1 << 26
 #: What cdec, Joshua and Moses take for a nonterminal.
-_NONTERMINAL = re.compile(rb"\[.*\]", re.DOTALL)
+NONTERMINAL = re.compile(rb"\[.*\]", re.DOTALL)
+_NO_WORD = "the source side has no word, and this decoder has only its glue rule for that"
+_TOUCHING = "nonterminals touch on the source side; this decoder wants a word between them"
+_log = logging.getLogger("aligntools")
 
 
 def unwritable(vocabulary: Vocabulary) -> np.ndarray:
     """Return the ids of words that a grammar's text has another use for, such as ``|||`` and ``[X,1]``."""
     return np.array(
-        [k for k, word in enumerate(vocabulary.words()) if word == "|||" or _NONTERMINAL.fullmatch(word.encode())],
+        [k for k, word in enumerate(vocabulary.words()) if word == "|||" or NONTERMINAL.fullmatch(word.encode())],
         np.int32,
     )
 
@@ -247,6 +251,32 @@ class TextFilter:
         if self._patterns is not None:
             kernels_rules.match_patterns(offsets, symbols, self._longest, self._patterns, usable)
         return usable.astype(bool)
+
+
+def in_rules(marked, offsets) -> np.ndarray:
+    """Tell which rules have a symbol that is marked."""
+    found = np.concatenate([[0], np.cumsum(marked)])
+    return np.diff(found[offsets]) > 0
+
+
+def unused(offsets, source) -> dict[str, np.ndarray]:
+    """Tell by their source sides which rules this decoder never uses: each reason, and for each rule whether it is so.
+
+    Parameters
+    ----------
+    offsets, source : np.ndarray
+        As in `GrammarRules`; no source side is empty.
+    """
+    touch = np.zeros(len(source), bool)  # nonterminals behind nonterminals of the same rule
+    touch[1:] = (source[1:] < 0) & (source[:-1] < 0)
+    touch[offsets[:-1]] = False
+    wordless = ~in_rules(source > 0, offsets)
+    return {_NO_WORD: wordless, _TOUCHING: in_rules(touch, offsets) & ~wordless}
+
+
+def tell_left_out(where: str, count: int, why: str):
+    """Say how many rules of a file were left out, and why."""
+    _log.warning("%s: %s left out: %s", where, "a rule is" if count == 1 else f"{count} rules are", why)
 
 
 def filtered(grammar: GrammarRules, text_filter: TextFilter) -> GrammarRules:

@@ -4,7 +4,7 @@ import numpy as np
 
 from aligntools.formats import modelfile
 from aligntools.formats.bitext import Side
-from aligntools.formats.grammar import GrammarRules, TextFilter, filtered
+from aligntools.formats.grammar import GrammarRules, TextFilter, filtered, tell_left_out, unused
 from aligntools.formats.grammar_text import read_text, write_text
 from aligntools.formats.vocabulary import Vocabulary
 
@@ -43,7 +43,7 @@ def read_grammar(
     text_filter = TextFilter(*only_for, longest, span) if only_for is not None else None
     if not modelfile.is_model(path):
         return read_text(path, text_filter)
-    grammar = _read_binary(path, verify)
+    grammar = _used(path, _read_binary(path, verify))
     return filtered(grammar, text_filter) if text_filter else grammar
 
 
@@ -64,6 +64,16 @@ def _read_binary(path, verify):
     header, arrays = modelfile.read_model(path, KIND, verify)
     with modelfile.fitting(path):
         return _checked(header, arrays)
+
+
+def _used(path, grammar):
+    """Return a grammar without the rules that this decoder never uses, as readers of text leave them out."""
+    found = unused(grammar.source_offsets, grammar.source)
+    for why, rules in found.items():
+        if rules.any():
+            tell_left_out(path, int(rules.sum()), why)
+    stay = ~np.logical_or.reduce(list(found.values()))
+    return grammar if stay.all() else grammar.subset(stay)
 
 
 def _checked(header, arrays):

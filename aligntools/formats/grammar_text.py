@@ -9,20 +9,31 @@ from itertools import pairwise
 import numpy as np
 
 from aligntools.formats import files
-from aligntools.formats.grammar import STANDARD, GrammarRules, TextFilter, concatenate, pick
+from aligntools.formats.grammar import (
+    NONTERMINAL,
+    STANDARD,
+    GrammarRules,
+    TextFilter,
+    concatenate,
+    in_rules,
+    pick,
+    tell_left_out,
+    unused,
+)
 from aligntools.formats.vocabulary import CompiledLexicon, Vocabulary
 from aligntools.ground.errors import DataError
 
 _MOSES = ("PhraseFgivenE", "LexFgivenE", "PhraseEgivenF", "LexEgivenF")
-#: Words that are nonterminals of other labels: in the format of cdec and Joshua, and in that of Moses.
-_LABEL = (re.compile(rb"\[[^\[\]\s]+\]"), re.compile(rb"\[[^\[\]\s]+\]\[[^\[\]\s]+\]"))
+#: The nonterminals that this decoder knows, by the format and the side: of cdec and Joshua, and of Moses.
+_OWN = (
+    ({b"[X,1]": -1, b"[X,2]": -2}, {b"[X,1]": -1, b"[X,2]": -2, b"[1]": -1, b"[2]": -2}),
+    ({b"[X][X]": -1}, {b"[X][X]": -1}),
+)
 #: Why rules are left out.
 _OTHER_LABELS = (
-    "the source side has nonterminals other than [X,1] and [X,2], which are all that this decoder knows",
-    "the source side has nonterminals other than [X][X], which are all that this decoder knows",
+    "nonterminals other than [X,1] and [X,2], which are all that this decoder knows",
+    "nonterminals other than [X][X], which are all that this decoder knows",
 )
-_NO_WORD = "the source side has no word, and this decoder has only its glue rule for that"
-_TOUCHING = "nonterminals touch on the source side; this decoder wants a word between them"
 _log = logging.getLogger("aligntools")
 _BLOCK = 1 << 24  # bytes read at a time
 _WRITE = 1 << 16  # rules written at a time
@@ -39,58 +50,61 @@ class _RuleReader:
         self._known = len(start)
         self.source, self.target = CompiledLexicon(known), CompiledLexicon()
         self._kinds = [np.zeros(1, np.int32), np.zeros(1, np.int32)]
-        self._foreign = np.zeros(1, bool)  # source words that look like nonterminals of other labels
+        self._foreign = [np.zeros(1, bool), np.zeros(1, bool)]  # words that are nonterminals of other labels
         self.names, self._unnamed = [], []
         self._left_out = {}  # why: how many rules, line of the first
 
     def _leave_out(self, why, found, lines):
         """Note which rules are left out; return which stay."""
         if found.any():
-            count, first = self._left_out.get(why, (0, int(lines[np.argmax(found)])))
-            self._left_out[why] = count + int(found.sum()), first
+            here = int(lines[np.argmax(found)])
+            count, first = self._left_out.get(why, (0, here))
+            self._left_out[why] = count + int(found.sum()), min(first, here)
         return ~found
 
     def tell(self):
         """Say how many rules were left out, and why."""
         for why, (count, first) in self._left_out.items():
-            rules = "a rule is" if count == 1 else f"{count} rules are"
-            _log.warning("%s:%d: %s left out: %s", self.path, first, rules, why)
+            tell_left_out(f"{self.path}:{first}", count, why)
 
     def _symbols(self, side, lexicon, tokens):
         """Put -1 and -2 for what is a nonterminal among words just numbered."""
         kinds = self._kinds[side]
         if len(lexicon) > len(kinds):
-            forms = {b"[X][X]": -1} if self.style else {b"[X,1]": -1, b"[X,2]": -2}
-            if side == 1 and not self.style:
-                forms |= {b"[1]": -1, b"[2]": -2}
+            forms = _OWN[self.style][side]
             new = [forms.get(word, 0) for word in lexicon.words(len(kinds))]
             kinds = self._kinds[side] = np.concatenate([kinds, np.array(new, np.int32)])
         found = kinds[tokens]
         return np.where(found < 0, found, tokens)
 
-    def _others(self, tokens):
-        """Tell which source words look like nonterminals of other labels."""
-        if len(self.source) > len(self._foreign):
-            new = self.source.words(len(self._foreign))
-            own = {b"[X][X]"} if self.style else {b"[X,1]", b"[X,2]"}
-            looks = [word not in own and bool(_LABEL[self.style].fullmatch(word)) for word in new]
-            self._foreign = np.concatenate([self._foreign, np.array(looks, bool)])
-        return (tokens > 0) & self._foreign[np.maximum(tokens, 0)]
+    def _others(self, side, lexicon, tokens):
+        """Tell which words are nonterminals of other labels."""
+        foreign = self._foreign[side]
+        if len(lexicon) > len(foreign):
+            own = _OWN[self.style][side]
+            looks = [word not in own and bool(NONTERMINAL.fullmatch(word)) for word in lexicon.words(len(foreign))]
+            foreign = self._foreign[side] = np.concatenate([foreign, np.array(looks, bool)])
+        return (tokens > 0) & foreign[np.maximum(tokens, 0)]
+
+    def _without_others(self, side, lexicon, offsets, tokens, lines):
+        """Tell which rules have no nonterminals of other labels on a side."""
+        found = in_rules(self._others(side, lexicon, tokens), offsets)
+        return self._leave_out(_OTHER_LABELS[self.style], found, lines)
 
     def _known_forms(self, offsets, source, lines, decoded):
         """Tell which rules have no other labels, and, to be ``decoded``, a word and words between nonterminals."""
-        stay = self._leave_out(_OTHER_LABELS[self.style], _in_rules(self._others(source), offsets), lines)
+        stay = self._without_others(0, self.source, offsets, source, lines)
         if not decoded:
             return stay
-        gaps = np.ones(len(source), bool)  # whether something else than a nonterminal stands before
-        gaps[1:] = source[:-1] >= 0
-        gaps[offsets[:-1][np.diff(offsets) > 0]] = True
-        wordless = ~_in_rules(source >= 0, offsets)
-        touching = _in_rules((source < 0) & ~gaps, offsets) & ~wordless
-        return stay & self._leave_out(_NO_WORD, wordless, lines) & self._leave_out(_TOUCHING, touching, lines)
+        for why, found in unused(offsets, source).items():
+            stay &= self._leave_out(why, found, lines)
+        return stay
 
     def scan(self, block, line, decoded=False):
-        """Return the table of a block's lines and which of them are rules that may be used, by this decoder or any."""
+        """Return the table of a block's lines, which of them are rules that may be used, and both sides of these.
+
+        ``decoded``: rules that this decoder can use; else those that any can.
+        """
         from aligntools.formats import kernels_grammar
 
         try:
@@ -119,7 +133,17 @@ class _RuleReader:
             usable = self.filter.matches(offsets, np.where(source >= self._known, 0, source))
             keep[keep] = usable
             offsets, source = pick(offsets, np.flatnonzero(usable), source)
-        return text, table, keep, offsets, source
+        target = np.empty(int(table[keep, 5].sum()), np.int32)
+        self.target.encode(block, table, 1, keep, target)
+        target = self._symbols(1, self.target, target)
+        target_offsets = np.zeros(int(keep.sum()) + 1, np.int64)
+        np.cumsum(table[keep, 5], out=target_offsets[1:])
+        stay = self._without_others(1, self.target, target_offsets, target, line + np.flatnonzero(keep))
+        if not stay.all():
+            keep[keep] = stay
+            offsets, source = pick(offsets, np.flatnonzero(stay), source)
+            target_offsets, target = pick(target_offsets, np.flatnonzero(stay), target)
+        return text, table, keep, offsets, source, target_offsets, target
 
     def _bad_line(self, block, row, line):
         from aligntools.formats import kernels_grammar as k
@@ -141,12 +165,7 @@ class _RuleReader:
         """Return the rules of a block as arrays: sides, features, links, counts."""
         from aligntools.formats import kernels_grammar as k
 
-        text, table, keep, source_offsets, source = self.scan(block, line, decoded=True)
-        target = np.empty(int(table[keep, 5].sum()), np.int32)
-        self.target.encode(block, table, 1, keep, target)
-        target = self._symbols(1, self.target, target)
-        target_offsets = np.zeros(int(keep.sum()) + 1, np.int64)
-        np.cumsum(table[keep, 5], out=target_offsets[1:])
+        text, table, keep, source_offsets, source, target_offsets, target = self.scan(block, line, decoded=True)
         rows = np.flatnonzero(keep)
         links_offsets, links = np.zeros(len(rows) + 1, np.int64), np.empty((block.count(b"-") + 1, 2), np.uint8)
         bad = k.parse_links(text, table, keep, np.diff(source_offsets), np.diff(target_offsets), links, links_offsets)
@@ -215,12 +234,6 @@ class _RuleReader:
             self.names.append(name)
         if unnamed:
             self._unnamed.append(self.names.index(name))
-
-
-def _in_rules(marked, offsets):
-    """Tell which rules have a symbol that is marked."""
-    found = np.concatenate([[0], np.cumsum(marked)])
-    return np.diff(found[offsets]) > 0
 
 
 def _blocks(path):
@@ -335,5 +348,16 @@ def format_text(grammar: GrammarRules, style: str) -> Iterator[bytes]:
 def write_text(path, grammars: Iterable[GrammarRules], style: str):
     """Write grammars, one after another, as one text; it appears whole or not at all."""
     with files.writing(path) as out:
-        for grammar in grammars:
+        for number, grammar in enumerate(grammars):
+            if style == "moses" and not number:
+                tell_factors(path, grammar.source_vocabulary, grammar.target_vocabulary)
             out.writelines(format_text(grammar, style))
+
+
+def tell_factors(path, *vocabularies: Vocabulary):
+    """Say how many words of a grammar in Moses' format have ``|``, which separates factors there."""
+    found = [word for vocabulary in vocabularies for word in vocabulary.words() if "|" in word and word != "|||"]
+    if found:
+        words = f"{len(found)} words have" if len(found) > 1 else "a word has"
+        what = "'|', which Moses takes for what separates factors; unless they are factors, write &#124; in the text"
+        _log.warning("%s: %s %s (first: %s)", "<stdout>" if path == "-" else path, words, what, found[0])

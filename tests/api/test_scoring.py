@@ -206,6 +206,12 @@ def test_bleu_is_sacrebleus():
         at.bleu(references[0], text[:1])
     with pytest.raises(at.DataError, match="references: is empty"):
         at.bleu([], [])
+    for blank in ({}, {"more_references": [["a b", "c"]]}):
+        with pytest.raises(at.DataError, match="references: it has no words; there is nothing to score"):
+            at.bleu(["", " "], ["a b", "c"], **blank)
+    with pytest.raises(at.DataError, match="it has no words"):
+        at.bleu(["a b", "c"], ["a b", "c"], more_references=[["", ""]])
+    assert at.bleu(["a b", ""], ["", ""]).bleu == 0
     with pytest.raises(at.UsageProblem, match="does not go with"):
         at.bleu(text, text, smooth_value=1)
     with pytest.raises(at.UsageProblem, match="no smoothing 'plus'"):

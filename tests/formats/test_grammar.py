@@ -113,7 +113,7 @@ def random_grammar(draw):
         left = draw(st.lists(symbol, min_size=1, max_size=4))
         right = draw(st.lists(symbol, min_size=1, max_size=4))
         for k in range(1, arity + 1):
-            left.append(-k)
+            left += [-k, "b"]  # no two of them touch
             right.insert(draw(st.integers(0, len(right))), -k)
         links = draw(st.sets(st.tuples(st.integers(0, len(left) - 1), st.integers(0, len(right) - 1)), max_size=4))
         links = sorted((i, j) for i, j in links if isinstance(left[i], str) and isinstance(right[j], str))

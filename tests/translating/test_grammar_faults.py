@@ -1,10 +1,13 @@
 """What a decoder cannot use, cannot learn from or cannot write is said."""
 
 import logging
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import aligntools as at
+from aligntools.formats.grammar_files import write_grammar
 from aligntools.ground.errors import AligntoolsError, DataError
 from tests.cli.running import ROOT, run
 
@@ -18,6 +21,11 @@ LABELS = """[X] ||| a [NP,1] ||| b [NP,1] ||| F=9
 [X] ||| a [X] ||| b [X] ||| F=9
 [X] ||| ist ||| is ||| F=0.1
 """
+TARGETS = """[X] ||| ist ||| is ||| F=0.1
+[X] ||| a ||| b [NP,1] ||| F=9
+[X] ||| das [X,1] ||| the [X,1] [X,3] ||| F=9
+[X] ||| Haus ||| [HOUSE] ||| F=9
+"""
 MOSES = """a [NP][X] [X] ||| b [NP][X] [X] ||| 0.5 0.5 0.5 0.5 ||| 0-0 1-1 |||
 ist [X] ||| is [X] ||| 0.5 0.5 0.5 0.5 ||| 0-0 |||
 """
@@ -27,8 +35,11 @@ ist [X] ||| is [X] ||| 0.5 0.5 0.5 0.5 ||| 0-0 |||
     ("grammar", "told", "left"),
     [
         (ADJACENT, ["g:2: a rule is left out: the source side has no word", "g:1: a rule is left out: nontermi"], 2),
-        (LABELS, ["g:1: 3 rules are left out: the source side has nonterminals other than [X,1] and [X,2]"], 1),
-        (MOSES, ["g:1: a rule is left out: the source side has nonterminals other than [X][X]"], 1),
+        (LABELS, ["g:1: 3 rules are left out: nonterminals other than [X,1] and [X,2]"], 1),
+        (TARGETS, ["g:2: 3 rules are left out: nonterminals other than [X,1] and [X,2]"], 1),
+        (MOSES.replace("b [NP][X]", "b [X]"), ["g:1: a rule is left out: nonterminals other than [X][X]"], 1),
+        (MOSES.replace("a [NP][X]", "a"), ["g:1: a rule is left out: nonterminals other than [X][X]"], 1),
+        (MOSES, ["g:1: a rule is left out: nonterminals other than [X][X]"], 1),
     ],
 )
 def test_rules_that_are_never_used_are_counted(tmp_path, grammar, told, left, caplog):
@@ -47,12 +58,47 @@ def test_rules_that_are_never_used_are_counted(tmp_path, grammar, told, left, ca
     assert len(caplog.records) == len(told)
 
 
+def test_rules_that_are_never_used_are_counted_in_binary_files(tmp_path, caplog):
+    text = "[X] ||| das [X,1] a [X,2] ||| the [X,1] [X,2] ||| F=9\n[X] ||| [X,1] a ||| [X,1] ||| F=9\n"
+    (tmp_path / "g").write_text(text)
+    rules = at.Grammar.load(tmp_path / "g").rules
+    order = rules.source.tolist()
+    a = rules.source_vocabulary.id("a")
+    kept = [k for k, symbol in enumerate(order) if symbol != a]  # the file of an older version
+    offsets = np.array([0, *(sum(k < end for k in kept) for end in rules.source_offsets[1:].tolist())])
+    older = replace(rules, source=rules.source[kept], source_offsets=offsets)
+    write_grammar(tmp_path / "h", older, "binary")
+    assert not caplog.records
+    with caplog.at_level(logging.WARNING, "aligntools"):
+        assert len(at.Grammar.load(tmp_path / "h")) == 0
+    assert [record.getMessage().split("h: ")[1][:40] for record in caplog.records] == [
+        "a rule is left out: the source side has ",
+        "a rule is left out: nonterminals touch o",
+    ]
+
+
 def test_words_in_brackets_are_no_terminals_of_a_grammar():
     """cdec, Joshua and Moses take them for nonterminals."""
     grammar = at.extract_grammar(["der [BERICHT] ist da"], ["the [REPORT] is here"], ["0-0 1-1 2-2 3-3"])
     sides = [word for n in range(len(grammar)) for side in grammar.rules.rule(n) for word in side]
     assert "der" in sides
     assert not {"[BERICHT]", "[REPORT]"} & set(sides)
+
+
+def test_words_that_moses_takes_for_factors_are_told(tmp_path, caplog):
+    (tmp_path / "s").write_text("a | b|c\n")
+    (tmp_path / "a").write_text("0-0 1-1 2-2\n")
+    base = ["extract-grammar", "-s", "s", "-t", "s", "-a", "a", "--format", "moses"]
+    told = b"4 words have '|', which Moses takes for what separates factors"
+    one = run(*base, "-o", "g", cwd=tmp_path)
+    two = run(*base, "-o", "h", "--workers", "2", cwd=tmp_path)
+    assert one.stderr.count(told) == two.stderr.count(told) == 1
+    assert (tmp_path / "g").read_bytes() == (tmp_path / "h").read_bytes()
+    with caplog.at_level(logging.WARNING, "aligntools"):
+        at.Grammar.load(tmp_path / "g").save(tmp_path / "k", "hiero")
+        assert not caplog.records
+        at.Grammar.load(tmp_path / "g").save(tmp_path / "k", "moses")
+    assert len(caplog.records) == 1
 
 
 @pytest.mark.parametrize("method", ["mert", "mira", "risk", "likelihood", "perceptron"])
@@ -81,6 +127,8 @@ def test_an_n_gram_twice_is_an_error_with_its_line(tmp_path):
         return at.LanguageModel.load(tmp_path / "x.arpa")
 
     assert load(two, three).order == 3
+    with pytest.raises(DataError, match=r"x\.arpa:18: this 2-gram is there twice"):
+        load([two[0], "", two[1], " ", two[1]], three)
     with pytest.raises(DataError, match=r"x\.arpa:16: this 2-gram is there twice"):
         load([*two[:2], two[1]], three)
     with pytest.raises(DataError, match=r"x\.arpa:20: this 3-gram is there twice"):

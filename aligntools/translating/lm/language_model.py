@@ -168,7 +168,7 @@ def load(path, verify=True) -> NgramModel:
     try:
         return from_blocks(reader.order, reader.vocabulary, reader.counts, _chained(first, blocks), reader.has_unknown)
     except Repeated as error:
-        raise DataError(path, reader.block_line + error.row, f"this {error.order}-gram is there twice") from None
+        raise DataError(path, reader.line_of(error.row), f"this {error.order}-gram is there twice") from None
 
 
 def _chained(first, rest):
