@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import logging
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
@@ -33,9 +34,10 @@ if TYPE_CHECKING:
 _DECISIONS, _PARTS = DecisionSettings(), PartSettings()
 
 
-#: What to do where parts do not fit, or a cluster is lost.
+_log = logging.getLogger("aligntools")
+#: What to do where a cluster's workers have too little, or a cluster is lost.
 _ADVICE = Advice(
-    "fewer --workers, or a smaller --part-size",
+    "fewer --workers",
     "give workers more, or smaller parts with --part-size",
     "--tmpdir or --checkpoint",
     "the same command with the same --checkpoint goes on where it was",
@@ -55,14 +57,15 @@ class PartsRun:
 
     def __init__(
         self, sources: Sentences, targets: Sentences | None, settings: AlignerSettings, decisions: DecisionSettings,
-        parts: PartSettings, engines: Engines, *, tmpdir: str | None, checkpoint: str | None, directions: bool,
+        parts: PartSettings | None, engines: Engines, *, tmpdir: str | None, checkpoint: str | None, directions: bool,
         progress: Progress, reading: dict[str, Any], split: str | None = None,
         advance: Callable[[str, int, int], None] = lambda _stage, _done, _of: None,
     ) -> None:  # fmt: skip
         from aligntools.aligning.parts.training import check_settings
         from aligntools.formats.white_space import named_as
 
-        check(parts)
+        if parts is not None:
+            check(parts)
         tell_unused(settings)
         # not chosen here: subwords take memory, views are trained one after the other
         settings = replace(settings, subwords=settings.subwords or 0, view_agreement=settings.view_agreement or False)
@@ -74,13 +77,41 @@ class PartsRun:
                 for one in self.inputs
             ]
         self.sizes: TextSizes | None = None
-        self._settings, self._decisions, self._parts = settings, decisions.checked(settings.direction), parts
+        self._settings, self._decisions = settings, decisions.checked(settings.direction)
+        self._parts = parts or self._chosen(engines)
         self._engines, self._reading, self._directions = engines, reading, directions
         self._tmpdir, self._checkpoint = tmpdir, checkpoint
         self._tell, self._advance = reporter(progress), advance
         check_tmpdir(tmpdir)
         if checkpoint is not None and not all(_regular(path) for one in self.inputs for path in one.values()):
             raise UsageProblem("--checkpoint goes on with files; a pipe cannot be read again")
+
+    @staticmethod
+    def _chosen(engines: Engines) -> PartSettings:
+        """Return parts of the default's size, or as large as memory lets them be."""
+        from aligntools.aligning.parts.memory import chosen_part
+        from aligntools.ground import memory
+
+        if engines.remote:  # workers have memory of their own
+            return _PARTS
+        bound = memory.limit() if engines.max_memory is None else engines.max_memory
+        size = chosen_part(bound)
+        if bound is not None and size < _PARTS.part_size:
+            _log.info("parts of %d pairs, to keep to %s of memory (see --part-size)", size, memory.shown(bound))
+        return PartSettings(size)
+
+    def _check_memory(self) -> None:
+        """Refuse a bound that cannot be kept, before any work."""
+        from aligntools.aligning.parts import memory
+        from aligntools.aligning.parts.planning import estimate_text
+        from aligntools.ground import memory as bounds
+
+        e = self._engines
+        if e.remote or (e.max_memory is None and bounds.limit() is None):
+            return
+        known = all(_regular(path) for one in self.inputs for path in one.values())
+        vocabulary = estimate_text(self.inputs).vocabulary if known else 0
+        memory.check(e.max_memory, e.workers or 0, self._parts.part_size, vocabulary)
 
     def run(self, pool: "Pool", save_model: str | None = None) -> Iterator[tuple[int, Alignments]]:
         """Train, then yield the links of each part, with the number of the file it is of."""
@@ -91,9 +122,11 @@ class PartsRun:
         from aligntools.aligning.parts.work import Work
         from aligntools.formats.white_space import split_of
 
+        self._check_memory()
         with self._folder() as store:
             names = [os.fspath(path) for one in self.inputs for path in one.values() if _regular(path)]
-            opened = self._engines.opened(pool, store.folder, names, each=memory.A_PART, advice=_ADVICE)
+            each = memory.of_part(self._parts.part_size)
+            opened = self._engines.opened(pool, store.folder, names, each=each, advice=_ADVICE)
             with opened as engine:
                 stages = Stages(engine, self._report, self._advance)
                 reading = Reading(store, tuple(self.inputs), pairs=self._parts.part_size, **self._reading)
@@ -123,6 +156,8 @@ class PartsRun:
 
         if not all(_regular(path) for one in self.inputs for path in one.values()):
             raise UsageProblem("--plan looks at the beginning of files; a pipe cannot be read again")
+        self._engines.check()
+        self._check_memory()
         return plan_lines(
             self.inputs, self._settings, self._parts.part_size, self._engines.workers or 0, pool, self._reading,
             self._tmpdir, clock,
@@ -234,7 +269,7 @@ def seems_too_large(texts: list[str], settings: dict[str, Any]) -> bool:
 
 
 def align_in_parts(
-    sources: Sentences, targets: Sentences | None = None, *, part_size: int = _PARTS.part_size,
+    sources: Sentences, targets: Sentences | None = None, *, part_size: int | None = None,
     tmpdir: str | os.PathLike[str] | None = None, checkpoint: str | os.PathLike[str] | None = None,
     workers: int | None = None, cluster: str | None = None, cluster_file: str | os.PathLike[str] | None = None,
     max_memory: int | None = None, symmetrize: Symmetrization = _DECISIONS.symmetrize,
@@ -254,8 +289,8 @@ def align_in_parts(
     ----------
     sources, targets : str or path
         As for `align`. A name with a star stands for several files, which are read one after the other.
-    part_size : int
-        Sentence pairs of a part.
+    part_size : int or None
+        Sentence pairs of a part; None: 100,000, or as many as memory allows.
     tmpdir : path or None
         Where the parts are kept; a cluster's workers have to see it. It takes some 800 bytes a pair.
     checkpoint : path or None
@@ -301,7 +336,7 @@ def align_in_parts(
     """
     run = PartsRun(
         sources, targets, aligner_settings(**options), DecisionSettings(symmetrize, flavor, decode, threshold),
-        PartSettings(part_size),
+        None if part_size is None else PartSettings(part_size),
         Engines(workers, cluster, None if cluster_file is None else os.fspath(cluster_file), max_memory),
         tmpdir=None if tmpdir is None else os.fspath(tmpdir),
         checkpoint=None if checkpoint is None else os.fspath(checkpoint), directions=directions, progress=progress,

@@ -54,7 +54,7 @@ _parts = options.group(
     engine_options.cluster,
     engine_options.cluster_file,
     click.option("--part-size", type=options.number(PartSettings, "part_size"), metavar="N",
-                 help=f"Sentence pairs of a part.  [default: {PartSettings.part_size}]"),
+                 help=f"Sentence pairs of a part.  [default: {PartSettings.part_size}, or what memory allows]"),
     click.option("--plan", is_flag=True, help="Say what the work would take, and do nothing."),
 )  # fmt: skip
 #: Options of training that the API takes under the same names.

@@ -168,7 +168,7 @@ def run(o, settings) -> None:
         job = PartsRun(
             source, target, settings,
             DecisionSettings(o["symmetrize"], o["flavor"], o["decode"], o["threshold"]),
-            PartSettings(o["part_size"] or PartSettings.part_size),
+            None if o["part_size"] is None else PartSettings(o["part_size"]),
             engines, tmpdir=o["tmpdir"], checkpoint=o["checkpoint"], directions=single, progress=reporter,
             advance=_bars(reporter),
             reading={"lowercase": not o["case_sensitive"], **{name: o[name] for name in READING}},

@@ -192,7 +192,7 @@ def test_text_that_seems_too_large_goes_to_disk(tmp_path, monkeypatch):
     calls = []
     real = large.seems_too_large
     monkeypatch.setattr(large, "seems_too_large", lambda *args: calls.append(args) or real(*args))
-    monkeypatch.setattr(parts_memory, "A_PART", 100 << 20)
+    monkeypatch.setattr(parts_memory, "LEAST", 90 << 20)
     big = tmp_path / "big"
     words = [f"w{n:05d}" for n in range(60_000)]
     lines = (" ".join(words[k : k + 30]) for k in range(0, 59_000, 3))
@@ -206,6 +206,40 @@ def test_text_that_seems_too_large_goes_to_disk(tmp_path, monkeypatch):
     assert len(calls) == 1
     assert done.returncode == 1
     assert b"is too little: about" in done.stderr
+
+
+@pytest.mark.parametrize("plan", [[], ["--plan"]])
+def test_parts_are_as_large_as_memory_lets_them_be(tmp_path, expected, plan):
+    """A bound that parts of the default's size do not fit into; more workers do not change the links."""
+    bound = (memory.FIXED + parts_memory.of_part(50_500) >> 20) + 1
+    done = align(*TEXT, *QUICK, "--max-memory", f"{bound}M", "--tmpdir", tmp_path, *plan)
+    assert f"note: parts of 50000 pairs, to keep to {bound}M of memory".encode() in done.stderr
+    assert (b"parts: 1 of up to 50000 pairs" in done.stderr) == bool(plan)
+    assert done.stdout.count(b"\n") == (0 if plan else 240)
+
+
+@pytest.mark.parametrize(
+    ("more", "megabytes", "helps"),
+    [
+        (["--part-size", 100_000], 400, ["--part-size", r"\d+"]),
+        (["--workers", 3, "--part-size", 20_000], 1000, ["--workers", r"\d+"]),
+        (["--workers", 1], 600, ["no --workers"]),
+        ([], 290, None),
+    ],
+)
+def test_what_is_refused_is_refused_by_the_plan_and_told_what_fits(tmp_path, more, megabytes, helps):
+    common = (*TEXT, *QUICK, "--max-memory", f"{megabytes}M", "--tmpdir", tmp_path)
+    refused = [run("align", *common, *more, *plan) for plan in ([], ["--plan"])]
+    assert [done.returncode for done in refused] == [1, 1]
+    error = refused[0].stderr.decode().splitlines()[-1]
+    assert error == refused[1].stderr.decode().splitlines()[-1]
+    assert f"--max-memory {megabytes}M is too little: about" in error
+    if helps is None:
+        assert "(or a part of the text)" in error
+        return
+    advice = re.search(" ".join(helps), error)[0].split(" ")
+    kept = [] if advice[0] == "no" else [x for k, x in enumerate(more) if advice[0] not in more[max(0, k - 1) : k + 1]]
+    align(*common, *kept, *(advice if advice[0] != "no" else []), "--plan")
 
 
 def test_a_cluster_gives_the_same(tmp_path, expected):
@@ -234,7 +268,7 @@ def _long_text(path, pairs):
 @pytest.mark.slow
 def test_memory_keeps_its_bound_and_does_not_grow(tmp_path):
     """A quarter of the text and the whole take the same memory, less than the bound, which is too little otherwise."""
-    bound = (memory.FIXED + parts_memory.A_PART >> 20) + 1
+    bound = (memory.FIXED + parts_memory.of_part(25_000) >> 20) + 1
     peaks = []
     for pairs in (50_000, 200_000):
         _long_text(tmp_path / "text", pairs)

@@ -1,6 +1,77 @@
-"""How much memory work in parts takes."""
+"""How much memory work in parts takes, and how large parts may be for it: one answer, for the plan and for the run."""
 
-#: Bytes that a process needs for a part or a shard, beside what does not grow with any text.
-A_PART = 320 << 20
+from aligntools.aligning.parts.words import MOST_WORDS
+from aligntools.aligning.settings import PartSettings
+from aligntools.ground import memory
+from aligntools.ground.errors import ResourceError
+
+#: Bytes that a process needs for a part or a shard, beside what does not grow with any text: for the smallest part, and
+#: for a pair more, up to the default's number of pairs, where most parts end by their words.
+LEAST, A_PAIR = 128 << 20, 1200
+#: Fewest pairs of a part that are chosen to keep a bound.
+FEWEST = 1000
 #: Bytes of memory that a word of a view takes in the process that numbers them.
 A_WORD = 250
+
+
+def of_part(pairs: int) -> int:
+    """Return the bytes that a process needs for parts of so many pairs, beside `memory.FIXED`."""
+    return LEAST + A_PAIR * min(pairs, PartSettings.part_size)
+
+
+def of_numbering(vocabulary: int) -> int:
+    """Return the bytes that the numbering of so many words takes, beside `memory.FIXED`."""
+    return 2 * min(vocabulary, 2 * MOST_WORDS) * A_WORD
+
+
+def largest_part(share: int) -> int:
+    """Return the pairs of the largest parts that are worked in so many bytes of a process, 0 if there are none."""
+    pairs = (share - memory.FIXED - LEAST) // A_PAIR
+    return max(0, min(PartSettings.part_size, pairs // FEWEST * FEWEST))
+
+
+def chosen_part(bound: int | None) -> int:
+    """Return the pairs of parts where nobody says it: the default, or as many as one process keeps the bound with.
+
+    It does not depend on workers, so that the links do not.
+    """
+    return PartSettings.part_size if bound is None else max(largest_part(bound), FEWEST)
+
+
+def check(max_memory: int | None, workers: int, pairs: int, vocabulary: int) -> None:
+    """Refuse a bound that work in parts cannot keep.
+
+    Parameters
+    ----------
+    max_memory : int or None
+        Bytes, of all processes together; None: the bound in force.
+    workers : int
+        Processes beside this one.
+    pairs : int
+        Of a part.
+    vocabulary : int
+        Different words of the text, as estimated; 0 where it is not known.
+
+    Raises
+    ------
+    ResourceError
+        It says what would fit.
+    """
+    bound = memory.limit() if max_memory is None else max_memory
+    if bound is None:
+        return
+    each, numbering = memory.FIXED + of_part(pairs), memory.FIXED + of_numbering(vocabulary)
+    needed = max((workers + 1) * each, workers * memory.FIXED + numbering)
+    if bound < needed:
+        raise _too_little(bound, needed, max_memory is not None, workers, each, numbering)
+
+
+def _too_little(bound: int, needed: int, asked: bool, workers: int, each: int, numbering: int) -> ResourceError:
+    ways = []
+    if numbering <= bound:
+        if workers and (fit := min(bound // each - 1, (bound - numbering) // memory.FIXED)) >= 0:
+            ways.append(f"--workers {fit}" if fit else "no --workers")
+        smaller = largest_part(bound // (workers + 1))
+        if smaller and workers * memory.FIXED + numbering <= bound:
+            ways.append(f"--part-size {smaller}")
+    return memory.too_little(bound, needed, asked=asked, advice=" or ".join(ways) or "or a part of the text")

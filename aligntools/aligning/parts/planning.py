@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning.memory import needed_for
-from aligntools.aligning.parts.memory import A_PART, A_WORD
+from aligntools.aligning.parts.memory import of_numbering, of_part
 from aligntools.aligning.parts.reading import Reading, sizes_of
 from aligntools.aligning.parts.training import Stages, link_parts, read_text, train_parts
-from aligntools.aligning.parts.words import MOST_WORDS
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import AlignerSettings, DecisionSettings
 from aligntools.formats.beginnings import beginning
@@ -87,12 +86,11 @@ def plan_lines(inputs: list[dict], settings: AlignerSettings, part_size: int, wo
     passes = views * (resolved.ibm_iterations + (resolved.model_iterations or 0) + (resolved.model == "fertility")) + 1
     parts = -(-about.pairs // part_size)
     seconds, disk, traffic = _measured(about.sample, resolved, part_size, pool, reading, tmpdir, clock)
-    numbering = 2 * min(about.vocabulary, 2 * MOST_WORDS) * A_WORD
-    each = memory.FIXED + A_PART
+    each, numbering = memory.FIXED + of_part(part_size), memory.FIXED + of_numbering(about.vocabulary)
     lines = [
         f"text: about {about.pairs} pairs, {about.words} words, {about.vocabulary} different ones",
         f"parts: {parts} of up to {part_size} pairs; passes over each: {passes}",
-        f"memory: {memory.shown(max(each, memory.FIXED + numbering))} in this process"
+        f"memory: {memory.shown(max(each, numbering))} in this process"
         + (f", {memory.shown(each)} in each worker" if workers else ""),
         f"disk: {memory.shown(disk * about.pairs)} at most",
         f"traffic: {memory.shown(traffic * about.pairs / max(workers, 1))} of counts and values a pass and worker",
