@@ -208,6 +208,11 @@ def test_text_that_seems_too_large_goes_to_disk(tmp_path, monkeypatch):
     assert b"is too little: about" in done.stderr
 
 
+def test_no_vocabulary_needs_more_than_parts_do():
+    """Two million pairs in 500M, whatever words they have: what numbers words forgets the rare ones."""
+    parts_memory.check(500 << 20, 0, 100_000, 10**9)
+
+
 @pytest.mark.parametrize("plan", [[], ["--plan"]])
 def test_parts_are_as_large_as_memory_lets_them_be(tmp_path, expected, plan):
     """A bound that parts of the default's size do not fit into; more workers do not change the links."""

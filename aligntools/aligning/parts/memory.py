@@ -10,8 +10,8 @@ from aligntools.ground.errors import ResourceError
 LEAST, A_PAIR = 128 << 20, 1200
 #: Fewest pairs of a part that are chosen to keep a bound.
 FEWEST = 1000
-#: Bytes of memory that a word of a view takes in the process that numbers them.
-A_WORD = 250
+#: Bytes that a word of a view takes in the process that numbers them, which has up to twice `MOST_WORDS` of a side.
+A_WORD = 125
 
 
 def of_part(pairs: int) -> int:
@@ -20,8 +20,8 @@ def of_part(pairs: int) -> int:
 
 
 def of_numbering(vocabulary: int) -> int:
-    """Return the bytes that the numbering of so many words takes, beside `memory.FIXED`."""
-    return 2 * min(vocabulary, 2 * MOST_WORDS) * A_WORD
+    """Return the bytes that the numbering of so many words of both sides takes, beside `memory.FIXED`."""
+    return min(vocabulary, 4 * MOST_WORDS) * A_WORD
 
 
 def largest_part(share: int) -> int:
