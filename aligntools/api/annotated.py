@@ -7,12 +7,14 @@ from typing import TypeAlias
 import numpy as np
 
 from aligntools.api.texts import Sentence as Sentence
+from aligntools.api.texts import Split
 from aligntools.formats.class_lists import ClassList, WordLookup, read_classes
 from aligntools.formats.conll import Conll
 from aligntools.formats.memory_text import sentences_given, words_given
 from aligntools.formats.normal_forms import form_of, in_form
 from aligntools.formats.tagged import Tokens, parse_tagged, read_tags, read_words, sniff, tokens_of_conll
 from aligntools.formats.vocabulary import split_words
+from aligntools.formats.white_space import as_spaces, split_as
 from aligntools.ground.errors import DataError
 
 #: A sentence with tags: a line of ``word_TAG``, or pairs of word and tag (as a tagger returns them).
@@ -47,10 +49,11 @@ def _offsets(rows: Sequence[Sequence[object]]) -> np.ndarray:
     return offsets
 
 
-def tokens_of(sentences: Iterable[Sentence]) -> Tokens:
+def tokens_of(sentences: Iterable[Sentence], split: Split = "spaces") -> Tokens:
     """Return sentences as flat lists of words."""
+    plain = as_spaces if split == "unicode" else bytes
     rows = [
-        split_words(encoded(s)) if isinstance(s, str) else list(map(encoded, words_given(s, IN_MEMORY, None)))
+        split_words(plain(encoded(s))) if isinstance(s, str) else list(map(encoded, words_given(s, IN_MEMORY, None)))
         for s in sentences_given(sentences, IN_MEMORY)
     ]
     words = [word for row in rows for word in row]
@@ -90,16 +93,19 @@ def tagged_tokens_of(sentences: Iterable[Annotated], separator: bytes | None = N
 
 
 def read_untagged(
-    text: PathLike | Parsed | Iterable[Sentence], format: str = "auto", separator: bytes | None = None
+    text: PathLike | Parsed | Iterable[Sentence],
+    format: str = "auto",
+    separator: bytes | None = None,
+    split: Split = "spaces",
 ) -> Tokens:
     """Return the words of a file, of sentences, or of what was read."""
     if isinstance(text, Tokens):
         return text
     if isinstance(text, (str, os.PathLike)):
-        return read_words(os.fspath(text), format, separator)
+        return read_words(os.fspath(split_as(text, split)), format, separator)
     if isinstance(text, Conll):
         return tokens_of_conll(text, None)
-    return tokens_of(text)
+    return tokens_of(text, split)
 
 
 def read_annotated(

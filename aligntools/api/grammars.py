@@ -11,7 +11,8 @@ import numpy as np
 from aligntools.api.engines import Engines
 from aligntools.api.extracting import AlignmentsInput, extraction_of, parts_of, whole_of
 from aligntools.api.progress import Progress, Step, reporter
-from aligntools.api.sentences import PathLike, Text, lines_of, side_of
+from aligntools.api.sentences import PathLike, Text, lines_of, read_lines, side_of
+from aligntools.api.texts import Split
 from aligntools.ground.errors import UsageProblem
 from aligntools.translating.lattices import LatticeLines, as_lattices, joined_lattices
 from aligntools.translating.settings import ExtractionSettings
@@ -181,6 +182,7 @@ def extract_grammar(
     min_count: float = ExtractionSettings.min_count,
     text: Text | None = None,
     index_base: int = 0,
+    split: Split = "spaces",
     max_memory: int | None = None,
     tmpdir: PathLike | None = None,
     threads: int | None = None,
@@ -222,6 +224,8 @@ def extract_grammar(
         Keep only the rules that this text can use; all rules enter the scores.
     index_base : int
         What the first word is called in ``alignments``, 0 or 1.
+    split : str
+        What separates words in lines, as for `read_bitext`.
     max_memory : int or None
         Bytes that the process may have; tables that do not fit go to temporary files. None: 2 GiB of tables, less
         where the machine or the container has less and a command bounds the process by that.
@@ -254,6 +258,7 @@ def extract_grammar(
     settings = ExtractionSettings(max_span, max_symbols, nonterminals, phrases, min_hole, keep, min_count, features)
     engines = Engines(workers, cluster, cluster_file, max_memory)
     engines.check()
+    source, target, text = (_split_as(one, split) for one in (source, target, text))
     extraction = extraction_of(source, target, alignments, settings, text, index_base, max_memory, tmpdir, threads)
     rules = whole_of(extraction, engines, tmpdir, threads)
     _report(extraction, progress)
@@ -357,6 +362,16 @@ def filter_grammar(grammar: Grammar, text: Text, *, span: int | None = None) -> 
     return Grammar(filtered(grammar.rules, TextFilter(side, vocabulary, span=span)))
 
 
+def _split_as(text: Any, split: Split) -> Any:
+    """Return a text, a `Bitext` or None with the text's lines split so."""
+    from aligntools.formats.white_space import split_as
+
+    text = split_as(text, split)
+    if split == "spaces" or text is None or isinstance(text, str | os.PathLike) or hasattr(text, "source_vocabulary"):
+        return text
+    return read_lines(text, split)
+
+
 def filter_grammar_file(
     grammar: PathLike,
     text: Text,
@@ -364,6 +379,7 @@ def filter_grammar_file(
     *,
     span: int | None = None,
     format: Literal["same", "hiero", "moses", "binary"] = "same",
+    split: Split = "spaces",
     verify: bool = True,
 ) -> FilterFigures:
     """Keep the rules of a grammar's file that a text can use; the lines of text files are copied as they are.
@@ -379,6 +395,8 @@ def filter_grammar_file(
         See `filter_grammar`.
     format : str
         ``same`` as that of the grammar, or one of those of `Grammar.save`.
+    split : str
+        What separates words in lines, as for `read_bitext`.
     verify : bool
         See `Grammar.load`.
 
@@ -391,7 +409,7 @@ def filter_grammar_file(
     from aligntools.formats.grammar_files import read_grammar
     from aligntools.formats.grammar_text import filter_lines
 
-    name, only_for = os.fspath(grammar), side_of(text)
+    name, only_for = os.fspath(grammar), side_of(text, split)
     binary = modelfile.is_model(name)
     if os.fspath(path) == "-" and (format == "binary" or (format == "same" and binary)):
         raise UsageProblem("a binary grammar is written to a file: -o FILE")

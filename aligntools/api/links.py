@@ -306,6 +306,7 @@ def extract_lexicon(
     *,
     index_base: int = 0,
     skip_bad_links: bool = False,
+    split: Split = "spaces",
 ) -> "TranslationTables":
     """Estimate word translation probabilities by relative frequency of links, as Moses does.
 
@@ -324,6 +325,8 @@ def extract_lexicon(
         What the first word is called in Pharaoh text, 0 or 1.
     skip_bad_links : bool
         Leave out links past a sentence's end instead of raising an error; how many is logged.
+    split : str
+        What separates words in lines, as for `read_bitext`.
 
     Returns
     -------
@@ -360,7 +363,7 @@ def extract_lexicon(
         alignments, name = Path(alignments), os.fspath(alignments)
     links = links_of(alignments, name=name, index_base=index_base)
     bitext = sources if isinstance(sources, Bitext) else read_bitext(
-        sources, targets, case_sensitive=True, max_length=_ANY_LENGTH
+        sources, targets, case_sensitive=True, max_length=_ANY_LENGTH, split=split
     )  # fmt: skip
     if len(links) != len(bitext):
         problem = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs"
@@ -382,6 +385,7 @@ def extract_lexicon(
 def count_priors(
     sources: "Sentences | Bitext", targets: Sentences | None, forward: "ManyAlignments | str | os.PathLike[str]",
     reverse: "ManyAlignments | str | os.PathLike[str]", *, index_base: int = 0,
+    split: Split = "spaces",
 ) -> "Priors":  # fmt: skip
     """Count priors in aligned text, as eflomal's ``calculate_priors`` does.
 
@@ -398,6 +402,8 @@ def count_priors(
         may be given as both.
     index_base : int
         What the first word is called in Pharaoh text, 0 or 1.
+    split : str
+        What separates words in lines, as for `read_bitext`.
 
     Returns
     -------
@@ -420,7 +426,7 @@ def count_priors(
     from aligntools.formats.corpus import Bitext
 
     bitext = sources if isinstance(sources, Bitext) else read_bitext(
-        sources, targets, case_sensitive=True, max_length=_ANY_LENGTH
+        sources, targets, case_sensitive=True, max_length=_ANY_LENGTH, split=split
     )  # fmt: skip
     both = []
     for name, alignments in (("forward", forward), ("reverse", reverse)):

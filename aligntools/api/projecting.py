@@ -9,8 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.api.annotated import Parsed, PathLike, Sentence, decoded, tokens_of
+from aligntools.api.texts import Split
 from aligntools.formats.conll import COLUMNS, Conll, column_place, format_conll, read_conll
 from aligntools.formats.tagged import Tokens, column_name, filled_column, stream_sentences
+from aligntools.formats.white_space import split_as
 from aligntools.ground.errors import DataError, UsageProblem
 
 if TYPE_CHECKING:
@@ -103,6 +105,7 @@ def project(
     links: LinkChoice = "best",
     reverse: bool = False,
     index_base: int = 0,
+    split: Split = "spaces",
 ) -> Projection:
     """Carry annotation from sentences to their translations, over word alignments.
 
@@ -130,6 +133,8 @@ def project(
         The links are target-source.
     index_base : int
         What the first word is called in the alignment file, 0 or 1.
+    split : str
+        What separates words in plain text, as for `read_bitext`.
 
     Returns
     -------
@@ -155,7 +160,7 @@ def project(
     if links not in get_args(LinkChoice):
         raise UsageProblem(f"no way '{links}' to choose links; there are {', '.join(get_args(LinkChoice))}")
     theirs = source if isinstance(source, Conll) else read_conll(os.fspath(source))
-    text = _target(target)
+    text = _target(split_as(target, split), split)
     table, weights = _links(alignments, index_base)
     if reverse:
         table, weights = _turned(table, weights)
@@ -204,13 +209,13 @@ def _columns(columns: Sequence[str], spans: str | int | None) -> list[str]:
     return list(dict.fromkeys(columns))
 
 
-def _target(target: "PathLike | Parsed | Iterable[Sentence]") -> Parsed:
+def _target(target: "PathLike | Parsed | Iterable[Sentence]", split: Split) -> Parsed:
     if isinstance(target, (str, os.PathLike)):
         whole = next(stream_sentences(os.fspath(target), "auto", 1 << 62), None)
         if whole is None:
             raise DataError(target, None, "is empty; give the translations, one for each sentence")
         return whole
-    return target if isinstance(target, (Tokens, Conll)) else tokens_of(target)
+    return target if isinstance(target, (Tokens, Conll)) else tokens_of(target, split)
 
 
 def _links(alignments: "PathLike | ManyAlignments", index_base: int) -> "tuple[Links, npt.NDArray[np.float64] | None]":

@@ -25,6 +25,7 @@ from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.surface_tokens import read_surface
 from aligntools.api.tag_sequences import TagDistributions
 from aligntools.api.tagged_sentences import TaggedSentence, TaggedSentences
+from aligntools.api.texts import Split
 from aligntools.api.threads import pool_of
 from aligntools.formats.class_lists import ClassList
 from aligntools.formats.memory_text import sentences_given
@@ -342,6 +343,7 @@ def induce_tags(
     *,
     format: TextFormat = "auto",
     separator: str | bytes | None = None,
+    split: Split = "spaces",
     states: int = _INDUCTION.states,
     estimator: Estimator = "em",
     iterations: int = _INDUCTION.iterations,
@@ -366,6 +368,8 @@ def induce_tags(
         between spaces, or lists of words.
     format, separator
         As for `train_tagger`; ``text`` is plain text.
+    split : str
+        What separates words in plain text, as for `read_bitext`.
     states : int
         Number of tags.
     estimator : {"em", "vb", "mre"}
@@ -420,7 +424,7 @@ def induce_tags(
     settings = InductionSettings(
         states, estimator, iterations, mre_iterations, tolerance, transition_prior, emission_prior, restarts, stop, seed
     ).checked()
-    tokens, tell = read_untagged(text, format, as_bytes(separator)), reporter(progress)
+    tokens, tell = read_untagged(text, format, as_bytes(separator), split), reporter(progress)
     check_words(text, tokens)
     types = None if dictionary is None else types_of(text, tokens, dictionary, min_share)
 

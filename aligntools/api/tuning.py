@@ -9,6 +9,7 @@ from aligntools.api.engines import Where, engines_of, mapping_of
 from aligntools.api.grammars import Grammar, grammar_of, joined
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.sentences import PathLike, Text, read_lines
+from aligntools.api.texts import Split
 from aligntools.api.threads import pool_of
 from aligntools.api.translation import LanguageModel, TranslationWeights, WeightsInput, weights_of, with_bigrams
 from aligntools.ground.errors import DataError, UsageProblem
@@ -52,7 +53,7 @@ def tune(
     passes: int = TuningSettings.passes, step: float = TuningSettings.step, oracle: bool = TuningSettings.oracle,
     reach: Reach = "forest",
     pop_limit: int = DecoderSettings.pop_limit, span_limit: int = DecoderSettings.span_limit,
-    checkpoint: PathLike | None = None, verify: bool = True, seed: int = TuningSettings.seed,
+    split: Split = "spaces", checkpoint: PathLike | None = None, verify: bool = True, seed: int = TuningSettings.seed,
     threads: int | None = None, progress: Progress = None, **where: Unpack[Where],
 ) -> TranslationWeights:  # fmt: skip
     """Learn the weights of a translation system (Li, Wang, Eisner & Khudanpur 2011, "Minimum imputed risk").
@@ -121,6 +122,8 @@ def tune(
         Return the weights of the round that is best on ``all`` text, on the ``supervised``, or of the ``last``.
     pop_limit, span_limit : int
         See `Translator`.
+    split : str
+        What separates words in lines, as for `read_bitext`.
     checkpoint : path, optional
         Folder that keeps the state of each round; the same call continues from it.
     verify : bool
@@ -161,7 +164,7 @@ def tune(
     BIGRAMS_RANGE.check("bigrams", bigrams)
     engines_of(where)  # first: what excludes each other is soon found
     _check(supervised, references, monolingual, reverse_grammar, reverse_weights, impute, choose, checkpoint)
-    texts = _texts(supervised, references, monolingual)
+    texts = _texts(supervised, references, monolingual, split)
     reverse = _reverse(reverse_grammar, reverse_lm, reverse_weights, span_limit, verify) if monolingual else None
     folder = None if checkpoint is None else os.fspath(checkpoint)
     how = settings, decoding, imputation, choose, folder
@@ -213,12 +216,16 @@ def _learn(
 
 
 def _texts(
-    supervised: Text | None, references: Sequence[Text], monolingual: Sequence[Text]
+    supervised: Text | None, references: Sequence[Text], monolingual: Sequence[Text], split: Split
 ) -> tuple[Lines | None, list[Lines], list[Lines]]:
     """Read all texts and check that they have the same number of sentences."""
-    text = None if supervised is None else read_lines(supervised)
-    alone = [read_lines(one) for one in monolingual]
-    return text, _same_length([read_lines(one) for one in references], text), _same_length(alone, None, words=True)
+    text = None if supervised is None else read_lines(supervised, split)
+    alone = [read_lines(one, split) for one in monolingual]
+    return (
+        text,
+        _same_length([read_lines(one, split) for one in references], text),
+        _same_length(alone, None, words=True),
+    )
 
 
 def _check(

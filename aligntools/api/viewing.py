@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from aligntools.api.links import links_of
 from aligntools.api.scorers import GoldFormat, gold_of
-from aligntools.api.texts import InputFormat, Sentences, paths_of
+from aligntools.api.texts import InputFormat, Sentences, Split, paths_of
 from aligntools.api.view_kinds import view_of
 from aligntools.formats import pharaoh, tagged
 from aligntools.formats.corpus import Bitext, Side
@@ -22,6 +22,7 @@ from aligntools.formats.link_probabilities import read_with_probabilities
 from aligntools.formats.pharaoh import Links
 from aligntools.formats.raw_pairs import Sides
 from aligntools.formats.vocabulary import ExtendedVocabulary, Vocabulary, split_words
+from aligntools.formats.white_space import WhiteSpace, split_as
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.viewing.alignments import AlignmentsView
 from aligntools.viewing.base import View as View
@@ -39,7 +40,7 @@ _log = logging.getLogger("aligntools")
 def view(
     text: SomePairs, *alignments: Any, names: Sequence[str] | None = None, gold: Any = None, title: str | None = None,
     source_tags: str | os.PathLike[str] | None = None, target_tags: str | os.PathLike[str] | None = None,
-    input_format: InputFormat = "auto", index_base: int = 0, gold_format: GoldFormat = "auto",
+    input_format: InputFormat = "auto", split: Split = "spaces", index_base: int = 0, gold_format: GoldFormat = "auto",
     gold_base: int | None = None, first_sentence: int | None = None,
 ) -> View:  # fmt: skip
     """Look at results: in a notebook, as a page, as a picture, in the terminal.
@@ -65,6 +66,8 @@ def view(
         Files with a tag for each word, as `score_tags` takes them: errors are counted by tag.
     input_format : str
         Of one file with both sides, see `read_bitext`.
+    split : str
+        What separates words in lines, as for `read_bitext`.
     index_base, gold_base : int
         What the first word is called in Pharaoh text.
     gold_format : str
@@ -90,7 +93,7 @@ def view(
     """
     if not alignments and (other := view_of(text, gold, title)) is not None:
         return other
-    source, target, name = _sides(text, input_format)
+    source, target, name = _sides(text, input_format, split)
     lengths = [np.array([len(words) for words in side], np.int64) for side in (source, target)]
     if names is not None and len(names) != len(alignments):
         raise UsageProblem(f"{len(names)} names for {len(alignments)} alignments")
@@ -113,7 +116,7 @@ def _name_of(given: Any, otherwise: str) -> str:
     return Path(given).name if isinstance(given, str | os.PathLike) else otherwise
 
 
-def _sides(text: Any, input_format: str) -> tuple[_Words, _Words, str]:
+def _sides(text: Any, input_format: str, split: Split) -> tuple[_Words, _Words, str]:
     """Return the words of both sides, and what messages call the text."""
     if isinstance(text, Bitext):
         source, target = (
@@ -122,14 +125,14 @@ def _sides(text: Any, input_format: str) -> tuple[_Words, _Words, str]:
         )
         return source, target, "the text"
     if isinstance(text, str | os.PathLike):
-        path = os.fspath(text)
+        path = os.fspath(split_as(text, split))
         lines = _lines(path, input_format)
         filled = next((n for n, line in enumerate(lines[0], 1) if line), None)
         if filled and not any(lines[1]):
             raise DataError(path, filled, "no ' ||| ' or tab between two sides (give two files as source and target)")
-        return *map(_split, lines), path  # type: ignore[return-value]
-    paths = paths_of(*text)
-    source, target = (_split(_lines(paths[side], None)[0]) for side in ("source", "target"))
+        return *(_split(side, path) for side in lines), path
+    paths = paths_of(text[0], text[1], split)
+    source, target = (_split(_lines(paths[side], None)[0], paths[side]) for side in ("source", "target"))
     first, second = map(str, paths.values())
     if len(source) != len(target):
         problem = f"{len(target)} lines, but {first} has {len(source)}; a text and its translation have as many"
@@ -143,7 +146,10 @@ def _lines(path: Any, format: str | None) -> list[list[bytes]]:
         return list(text.read(_ALL))
 
 
-def _split(lines: Iterable[bytes]) -> _Words:
+def _split(lines: list[bytes], text: Any) -> _Words:
+    white = WhiteSpace(text)
+    lines = white.of_lines(lines)
+    white.tell()
     return [[visible(w.decode("utf-8", "surrogateescape")) for w in split_words(line)] for line in lines]
 
 

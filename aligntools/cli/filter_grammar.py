@@ -20,11 +20,12 @@ from aligntools.ground.ranges import counts
 @options.group(
     "Input and output",
     options.output,
+    options.split,
     click.option("--format", type=click.Choice(["same", "hiero", "moses", "binary"]), default="same",
                  show_default=True, help="Format to write; same copies the lines as they are."),
 )  # fmt: skip
 @options.group("Resources and messages", options.verify, options.verbosity)
-def command(grammar, text, output, span, format, verify, quiet, verbose):
+def command(grammar, text, output, split, span, format, verify, quiet, verbose):
     """Keep the rules of a grammar that a text can use: it has all words between a source side's nonterminals.
 
     With --span the whole source side must match somewhere, which keeps far fewer rules. The lines of a text grammar
@@ -40,7 +41,7 @@ def command(grammar, text, output, span, format, verify, quiet, verbose):
         raise UsageProblem("standard input ('-') can be only one of the files")
     from aligntools.api.grammars import filter_grammar_file
 
-    found = filter_grammar_file(grammar, text, output, span=span, format=format, verify=verify)
+    found = filter_grammar_file(grammar, text, output, span=span, format=format, split=split, verify=verify)
     if quiet:
         return
     sys.stderr.write(f"{found.kept} rules" + (f" of {found.total}" if found.total is not None else "") + "\n")

@@ -38,6 +38,7 @@ def _choice(name, kinds, default, help):
     click.option("--lm", metavar="FILE", required=True, help="Language model: ARPA, or binary from train-lm."),
     click.option("-o", "--output", metavar="FILE", type=options.WRITTEN, required=True,
                  help="Write the weights to this file."),
+    options.split,
 )  # fmt: skip
 @options.group(
     "Target text alone",

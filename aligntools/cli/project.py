@@ -34,6 +34,7 @@ class _Columns(click.ParamType):
     click.option("-a", "--alignments", required=True, metavar="FILE",
                  help="Links i-j or i-j:p, source-target, one line per sentence pair."),
     options.output,
+    options.split,
     click.option("--columns", type=_Columns(), default="upos", show_default=True, metavar="A,B",
                  help=f"What is carried over: {_COLUMNS}."),
     click.option("--spans", type=options.Column(), metavar="xpos|misc|N",
@@ -59,6 +60,7 @@ def command(
     target,
     alignments,
     output,
+    split,
     columns,
     spans,
     links,
@@ -88,7 +90,15 @@ def command(
     from aligntools.formats import files
 
     found = project(
-        source, target, alignments, columns=columns, spans=spans, links=links, reverse=reverse, index_base=index_base
+        source,
+        target,
+        alignments,
+        columns=columns,
+        spans=spans,
+        links=links,
+        reverse=reverse,
+        index_base=index_base,
+        split=split,
     )
     with files.writing(output) as out:
         out.write(found.format())

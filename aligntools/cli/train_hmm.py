@@ -16,7 +16,7 @@ from aligntools.tagging.settings import INDUCTION_PRESETS, MIN_SHARE, InductionS
 USES = {
     "parallel text": {"source", "target", "joint_file", "preset", "estimator", "iterations", "mre_iterations",
                       "agreement", "look_alike", "views", "case_sensitive", "input_format", "split"},
-    "--text": {"text", "format", "separator", "preset", "estimator", "iterations", "mre_iterations", "states",
+    "--text": {"text", "format", "separator", "split", "preset", "estimator", "iterations", "mre_iterations", "states",
                "restarts", "tolerance", "transition_prior", "emission_prior", "stop", "save_classes", "save_paths",
                "dictionary", "min_share"},
     "--tagged": {"tagged", "format", "separator", "column", "tokens", "latent", "members", "iterations", "classes",
@@ -216,9 +216,16 @@ def _induce(o, chosen, log):
     )  # fmt: skip
     text, wanted = o["text"], {False: o["save_classes"], True: o["save_paths"]}
     if any(wanted.values()):  # it is read once: it may be standard input
-        text = read_untagged(text, o["format"], o["separator"])
+        text = read_untagged(text, o["format"], o["separator"], o["split"])
         check_words(o["text"], text)
-    tagger = induce_tags(text, **chosen, **{n: o[n] for n in names}, estimator=o["estimator"] or "em", progress=steps)
+    tagger = induce_tags(
+        text,
+        **chosen,
+        **{n: o[n] for n in names},
+        split=o["split"],
+        estimator=o["estimator"] or "em",
+        progress=steps,
+    )
     for paths, path in wanted.items():
         if path:
             word_classes(text, tagger, paths=paths, threads=o["threads"]).save(path)

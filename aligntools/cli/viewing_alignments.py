@@ -64,6 +64,7 @@ own_options = options.group(
         help="How --svg and the terminal draw a pair.  [default: matrix if it fits]",
     ),
     options.input_format,
+    options.split,
     click.option(
         "--gold-format",
         type=click.Choice(["auto", *goldlinks.FORMATS]),
@@ -96,7 +97,7 @@ def view_of(given, number, title):
     systems = [*given["alignments"], *(_SystemPlace().convert(path, None, None) for path in given["files"])]
     if [source, target, joint, given["gold"], *systems].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
-    names = ("gold", "source_tags", "target_tags", "input_format", "index_base", "gold_format", "gold_base")
+    names = ("gold", "source_tags", "target_tags", "input_format", "split", "index_base", "gold_format", "gold_base")
     how = {name: given[name] for name in (*names, "first_sentence")}
     text = (source, target) if source else joint
     shown = view(text, *systems, names=[s.label for s in systems], title=title or "Alignments", **how)

@@ -14,6 +14,7 @@ from aligntools.formats import files
 from aligntools.formats.conll import Conll, parse_conll
 from aligntools.formats.metering import MOST_BYTES, bounded_lines
 from aligntools.formats.tagged import SEPARATORS, Tokens, looks_like_conll, parse_tagged, parse_text, sniff
+from aligntools.formats.white_space import WhiteSpace
 from aligntools.ground.errors import DataError
 
 #: Words of a sentence up to which there is an answer.
@@ -73,7 +74,9 @@ def stream_requests(path, format="auto", separator: bytes | None = b"_", tags=Fa
         if format == "conll":
             yield from _sentences(path, lines)
         else:
-            yield from _lines(lines, _reader(path, separator) if tags else lambda line, n: parse_text([line], n))
+            white = WhiteSpace(path)
+            yield from _lines(lines, _reader(path, separator) if tags else lambda line, n: parse_text([white(line)], n))
+            white.tell()
 
 
 def _reader(path, separator) -> Callable[[bytes, int], Tokens]:

@@ -140,3 +140,53 @@ def test_tables_leave_out_what_cpp_streams_cannot_read(texts, caplog):
     _run("lexicon", "-s", texts / "cs", "-t", texts / "ct", "-a", texts / "ca", "--shortlist", texts / "sl")
     assert (texts / "sl").read_text() == "book buch 1.00000000\nthe das 1.00000000\n"
     assert "2 rows left out: a word holds a carriage return, vertical tab or form feed" in caplog.text
+
+
+def test_view(texts):
+    plain = _run("view", *_sides(texts, ".plain"), "-a", texts / "a").stdout
+    assert _run("view", "--split", "unicode", *_sides(texts), "-a", texts / "a").stdout == plain
+    sides = [[pair[side] for pair in _PAIRS] for side in range(2)]
+    assert at.view(sides, texts / "a", split="unicode").text() == at.view(_plain_sides(), texts / "a").text()
+
+
+def _plain_sides():
+    return [[_plain(pair[side]) for pair in _PAIRS] for side in range(2)]
+
+
+def test_project_and_induced_tags(texts):
+    (texts / "c").write_text("".join(
+        "".join(f"{n}\t{word}\t_\tX\t_\t_\t0\t_\t_\t_\n" for n, word in enumerate(line.split(), 1)) + "\n"
+        for line in _plain_sides()[0]))  # fmt: skip
+    how = "project", "-q", "--source", texts / "c", "-a", texts / "a", "--target"
+    assert _run(*how, texts / "t", "--split", "unicode").stdout == _run(*how, texts / "t.plain").stdout
+    found = at.project(texts / "c", [pair[1] for pair in _PAIRS], texts / "a", split="unicode")
+    assert found.format().decode() == _run(*how, texts / "t.plain").stdout
+    for name, more in (("s", ("--split", "unicode")), ("s.plain", ())):
+        _run("train-hmm", "-q", "--text", texts / name, *more, "--states", "2", "--iterations", "2",
+             "--save-classes", texts / f"{name}.classes", "-o", texts / "hmm")  # fmt: skip
+    assert (texts / "s.classes").read_text() == (texts / "s.plain.classes").read_text()
+
+
+def test_grammars_and_counts_in_memory(texts):
+    sides, plain = [[pair[side] for pair in _PAIRS] for side in range(2)], _plain_sides()
+    found = at.extract_grammar(*sides, texts / "a", split="unicode")
+    assert list(map(str, found)) == list(map(str, at.extract_grammar(*plain, texts / "a")))
+    assert list(map(str, found)) == list(map(str, at.extract_grammar(
+        texts / "s", texts / "t", texts / "a", split="unicode")))  # fmt: skip
+    found.save(texts / "g")
+    how = "filter-grammar", "-q", "--grammar", texts / "g", "--text"
+    assert _run(*how, texts / "s", "--split", "unicode").stdout == _run(*how, texts / "s.plain").stdout != ""
+    lexicon = at.extract_lexicon(*sides, texts / "a", split="unicode")
+    assert list(lexicon.shortlist(top=9)) == list(at.extract_lexicon(*plain, texts / "a").shortlist(top=9))
+    links = texts / "a", texts / "a"
+    assert str(at.count_priors(*sides, *links, split="unicode")) == str(at.count_priors(*plain, *links))
+
+
+def test_translate_unbuffered(texts):
+    (texts / "rules").write_text("[X] ||| haus ||| house ||| F=1\n[X] ||| das ||| the ||| F=1\n")
+    how = "translate", "--no-lm", "--grammar", texts / "rules", "--unbuffered"
+    (texts / "x").write_text("das\u00a0haus\n")
+    assert _run(*how, "--split", "unicode", texts / "x").stdout == "the house\n"
+    found = _run(*how, texts / "x")
+    assert found.stdout == "das\u00a0haus\n"
+    assert "white space" in found.stderr
