@@ -1,5 +1,6 @@
 """Learning the weights of a translation system from Python."""
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -14,6 +15,7 @@ from aligntools.api.threads import pool_of
 from aligntools.api.translation import LanguageModel, TranslationWeights, WeightsInput, weights_of, with_bigrams
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.translating.settings import (
+    BIGRAMS,
     BIGRAMS_RANGE,
     CHOICES,
     IMPUTATIONS,
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from aligntools.formats.grammar import GrammarRules
     from aligntools.translating.tuning.learning import ReverseSystem
 
+_log = logging.getLogger("aligntools")
+
 Method: TypeAlias = Literal["risk", "mert", "likelihood", "mira", "perceptron"]
 Loss: TypeAlias = Literal["corpus", "sentence", "linear"]
 Prior: TypeAlias = Literal["zero", "start"]
@@ -39,7 +43,7 @@ Choice: TypeAlias = Literal["supervised", "all", "last"]
 def tune(
     grammar: Grammar | PathLike, lm: LanguageModel | PathLike, supervised: Text | None = None,
     references: Sequence[Text] = (), *, monolingual: Sequence[Text] = (), start: WeightsInput = None,
-    tags: PathLike | Mapping[str, str] | None = None, bigrams: int = 500,
+    tags: PathLike | Mapping[str, str] | None = None, bigrams: int = BIGRAMS,
     reverse_grammar: Grammar | PathLike | None = None, reverse_lm: LanguageModel | PathLike | None = None,
     reverse_weights: WeightsInput = None, impute: Imputation = "kbest", n_sources: int = ImputationSettings.n_sources,
     reverse_gamma: float = ImputationSettings.reverse_gamma,
@@ -164,6 +168,8 @@ def tune(
     BIGRAMS_RANGE.check("bigrams", bigrams)
     engines_of(where)  # first: what excludes each other is soon found
     _check(supervised, references, monolingual, reverse_grammar, reverse_weights, impute, choose, checkpoint)
+    reverse_system = {"reverse_grammar": reverse_grammar, "reverse_lm": reverse_lm, "reverse_weights": reverse_weights}
+    _tell_unused(settings, imputation, bool(monolingual), reverse_system, bigrams != BIGRAMS and tags is None)
     texts = _texts(supervised, references, monolingual, split)
     reverse = _reverse(reverse_grammar, reverse_lm, reverse_weights, span_limit, verify) if monolingual else None
     folder = None if checkpoint is None else os.fspath(checkpoint)
@@ -248,6 +254,23 @@ def _check(
             raise UsageProblem(f"--{name}: '{value}' is not one of {', '.join(known)}")
     if checkpoint is not None and not os.path.isdir(checkpoint):
         raise UsageProblem(f"--checkpoint: {os.fspath(checkpoint)} is not a directory")
+
+
+def _tell_unused(
+    settings: TuningSettings,
+    imputation: ImputationSettings,
+    imputes: bool,
+    reverse: Mapping[str, object],
+    bigrams: bool,
+) -> None:
+    """Log what was given that changes nothing; ``bigrams``: so many of them, without tags."""
+    found = settings.unused(imputes and imputation.impute == "lattice") | imputation.unused(imputes)
+    if not imputes:
+        found |= {name: "there is no monolingual text" for name, given in reverse.items() if given is not None}
+    if bigrams:
+        found["bigrams"] = "there are no tags"
+    for name, about in found.items():
+        _log.warning("%s changes nothing: %s", name, about)
 
 
 def _name(given: object, otherwise: str) -> str:

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from aligntools.cli import options
+from aligntools.cli import notices, options
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 
@@ -41,7 +41,8 @@ def command(grammar, text, output, split, span, format, verify, quiet, verbose):
         raise UsageProblem("standard input ('-') can be only one of the files")
     from aligntools.api.grammars import filter_grammar_file
 
-    found = filter_grammar_file(grammar, text, output, span=span, format=format, split=split, verify=verify)
+    with notices.hushed(quiet):
+        found = filter_grammar_file(grammar, text, output, span=span, format=format, split=split, verify=verify)
     if quiet:
         return
     sys.stderr.write(f"{found.kept} rules" + (f" of {found.total}" if found.total is not None else "") + "\n")

@@ -1,6 +1,5 @@
 """``aligntools imputed-risk``: learn a translation system's weights, from bitext and from target text alone."""
 
-import contextlib
 import sys
 
 import click
@@ -8,6 +7,7 @@ import click
 from aligntools.cli import engine_options, notices, options
 from aligntools.ground.errors import UsageProblem
 from aligntools.translating.settings import (
+    BIGRAMS,
     BIGRAMS_RANGE,
     CHOICES,
     IMPUTATIONS,
@@ -73,7 +73,7 @@ def _choice(name, kinds, default, help):
     click.option("--start", metavar="FILE", help="Weights to begin with.  [default: untuned ones]"),
     click.option("--tags", metavar="FILE",
                  help="Tagged target text: adds bigrams of the rules' target sides over tags as features."),
-    click.option("--bigrams", type=options.number(BIGRAMS_RANGE), default=500, show_default=True, metavar="N",
+    click.option("--bigrams", type=options.number(BIGRAMS_RANGE), default=BIGRAMS, show_default=True, metavar="N",
                  help="How many bigrams, the most frequent ones."),
 )  # fmt: skip
 @options.group(
@@ -161,7 +161,7 @@ def command(grammar, lm, supervised, references, output, samples, no_reverse_lm,
     from aligntools.api.tuning import tune
 
     report = (lambda step: None) if quiet else (lambda step: _tell(step, verbose))
-    with notices.shown(quiet) if engine_options.asked(given) else contextlib.nullcontext():
+    with notices.shown(quiet) if engine_options.asked(given) else notices.hushed(quiet):
         tune(grammar, lm, supervised, references, progress=report, **given).save(output)
 
 

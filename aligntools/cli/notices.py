@@ -3,7 +3,7 @@
 import logging
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from aligntools.ground.errors import one_line
 
@@ -39,6 +39,13 @@ def shown(quiet: bool = False) -> Iterator[None]:
     finally:
         logger.setLevel(level)
         logger.propagate, logger.handlers = propagate, handlers
+
+
+@contextmanager
+def hushed(quiet: bool) -> Iterator[None]:
+    """Show nothing that is logged where ``quiet``; else what is shown anyway."""
+    with shown(True) if quiet else nullcontext():
+        yield
 
 
 def tell_turned(words: int, model: str) -> None:

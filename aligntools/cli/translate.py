@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import click
 
-from aligntools.cli import engine_options, options, reporting, serving
+from aligntools.cli import engine_options, notices, options, reporting, serving
 from aligntools.ground.errors import UsageProblem
 from aligntools.translating.settings import (
     ARC_SCORES,
@@ -95,6 +95,8 @@ def command(
         raise UsageProblem("a language model is needed: --lm FILE, or --no-lm to translate without one")
     if n_best and samples:
         raise UsageProblem("--n-best and --samples exclude each other")
+    if gamma != 1 and not samples:
+        raise UsageProblem("--gamma is for --samples: give it with it, or leave it out")
     if unbuffered and (n_best or samples or hypergraphs or derivations):
         others = "--n-best, --samples, --hypergraphs and --derivations"
         raise UsageProblem(f"--unbuffered answers a line with a line; leave out {others}")
@@ -119,7 +121,8 @@ def command(
     of_arcs = without_arcs(weights_of(weights).features)[1] if weights else {}  # first: a wrong file is soon found
     reads = None if kind == "text" else lattice_input(kind, arc_scores, arc_weights or None, of_arcs)[0]
     parts, known = ((), None) if unbuffered else _input(texts or ("-",), size, reads)
-    rules = Grammar.load(grammar, text=known, span=span_limit, verify=verify)
+    with notices.hushed(quiet):
+        rules = Grammar.load(grammar, text=known, span=span_limit, verify=verify)
     began, line, total = time.perf_counter(), 0, 0.0
     progress = reporting.Lines(not quiet)
     with ExitStack() as stack:

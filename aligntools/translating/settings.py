@@ -1,6 +1,6 @@
 """Settings of language models, grammars, decoding and tuning; their defaults are those of the API and the commands."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from aligntools.ground.errors import UsageProblem
@@ -27,7 +27,7 @@ CANDIDATES, SAMPLING_GAMMA = counts(1, 10**6), amounts()
 INPUTS = ("text", "plf", "cn")
 ARC_SCORES, ARC_WEIGHT = counts(0, 1000), amounts(-1e6, 1e6)
 #: How many bigrams over tags may be features.
-BIGRAMS_RANGE = counts(1)
+BIGRAMS, BIGRAMS_RANGE = 500, counts(1)
 
 
 @dataclass(frozen=True)
@@ -206,6 +206,17 @@ class ImputationSettings:
             raise UsageProblem(f"--source-weights {self.source_weights} needs --impute kbest, not {self.impute}")
         check(self)
 
+    def unused(self, monolingual: bool) -> dict[str, str]:
+        """Return what was chosen that changes nothing, and why; ``monolingual``: whether there is text to impute."""
+        chosen = [one.name for one in fields(self) if getattr(self, one.name) != one.default]
+        if not monolingual:
+            return dict.fromkeys(chosen, "there is no monolingual text")
+        others = {"lattice": ("n_sources",)}.get(self.impute, ("lattice_order", "lattice_prune"))
+        why = (
+            "a lattice has as many sources as its arcs make" if self.impute == "lattice" else "it is of impute lattice"
+        )
+        return {name: why for name in chosen if name in others}
+
 
 @dataclass(frozen=True)
 class TuningSettings:
@@ -291,3 +302,21 @@ class TuningSettings:
             raise UsageProblem("--method mira needs --loss corpus or sentence, not linear")
         if self.forest and self.method == "risk" and self.loss == "sentence":
             raise UsageProblem("--loss sentence needs n-best lists: omit --forest, or use --loss corpus or linear")
+
+    def unused(self, lattices: bool = False) -> dict[str, str]:
+        """Return what was chosen that changes nothing, and what it is for; ``lattices``: whether sources are."""
+        lists, online = self.method in _ON_LISTS, self.method in ("mira", "perceptron")
+        found = {
+            "restarts": (self.method != "mert", "only mert starts again"),
+            "passes": (not online, "it is of mira and the perceptron"),
+            "step": (not online, "it is of mira and the perceptron"),
+            "temperature": (self.method != "risk", "it is of risk"),
+            "loss": (self.method not in ("risk", "mira"), "it is of risk and mira"),
+            "l2": (lists, "it is of risk and likelihood"),
+            "prior": (lists or not self.l2, "it is of risk and likelihood, with l2 above 0"),
+            "gamma": (lists and not lattices, "it is of risk and likelihood"),
+            "quench": (lists and not lattices, "it is of risk and likelihood"),
+            "reach": (not (self.forest and self.method == "likelihood"), "it is of likelihood with forest"),
+        }
+        chosen = {one.name for one in fields(self) if getattr(self, one.name) != one.default}
+        return {name: about for name, (holds, about) in found.items() if holds and name in chosen}

@@ -423,7 +423,7 @@ def test_references_that_can_be_derived_are_counted(learn, supervised, systems, 
     assert len(counted) == 1
     reached, of = map(int, counted[0].split()[2:5:2])
     assert (0 < reached < of, of) == (True, 17)
-    strange = file("strange.en", b"".join(b"nowhere\n" if line else b"\n" for line in range(17)))
+    strange = file("strange.en", b"".join(b"nowhere .\n" if line else b"\n" for line in range(17)))
     given = (*supervised[:3], strange, "--method", "likelihood", "--forest")
     assert fails(learn(*given)[0], "derives no reference", "--oracle", status=2)
     done, _ = learn(*given, "--oracle")

@@ -49,7 +49,9 @@ def test_rules_that_are_never_used_are_counted(tmp_path, grammar, told, left, ca
     assert done.returncode == 0
     for line in told:
         assert f"warning: {line}" in done.stderr.decode()
+    assert not run("translate", "-q", "--no-lm", "--grammar", "g", "t", cwd=tmp_path).stderr
     if grammar != ADJACENT:
+        assert not run("filter-grammar", "-q", "--grammar", "g", "--text", "t", cwd=tmp_path).stderr
         done = run("filter-grammar", "--grammar", "g", "--text", "t", cwd=tmp_path)
         assert f"warning: {told[0]}" in done.stderr.decode()
     caplog.clear()
@@ -164,3 +166,36 @@ def test_words_of_a_language_model(tmp_path):
     assert [row[0] for row in rows] == ["The", "xyz", "</s>", "", "", "The", "train", "</s>", "", ""]
     assert [row[3] for row in rows[:3]] == ["0", "1", "0"]
     assert list(map(len, map(list, model.score_lines_by_word(tmp_path / "t")))) == [3, 0, 3]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"method": "mert", "temperature": 2, "l2": 0.1, "prior": "start", "gamma": 2, "quench": 4, "loss": "linear"},
+         ["temperature", "loss", "l2", "prior", "gamma", "quench"]),
+        ({"restarts": 2, "passes": 3, "step": 0.1, "reach": "grammar", "temperature": 2, "loss": "linear"},
+         ["restarts", "passes", "step", "reach"]),
+        ({"l2": 0, "prior": "start"}, ["prior"]),
+        ({"method": "mira", "restarts": 2, "passes": 3, "loss": "sentence"}, ["restarts"]),
+        ({"n_sources": 3, "impute": "samples", "reverse_gamma": 2, "reverse_grammar": "no/such", "bigrams": 5},
+         ["impute", "n_sources", "reverse_gamma", "reverse_grammar", "bigrams"]),
+    ],
+)  # fmt: skip
+def test_settings_that_change_nothing_are_told(tmp_path, given, told, caplog):
+    (tmp_path / "g").write_text("[X] ||| Haus ||| house ||| F=0.2\n[X] ||| ist ||| is ||| F=0.1\n")
+    lm = at.train_lm(["the house is"], order=2)
+    how = {"supervised": ["Haus ist"] * 3, "references": [["house is"] * 3], "rounds": 1, "n_best": 5}
+    with caplog.at_level(logging.WARNING, "aligntools"):
+        changed = at.tune(at.Grammar.load(tmp_path / "g"), lm, **how, **given)
+    found = [record.getMessage().partition(" changes nothing: ")[0] for record in caplog.records]
+    assert found == told
+    kept = {name: value for name, value in given.items() if name not in told}
+    assert dict(at.tune(at.Grammar.load(tmp_path / "g"), lm, **how, **kept).features) == dict(changed.features)
+
+
+def test_settings_of_imputation_that_change_nothing():
+    from aligntools.translating.settings import ImputationSettings
+
+    assert not ImputationSettings("lattice", lattice_order=2).unused(True)
+    assert list(ImputationSettings("lattice", 3).unused(True)) == ["n_sources"]
+    assert list(ImputationSettings("samples", 3, lattice_order=2).unused(True)) == ["lattice_order"]
