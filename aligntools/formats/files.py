@@ -1,6 +1,7 @@
 """Opening files of any compression, and output that appears whole or not at all."""
 
 import bz2
+import codecs
 import contextlib
 import gzip
 import io
@@ -89,7 +90,15 @@ def blocks_of_lines(path, size=1 << 24, begin=0, end=None):
     Of a plain file the bytes ``begin:end`` can be read alone; see `line_ranges`.
     """
     with reading(path, begin=begin) as file:
-        yield from line_blocks(file if end is None else _Beginning(file, end - begin), size)
+        if end is not None:
+            file = _Beginning(file, end - max(begin, _mark(path)))
+        yield from line_blocks(file, size)
+
+
+def _mark(path):
+    """Return how many bytes the mark at a plain file's beginning has, which is not read as text."""
+    with open(path, "rb") as file:
+        return len(codecs.BOM_UTF8) if file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8 else 0
 
 
 class _Beginning:
@@ -130,7 +139,7 @@ def line_ranges(path: str, size: int) -> list[tuple[int, int]]:
 def lines_before(path: str, begin: int) -> int:
     """Count the lines of a plain file that end before a byte."""
     with reading(path) as file:
-        left, count = begin, 0
+        left, count = max(begin - _mark(path), 0), 0
         while left and (data := file.read(min(left, _LOOK))):
             left, count = left - len(data), count + data.count(b"\n")
     return count

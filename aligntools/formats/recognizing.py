@@ -1,6 +1,7 @@
 """What a text's first bytes say of it: its compression, and that it is UTF-8 with lines. All reading begins here."""
 
 import bz2
+import codecs
 import gzip
 import io
 import lzma
@@ -279,9 +280,24 @@ def _wide(data):
             return name
     for name, order in (("UTF-16LE", 1), ("UTF-16BE", -1)):
         low, high = (data[k::2] for k in range(2)[::order])
-        if len(low) > 1 and low.count(0) < len(low) / 20 and (high.count(0) > len(high) / 2 or _separated(low, high)):
+        if (
+            len(low) > 1
+            and low.count(0) < len(low) / 20
+            and (high.count(0) > len(high) / 2 or (_separated(low, high) and not _plain(data)))
+        ):
             return name
     return ""
+
+
+def _plain(data):
+    """Tell whether bytes are UTF-8 without control characters but NUL, tabs and line ends: words may have a NUL."""
+    if any(byte < 32 and byte not in b"\0\t\n\r" for byte in data):
+        return False
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data)  # its last character may be cut
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _separated(low, high):
