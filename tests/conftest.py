@@ -4,6 +4,7 @@ Most of a first run's time goes into compiling. All processes of a run share one
 compile the same kernels run in the same process, so that hardly anything is compiled twice.
 """
 
+import logging
 import os
 
 import hypothesis
@@ -111,3 +112,11 @@ def trained(tmp_path_factory):
     assert done.stdout == b""
     (folder / "errors").write_bytes(done.stderr)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _hints_are_shown():
+    """Undo what ``-q`` of a command that ran in this process has set: a process of its own ends with it."""
+    yield
+    for name in ("compiling", "hints"):
+        logging.getLogger(f"aligntools.{name}").setLevel(logging.NOTSET)

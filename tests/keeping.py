@@ -69,7 +69,8 @@ def figures(folder: Path) -> dict:
     pairs = list(zip(german, english, strict=True))
     for path in sorted(folder.glob("align.*")):
         aligner = at.load(path)
-        found[path.name] = [str(aligner.align(*pair, symmetrize="mean")) for pair in pairs]  # the default of before
+        how = {"symmetrize": "mean"} if aligner.settings.direction == "both" else {}  # the default of before
+        found[path.name] = [str(aligner.align(*pair, **how)) for pair in pairs]
     base = at.load(folder / "align.fertility")
     contrastive = at.ContrastiveAligner.load(folder / "contrastive.weights", base)
     found["contrastive.weights"] = [str(contrastive.align(*pair)) for pair in pairs]

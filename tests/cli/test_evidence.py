@@ -117,7 +117,7 @@ def test_its_own_base_model_tables_and_a_share(tmp_path, given):
 
 def test_what_is_wrong_with_a_file_is_said_before_anything_is_trained(trained, given, tmp_path):
     good = (given / "good").read_text().splitlines()
-    command = ["contrastive-align", "-m", trained / "model", *TEXT, *FEW, "--evidence"]
+    command = ["contrastive-align", "-m", trained / "model", *TEXT, "--evidence"]
     bad = tmp_path / "bad"
     for lines, said in (
         (good[:-1], "bad: has 239 lines of links, but the text has more"),
@@ -127,8 +127,8 @@ def test_what_is_wrong_with_a_file_is_said_before_anything_is_trained(trained, g
         ([*good[:6], "a b", *good[7:]], "bad:7: 'a' is not a link"),
     ):
         bad.write_text("\n".join(lines) + "\n")
-        for more in ((), ("-w", given / "weights", "--evidence", given / "noise")):
-            done = run(*command, bad, *(more or ()))
+        for more in (FEW, ("-w", given / "weights", "--evidence", given / "noise")):
+            done = run(*command, bad, *more)
             assert fails(done, said), said
     done = run("contrastive-align", "--fast", *TEXT, "--evidence", bad)
     assert fails(done, "bad:7: 'a' is not a link")
