@@ -13,6 +13,14 @@ __version__ = "0.3.0"
 logging.getLogger(__name__).addHandler(logging.NullHandler())  # programs choose where warnings go
 
 if TYPE_CHECKING:
+    from aligntools.aligning.contrastive.settings import ContrastiveSettings as ContrastiveSettings
+    from aligntools.aligning.contrastive.taught import TeachingSettings as TeachingSettings
+    from aligntools.aligning.settings import AlignerSettings as AlignerSettings
+    from aligntools.aligning.settings import Decisions as Decisions
+    from aligntools.aligning.settings import FilterSettings as FilterSettings
+    from aligntools.aligning.settings import PartSettings as PartSettings
+    from aligntools.aligning.settings import PriorWeights as PriorWeights
+    from aligntools.aligning.settings import ReconstructionSettings as ReconstructionSettings
     from aligntools.api.aligner import Aligner as Aligner
     from aligntools.api.alignment import align as align
     from aligntools.api.alignment import read_bitext as read_bitext
@@ -32,6 +40,7 @@ if TYPE_CHECKING:
     from aligntools.api.grammars import extract_grammar as extract_grammar
     from aligntools.api.grammars import filter_grammar as filter_grammar
     from aligntools.api.language_models import LanguageModel as LanguageModel
+    from aligntools.api.language_models import WordScore as WordScore
     from aligntools.api.language_models import train_lm as train_lm
     from aligntools.api.large import align_in_parts as align_in_parts
     from aligntools.api.links import count_priors as count_priors
@@ -73,15 +82,24 @@ if TYPE_CHECKING:
     from aligntools.api.word_classes import ClassList as ClassList
     from aligntools.api.word_classes import read_classes as read_classes
     from aligntools.api.word_classes import word_classes as word_classes
+    from aligntools.formats.reading import Reading as Reading
     from aligntools.ground.errors import AligntoolsError as AligntoolsError
     from aligntools.ground.errors import ClusterError as ClusterError
     from aligntools.ground.errors import DataError as DataError
     from aligntools.ground.errors import ModelError as ModelError
     from aligntools.ground.errors import ResourceError as ResourceError
     from aligntools.ground.errors import UsageProblem as UsageProblem
+    from aligntools.ground.running import Run as Run
 
 #: The module of each public name, by module.
 _MODULES = {
+    "ground.running": ("Run",),
+    "formats.reading": ("Reading",),
+    "aligning.contrastive.taught": ("TeachingSettings",),
+    "aligning.contrastive.settings": ("ContrastiveSettings",),
+    "aligning.settings": (
+        "AlignerSettings", "Decisions", "FilterSettings", "PartSettings", "PriorWeights", "ReconstructionSettings",
+    ),
     "api.aligner": ("Aligner",),
     "api.alignment": ("align", "read_bitext", "train_aligner", "train_mre_aligner"),
     "api.alignments": ("Alignment", "Alignments", "PairScores"),
@@ -92,7 +110,7 @@ _MODULES = {
     "api.filtering": ("PairQuality", "filter_pairs"),
     "api.grammars": ("Grammar", "extract_grammar", "filter_grammar"),
     "api.large": ("align_in_parts",),
-    "api.language_models": ("LanguageModel", "train_lm"),
+    "api.language_models": ("LanguageModel", "WordScore", "train_lm"),
     "api.links": ("count_priors", "extract_lexicon", "symmetrize"),
     "api.loading": ("load",),
     "api.model_views": ("view_model",),

@@ -13,7 +13,7 @@ TRAINED = {
     "alpha 0.1": {"alpha": 0.1},
     "alpha 0.4": {"alpha": 0.4},
     "no look-alikes": {"look_alike": False},
-    "no agreement": {"joint": False},
+    "no agreement": {"agreement": False},
     "1 iteration of IBM 1": {"ibm_iterations": 1},
     "3 iterations of IBM 1": {"ibm_iterations": 3},
     "5 iterations of IBM 1": {"ibm_iterations": 5},

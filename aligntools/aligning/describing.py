@@ -40,7 +40,7 @@ def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
     s, p_null = model.settings, ", ".join(f"{x:.3f}" for x in view.p_null)
     sizes = [len(view.words.s_words) - 1, len(view.words.t_words) - 1]
     settings = [
-        ["model", s.model],
+        ["model", s.model_type],
         ["views", ", ".join("whole words" if v == 0 else f"first {v} letters" for v in s.views or ())],
         *([["merges of subwords", s.subwords]] if s.subwords else []),
         ["source words", sizes[0]], ["target words", sizes[1]], ["word pairs in the table", len(view.table.ids)],

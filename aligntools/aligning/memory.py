@@ -22,7 +22,7 @@ def needed_for(tokens: int, words: int, cells: int, settings, reconstructs: bool
     pairs = min(cells, tokens // 5 + 6 * min(tokens, 400_000))  # growth of co-occurring pairs, as measured
     views = len(settings.views or ()) + 2 * bool(settings.subwords)  # pieces are more than words
     copies = 1 if views == 1 else 2
-    a_pair = (14 if settings.joint else 22) * views + (40 if reconstructs else 0)
+    a_pair = (14 if settings.agreement else 22) * views + (40 if reconstructs else 0)
     return tokens * (4 * copies + 2) + words * 400 * views + pairs * a_pair
 
 

@@ -32,6 +32,7 @@ from aligntools.formats.modelfile import (
 )
 from aligntools.formats.vocabulary import Vocabulary
 from aligntools.formats.white_space import SPLITS
+from aligntools.ground.former_names import modern
 from aligntools.ground.ranges import amounts
 
 KIND = "alignment"
@@ -137,9 +138,8 @@ def _settings(header):
 
     Files of version 0.3 have no subwords, and views that do not agree.
     """
-    settings = AlignerSettings(
-        **{"subwords": 0, "view_agreement": False, **header["settings"], "views": tuple(header["settings"]["views"])}
-    )
+    found = modern(AlignerSettings, header["settings"])
+    settings = AlignerSettings(**{"subwords": 0, "view_agreement": False} | found | {"views": tuple(found["views"])})
     if settings != settings.resolved(1) or [m["view"] for m in header["members"]] != list(settings.views):
         raise ValueError("settings")
     return settings
@@ -310,11 +310,11 @@ def _view_model(about, arrays, settings, source, target, pool):
         "counts": counts, "tiers": tiers, "s_null": arrays["s_null"], "t_null": arrays["t_null"],
         "p_null": arrays["p_null"],
     }  # fmt: skip
-    if settings.model == "ibm1":
+    if settings.model_type == "ibm1":
         return Ibm1(**fields)
     if settings.positions == "table":
         return TableIbm2(**fields, tension=arrays["tension"], positions=[_positions(arrays, d) for d in (0, 1)])
-    if settings.model == "ibm2":
+    if settings.model_type == "ibm2":
         return DiagonalIbm2(**fields, tension=arrays["tension"])
     if not about["sampler"]:
         return Hmm(**fields, jumps=arrays["jumps"])

@@ -1,10 +1,11 @@
 """What can be chosen about a model and its training, with the defaults that measured best."""
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self, TypeAlias, get_args
 
+from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import PROBABILITY, SEED, Range, amounts, check, counts
+from aligntools.ground.ranges import PROBABILITY, SEED, amounts, counts
 
 ModelType: TypeAlias = Literal["ibm1", "ibm2", "hmm", "fertility"]
 Symmetrization: TypeAlias = Literal[
@@ -15,22 +16,27 @@ Decoder: TypeAlias = Literal["best", "posterior", "viterbi"]
 Scheme: TypeAlias = Literal[
     "auto", "sentencepiece", "bpe", "wordpiece", "icu", "opennmt", "byte-level", "end-of-word", "underscore"
 ]
+Estimator: TypeAlias = Literal["vb", "em"]
+Positions: TypeAlias = Literal["diagonal", "table"]
+Direction: TypeAlias = Literal["both", "forward", "reverse"]
 
-MODELS = ("ibm1", "ibm2", "hmm", "fertility")
-ESTIMATORS = ("vb", "em")
-POSITIONS = ("diagonal", "table")
+MODELS: tuple[str, ...] = get_args(ModelType)
 DIRECTIONS = {"forward": 1, "reverse": 2, "both": 3}
+#: Titles of groups of options.
+_COMMON, _TRAINING, _PRIORS, _LINKS = "Common options", "Training", "Priors", "Links"
+_LIMITS, _RESOURCES, _RECONSTRUCTION, _PARTS = (
+    "Limits",
+    "Text and resources",
+    "Reconstruction",
+    "Text of any size, in parts",
+)
 #: How two directions become one alignment: by their mean posterior, or by a heuristic over their links.
 JOINTLY = ("joint", "mean")
-SYMMETRIZATIONS = (*JOINTLY, "union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and")
-#: Whose scan order the heuristics follow.
-FLAVORS = ("atools", "symal")
-#: How a single direction's links are chosen: each word's best one, all over the threshold, or the Viterbi path.
-DECODERS = ("best", "posterior", "viterbi")
+SYMMETRIZATIONS: tuple[str, ...] = get_args(Symmetrization)
+#: What the threshold is where none is given.
+THRESHOLDS = "0.4; of more than two million words 0.45, with one view of the text 0.5"
 #: How pieces of words are marked; `aligntools.formats.pieces` knows how.
-SCHEMES: tuple[Scheme, ...] = (
-    "auto", "sentencepiece", "bpe", "wordpiece", "icu", "opennmt", "byte-level", "end-of-word", "underscore",
-)  # fmt: skip
+SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 
 #: Words that each distribution of a table of positions pretends to have seen before, drawn to the diagonal.
 POSITION_SMOOTHING = 50.0
@@ -46,89 +52,117 @@ FEW = 100_000
 KEEP, PRUNE = 0.5, 0.002
 #: Merges of a side, where subwords are aligned without being asked for.
 MERGES = 3_000
-#: Words of the longer side above which a pair gets a blank line: kernels number positions in 16 bits.
-LONGEST_RANGE = counts(1, 30_000)
 
 
+@documented
 @dataclass(frozen=True)
-class AlignerSettings:
-    """Settings of a model; what is None is chosen by the size of the corpus when training begins.
+class AlignerSettings(Settings):
+    """Settings of a model and of its training; what is None is chosen by the size of the text when training begins."""
 
-    Attributes
-    ----------
-    model : str
-        One of MODELS.
-    estimator : str
-        ``vb`` (variational Bayes) or ``em``.
-    joint : bool
-        Train both directions by agreement (Liang, Taskar & Klein 2006).
-    direction : str
-        One of DIRECTIONS; one alone excludes ``joint``.
-    look_alike : bool
-        Let words that look alike begin with a larger prior, as far as the text bears it out.
-    views : tuple of int or None
-        Views of the text that are trained and averaged: 0 for whole words, n for their first n letters.
-    ibm_iterations, model_iterations : int
-        Iterations of IBM 1 (the first is the table's counting), and of the model itself (IBM 2 or the HMM). The
-        sampler does better from an HMM that is not yet sure of itself: two iterations.
-    sweeps : int or None
-        Sweeps of the sampler (``fertility``).
-    alpha : float
-        Dirichlet prior a pair of words that occur together.
-    p_null : float
-        Probability of NULL, in the HMM and IBM models.
-    sampler_p_null : float or None
-        The same in the sampler, which measured best a quarter higher: None takes 1.25 times ``p_null``.
-    tension : float
-        IBM 2's start.
-    optimize_tension : bool or str
-        Whether it is climbed; ``fast_align`` climbs to fast_align's digits.
-    favor_diagonal : bool
-        False makes IBM 2 what fast_align's IBM 1 is, with NULL one position among the others.
-    positions : str
-        IBM 2's prior: ``diagonal`` (Dyer et al. 2013), or a ``table`` p(m | n, M, N) as in Brown et al. (1993).
-    hmm_weight : float
-        Weight of the HMM's posteriors beside the sampler's marginals.
-    view_agreement : bool or None
-        Let each view's HMM count the mean of all views' posteriors. None: in text of up to SEVERAL tokens, where there
-        are several views that are trained jointly.
-    subwords : int or None
-        Merges of each side's words into pieces, which a member of the model aligns; 0 for no such member. None: where
-        the views are not chosen either, MERGES for the fertility model on text of up to SEVERAL tokens.
-    keep : float or None
-        Pairs seen less than this many times as often as independent words would be are left out.
-    """
-
-    model: str = "fertility"
-    estimator: str = "vb"
-    joint: bool = True
-    direction: str = "both"
-    look_alike: bool = True
-    views: tuple[int, ...] | None = None
-    ibm_iterations: int = 5
-    model_iterations: int | None = None
-    sweeps: int | None = None
-    alpha: float = 0.2
-    p_null: float = 0.08
-    sampler_p_null: float | None = None
-    tension: float = 4.0
+    model_type: ModelType = option(
+        "fertility",
+        "Which model is trained: the sampler over fertilities, from the HMM on, the HMM, IBM 2 or IBM 1.",
+        group=_TRAINING,
+    )
+    fast: bool = option(False, "Stop at the HMM, one view of the text: quickest.", group=_COMMON, excludes=("best",))
+    best: bool = option(
+        False,
+        "Fewer errors, in several times the time. A text of up to 100,000 pairs is trained on twice, the second time"
+        " with the links that contrastive-align's network finds as priors; one of over 3.5 million words gets the views"
+        " and pieces of words that smaller ones have.",
+        group=_COMMON,
+    )
+    estimator: Estimator = option("vb", "Variational Bayes or maximum likelihood (EM).", group=_TRAINING)
+    agreement: bool = option(
+        True, "Train the directions jointly (agreement: Liang, Taskar & Klein 2006).", group=_TRAINING
+    )
+    direction: Direction = option("both", "Train and write one direction alone (not for fertility).", group=_TRAINING)
+    look_alike: bool = option(
+        True, "Expect words that look alike to be translations, as far as the text supports it.", group=_TRAINING
+    )
+    views: tuple[int, ...] | None = option(
+        None,
+        "Views of the text to average: 0 for whole words, n for their first n letters.",
+        allowed=counts(),
+        otherwise="by the size of the text",
+        group=_TRAINING,
+    )
+    # IBM 1's first iteration is the table's counting
+    ibm1_iterations: int = option(5, "Iterations of IBM 1, before the model.", allowed=counts(), group=_TRAINING)
+    # the sampler does better from an HMM that is not yet sure of itself: two iterations
+    iterations: int | None = option(
+        None,
+        "Iterations of the HMM or of IBM 2.",
+        allowed=counts(),
+        otherwise="2 before the sampler, hmm 4, ibm2 5",
+        group=_TRAINING,
+    )
+    sweeps: int | None = option(
+        None, "Sweeps of the sampler.", allowed=counts(3), otherwise="by the size of the text", group=_TRAINING
+    )
+    alpha: float = option(
+        0.2,
+        "Dirichlet prior of each pair of words that occur together (vb).",
+        allowed=amounts(above=True),
+        group=_TRAINING,
+        metavar="A",
+    )
+    p_null: float = option(0.08, "Probability of no link.", allowed=amounts(0, 0.999), group=_TRAINING, metavar="P")
+    tension: float = option(
+        4.0,
+        "Initial tension of IBM 2's diagonal (Dyer, Chahuneau & Smith 2013).",
+        allowed=amounts(-1000, 1000),
+        group=_TRAINING,
+    )
+    positions: Positions = option(
+        "diagonal",
+        "IBM 2's prior over positions: the diagonal, or a table of p(m|n,M,N) (Brown et al. 1993).",
+        group=_TRAINING,
+    )
+    subwords: int | None = option(
+        None,
+        "Align pieces of words too, and average them with the views: byte-pair encoding of N merges a side,"
+        " learned from the text; 0 for none.",
+        allowed=counts(),
+        group=_TRAINING,
+        otherwise="3000; 0 with views, with priors, or in text of over 3.5 million words",
+    )
+    view_agreement: bool | None = option(
+        None,
+        "Let the HMM of each view learn from what all views find.",
+        group=_TRAINING,
+        otherwise="in text of up to 3.5 million words, where several views are trained jointly",
+    )
+    seed: int = option(
+        1, "Seed of everything random; the same seed gives the same bytes.", allowed=SEED, group=_RESOURCES
+    )
+    # Not on the command line: what measuring settled, and what makes of IBM 2 another aligner's
+    sampler_p_null: float | None = option(
+        None, "Probability of no link in the sampler.", allowed=amounts(0, 0.999), otherwise="1.25 times p_null"
+    )
+    hmm_weight: float = option(
+        0.25, "Weight of the HMM's posteriors beside the sampler's marginals.", allowed=amounts()
+    )
+    keep: float | None = option(
+        None,
+        "Pairs of words seen less than this many times as often as independent words would be are left out.",
+        allowed=amounts(),
+        otherwise="by the size of the text",
+    )
+    prune: float | None = option(
+        None,
+        "Pairs of words of which IBM 1 expects fewer links than this are left out.",
+        allowed=amounts(),
+        otherwise="by the size of the text",
+    )
     optimize_tension: bool | Literal["fast_align"] = True
     favor_diagonal: bool = True
-    positions: str = "diagonal"
-    hmm_weight: float = 0.25
-    view_agreement: bool | None = None
-    subwords: int | None = None
-    keep: float | None = None
-    prune: float | None = None
-    seed: int = 1
 
-    RANGES: ClassVar[dict[str, Range]] = {
-        "ibm_iterations": counts(), "model_iterations": counts(), "sweeps": counts(3), "alpha": amounts(above=True),
-        "p_null": amounts(0, 0.999), "sampler_p_null": amounts(0, 0.999), "tension": amounts(-1000, 1000),
-        "hmm_weight": amounts(), "subwords": counts(), "keep": amounts(), "prune": amounts(), "seed": SEED,
-    }  # fmt: skip
-    #: Of each of the views.
-    VIEW: ClassVar[Range] = counts()
+    @property
+    def trained(self) -> ModelType:
+        """The model that is trained: the sampler starts from both directions, and is not among the quick ones."""
+        apart = (self.fast or self.direction != "both") and self.model_type == "fertility"
+        return "hmm" if apart else self.model_type
 
     @property
     def null_prior(self) -> float:
@@ -136,15 +170,17 @@ class AlignerSettings:
         return self.p_null if self.favor_diagonal or not self.p_null else -1.0
 
     def unused(self) -> dict[str, str]:
-        """Return what was chosen that changes nothing, under the names of options, and what it is for; unresolved."""
+        """Return what was chosen that changes nothing, and what it is for; unresolved."""
+        others = self.trained != "ibm2", self.tension != AlignerSettings.tension
         found = {
-            "sweeps": (self.sweeps is not None and self.model != "fertility", "only the model type fertility samples"),
-            "tension": (self.tension != AlignerSettings.tension and self.model != "ibm2", "it is of IBM 2's diagonal"),
+            "sweeps": (self.sweeps is not None and self.trained != "fertility", "only the fertility model samples"),
+            "tension": (all(others), "it is of IBM 2's diagonal"),
             "alpha": (self.alpha != AlignerSettings.alpha and self.estimator == "em", "it is a prior of vb"),
             "iterations": (
-                self.model_iterations is not None and self.model == "ibm1", "IBM 1 has ibm1_iterations alone"
+                self.iterations is not None and self.model_type == "ibm1",
+                "IBM 1 has `ibm1_iterations` alone",
             ),
-        }  # fmt: skip
+        }
         return {name: about for name, (holds, about) in found.items() if holds}
 
     def threshold(self, members: int) -> float:
@@ -157,117 +193,126 @@ class AlignerSettings:
             return 0.5
         return 0.45 if 0 < (self.prune or 0) <= PRUNE else 0.4
 
-    def resolved(self, n_tokens: int, best: bool = False) -> "AlignerSettings":
+    def rules(self) -> None:
+        """Refuse settings that do not go together."""
+        if self.views is not None and (not self.views or len(set(self.views)) < len(self.views)):
+            raise UsageProblem("`views` are different numbers of letters, 0 for whole words")
+        if self.positions == "table" and self.model_type != "ibm2":
+            raise UsageProblem("a table of positions is IBM 2's; use `model_type=ibm2`")
+
+    def resolved(self, n_tokens: int) -> "AlignerSettings":
         """Return the settings with everything chosen, for a corpus of so many source tokens.
 
-        With ``best`` views and subwords are those of text of up to SEVERAL words, whatever it costs.
+        ``fast`` and ``best`` are what they stand for then. With ``best`` views and subwords are those of text of up to
+        SEVERAL words, whatever it costs.
 
         Raises
         ------
         UsageProblem
             When settings exclude each other, or one is outside its range.
         """
-        check(self)
-        for view in self.views or ():
-            self.VIEW.check("a view", view)
-        choice = asdict(self)
-        if self.model not in MODELS or self.estimator not in ESTIMATORS or self.direction not in DIRECTIONS:
-            raise UsageProblem(
-                f"no such model, estimator or direction: {self.model}, {self.estimator}, {self.direction}"
-            )
-        if self.positions not in POSITIONS:
-            raise UsageProblem(f"no such kind of positions: {self.positions}")
-        if self.positions == "table" and self.model != "ibm2":
-            raise UsageProblem("a table of positions is IBM 2's; use --model-type ibm2")
-        if self.direction != "both":
-            choice["joint"] = False
-            if self.model == "fertility":
-                raise UsageProblem("the fertility model starts from both directions; use --model-type hmm for one")
-        several = best or n_tokens <= SEVERAL
-        if self.views is None:
-            if self.subwords is None and self.model == "fertility" and choice["joint"] and several:
-                choice["subwords"] = MERGES
-            if self.model in ("ibm1", "ibm2"):
-                choice["views"] = (0,)
+        self.checked()
+        chosen: dict[str, Any] = {"fast": False, "best": False}
+        model, agreement, views = self.trained, self.agreement, self.views
+        if self.fast:
+            views = views or (5,)
+        agreement = agreement and self.direction == "both"
+        several = self.best or n_tokens <= SEVERAL
+        samples, has_jumps = model == "fertility", model in ("hmm", "fertility")
+        subwords = self.subwords
+        if views is None:
+            if subwords is None and samples and agreement and several:
+                subwords = MERGES
+            if not has_jumps:
+                views = (0,)
             elif not several:
-                choice["views"] = (5,)
+                views = (5,)
             else:
-                choice["views"] = (0, 5, 3) if choice["subwords"] and n_tokens > FEW else (0, 5, 4, 3)
-        choice["subwords"] = choice["subwords"] or 0
-        can_agree = self.model in ("hmm", "fertility") and choice["joint"] and len(choice["views"]) > 1
+                views = (0, 5, 3) if subwords and n_tokens > FEW else (0, 5, 4, 3)
+        can_agree = has_jumps and agreement and len(views) > 1
         if self.view_agreement and not can_agree:
             raise UsageProblem("views agree in the HMM, where both directions of several views are trained together")
-        if self.view_agreement is None:
-            choice["view_agreement"] = can_agree and several
-        if choice["subwords"] and (self.model not in ("hmm", "fertility") or not choice["joint"]):
+        if subwords and not (has_jumps and agreement):
             raise UsageProblem("subwords are aligned in both directions together, by the HMM and the fertility model")
-        if self.model_iterations is None:
-            choice["model_iterations"] = {"fertility": 2, "hmm": 4, "ibm2": 5, "ibm1": 0}[self.model]
+        chosen |= {"model_type": model, "agreement": agreement, "views": tuple(views), "subwords": subwords or 0}
+        if self.view_agreement is None:
+            chosen["view_agreement"] = can_agree and several
+        if self.iterations is None:
+            chosen["iterations"] = {"fertility": 2, "hmm": 4, "ibm2": 5, "ibm1": 0}[model]
         if self.sweeps is None:
-            choice["sweeps"] = (
-                30 if n_tokens <= SMALL // 8 else 12 if n_tokens <= SMALL else 6 if n_tokens <= MEDIUM else 4
-            )
+            chosen["sweeps"] = _sweeps(n_tokens)
+        whole = n_tokens <= SMALL or self.estimator == "em"
         if self.keep is None:
-            choice["keep"] = 0.0 if n_tokens <= SMALL or self.estimator == "em" else KEEP
+            chosen["keep"] = 0.0 if whole else KEEP
         if self.prune is None:
-            choice["prune"] = 0.0 if n_tokens <= SMALL or self.estimator == "em" else PRUNE
+            chosen["prune"] = 0.0 if whole else PRUNE
         if self.sampler_p_null is None:
-            choice["sampler_p_null"] = min(1.25 * self.p_null, 0.99)
-        choice["views"] = tuple(choice["views"])
-        return AlignerSettings(**choice)
+            chosen["sampler_p_null"] = min(1.25 * self.p_null, 0.99)
+        return replace(self, **chosen)
 
 
+def _sweeps(n_tokens: int) -> int:
+    return 30 if n_tokens <= SMALL // 8 else 12 if n_tokens <= SMALL else 6 if n_tokens <= MEDIUM else 4
+
+
+@documented
 @dataclass(frozen=True)
-class PriorWeights:
+class PriorWeights(Settings):
     """What one count of priors weighs beside one of the text.
 
     Links that were decided on are sharper than what training expects of them, above all their jumps and fertilities:
     these cost accuracy at any weight that was tried.
-
-    Attributes
-    ----------
-    lexical, fertility, jumps : float
     """
 
-    lexical: float = 0.1
-    fertility: float = 0.0
-    jumps: float = 0.0
+    prior_lexical: float = option(
+        0.1,
+        "What a link of the priors weighs beside one of the text. 1 suits counts that were written by hand.",
+        allowed=amounts(),
+        group=_PRIORS,
+    )
+    prior_fertility: float = option(
+        0.0, "What a fertility of the priors weighs beside one of the text.", allowed=amounts(), group=_PRIORS
+    )
+    prior_jumps: float = option(
+        0.0, "What a jump of the priors weighs beside one of the text.", allowed=amounts(), group=_PRIORS
+    )
 
-    RANGES: ClassVar[dict[str, Range]] = dict.fromkeys(("lexical", "fertility", "jumps"), amounts())
 
-
+@documented
 @dataclass(frozen=True)
-class ReconstructionSettings:
-    """How maximum reconstruction is climbed.
+class ReconstructionSettings(Settings):
+    """How maximum reconstruction is climbed (Cheng, Liu & Xu 2017)."""
 
-    Attributes
-    ----------
-    iterations : int
-        Steps, counting those that are taken back.
-    smoothing : float or None
-        Uses that every word is given beforehand, spread as the text's own words are. None: 20 after EM, none after
-        variational Bayes, whose prior has done that.
-    positions : bool
-        Train jumps, the tension or the table of positions too; else they stay as EM left them.
-    position_smoothing : float
-        Words that each distribution of a table of positions is given beforehand, drawn to the diagonal: in the EM
-        that goes before, and in what is climbed.
-    null : bool or None
-        Train which words come from NULL too. None: after variational Bayes, not after EM.
-    rate : float
-        Of every distribution, at the beginning.
-    """
-
-    iterations: int = 8
-    smoothing: float | None = None
-    positions: bool = False
-    null: bool | None = None
-    rate: float = 1.0
-    position_smoothing: float = POSITION_SMOOTHING
-
-    RANGES: ClassVar[dict[str, Range]] = {
-        "iterations": counts(), "smoothing": amounts(), "position_smoothing": amounts(), "rate": amounts(0, 1000),
-    }  # fmt: skip
+    mre_iterations: int = option(
+        8,
+        "Iterations of reconstruction, after those of EM; those that are taken back count too.",
+        allowed=counts(),
+        group=_RECONSTRUCTION,
+    )
+    mre_smoothing: float | None = option(
+        None,
+        "Pseudo-count of each word, spread as the text's words are.",
+        allowed=amounts(),
+        otherwise="em 20, vb 0",
+        group=_RECONSTRUCTION,
+        metavar="N",
+    )
+    mre_position_smoothing: float = option(
+        POSITION_SMOOTHING,
+        "Pseudo-count of each distribution of a table of positions, drawn to the diagonal, in EM too.",
+        allowed=amounts(),
+        group=_RECONSTRUCTION,
+        metavar="N",
+    )
+    mre_positions: bool = option(
+        False,
+        "Train jumps, the tension or positions by reconstruction too, not the words alone.",
+        group=_RECONSTRUCTION,
+    )
+    mre_null: bool | None = option(
+        None, "Train the words of NULL by reconstruction too.", otherwise="after vb", group=_RECONSTRUCTION
+    )
+    mre_rate: float = option(1.0, "Rate of every distribution, at the beginning.", allowed=amounts(0, 1000))
 
     def resolved(self, estimator: str) -> Self:
         """Return the same with everything chosen, for a start that ``estimator`` made.
@@ -277,10 +322,10 @@ class ReconstructionSettings:
         UsageProblem
             When a number is outside its range.
         """
-        check(self, {name: f"mre_{name}" for name in self.RANGES})
-        smoothing = (20.0 if estimator == "em" else 0.0) if self.smoothing is None else self.smoothing
-        null = estimator == "vb" if self.null is None else self.null
-        return replace(self, smoothing=float(smoothing), null=null)
+        self.checked()
+        smoothing = (20.0 if estimator == "em" else 0.0) if self.mre_smoothing is None else self.mre_smoothing
+        null = estimator == "vb" if self.mre_null is None else self.mre_null
+        return replace(self, mre_smoothing=float(smoothing), mre_null=null)
 
 
 #: What a preset says of what is not given to `train_mre_aligner`, in place of its defaults. ``paper`` is what Cheng,
@@ -288,11 +333,18 @@ class ReconstructionSettings:
 #: of every parameter, no smoothing. An HMM in place of IBM 2 has no such table.
 MRE_PRESETS: dict[str, dict[str, Any]] = {
     "paper": {
-        "model_type": "ibm2", "positions": "table", "tension": 0.0, "estimator": "em", "agreement": False,
-        "mre_iterations": 50, "mre_smoothing": 0.0, "mre_position_smoothing": 0.0, "mre_positions": True,
+        "model_type": "ibm2",
+        "positions": "table",
+        "tension": 0.0,
+        "estimator": "em",
+        "agreement": False,
+        "mre_iterations": 50,
+        "mre_smoothing": 0.0,
+        "mre_position_smoothing": 0.0,
+        "mre_positions": True,
         "mre_null": True,
     }
-}  # fmt: skip
+}
 
 
 def mre_symmetrization(model: str, agreement: bool, preset: str | None) -> Symmetrization:
@@ -305,106 +357,106 @@ def mre_symmetrization(model: str, agreement: bool, preset: str | None) -> Symme
     return "grow-diag-final-and" if apart else "joint"
 
 
+@documented
 @dataclass(frozen=True)
-class DecisionSettings:
-    """How links are decided on from posteriors.
+class Decisions(Settings):
+    """How links are decided on from posteriors."""
 
-    Attributes
-    ----------
-    symmetrize : str
-        One of SYMMETRIZATIONS.
-    flavor : str
-        One of FLAVORS.
-    decode : str
-        One of DECODERS.
-    threshold : float or None
-        Posterior that a link must exceed; None takes `AlignerSettings.threshold`: THRESHOLDS.
-    """
+    CHANGES: ClassVar = "decisions"
 
-    #: What the threshold is where none is given.
-    THRESHOLDS: ClassVar[str] = "0.4; of more than two million words 0.45, with one view of the text 0.5"
+    symmetrize: Symmetrization = option(
+        "joint",
+        "How the two directions are combined. joint: by their mean posterior, with a lower threshold beside a word's"
+        " other link and a higher one away from it; mean: with one threshold; else a heuristic over their links.",
+        group=_LINKS,
+    )
+    flavor: Flavor = option("atools", "Scan order of the heuristics: as atools or as Moses' symal.", group=_LINKS)
+    decode: Decoder = option(
+        "best",
+        "Single directions: each word's best link, all links over the threshold, or the Viterbi path.",
+        group=_LINKS,
+    )
+    threshold: float | None = option(
+        None,
+        "Posterior that a link must exceed (with joint, a word's first one): higher for precision, lower for recall.",
+        allowed=PROBABILITY,
+        group=_LINKS,
+        metavar="P",
+        otherwise=THRESHOLDS,
+    )
 
-    symmetrize: Symmetrization = "joint"
-    flavor: Flavor = "atools"
-    decode: Decoder = "best"
-    threshold: float | None = None
-
-    RANGES: ClassVar[dict[str, Range]] = {"threshold": PROBABILITY}
-
-    def checked(self, direction: str = "both") -> Self:
-        """Return the same settings, for a model of both directions or of one.
+    def suiting(self, direction: str) -> Self:
+        """Return these decisions, checked for a model of both directions or of one.
 
         Raises
         ------
         UsageProblem
-            When one of them does not exist, is outside its range or changes nothing.
+            When one is outside its range or choices, or changes nothing.
         """
-        choices = {"symmetrize": SYMMETRIZATIONS, "flavor": FLAVORS, "decode": DECODERS}
-        for name, known in choices.items():
-            if getattr(self, name) not in known:
-                raise UsageProblem(f"{name} is one of {', '.join(known)}, not {getattr(self, name)}")
-        check(self)
+        self.checked()
         one = f"the {direction} direction alone"
         jointly = self.symmetrize in JOINTLY and direction == "both"
-        if direction != "both" and self.symmetrize != DecisionSettings.symmetrize:
-            raise UsageProblem(f"symmetrize {self.symmetrize} combines two directions, and there is {one}")
-        if self.flavor != DecisionSettings.flavor and (jointly or direction != "both"):
-            what = one if direction != "both" else f"symmetrize {self.symmetrize}"
+        if direction != "both" and self.symmetrize != Decisions.symmetrize:
+            raise UsageProblem(f"`symmetrize={self.symmetrize}` combines two directions, and there is {one}")
+        what = one if direction != "both" else f"`symmetrize={self.symmetrize}`"
+        if self.flavor != Decisions.flavor and (jointly or direction != "both"):
             raise UsageProblem(
-                f"flavor {self.flavor} changes nothing with {what}; it is for heuristics such as grow-diag"
+                f"`flavor={self.flavor}` changes nothing with {what}; it is for heuristics such as grow-diag"
             )
         if self.threshold is not None and not jointly and self.decode != "posterior":
-            what, advice = one, "decode posterior"
-            if direction == "both":
-                what, advice = f"symmetrize {self.symmetrize}", "decode posterior, or symmetrize joint or mean"
+            others = ", or `symmetrize=joint` or `symmetrize=mean`" if direction == "both" else ""
             raise UsageProblem(
-                f"threshold changes nothing with {what} and decode {self.decode}, which asks for none; take {advice}"
+                f"`threshold` changes nothing with {what} and `decode={self.decode}`, which asks for none; take"
+                f" `decode=posterior`{others}"
             )
         return self
 
 
+#: Sentence pairs of a part where memory allows them.
+PART_PAIRS = 100_000
+
+
+@documented
 @dataclass(frozen=True)
-class PartSettings:
-    """How a text is cut into parts.
+class PartSettings(Settings):
+    """How a text is cut into parts."""
 
-    Attributes
-    ----------
-    part_size : int
-        Sentence pairs of a part. Larger ones let the sampler know more of the text, smaller ones need less memory.
-    """
+    CHANGES: ClassVar = "training"
 
-    part_size: int = 100_000
+    part_size: int | None = option(
+        None,
+        "Sentence pairs of a part. Larger ones let the sampler know more of the text, smaller ones need less memory.",
+        allowed=counts(1),
+        otherwise=f"{PART_PAIRS}, or what memory allows",
+        group=_PARTS,
+    )
 
-    RANGES: ClassVar[dict[str, Range]] = {"part_size": counts(1)}
 
-
+@documented
 @dataclass(frozen=True)
-class FilterSettings:
+class FilterSettings(Settings):
     """Limits that sentence pairs must keep to pass a filter.
 
-    Attributes
-    ----------
-    min_score : float
-        Least score. The default was chosen on en-de, en-fr, en-cs and en-sv text with noise of four kinds.
-    min_coverage : float
-        Least coverage of either side.
-    min_probability : float or None
-        Least log-probability per word, of the worse direction; None for any.
-    max_copied : float
-        Largest part of the longer sentence's words that the other has as they are.
+    The default of ``min_score`` was chosen on en-de, en-fr, en-cs and en-sv text with noise of four kinds.
     """
 
-    RANGES: ClassVar[dict[str, Range]] = {
-        "min_score": PROBABILITY, "min_coverage": PROBABILITY, "min_probability": amounts(-1000, 0),
-        "max_copied": PROBABILITY,
-    }  # fmt: skip
+    CHANGES: ClassVar = "decisions"
 
-    min_score: float = 0.25
-    min_coverage: float = 0.0
-    min_probability: float | None = None
-    max_copied: float = 0.8
-
-    def checked(self) -> Self:
-        """Return these settings, or say which is out of its range."""
-        check(self)
-        return self
+    min_score: float = option(
+        0.25, "Least score of a pair that is kept.", allowed=PROBABILITY, group=_LIMITS, metavar="P"
+    )
+    min_coverage: float = option(0.0, "Least coverage of either side.", allowed=PROBABILITY, group=_LIMITS, metavar="P")
+    min_probability: float | None = option(
+        None,
+        "Least log-probability per word, of the worse direction.",
+        allowed=amounts(-1000, 0),
+        group=_LIMITS,
+        otherwise="any",
+    )
+    max_copied: float = option(
+        0.8,
+        "Largest part of the longer sentence's words that the other has as they are.",
+        allowed=PROBABILITY,
+        group=_LIMITS,
+        metavar="P",
+    )

@@ -40,15 +40,15 @@ def warm(folder, pool):
             contrastive.warm(head, settings, models, pool)
             for _ in applier.posteriors(head, pool, viterbi=True):
                 pass
-            reconstruct(head, list(models), settings, pool, 1_000_000, ReconstructionSettings(2, smoothing=1.0))
+            reconstruct(head, list(models), settings, pool, 1_000_000, ReconstructionSettings(2, mre_smoothing=1.0))
         for part in head, read:
             for posteriors in applier.posteriors(part, pool):
                 for way in (MEAN, JOINT):
                     pairs, offsets, p = decide(posteriors, way, 0.4, pool)
-    settings = AlignerSettings(model="ibm2", positions="table", joint=False).resolved(1000)
+    settings = AlignerSettings(model_type="ibm2", positions="table", agreement=False).resolved(1000)
     for _ in Applier(train(head, settings, pool, 1_000_000), settings, sizes).posteriors(head, pool):
         pass
-    train(head, AlignerSettings("ibm2", joint=False, favor_diagonal=False).resolved(1000), pool, 1_000_000)
+    train(head, AlignerSettings("ibm2", agreement=False, favor_diagonal=False).resolved(1000), pool, 1_000_000)
     links = pharaoh.Links(pairs, offsets)
     data = pharaoh.format_pharaoh(links, "target", None, compiled=True)
     pharaoh.format_pharaoh(links, "source", p, compiled=True)

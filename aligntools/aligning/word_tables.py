@@ -68,9 +68,9 @@ def model_from_tables(forward, reverse, tension: float = 4.0, lowercase: bool = 
     s, t = keys // (len(targets) + 1), keys % (len(targets) + 1)
     types = [np.bincount(side, minlength=n + 1).astype(np.int32) for side, n in ((s, len(sources)), (t, len(targets)))]
     table = Table(np.concatenate([[0], np.cumsum(types[0])]).astype(np.int64), t.astype(np.int32), *types)
-    settings = AlignerSettings(model="ibm2", estimator="em", joint=False, look_alike=False, tension=tension).resolved(
-        len(keys)
-    )
+    settings = AlignerSettings(
+        model_type="ibm2", estimator="em", agreement=False, look_alike=False, tension=tension
+    ).resolved(len(keys))
     source, target = (Vocabulary.from_bytes(words) for words in (sources, targets))
     s_words, t_words = source.words(), target.words()
     tiers = np.zeros(TIERS)

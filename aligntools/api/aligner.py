@@ -5,20 +5,17 @@ from collections.abc import Iterator
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Unpack
 
-from aligntools.aligning.settings import (
-    LONGEST_RANGE,
-    AlignerSettings,
-    DecisionSettings,
-    Decoder,
-    Flavor,
-    Symmetrization,
-)
+from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.api.alignments import Alignment, Alignments, with_words
-from aligntools.api.engines import Where, engines_of, mapping
+from aligntools.api.engines import mapping
+from aligntools.api.keywords import DecisionsKeywords, ReadingKeywords, RunKeywords
 from aligntools.api.notebooks import ShownAsModel
-from aligntools.api.texts import InputFormat, Sentence, Sentences, Split, paths_of
+from aligntools.api.texts import Sentence, Sentences, paths_of
 from aligntools.api.threads import pool_of
+from aligntools.formats.reading import LONGEST_RANGE, Reading
+from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
     from aligntools.aligning.applying.applier import Applier
@@ -31,7 +28,10 @@ if TYPE_CHECKING:
 PART = 50_000
 #: Lines of a file that are aligned together, at most.
 _LINES = 10_000
-_DECISIONS = DecisionSettings()
+
+
+class ApplyingKeywords(DecisionsKeywords, ReadingKeywords, RunKeywords, total=False):
+    """Keywords of `Aligner.align_batch` and its kin, beside their own parameters."""
 
 
 def check_lengths(bitext: "Bitext") -> None:
@@ -60,7 +60,7 @@ class Aligner(ShownAsModel):
 
     def __repr__(self) -> str:
         s, sizes = self.model.settings, self.model.sizes
-        return f"<Aligner: {s.model}, views {s.views}, {sizes[0] - 1} source and {sizes[1] - 1} target words>"
+        return f"<Aligner: {s.model_type}, views {s.views}, {sizes[0] - 1} source and {sizes[1] - 1} target words>"
 
     @classmethod
     def load(
@@ -113,10 +113,13 @@ class Aligner(ShownAsModel):
         return Applier(model.views, model.settings, model.sizes, cells, model.subwords)
 
     def align(
-        self, source: Sentence, target: Sentence, *, symmetrize: Symmetrization = _DECISIONS.symmetrize,
-        flavor: Flavor = _DECISIONS.flavor, decode: Decoder = _DECISIONS.decode,
-        threshold: float | None = _DECISIONS.threshold, max_length: int = 2000,
-    ) -> Alignment:  # fmt: skip
+        self,
+        source: Sentence,
+        target: Sentence,
+        *,
+        decisions: Decisions | None = None,
+        **options: Unpack[ApplyingKeywords],
+    ) -> Alignment:
         """Align one sentence pair; see `align_batch` for the options.
 
         Examples
@@ -126,53 +129,33 @@ class Aligner(ShownAsModel):
         >>> str(model.align("Der Zug fährt um acht Uhr ab .", "The train leaves at eight o'clock ."))
         '0-0 1-1 2-2 3-3 4-4 5-5 7-6'
         """
-        (found,) = self.align_batch(
-            [source], [target], symmetrize=symmetrize, flavor=flavor, decode=decode, threshold=threshold,
-            max_length=max_length, unbuffered=True, threads=1,
-        )  # fmt: skip
+        options.setdefault("threads", 1)
+        (found,) = self.align_batch([source], [target], decisions=decisions, unbuffered=True, **options)
         return with_words(found, source, target)
 
+    @taking(Decisions, Reading, Run)
     def align_batch(
-        self, sources: "Sentences | Bitext", targets: Sentences | None = None, *,
-        symmetrize: Symmetrization = _DECISIONS.symmetrize, flavor: Flavor = _DECISIONS.flavor,
-        decode: Decoder = _DECISIONS.decode, threshold: float | None = _DECISIONS.threshold, max_length: int = 2000,
-        strict: bool = False, input_format: InputFormat = "auto", split: Split | None = None, unbuffered: bool = False,
-        max_memory: int | None = None, threads: "int | Pool | None" = None, **where: Unpack[Where],
-    ) -> Iterator[Alignment]:  # fmt: skip
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None = None,
+        *,
+        decisions: Decisions | None = None,
+        reading: Reading | None = None,
+        run: Run | None = None,
+        unbuffered: bool = False,
+        **options: Unpack[ApplyingKeywords],
+    ) -> Iterator[Alignment]:
         """Align sentence pairs as they come, in constant memory: one `Alignment` for each pair, always.
 
         Parameters
         ----------
         sources, targets : iterables of str or of lists of str, or files (str or path)
             As many of each. ``sources`` alone: a file with ``' ||| '`` between the sides, or a `Bitext`.
-        symmetrize : str
-            ``joint`` links words by the mean posterior of the two directions, with a lower threshold beside a word's
-            other link and a higher one away from it; ``mean`` with one threshold; or a heuristic over their links.
-        flavor : str
-            Whose scan order the heuristics follow.
-        decode : str
-            How single directions choose: each word's ``best`` link, all over the threshold (``posterior``), or the
-            ``viterbi`` path.
-        threshold : float or None
-            Posterior that a link must exceed. None: 0.4; of more than two million words 0.45, with one view of the text
-            0.5. It is for ``joint``, ``mean`` and ``posterior``; nothing else asks for it.
-        max_length : int
-            A pair with a longer side gets an empty alignment, as one with a blank side does.
-        strict : bool
-            Raise an error there instead.
-        input_format : str
-            As for `read_bitext`.
-        split : str or None
-            As for `read_bitext`. None: as the text was split that the model was trained on.
+        decisions, reading, run : Decisions, Reading, Run or None
+            The options below, whole. Case is kept apart as the model has it.
         unbuffered : bool
             Yield each alignment before the next pair is asked for. Then any number of lines may be malformed.
-        max_memory : int or None
-            Bytes.
-        threads : int or None
-            None: all cores. The result does not depend on it.
-        **where
-            ``workers``, ``cluster``, ``cluster_file`` and ``tmpdir``, as for `align_in_parts`: what does the work. The
-            result does not depend on it either.
+        **options
 
         Yields
         ------
@@ -192,21 +175,25 @@ class Aligner(ShownAsModel):
         >>> [str(a) for a in model.align_batch(["Der Zug fährt .", ""], ["The train leaves .", "?"])]
         ['0-0 1-1 2-2 3-3', '']
         """
-        for block in self.align_blocks(
-            sources, targets, symmetrize=symmetrize, flavor=flavor, decode=decode, threshold=threshold,
-            max_length=max_length, strict=strict, input_format=input_format, split=split,
-            unbuffered=unbuffered, max_memory=max_memory, threads=threads, **where,
-        ):  # fmt: skip
+        blocks = self.align_blocks(
+            sources, targets, decisions=decisions, reading=reading, run=run, unbuffered=unbuffered, **options
+        )
+        for block in blocks:
             yield from block
 
     def align_blocks(
-        self, sources: "Sentences | Bitext", targets: Sentences | None = None, *,
-        symmetrize: Symmetrization = _DECISIONS.symmetrize, flavor: Flavor = _DECISIONS.flavor,
-        decode: Decoder = _DECISIONS.decode, threshold: float | None = _DECISIONS.threshold, max_length: int = 2000,
-        strict: bool = False, input_format: InputFormat = "auto", split: Split | None = None, unbuffered: bool = False,
-        max_memory: int | None = None, directions: bool = True, counter: "PriorCounter | None" = None,
-        threads: "int | Pool | None" = None, **where: Unpack[Where],
-    ) -> Iterator[Alignments]:  # fmt: skip
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None = None,
+        *,
+        decisions: Decisions | None = None,
+        reading: Reading | None = None,
+        run: Run | None = None,
+        unbuffered: bool = False,
+        directions: bool = True,
+        counter: "PriorCounter | None" = None,
+        **options: Unpack[ApplyingKeywords],
+    ) -> Iterator[Alignments]:
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed.
 
         Parameters
@@ -220,21 +207,24 @@ class Aligner(ShownAsModel):
         from aligntools.api.aligning_blocks import JOB, aligned_by
         from aligntools.formats.pharaoh import concatenate
 
-        decisions = DecisionSettings(symmetrize, flavor, decode, threshold).checked(self.settings.direction)
-        engines = engines_of(where)
-        if engines.asked:
+        given = Given("align_blocks", options)
+        decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
+        given.end()
+        decisions = decisions.suiting(self.settings.direction)
+        max_memory = run.memory
+        if run.asked:
             if unbuffered or counter is not None:
                 what = "unbuffered pairs are aligned" if unbuffered else "links are counted"
                 raise UsageProblem(f"{what} in this process; leave out the workers")
-            texts = self.texts(sources, targets, max_length, strict, input_format, False, JOB, split)
-            cells = None if max_memory is None else cells_within(max_memory // ((engines.workers or 1) + 1))
+            texts = self.texts(sources, targets, reading, False, JOB)
+            cells = None if max_memory is None else cells_within(max_memory // ((run.workers or 1) + 1))
             job = partial(_align, decisions, cells, directions)
-            with pool_of(threads) as pool, mapping(engines, where.get("tmpdir"), pool) as blocks:
+            with pool_of(run.threads) as pool, mapping(run, pool) as blocks:
                 yield from aligned_by(blocks, self, job, texts)
             return
         applier = self._applier if max_memory is None else self.applier(cells_within(max_memory))
-        with pool_of(threads) as pool:
-            for text in self.texts(sources, targets, max_length, strict, input_format, unbuffered, split=split):
+        with pool_of(run.threads) as pool:
+            for text in self.texts(sources, targets, reading, unbuffered):
                 links = []
                 for found in _aligned(applier, text, decisions, directions or counter is not None, pool):
                     if counter is not None:
@@ -244,9 +234,13 @@ class Aligner(ShownAsModel):
                     counter.add(text, *(concatenate(column) for column in zip(*links, strict=True)))
 
     def texts(
-        self, sources: "Sentences | Bitext", targets: Sentences | None, max_length: int, strict: bool,
-        input_format: InputFormat, unbuffered: bool, part: int = PART, split: Split | None = None,
-    ) -> "Iterator[Bitext]":  # fmt: skip
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None,
+        reading: Reading,
+        unbuffered: bool,
+        part: int = PART,
+    ) -> "Iterator[Bitext]":
         """Yield a text in the model's ids, ``part`` pairs at a time; the other parameters are `align_batch`'s."""
         from aligntools.formats.bitext import stream_bitext
         from aligntools.formats.corpus import Bitext, Skipped, in_ids_of, parts_of
@@ -264,16 +258,18 @@ class Aligner(ShownAsModel):
                 text.skipped, skipped = skipped, Skipped()
                 yield text
             return
-        LONGEST_RANGE.check("max_length", max_length)
         yield from stream_bitext(
-            **paths_of(sources, targets, split or model.split), source_vocabulary=model.source_vocabulary,
-            target_vocabulary=model.target_vocabulary, lowercase=model.lowercase, max_length=max_length,
-            strict=strict, input_format=input_format, unbuffered=unbuffered, block_lines=min(part, _LINES),
-        )  # fmt: skip
+            **paths_of(sources, targets, reading.split or model.split),
+            source_vocabulary=model.source_vocabulary,
+            target_vocabulary=model.target_vocabulary,
+            **reading.arguments() | {"lowercase": model.lowercase},
+            unbuffered=unbuffered,
+            block_lines=min(part, _LINES),
+        )
 
 
 def _align(
-    decisions: DecisionSettings, cells: int | None, directions: bool, aligner: Aligner, text: "Bitext", pool: "Pool"
+    decisions: Decisions, cells: int | None, directions: bool, aligner: Aligner, text: "Bitext", pool: "Pool"
 ) -> Iterator[Alignments]:
     """Do a worker's job of `Aligner.align_blocks`."""
     applier = aligner._applier if cells is None else aligner.applier(cells)
@@ -281,7 +277,7 @@ def _align(
 
 
 def _aligned(
-    applier: "Applier", text: "Bitext", decisions: DecisionSettings, directions: bool, pool: "Pool"
+    applier: "Applier", text: "Bitext", decisions: Decisions, directions: bool, pool: "Pool"
 ) -> Iterator[Alignments]:
     """Yield the alignments of runs of a text in the model's ids."""
     from aligntools.aligning.applying.decisions import decided

@@ -7,27 +7,24 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from aligntools.aligning.contrastive.settings import (
-    MOST_FILES,
-    Candidates,
-    Constraint,
-    ContrastiveSettings,
-    Density,
-    Method,
-    Optimizer,
-)
+from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates, Constraint, ContrastiveSettings
+from aligntools.aligning.settings import AlignerSettings
 from aligntools.api.aligner import Aligner
 from aligntools.api.alignment import read_bitext
 from aligntools.api.alignments import Alignment, Alignments, with_words
 from aligntools.api.contrastive_base import judge_for, judge_of, train_base
-from aligntools.api.engines import Where, engines_of, mapping
+from aligntools.api.engines import mapping
 from aligntools.api.evidence import Evidence, check_count, in_step
+from aligntools.api.keywords import ContrastiveKeywords, ReadingKeywords, RunKeywords
 from aligntools.api.links import OneAlignment
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.teaching import SomeStart, resolved_start
-from aligntools.api.texts import InputFormat, Sentence, Sentences, Split
+from aligntools.api.texts import Sentence, Sentences
 from aligntools.api.threads import pool_of
+from aligntools.formats.reading import Reading
+from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
     from aligntools.aligning.applying.applier import Applier
@@ -43,7 +40,14 @@ if TYPE_CHECKING:
 
 #: Sentence pairs searched at a time: their candidate links take far more memory than the pairs.
 PART = 10_000
-_SETTINGS = ContrastiveSettings()
+
+
+class SearchingKeywords(ReadingKeywords, RunKeywords, total=False):
+    """Keywords of `ContrastiveAligner.align_batch` and its kin, beside their own parameters."""
+
+
+class LearningKeywords(ContrastiveKeywords, ReadingKeywords, RunKeywords, total=False):
+    """Keywords of `train_contrastive_aligner`, beside its own parameters."""
 
 
 class ContrastiveAligner:
@@ -146,20 +150,30 @@ class ContrastiveAligner:
         self.weights.save(os.fspath(path))
 
     def align(
-        self, source: Sentence, target: Sentence, *, max_length: int = 2000, evidence: "Sequence[OneAlignment]" = ()
+        self,
+        source: Sentence,
+        target: Sentence,
+        *,
+        evidence: "Sequence[OneAlignment]" = (),
+        **options: Unpack[SearchingKeywords],
     ) -> Alignment:
         """Align one sentence pair; ``evidence`` has other aligners' alignments of it."""
         given = [[one] for one in evidence]
-        (found,) = self.align_batch(
-            [source], [target], max_length=max_length, unbuffered=True, threads=1, evidence=given
-        )  # fmt: skip
+        options.setdefault("threads", 1)
+        (found,) = self.align_batch([source], [target], unbuffered=True, evidence=given, **options)
         return with_words(found, source, target)
 
     def align_batch(
-        self, sources: "Sentences | Bitext", targets: Sentences | None = None, *, max_length: int = 2000,
-        strict: bool = False, input_format: InputFormat = "auto", unbuffered: bool = False,
-        threads: "int | Pool | None" = None, evidence: Sequence[Evidence] = (), **where: Unpack[Where],
-    ) -> Iterator[Alignment]:  # fmt: skip
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None = None,
+        *,
+        reading: Reading | None = None,
+        run: Run | None = None,
+        unbuffered: bool = False,
+        evidence: Sequence[Evidence] = (),
+        **options: Unpack[SearchingKeywords],
+    ) -> Iterator[Alignment]:
         """Align sentence pairs as they come: one `Alignment` for each pair; see `Aligner.align_batch`.
 
         Probabilities and scores are those of the base model. ``evidence`` has the same other aligners' links as when
@@ -176,42 +190,41 @@ class ContrastiveAligner:
         UsageProblem
             When there is more or less evidence than the weights were learned with.
         """
-        for block in self.align_blocks(
-            sources,
-            targets,
-            max_length=max_length,
-            strict=strict,
-            input_format=input_format,
-            unbuffered=unbuffered,
-            threads=threads,
-            evidence=evidence,
-            **where,
-        ):
+        blocks = self.align_blocks(
+            sources, targets, reading=reading, run=run, unbuffered=unbuffered, evidence=evidence, **options
+        )
+        for block in blocks:
             yield from block
 
     def align_blocks(
-        self, sources: "Sentences | Bitext", targets: Sentences | None = None, *, max_length: int = 2000,
-        strict: bool = False, input_format: InputFormat = "auto", unbuffered: bool = False,
-        threads: "int | Pool | None" = None, evidence: Sequence[Evidence] = (), **where: Unpack[Where],
-    ) -> Iterator[Alignments]:  # fmt: skip
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None = None,
+        *,
+        reading: Reading | None = None,
+        run: Run | None = None,
+        unbuffered: bool = False,
+        evidence: Sequence[Evidence] = (),
+        **options: Unpack[SearchingKeywords],
+    ) -> Iterator[Alignments]:
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed."""
         from aligntools.api.aligning_blocks import JOB, aligned_by
 
         check_count(evidence, len(self.weights.tables), MOST_FILES)
-        engines = engines_of(where)
-        if unbuffered and engines.asked:
+        given = Given("align_blocks", options)
+        reading, run = given.take(Reading, reading), given.take(Run, run)
+        given.end()
+        if unbuffered and run.asked:
             raise UsageProblem("unbuffered pairs are aligned in this process; leave out the workers")
-        part = JOB if engines.asked else PART
-        texts = in_step(
-            self.aligner.texts(sources, targets, max_length, strict, input_format, unbuffered, part), evidence
-        )
-        with pool_of(threads) as pool:
-            if engines.asked:
-                with mapping(engines, where.get("tmpdir"), pool) as blocks:
+        part = JOB if run.asked else PART
+        texts = in_step(self.aligner.texts(sources, targets, reading, unbuffered, part), evidence)
+        with pool_of(run.threads) as pool:
+            if run.asked:
+                with mapping(run, pool) as blocks:
                     yield from aligned_by(blocks, self, _align, texts)
                 return
-            for text, given in texts:
-                yield from _align(self, text, pool, given)
+            for text, links in texts:
+                yield from _align(self, text, pool, links)
 
 
 def load_contrastive_weights(
@@ -258,21 +271,22 @@ def _candidate_finder(
     return CandidateFinder(aligner.model, pool, judge_of(chosen), applier=applier, **bounds)
 
 
+@taking(ContrastiveSettings, Reading, Run)
 def train_contrastive_aligner(
-    sources: "Sentences | Bitext", targets: Sentences | None = None, *, aligner: Aligner | None = None,
-    gold: "Gold | Path | str | list[Any] | None" = None, evidence: Sequence[Evidence] = (),
-    evidence_share: float | None = _SETTINGS.evidence_share, features: str = _SETTINGS.features,
-    start: SomeStart | None = _SETTINGS.start, sentences: int = _SETTINGS.sentences, noise: str = _SETTINGS.noise,
-    n_best: int = _SETTINGS.n_best, learning_beam: int = _SETTINGS.learning_beam,
-    optimizer: Optimizer = _SETTINGS.optimizer, passes: int | None = _SETTINGS.passes,
-    rate: float | None = _SETTINGS.rate,
-    pull: float | None = _SETTINGS.pull, density: Density | None = _SETTINGS.density, beam: int = _SETTINGS.beam,
-    constraint: Constraint = _SETTINGS.constraint, candidates: Candidates = _SETTINGS.candidates,
-    method: Method = _SETTINGS.method, folds: int = _SETTINGS.folds, rounds: int | None = _SETTINGS.rounds,
+    sources: "Sentences | Bitext",
+    targets: Sentences | None = None,
+    settings: ContrastiveSettings | None = None,
+    *,
+    aligner: Aligner | None = None,
     fast: bool = False,
-    case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, split: Split = "spaces",
-    seed: int = _SETTINGS.seed, threads: "int | Pool | None" = None, progress: Progress = None,
-) -> ContrastiveAligner:  # fmt: skip
+    gold: "Gold | Path | str | list[Any] | None" = None,
+    evidence: Sequence[Evidence] = (),
+    start: SomeStart | None = None,
+    reading: Reading | None = None,
+    run: Run | None = None,
+    progress: Progress = None,
+    **options: Unpack[LearningKeywords],
+) -> ContrastiveAligner:
     """Learn the weights of features of whole alignments, from the text itself or from gold links.
 
     A log-linear model over a base aligner's posteriors and word probabilities weighs how links go together (Liu &
@@ -291,53 +305,16 @@ def train_contrastive_aligner(
         Other aligners' links of the same pairs, one item for each aligner: a Pharaoh file, whose links may have
         probabilities (``3-4:0.97``) or be possible (``3?4``), or alignments as `symmetrize` takes them. How far each is
         to be believed is learned from how it agrees with the base model and the others, or from gold links.
-    evidence_share : float or None
-        What every file of evidence counts for beside the base model, 0 to 1; with gold links, where learning begins.
-        None: without gold links little, unless a file hardly contradicts what the base model is sure of. Say more of
-        an aligner that is known to be better.
-    features : str
-        ``local``, ``paper``, ``all``, or names, with commas; ``-name`` leaves one out.
     start : str, path, ContrastiveStart or None
         What judges links, and start weights: learned from gold links of other ``languages``, or the ``paper``'s; or
         what `teach` returned, or its file. None: ``languages`` with all features, else ``paper``.
-    sentences : int
-        Pairs to learn from, chosen at random.
-    noise : str
-        How the corrupted copies (negative examples) are made: ``shuffle``, ``delete``, ``insert`` or ``replace``; or
-        several with the share of pairs that are corrupted so: ``shuffle:2,delete:1``.
-    n_best : int
-        Alignments of each pair that stand for all.
-    learning_beam : int
-        Beam width of the search for these.
-    optimizer : str
-        How steps are taken: on the ``sphere`` of the start's size, keeping the best pass; or plainly, as the paper
-        does (``sgd``).
-    passes : int or None
-        Most passes over the pairs; 0 keeps the start. None: 5.
-    rate, pull : float or None
-        Size of the first steps; share of the start in what is learned. None: as the start and ``optimizer`` suggest.
-    density : str or None
-        How many links: as the ``base`` model decides, as it expects (``expected``), or as the weights say
-        (``learned``). None: ``base``. With other aligners' tables, ``expected`` is better: their posteriors decide
-        on few links.
-    beam : int
-        Beam width.
-    constraint : str
-        Allow all alignments (``none``), or only those that an ITG over words (``itg``) or blocks (``block-itg``)
-        can build.
-    candidates : str
-        Cells that may be linked: those to which the ``base`` model gives some posterior, or ``all``, the paper's
-        full space: many times slower.
-    method : str
-        With gold links: minimum ``risk``, or minimum error rate training (``mert``).
-    folds : int
-        With gold links: parts of the cross-validation; 0 for none.
-    rounds : int or None
-        Times that the base model is trained; each time after the first, links that the start's network (or trees) found
-        in the text are priors. None: 2 with a network, 1 with ``fast``, more than 100,000 pairs, the ``paper``'s start,
-        one of trees, or where there is an ``aligner``, which is taken as it is.
-    fast, case_sensitive, max_length, strict, split, seed, threads, progress
+    fast : bool
+        Train the quickest base model: the HMM, one view of the text.
+    settings, reading, run : ContrastiveSettings, Reading, Run or None
+        The options below, whole.
+    progress : callable, True or None
         As for `train_aligner`.
+    **options
 
     Returns
     -------
@@ -362,52 +339,44 @@ def train_contrastive_aligner(
     from aligntools.aligning.contrastive import tasks
     from aligntools.formats.corpus import Bitext
 
+    given = Given("train_contrastive_aligner", options)
     named, begun = resolved_start(start)
-    settings = ContrastiveSettings(
-        features, named, sentences, noise, n_best, learning_beam, optimizer, passes, rate, pull, density, beam,
-        constraint, candidates, method, folds, seed, evidence_share, rounds,
-    ).checked()  # fmt: skip
+    settings = replace(given.take(ContrastiveSettings, settings), start=named).checked()
+    reading, run = given.take(Reading, reading), given.take(Run, run)
+    given.end()
     tell = reporter(progress)
-    judge = judge_for(features, start)  # wrong features are told of before anything is trained
-    if aligner is not None and (rounds or 1) > 1:
+    judge = judge_for(settings.features, start)  # wrong features are told of before anything is trained
+    if aligner is not None and (settings.rounds or 1) > 1:
         raise UsageProblem("an aligner is taken as it is; leave it out, or ask for one round")
-    with pool_of(threads) as pool:
+    with pool_of(run.threads) as pool:
         if aligner is None:
             if not isinstance(sources, Bitext):
-                sources = read_bitext(
-                    sources,
-                    targets,
-                    case_sensitive=case_sensitive,
-                    max_length=max_length,
-                    strict=strict,
-                    split=split,
-                )
-            aligner = train_base(
-                sources, judge, rounds, fast=fast, case_sensitive=case_sensitive, seed=seed, threads=pool,
-                progress=progress,
-            )  # fmt: skip
+                sources = read_bitext(sources, targets, reading=reading)
+            base = AlignerSettings(fast=fast, seed=settings.seed)
+            run = replace(run, threads=pool)
+            aligner = train_base(sources, judge, base, settings.rounds, reading=reading, run=run, progress=progress)
         _check_base(aligner)
         members = len(aligner.model.views) + (aligner.model.subwords is not None)
         plan = tasks.plan_of(settings, aligner.model.settings.threshold(members), begun)
         finder = _candidate_finder(aligner, plan, pool)
-        texts = list(aligner.texts(sources, targets, max_length, strict, "auto", False))
-        given = _Given(finder, texts, evidence, plan) if evidence else None
+        texts = list(aligner.texts(sources, targets, reading, False))
+        others = _Others(finder, texts, evidence, plan) if evidence else None
         if gold is not None:
-            found = _learn_from_gold(finder, texts, gold, plan, settings, tell, given)
-            told = given.told(found.weights, found.files) if given else ()
+            found = _learn_from_gold(finder, texts, gold, plan, settings, tell, others)
+            told = others.told(found.weights, found.files) if others else ()
             return ContrastiveAligner(aligner, found.weights, found, told)
 
         def learned(figures: dict[str, Any]) -> None:
             tell(Step("learning", figures["pass"], None, figures))
 
         weights = tasks.learn_weights(finder, texts, plan, learned)
-        if given is None:
+        if others is None:
             return ContrastiveAligner(aligner, weights)
-        weights = given.weights(weights, settings.evidence_share)
-        return ContrastiveAligner(aligner, weights, None, given.told(weights))
+        weights = others.weights(weights, settings.evidence_share)
+        return ContrastiveAligner(aligner, weights, None, others.told(weights))
 
 
-class _Given:
+class _Others:
     """Evidence for a text: each file's links in its runs of pairs, and what they are worth."""
 
     def __init__(
@@ -434,7 +403,7 @@ class _Given:
 
 def _learn_from_gold(
     finder: "CandidateFinder", texts: "list[Bitext]", given: Any, plan: Any, settings: ContrastiveSettings, tell: Any,
-    evidence: _Given | None,
+    evidence: _Others | None,
 ) -> "GoldLearning":  # fmt: skip
     """Learn weights from the gold links of the text's first pairs."""
     from aligntools.aligning.contrastive import tasks

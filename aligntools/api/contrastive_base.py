@@ -4,18 +4,20 @@ import os
 from typing import TYPE_CHECKING
 
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
+from aligntools.aligning.settings import AlignerSettings
 from aligntools.api.aligner import Aligner
-from aligntools.api.alignment import aligner_settings, train_with
+from aligntools.api.alignment import train_with
 from aligntools.api.progress import Progress
 from aligntools.api.teaching import SomeStart, resolved_start
+from aligntools.formats.reading import Reading
 from aligntools.ground.errors import DataError
+from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.judge import Judge
     from aligntools.aligning.contrastive.tasks import LearningPlan
     from aligntools.aligning.contrastive.weights import Weights
     from aligntools.formats.corpus import Bitext
-    from aligntools.ground.parallel import Pool
 
 
 def judge_of(chosen: "LearningPlan | Weights") -> "Judge | None":
@@ -36,18 +38,25 @@ def judge_for(features: str, start: SomeStart | None) -> "Judge | None":
 
 
 def train_base(
-    bitext: "Bitext", judge: "Judge | None", rounds: int | None = None, *, fast: bool = False,
-    case_sensitive: bool = False, seed: int = 1, threads: "int | Pool | None" = None, progress: Progress = None,
-) -> Aligner:  # fmt: skip
+    bitext: "Bitext",
+    judge: "Judge | None",
+    settings: AlignerSettings,
+    rounds: int | None = None,
+    *,
+    reading: Reading,
+    run: Run,
+    progress: Progress = None,
+) -> Aligner:
     """Train a base model on a text, in rounds: see `aligning.contrastive.rounds`.
 
     Parameters
     ----------
     bitext : Bitext
     judge : Judge or None
+    settings : AlignerSettings
     rounds : int or None
         None: as `rounds.rounds_of` says.
-    fast, case_sensitive, seed, threads, progress
+    reading, run, progress
         As for `train_aligner`.
 
     Raises
@@ -57,11 +66,8 @@ def train_base(
     """
     from aligntools.aligning.contrastive.rounds import Rounds, rounds_of
 
-    many = rounds_of(rounds, judge, len(bitext), fast)
-    return train_with(
-        bitext, None, aligner_settings(fast=fast, seed=seed), case_sensitive=case_sensitive, threads=threads,
-        progress=progress, rounds=Rounds(judge, many),
-    )  # fmt: skip
+    many = rounds_of(rounds, judge, len(bitext), settings.fast)
+    return train_with(bitext, None, settings, reading=reading, run=run, progress=progress, rounds=Rounds(judge, many))
 
 
 def aligner_from_tables(

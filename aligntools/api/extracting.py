@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
 
-from aligntools.api.engines import Engines, check_tmpdir, mapping
+from aligntools.api.engines import mapping
 from aligntools.api.sentences import PathLike, Text, read_lines, side_of
 from aligntools.api.threads import available_cores, pool_of
 from aligntools.ground import memory
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.running import Run
 from aligntools.translating.settings import ExtractionSettings
 from aligntools.translating.text import Lines, numbered
 
@@ -43,7 +44,6 @@ def extraction_of(
     most = settings.max_memory
     settings = settings if max_memory is None else replace(settings, max_memory=max_memory)
     settings.check()
-    check_tmpdir(tmpdir)
     if alignments is None:
         raise UsageProblem("a grammar needs alignments: one for each sentence pair")
     from aligntools.formats import pharaoh
@@ -121,22 +121,18 @@ def _links(alignments: AlignmentsInput, index_base: int) -> "tuple[Links, str]":
     return parse_pharaoh(data, path="<alignments>", index_base=index_base), "<alignments>"
 
 
-def whole_of(
-    extraction: "Extraction", engines: Engines, tmpdir: PathLike | None, threads: int | None
-) -> "GrammarRules":
+def whole_of(extraction: "Extraction", run: Run, threads: int | None) -> "GrammarRules":
     """Return the grammar whole."""
-    if not engines.asked:
+    if not run.asked:
         return extraction.grammar()
     from aligntools.translating.grammar.extraction import whole
 
-    return whole(parts_of(extraction, engines, tmpdir, threads, None))
+    return whole(parts_of(extraction, run, threads, None))
 
 
-def parts_of(
-    extraction: "Extraction", engines: Engines, tmpdir: PathLike | None, threads: int | None, style: str | None
-) -> Iterator[Any]:
+def parts_of(extraction: "Extraction", run: Run, threads: int | None, style: str | None) -> Iterator[Any]:
     """Yield the grammar in parts that workers make, in text of a style if there is one."""
     from aligntools.translating.grammar.extraction_jobs import parts_by_jobs
 
-    with pool_of(threads) as pool, mapping(engines, tmpdir, pool) as blocks:
-        yield from parts_by_jobs(extraction, blocks, engines.workers or 1, style)
+    with pool_of(threads) as pool, mapping(run, pool) as blocks:
+        yield from parts_by_jobs(extraction, blocks, run.workers or 1, style)

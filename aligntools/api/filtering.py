@@ -1,17 +1,19 @@
 """Sentence pairs judged by their alignment: which are translations of each other, and which are noise."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from aligntools.aligning.settings import FilterSettings
+from aligntools.aligning.settings import AlignerSettings, FilterSettings, PriorWeights
 from aligntools.api.aligner import Aligner
+from aligntools.api.alignment import TrainingKeywords, train_aligner
 from aligntools.api.alignments import Alignments
+from aligntools.api.keywords import FilterKeywords
 from aligntools.api.texts import Sentence
-
-if TYPE_CHECKING:
-    from aligntools.ground.parallel import Pool
+from aligntools.formats.reading import Reading
+from aligntools.ground.declaring import Given, taking
+from aligntools.ground.running import Run
 
 
 class PairQuality(NamedTuple):
@@ -78,12 +80,19 @@ class Filter:
         return ""
 
 
+class FilteringKeywords(FilterKeywords, TrainingKeywords, total=False):
+    """Keywords of `filter_pairs`, beside its own parameters."""
+
+
+@taking(FilterSettings)
 def filter_pairs(
-    sources: Sequence[Sentence], targets: Sequence[Sentence], *, model: Aligner | None = None,
-    min_score: float = FilterSettings.min_score, min_coverage: float = FilterSettings.min_coverage,
-    min_probability: float | None = FilterSettings.min_probability, max_copied: float = FilterSettings.max_copied,
-    threads: "int | Pool | None" = None, **options: Any,
-) -> list[PairQuality]:  # fmt: skip
+    sources: Sequence[Sentence],
+    targets: Sequence[Sentence],
+    limits: FilterSettings | None = None,
+    *,
+    model: Aligner | None = None,
+    **options: Unpack[FilteringKeywords],
+) -> list[PairQuality]:
     """Judge sentence pairs by how well their words align: one `PairQuality` for each pair.
 
     Parameters
@@ -92,18 +101,11 @@ def filter_pairs(
         As many of each.
     model : Aligner or None
         What is known of the languages; None trains on these pairs themselves, which takes some thousands of them.
-    min_score : float
-        Least score of a pair that passes.
-    min_coverage : float
-        Least coverage of either side.
-    min_probability : float or None
-        Least log-probability per word, of the worse direction; None for any.
-    max_copied : float
-        Largest part of the longer sentence's words that the other has as they are.
-    threads : int or None
-        None: all cores.
+    limits : FilterSettings or None
+        The limits below, whole.
     **options
-        Of `train_aligner`, where there is no ``model``.
+
+    The keywords of `train_aligner` go to training, where there is no ``model``.
 
     Returns
     -------
@@ -126,16 +128,18 @@ def filter_pairs(
     >>> [pair.kept for pair in at.filter_pairs(*zip(good, bad), model=model)]
     [True, False]
     """
-    from aligntools.api.alignment import train_aligner
-
-    limits = Filter(FilterSettings(min_score, min_coverage, min_probability, max_copied))
+    given = Given("filter_pairs", options)
+    judge = Filter(given.take(FilterSettings, limits))
+    settings, weights = given.take(AlignerSettings), given.take(PriorWeights)
+    reading, run = given.take(Reading), given.take(Run)
+    given.end()
     if model is None:
-        model = train_aligner(sources, targets, threads=threads, **options)
+        model = train_aligner(sources, targets, settings, weights=weights, reading=reading, run=run)
     lines = [[s if isinstance(s, str) else " ".join(s) for s in side] for side in (sources, targets)]
     found: list[PairQuality] = []
-    for block in qualities(model, *lines, threads=threads):
+    for block in qualities(model, *lines, run=run):
         here = slice(len(found), len(found) + len(block))
-        found += limits.judged(block, lines[0][here], lines[1][here])
+        found += judge.judged(block, lines[0][here], lines[1][here])
     return found
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from aligntools.api.engines import Engines
 from aligntools.api.extracting import AlignmentsInput, extraction_of, parts_of, whole_of
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.sentences import PathLike, Text, lines_of, read_lines, side_of
 from aligntools.api.texts import Split
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.running import Run
 from aligntools.translating.lattices import LatticeLines, as_lattices, joined_lattices
 from aligntools.translating.settings import ExtractionSettings
 from aligntools.translating.text import Lines
@@ -256,11 +256,10 @@ def extract_grammar(
     [X] ||| ein Haus ||| a house ||| PhraseEgivenF=0 PhraseFgivenE=0 LexEgivenF=0 LexFgivenE=0
     """
     settings = ExtractionSettings(max_span, max_symbols, nonterminals, phrases, min_hole, keep, min_count, features)
-    engines = Engines(workers, cluster, cluster_file, max_memory)
-    engines.check()
+    run = Run(None, max_memory, workers, cluster, cluster_file, tmpdir).checked()
     source, target, text = (_split_as(one, split) for one in (source, target, text))
     extraction = extraction_of(source, target, alignments, settings, text, index_base, max_memory, tmpdir, threads)
-    rules = whole_of(extraction, engines, tmpdir, threads)
+    rules = whole_of(extraction, run, threads)
     _report(extraction, progress)
     return Grammar(rules)
 
@@ -305,16 +304,15 @@ def extract_grammar_file(
     from aligntools.formats.grammar_files import write_grammar
     from aligntools.formats.grammar_text import tell_factors, write_text
 
-    engines = Engines(workers, cluster, cluster_file, max_memory)
-    engines.check()
+    run = Run(None, max_memory, workers, cluster, cluster_file, tmpdir).checked()
     extraction = extraction_of(
         source, target, alignments, ExtractionSettings(**settings), text, index_base, max_memory, tmpdir, threads
     )
     if format == "binary":
-        write_grammar(os.fspath(path), whole_of(extraction, engines, tmpdir, threads), "binary")
-    elif engines.asked:
+        write_grammar(os.fspath(path), whole_of(extraction, run, threads), "binary")
+    elif run.asked:
         with files.writing(os.fspath(path)) as out:
-            out.writelines(parts_of(extraction, engines, tmpdir, threads, format))
+            out.writelines(parts_of(extraction, run, threads, format))
         if format == "moses":
             tell_factors(os.fspath(path), extraction.source_vocabulary, extraction.target_vocabulary)
     else:

@@ -9,13 +9,14 @@ from functools import cached_property
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from aligntools.api.engines import Engines, check_tmpdir, temporary_folder
+from aligntools.api.engines import opened, temporary_folder
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.sentences import PathLike, Sentence, Text, sources_of, words_of_model
 from aligntools.api.texts import Split
 from aligntools.api.threads import pool_of
 from aligntools.ground import memory
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.running import Run
 from aligntools.translating.settings import LanguageModelSettings
 
 if TYPE_CHECKING:
@@ -369,15 +370,13 @@ def train_lm(
         order, tuple(prune), lowercase, skip_symbols, most if max_memory is None else max_memory
     )
     settings.check()
-    check_tmpdir(tmpdir)
-    engines = Engines(workers, cluster, cluster_file, max_memory)
-    engines.check()
+    run = Run(None, max_memory, workers, cluster, cluster_file, tmpdir).checked()
     from aligntools.translating.lm.kneser_ney import estimate
 
     report = reporter(progress)
     with pool_of(threads) as pool:
-        counting = _counted_in_parts if engines.asked else _counted
-        counts, store = counting(sources_of(text, split), settings, engines, tmpdir, pool)
+        counting = _counted_in_parts if run.asked else _counted
+        counts, store = counting(sources_of(text, split), settings, run, pool)
         figures = {
             "sentences": counts.sentences, "words": counts.words, "blank": counts.blank,
             "types": len(counts.vocabulary) - 3,
@@ -401,18 +400,18 @@ def _tables(max_memory: int | None, tmpdir: PathLike | None) -> "ArrayStore":
 
 
 def _counted(
-    sources: "list[LineSource]", settings: LanguageModelSettings, engines: Engines, tmpdir: PathLike | None,
+    sources: "list[LineSource]", settings: LanguageModelSettings, run: Run,
     pool: "Pool",
 ) -> "tuple[NgramCounts, ArrayStore]":  # fmt: skip
     """Count the n-grams of texts in this process."""
     from aligntools.translating.lm.counting import count
 
-    store, s = _tables(engines.max_memory, tmpdir), settings
+    store, s = _tables(run.memory, run.tmpdir), settings
     return count(sources, s.order, store, lowercase=s.lowercase, skip_symbols=s.skip_symbols), store
 
 
 def _counted_in_parts(
-    sources: "list[LineSource]", settings: LanguageModelSettings, engines: Engines, tmpdir: PathLike | None,
+    sources: "list[LineSource]", settings: LanguageModelSettings, run: Run,
     pool: "Pool",
 ) -> "tuple[NgramCounts, ArrayStore]":  # fmt: skip
     """Count the n-grams of texts by jobs."""
@@ -424,13 +423,13 @@ def _counted_in_parts(
     def is_file(source: "LineSource") -> bool:
         return source.lines is None and is_regular(source.name)
 
-    if engines.remote:  # workers have working folders of their own
+    if run.remote:  # workers have working folders of their own
         sources = [replace(s, name=named_as(s.name, os.path.abspath(s.name))) if is_file(s) else s for s in sources]
     names, s = [source.name for source in sources if is_file(source)], settings
-    with temporary_folder(tmpdir) as folder:
-        with engines.opened(pool, folder, names, each=A_JOB) as engine:
+    with temporary_folder(run.tmpdir) as folder:
+        with opened(run, pool, folder, names, each=A_JOB) as engine:
             found = count_in_parts(
                 sources, s.order, Store(folder), engine, pool, lowercase=s.lowercase, skip_symbols=s.skip_symbols
             )
-        store = _tables(engines.max_memory, tmpdir)
+        store = _tables(run.memory, run.tmpdir)
         return found.gathered(store), store

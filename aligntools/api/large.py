@@ -6,41 +6,39 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from aligntools.aligning.settings import (
-    AlignerSettings,
-    DecisionSettings,
-    Decoder,
-    Flavor,
-    PartSettings,
-    Symmetrization,
-)
-from aligntools.api.alignment import aligner_settings, tell_unused
+from aligntools.aligning.settings import PART_PAIRS, AlignerSettings, Decisions, PartSettings
+from aligntools.api.alignment import tell_unused
 from aligntools.api.alignments import Alignments
-from aligntools.api.engines import Engines, check_tmpdir, temporary_folder
+from aligntools.api.engines import opened, temporary_folder
+from aligntools.api.keywords import AlignerKeywords, DecisionsKeywords, PartKeywords, ReadingKeywords, RunKeywords
 from aligntools.api.progress import Progress, Step, reporter
-from aligntools.api.texts import InputFormat, Sentences, Split, paths_of
+from aligntools.api.texts import Sentences, paths_of
 from aligntools.api.threads import pool_of
+from aligntools.formats.reading import Reading
+from aligntools.ground.declaring import Given, taking
 from aligntools.ground.engines import Advice
 from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.ground.ranges import check
+from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
     from aligntools.aligning.parts.reading import TextSizes
     from aligntools.formats.stores import Store
     from aligntools.ground.parallel import Pool
 
-_DECISIONS, _PARTS = DecisionSettings(), PartSettings()
+
+class PartsKeywords(AlignerKeywords, DecisionsKeywords, PartKeywords, ReadingKeywords, RunKeywords, total=False):
+    """Keywords of `align_in_parts`, beside its own parameters."""
 
 
 _log = logging.getLogger("aligntools")
 #: What to do where a cluster's workers have too little, or a cluster is lost.
 _ADVICE = Advice(
-    "fewer --workers",
-    "give workers more, or smaller parts with --part-size",
-    "--tmpdir or --checkpoint",
-    "the same command with the same --checkpoint goes on where it was",
+    "fewer `workers`",
+    "give workers more, or smaller parts with `part_size`",
+    "`tmpdir` or `checkpoint`",
+    "the same work with the same `checkpoint` goes on where it was",
 )
 
 
@@ -56,49 +54,51 @@ class PartsRun:
     """
 
     def __init__(
-        self, sources: Sentences, targets: Sentences | None, settings: AlignerSettings, decisions: DecisionSettings,
-        parts: PartSettings | None, engines: Engines, *, tmpdir: str | None, checkpoint: str | None, directions: bool,
-        progress: Progress, reading: dict[str, Any], split: str | None = None,
+        self,
+        sources: Sentences,
+        targets: Sentences | None,
+        settings: AlignerSettings,
+        decisions: Decisions,
+        parts: PartSettings,
+        reading: Reading,
+        run: Run,
+        *,
+        checkpoint: str | None,
+        directions: bool,
+        progress: Progress,
         advance: Callable[[str, int, int], None] = lambda _stage, _done, _of: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         from aligntools.aligning.parts.training import check_settings
         from aligntools.formats.white_space import named_as
 
-        if parts is not None:
-            check(parts)
         tell_unused(settings)
         # not chosen here: subwords take memory, views are trained one after the other
         settings = replace(settings, subwords=settings.subwords or 0, view_agreement=settings.view_agreement or False)
         check_settings(settings.resolved(1))
-        self.inputs, self.files = _files(sources, targets, split)
-        if engines.remote:  # workers have working folders of their own
+        self.inputs, self.files = _files(sources, targets, reading.split)
+        if run.remote:  # workers have working folders of their own
             self.inputs = [
                 {k: named_as(v, os.path.abspath(v)) if _regular(v) else v for k, v in one.items()}
                 for one in self.inputs
             ]
         self.sizes: TextSizes | None = None
-        self._settings, self._decisions = settings, decisions.checked(settings.direction)
-        self._parts = parts or self._chosen(engines)
-        self._engines, self._reading, self._directions = engines, reading, directions
-        self._tmpdir, self._checkpoint = tmpdir, checkpoint
-        self._tell, self._advance = reporter(progress), advance
-        check_tmpdir(tmpdir)
+        self._settings, self._decisions = settings, decisions.suiting(settings.direction)
+        self._run, self._reading, self._directions = run.checked(), reading.arguments(), directions
+        self._chose = parts.checked().part_size is None
+        self._part_size = parts.part_size or self._chosen()
+        self._checkpoint, self._tell, self._advance = checkpoint, reporter(progress), advance
         if checkpoint is not None and not all(_regular(path) for one in self.inputs for path in one.values()):
-            raise UsageProblem("--checkpoint goes on with files; a pipe cannot be read again")
+            raise UsageProblem("`checkpoint` goes on with files; a pipe cannot be read again")
 
-    @staticmethod
-    def _chosen(engines: Engines) -> PartSettings:
-        """Return parts of the default's size, or as large as memory lets them be."""
+    def _chosen(self) -> int:
+        """Return the usual number of pairs of a part, or as many as memory lets it have."""
         from aligntools.aligning.parts.memory import chosen_part
         from aligntools.ground import memory
 
-        if engines.remote:  # workers have memory of their own
-            return _PARTS
-        bound = memory.limit() if engines.max_memory is None else engines.max_memory
-        size = chosen_part(bound)
-        if bound is not None and size < _PARTS.part_size:
-            _log.info("parts of %d pairs, to keep to %s of memory (see --part-size)", size, memory.shown(bound))
-        return PartSettings(size)
+        if self._run.remote:  # workers have memory of their own
+            return PART_PAIRS
+        bound = memory.limit() if self._run.memory is None else self._run.memory
+        return chosen_part(bound)
 
     def _check_memory(self) -> None:
         """Refuse a bound that cannot be kept, before any work."""
@@ -106,12 +106,15 @@ class PartsRun:
         from aligntools.aligning.parts.planning import estimate_text
         from aligntools.ground import memory as bounds
 
-        e = self._engines
-        if e.remote or (e.max_memory is None and bounds.limit() is None):
+        run = self._run
+        if run.remote or (run.memory is None and bounds.limit() is None):
             return
         known = all(_regular(path) for one in self.inputs for path in one.values())
         vocabulary = estimate_text(self.inputs).vocabulary if known else 0
-        memory.check(e.max_memory, e.workers or 0, self._parts.part_size, vocabulary)
+        memory.check(run.memory, run.workers or 0, self._part_size, vocabulary)
+        bound = bounds.limit() if run.memory is None else run.memory
+        if bound is not None and self._chose and self._part_size < PART_PAIRS:
+            _log.info("parts of %d pairs, to keep to %s of memory", self._part_size, bounds.shown(bound))
 
     def run(self, pool: "Pool", save_model: str | None = None) -> Iterator[tuple[int, Alignments]]:
         """Train, then yield the links of each part, with the number of the file it is of."""
@@ -125,11 +128,10 @@ class PartsRun:
         self._check_memory()
         with self._folder() as store:
             names = [os.fspath(path) for one in self.inputs for path in one.values() if _regular(path)]
-            each = memory.of_part(self._parts.part_size)
-            opened = self._engines.opened(pool, store.folder, names, each=each, advice=_ADVICE)
-            with opened as engine:
+            each = memory.of_part(self._part_size)
+            with opened(self._run, pool, store.folder, names, each=each, advice=_ADVICE) as engine:
                 stages = Stages(engine, self._report, self._advance)
-                reading = Reading(store, tuple(self.inputs), pairs=self._parts.part_size, **self._reading)
+                reading = Reading(store, tuple(self.inputs), pairs=self._part_size, **self._reading)
                 self.sizes = read_text(reading, stages, pool)
                 work = Work(store, self._settings.resolved(self.sizes.source_words), self.sizes.parts)
                 models = train_parts(work, stages)
@@ -155,13 +157,18 @@ class PartsRun:
         from aligntools.aligning.parts.planning import plan_lines
 
         if not all(_regular(path) for one in self.inputs for path in one.values()):
-            raise UsageProblem("--plan looks at the beginning of files; a pipe cannot be read again")
-        self._engines.check()
+            raise UsageProblem("`plan` looks at the beginning of files; a pipe cannot be read again")
         self._check_memory()
         return plan_lines(
-            self.inputs, self._settings, self._parts.part_size, self._engines.workers or 0, pool, self._reading,
-            self._tmpdir, clock,
-        )  # fmt: skip
+            self.inputs,
+            self._settings,
+            self._part_size,
+            self._run.workers or 0,
+            pool,
+            self._reading,
+            None if self._run.tmpdir is None else os.fspath(self._run.tmpdir),
+            clock,
+        )
 
     def _report(self, figures: dict[str, Any]) -> None:
         self._tell(Step(figures["stage"], None, None, figures))
@@ -172,7 +179,7 @@ class PartsRun:
         from aligntools.formats.stores import Store, held
 
         if self._checkpoint is None:
-            with temporary_folder(self._tmpdir) as folder:
+            with temporary_folder(self._run.tmpdir) as folder:
                 yield Store(folder)
             return
         with held(self._checkpoint):
@@ -207,9 +214,14 @@ class PartsRun:
                 about = os.stat(path)
                 files.append([os.path.realpath(path), about.st_size, about.st_mtime_ns, split_of(path)])
         facts = {
-            "version": __version__, "files": files, "settings": asdict(self._settings), "reading": self._reading,
-            "decisions": asdict(self._decisions), "directions": self._directions, "parts": asdict(self._parts),
-        }  # fmt: skip
+            "version": __version__,
+            "files": files,
+            "settings": asdict(self._settings),
+            "reading": self._reading,
+            "decisions": asdict(self._decisions),
+            "directions": self._directions,
+            "part_size": self._part_size,
+        }
         found: dict[str, Any] = json.loads(json.dumps(facts))
         return found
 
@@ -242,15 +254,14 @@ def _files(sources: Sentences, targets: Sentences | None, split: str | None) -> 
     )
 
 
-def seems_too_large(texts: list[str], settings: dict[str, Any]) -> bool:
+def seems_too_large(texts: list[str], settings: AlignerSettings) -> bool:
     """Tell whether a text seems not to fit into this process's memory, and can be aligned in parts.
 
     Parameters
     ----------
     texts : list of str
         One file, or two.
-    settings : dict
-        As `aligner_settings` takes them.
+    settings : AlignerSettings
     """
     from aligntools.ground import memory
 
@@ -259,26 +270,30 @@ def seems_too_large(texts: list[str], settings: dict[str, Any]) -> bool:
         return False
     if sum(os.path.getsize(text) for text in texts) * 20 < bound - memory.FIXED:  # small, whatever its compression
         return False
-    chosen = aligner_settings(**settings)
-    if chosen.model not in ("hmm", "fertility"):
+    chosen = settings.resolved(1)
+    if chosen.model_type not in ("hmm", "fertility"):
         return False
     from aligntools.aligning.parts.planning import seems_too_large as seems
 
     names = ("joint",) if len(texts) == 1 else ("source", "target")
-    return seems([dict(zip(names, texts, strict=True))], chosen)
+    return seems([dict(zip(names, texts, strict=True))], settings)
 
 
+@taking(AlignerSettings, Decisions, PartSettings, Reading, Run)
 def align_in_parts(
-    sources: Sentences, targets: Sentences | None = None, *, part_size: int | None = None,
-    tmpdir: str | os.PathLike[str] | None = None, checkpoint: str | os.PathLike[str] | None = None,
-    workers: int | None = None, cluster: str | None = None, cluster_file: str | os.PathLike[str] | None = None,
-    max_memory: int | None = None, symmetrize: Symmetrization = _DECISIONS.symmetrize,
-    flavor: Flavor = _DECISIONS.flavor, decode: Decoder = _DECISIONS.decode,
-    threshold: float | None = _DECISIONS.threshold, directions: bool = True, case_sensitive: bool = False,
-    max_length: int = 2000, strict: bool = False, input_format: InputFormat = "auto",
-    split: Split = "spaces", threads: "int | Pool | None" = None, progress: Progress = None,
-    save_model: str | os.PathLike[str] | None = None, **options: Any,
-) -> Iterator[Alignments]:  # fmt: skip
+    sources: Sentences,
+    targets: Sentences | None = None,
+    settings: AlignerSettings | None = None,
+    *,
+    decisions: Decisions | None = None,
+    reading: Reading | None = None,
+    run: Run | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    directions: bool = True,
+    save_model: str | os.PathLike[str] | None = None,
+    progress: Progress = None,
+    **options: Unpack[PartsKeywords],
+) -> Iterator[Alignments]:
     """Train an aligner on a text of any size and align that text, in parts that are worked from disk.
 
     Memory does not grow with the text. The parts can be worked by processes on this machine, or by a Dask cluster;
@@ -289,29 +304,18 @@ def align_in_parts(
     ----------
     sources, targets : str or path
         As for `align`. A name with a star stands for several files, which are read one after the other.
-    part_size : int or None
-        Sentence pairs of a part; None: 100,000, or as many as memory allows.
-    tmpdir : path or None
-        Where the parts are kept; a cluster's workers have to see it. It takes some 800 bytes a pair.
+    settings, decisions, reading, run : AlignerSettings, Decisions, Reading, Run or None
+        The options below, whole. ``model_type`` is ``hmm`` or ``fertility``.
     checkpoint : path or None
         A folder to keep them in instead, so that the same call goes on where a process that ended has been. It is
         emptied once all links were taken.
-    workers : int or None
-        Processes on this machine; None works in this one.
-    cluster, cluster_file : str or None
-        A Dask scheduler's address, or the file that it wrote.
-    max_memory : int or None
-        Bytes, of all processes together.
     directions : bool
         Find the links of the single directions too.
-    case_sensitive, max_length, strict, input_format, split, threads, progress
-        As for `train_aligner`.
-    symmetrize, flavor, decode, threshold
-        As for `Aligner.align_batch`.
     save_model : path or None
         Write the model of the whole text, for `Aligner.load`. It has to fit into memory.
+    progress : callable, True or None
+        As for `train_aligner`.
     **options
-        Settings of the model, as `train_aligner` takes them; ``model_type`` is ``hmm`` or ``fertility``.
 
     Yields
     ------
@@ -334,18 +338,23 @@ def align_in_parts(
     >>> sum(len(block) for block in blocks)
     240
     """
-    run = PartsRun(
-        sources, targets, aligner_settings(**options), DecisionSettings(symmetrize, flavor, decode, threshold),
-        None if part_size is None else PartSettings(part_size),
-        Engines(workers, cluster, None if cluster_file is None else os.fspath(cluster_file), max_memory),
-        tmpdir=None if tmpdir is None else os.fspath(tmpdir),
-        checkpoint=None if checkpoint is None else os.fspath(checkpoint), directions=directions, progress=progress,
-        reading={
-            "lowercase": not case_sensitive, "max_length": max_length, "strict": strict, "input_format": input_format,
-        },
-        split=split,
-    )  # fmt: skip
-    with pool_of(threads) as pool:
-        for _, block in run.run(pool, None if save_model is None else os.fspath(save_model)):
+    given = Given("align_in_parts", options)
+    settings, parts = given.take(AlignerSettings, settings), given.take(PartSettings)
+    decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
+    given.end()
+    work = PartsRun(
+        sources,
+        targets,
+        settings,
+        decisions,
+        parts,
+        reading,
+        run,
+        checkpoint=None if checkpoint is None else os.fspath(checkpoint),
+        directions=directions,
+        progress=progress,
+    )
+    with pool_of(run.threads) as pool:
+        for _, block in work.run(pool, None if save_model is None else os.fspath(save_model)):
             yield block
-    run.forget()
+    work.forget()

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.aligning.settings import Scheme
-from aligntools.api.texts import Sentences, Split
+from aligntools.api.texts import Sentences, Split, paths_of
 from aligntools.ground.errors import DataError, UsageProblem
 
 if TYPE_CHECKING:
@@ -299,6 +299,13 @@ def combine_files(
     return tally
 
 
+def _as_written(sources: Any, targets: Any, split: str | None) -> "Bitext":
+    """Read a text in the case that it has, its sentences of any length."""
+    from aligntools.formats.bitext import read_bitext
+
+    return read_bitext(**paths_of(sources, targets, split), lowercase=False, max_length=_ANY_LENGTH)
+
+
 def extract_lexicon(
     sources: "Sentences | Bitext",
     targets: Sentences | None,
@@ -353,7 +360,6 @@ def extract_lexicon(
     4 pairs of words, 3 source and 4 target words
     """
     from aligntools.aligning.links import translation_tables
-    from aligntools.api.alignment import read_bitext
     from aligntools.formats import pharaoh
     from aligntools.formats.corpus import Bitext
     from aligntools.formats.pharaoh import Links
@@ -362,9 +368,7 @@ def extract_lexicon(
     if isinstance(alignments, str | os.PathLike):
         alignments, name = Path(alignments), os.fspath(alignments)
     links = links_of(alignments, name=name, index_base=index_base)
-    bitext = sources if isinstance(sources, Bitext) else read_bitext(
-        sources, targets, case_sensitive=True, max_length=_ANY_LENGTH, split=split
-    )  # fmt: skip
+    bitext = sources if isinstance(sources, Bitext) else _as_written(sources, targets, split)
     if len(links) != len(bitext):
         problem = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs"
         raise DataError(name, None, f"{problem}; they must have the same number of lines")
@@ -421,13 +425,10 @@ def count_priors(
     <Priors: 3 LEX, 3 FERF, 3 FERR, 1 HMMF, 1 HMMR>
     """
     from aligntools.aligning.links.prior_counts import PriorCounter
-    from aligntools.api.alignment import read_bitext
     from aligntools.formats import pharaoh
     from aligntools.formats.corpus import Bitext
 
-    bitext = sources if isinstance(sources, Bitext) else read_bitext(
-        sources, targets, case_sensitive=True, max_length=_ANY_LENGTH, split=split
-    )  # fmt: skip
+    bitext = sources if isinstance(sources, Bitext) else _as_written(sources, targets, split)
     both = []
     for name, alignments in (("forward", forward), ("reverse", reverse)):
         if isinstance(alignments, str | os.PathLike):

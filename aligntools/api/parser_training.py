@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.api.annotated import PathLike, lookup_of
-from aligntools.api.engines import Where, engines_of, temporary_folder
+from aligntools.api.engines import Where, opened, temporary_folder
 from aligntools.api.parsing import Parser, TagMap, mapped_tags
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.threads import pool_of
@@ -18,6 +18,7 @@ from aligntools.api.treebanks import Treebank, read_treebanks
 from aligntools.formats.class_lists import ClassList
 from aligntools.ground.engines import Advice
 from aligntools.ground.errors import DataError
+from aligntools.ground.running import Run
 from aligntools.parsing.settings import ParserSettings
 
 if TYPE_CHECKING:
@@ -39,12 +40,12 @@ def in_parts(where: Where, pool: "Pool") -> "Iterator[InParts | None]":
     from aligntools.ground.kept import forget
     from aligntools.parsing.learning.parts import InParts
 
-    engines, tmpdir = engines_of(where), where.get("tmpdir")
-    if not engines.asked and tmpdir is None:
+    run = Run(**where).checked()
+    if not run.asked and run.tmpdir is None:
         yield None
         return
     try:
-        with temporary_folder(tmpdir) as folder, engines.opened(pool, folder, advice=_ADVICE) as engine:
+        with temporary_folder(run.tmpdir) as folder, opened(run, pool, folder, advice=_ADVICE) as engine:
             yield InParts(Store(folder), engine, pool)
     finally:
         forget()

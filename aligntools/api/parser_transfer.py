@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, Unpack
 import numpy as np
 
 from aligntools.api.annotated import IN_MEMORY, Annotated, Parsed, PathLike, as_bytes, read_annotated
-from aligntools.api.engines import Where, engines_of
+from aligntools.api.engines import Where
 from aligntools.api.links import check_fit
 from aligntools.api.parser_training import Features, checkpoint_in, in_parts
 from aligntools.api.parsing import Parser, TagMap, mapped_tags
@@ -17,6 +17,7 @@ from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.threads import pool_of
 from aligntools.formats.conll import Conll
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
+from aligntools.ground.running import Run
 from aligntools.parsing.settings import TransferSettings
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ def _check_texts(method: Method, texts: dict[str, Any], unlabeled: object, direc
             raise UsageProblem("the method 'direct' takes the source parser alone, without texts")
         if direct_model is not None:
             raise UsageProblem("a direct model is for the other methods; with 'direct', give it as the source model")
-        if engines_of(where).asked:
+        if Run(**where).checked().asked:
             raise UsageProblem("the method 'direct' learns nothing, so that there is nothing for workers to do")
     elif missing := [name for name, text in texts.items() if text is None]:
         raise UsageProblem(f"the method '{method}' needs {' and '.join(missing)}")

@@ -2,20 +2,25 @@
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias, Union, Unpack
 
 from aligntools.aligning.contrastive.settings import GIVEN, STARTS
+from aligntools.aligning.contrastive.taught import TeachingSettings
 from aligntools.api.aligner import Aligner, check_lengths
 from aligntools.api.alignment import read_bitext
+from aligntools.api.keywords import ReadingKeywords, RunKeywords, TeachKeywords
 from aligntools.api.progress import Progress, Step, reporter
-from aligntools.api.texts import InputFormat, Sentences, Split
+from aligntools.api.texts import Sentences
 from aligntools.api.threads import pool_of
+from aligntools.formats.reading import Reading
+from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.starts import ContrastiveStart
     from aligntools.formats.corpus import Bitext
-    from aligntools.ground.parallel import Pool
 
 #: A text to teach by: two sides, a file of both, or a `Bitext`.
 TeachingText: TypeAlias = Union["Bitext", str, os.PathLike[str], tuple[Sentences, Sentences]]
@@ -23,13 +28,22 @@ TeachingText: TypeAlias = Union["Bitext", str, os.PathLike[str], tuple[Sentences
 SomeStart: TypeAlias = Union[str, os.PathLike[str], "ContrastiveStart"]
 
 
+class TeachingKeywords(TeachKeywords, ReadingKeywords, RunKeywords, total=False):
+    """Keywords of `teach`, beside its own parameters."""
+
+
+@taking(TeachingSettings, Reading, Run)
 def teach(
-    texts: Iterable[TeachingText], *, aligners: Sequence[Aligner | None] | None = None,
-    names: Sequence[str] | None = None, students: Sequence[int] | None = None, lessons: int | None = None,
-    networks: int | None = None, passes: int | None = None,
-    case_sensitive: bool = False, max_length: int = 2000, strict: bool = False, input_format: InputFormat = "auto",
-    split: Split = "spaces", seed: int = 1, threads: "int | Pool | None" = None, progress: Progress = None,
-) -> "ContrastiveStart":  # fmt: skip
+    texts: Iterable[TeachingText],
+    settings: TeachingSettings | None = None,
+    *,
+    aligners: Sequence[Aligner | None] | None = None,
+    names: Sequence[str] | None = None,
+    reading: Reading | None = None,
+    run: Run | None = None,
+    progress: Progress = None,
+    **options: Unpack[TeachingKeywords],
+) -> "ContrastiveStart":
     """Teach the network that judges links by large text, without gold links: a start for `train_contrastive_aligner`.
 
     A model of all of a text, the teacher, says what is linked in sentence pairs of samples of it; models of these
@@ -44,18 +58,11 @@ def teach(
         Teachers that there are already, one for each text; None trains one on the text.
     names : sequence of str or None
         What the texts are called in the start's ``about``. None: the files' names.
-    students : sequence of int or None
-        Pairs of the students' texts. None: 150, 300, 1,000, 5,000 and 20,000. Of small sizes there are several, of
-        those over half a text none.
-    lessons : int or None
-        Pairs that each student learns on. None: 200.
-    networks, passes : int or None
-        Networks that are averaged, and how often each passes over the lessons. None: 2, and 8 to 64, the more the
-        fewer lessons there are.
-    case_sensitive, max_length, strict, input_format, split
-        As for `read_bitext`; with an aligner, ``case_sensitive`` is its own.
-    seed, threads, progress
+    settings, reading, run : TeachingSettings, Reading, Run or None
+        The options below, whole. With an aligner, case is kept apart as the aligner has it.
+    progress : callable, True or None
         As for `train_aligner`.
+    **options
 
     Returns
     -------
@@ -76,33 +83,24 @@ def teach(
     >>> model = at.train_contrastive_aligner("data/samples/de-en.txt", fast=True, start=start)
     """
     from aligntools.aligning.contrastive import teaching
-    from aligntools.aligning.contrastive.taught import TeachingSettings
 
-    own = TeachingSettings()
-    settings = TeachingSettings(
-        own.students if students is None else tuple(students), own.lessons if lessons is None else lessons,
-        own.networks if networks is None else networks, passes, seed,
-    ).checked()  # fmt: skip
+    given = Given("teach", options)
+    settings = given.take(TeachingSettings, settings)
+    reading, run = given.take(Reading, reading), given.take(Run, run)
+    given.end()
     texts = list(texts)
     if not texts:
         raise UsageProblem("there is no text to teach by")
     if aligners is not None and len(aligners) != len(texts):
         raise UsageProblem(f"{len(aligners)} aligners for {len(texts)} texts; give one for each text, or none")
     tell, found = reporter(progress), []
-    with pool_of(threads) as pool:
+    with pool_of(run.threads) as pool:
         for n, text in enumerate(texts):
             aligner = aligners[n] if aligners is not None else None
             if aligner is not None and aligner.settings.direction != "both":
                 raise UsageProblem("a teacher has one direction alone; this needs one with both")
-            lowercase = aligner.model.lowercase if aligner is not None else not case_sensitive
-            bitext = _read(
-                text,
-                case_sensitive=not lowercase,
-                max_length=max_length,
-                strict=strict,
-                input_format=input_format,
-                split=split,
-            )
+            lowercase = aligner.model.lowercase if aligner is not None else not reading.case_sensitive
+            bitext = _read(text, replace(reading, case_sensitive=not lowercase))
             tell(Step("reading", None, None, {"text": n + 1, "of": len(texts), "lines": len(bitext)}))
 
             def trained(figures: dict[str, Any]) -> None:
@@ -126,14 +124,14 @@ def teach(
         return teaching.learn_start(found, settings, pool, passed)
 
 
-def _read(text: TeachingText, **reading: Any) -> "Bitext":
+def _read(text: TeachingText, reading: Reading) -> "Bitext":
     from aligntools.formats.corpus import Bitext
 
     if isinstance(text, Bitext):
         check_lengths(text)
         return text
     sides = text if isinstance(text, tuple) else (text, None)
-    bitext = read_bitext(*sides, **reading)
+    bitext = read_bitext(*sides, reading=reading)
     check_lengths(bitext)
     return bitext
 

@@ -4,9 +4,11 @@ import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, tee
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from aligntools.formats.memory_text import TextLines, sentences_given
+from aligntools.formats.reading import InputFormat as InputFormat
+from aligntools.formats.reading import Split as Split
 from aligntools.ground.errors import DataError
 
 #: A sentence: a line of words between spaces, or the list of its words.
@@ -14,10 +16,6 @@ Sentence: TypeAlias = str | Sequence[str]
 #: One side of a text: sentences, or a file of lines; where both sides are expected, tuples of two sentences, too. Where
 #: a whole text is expected, a str names a file.
 Sentences: TypeAlias = Iterable[Sentence] | str | os.PathLike[str]
-#: What is between the sides of a text that is one file: ``' ||| '``, a tab, or what its first line says.
-InputFormat: TypeAlias = Literal["auto", "joint", "tsv"]
-#: What separates words: spaces and tabs, or all white space at which Python's `str.split` splits.
-Split: TypeAlias = Literal["spaces", "unicode"]
 
 
 def paths_of(sources: Sentences, targets: Sentences | None, split: str | None = None) -> dict[str, Any]:

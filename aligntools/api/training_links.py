@@ -3,15 +3,13 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from aligntools.aligning.settings import DecisionSettings, Decoder, Flavor, Symmetrization
+from aligntools.aligning.settings import Decisions
 from aligntools.api.alignments import Alignments
 
 if TYPE_CHECKING:
     from aligntools.aligning.applying.decisions import Decided
     from aligntools.aligning.training.last_pass import LastPass
     from aligntools.formats.corpus import Skipped
-
-_DECISIONS = DecisionSettings()
 
 
 class TrainingLinks:
@@ -21,8 +19,8 @@ class TrainingLinks:
     ----------
     take : callable
         Called with the `Alignments` of consecutive runs of sentence pairs, in order.
-    symmetrize, flavor, decode, threshold
-        As for `Aligner.align_batch`.
+    decisions : Decisions or None
+        How links are decided on.
     directions : bool
         Find the links of the single directions too.
     trained : str
@@ -35,13 +33,10 @@ class TrainingLinks:
     """
 
     def __init__(
-        self, take: Callable[[Alignments], None], *, symmetrize: Symmetrization = _DECISIONS.symmetrize,
-        flavor: Flavor = _DECISIONS.flavor, decode: Decoder = _DECISIONS.decode,
-        threshold: float | None = _DECISIONS.threshold, directions: bool = True,
-        trained: str = "both",
-    ) -> None:  # fmt: skip
+        self, take: Callable[[Alignments], None], decisions: Decisions | None = None, *, directions: bool = True
+    ) -> None:
         self._take, self._directions = take, directions
-        self._decisions = DecisionSettings(symmetrize, flavor, decode, threshold).checked(trained)
+        self._decisions = decisions or Decisions()
         self.found = False
 
     def last_pass(self, skipped: "Skipped") -> "LastPass":

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Unpack
 
-from aligntools.api.engines import Where, engines_of, mapping
+from aligntools.api.engines import Where, mapping
 from aligntools.api.grammars import Grammar as Grammar
 from aligntools.api.grammars import extract_grammar as extract_grammar
 from aligntools.api.grammars import filter_grammar as filter_grammar
@@ -27,6 +27,7 @@ from aligntools.api.threads import pool_of
 from aligntools.formats.derivations import DerivedSentence as DerivedSentence
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import SEED
+from aligntools.ground.running import Run
 from aligntools.translating.settings import CANDIDATES, SAMPLING_GAMMA, DecoderSettings
 from aligntools.translating.text import Lines
 
@@ -343,7 +344,7 @@ class Translator:
             ``workers``, ``cluster``, ``cluster_file`` and ``tmpdir``, as for `align_in_parts`: what does the work,
             which does not change the translations.
         """
-        if engines_of(where).asked:
+        if Run(**where).checked().asked:
             if unbuffered:
                 raise UsageProblem("unbuffered translation is done in this process; leave out the workers")
             yield from self._by_workers(where, self._parts(text, JOB), _translations, features)
@@ -385,7 +386,7 @@ class Translator:
         **where
             As for `translate_batch`.
         """
-        if engines_of(where).asked:
+        if Run(**where).checked().asked:
             yield from self._by_workers(where, self._parts(text, JOB), _candidates, n)
             return
         for part in self.hypergraphs(text):
@@ -417,7 +418,7 @@ class Translator:
         **where
             As for `translate_batch`.
         """
-        if engines_of(where).asked:
+        if Run(**where).checked().asked:
             yield from self._by_workers(where, enumerate(self._parts(text, PART)), _samples, n, gamma, seed)
             return
         for part in self.hypergraphs(text):
@@ -425,7 +426,7 @@ class Translator:
 
     def _by_workers(self, where: Where, blocks: Iterable[Any], job: Callable[..., Any], *how: Any) -> Iterator[Any]:
         """Yield the items of what workers make of each block by ``job(translator, *how, block, pool)``."""
-        with pool_of(self.threads) as pool, mapping(engines_of(where), where.get("tmpdir"), pool) as found:
+        with pool_of(self.threads) as pool, mapping(Run(**where).checked(), pool) as found:
             kept = found.keep(self.with_threads(None))
             for items in found.run("translating", partial(job, kept, *how), blocks):
                 yield from items

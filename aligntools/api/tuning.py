@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
-from aligntools.api.engines import Where, engines_of, mapping_of
+from aligntools.api.engines import Where, mapping_if_asked
 from aligntools.api.grammars import Grammar, grammar_of, joined
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.sentences import PathLike, Text, read_lines
@@ -14,6 +14,7 @@ from aligntools.api.texts import Split
 from aligntools.api.threads import pool_of
 from aligntools.api.translation import LanguageModel, TranslationWeights, WeightsInput, weights_of, with_bigrams
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.running import Run
 from aligntools.translating.settings import (
     BIGRAMS,
     BIGRAMS_RANGE,
@@ -166,7 +167,7 @@ def tune(
     if method == "likelihood" and forest and impute == "lattice" and monolingual:
         raise UsageProblem("--method likelihood --forest derives references from text, not lattices: omit --forest")
     BIGRAMS_RANGE.check("bigrams", bigrams)
-    engines_of(where)  # first: what excludes each other is soon found
+    Run(**where).checked()  # first: what excludes each other is soon found
     _check(supervised, references, monolingual, reverse_grammar, reverse_weights, impute, choose, checkpoint)
     reverse_system = {"reverse_grammar": reverse_grammar, "reverse_lm": reverse_lm, "reverse_weights": reverse_weights}
     _tell_unused(settings, imputation, bool(monolingual), reverse_system, bigrams != BIGRAMS and tags is None)
@@ -203,7 +204,7 @@ def _learn(
 
     supervised, references, monolingual = texts
     begin = weights_of(start)
-    with pool_of(threads) as pool, mapping_of(where, pool) as blocks:
+    with pool_of(threads) as pool, mapping_if_asked(Run(**where).checked(), pool) as blocks:
         learner = Learner(*how, tell, pool, blocks)
         by_rule = how[2].impute == "rules" and bool(monolingual)
         imputed = []

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import click
 
-from aligntools.cli import ahead, engine_options, notices, options, placing
-from aligntools.cli.aligning_run import READING, Outputs, shape_of
+from aligntools.aligning.settings import Decisions, PartSettings
+from aligntools.cli import ahead, declared, notices, options, placing
+from aligntools.cli.aligning_run import Outputs, shape_of
 from aligntools.cli.reporting import Reporter
+from aligntools.formats.reading import Reading
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.running import Run
 
 #: Options that ask for parts by themselves.
 ASKING = ("tmpdir", "checkpoint", "workers", "cluster", "cluster_file", "part_size", "plan")
@@ -147,13 +150,11 @@ def run(o, settings) -> None:
         Options by name.
     settings : AlignerSettings
     """
-    from aligntools.aligning.settings import DecisionSettings, PartSettings
     from aligntools.api.large import PartsRun
     from aligntools.api.threads import pool_of
     from aligntools.formats.corpus import Skipped
     from aligntools.formats.files import writing
 
-    engines = engine_options.engines(o)
     with contextlib.ExitStack() as stack:
         stack.enter_context(notices.shown(o["quiet"]))
         log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
@@ -166,12 +167,9 @@ def run(o, settings) -> None:
         single = o["forward_output"] is not None or o["reverse_output"] is not None
         source, target = (str(side) if isinstance(side, Path) else side for side in text)
         job = PartsRun(
-            source, target, settings,
-            DecisionSettings(o["symmetrize"], o["flavor"], o["decode"], o["threshold"]),
-            None if o["part_size"] is None else PartSettings(o["part_size"]),
-            engines, tmpdir=o["tmpdir"], checkpoint=o["checkpoint"], directions=single, progress=reporter,
-            advance=_bars(reporter),
-            reading={"lowercase": not o["case_sensitive"], **{name: o[name] for name in READING}},
+            source, target, settings, declared.settings(Decisions, o), declared.settings(PartSettings, o),
+            declared.settings(Reading, o), declared.settings(Run, o, threads=pool), checkpoint=o["checkpoint"],
+            directions=single, progress=reporter, advance=_bars(reporter),
         )  # fmt: skip
         _check_places(o, job)
         if o["plan"]:

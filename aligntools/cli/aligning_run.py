@@ -2,19 +2,20 @@
 
 import contextlib
 import re
+from dataclasses import replace
 
 import numpy as np
 
-from aligntools.aligning.settings import JOINTLY, DecisionSettings
-from aligntools.cli import ahead, engine_options, notices, options
+from aligntools.aligning.settings import JOINTLY, Decisions
+from aligntools.cli import ahead, declared, notices, options
 from aligntools.cli.alignment_options import check_decisions, given
 from aligntools.cli.moses import MosesModel
 from aligntools.cli.reporting import Reporter
 from aligntools.cli.serving import until_terminated
+from aligntools.formats.reading import Reading
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.running import Run
 
-#: Options of how text is read that the API takes under the same names.
-READING = ("max_length", "strict", "input_format")
 #: Links written from where on it is worth the compiler.
 MANY_LINKS = 1_000_000
 
@@ -182,12 +183,12 @@ def run(o, train, first_view, finds_links=False):
             with ahead.compiling_for(o):
                 _train(o, text, out, pool, reporter, train, first_view, finds_links)
         if out.moses:
-            out.moses.finish(text_paths(o), **{name: o[name] for name in READING})
+            out.moses.finish(text_paths(o), declared.settings(Reading, o))
 
 
-def _decisions(o, out, pool):
-    names = ("symmetrize", "flavor", "decode", "threshold", "max_memory")
-    return {n: o[n] for n in names} | {"directions": out.directions, "threads": pool}
+def _how(o, out, run):
+    """Return how links are decided on, and where, as `Aligner.align_blocks` takes it."""
+    return {"decisions": declared.settings(Decisions, o), "directions": out.directions, "run": run}
 
 
 def load_aligner(o, pool, reporter):
@@ -207,7 +208,7 @@ def _apply(o, aligner, text, out, pool, reporter):
     direction = aligner.settings.direction
     check_decisions(o, direction)
     single = direction != "both" or o["symmetrize"] not in JOINTLY or out.directions
-    if o["decode"] != DecisionSettings.decode and not single:
+    if o["decode"] != Decisions.decode and not single:
         raise UsageProblem(
             f"--decode chooses links of single directions, and --symmetrize {o['symmetrize']} writes none"
         )
@@ -219,9 +220,8 @@ def _apply(o, aligner, text, out, pool, reporter):
         write_ttable(aligner, o["ttable"])
     skipped, n, counter = Skipped(), 0, _counter(o, direction)
     blocks = aligner.align_blocks(
-        *text, **_decisions(o, out, pool), **{name: o[name] for name in READING},
-        split=o["split"], unbuffered=o["unbuffered"], counter=counter,
-        **(engine_options.where(o) if "workers" in o else {}),
+        *text, **_how(o, out, declared.settings(Run, o, threads=pool)), reading=declared.settings(Reading, o),
+        unbuffered=o["unbuffered"], counter=counter,
     )  # fmt: skip
     with until_terminated(o["unbuffered"]):
         with reporter.stage("aligning"):
@@ -251,11 +251,14 @@ def _train(o, text, out, pool, reporter, train, first_view, finds_links):
     from aligntools.api.aligner import PART, Aligner
     from aligntools.api.alignment import read_bitext
 
+    run = Run(threads=pool, max_memory=o["max_memory"])
     start = Aligner.load(o["init_model"], threads=pool, verify=o["verify"]) if o["init_model"] else None
     check_decisions(o, start.settings.direction if start else o["direction"])
     with reporter.stage("reading"):
-        case_sensitive = not start.model.lowercase if start else o["case_sensitive"]
-        bitext = read_bitext(*text, case_sensitive=case_sensitive, **{name: o[name] for name in READING})
+        reading = declared.settings(Reading, o)
+        if start:
+            reading = replace(reading, case_sensitive=not start.model.lowercase)
+        bitext = read_bitext(*text, reading=reading)
     if not len(bitext.source.tokens):
         reporter.say("warning: every line has a blank side; nothing to learn from")
     if o["ttable"]:
@@ -265,7 +268,7 @@ def _train(o, text, out, pool, reporter, train, first_view, finds_links):
         reporter.go_over(len(bitext), PART)
     found = _Found(o, out, reporter, counter) if finds_links and (out or counter is not None) else None
     aligner = train(
-        bitext, init_model=start, case_sensitive=case_sensitive, max_memory=o["max_memory"], threads=pool,
+        bitext, init_model=start, reading=reading, run=run,
         keep_text=counter is not None or out.costs, progress=reporter, **({"links": found.links} if found else {}),
     )  # fmt: skip
     if o["save_model"]:
@@ -280,11 +283,11 @@ def _train(o, text, out, pool, reporter, train, first_view, finds_links):
         if found and found.links.found:
             found.count(bitext)
         else:
-            for block in aligner.align_blocks(bitext, **_decisions(o, out, pool), counter=counter):
+            for block in aligner.align_blocks(bitext, **_how(o, out, run), counter=counter):
                 out.write(block)
                 reporter.passed("aligning", len(block))
         if out.costs:
-            out.write_costs(bitext, pool, case_sensitive=case_sensitive, priors=_priors(o))
+            out.write_costs(bitext, pool, case_sensitive=reading.case_sensitive, priors=_priors(o))
         if out.shape:
             out.shape.end()
     _save_priors(o, counter)
@@ -298,9 +301,8 @@ class _Found:
     def __init__(self, o, out, reporter, counter):
         from aligntools.api.training_links import TrainingLinks
 
-        names = ("symmetrize", "flavor", "decode", "threshold")
         directions = out.directions or counter is not None
-        self.links = TrainingLinks(self.take, **{n: o[n] for n in names}, directions=directions)
+        self.links = TrainingLinks(self.take, declared.settings(Decisions, o), directions=directions)
         self.out, self.reporter, self.counter, self.counted = out, reporter, counter, []
 
     def take(self, block):

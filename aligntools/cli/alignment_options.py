@@ -6,29 +6,10 @@ import sys
 import click
 from click.core import ParameterSource
 
-from aligntools.aligning.settings import (
-    DECODERS,
-    FLAVORS,
-    JOINTLY,
-    POSITIONS,
-    SYMMETRIZATIONS,
-    AlignerSettings,
-    DecisionSettings,
-)
-from aligntools.cli import options
+from aligntools.aligning.settings import JOINTLY, MODELS, AlignerSettings, Decisions, ReconstructionSettings
+from aligntools.cli import declared, options
+from aligntools.formats.reading import Reading
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import counts
-
-DEFAULTS, DECISIONS = AlignerSettings(), DecisionSettings()
-
-
-_ITERATIONS = options.number(counts(1))
-_VIEWS = options.Numbers(
-    AlignerSettings.VIEW,
-    lambda views: min(views) >= 0 and len(set(views)) == len(views),
-    "different numbers of letters, with commas; 0 for whole words",
-)
-
 
 #: Log-probabilities under the model; eflomal's costs, of counts over the text's own links.
 SCORE_FORMS = ("log", "eflomal")
@@ -51,32 +32,15 @@ models = options.group(
 )
 
 
-def deciding(symmetrize=DECISIONS.symmetrize, default=""):
-    """Return the options of how links are decided on.
-
-    Parameters
-    ----------
-    symmetrize : str or None
-        The default of ``--symmetrize``; None where the command chooses it by what is trained.
-    default : str
-        What the help says of it then.
-    """
+def deciding(note=""):
+    """Return the options of how links are decided on; with a ``note`` the command chooses ``symmetrize`` itself."""
+    how = {"default": None, "help": declared.help_of(Decisions, "symmetrize") + note} if note else {}
     return options.group(
         "Links",
-        options.setting("--threshold", of=DecisionSettings, metavar="P",
-                        help="Posterior that a link must exceed (with joint, a word's first one): higher for"
-                          f" precision, lower for recall.  [default: {DecisionSettings.THRESHOLDS}]"),
-        click.option("--symmetrize", type=click.Choice(SYMMETRIZATIONS), default=symmetrize,
-                     show_default=symmetrize is not None,
-                     help="How the two directions are combined. joint: by their mean posterior, with a lower threshold"
-                          " beside a word's other link and a higher one away from it; mean: with one threshold."
-                          + default),
-        click.option("--flavor", type=click.Choice(FLAVORS), default=DECISIONS.flavor, show_default=True,
-                     help="Scan order of the heuristics: as atools or as Moses' symal."),
-        click.option("--decode", type=click.Choice(DECODERS), default=DECISIONS.decode, show_default=True,
-                     help="Single directions: each word's best link, all links over the threshold, or the Viterbi"
-                       " path."),
-    )  # fmt: skip
+        declared.group(Decisions, "threshold"),
+        declared.option(Decisions, "symmetrize", **how),
+        declared.group(Decisions, "flavor", "decode"),
+    )
 
 
 #: How links are decided on.
@@ -117,63 +81,20 @@ shapes = options.group(
     click.option("--to-words", is_flag=True, help="The text itself is in pieces: write links between words."),
     options.scheme,
 )  # fmt: skip
-views = click.option("--views", type=_VIEWS, metavar="N,N..",
-                     help="Views to average: 0 whole words, n their first n letters.  [default: by size]")  # fmt: skip
-look_alike = click.option(
-    "--look-alike/--no-look-alike",
-    default=DEFAULTS.look_alike,
-    show_default=True,
-    help="Expect words that look alike to be translations, as far as the text supports it.",
-)
-agreement = click.option(
-    "--agreement/--no-agreement", default=DEFAULTS.joint, show_default=True, help="Train the directions jointly."
-)
-case_sensitive = click.option("--case-sensitive", is_flag=True, help="Keep upper and lower case apart.")
-estimation = options.group(
-    "Training",
-    click.option("--estimator", type=click.Choice(["vb", "em"]), default=DEFAULTS.estimator, show_default=True,
-                 help="Variational Bayes or maximum likelihood."),
-    agreement,
-    click.option("--direction", type=click.Choice(["both", "forward", "reverse"]), default=DEFAULTS.direction,
-                 show_default=True, help="Train and write one direction alone (not for fertility)."),
-    look_alike,
-    views,
-    click.option("--ibm1-iterations", type=_ITERATIONS, default=DEFAULTS.ibm_iterations, show_default=True,
-                 metavar="N", help="Iterations of IBM 1, before the model."),
-    click.option("--iterations", type=_ITERATIONS, metavar="N",
-                 help="Iterations of the HMM or of IBM 2.  [default: 2 before the sampler, hmm 4, ibm2 5]"),
-    options.setting("--alpha", of=AlignerSettings, metavar="A", help="Dirichlet prior of each pair of words (vb)."),
-    options.setting("--p-null", of=AlignerSettings, metavar="P", help="Probability of no link."),
-    options.setting("--tension", of=AlignerSettings, metavar="X", help="Initial tension of IBM 2's diagonal."),
-    click.option("--positions", type=click.Choice(POSITIONS), default=DEFAULTS.positions, show_default=True,
-                 help="IBM 2's prior over positions: the diagonal, or a table of p(m|n,M,N)."),
-)  # fmt: skip
 #: Which text is read, and how the work is done.
 limits = options.group(
     "Text and resources",
-    case_sensitive,
-    options.split,
-    options.input_format,
-    options.max_length,
-    options.strict,
+    declared.group(Reading),
     click.option("--unbuffered", is_flag=True, help="With -m: write each line as soon as its pair is read."),
-    options.max_memory("Use at most this much memory, for instance 800M or 4G."),
+    options.max_memory(),
     options.threads,
-    options.seed,
     options.verbosity,
-)  # fmt: skip
+)
 
 #: Options that a saved model has settled.
-OF_THE_MODEL = {
-    "model_type", "fast", "estimator", "agreement", "direction", "look_alike", "views", "ibm1_iterations",
-    "iterations", "sweeps", "alpha", "p_null", "tension", "positions", "seed", "case_sensitive", "subwords",
-    "view_agreement", "best",
-}  # fmt: skip
+OF_THE_MODEL = {*AlignerSettings.names(), "case_sensitive"}
 #: How reconstruction continues from a model, and so what may be given with --init-model.
-OF_RECONSTRUCTION = {
-    "preset", "mre_iterations", "mre_smoothing", "mre_position_smoothing", "mre_positions", "mre_null",
-}  # fmt: skip
-TYPES = ("ibm1", "ibm2", "hmm", "fertility")
+OF_RECONSTRUCTION = {"preset", *ReconstructionSettings.names()}
 
 
 def given() -> set[str]:
@@ -182,9 +103,9 @@ def given() -> set[str]:
     return {n for n in context.params if context.get_parameter_source(n) is ParameterSource.COMMANDLINE}
 
 
-def take_old_type(o, chosen, known=TYPES):
+def take_old_type(o, chosen, known=MODELS):
     """Read ``--model hmm`` as ``--model-type hmm``, as it was written before ``--model`` named a file."""
-    if o["model"] in TYPES and not os.path.exists(o["model"]):
+    if o["model"] in MODELS and not os.path.exists(o["model"]):
         sys.stderr.write("note: --model hmm and the like are called --model-type now; --model is a file\n")
         if o["model"] not in known:
             raise UsageProblem(f"--model-type is one of {', '.join(known)} here, not {o['model']}")
@@ -241,8 +162,7 @@ def check(o, chosen, reconstructs=False):
         fixed = OF_THE_MODEL - {"model_type", "positions"}
     fixed = sorted(chosen & fixed)
     if fixed and (o["model"] or o["init_model"]):
-        flag = "--" + fixed[0].replace("_", "-")
-        raise UsageProblem(f"{flag} is for a new model; a saved one keeps the settings it was trained with")
+        raise UsageProblem(f"`{fixed[0]}` is for a new model; a saved one keeps the settings it was trained with")
     other = {"forward": "reverse", "reverse": "forward"}.get(o["direction"])
     if other and o[f"{other}_output"]:
         raise UsageProblem(f"--{other}-output needs that direction trained; leave out --direction {o['direction']}")
@@ -264,7 +184,7 @@ def check(o, chosen, reconstructs=False):
 
 def check_decisions(o, direction):
     """Refuse decisions on links that change nothing where this direction is trained, or both."""
-    DecisionSettings(o["symmetrize"], o["flavor"], o["decode"], o["threshold"]).checked(direction)
+    declared.settings(Decisions, o).suiting(direction)
 
 
 def _check_costs(o):

@@ -2,7 +2,7 @@
 
 import click
 
-from aligntools.cli import options
+from aligntools.cli import kinds, options
 from aligntools.cli.alignment_options import given
 from aligntools.ground.errors import UsageProblem
 
@@ -14,14 +14,14 @@ from aligntools.ground.errors import UsageProblem
     click.option("--to", type=click.Choice(["words", "tagged", "column", "text", "raw"]), default="words",
                  show_default=True, help="Write words, word_TAG, the values of --column, each sentence's raw text, or"
                  " the whole raw text as it was before it was tokenized."),
-    click.option("--put", type=(options.Column(), str), multiple=True, metavar="COLUMN FILE",
+    click.option("--put", type=(kinds.Column(), str), multiple=True, metavar="COLUMN FILE",
                  help="Write CoNLL, with this column's values from FILE: lines of values or of word_TAG, one sentence"
                       " per line, or CoNLL. May be given several times."),
     options.output,
 )  # fmt: skip
 @options.group(
     "Columns and tokens",
-    click.option("--column", type=options.Column(), metavar="upos|xpos|N",
+    click.option("--column", type=kinds.Column(), metavar="upos|xpos|N",
                  help="Column that is taken out, by name (form, lemma, upos, ...) or number.  [default: upos]"),
     click.option("--tokens", type=click.Choice(["words", "surface"]), default="words", show_default=True,
                  help="Write or put in a value for each syntactic word, or for each token of the surface (one for a"

@@ -1,27 +1,21 @@
 """``aligntools contrastive-align``: alignments by a log-linear model with features of the whole alignment."""
 
 import contextlib
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from aligntools.aligning.contrastive.settings import (
-    CANDIDATES,
-    CONSTRAINTS,
-    DENSITIES,
-    METHODS,
-    MOST_FILES,
-    OPTIMIZERS,
-    STARTS,
-    ContrastiveSettings,
-    noise_shares,
-)
+from aligntools.aligning.contrastive.settings import MOST_FILES, STARTS, ContrastiveSettings, noise_shares
+from aligntools.aligning.settings import AlignerSettings
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import engine_options, evidence_notes, notices, options, training
-from aligntools.cli.aligning_run import READING
+from aligntools.cli import declared, engine_options, evidence_notes, notices, options, training
+from aligntools.formats.reading import Reading
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.running import Run
 
-_DEFAULTS = ContrastiveSettings()
+#: How alignments are searched: what weights files say, unless the command does.
+SEARCH = ("beam", "constraint", "candidates")
 _gold = options.group(
     "Common options",
     click.option(
@@ -60,66 +54,28 @@ _tables = options.group(
 )  # fmt: skip
 _learning = options.group(
     "Learning",
-    click.option("--features", default=_DEFAULTS.features, show_default=True, metavar="LIST",
-                 help="local, paper (the 16 of the paper), all, or names, with commas; -name leaves one out."),
-    click.option("--start", default=_DEFAULTS.start, metavar=f"{'|'.join(STARTS)}|FILE", type=options.Place(),
+    declared.group(ContrastiveSettings, "features"),
+    click.option("--start", metavar=f"{'|'.join(STARTS)}|FILE", type=options.Place(),
                  help="What judges links, and start weights: learned from gold links of other languages, the paper's,"
                       " or those of a file that teach wrote. With -w, the file that the weights started from."
                       "  [default: languages with all features, else paper]"),
-    options.setting("--sentences", of=ContrastiveSettings, metavar="N", help="Pairs to learn from, chosen at random."),
-    click.option("--noise", metavar="LIST", default=_DEFAULTS.noise, show_default=True,
-                 help="How corrupted copies of the pairs (negative examples) are made: shuffle, delete, insert,"
-                      " replace, or several with their shares of the pairs, such as shuffle:2,delete:1."),
-    options.setting("--n-best", of=ContrastiveSettings, metavar="N",
-                    help="Alignments of each pair that stand for all in learning."),
-    options.setting("--learning-beam", of=ContrastiveSettings, metavar="N",
-                    help="Beam width of the search for these."),
-    click.option("--optimizer", type=click.Choice(OPTIMIZERS), default=_DEFAULTS.optimizer, show_default=True,
-                 help="Steps on the sphere of the start's size, of which the best pass is kept; or plain stochastic"
-                      " gradient descent, as in the paper."),
-    options.setting("--passes", of=ContrastiveSettings, metavar="N",
-                    help="Most passes over the pairs in learning; 0 keeps the start.  [default: 5]"),
-    options.setting("--rate", of=ContrastiveSettings, metavar="R",
-                    help="Size of the first steps.  [default: 0.0001; from the paper's start 0.05; with sgd 1]"),
-    options.setting("--pull", of=ContrastiveSettings, metavar="P",
-                    help="Share of the start weights in what is learned.  [default: 0.5; from the paper's start and"
-                         " with sgd 0]"),
-    click.option("--density", type=click.Choice(DENSITIES), default=_DEFAULTS.density,
-                 help="Number of links: as the base model decides, as it expects, or as the weights say."
-                      "  [default: base; with tables expected]"),
-    click.option("--method", type=click.Choice(METHODS), default=_DEFAULTS.method, show_default=True,
-                 help="With --gold: minimum risk, or minimum error rate training."),
-    options.setting("--evidence-share", of=ContrastiveSettings, metavar="P",
-                    help="What --evidence counts for beside the base model, 0 to 1; with --gold, where learning begins."
-                         "  [default: by each file's estimated precision, mostly little; with --gold 0.25]"),
-    options.setting("--folds", of=ContrastiveSettings, metavar="N",
-                    help="With --gold: parts for the cross-validated error; 0 for none."),
-    options.setting("--rounds", of=ContrastiveSettings, metavar="N",
-                    help="Times that the base model is trained; after the first, links that the start found in the text"
-                         " are priors.  [default: 2; 1 with --fast, more than 100,000 pairs, -m, tables, the paper's"
-                         " start]"),
+    declared.group(ContrastiveSettings, without=("features", *SEARCH, "seed")),
 )  # fmt: skip
 _search = options.group(
     "Search",
-    click.option("--beam", type=options.number(ContrastiveSettings, "beam"), default=None, metavar="N",
-                 help="Beam width.  [default: 1, or what the weights file says]"),
-    click.option("--constraint", type=click.Choice(CONSTRAINTS), default=None,
-                 help="Allow only alignments that an ITG of words or blocks can build.  [default: none, or what the"
-                      " weights file says]"),
-    click.option("--candidates", type=click.Choice(CANDIDATES), default=None,
-                 help="Links that are tried: those to which the base model gives some posterior, or all, the full"
-                      " space of the paper: many times slower.  [default: base, or what the weights file says]"),
+    *(
+        declared.option(
+            ContrastiveSettings, name, default=None, help=declared.help_of(ContrastiveSettings, name)
+            + f"  [default: {getattr(ContrastiveSettings, name)}, or what the weights file says]",
+        )
+        for name in SEARCH
+    ),
 )  # fmt: skip
 _limits = options.group(
-    "Text and resources", aligning.case_sensitive, options.split, options.input_format, options.max_length,
-    options.strict,
+    "Text and resources",
+    declared.group(Reading),
     click.option("--unbuffered", is_flag=True, help="With -m and -w: write each line as soon as its pair is read."),
     options.threads, options.seed, options.verbosity,
-)  # fmt: skip
-#: Options of learning that the API takes under the same names.
-LEARNING = (
-    "features", "start", "sentences", "noise", "n_best", "learning_beam", "optimizer", "passes", "rate", "pull",
-    "density", "method", "folds", "seed", "evidence_share",
 )  # fmt: skip
 
 
@@ -171,7 +127,7 @@ def _check(o):
     if o["weights"] and (o["gold"] or o["save_weights"]):
         raise UsageProblem("-w takes weights as they are; --gold and --save-weights are for learning them")
     chosen = aligning.given()
-    learned = sorted(chosen & {*LEARNING, "rounds"} - {"start", "seed", "evidence_share"})
+    learned = sorted(chosen & set(ContrastiveSettings.names()) - {*SEARCH, "start", "seed", "evidence_share"})
     if o["weights"] and o["model"]:
         learned += sorted(chosen & {"seed"})
     elif o["weights"]:  # a base model is trained for them
@@ -180,7 +136,7 @@ def _check(o):
         raise UsageProblem(f"-w takes weights as they are; --{learned[0].replace('_', '-')} is for learning them")
     of_gold = sorted(chosen & {"method", "folds"})
     if of_gold and not o["gold"]:
-        raise UsageProblem(f"--{of_gold[0]} is about --gold")
+        raise UsageProblem(f"`{of_gold[0]}` is about --gold")
     if "evidence_share" in chosen and (not o["evidence"] or o["weights"]):
         raise UsageProblem("--evidence-share is about --evidence, and for learning; leave out -w")
     if o["unbuffered"] and engine_options.asked(o):
@@ -190,6 +146,7 @@ def _check(o):
 
 
 def _run(o, stack):
+    from aligntools.api.alignment import read_bitext
     from aligntools.api.contrastive import (
         ContrastiveAligner,
         load_contrastive_weights,
@@ -210,10 +167,10 @@ def _run(o, stack):
     out = stack.enter_context(writing(o["output"]))
     pool = stack.enter_context(pool_of(o["threads"]))
     stack.enter_context(notices.shown(o["quiet"]))
-    reading = {name: o[name] for name in READING} | {"threads": pool} | engine_options.where(o)
-    search = {name: o[name] for name in ("beam", "constraint", "candidates") if o[name]}
+    reading, run = declared.settings(Reading, o), declared.settings(Run, o, threads=pool)
+    search = {name: o[name] for name in SEARCH if o[name]}
     weights = load_contrastive_weights(o["weights"], start=o["start"], **search) if o["weights"] else None
-    base, text, evidence = _base(o, weights, pool, reporter)
+    base, text, evidence = _base(o, weights, reading, run, reporter)
     if o["save_model"]:
         base.save(o["save_model"])
     if weights is not None:
@@ -221,17 +178,26 @@ def _run(o, stack):
     else:
         if text is None:  # read once: learning and aligning both need it
             reporter.begin("reading")
-            text = _in_memory(base, text_paths(o), o)
+            text = read_bitext(*text_paths(o), reading=replace(reading, case_sensitive=not base.model.lowercase))
             evidence = read_evidence(text, o["evidence"])
-        learning = {name: o[name] for name in LEARNING} | search
         if o["forward_table"] and not o["density"]:
-            learning["density"] = "expected"
+            search["density"] = "expected"
+        chosen = {name: value for name, value in o.items() if name not in (*SEARCH, "start", "rounds")} | search
         if o["start"] is None and o["features"].strip() != "all":
             reporter.say("note: not all features are used, so learning starts from the paper's weights; see --start")
         gold = Path(o["gold"]) if o["gold"] else None
         reporter.begin("learning", None if gold else o["passes"] or None, "pass")
         aligner = train_contrastive_aligner(
-            text, aligner=base, gold=gold, evidence=evidence, threads=pool, progress=reporter, **learning
+            text,
+            None,
+            declared.settings(ContrastiveSettings, chosen),
+            start=o["start"],
+            aligner=base,
+            gold=gold,
+            evidence=evidence,
+            reading=reading,
+            run=run,
+            progress=reporter,
         )
         _tell(o, aligner, reporter)
         if o["save_weights"]:
@@ -240,7 +206,9 @@ def _run(o, stack):
     reporter.begin("aligning", None if text is None else len(text), "pair")
     source = (text,) if text is not None else text_paths(o)
     with until_terminated(o["unbuffered"]):
-        for block in aligner.align_blocks(*source, unbuffered=o["unbuffered"], evidence=evidence, **reading):
+        for block in aligner.align_blocks(
+            *source, unbuffered=o["unbuffered"], evidence=evidence, reading=reading, run=run
+        ):
             out.write(format_pharaoh(block.table))
             links += len(block.table.pairs)
             if o["unbuffered"]:
@@ -251,7 +219,7 @@ def _run(o, stack):
         reporter.summary(n, links, skipped.summary())
 
 
-def _base(o, weights, pool, reporter):
+def _base(o, weights, reading, run, reporter):
     """Return the base model, the text where it was read to train it, and evidence: of that text, or its files."""
     from aligntools.api.aligner import Aligner
     from aligntools.api.alignment import read_bitext
@@ -260,7 +228,7 @@ def _base(o, weights, pool, reporter):
     from aligntools.cli.aligning_run import text_paths
 
     if o["model"]:
-        return Aligner.load(o["model"], threads=pool, verify=o["verify"]), None, o["evidence"]
+        return Aligner.load(o["model"], threads=run.threads, verify=o["verify"]), None, o["evidence"]
     if o["forward_table"]:
         names = {name: o[name] for name in ("source_vcb", "target_vcb")}
         reporter.begin("reading tables")
@@ -268,23 +236,14 @@ def _base(o, weights, pool, reporter):
         return aligner_from_tables(*tables, **names, case_sensitive=o["case_sensitive"]), None, o["evidence"]
     judge = judge_of(weights) if weights is not None else judge_for(o["features"], o["start"])
     reporter.begin("reading")
-    bitext = read_bitext(*text_paths(o), case_sensitive=o["case_sensitive"], **{name: o[name] for name in READING})
+    bitext = read_bitext(*text_paths(o), reading=reading)
     evidence = read_evidence(bitext, o["evidence"])
     reporter.close()
     if not len(bitext.source.tokens):
         reporter.say("warning: every line has a blank side; nothing to learn from")
-    aligner = train_base(
-        bitext, judge, o["rounds"], fast=o["fast"], seed=o["seed"], case_sensitive=o["case_sensitive"], threads=pool,
-        progress=reporter,
-    )  # fmt: skip
+    settings = AlignerSettings(fast=o["fast"], seed=o["seed"])
+    aligner = train_base(bitext, judge, settings, o["rounds"], reading=reading, run=run, progress=reporter)
     return aligner, bitext, evidence
-
-
-def _in_memory(base, paths, o):
-    from aligntools.api.alignment import read_bitext
-
-    case_sensitive = not base.model.lowercase
-    return read_bitext(*paths, case_sensitive=case_sensitive, **{name: o[name] for name in READING})
 
 
 def _tell(o, aligner, reporter):

@@ -5,7 +5,7 @@ from typing import get_args
 import click
 
 from aligntools.api.scorers import TagFormat, TagScorer
-from aligntools.cli import options, scoring
+from aligntools.cli import kinds, options, scoring
 
 
 @click.command("eval-tags", cls=options.Command)
@@ -18,7 +18,7 @@ from aligntools.cli import options, scoring
         default=TagScorer.column,
         show_default=True,
         metavar="upos|xpos|N",
-        type=options.Column(),
+        type=kinds.Column(),
         help="Column of the tags in CoNLL, by name or number, counted from 1.",
     ),
     click.option("--train", metavar="FILE", help="The tagger's training text: score words that are not in it apart."),
@@ -44,7 +44,7 @@ from aligntools.cli import options, scoring
         help="Between word and tag in tagged text.",
     ),
     click.option(
-        "--hyp-column", metavar="upos|xpos|N", type=options.Column(), help="Column of the tags in TAGGED alone."
+        "--hyp-column", metavar="upos|xpos|N", type=kinds.Column(), help="Column of the tags in TAGGED alone."
     ),
     click.option("--hyp-format", type=click.Choice(get_args(TagFormat)), help="Format of TAGGED alone."),
     click.option("--head", is_flag=True, help="Score the first sentences of a TAGGED longer than the gold."),

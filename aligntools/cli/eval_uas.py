@@ -3,7 +3,7 @@
 import click
 
 from aligntools.api.scorers import TreeScorer
-from aligntools.cli import options, scoring
+from aligntools.cli import kinds, options, scoring
 from aligntools.ground.ranges import counts
 from aligntools.metrics.attachment import PUNCTUATION
 
@@ -43,7 +43,7 @@ from aligntools.metrics.attachment import PUNCTUATION
         "--column",
         default=TreeScorer.column,
         show_default=True,
-        type=options.Column(),
+        type=kinds.Column(),
         metavar="upos|xpos|N",
         help="Column with the gold tags (--punct ud, --by tag).",
     ),

@@ -5,11 +5,13 @@ from collections import Counter
 
 import click
 
-from aligntools.aligning.settings import FilterSettings
+from aligntools.aligning.settings import AlignerSettings, FilterSettings
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import notices, options
+from aligntools.cli import declared, notices, options
 from aligntools.cli.reporting import Reporter
+from aligntools.formats.reading import Reading
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.running import Run
 
 #: Rows of text are put in this order and form.
 _ROW = "line TAB reason TAB score TAB source TAB target"
@@ -25,16 +27,7 @@ _ROW = "line TAB reason TAB score TAB source TAB target"
     options.output(help="Write the pairs that pass here instead of standard output, both sides on a line."),
     click.option("-m", "--model", metavar="FILE", help="Judge by a saved model; else by one trained on this text."),
 )  # fmt: skip
-@options.group(
-    "Limits",
-    options.setting("--min-score", of=FilterSettings, metavar="P", help="Least score of a pair that passes."),
-    options.setting("--max-copied", of=FilterSettings, metavar="P",
-                    help="Largest part of the longer sentence's words that the other side has as they are."),
-    options.setting("--min-coverage", of=FilterSettings, metavar="P",
-                    help="Least mean probability of the words' best links, on either side."),
-    options.setting("--min-probability", of=FilterSettings, metavar="X",
-                    help="Least ln p per word, of the worse direction.  [default: none]"),
-)  # fmt: skip
+@declared.group(FilterSettings, title="Limits")
 @options.group(
     "More output",
     click.option("--all", "everything", is_flag=True, help=f"Write all pairs to -o, as {_ROW}."),
@@ -50,9 +43,8 @@ _ROW = "line TAB reason TAB score TAB source TAB target"
 @options.group(
     "Text and resources",
     click.option("--fast", is_flag=True, help="Train the HMM alone, one view of the text: quickest."),
-    options.tokenize, options.tokenizer, aligning.case_sensitive, options.split, options.input_format,
-    options.max_length,
-    options.max_memory("Use at most this much memory, for instance 800M or 4G."),
+    options.tokenize, options.tokenizer, declared.group(Reading, without=["strict"]),
+    options.max_memory(),
     options.verify, options.threads, options.seed, options.verbosity,
 )  # fmt: skip
 def command(**o):
@@ -152,7 +144,7 @@ def run(o):
         stack.enter_context(notices.shown(o["quiet"]))
         reporter = Reporter(o["quiet"], o["verbose"])
         stack.callback(reporter.close)
-        limits = Filter(FilterSettings(**{name: o[name] for name in FilterSettings.RANGES}))
+        limits = Filter(declared.settings(FilterSettings, o))
         kept, format = "memory" if o["model"] else "disk", o["input_format"]
         pool = stack.enter_context(pool_of(o["threads"]))
         aligner = load_aligner(o, pool, reporter) if o["model"] else None
@@ -162,20 +154,20 @@ def run(o):
         out = Written(stack, o, lambda: raw.format in (None, "tsv"))
         tokens = TokenizedPairs(raw, o["tokenize"], kept, o["tokenizer"]) if o["tokenize"] else raw
         stack.enter_context(contextlib.closing(tokens))
-        reading = {"max_length": o["max_length"], "input_format": format}
+        reading, run = declared.settings(Reading, o), declared.settings(Run, o, threads=pool)
         if aligner:
-            blocks = qualities(aligner, *tokens.inputs, **reading, max_memory=o["max_memory"], threads=pool)
+            blocks = qualities(aligner, *tokens.inputs, reading=reading, run=run)
         else:
             with reporter.stage("reading"):
-                bitext = read_bitext(*tokens.inputs, case_sensitive=o["case_sensitive"], **reading)
+                bitext = read_bitext(*tokens.inputs, reading=reading)
             aligner = train_aligner(
-                bitext, fast=o["fast"], case_sensitive=o["case_sensitive"], seed=o["seed"],
-                max_memory=o["max_memory"], threads=pool, keep_text=False, progress=reporter,
+                bitext, None, AlignerSettings(fast=o["fast"], seed=o["seed"]), reading=reading, run=run,
+                keep_text=False, progress=reporter,
             )  # fmt: skip
             if o["save_model"]:
                 with reporter.stage("saving"):
                     aligner.save(o["save_model"])
-            blocks = qualities(aligner, bitext, max_memory=o["max_memory"], threads=pool)
+            blocks = qualities(aligner, bitext, run=run)
         skipped, links, n = Skipped(), 0, 0
         with reporter.stage("filtering"):
             for block in blocks:

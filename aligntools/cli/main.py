@@ -9,7 +9,7 @@ import sys
 import click
 
 from aligntools import __version__
-from aligntools.cli import notices, signals, streams
+from aligntools.cli import flags, notices, signals, streams
 from aligntools.cli.docstrings import docstring
 from aligntools.formats import appearing
 from aligntools.ground import memory, portable
@@ -141,7 +141,7 @@ def _run(command, args, prog_name, debug):
         elif isinstance(error, OSError):
             message = f"{error.filename or 'output'}: {error.strerror or error}"
         else:
-            message = str(error)
+            message = flags.on_command_line(error.message)
         sys.stderr.write("error: " + one_line(message) + "\n")
         return getattr(error, "exit_code", 1)
 

@@ -1,6 +1,7 @@
 """The files that Moses' training goes on from at its fourth step."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from aligntools.aligning.settings import JOINTLY
@@ -42,11 +43,11 @@ class MosesModel:
         self._tables.append(block.table)
         self._file.write(format_pharaoh(block.table))
 
-    def finish(self, text, **reading):
+    def finish(self, text, reading):
         """Write ``lex.f2e`` and ``lex.e2f``, of the words as they stand in the text."""
         from aligntools.api.alignment import read_bitext
         from aligntools.api.links import extract_lexicon
         from aligntools.formats.pharaoh import concatenate
 
-        bitext = read_bitext(*text, case_sensitive=True, **reading)
+        bitext = read_bitext(*text, reading=replace(reading, case_sensitive=True))
         extract_lexicon(bitext, None, concatenate(self._tables)).save(os.fspath(self.folder / "lex"))

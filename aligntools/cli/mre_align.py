@@ -2,11 +2,12 @@
 
 import click
 
-from aligntools.aligning.settings import MRE_PRESETS, ReconstructionSettings, mre_symmetrization
+from aligntools.aligning.settings import MRE_PRESETS, AlignerSettings, ReconstructionSettings, mre_symmetrization
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import options
+from aligntools.cli import declared, options
 
-_DEFAULTS = ReconstructionSettings()
+#: What the sampler and several members have, which is not trained here.
+_NOT_HERE = ("model_type", "fast", "best", "sweeps", "subwords", "view_agreement")
 _reconstruction = options.group(
     "Reconstruction",
     click.option("--preset", type=click.Choice(list(MRE_PRESETS)),
@@ -14,23 +15,9 @@ _reconstruction = options.group(
                       " --positions table --tension 0 --estimator em --no-agreement --mre-iterations 50 --mre-positions"
                       " --mre-null --mre-smoothing 0 --mre-position-smoothing 0. With --model-type hmm, jumps take the"
                       " place of the table. The defaults depart from it in each of these."),
-    click.option("--model-type", type=click.Choice(["ibm2", "hmm"]), default="hmm", show_default=True,
-                 help="Which model is trained; with --init-model, what that model is."),
-    options.setting("--mre-iterations", of=ReconstructionSettings, name="iterations", metavar="N",
-                    help="Iterations of reconstruction, after those of EM."),
-    options.setting("--mre-smoothing", of=ReconstructionSettings, name="smoothing", metavar="N",
-                    help="Pseudo-count of each word, spread as the text's words are.  [default: em 20, vb 0]"),
-    options.setting("--mre-position-smoothing", of=ReconstructionSettings, name="position_smoothing", metavar="N",
-                    help="Pseudo-count of each distribution of --positions table, drawn to the diagonal, in EM too."),
-    click.option("--mre-positions/--no-mre-positions", default=_DEFAULTS.positions, show_default=True,
-                 help="Train jumps or positions by reconstruction too, not the words alone."),
-    click.option("--mre-null/--no-mre-null", default=_DEFAULTS.null,
-                 help="Train the words of NULL by reconstruction too.  [default: after vb]"),
-)  # fmt: skip
-#: Options of training that the API takes under the same names.
-TRAINING = (
-    "preset", "mre_iterations", "mre_smoothing", "mre_position_smoothing", "mre_positions", "mre_null", "direction",
-    "estimator", "agreement", "look_alike", "ibm1_iterations", "iterations", "alpha", "p_null", "tension", "seed",
+    declared.option(AlignerSettings, "model_type", choices=("ibm2", "hmm"), default="hmm",
+                    help="Which model is trained; with --init-model, what that model is."),
+    declared.group(ReconstructionSettings),
 )  # fmt: skip
 
 
@@ -39,10 +26,10 @@ TRAINING = (
 @aligning.models
 @_reconstruction
 @aligning.deciding(
-    None, "  [default: joint; grow-diag-final-and for an IBM 2 trained with --no-agreement, and for --preset paper]"
+    "  [default: joint; grow-diag-final-and for an IBM 2 trained with --no-agreement, and for --preset paper]"
 )
 @aligning.outputs
-@aligning.estimation
+@declared.group(AlignerSettings, without=_NOT_HERE)
 @aligning.limits
 def command(**o):
     """Align by maximum reconstruction: train an HMM or IBM 2 by EM, then to reproduce each text from its own links.
@@ -69,17 +56,17 @@ def command(**o):
         apart = not o["model"] and mre_symmetrization(o["model_type"], o["agreement"], o["preset"])
         o["symmetrize"] = (o["direction"] == "both" and apart) or "joint"
     aligning.check(o, chosen, reconstructs=True)
-    own = {n: o[n] for n in TRAINING} | {"views": o["views"] or (0,)}
-    own |= {n: o[n] for n in ("model_type", "positions") if not o["init_model"] or n in chosen}
-    own |= {n: None for n in MRE_PRESETS.get(o["preset"], ()) if n not in chosen}  # the preset's to say
+    names = {*AlignerSettings.names(), *ReconstructionSettings.names()}
+    own = {name: o[name] for name in chosen & names}
+    views = o["views"] or (0,)
 
     def train(bitext, init_model, **common):
         from aligntools.aligning.training.train_model import settings_after
 
         if init_model and not symmetrize and init_model.settings.direction == "both":
-            model = settings_after(init_model.model, True, own.get("model_type")).model
-            o["symmetrize"] = mre_symmetrization(model, init_model.settings.joint, o["preset"])
+            model = settings_after(init_model.model, True, own.get("model_type")).model_type
+            o["symmetrize"] = mre_symmetrization(model, init_model.settings.agreement, o["preset"])
             aligning.check_decisions(o, "both")
-        return train_mre_aligner(bitext, **own, init_model=init_model, **common)
+        return train_mre_aligner(bitext, preset=o["preset"], **own, init_model=init_model, **common)
 
-    run(o, train, lambda _: own["views"][0])
+    run(o, train, lambda _: views[0])

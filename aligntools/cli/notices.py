@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
+from aligntools.cli.flags import on_command_line
 from aligntools.ground.errors import one_line
 
 
@@ -24,7 +25,7 @@ class OnStandardError(logging.Handler):
         self._said.add(once)
         self._said.discard(None)
         kind = "warning: " if record.levelno >= logging.WARNING else self._note
-        sys.stderr.write(kind + one_line(record.getMessage()) + "\n")
+        sys.stderr.write(kind + one_line(on_command_line(record.getMessage())) + "\n")
 
 
 @contextmanager

@@ -11,16 +11,21 @@ import sys
 from pathlib import Path
 
 import click
-from click.shell_completion import CompletionItem
 
-from aligntools.aligning.settings import LONGEST_RANGE, SCHEMES
+from aligntools.aligning.settings import SCHEMES
 from aligntools.api.threads import available_cores
-from aligntools.cli import placing
+from aligntools.cli import declared, placing
 from aligntools.cli.docstrings import docstring
+from aligntools.cli.grouping import group as group
+from aligntools.cli.kinds import WRITTEN as WRITTEN
+from aligntools.cli.kinds import Number as Number
+from aligntools.cli.kinds import Place as Place
+from aligntools.cli.kinds import Word as Word
 from aligntools.formats import files, live_inputs
-from aligntools.formats.white_space import SPLITS, UnicodeSplit, split_as
+from aligntools.formats.reading import Reading
+from aligntools.formats.white_space import UnicodeSplit, split_as
 from aligntools.ground import memory, ranges
-from aligntools.ground.ranges import Range
+from aligntools.ground.running import Run
 
 #: Given to every command: ``-h`` beside ``--help``, and defaults shown.
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -28,119 +33,6 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 AFTERWARDS = "aligntools.afterwards"
 #: Title of the options that have none of their own.
 OTHERS = "Other options"
-
-
-class Place(click.types.StringParamType):
-    """A str that names a file or a folder, which the shell completes.
-
-    Parameters
-    ----------
-    kind : str
-        ``file`` or ``dir``.
-    written : bool
-        Whether the command writes there.
-    endings : sequence of str
-        What is appended to the name, for each file.
-    """
-
-    def __init__(self, kind="file", written=False, endings=("",)):
-        self.kind, self.written, self.endings = kind, written, endings
-
-    def convert(self, value, param, ctx):
-        """Refuse an empty name, as of a variable that is not set."""
-        if value == "":
-            self.fail("the name is empty", param, ctx)
-        return super().convert(value, param, ctx)
-
-    def shell_complete(self, ctx, param, incomplete):
-        """Leave it to the shell."""
-        return [CompletionItem(incomplete, type=self.kind)]
-
-
-class Word(click.types.StringParamType):
-    """A str that is not empty: the value of a variable that is not set would be taken for an option not given."""
-
-    def convert(self, value, param, ctx):
-        """Refuse what is empty."""
-        if value == "":
-            self.fail("the value is empty", param, ctx)
-        return super().convert(value, param, ctx)
-
-
-#: The type of an option that names a file to be written. All others with the metavar FILE are read.
-WRITTEN = Place(written=True)
-
-
-class Number(click.ParamType):
-    """A number within a range; what is not is refused with the range, exit status 2."""
-
-    def __init__(self, allowed: Range):
-        self.allowed, self.name = allowed, "integer" if allowed.whole else "float"
-
-    def convert(self, value, param, ctx):
-        """Read a number; those of other forms, infinite ones and NaN are not in any range."""
-        try:
-            number = int(value) if self.allowed.whole else float(value)
-        except (ValueError, OverflowError):
-            number = None
-        if number not in self.allowed:
-            self.fail(f"'{ranges.shown(value)}' is not {self.allowed}", param, ctx)
-        return number
-
-
-class Numbers(click.ParamType):
-    """Several whole numbers, each within a range, with commas; a tuple of int."""
-
-    name = "integers"
-
-    def __init__(self, allowed: Range, fits, advice):
-        self.allowed, self.fits, self.advice = allowed, fits, advice
-
-    def convert(self, value, param, ctx):
-        """Read the numbers; ``fits`` says whether they go together, ``advice`` what would."""
-        if isinstance(value, tuple):
-            return value
-        try:
-            found = tuple(int(x) for x in value.replace(",", " ").split())
-        except ValueError:
-            found = ()
-        if not found or not self.fits(found):
-            self.fail(f"'{ranges.shown(value)}': {self.advice}", param, ctx)
-        for number in found:
-            if number not in self.allowed:
-                self.fail(f"'{ranges.shown(number)}' is not {self.allowed}", param, ctx)
-        return found
-
-
-class Size(click.ParamType):
-    """An amount of memory, such as 800M or 4G, in bytes."""
-
-    name = "size"
-
-    def convert(self, value, param, ctx):
-        """Read a size."""
-        if isinstance(value, int):
-            return value
-        number, unit = re.fullmatch(r"(.*?)([KMGT]?)B?", value.strip(), re.IGNORECASE | re.DOTALL).groups()
-        try:
-            size = float(number) * 2 ** (10 * " KMGT".index(unit.upper() or " "))
-        except ValueError:
-            self.fail(f"'{ranges.shown(value)}' is not a size; write for instance 800M or 4G", param, ctx)
-        if not ranges.MEMORY.low <= size <= ranges.MEMORY.high:  # also NaN
-            self.fail(f"'{ranges.shown(value)}' is not a size from 64K to 1048576T", param, ctx)
-        return int(size)
-
-
-class Column(click.ParamType):
-    """A column of CoNLL: a name, or a number counted from 1."""
-
-    name = "column"
-
-    def convert(self, value, param, ctx):
-        """Read a column; which ones there are is the format's to say."""
-        if not isinstance(value, str) or not (value.isascii() and value.isdigit()):
-            return value
-        return Number(ranges.counts(1)).convert(value, param, ctx)
 
 
 def number(of, name=None):
@@ -257,36 +149,8 @@ def _with_range(names, help, allowed):
     return names, f"{help}  [{allowed.short}]"
 
 
-def group(title, *options):
-    """Return one decorator for several options, which come in this order under this title in the help.
-
-    >>> @click.command(cls=Command)
-    ... @group("Common options", click.option("--fast", is_flag=True, help="Do less."))
-    ... def command(fast): ...
-    """
-
-    def decorate(function):
-        before = len(getattr(function, "__click_params__", ()))
-        for option in reversed(options):
-            function = option(function)
-        for parameter in function.__click_params__[before:]:
-            if not hasattr(parameter, "group"):
-                parameter.group = title
-        return function
-
-    return decorate
-
-
-def threads(function):
-    """Add ``--threads N``, passed as ``threads`` (int)."""
-    return click.option(
-        "--threads",
-        type=number(ranges.THREADS),
-        default=available_cores,
-        show_default="all cores",
-        metavar="N",
-        help="Threads to use. The result does not depend on it.",
-    )(function)
+#: ``--threads N``, passed as ``threads`` (int).
+threads = declared.option(Run, "threads", default=available_cores, show_default="all cores")
 
 
 def _quiet(_context, _parameter, value):
@@ -366,23 +230,8 @@ def index_base(function=None, *, name="--index-base", of="the alignment files", 
 verify = click.option(
     "--verify/--no-verify", default=True, show_default=True, help="Check the checksums of model files on loading."
 )
-#: ``--max-length N`` of parallel text, passed as ``max_length`` (int).
-max_length = click.option(
-    "--max-length",
-    type=number(LONGEST_RANGE),
-    default=2000,
-    show_default=True,
-    metavar="N",
-    help="A pair with a longer side gets a blank line.",
-)
-#: ``--input-format FORMAT`` of parallel text in one file, passed as ``input_format`` (str).
-input_format = click.option(
-    "--input-format",
-    type=click.Choice(["auto", "joint", "tsv"]),
-    default="auto",
-    show_default=True,
-    help="Of one file with both sides: ' ||| ' between them (joint) or a tab (tsv); auto looks at its first line.",
-)
+#: ``--max-length N`` and ``--input-format FORMAT`` of parallel text, passed under these names.
+max_length, input_format = declared.option(Reading, "max_length"), declared.option(Reading, "input_format")
 #: ``--scheme SCHEME`` of text in pieces, passed as ``scheme`` (str).
 scheme = click.option(
     "--scheme",
@@ -409,15 +258,9 @@ tokenizer = click.option(
     " which have dictionaries of Chinese, Japanese, Thai, Khmer, Lao and Burmese.",
 )
 #: ``--split HOW`` of text in words, passed as ``split`` (str).
-split = click.option(
-    "--split",
-    type=click.Choice(SPLITS),
-    default=SPLITS[0],
-    show_default=True,
-    help="What separates words: spaces and tabs, or all of Unicode's white space, as for Python's str.split().",
-)
+split = declared.option(Reading, "split")
 #: ``--strict``, passed as ``strict`` (bool).
-strict = click.option("--strict", is_flag=True, help="Stop at the first pair that would get a blank line.")
+strict = declared.option(Reading, "strict")
 
 
 def tag_separator(_ctx, _option, value):
@@ -433,9 +276,10 @@ def _bounding(_ctx, _option, value):
     return value
 
 
-def max_memory(help):
+def max_memory(help=None):
     """Return ``--max-memory SIZE``, passed as ``max_memory`` (int, bytes); if it is given, it bounds the process."""
-    return click.option("--max-memory", type=Size(), callback=_bounding, metavar="SIZE", help=help)
+    instead = {} if help is None else {"help": help}
+    return declared.option(Run, "max_memory", callback=_bounding, **instead)
 
 
 def text_path(path, split):

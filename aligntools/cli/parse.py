@@ -8,7 +8,7 @@ from functools import partial
 import click
 import numpy as np
 
-from aligntools.cli import engine_options, notices, options, reporting, serving, training
+from aligntools.cli import engine_options, kinds, notices, options, reporting, serving, training
 from aligntools.parsing.settings import LONGEST, LONGEST_RANGE, MAPS
 
 #: Unknown tags that the warning names.
@@ -28,7 +28,7 @@ SHOWN = 5
     "Input",
     click.option("--format", type=click.Choice(["auto", "conll", "tagged"]), default="auto", show_default=True,
                  help="Format of TEXT: CoNLL or word_TAG lines; auto looks at its first line."),
-    click.option("--column", type=options.Column(), metavar="upos|xpos|N",
+    click.option("--column", type=kinds.Column(), metavar="upos|xpos|N",
                  help="Column of CoNLL with the tags.  [default: the one that the parser learned from]"),
     click.option("--map", type=click.Choice(MAPS),
                  help="Map tags to the 12 universal ones for parsing; they are written unchanged."
@@ -70,8 +70,10 @@ def command(
     from aligntools.formats.requests import stream_requests
     from aligntools.formats.tagged import stream_tags
 
-    engines = engine_options.engines({"workers": workers, "cluster": cluster, "cluster_file": cluster_file})
-    engine_options.check_unbuffered(unbuffered, engines)
+    run = engine_options.run_of(
+        {"workers": workers, "cluster": cluster, "cluster_file": cluster_file, "tmpdir": tmpdir}
+    )
+    engine_options.check_unbuffered(unbuffered, run)
     parser = Parser.load(model, verify=verify)
     column = parser.column if column is None else column
     column_place(column)
@@ -101,7 +103,7 @@ def command(
         pool_of(threads) as pool,
         files.writing(output) as out,
         serving.until_terminated(unbuffered),
-        engine_options.mapping(engines, tmpdir, pool, quiet) as blocks,
+        engine_options.mapping(run, pool, quiet) as blocks,
     ):
         if unbuffered:
             for path in texts or ("-",):

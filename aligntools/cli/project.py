@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from aligntools.cli import options
+from aligntools.cli import kinds, options
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY
 
@@ -37,7 +37,7 @@ class _Columns(click.ParamType):
     options.split,
     click.option("--columns", type=_Columns(), default="upos", show_default=True, metavar="A,B",
                  help=f"What is carried over: {_COLUMNS}."),
-    click.option("--spans", type=options.Column(), metavar="xpos|misc|N",
+    click.option("--spans", type=kinds.Column(), metavar="xpos|misc|N",
                  help="Column with spans in BIO (B-PER I-PER O), carried over as spans."),
 )  # fmt: skip
 @options.group(

@@ -145,7 +145,7 @@ def command(operands, name, first, second, output, in_place, quiet, verbose, **h
         raise UsageProblem(f"--order is about links, and {name} writes none")
     if how.pop("unicode_spaces"):
         how["split"] = "unicode"
-    if how["split"] != "spaces" and not (how["check"] or given):
+    if how["split"] not in (None, "spaces") and not (how["check"] or given):
         raise UsageProblem("--split is about the texts of --check, --to-words or --to-pieces")
     texts = [path for pair in (given, how["words"]) for path in pair or ()]
     if "-" in texts and [*texts, *paths, *(how["check"] or ())].count("-") > 1:

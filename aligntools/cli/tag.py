@@ -10,7 +10,7 @@ from functools import partial
 
 import click
 
-from aligntools.cli import engine_options, notices, options, reporting, serving
+from aligntools.cli import engine_options, kinds, notices, options, reporting, serving
 from aligntools.cli.alignment_options import given
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts as at_least
@@ -34,11 +34,11 @@ SENTENCES = ("split", "lines")
     "Input and output",
     click.option("--format", type=click.Choice(["auto", "text", "conll"]), default="auto", show_default=True,
                  help="Format of TEXT: plain text, one sentence per line, or CoNLL; auto looks at its first lines."),
-    click.option("--column", type=options.Column(), metavar="upos|xpos|N",
+    click.option("--column", type=kinds.Column(), metavar="upos|xpos|N",
                  help="Column of CoNLL that gets the tags.  [default: the one that the tagger learned]"),
     click.option("--separator", default="_", show_default=True, callback=options.tag_separator, metavar="TEXT",
                  help="Separator between word and tag in word_TAG lines."),
-    click.option("--keep", type=options.Column(), multiple=True, metavar="upos|xpos|feats",
+    click.option("--keep", type=kinds.Column(), multiple=True, metavar="upos|xpos|feats",
                  help="Leave this column of CoNLL as it is, where UPOS, XPOS and FEATS are emptied otherwise. May be"
                       " given several times."),
     click.option("--save-classes", metavar="FILE", type=options.WRITTEN,
@@ -81,8 +81,7 @@ SENTENCES = ("split", "lines")
 @options.group("Resources and messages", options.verify, options.seed, options.threads, options.verbosity)
 def command(
     texts, model, output, to, format, column, separator, keep, save_classes, unbuffered, tokenize, tokenizer, language,
-    split, sentences, posterior, n_best, samples, scores, posteriors, verify, seed, threads, quiet, verbose, tmpdir,
-    **where,
+    split, sentences, posterior, n_best, samples, scores, posteriors, verify, seed, threads, quiet, verbose, **where,
 ):  # fmt: skip
     """Tag text: one line out per line in, or CoNLL with one column filled in.
 
@@ -110,9 +109,9 @@ def command(
 
     _check(unbuffered, tokenize, format)
     wanted = _Wanted(n_best or 0, samples or 0, seed, scores is not None, posteriors is not None)
-    engines = engine_options.engines(where)
-    engine_options.check_unbuffered(unbuffered, engines)
-    wanted.check(unbuffered, engines.asked)
+    run = engine_options.run_of(where)
+    engine_options.check_unbuffered(unbuffered, run)
+    wanted.check(unbuffered, run.asked)
     tagger = Tagger.load(model, verify=verify)
     column = tagger.column if column is None else column
     for name in (column, *keep):
@@ -149,7 +148,7 @@ def command(
         files.writing(output) as out,
         ExitStack() as stack,
         serving.until_terminated(unbuffered),
-        engine_options.mapping(engines, tmpdir, pool, quiet) as blocks,
+        engine_options.mapping(run, pool, quiet) as blocks,
     ):
         also = [stack.enter_context(files.writing(path)) if path else None for path in (scores, posteriors)]
         if unbuffered:

@@ -5,13 +5,10 @@ import contextlib
 import click
 
 from aligntools.aligning.contrastive.taught import TeachingSettings
-from aligntools.cli import alignment_options as aligning
-from aligntools.cli import notices, options, training
-from aligntools.cli.aligning_run import READING
+from aligntools.cli import declared, notices, options, training
+from aligntools.formats.reading import Reading
 from aligntools.ground.errors import UsageProblem
-
-_DEFAULTS = TeachingSettings()
-_SIZES = options.Numbers(TeachingSettings.SIZE, lambda sizes: True, "numbers of sentence pairs, with commas: 300,1000")
+from aligntools.ground.running import Run
 
 
 @click.command("teach", cls=options.Command)
@@ -30,22 +27,12 @@ _SIZES = options.Numbers(TeachingSettings.SIZE, lambda sizes: True, "numbers of 
     click.option("-m", "--model", metavar="FILE", multiple=True,
                  help="The teacher of a text, from align --save-model: one for each text, in their order.  [default:"
                       " train them]"),
-    click.option("--students", type=_SIZES, default=_DEFAULTS.students, metavar="N,N,..",
-                 help="Pairs of the students' texts; of small sizes there are several students, of those over half a"
-                      f" text none.  [default: {','.join(map(str, _DEFAULTS.students))}]"),
-    options.setting("--lessons", of=TeachingSettings, metavar="N",
-                    help="Pairs of its own text that each student learns on, and as many of other places for larger"
-                         " ones."),
-    options.setting("--networks", of=TeachingSettings, metavar="N", help="Networks that are learned and averaged."),
-    options.setting("--passes", of=TeachingSettings, metavar="N",
-                    help="Times that each network passes over the lessons.  [default: 8 to 64, the more the fewer there"
-                         " are]"),
+    declared.group(TeachingSettings, without=["seed"]),
     training.log_json,
     options.verify,
 )  # fmt: skip
 @options.group(
-    "Text and resources", aligning.case_sensitive, options.split, options.input_format, options.max_length,
-    options.strict, options.threads, options.seed, options.verbosity,
+    "Text and resources", declared.group(Reading), options.threads, options.seed, options.verbosity,
 )  # fmt: skip
 def command(**o):
     """Teach contrastive-align's start by large text, without gold links.
@@ -90,10 +77,13 @@ def _run(o, stack):
     texts += [options.text_path(joint, o["split"]) for joint in o["joint_file"]]
     aligners = [Aligner.load(path, threads=pool, verify=o["verify"]) for path in o["model"]] or None
     start = teach(
-        texts, aligners=aligners, students=o["students"], lessons=o["lessons"], networks=o["networks"],
-        passes=o["passes"], seed=o["seed"], threads=pool,
-        case_sensitive=o["case_sensitive"], progress=reporter, **{name: o[name] for name in READING},
-    )  # fmt: skip
+        texts,
+        declared.settings(TeachingSettings, o),
+        aligners=aligners,
+        reading=declared.settings(Reading, o),
+        run=Run(threads=pool),
+        progress=reporter,
+    )
     start.save(o["output"])
     reporter.close()
     students = sum(sum(text["students"].values()) for text in start.about["texts"])

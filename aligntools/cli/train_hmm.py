@@ -6,8 +6,10 @@ import time
 
 import click
 
-from aligntools.cli import notices, options, training
-from aligntools.cli.alignment_options import given, look_alike, views
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.cli import declared, notices, options, training
+from aligntools.cli.alignment_options import given
+from aligntools.formats.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY
 from aligntools.tagging.settings import INDUCTION_PRESETS, MIN_SHARE, InductionSettings, TaggerSettings
@@ -37,13 +39,8 @@ COMMON = {"output", "threads", "seed", "quiet", "verbose", "log_json"}
     click.option("-s", "--source", metavar="FILE", help="Train an alignment HMM on parallel text: the source side."),
     click.option("-t", "--target", metavar="FILE", help="The target side; the same number of lines."),
     click.option("-i", "--input", "joint_file", metavar="FILE", help="Both sides in one file, ' ||| ' between them."),
-    click.option("--agreement/--no-agreement", default=True, show_default=True,
-                 help="Train the two directions of an alignment HMM jointly."),
-    look_alike,
-    views,
-    click.option("--case-sensitive", is_flag=True, help="Keep upper and lower case of parallel text apart."),
-    options.split,
-    options.input_format,
+    declared.group(AlignerSettings, "agreement", "look_alike", "views", title="Parallel text"),
+    declared.group(Reading, "case_sensitive", "split", "input_format", title="Parallel text"),
 )  # fmt: skip
 @options.group(
     "Input of --tagged and --text",
@@ -244,15 +241,16 @@ def _alignments(o):
     check_text(o)
     mre = o["estimator"] == "mre"
     names = ("iterations", "agreement", "look_alike", "seed")
-    chosen = {n: o[n] for n in names} | {"case_sensitive": o["case_sensitive"], "keep_text": False}
+    chosen = {n: o[n] for n in names if o[n] is not None} | {"keep_text": False}
     with contextlib.ExitStack() as stack:
         stack.enter_context(notices.shown(o["quiet"]))
         log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
         reporter = Reporter(o["quiet"], o["verbose"], log)
         stack.callback(reporter.close)
         with reporter.stage("reading"):
-            bitext = read_bitext(*text_paths(o), case_sensitive=o["case_sensitive"], input_format=o["input_format"])
-        chosen |= {"threads": o["threads"], "progress": reporter, "model_type": "hmm"}
+            reading = declared.settings(Reading, o)
+            bitext = read_bitext(*text_paths(o), reading=reading)
+        chosen |= {"threads": o["threads"], "progress": reporter, "model_type": "hmm", "reading": reading}
         if mre:
             steps = {} if o["mre_iterations"] is None else {"mre_iterations": o["mre_iterations"]}
             if o["preset"] and "agreement" not in given():

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from aligntools.cli import engine_options, notices, options
+from aligntools.cli import engine_options, kinds, notices, options
 from aligntools.ground.errors import UsageProblem
 from aligntools.translating.settings import LanguageModelSettings
 
-_THRESHOLDS = options.Numbers(
+_THRESHOLDS = kinds.Numbers(
     LanguageModelSettings.PRUNE,
     lambda thresholds: thresholds[0] == 0 and sorted(thresholds) == list(thresholds),
     "numbers that do not fall, the first, for single words, 0: for instance 0,0,1",

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from aligntools.cli import options
+from aligntools.cli import kinds, options
 from aligntools.cli.reporting import Lines, peak_mb
 from aligntools.parsing.settings import FEATURES, MAPS, LearningSettings
 
@@ -31,7 +31,7 @@ L2_HELP = (
     " what is minimized. Larger trusts the {} less and generalizes more."
 )
 column = click.option(
-    "--column", default="upos", show_default=True, type=options.Column(), metavar="upos|xpos|N",
+    "--column", default="upos", show_default=True, type=kinds.Column(), metavar="upos|xpos|N",
     help="Column of CoNLL with the tags.",
 )  # fmt: skip
 tag_map = click.option(

@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from aligntools.cli import engine_options, options, training
+from aligntools.cli import engine_options, kinds, options, training
 from aligntools.ground.errors import UsageProblem
 from aligntools.parsing.settings import ENTROPIES, MAPS, METHODS, WEIGHTS, TransferSettings
 
@@ -31,7 +31,7 @@ _TEXTS = {"--source": "source", "--target": "target", "-a": "alignments"}
 @options.group(
     "Input",
     click.option("--unlabeled", metavar="FILE", help="More text of the target language, with tags."),
-    click.option("--column", type=options.Column(), metavar="upos|xpos|N",
+    click.option("--column", type=kinds.Column(), metavar="upos|xpos|N",
                  help="Column of CoNLL with the tags.  [default: the one that the source parser learned from]"),
     click.option("--map", type=click.Choice(MAPS),
                  help="Map tags to the 12 universal ones.  [default: as the source parser does]"),

@@ -72,8 +72,7 @@ FILTERED = 1 << 28
 @options.group("Resources", options.verify, options.seed, options.threads, options.verbosity)
 def command(
     texts, split, grammar, lm, no_lm, weights, tags, kind, arc_scores, arc_weights, output, pop_limit, span_limit,
-    n_best, samples, gamma, hypergraphs, derivations, unbuffered, verify, seed, threads, quiet, verbose, tmpdir,
-    **where,
+    n_best, samples, gamma, hypergraphs, derivations, unbuffered, verify, seed, threads, quiet, verbose, **where,
 ):  # fmt: skip
     """Translate text with a hierarchical grammar, one line out for each line in.
 
@@ -105,8 +104,8 @@ def command(
         raise UsageProblem(f"{name} is for sentences; leave it out with --input {kind}")
     if kind == "text" and arc_weights:
         raise UsageProblem("--arc-weight is for lattices: --input plf or cn")
-    engines = engine_options.engines(where)
-    engine_options.check_unbuffered(unbuffered, engines)
+    run = engine_options.run_of(where)
+    engine_options.check_unbuffered(unbuffered, run)
     from aligntools.api.lattices import lattice_input, without_arcs
     from aligntools.api.translation import JOB, PART, Grammar, LanguageModel, Translator, weights_of
     from aligntools.api.translation_output import TranslationOutput, written, written_by
@@ -117,7 +116,7 @@ def command(
     from aligntools.ground.parallel import Pool
 
     texts = tuple(split_as(path, split) for path in texts or ("-",))
-    size = JOB if engines.asked and not samples else PART
+    size = JOB if run.asked and not samples else PART
     of_arcs = without_arcs(weights_of(weights).features)[1] if weights else {}  # first: a wrong file is soon found
     reads = None if kind == "text" else lattice_input(kind, arc_scores, arc_weights or None, of_arcs)[0]
     parts, known = ((), None) if unbuffered else _input(texts or ("-",), size, reads)
@@ -145,7 +144,7 @@ def command(
         if unbuffered:
             line, total = _serve(translator, texts or ("-",), out, quiet)
         wanted = TranslationOutput(n_best, samples, gamma, seed, forests is not None, trees is not None)
-        blocks = stack.enter_context(engine_options.mapping(engines, tmpdir, pool, quiet))
+        blocks = stack.enter_context(engine_options.mapping(run, pool, quiet))
         if blocks is not None:
             kept = blocks.keep(translator.with_threads(None))
             del rules, model, translator  # the workers have them

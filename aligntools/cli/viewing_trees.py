@@ -4,7 +4,7 @@ import io
 
 import click
 
-from aligntools.cli import options
+from aligntools.cli import kinds, options
 from aligntools.ground.errors import UsageProblem
 
 GROUP = "Trees and tags"
@@ -18,7 +18,7 @@ own_options = options.group(
         "--column",
         default="upos",
         show_default=True,
-        type=options.Column(),
+        type=kinds.Column(),
         metavar="upos|xpos|N",
         help="Column of CoNLL with the tags.",
     ),

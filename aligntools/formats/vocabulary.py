@@ -7,6 +7,7 @@ import numpy as np
 
 from aligntools.ground import memory
 
+_MUCH = 1 << 24  # bytes that are asked for before an array grows by them
 _FORGET, _FORGET_BYTES = 1 << 19, 1 << 26  # words and bytes of them after which a stream forgets its look-ups
 
 
@@ -187,7 +188,8 @@ class Growing:
         """Return a view of ``count`` new elements, which holds until the next call."""
         if self.size + count > len(self._data):
             size = self.size + count + (self.size >> 3)
-            memory.ask((size - len(self._data)) * self._data.itemsize, "the text does not fit in memory")
+            if (more := (size - len(self._data)) * self._data.itemsize) > _MUCH:
+                memory.ask(more, "the text does not fit in memory")
             self._data.resize(size, refcheck=False)
         self.size += count
         return self._data[self.size - count : self.size]

@@ -1,16 +1,43 @@
-"""Everything that can be wrong with a user's input, as one hierarchy; ``cli`` turns it into exit codes."""
+"""Everything that can be wrong with a user's input, as one hierarchy; ``cli`` turns it into exit codes.
+
+Messages name options by their fields, between backquotes, a value behind ``=``. Python shows them as keywords, the
+command line as its own options (`named`).
+"""
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 #: Controls but for tabs and ends of lines; marks, embeddings, overrides, isolates of direction; separators.
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f]")
+_FIELD = re.compile(r"`([a-z][a-z0-9_]*)(?:=([^`\n]*))?`")
+_BARE = re.compile(r"-?\d[\d.e+-]*|True|False|None")  # values that Python has no quotes around
+
+
+def named(message: str, shown: Callable[[str, str | None], str]) -> str:
+    """Return a message in which the fields it names are as ``shown`` has them, called with name and value or None."""
+    return _FIELD.sub(lambda found: shown(found[1], found[2]), message)
+
+
+def as_keyword(name: str, value: str | None) -> str:
+    """Return a field as Python has it: ``threshold``, ``symmetrize="joint"``."""
+    if value is None:
+        return name
+    return f"{name}={value}" if _BARE.fullmatch(value) else f'{name}="{value}"'
 
 
 class AligntoolsError(Exception):
     """Base class: one line for the user, ``exit_code`` for the shell."""
 
     exit_code = 1
+
+    @property
+    def message(self) -> str:
+        """The line, with its fields between backquotes; see `named`."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return named(self.message, as_keyword)
 
     def __reduce__(self) -> Any:
         """Arrive from another process as it was raised there, whatever a subclass asks of its callers."""

@@ -4,6 +4,7 @@ No number is infinite or NaN, and whole numbers fit the 64 bits that compiled co
 """
 
 import numbers
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -103,3 +104,21 @@ def check(settings: Any, names: Mapping[str, str] | None = None) -> None:
         if value is None and defaults[name] is None:
             continue
         allowed.check((names or {}).get(name, name), value)
+
+
+def size_of(text: str) -> int:
+    """Return an amount of memory such as ``800M`` or ``4G`` in bytes.
+
+    Raises
+    ------
+    UsageProblem
+        When it is none, or out of its range.
+    """
+    found = re.fullmatch(r"(.*?)([KMGT]?)B?", text.strip(), re.IGNORECASE | re.DOTALL)
+    try:
+        size = float(found[1] if found else "") * 2 ** (10 * " KMGT".index((found[2] if found else "").upper() or " "))
+    except ValueError:
+        raise UsageProblem(f"'{shown(text)}' is not a size; write for instance 800M or 4G") from None
+    if not MEMORY.low <= size <= MEMORY.high:  # also NaN
+        raise UsageProblem(f"'{shown(text)}' is not a size from 64K to 1048576T")
+    return int(size)

@@ -20,11 +20,11 @@ from aligntools.ground.parallel import Pool
 KINDS = {
     "fertility": dict(views=(0, 4), sweeps=4),
     "subwords": dict(views=(0, 4), sweeps=4, subwords=150),
-    "fertility-apart": dict(views=(4,), sweeps=4, joint=False),
-    "hmm": dict(model="hmm", views=(5,)),
-    "hmm-em-reverse": dict(model="hmm", views=(0,), estimator="em", direction="reverse"),
-    "ibm1": dict(model="ibm1"),
-    "ibm2-apart": dict(model="ibm2", joint=False, look_alike=False),
+    "fertility-apart": dict(views=(4,), sweeps=4, agreement=False),
+    "hmm": dict(model_type="hmm", views=(5,)),
+    "hmm-em-reverse": dict(model_type="hmm", views=(0,), estimator="em", direction="reverse"),
+    "ibm1": dict(model_type="ibm1"),
+    "ibm2-apart": dict(model_type="ibm2", agreement=False, look_alike=False),
 }
 
 

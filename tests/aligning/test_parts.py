@@ -13,7 +13,7 @@ from aligntools.aligning.parts.models import whole_model
 from aligntools.aligning.parts.reading import Reading, read_file, sizes_of
 from aligntools.aligning.parts.training import Stages, check_settings, link_parts, train_parts
 from aligntools.aligning.parts.work import ViewWork, Work
-from aligntools.aligning.settings import AlignerSettings, DecisionSettings
+from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.aligning.training import sampling
 from aligntools.aligning.training.train_model import train_model
 from aligntools.api.aligner import Aligner
@@ -27,7 +27,7 @@ from aligntools.ground.processes import Processes
 from tests.places import ROOT
 
 SAMPLE = {"source": str(ROOT / "data/samples/de-en.de"), "target": str(ROOT / "data/samples/de-en.en")}
-HMM = AlignerSettings(model="hmm", views=(0,))
+HMM = AlignerSettings(model_type="hmm", views=(0,))
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def in_parts(folder, settings, pool, part_size, engine=None, files=(SAMPLE,)):
 
 
 def links(work, models, stages):
-    return b"".join(format_pharaoh(d.links) for d, _ in link_parts(work, stages, models, DecisionSettings()))
+    return b"".join(format_pharaoh(d.links) for d, _ in link_parts(work, stages, models, Decisions()))
 
 
 def aligned(*arguments, **more):
@@ -70,7 +70,9 @@ def agreement(one, other):
     return 2 * len(a & b) / (len(a) + len(b))
 
 
-@pytest.mark.parametrize("settings", [HMM, AlignerSettings(model="hmm", joint=False, estimator="em", views=(0, 4))])
+@pytest.mark.parametrize(
+    "settings", [HMM, AlignerSettings(model_type="hmm", agreement=False, estimator="em", views=(0, 4))]
+)
 def test_one_part_is_the_whole_text(tmp_path, pool, settings):
     """Where there is one part, every count is that of training in memory, bit by bit."""
     assert aligned(tmp_path / "a", settings, pool, 1000) == whole(settings, pool)[1]
@@ -79,7 +81,7 @@ def test_one_part_is_the_whole_text(tmp_path, pool, settings):
 @pytest.mark.parametrize(("keep", "prune"), [(0.0, 0.0), (1.0, 0.01)])
 def test_expected_counts_of_parts_add_up(tmp_path, pool, keep, prune):
     """Lexical values from seven parts are those of the whole text, up to rounding."""
-    settings = AlignerSettings(model="hmm", views=(4,), keep=keep, prune=prune)
+    settings = AlignerSettings(model_type="hmm", views=(4,), keep=keep, prune=prune)
     work, models, _ = in_parts(tmp_path / "a", settings, pool, 37)
     found = whole_model(work, models, True, pool)
     expected, _ = whole(settings, pool)
@@ -119,7 +121,7 @@ def test_jumps_of_parts_are_counted_by_the_words_of_the_whole_text(tmp_path, poo
 
 
 def test_workers_and_threads_do_not_show(tmp_path, pool):
-    settings = AlignerSettings(views=(4,), ibm_iterations=2)
+    settings = AlignerSettings(views=(4,), ibm1_iterations=2)
     alone = aligned(tmp_path / "a", settings, pool, 80)
     with Pool(1) as single:
         assert aligned(tmp_path / "b", settings, single, 80) == alone
@@ -131,7 +133,7 @@ def test_workers_and_threads_do_not_show(tmp_path, pool):
 
 
 def test_shards_do_not_show(tmp_path, pool, monkeypatch):
-    settings = AlignerSettings(views=(4,), ibm_iterations=2)
+    settings = AlignerSettings(views=(4,), ibm1_iterations=2)
     alone = aligned(tmp_path / "a", settings, pool, 80)
     monkeypatch.setattr(table, "SHARD_ENTRIES", 4000)
     work, models, stages = in_parts(tmp_path / "b", settings, pool, 80)
@@ -161,7 +163,7 @@ class Ending(Serial):
 
 def test_what_ended_goes_on_where_it_was(tmp_path, pool):
     """Ended after any number of jobs, again and again, it gives the same bytes, and no job is done twice."""
-    settings = AlignerSettings(views=(4, 0), ibm_iterations=2, prune=0.01, keep=1.0)
+    settings = AlignerSettings(views=(4, 0), ibm1_iterations=2, prune=0.01, keep=1.0)
     folder, rest = tmp_path / "a", 0
     for turn in itertools.count():
         engine = Ending(pool, random.Random(turn).randint(1, 9))
@@ -201,7 +203,7 @@ def test_nothing_is_kept_that_no_later_stage_needs(tmp_path, pool):
 
 def test_rare_words_share(tmp_path, pool, monkeypatch):
     """With a bounded vocabulary the rest share words by their first letters, and alignment goes on."""
-    settings = AlignerSettings(model="hmm", views=(5,))
+    settings = AlignerSettings(model_type="hmm", views=(5,))
     full = aligned(tmp_path / "a", settings, pool, 60)
     monkeypatch.setattr(words, "MOST_WORDS", 200)
     work, models, stages = in_parts(tmp_path / "b", settings, pool, 60)
@@ -287,7 +289,7 @@ def test_parts_are_cut_by_pairs_and_by_words():
     assert len(list(bitext_in_parts(**SAMPLE, words=1))) == 1  # looked at every few thousand lines
 
 
-@pytest.mark.parametrize("settings", [AlignerSettings(model="ibm2"), AlignerSettings(ibm_iterations=0)])
+@pytest.mark.parametrize("settings", [AlignerSettings(model_type="ibm2"), AlignerSettings(ibm1_iterations=0)])
 def test_what_is_not_trained_in_parts_is_refused(settings):
     with pytest.raises(UsageProblem):
         check_settings(settings)

@@ -166,8 +166,8 @@ def test_ibm1_with_priors_is_the_slow_ways(direction, iterations):
     bitext = small()
     priors = priors_of([(s, t, n) for (s, t), n in LEXICAL.items()])
     (member,), _ = learn(
-        bitext, estimator="em", direction=direction, look_alike=False, views=(0,), p_null=0.0, model="ibm1",
-        ibm_iterations=iterations, priors=lambda words: view_priors(priors, words, True, ONES),
+        bitext, estimator="em", direction=direction, look_alike=False, views=(0,), p_null=0.0, model_type="ibm1",
+        ibm1_iterations=iterations, priors=lambda words: view_priors(priors, words, True, ONES),
     )  # fmt: skip
     corpus = [(s.split(), t.split()) for s, t in CORPUS]
     pairs = LEXICAL
@@ -188,9 +188,9 @@ def test_ibm1_with_priors_is_the_slow_ways(direction, iterations):
 def test_what_priors_name_is_not_pruned(joint):
     """Of all pairs that occur together, but for those of the priors, none counts enough to stay."""
     priors = priors_of([("das", "the", 0.1), ("ein", "book", 3), ("klein", "a", 9)])  # the last never meet
-    how = {"look_alike": False, "views": (0,), "model": "hmm", "ibm_iterations": 2, "model_iterations": 2}
+    how = {"look_alike": False, "views": (0,), "model_type": "hmm", "ibm1_iterations": 2, "iterations": 2}
     (member,), _ = learn(
-        small(), **how, joint=joint, prune=99.0, priors=lambda words: view_priors(priors, words, True, ONES)
+        small(), **how, agreement=joint, prune=99.0, priors=lambda words: view_priors(priors, words, True, ONES)
     )
     words, table = member.words, member.table
     rows = np.repeat(np.arange(table.n_source), np.diff(table.ptr))
@@ -222,7 +222,7 @@ def test_the_sampler_starts_from_its_priors():
         [(s, t, n) for (s, t), n in LEXICAL.items()] + [("<NULL>", "is", 2), ("das", "<NULL>", 3)],
         [("das", 1, 4)], [("the", 2, 5)], [(1, 6)], [(-2, 7)],
     )  # fmt: skip
-    (member,), _ = learn(bitext, model="hmm", look_alike=False, views=(0,))
+    (member,), _ = learn(bitext, model_type="hmm", look_alike=False, views=(0,))
     given = view_priors(priors, member.words, True, ONES)
     for forward in (True, False):
         plain, found = (_direction(member, forward, None, 1, p) for p in (None, given))

@@ -191,23 +191,26 @@ def test_gradients_are_those_of_the_objective(seed, model):
 
 def climb(bitext, iterations=12, threads=1, cells=1_000_000, how=None, **choices):
     """Train, then reconstruct; return the start, what was reached, the settings and the reports."""
-    settings = AlignerSettings(**{"views": (0,), "estimator": "em", "joint": False, **choices}).resolved(1)
+    settings = AlignerSettings(**{"views": (0,), "estimator": "em", "agreement": False, **choices}).resolved(1)
     reports, how = [], how or ReconstructionSettings(iterations)
     with Pool(threads) as pool:
-        start = train(bitext, settings, pool, cells, position_smoothing=how.position_smoothing)
+        start = train(bitext, settings, pool, cells, position_smoothing=how.mre_position_smoothing)
         reached, after = reconstruct(bitext, list(start), settings, pool, cells, how, reports.append)
     return start, reached, after, reports
 
 
-ALL = dict(positions=True, null=True)
+ALL = dict(mre_positions=True, mre_null=True)
 KINDS = {
-    "hmm": (dict(model="hmm"), {}),
-    "hmm all": (dict(model="hmm"), dict(smoothing=0.0, **ALL)),
-    "hmm joint": (dict(model="hmm", estimator="vb", joint=True), {}),
-    "diagonal": (dict(model="ibm2"), dict(smoothing=3.0, **ALL)),
-    "table": (dict(model="ibm2", positions="table"), dict(smoothing=3.0, **ALL)),
-    "reverse": (dict(model="ibm2", direction="reverse"), {}),
-    "paper": (dict(model="ibm2", positions="table", tension=0.0), dict(smoothing=0.0, position_smoothing=0.0, **ALL)),
+    "hmm": (dict(model_type="hmm"), {}),
+    "hmm all": (dict(model_type="hmm"), dict(mre_smoothing=0.0, **ALL)),
+    "hmm joint": (dict(model_type="hmm", estimator="vb", agreement=True), {}),
+    "diagonal": (dict(model_type="ibm2"), dict(mre_smoothing=3.0, **ALL)),
+    "table": (dict(model_type="ibm2", positions="table"), dict(mre_smoothing=3.0, **ALL)),
+    "reverse": (dict(model_type="ibm2", direction="reverse"), {}),
+    "paper": (
+        dict(model_type="ibm2", positions="table", tension=0.0),
+        dict(mre_smoothing=0.0, mre_position_smoothing=0.0, **ALL),
+    ),
 }
 
 
@@ -225,7 +228,7 @@ def test_the_objective_never_falls(sample_bitext, kind):
         assert objectives[-1, d] > objectives[0, d] + 50
         if how.get("smoothing") == 0 and "positions" in how:
             np.testing.assert_array_equal(objectives, [r["reconstruction"] for r in reports])
-    assert (settings.estimator, settings.joint, settings.look_alike) == ("em", False, False)
+    assert (settings.estimator, settings.agreement, settings.look_alike) == ("em", False, False)
     # every distribution is still one
     table, lexicon = member.table, member.lexicon
     rows = table.row_sums(lexicon.forward) * lexicon.s_inverse[:-1]
@@ -277,12 +280,14 @@ def test_what_is_climbed_is_the_papers_objective(kind):
 
 
 def test_what_is_held_stays(sample_bitext):
-    (before,), (after,), *_ = climb(sample_bitext, 4, model="hmm")
+    (before,), (after,), *_ = climb(sample_bitext, 4, model_type="hmm")
     np.testing.assert_allclose(
         after.jumps[0, : kh.FIRST], before.jumps[0, : kh.FIRST] / before.jumps[0, : kh.FIRST].sum()
     )
     np.testing.assert_array_equal(after.t_null, before.t_null)
-    _, (moved,), *_ = climb(sample_bitext, how=ReconstructionSettings(4, positions=True, null=True), model="hmm")
+    _, (moved,), *_ = climb(
+        sample_bitext, how=ReconstructionSettings(4, mre_positions=True, mre_null=True), model_type="hmm"
+    )
     assert np.abs(moved.jumps - after.jumps).max() > 1e-3
     assert np.abs(moved.t_null - after.t_null).max() > 1e-4
 
@@ -324,7 +329,7 @@ def test_it_is_saved_as_it_is_applied(sample_bitext, tmp_path, kind):
 
 def test_an_adopted_model_is_the_one_it_was(sample_bitext):
     """On its own text an older model's probabilities are the start; other words begin alike."""
-    settings = AlignerSettings(model="hmm", views=(0,), estimator="em", joint=False).resolved(1)
+    settings = AlignerSettings(model_type="hmm", views=(0,), estimator="em", agreement=False).resolved(1)
     with Pool(1) as pool:
         (old,) = train(sample_bitext, settings, pool, 1_000_000)
         (new,) = warm_start(sample_bitext, [old], settings, pool)
@@ -337,7 +342,7 @@ def test_an_adopted_model_is_the_one_it_was(sample_bitext):
 @pytest.mark.parametrize("model", ["ibm2", "hmm"])
 @pytest.mark.parametrize("sentences", [[("", ""), ("", "")], [("a", "b")], [("a", "b"), ("", "")]])
 def test_corpora_of_next_to_nothing(model, sentences):
-    _, (member,), _, reports = climb(small(sentences), 3, model=model)
+    _, (member,), _, reports = climb(small(sentences), 3, model_type=model)
     assert np.isfinite([r["objective"] for r in reports]).all()
     assert np.isfinite(member.lexicon.forward).all()
 
@@ -346,6 +351,6 @@ def test_very_long_sentences_stay_in_range():
     rng = np.random.default_rng(0)
     words = [" ".join(f"w{x}" for x in rng.integers(0, 200, 1500)) for _ in range(2)]
     for model in ("ibm2", "hmm"):
-        _, (member,), _, reports = climb(small([tuple(words)]), 2, model=model)
+        _, (member,), _, reports = climb(small([tuple(words)]), 2, model_type=model)
         assert np.isfinite([r["objective"] for r in reports]).all()
         assert np.isfinite(member.counts[0]).all()

@@ -38,7 +38,7 @@ def test_large_text_is_gone_over_in_steps(n_tokens, expected):
     assert (steps_of(VB, n_tokens, "ibm1"), steps_of(VB, n_tokens, "hmm")) == expected
 
 
-@pytest.mark.parametrize("settings", [AlignerSettings(estimator="em"), AlignerSettings(model="ibm2")])
+@pytest.mark.parametrize("settings", [AlignerSettings(estimator="em"), AlignerSettings(model_type="ibm2")])
 def test_what_follows_a_paper_does_not(settings):
     assert steps_of(settings, 100_000_000, "ibm1") == 1
 

@@ -190,11 +190,11 @@ def test_settings(sample_bitext):
         settings = AlignerSettings().resolved(n_tokens)
         assert (len(settings.views), settings.subwords) == (members, merges)
         assert settings.resolved(1) == settings
-    for words in ({"views": (0, 5)}, {"model": "hmm"}, {"subwords": 0}, {"joint": False}):
+    for words in ({"views": (0, 5)}, {"model_type": "hmm"}, {"subwords": 0}, {"agreement": False}):
         assert AlignerSettings(**words).resolved(FEW + 1).subwords == 0
     assert AlignerSettings(subwords=0).resolved(FEW + 1).views == (0, 5, 4, 3)
     settings = AlignerSettings(subwords=0).resolved(1)
-    for wrong in ({"model": "ibm1"}, {"joint": False}, {"model": "hmm", "direction": "forward"}):
+    for wrong in ({"model_type": "ibm1"}, {"agreement": False}, {"model_type": "hmm", "direction": "forward"}):
         with pytest.raises(UsageProblem, match="both directions together"):
             AlignerSettings(subwords=9, **wrong).resolved(1)
     more = replace(settings, subwords=9)

@@ -69,13 +69,13 @@ def test_the_likelihood_never_falls_in_em(sample_bitext, model, direction):
     single = model == "ibm1"
     _, reports = learn(
         sample_bitext,
-        model=model,
+        model_type=model,
         estimator="em",
         direction=direction,
         look_alike=False,
         views=(0,),
-        ibm_iterations=14 if single else 2,
-        model_iterations=14,
+        ibm1_iterations=14 if single else 2,
+        iterations=14,
         optimize_tension=False,
     )
     stages = by_stage(reports, direction == "reverse")
@@ -124,9 +124,9 @@ def test_the_variational_bound_never_falls(model, alpha):
     def after(n):
         """Counts after so many iterations, and the likelihood under the values that the last one took."""
         if model == "ibm1":
-            steps = dict(model="ibm1", ibm_iterations=n + 1)
+            steps = dict(model_type="ibm1", ibm1_iterations=n + 1)
         else:  # IBM 1 goes before
-            steps = dict(model="ibm2", ibm_iterations=1, model_iterations=n)
+            steps = dict(model_type="ibm2", ibm1_iterations=1, iterations=n)
         (member,), reports = learn(bitext, **choices, **steps)
         ptr, counts = member.table.ptr, member.counts[0]
         distance = sum(divergence(counts[a:b], alpha) for a, b in itertools.pairwise(ptr) if b > a)
@@ -143,7 +143,7 @@ def test_the_variational_bound_never_falls(model, alpha):
 
 
 def test_figures_are_reported_for_each_step(sample_bitext):
-    _, reports = learn(sample_bitext, views=(0, 4), ibm_iterations=3, model_iterations=4, sweeps=4)
+    _, reports = learn(sample_bitext, views=(0, 4), ibm1_iterations=3, iterations=4, sweeps=4)
     reports.sort(key=lambda r: r["view"])  # views take turns in the HMM
     for view, group in itertools.groupby(reports, key=lambda r: r["view"]):
         stages = [r["stage"] for r in group]
@@ -155,10 +155,10 @@ def test_figures_are_reported_for_each_step(sample_bitext):
 @pytest.mark.parametrize(
     "choices",
     [
-        dict(model="fertility", views=(0, 4), sweeps=5),
-        dict(model="fertility", views=(0,), joint=False, sweeps=5),
-        dict(model="hmm", views=(5,), estimator="em"),
-        dict(model="ibm2", joint=False, look_alike=False),
+        dict(model_type="fertility", views=(0, 4), sweeps=5),
+        dict(model_type="fertility", views=(0,), agreement=False, sweeps=5),
+        dict(model_type="hmm", views=(5,), estimator="em"),
+        dict(model_type="ibm2", agreement=False, look_alike=False),
     ],
     ids=lambda c: "-".join(map(str, c.values())),
 )
@@ -179,7 +179,7 @@ def test_threads_do_not_show(sample_bitext, choices):
 
 
 def test_chunks_change_nothing_but_rounding(sample_bitext):
-    choices = dict(model="hmm", views=(0,))
+    choices = dict(model_type="hmm", views=(0,))
     (whole,), (parts,) = (learn(sample_bitext, cells=c, **choices)[0] for c in (CELLS, 3_000))
     np.testing.assert_allclose(parts.counts[0], whole.counts[0], rtol=2e-2, atol=1e-4)
     np.testing.assert_allclose(parts.jumps, whole.jumps, rtol=2e-3, atol=1e-6)
@@ -201,18 +201,20 @@ def test_small_chunks_of_the_sampler_have_learned_alike(sample_bitext):
 
 
 def test_joint_training_shares_its_counts(sample_bitext):
-    (member,), _ = learn(sample_bitext, model="hmm", views=(0,))
+    (member,), _ = learn(sample_bitext, model_type="hmm", views=(0,))
     assert len(member.counts) == 1
     assert member.lexicon.reverse is member.lexicon.forward
-    (member,), _ = learn(sample_bitext, model="hmm", views=(0,), joint=False)
+    (member,), _ = learn(sample_bitext, model_type="hmm", views=(0,), agreement=False)
     assert len(member.counts) == 2
     assert (member.counts[0] != member.counts[1]).any()
 
 
 def test_blank_pairs_teach_nothing(sample_bitext):
     sentences = [("das haus", "the house"), ("ein buch", "a book"), ("das buch", "the book")]
-    (plain,), _ = learn(small(sentences), model="hmm", views=(0,))
-    (padded,), _ = learn(small([("", ""), *sentences[:2], ("", ""), sentences[2], ("", "")]), model="hmm", views=(0,))
+    (plain,), _ = learn(small(sentences), model_type="hmm", views=(0,))
+    (padded,), _ = learn(
+        small([("", ""), *sentences[:2], ("", ""), sentences[2], ("", "")]), model_type="hmm", views=(0,)
+    )
     np.testing.assert_array_equal(plain.counts[0], padded.counts[0])
     np.testing.assert_array_equal(plain.jumps, padded.jumps)
 
@@ -220,8 +222,8 @@ def test_blank_pairs_teach_nothing(sample_bitext):
 @pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility"])
 def test_a_corpus_without_words(model):
     bitext = small([("", ""), ("", "")])
-    members, _ = learn(bitext, model=model, views=(0,))
-    pairs, probabilities, logs = align(bitext, members, model=model, views=(0,))
+    members, _ = learn(bitext, model_type=model, views=(0,))
+    pairs, probabilities, logs = align(bitext, members, model_type=model, views=(0,))
     assert (len(pairs), len(probabilities)) == (0, 0)
     assert not logs.any()
 
@@ -229,8 +231,8 @@ def test_a_corpus_without_words(model):
 @pytest.mark.parametrize("model", ["ibm1", "ibm2", "hmm", "fertility"])
 def test_a_corpus_of_one_word(model):
     bitext = small([("a", "b")])
-    members, _ = learn(bitext, model=model, views=(0,))
-    pairs, probabilities, logs = align(bitext, members, model=model, views=(0,))
+    members, _ = learn(bitext, model_type=model, views=(0,))
+    pairs, probabilities, logs = align(bitext, members, model_type=model, views=(0,))
     assert pairs.tolist() == [[0, 0]]
     assert 0.4 < probabilities[0] <= 1
     assert np.isfinite(logs).all()
@@ -240,7 +242,7 @@ def test_training_goes_on_from_an_older_model():
     """What the older text showed is known on the new one, also where the new vocabulary has other numbers."""
     first = small([("das haus", "the house"), ("das buch", "the book"), ("ein buch", "a book")] * 30)
     second = small([("buch das", "the book")])
-    choices = dict(model="hmm", views=(0,), ibm_iterations=2, model_iterations=2, look_alike=False)
+    choices = dict(model_type="hmm", views=(0,), ibm1_iterations=2, iterations=2, look_alike=False)
     old, _ = learn(first, **choices)
     kept = old[0].counts[0].copy()
     (alone,), _ = learn(second, **choices)
@@ -259,9 +261,9 @@ def test_training_goes_on_from_an_older_model():
 
 
 def test_pruning_and_the_shape_of_the_text(sample_bitext):
-    (full,), _ = learn(sample_bitext, model="hmm", views=(0,))
-    (pruned,), _ = learn(sample_bitext, model="hmm", views=(0,), prune=0.05)
-    (kept,), _ = learn(sample_bitext, model="hmm", views=(0,), keep=1.5)
+    (full,), _ = learn(sample_bitext, model_type="hmm", views=(0,))
+    (pruned,), _ = learn(sample_bitext, model_type="hmm", views=(0,), prune=0.05)
+    (kept,), _ = learn(sample_bitext, model_type="hmm", views=(0,), keep=1.5)
     for smaller in (pruned, kept):
         assert 0 < len(smaller.table.ids) < len(full.table.ids)
         assert smaller.table.types.tolist() == full.table.types.tolist()
@@ -269,23 +271,24 @@ def test_pruning_and_the_shape_of_the_text(sample_bitext):
 
 
 def test_settings_that_exclude_each_other():
-    with pytest.raises(UsageProblem, match="--model-type hmm for one"):
-        AlignerSettings(direction="forward").resolved(10)
-    with pytest.raises(UsageProblem, match="no such model"):
-        AlignerSettings(model="ibm4").resolved(10)
-    assert not AlignerSettings(model="hmm", direction="reverse").resolved(10).joint
+    assert AlignerSettings(direction="forward").resolved(10).model_type == "hmm"  # the sampler starts from both
+    with pytest.raises(UsageProblem, match="model_type is one of ibm1, ibm2, hmm, fertility, not ibm4"):
+        AlignerSettings(model_type="ibm4").resolved(10)
+    with pytest.raises(UsageProblem, match="fast and best exclude each other"):
+        AlignerSettings(fast=True, best=True).resolved(10)
+    assert not AlignerSettings(model_type="hmm", direction="reverse").resolved(10).agreement
     small_text, large = AlignerSettings().resolved(10_000), AlignerSettings().resolved(100_000_000)
     assert len(small_text.views) > len(large.views)
     assert small_text.sweeps > large.sweeps
     assert small_text.keep == 0 < large.keep
-    assert AlignerSettings(estimator="em", model="hmm").resolved(100_000_000).keep == 0
+    assert AlignerSettings(estimator="em", model_type="hmm").resolved(100_000_000).keep == 0
     for resolved in (small_text, large):
         assert resolved.resolved(5) == resolved  # nothing is left to choose
 
 
 def test_jumps_are_counted_on_a_part_of_a_large_text(monkeypatch, sample_bitext):
-    (whole,), _ = learn(sample_bitext, model="hmm", views=(0,))
+    (whole,), _ = learn(sample_bitext, model_type="hmm", views=(0,))
     monkeypatch.setattr(stages, "JUMP_SAMPLE", 1000)
-    (part,), _ = learn(sample_bitext, model="hmm", views=(0,))
+    (part,), _ = learn(sample_bitext, model_type="hmm", views=(0,))
     assert (whole.jumps != part.jumps).any()
     np.testing.assert_allclose(part.jumps, whole.jumps, atol=0.12)

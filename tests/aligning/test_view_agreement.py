@@ -10,7 +10,7 @@ from tests.aligning.building import close
 
 
 def models_of(bitext, threads=1, max_cells=1_000_000, report=None, **how):
-    settings = AlignerSettings(**{"model": "hmm", "views": (0, 3), **how}).resolved(100)
+    settings = AlignerSettings(**{"model_type": "hmm", "views": (0, 3), **how}).resolved(100)
     with Pool(threads) as pool:
         return train(bitext, settings, pool, max_cells, report)
 
@@ -29,10 +29,10 @@ def collected(monkeypatch):
 
 
 def test_all_views_count_the_mean_of_their_posteriors(sample_bitext, collected):
-    models_of(sample_bitext, model_iterations=1, view_agreement=False)
+    models_of(sample_bitext, iterations=1, view_agreement=False)
     own = collected[len(collected) // 2 - 1], collected[-1]  # the last iteration of each view
     collected.clear()
-    models_of(sample_bitext, model_iterations=1, view_agreement=True)
+    models_of(sample_bitext, iterations=1, view_agreement=True)
     np.testing.assert_array_equal(*collected[-2:])
     assert not np.allclose(*own)
     close(collected[-1], (own[0] + own[1]) / 2)
@@ -42,7 +42,7 @@ def test_all_views_count_the_mean_of_their_posteriors(sample_bitext, collected):
 def test_views_that_are_alike_agree_as_they_are(sample_bitext, model):
     """No word has a hundred letters: the two views are one."""
     together, apart = (
-        models_of(sample_bitext, model=model, views=(100, 101), sweeps=4, view_agreement=agree)
+        models_of(sample_bitext, model_type=model, views=(100, 101), sweeps=4, view_agreement=agree)
         for agree in (True, False)
     )
     for a, b in zip(together, apart, strict=True):
@@ -52,7 +52,7 @@ def test_views_that_are_alike_agree_as_they_are(sample_bitext, model):
 
 @pytest.mark.parametrize("model", ["hmm", "fertility"])
 def test_threads_and_chunks_make_no_difference(sample_bitext, model):
-    how = {"model": model, "views": (0, 5, 3), "sweeps": 4}
+    how = {"model_type": model, "views": (0, 5, 3), "sweeps": 4}
     expected = models_of(sample_bitext, **how)
     for threads, cells in ((3, 1_000_000), (1, 2_000)):
         for a, b in zip(models_of(sample_bitext, threads, cells, **how), expected, strict=True):
@@ -62,7 +62,7 @@ def test_threads_and_chunks_make_no_difference(sample_bitext, model):
 
 def test_every_iteration_of_every_view_is_reported(sample_bitext):
     steps = []
-    models_of(sample_bitext, report=steps.append, ibm_iterations=3, model_iterations=2)
+    models_of(sample_bitext, report=steps.append, ibm1_iterations=3, iterations=2)
     told = [(step["view"], step["stage"], step.get("iteration")) for step in steps]
     iterations = [("table", None), ("ibm1", 1), ("ibm1", 2), ("hmm", 3), ("hmm", 4)]
     assert sorted(told, key=str) == sorted([(view, *step) for view in (0, 3) for step in iterations], key=str)
@@ -70,14 +70,14 @@ def test_every_iteration_of_every_view_is_reported(sample_bitext):
 
 
 def test_the_best_of_a_large_text_is_what_smaller_ones_get():
-    small, large, best = (AlignerSettings().resolved(n, wanted) for n, wanted in (
+    small, large, best = (AlignerSettings(best=wanted).resolved(n) for n, wanted in (
         (SEVERAL, False), (10 * SEVERAL, False), (10 * SEVERAL, True),
     ))  # fmt: skip
     assert (best.views, best.subwords, best.view_agreement) == (small.views, small.subwords, True)
     assert (large.views, large.subwords, large.view_agreement) == ((5,), 0, False)
     assert best.sweeps == large.sweeps < small.sweeps
     assert best.prune == large.prune == small.prune > AlignerSettings().resolved(SMALL).prune == 0
-    assert AlignerSettings(views=(5,), sweeps=3).resolved(10 * SEVERAL, best=True).views == (5,)
+    assert AlignerSettings(views=(5,), sweeps=3, best=True).resolved(10 * SEVERAL).views == (5,)
 
 
 def test_the_threshold_goes_by_the_views_and_the_size_of_the_text():
@@ -91,12 +91,12 @@ def test_where_views_agree_by_default():
         return AlignerSettings(**how).resolved(n).view_agreement
 
     assert agree(SEVERAL)
-    assert agree(100, model="hmm")
+    assert agree(100, model_type="hmm")
     assert not agree(SEVERAL + 1, views=(0, 5))
     assert agree(SEVERAL + 1, views=(0, 5), view_agreement=True)
     assert not agree(100, views=(5,))
-    assert not agree(100, joint=False)
-    assert not agree(100, model="ibm2", views=(0, 5))
-    for how in ({"views": (5,)}, {"joint": False, "model": "hmm"}, {"model": "ibm1", "views": (0, 5)}):
+    assert not agree(100, agreement=False)
+    assert not agree(100, model_type="ibm2", views=(0, 5))
+    for how in ({"views": (5,)}, {"agreement": False, "model_type": "hmm"}, {"model_type": "ibm1", "views": (0, 5)}):
         with pytest.raises(UsageProblem, match="views agree"):
             agree(100, **how, view_agreement=True)

@@ -8,8 +8,9 @@ import pytest
 
 from aligntools.aligning.contrastive.search import SearchSettings
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
-from aligntools.aligning.settings import AlignerSettings, DecisionSettings, ReconstructionSettings
+from aligntools.aligning.settings import AlignerSettings, Decisions, ReconstructionSettings
 from aligntools.api.threads import pool_of
+from aligntools.ground.declaring import Settings, declared
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import check
 from aligntools.parsing.settings import ParserSettings, TransferSettings
@@ -24,7 +25,7 @@ from aligntools.translating.settings import (
 
 CHECKS = {
     AlignerSettings: lambda s: s.resolved(1000), ReconstructionSettings: lambda s: s.resolved("vb"),
-    DecisionSettings: DecisionSettings.checked, ContrastiveSettings: ContrastiveSettings.checked,
+    Decisions: Decisions.checked, ContrastiveSettings: ContrastiveSettings.checked,
     ParserSettings: ParserSettings.checked, TransferSettings: TransferSettings.checked,
     TaggerSettings: TaggerSettings.checked, InductionSettings: InductionSettings.checked,
     LanguageModelSettings: LanguageModelSettings.check, ExtractionSettings: ExtractionSettings.check,
@@ -33,13 +34,22 @@ CHECKS = {
 }  # fmt: skip
 
 
+def ranges_of(kind):
+    """Return the ranges of a class's numbers, declared with its fields or beside them."""
+    if not issubclass(kind, Settings):
+        return kind.RANGES
+    found = {name: one.option.allowed for name, one in declared(kind).items() if not one.several}
+    return {name: allowed for name, allowed in found.items() if allowed is not None}
+
+
 @pytest.mark.parametrize("kind", CHECKS, ids=lambda kind: kind.__name__)
 def test_settings_outside_their_ranges_are_refused(kind):
     CHECKS[kind](kind())
     numbers = {f.name for f in dataclasses.fields(kind) if str(f.type).split(" |")[0] in ("int", "float")}
     numbers |= {f.name for f in dataclasses.fields(kind) if f.type in (int, float)}
-    assert numbers == set(kind.RANGES), "every number has a range"
-    for name, allowed in kind.RANGES.items():
+    ranges = ranges_of(kind)
+    assert numbers == set(ranges), "every number has a range"
+    for name, allowed in ranges.items():
         for value in (math.nan, math.inf, -math.inf, 1e300, 10**30, -1e4, allowed.high * 2, "1", True):
             with pytest.raises(UsageProblem, match="must be"):
                 CHECKS[kind](dataclasses.replace(kind(), **{name: value}))

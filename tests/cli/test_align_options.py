@@ -179,7 +179,7 @@ def test_the_best_links_are_those_of_a_model_trained_with_what_the_network_found
     assert links_of(inside, "-m", tmp_path / "again") == links
     single = ("--model-type", "hmm", "--direction", "forward")
     assert links_of(inside, "--best", *single) == links_of(inside, *single)
-    fails(inside(*TEXT, "--best", "--fast"), "--fast is for less time and --best for fewer errors", status=2)
+    fails(inside(*TEXT, "--best", "--fast"), "--fast and --best exclude each other", status=2)
     fails(inside(*TEXT, "--best", "--tmpdir", tmp_path), "--tmpdir works a text in parts, and --best", status=2)
     for model in ("-m", "--init-model"):
         fails(inside(*TEXT, "--best", model, trained / "model"), "--best is for a new model", status=2)
@@ -253,13 +253,19 @@ def test_wrong_command_lines(trained, inside, tmp_path):
         ((*TEXT, "--views", "a"), "--views"),
         ((*TEXT, "--max-memory", "lots"), "is not a size"),
         ((*TEXT, "--threshold", "1.5"), "--threshold"),
-        ((*TEXT, "--threshold", "0.9", "--symmetrize", "intersect"), "threshold changes nothing with symmetrize inter"),
-        ((*TEXT, "-m", model, "--threshold", "0.9", "--symmetrize", "union"), "threshold changes nothing with symmet"),
+        (
+            (*TEXT, "--threshold", "0.9", "--symmetrize", "intersect"),
+            "--threshold changes nothing with --symm",
+        ),
+        (
+            (*TEXT, "-m", model, "--threshold", "0.9", "--symmetrize", "union"),
+            "--threshold changes nothing with --symm",
+        ),
         ((*TEXT, "--threshold", "0.9", "--direction", "forward"), "changes nothing with the forward direction alone"),
-        ((*TEXT, "--symmetrize", "union", "--direction", "forward"), "symmetrize union combines two directions"),
-        ((*TEXT, "--flavor", "symal"), "flavor symal changes nothing with symmetrize joint"),
+        ((*TEXT, "--symmetrize", "union", "--direction", "forward"), "--symmetrize union combines two directions"),
+        ((*TEXT, "--flavor", "symal"), "--flavor symal changes nothing with --symmetrize joint"),
         ((*TEXT, "-m", model, "--decode", "viterbi"), "--decode chooses links of single directions"),
-        ((*TEXT, "--tmpdir", tmp_path, "--threshold", "0.9", "--symmetrize", "grow"), "threshold changes nothing"),
+        ((*TEXT, "--tmpdir", tmp_path, "--threshold", "0.9", "--symmetrize", "grow"), "--threshold changes nothing"),
         ((*TEXT, "--alpha", "0"), "--alpha"),
         ((*TEXT, "--threads", "0"), "--threads"),
         ((*TEXT, "--model-type", "ibm4"), "--model-type"),
@@ -355,9 +361,9 @@ def test_the_threshold_is_for_what_asks_for_it(trained, inside):
         low, high = (inside(*apply, value, *options) for value in ("0.2", "0.9"))
         assert (low.returncode, high.returncode) == (0, 0)
         assert low.stdout.count(b"-") > high.stdout.count(b"-")
-    from aligntools.aligning.settings import AlignerSettings, DecisionSettings
+    from aligntools.aligning.settings import THRESHOLDS, AlignerSettings
 
-    told = DecisionSettings.THRESHOLDS
+    told = THRESHOLDS
     resolved = [AlignerSettings().resolved(n) for n in (1000, 2_100_000, 10_000_000)]
     found = [s.threshold(len(s.views) + bool(s.subwords)) for s in resolved]
     assert told == "{}; of more than two million words {}, with one view of the text {}".format(*found)
@@ -380,7 +386,7 @@ def test_the_threshold_is_for_what_asks_for_it(trained, inside):
 def test_settings_that_change_nothing_are_told(inside, options, name):
     found = inside(*TEXT, *options)
     assert found.returncode == 0
-    assert f"warning: {name} changes nothing: " in found.stderr.decode()
+    assert f"warning: --{name} changes nothing: " in found.stderr.decode()
 
 
 def test_words_of_links_are_written_as_text(trained, inside, tmp_path):

@@ -75,12 +75,12 @@ def test_wrong_flags(line):
 
 def test_flags_become_settings():
     s = settings_of(flags_of("-i f -dvr -I 5"))
-    assert (s.model, s.estimator, s.direction) == ("ibm2", "vb", "reverse")
-    assert s.ibm_iterations + s.model_iterations == 4
+    assert (s.model_type, s.estimator, s.direction) == ("ibm2", "vb", "reverse")
+    assert s.ibm1_iterations + s.iterations == 4
     assert (s.alpha, s.p_null, s.favor_diagonal, s.optimize_tension) == (0.01, 0.08, True, False)
     s = settings_of(flags_of("-i f -N -I 3"))
     assert (s.estimator, s.direction, s.favor_diagonal) == ("em", "forward", False)
-    assert (s.ibm_iterations + s.model_iterations, s.p_null, s.null_prior) == (2, 0, 0)
+    assert (s.ibm1_iterations + s.iterations, s.p_null, s.null_prior) == (2, 0, 0)
     assert settings_of(flags_of("-i f")).null_prior == -1
     assert settings_of(flags_of("-i f -do")).optimize_tension == "fast_align"
     assert settings_of(flags_of("-i f")).resolved(10**9).keep == 0  # no pair is left out, however large the text

@@ -5,7 +5,7 @@ import importlib
 import click
 import pytest
 
-from aligntools.cli import options
+from aligntools.cli import kinds
 from aligntools.cli.main import COMMANDS, run
 from aligntools.ground import ranges
 from tests.cli.running import fails
@@ -13,7 +13,7 @@ from tests.cli.running import run as run_whole
 
 #: Values that are numbers to some readers of numbers, and to no option.
 NONSENSE = ("nan", "inf", "-inf", "1e300", "-1", str(10**30), "9" * 5000, "1e", "", "１x")
-KINDS = (options.Number, options.Numbers, options.Size, options.Column)
+KINDS = (kinds.Number, kinds.Numbers, kinds.Size, kinds.Column)
 
 
 def commands():
@@ -26,7 +26,7 @@ def numeric():
         pytest.param(name, parameter, id=f"{name}{parameter.opts[-1]}")
         for name, command in commands()
         for parameter in command.params
-        if isinstance(parameter.type, KINDS) and not isinstance(parameter.type, options.Column)
+        if isinstance(parameter.type, KINDS) and not isinstance(parameter.type, kinds.Column)
     ]
 
 
@@ -35,14 +35,14 @@ def test_nonsense_is_refused_with_the_range(name, parameter, capsys):
     """By the parser of the command line, before anything is read."""
     for value in NONSENSE:
         kind = parameter.type
-        if isinstance(kind, options.Number) and value == "-1" and kind.allowed.low < 0:
+        if isinstance(kind, kinds.Number) and value == "-1" and kind.allowed.low < 0:
             continue
         command = dict(commands())[name]
         assert run(command, [f"{parameter.opts[-1]}={value}"], name) == 2, value
         message = capsys.readouterr().err.strip().split("\n")[-1]
         assert parameter.opts[-1] in message
         assert len(message) < 300
-        if isinstance(kind, options.Number):
+        if isinstance(kind, kinds.Number):
             assert str(kind.allowed) in message
 
 
@@ -50,7 +50,7 @@ def test_nonsense_is_refused_with_the_range(name, parameter, capsys):
 def test_the_default_and_the_bounds_are_in_the_range(name, parameter):
     kind, context = parameter.type, click.Context(dict(commands())[name])
     default = parameter.default if isinstance(parameter.default, (int, float, str)) else None  # else unset, or a call
-    if isinstance(kind, options.Number):
+    if isinstance(kind, kinds.Number):
         low, high = kind.allowed.low, kind.allowed.high
         for value in (default, None if kind.allowed.above else low, None if kind.allowed.below else high):
             assert value is None or kind.convert(str(value), parameter, context) == value
@@ -71,7 +71,7 @@ def test_no_option_has_another_type_of_number():
 
 def test_sizes_have_units():
     def read(text):
-        return options.Size().convert(text, None, None)
+        return kinds.Size().convert(text, None, None)
 
     assert [read(text) for text in ("800M", "4g", "1.5GB", "100000", "64KB", "70000b")] == [
         800 << 20, 4 << 30, 3 << 29, 100000, 1 << 16, 70000
@@ -90,7 +90,7 @@ def test_the_range_is_in_the_help():
     assert "[default: 10; 1<=x<=200]" in shown
     shown = " ".join(run_whole("align", "--help").stdout.decode().split())
     assert "[default: 0.2; x>0]" in shown
-    assert "with one view 0.5; 0<=x<=1]" in shown
+    assert "with one view of the text 0.5; 0<=x<=1]" in shown
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,7 @@ def test_the_public_functions_take_workers(tmp_path):
         found = at.train_parser(bank, **options, **where)
         assert found.model.weights.tobytes() == plain.model.weights.tobytes()
     assert os.listdir(tmp_path) == []
-    with pytest.raises(UsageProblem, match="--workers are processes on this machine"):
+    with pytest.raises(UsageProblem, match="workers are processes on this machine"):
         at.train_parser(bank, workers=2, cluster="tcp://127.0.0.1:9")
     with pytest.raises(UsageProblem, match="is not a directory"):
         at.train_parser(bank, tmpdir=tmp_path / "none")

@@ -95,15 +95,17 @@ def _trained(
     bitext: "Bitext", model: int, null_prior: float, priors: "Priors | None", spelled: bool, pool: "Pool",
     progress: "Progress", keep_text: bool,
 ) -> "Aligner":  # fmt: skip
-    from aligntools.api.alignment import aligner_settings, train_with
+    from aligntools.api.alignment import train_with
+    from aligntools.formats.reading import Reading
+    from aligntools.ground.running import Run
 
     p_null = AlignerSettings.p_null * null_prior / NULL_PRIOR
-    settings = aligner_settings(model_type=MODELS[model], p_null=min(max(p_null, 0.0), 0.999))
+    settings = AlignerSettings(MODELS[model], p_null=min(max(p_null, 0.0), 0.999))
     if not spelled:
         settings = replace(settings, views=(0,), look_alike=False)
     return train_with(
-        bitext, None, settings, threads=pool, priors=priors, weights=_weights(priors), progress=progress,
-        keep_text=keep_text,
+        bitext, None, settings, reading=Reading(), run=Run(pool), priors=priors, weights=_weights(priors),
+        progress=progress, keep_text=keep_text,
     )  # fmt: skip
 
 
@@ -112,7 +114,7 @@ def _weights(priors: "Priors | None") -> PriorWeights:
     if priors is None:
         return PriorWeights()
     jumps = max(float(table.alphas.sum()) for table in (priors.forward_jumps, priors.reverse_jumps))
-    return PriorWeights(jumps=min(1.0, JUMP_COUNTS / jumps) if jumps else 0.0)
+    return PriorWeights(prior_jumps=min(1.0, JUMP_COUNTS / jumps) if jumps else 0.0)
 
 
 def _write_links(blocks: "Iterator[Alignments]", files: dict[str, Any]) -> "list[Links]":

@@ -9,7 +9,7 @@ from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.applier import Applier, Posteriors, decide
 from aligntools.aligning.links.symmetrize import symmetrize
 from aligntools.aligning.models.hmm import Hmm
-from aligntools.aligning.settings import DecisionSettings
+from aligntools.aligning.settings import Decisions
 from aligntools.formats.pharaoh import Links
 
 #: The ways to decide on both directions' posteriors at once, by their names.
@@ -41,14 +41,14 @@ class Decided:
     lengths: np.ndarray
 
 
-def decided(applier: Applier, bitext, settings: DecisionSettings, pool, directions=False) -> Iterator[Decided]:
+def decided(applier: Applier, bitext, settings: Decisions, pool, directions=False) -> Iterator[Decided]:
     """Yield the links of consecutive runs of sentence pairs.
 
     Parameters
     ----------
     bitext : Bitext
         With ids of the model's vocabularies.
-    settings : DecisionSettings
+    settings : Decisions
         ``joint`` and ``mean`` decide by the direction alone where one was trained.
     directions : bool
         Find the links of the single directions too.
@@ -67,7 +67,7 @@ class Decider:
 
     Parameters
     ----------
-    settings : DecisionSettings
+    settings : Decisions
     trained : int
         The directions that a model has: 1 forward, 2 reverse, 3 both.
     usual : float
@@ -78,7 +78,7 @@ class Decider:
         Find the links of the single directions too.
     """
 
-    def __init__(self, settings: DecisionSettings, trained: int, usual: float, chain: bool, directions: bool) -> None:
+    def __init__(self, settings: Decisions, trained: int, usual: float, chain: bool, directions: bool) -> None:
         self.settings, self.trained, self.directions = settings, trained, directions
         self.threshold = usual if settings.threshold is None else settings.threshold
         whole = settings.decode == "posterior" or (settings.decode == "viterbi" and chain)
@@ -104,7 +104,7 @@ class Decider:
         return Decided(links, probabilities, forward, reverse, posteriors.log_likelihood, posteriors.lengths())
 
 
-def _combined(found: list[Links | None], settings: DecisionSettings) -> Links:
+def _combined(found: list[Links | None], settings: Decisions) -> Links:
     """Return the links of both directions combined, or of the one that there is."""
     forward, reverse = found
     if forward is not None and reverse is not None:

@@ -26,7 +26,7 @@ from aligntools.formats.priors import Priors
 from aligntools.ground.errors import UsageProblem
 
 #: What a link that the judge found counts for beside one that training expects.
-WEIGHTS = PriorWeights(lexical=0.2)
+WEIGHTS = PriorWeights(prior_lexical=0.2)
 #: Pairs whose links are counted, at most; of larger text as many, evenly spread.
 PAIRS = 50_000
 #: Pairs of the largest text that has two rounds unless more are asked for: larger ones gain nothing by the second.

@@ -33,7 +33,7 @@ class SearchSettings:
     slack : float
         By how much a link may lower the score and still be extended; the paper's 0, infinity to try all.
     candidates : str
-        One of `settings.CANDIDATES`: which cells may be linked. The search itself takes those that it is given.
+        One of `settings.Candidates`: which cells may be linked. The search itself takes those that it is given.
     """
 
     beam: int = 1

@@ -3,10 +3,11 @@
 import contextlib
 import math
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
+from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import MUCH, PROBABILITY, SEED, Range, amounts, check, counts, shown
+from aligntools.ground.ranges import MUCH, PROBABILITY, SEED, Range, amounts, counts, shown
 
 Start: TypeAlias = Literal["languages", "paper"]
 Density: TypeAlias = Literal["base", "expected", "learned"]
@@ -19,16 +20,10 @@ Candidates: TypeAlias = Literal["base", "all"]
 NOISE: tuple[str, ...] = ("shuffle", "delete", "insert", "replace")
 #: What one kind of noise may count for beside others.
 SHARE = Range(0, MUCH, above=True)
-STARTS: tuple[Start, ...] = ("languages", "paper")
+STARTS: tuple[Start, ...] = get_args(Start)
 #: A start that comes in a file, and the one that all features take where none is named.
 GIVEN, USUAL = "given", "languages"
-DENSITIES: tuple[Density, ...] = ("base", "expected", "learned")
-CONSTRAINTS: tuple[Constraint, ...] = ("none", "itg", "block-itg")
-METHODS: tuple[Method, ...] = ("risk", "mert")
-#: Steps that return to weights of the start's size; and the paper's plain stochastic gradient descent.
-OPTIMIZERS: tuple[Optimizer, ...] = ("sphere", "sgd")
-#: Cells that may be linked: those to which the base model gives some posterior, or all.
-CANDIDATES: tuple[Candidates, ...] = ("base", "all")
+_LEARNING, _SEARCH = "Learning", "Search"
 #: Most files of other aligners' links.
 MOST_FILES = 9
 #: Passes, size of the first steps, and share of the start in what is learned: from the paper's start, and from those
@@ -64,99 +59,107 @@ def noise_shares(text: str) -> dict[str, float]:
     return {kind: share / total for kind, share in shares.items()}
 
 
+@documented
 @dataclass(frozen=True)
-class ContrastiveSettings:
-    """How weights are learned.
+class ContrastiveSettings(Settings):
+    """How the weights of features of whole alignments are learned, and how alignments are searched with them.
 
-    Attributes
-    ----------
-    features : str
-        Groups and names of features, with commas; see `features.select`.
-    start : str or None
-        What judges links, and weights to start from: learned from gold links of other ``languages``, or the
-        ``paper``'s; or ``given`` in a file. None: ``languages`` with all features, else the paper's.
-    sentences : int
-        Pairs to learn from, chosen at random.
-    noise : str
-        How the corrupted copies (negative examples) are made: one of NOISE, or several with the share of pairs that
-        are corrupted so: ``shuffle:2,delete:1``.
-    n_best : int
-        Alignments of a pair that stand for all in learning.
-    learning_beam : int
-        Beam width of the search for these.
-    optimizer : str
-        How steps are taken: on the ``sphere`` of the start's size, or plainly (``sgd``).
-    passes : int or None
-        Most passes over the pairs; 0 keeps the start. None: 5.
-    rate, pull : float or None
-        Size of the first steps; share of the start in what is learned. None: as the start suggests.
-    density : str or None
-        How many links: as the base model decides, as it expects, or as the weights say. None: ``base``.
-    beam : int
-        Beam width of the search.
-    constraint : str
-        Alignments that are allowed: all, or those that an inversion transduction grammar can build, of words or of
-        blocks.
-    candidates : str
-        Cells that may be linked: those to which the ``base`` model gives some posterior, or ``all``.
-    evidence_share : float or None
-        What the log-odds of other aligners' links count for beside the base model's; with gold links, where learning
-        begins. None: without gold as each file's estimated precision suggests.
-    method : str
-        With gold links: minimum risk, or minimum error rate training.
-    folds : int
-        With gold links: parts of the cross-validation; 0 for none.
-    seed : int
-    rounds : int or None
-        Times that the base model is trained, each time after the first with the links that the judge found as priors.
-        None: 2 where a network judges text of up to 100,000 pairs, unless training is to be quick.
+    ``start`` says what judges links, and the weights to start from: learned from gold links of other ``languages``, the
+    ``paper``'s, or ``given`` in a file. None: ``languages`` with all features, else the paper's.
     """
 
-    features: str = "all"
+    features: str = option(
+        "all",
+        "local, paper (the 16 of the paper), all, or names, with commas; -name leaves one out.",
+        group=_LEARNING,
+        metavar="LIST",
+    )
     start: str | None = None
-    sentences: int = 500
-    noise: str = "shuffle"
-    n_best: int = 5
-    learning_beam: int = 3
-    optimizer: Optimizer = "sphere"
-    passes: int | None = None
-    rate: float | None = None
-    pull: float | None = None
-    density: Density | None = None
-    beam: int = 1
-    constraint: Constraint = "none"
-    candidates: Candidates = "base"
-    method: Method = "risk"
-    folds: int = 5
-    seed: int = 1
-    evidence_share: float | None = None
-    rounds: int | None = None
+    sentences: int = option(500, "Pairs to learn from, chosen at random.", allowed=counts(), group=_LEARNING)
+    noise: str = option(
+        "shuffle",
+        "How corrupted copies of the pairs (negative examples) are made: shuffle, delete, insert, replace, or"
+        " several with their shares of the pairs, such as shuffle:2,delete:1.",
+        group=_LEARNING,
+        metavar="LIST",
+    )
+    n_best: int = option(
+        5, "Alignments of each pair that stand for all in learning.", allowed=counts(1, 1000), group=_LEARNING
+    )
+    learning_beam: int = option(3, "Beam width of the search for these.", allowed=counts(1, 1000), group=_LEARNING)
+    optimizer: Optimizer = option(
+        "sphere",
+        "Steps on the sphere of the start's size, of which the best pass is kept; or plain stochastic gradient"
+        " descent, as in the paper.",
+        group=_LEARNING,
+    )
+    passes: int | None = option(
+        None,
+        "Most passes over the pairs in learning; 0 keeps the start.",
+        allowed=counts(),
+        otherwise="5",
+        group=_LEARNING,
+    )
+    rate: float | None = option(
+        None,
+        "Size of the first steps.",
+        allowed=amounts(0, 1000),
+        metavar="R",
+        group=_LEARNING,
+        otherwise="0.0001; from the paper's start 0.05; with sgd 1",
+    )
+    pull: float | None = option(
+        None,
+        "Share of the start weights in what is learned.",
+        allowed=PROBABILITY,
+        metavar="P",
+        group=_LEARNING,
+        otherwise="0.5; from the paper's start and with sgd 0",
+    )
+    density: Density | None = option(
+        None,
+        "Number of links: as the base model decides, as it expects, or as the weights say.",
+        group=_LEARNING,
+        otherwise="base; with tables of another aligner expected",
+    )
+    method: Method = option("risk", "With gold links: minimum risk, or minimum error rate training.", group=_LEARNING)
+    evidence_share: float | None = option(
+        None,
+        "What other aligners' links count for beside the base model, 0 to 1; with gold links, where learning begins.",
+        allowed=PROBABILITY,
+        metavar="P",
+        group=_LEARNING,
+        otherwise="by each file's estimated precision, mostly little; with gold links 0.25",
+    )
+    folds: int = option(
+        5, "With gold links: parts for the cross-validated error; 0 for none.", allowed=counts(), group=_LEARNING
+    )
+    rounds: int | None = option(
+        None,
+        "Times that the base model is trained; after the first, links that the start found in the text are priors.",
+        allowed=counts(1, 10),
+        group=_LEARNING,
+        otherwise="2; 1 with fast, more than 100,000 pairs, a base model that is given, or the paper's start",
+    )
+    beam: int = option(1, "Beam width.", allowed=counts(1, 1000), group=_SEARCH)
+    constraint: Constraint = option(
+        "none", "Allow only alignments that an ITG of words or blocks can build.", group=_SEARCH
+    )
+    candidates: Candidates = option(
+        "base",
+        "Links that are tried: those to which the base model gives some posterior, or all, the full space of the"
+        " paper: many times slower.",
+        group=_SEARCH,
+    )
+    seed: int = option(
+        1, "Seed of everything random; the same seed gives the same bytes.", allowed=SEED, group="Text and resources"
+    )
 
-    RANGES: ClassVar[dict[str, Range]] = {
-        "sentences": counts(), "n_best": counts(1, 1000), "learning_beam": counts(1, 1000), "passes": counts(),
-        "rate": amounts(0, 1000),
-        "pull": PROBABILITY, "evidence_share": PROBABILITY, "beam": counts(1, 1000), "folds": counts(), "seed": SEED,
-        "rounds": counts(1, 10),
-    }  # fmt: skip
-
-    def checked(self) -> "ContrastiveSettings":
-        """Return the same settings.
-
-        Raises
-        ------
-        UsageProblem
-            When one of them does not exist or is outside its range.
-        """
-        choices = {
-            "start": (None, *STARTS, GIVEN), "density": (None, *DENSITIES), "constraint": CONSTRAINTS,
-            "method": METHODS, "optimizer": OPTIMIZERS, "candidates": CANDIDATES,
-        }  # fmt: skip
-        for name, known in choices.items():
-            if getattr(self, name) not in known:
-                raise UsageProblem(f"{name} is one of {', '.join(map(str, known))}, not {getattr(self, name)}")
+    def rules(self) -> None:
+        """Refuse a start and noise that there are not."""
+        if self.start not in (None, *STARTS, GIVEN):
+            raise UsageProblem(f"`start` is one of {', '.join(STARTS)}, or a file; not {shown(self.start)}")
         noise_shares(self.noise)
-        check(self)
-        return self
 
     @property
     def begins(self) -> str:

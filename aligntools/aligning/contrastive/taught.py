@@ -1,10 +1,12 @@
 """What can be chosen about teaching a start, with its defaults."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
+from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import SEED, Range, check, counts
+from aligntools.ground.ranges import SEED, counts
+
+_TEACHING = "Teaching"
 
 #: Students of one size have about so many pairs together, but there are no more than MOST of them.
 TOGETHER, MOST = 2000, 6
@@ -16,48 +18,39 @@ LARGE, LARGE_VIEWS = 5000, (5,)
 STEPS, FEWEST_PASSES, MOST_PASSES = 2000, 8, 64
 
 
+@documented
 @dataclass(frozen=True)
-class TeachingSettings:
-    """How a start is taught.
+class TeachingSettings(Settings):
+    """How a start is taught."""
 
-    Attributes
-    ----------
-    students : tuple of int
-        Pairs of the students' texts.
-    lessons : int
-        Pairs of each student's text that it learns on; larger ones learn on as many of other places.
-    networks : int
-        How many are averaged.
-    passes : int or None
-        How often each passes over the lessons; None: see `enough`.
-    seed : int
-    """
+    students: tuple[int, ...] = option(
+        (150, 300, 1000, 5000, 20000),
+        "Pairs of the students' texts. Of small sizes there are several, of those over half a text none.",
+        allowed=counts(10),
+        group=_TEACHING,
+    )
+    lessons: int = option(
+        200,
+        "Pairs of each student's text that it learns on; larger ones learn on as many of other places.",
+        allowed=counts(1, 100_000),
+        group=_TEACHING,
+    )
+    networks: int = option(2, "Networks that are averaged.", allowed=counts(1, 100), group=_TEACHING)
+    passes: int | None = option(
+        None,
+        "How often each network passes over the lessons.",
+        allowed=counts(1, 1000),
+        group=_TEACHING,
+        otherwise="8 to 64, the more the fewer lessons there are",
+    )
+    seed: int = option(
+        1, "Seed of everything random; the same seed gives the same bytes.", allowed=SEED, group="Text and resources"
+    )
 
-    students: tuple[int, ...] = (150, 300, 1000, 5000, 20000)
-    lessons: int = 200
-    networks: int = 2
-    passes: int | None = None
-    seed: int = 1
-
-    RANGES: ClassVar[dict[str, Range]] = {
-        "lessons": counts(1, 100_000), "networks": counts(1, 100), "passes": counts(1, 1000), "seed": SEED,
-    }  # fmt: skip
-    SIZE: ClassVar[Range] = counts(10)
-
-    def checked(self) -> "TeachingSettings":
-        """Return the same settings.
-
-        Raises
-        ------
-        UsageProblem
-            When one is outside its range.
-        """
-        check(self)
+    def rules(self) -> None:
+        """Refuse to teach without students."""
         if not self.students:
-            raise UsageProblem("there are no students; --students 300,1000")
-        for size in self.students:
-            self.SIZE.check("the size of a student", size)
-        return self
+            raise UsageProblem("there are no students; `students=300,1000`")
 
     def enough(self, steps: float) -> int:
         """Return the passes over lessons of so many steps: as chosen, else about STEPS of them together."""

@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import asdict, dataclass, field, fields
+from typing import get_args
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from aligntools.aligning.contrastive import evidence
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.judge import Judge
 from aligntools.aligning.contrastive.search import CONSTRAINTS, GREEDY, SearchSettings
-from aligntools.aligning.contrastive.settings import CANDIDATES, MOST_FILES
+from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates
 from aligntools.aligning.contrastive.starts import SHIPPED, former_trees, shipped
 from aligntools.formats import files
 from aligntools.formats.json_text import in_words, is_number, parse_json
@@ -171,7 +172,7 @@ def _search_settings(path, given):
     if not isinstance(given, dict) or set(given) - set(known):
         raise DataError(path, None, f"'search' has {', '.join(known)}, and nothing else")
     for name, value in given.items():
-        choices = {"constraint": tuple(CONSTRAINTS), "candidates": CANDIDATES}.get(name)
+        choices = {"constraint": tuple(CONSTRAINTS), "candidates": get_args(Candidates)}.get(name)
         if not (value in choices if choices else value in SearchSettings.RANGES[name]):
             due = f"one of {', '.join(choices)}" if choices else SearchSettings.RANGES[name]
             raise DataError(path, None, f"'{name}' is {in_words(value)} in 'search'; {due} was expected")

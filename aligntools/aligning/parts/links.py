@@ -11,7 +11,7 @@ from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.parts.sampler import part_hmm, part_sampler
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import ViewWork, Work
-from aligntools.aligning.settings import DecisionSettings
+from aligntools.aligning.settings import Decisions
 from aligntools.formats.corpus import Skipped
 from aligntools.formats.pharaoh import Links, concatenate
 
@@ -20,13 +20,13 @@ def part_model(view_work: ViewWork, last: int, generation: int, part: int) -> Hm
     """Return a view's model of the whole text, of the words of a part alone."""
     part_table = PartTable(view_work, generation, part)
     hmm = part_hmm(part_table, last)
-    if view_work.settings.model == "hmm":
+    if view_work.settings.model_type == "hmm":
         return hmm
     fields = {name: getattr(hmm, name) for name in Hmm.__dataclass_fields__}
     return Fertility(**fields, sampler=part_sampler(part_table))
 
 
-def link_part(work: Work, models: tuple[tuple[int, int], ...], decisions: DecisionSettings, directions: bool,
+def link_part(work: Work, models: tuple[tuple[int, int], ...], decisions: Decisions, directions: bool,
               part: int, pool) -> None:  # fmt: skip
     """Decide on a part's links, and keep them.
 

@@ -1,7 +1,7 @@
 """How much memory work in parts takes, and how large parts may be for it: one answer, for the plan and for the run."""
 
 from aligntools.aligning.parts.words import MOST_WORDS
-from aligntools.aligning.settings import PartSettings
+from aligntools.aligning.settings import PART_PAIRS
 from aligntools.ground import memory
 from aligntools.ground.errors import ResourceError
 
@@ -16,7 +16,7 @@ A_WORD = 125
 
 def of_part(pairs: int) -> int:
     """Return the bytes that a process needs for parts of so many pairs, beside `memory.FIXED`."""
-    return LEAST + A_PAIR * min(pairs, PartSettings.part_size)
+    return LEAST + A_PAIR * min(pairs, PART_PAIRS)
 
 
 def of_numbering(vocabulary: int) -> int:
@@ -27,7 +27,7 @@ def of_numbering(vocabulary: int) -> int:
 def largest_part(share: int) -> int:
     """Return the pairs of the largest parts that are worked in so many bytes of a process, 0 if there are none."""
     pairs = (share - memory.FIXED - LEAST) // A_PAIR
-    return max(0, min(PartSettings.part_size, pairs // FEWEST * FEWEST))
+    return max(0, min(PART_PAIRS, pairs // FEWEST * FEWEST))
 
 
 def chosen_part(bound: int | None) -> int:
@@ -35,7 +35,7 @@ def chosen_part(bound: int | None) -> int:
 
     It does not depend on workers, so that the links do not.
     """
-    return PartSettings.part_size if bound is None else max(largest_part(bound), FEWEST)
+    return PART_PAIRS if bound is None else max(largest_part(bound), FEWEST)
 
 
 def check(max_memory: int | None, workers: int, pairs: int, vocabulary: int) -> None:

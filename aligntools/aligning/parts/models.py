@@ -60,7 +60,7 @@ def _whole_words(work, side):
 def _view_model(view_work, last, generation, vocabularies, pool):
     store, name, shards = view_work.store, view_work.name, range(view_work.shards())
     ids = np.concatenate([store.read(name("shard", generation, s), "ids")[0] for s in shards])
-    memory.ask(len(ids) * (32 if view_work.settings.model == "fertility" else 16), "the model's table")
+    memory.ask(len(ids) * (32 if view_work.settings.model_type == "fertility" else 16), "the model's table")
     ptr, size = [np.zeros(1, np.int64)], 0
     for shard in shards:
         (own,) = store.read(name("shard", generation, shard), "ptr")
@@ -83,7 +83,7 @@ def _view_model(view_work, last, generation, vocabularies, pool):
         "s_null": smoothed_shares(np.append(s_counts, 0.0)), "t_null": smoothed_shares(np.append(t_counts, 0.0)),
         "p_null": np.full(2, settings.null_prior, np.float32), "jumps": jumps_before(view_work, last + 1),
     }  # fmt: skip
-    if settings.model == "hmm":
+    if settings.model_type == "hmm":
         return Hmm(**fields)
     whole = store.read_all(name("sampler"))
     sampler = []

@@ -218,7 +218,7 @@ def expect_part(view_work: ViewWork, iteration: int, generation: int, stage: str
     lexicon = lexicon_of(part_table, iteration - 1)
     counts = [np.zeros(len(part_table.table.ids), np.float32) for _ in range(view_work.arrays)]
     steps = Expectations(
-        part_table.matrices(pool), pool, DIRECTIONS[settings.direction], settings.joint, *null_words(part_table),
+        part_table.matrices(pool), pool, DIRECTIONS[settings.direction], settings.agreement, *null_words(part_table),
         np.full(2, settings.null_prior, np.float32),
     )  # fmt: skip
     jumps = np.zeros(0)

@@ -11,7 +11,7 @@ from aligntools.aligning.parts.memory import of_numbering, of_part
 from aligntools.aligning.parts.reading import Reading, sizes_of
 from aligntools.aligning.parts.training import Stages, link_parts, read_text, train_parts
 from aligntools.aligning.parts.work import ViewWork, Work
-from aligntools.aligning.settings import AlignerSettings, DecisionSettings
+from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.formats.beginnings import beginning
 from aligntools.formats.memory_text import TextLines
 from aligntools.formats.stores import Store
@@ -83,7 +83,8 @@ def plan_lines(inputs: list[dict], settings: AlignerSettings, part_size: int, wo
     about = estimate_text(inputs)
     resolved = settings.resolved(about.words // 2)
     views = len(resolved.views or ())
-    passes = views * (resolved.ibm_iterations + (resolved.model_iterations or 0) + (resolved.model == "fertility")) + 1
+    iterations = resolved.ibm1_iterations + (resolved.iterations or 0)
+    passes = views * (iterations + (resolved.model_type == "fertility")) + 1
     parts = -(-about.pairs // part_size)
     seconds, disk, traffic = _measured(about.sample, resolved, part_size, pool, reading, tmpdir, clock)
     each, numbering = memory.FIXED + of_part(part_size), memory.FIXED + of_numbering(about.vocabulary)
@@ -120,7 +121,7 @@ def _measured(sample, settings, part_size, pool, reading, tmpdir, clock):
             cut = Reading(Store(folder), (text,), pairs=part_size, **reading)
             read_text(cut, stages, pool)
             work = Work(cut.store, settings, sizes_of(cut).parts)
-            for _ in link_parts(work, stages, train_parts(work, stages), DecisionSettings()):
+            for _ in link_parts(work, stages, train_parts(work, stages), Decisions()):
                 pass
             seconds = clock() - began
             entries = _entries(work)

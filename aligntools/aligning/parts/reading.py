@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning.parts.work import PART_WORDS, save_text, skipped_facts, skipped_of, text_name
-from aligntools.aligning.settings import PartSettings
+from aligntools.aligning.settings import PART_PAIRS
 from aligntools.formats.bitext import bitext_in_parts
 from aligntools.formats.corpus import Skipped
 from aligntools.formats.stores import Store
@@ -30,7 +30,7 @@ class Reading:
     max_length: int = 2000
     strict: bool = False
     input_format: str = "auto"
-    pairs: int = PartSettings().part_size
+    pairs: int = PART_PAIRS
 
 
 def read_file(reading: Reading, number: int, pool) -> None:

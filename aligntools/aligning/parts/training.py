@@ -9,7 +9,7 @@ from aligntools.aligning.applying.decisions import Decided
 from aligntools.aligning.parts import links, passes, sampler, table, words
 from aligntools.aligning.parts.reading import Reading, TextSizes, read_file, sizes_of
 from aligntools.aligning.parts.work import ViewWork, Work
-from aligntools.aligning.settings import AlignerSettings, DecisionSettings
+from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.formats.corpus import Skipped
 from aligntools.ground.engines import Engine, Serial
 from aligntools.ground.errors import UsageProblem
@@ -53,13 +53,13 @@ def check_settings(settings: AlignerSettings) -> None:
     ------
     UsageProblem
     """
-    if settings.model not in ("hmm", "fertility"):
-        raise UsageProblem(f"in parts the hmm and the fertility model are trained, not {settings.model}")
+    if settings.model_type not in ("hmm", "fertility"):
+        raise UsageProblem(f"in parts the hmm and the fertility model are trained, not {settings.model_type}")
     if settings.subwords:
         raise UsageProblem("subwords are aligned in memory alone; leave out --subwords for text in parts")
     if settings.view_agreement:
         raise UsageProblem("views agree in memory alone; leave out --view-agreement for text in parts")
-    if settings.ibm_iterations < 1:
+    if settings.ibm1_iterations < 1:
         raise UsageProblem("in parts training begins with IBM 1; give it at least one iteration")
 
 
@@ -173,12 +173,12 @@ def train_view(view_work: ViewWork, stages: Stages) -> tuple[int, int]:
     settings, made = view_work.settings, _View(view_work, stages)
     made.number()
     made.tabulate()
-    first = settings.ibm_iterations
-    last = first + (settings.model_iterations or 0) - 1
+    first = settings.ibm1_iterations
+    last = first + (settings.iterations or 0) - 1
     for iteration in range(last + 1):
         prunes = iteration + 1 == first and iteration < last and (settings.prune or 0) > 0
         made.iterate(iteration, "ibm1" if iteration < first else "hmm", prunes, iteration == last)
-    if settings.model == "fertility":
+    if settings.model_type == "fertility":
         made.sample(last)
     return last, made.generation
 
@@ -191,7 +191,7 @@ def train_parts(work: Work, stages: Stages) -> tuple[tuple[int, int], ...]:
 
 
 def link_parts(
-    work: Work, stages: Stages, models: tuple[tuple[int, int], ...], decisions: DecisionSettings,
+    work: Work, stages: Stages, models: tuple[tuple[int, int], ...], decisions: Decisions,
     directions: bool = False,
 ) -> Iterator[tuple[Decided, Skipped]]:  # fmt: skip
     """Yield the links of each part, with what was skipped there."""

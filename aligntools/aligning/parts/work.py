@@ -113,7 +113,7 @@ class ViewWork:
     @property
     def arrays(self) -> int:
         """How many counts a pair of words has: one where the directions are joint."""
-        return 1 if self.settings.joint else 2
+        return 1 if self.settings.agreement else 2
 
     def name(self, what: str, *numbers: int) -> str:
         """Return the name of what this view keeps."""

@@ -176,7 +176,7 @@ class Expectations:
 
     def estimate_null(self, settings):
         """M-step of NULL's words, for IBM 1 and 2 alone; elsewhere NULL gives words as the text does."""
-        if self.joint or settings.model not in ("ibm1", "ibm2") or settings.p_null == 0:
+        if self.joint or settings.model_type not in ("ibm1", "ibm2") or settings.p_null == 0:
             return
         variational = settings.estimator == "vb"
         if self.directions & 1:

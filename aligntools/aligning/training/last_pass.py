@@ -11,7 +11,7 @@ import numpy as np
 from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.applier import Posteriors
 from aligntools.aligning.applying.decisions import Decided, Decider
-from aligntools.aligning.settings import MEDIUM, AlignerSettings, DecisionSettings
+from aligntools.aligning.settings import MEDIUM, AlignerSettings, Decisions
 
 
 class LastPass:
@@ -19,19 +19,19 @@ class LastPass:
 
     Parameters
     ----------
-    decisions : DecisionSettings
+    decisions : Decisions
     directions : bool
         Find the links of the single directions too.
     write : callable
         Called with the `Decided` of consecutive runs of sentence pairs, in order.
     """
 
-    def __init__(self, decisions: DecisionSettings, directions: bool, write: Callable[[Decided], None]) -> None:
+    def __init__(self, decisions: Decisions, directions: bool, write: Callable[[Decided], None]) -> None:
         self.decisions, self.directions, self.write = decisions, directions, write
 
     def serves(self, settings: AlignerSettings, n_tokens: int) -> bool:
         """Return whether the last pass over a text of so many source tokens gives its links."""
-        one = settings.model == "fertility" and len(settings.views or ()) == 1
+        one = settings.model_type == "fertility" and len(settings.views or ()) == 1
         return one and not settings.subwords and n_tokens > MEDIUM and self.decisions.decode != "viterbi"
 
     def add(self, matrices, chunk, candidates, logs, settings: AlignerSettings, pool) -> None:

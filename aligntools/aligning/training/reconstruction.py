@@ -120,7 +120,7 @@ class Climb:
         self.model, self.settings, self.how, self.pool = model, settings, how, pool
         self.table = model.table
         self.matrices = LinkMatrices(source, target, self.table, pool, max_cells)
-        self.hmm = settings.model != "ibm2"
+        self.hmm = settings.model_type != "ibm2"
         ways = ("forward", "reverse")
         chosen = [d for d in (0, 1) if settings.direction in ("both", ways[d])]
         self.directions = [self._direction(d, *((source, target)[:: 1 - 2 * d])) for d in chosen]
@@ -131,17 +131,17 @@ class Climb:
         n_given, n_observed = (table.n_source, table.n_target)[:: 1 - 2 * d]
         start = _normalized((m.lexicon.forward, m.lexicon.reverse)[d], table, d == 1)
         ids = None if d == 0 else table.ids
-        lexicon = DistributionFamily(start, table.ptr, how.rate, ids, n_given)
+        lexicon = DistributionFamily(start, table.ptr, how.mre_rate, ids, n_given)
         words, shares = count_words(observed.tokens, n_observed), np.zeros(n_given)
-        if how.smoothing:
+        if how.mre_smoothing:
             ptr, _, by_id = lexicon.place
             uses = count_words(given.tokens, n_given)
-            km.smooth(ptr, table.ids, by_id, lexicon.p, words, float(how.smoothing), uses, shares)
+            km.smooth(ptr, table.ids, by_id, lexicon.p, words, float(how.mre_smoothing), uses, shares)
         null = np.array((m.t_null, m.s_null)[d], np.float32)
-        rate = how.rate if how.null and m.p_null[d] > 0 else 0.0
+        rate = how.mre_rate if how.mre_null and m.p_null[d] > 0 else 0.0
         if rate:
             null[1:-1] /= max(float(null[1:-1].sum(dtype=np.float64)), 1e-30)
-        prior_rate = how.rate if how.positions else 0.0
+        prior_rate = how.mre_rate if how.mre_positions else 0.0
         parts = {}
         if self.hmm:
             jumps = m.jumps[d].copy()
@@ -168,7 +168,7 @@ class Climb:
         full = np.minimum(*lengths) > 0
         words = np.bincount(p.shape_of[tuple(lengths)][full], d.observed.lengths()[full], len(p.shapes))
         rows = p.shapes[:, 1]
-        strength = float(self.how.position_smoothing)
+        strength = float(self.how.mre_position_smoothing)
         d.position_values.totals = np.repeat(words / np.maximum(rows, 1), rows) + strength
         if strength:
             tension = self.settings.tension if self.settings.favor_diagonal else 0.0
@@ -208,7 +208,7 @@ class Climb:
             a, b = d.observed.offsets[chunk.k0], d.observed.offsets[chunk.k1]
             null_gradient += np.bincount(d.observed.tokens[a:b], scratch.nulls[1], len(null_gradient))
             null_uses += float(scratch.nulls[0].sum(dtype=np.float64))
-        d.lexicon.totals = uses + self.how.smoothing
+        d.lexicon.totals = uses + self.how.mre_smoothing
         if d.null.moves:
             d.null.gradient[:] = null_gradient
             d.null.totals[:] = null_uses
@@ -227,10 +227,10 @@ class Climb:
     def _log_prior(self, d):
         """Add the priors' gradients; return the logarithm of the priors, but for a constant."""
         total = 0.0
-        if self.how.smoothing:
+        if self.how.mre_smoothing:
             ptr, _, by_id = d.lexicon.place
             total += km.pull(
-                ptr, self.table.ids, by_id, d.lexicon.tried, d.words, float(self.how.smoothing), d.word_shares,
+                ptr, self.table.ids, by_id, d.lexicon.tried, d.words, float(self.how.mre_smoothing), d.word_shares,
                 d.lexicon.gradient,
             )  # fmt: skip
         if d.position_prior is not None:
@@ -342,15 +342,15 @@ def reconstruct(
         What `AlignmentModel` takes.
     """
     report = report or (lambda _: None)
-    model = "ibm2" if settings.model in ("ibm1", "ibm2") else "hmm"
+    model = "ibm2" if settings.model_type in ("ibm1", "ibm2") else "hmm"
     how = how.resolved(settings.estimator)
-    settings = replace(settings, model=model, estimator="em", joint=False, look_alike=False)
+    settings = replace(settings, model_type=model, estimator="em", agreement=False, look_alike=False)
     reached = []
     while models:
         start = models.pop(0)
         text = view_text(bitext, start.view)
         climb = Climb(start, text.source, text.target, settings, how, pool, max_cells)
-        for iteration in climb.steps(how.iterations):
+        for iteration in climb.steps(how.mre_iterations):
             figures = {name: [0.0, 0.0] for name in ("objective", "reconstruction", "log_likelihood")}
             for d in climb.directions:
                 for name, pair in figures.items():

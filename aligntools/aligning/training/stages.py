@@ -83,10 +83,10 @@ def _train_together(beginning, settings):
     for training in beginning:
         if trainings:
             training.matrices.share(trainings[0].matrices)
-        training.iterate(1, settings.ibm_iterations)
+        training.iterate(1, settings.ibm1_iterations)
         trainings.append(training)
-    first = max(settings.ibm_iterations, 1)
-    for iteration in range(first, settings.ibm_iterations + settings.model_iterations):
+    first = max(settings.ibm1_iterations, 1)
+    for iteration in range(first, settings.ibm1_iterations + settings.iterations):
         began = time.perf_counter()
         if iteration == first and settings.prune > 0:
             for training in trainings:
@@ -152,7 +152,7 @@ class _Training:
         s_null, self.s_counts = unigrams(source, sizes[0])
         t_null, self.t_counts = unigrams(target, sizes[1])
         self.variational = settings.estimator == "vb"
-        self.counts = [counts] if settings.joint else [counts, counts.copy()]
+        self.counts = [counts] if settings.agreement else [counts, counts.copy()]
         self.prior = old_values(self.table, self.words, old, old.counts) if old else None
         if self.prior:
             self.counts = [c + p for c, p in zip(self.counts, self.prior, strict=True)]
@@ -167,7 +167,7 @@ class _Training:
         self.positions = self._first_positions()
         self.matrices = LinkMatrices(source, target, self.table, pool, max_cells)
         self.steps = Expectations(
-            self.matrices, pool, DIRECTIONS[settings.direction], settings.joint, s_null, t_null,
+            self.matrices, pool, DIRECTIONS[settings.direction], settings.agreement, s_null, t_null,
             self.p_null,
         )  # fmt: skip
         if self.given:
@@ -188,20 +188,20 @@ class _Training:
     def run(self):
         """Train; return the model."""
         s = self.settings
-        if s.model == "ibm2" and s.ibm_iterations == 0:
+        if s.model_type == "ibm2" and s.ibm1_iterations == 0:
             self.uniform_start()
-        self.iterate(1, s.ibm_iterations + (s.model_iterations if s.model != "ibm1" else 0))
+        self.iterate(1, s.ibm1_iterations + (s.iterations if s.model_type != "ibm1" else 0))
         return self.finish()
 
     def iterate(self, begin, end):
         """Run some of the iterations, of IBM 1 and of the model itself; the table's first counts are iteration 0."""
         s = self.settings
-        first = s.ibm_iterations
+        first = s.ibm1_iterations
         for iteration in range(begin, end):
             began = time.perf_counter()
             if iteration == max(first, 1) and s.prune > 0:
                 self.prune()
-            stage = "ibm1" if iteration < first else s.model
+            stage = "ibm1" if iteration < first else s.model_type
             of = steps_of(s, len(self.source.tokens), stage)
             before = [c.copy() for c in self.counts] if of > 1 else []
             lexicon, _ = self.estimate()
@@ -211,7 +211,7 @@ class _Training:
                 loglik = self.step(lexicon, stage, before, of, iteration)
             elif iteration < first:
                 stage, loglik = "ibm1", self.ibm(lexicon, np.zeros(2))[0]
-            elif s.model == "ibm2":
+            elif s.model_type == "ibm2":
                 stage, loglik = "ibm2", self.ibm2(lexicon)
             else:
                 stage, loglik = "hmm", self.hmm(lexicon)
@@ -222,7 +222,7 @@ class _Training:
         began = time.perf_counter()
         self.forget()
         steps, table = self.steps, self.table
-        if not self.settings.joint:  # NULL is learned then, and begins as ignorant as the words
+        if not self.settings.agreement:  # NULL is learned then, and begins as ignorant as the words
             steps.t_null = np.full_like(steps.t_null, 1 / table.n_target)
             steps.s_null = np.full_like(steps.s_null, 1 / table.n_source)
         loglik, _ = self.ibm(uniform_lexicon(table), self.tension)
@@ -237,7 +237,7 @@ class _Training:
     def ibm(self, lexicon, tension):
         """One iteration of IBM 1, or of IBM 2 with the diagonal as it is."""
         loglik, features = self.steps.ibm(lexicon, tension, self.counts, not self.settings.favor_diagonal)
-        if not self.settings.joint:
+        if not self.settings.agreement:
             nulls = [float(counts.sum()) for counts in self.steps.null_counts]
             self.figures = {"null": nulls, "diagonal": features[:, 0].tolist()}
         self.steps.estimate_null(self.settings)
@@ -342,14 +342,14 @@ class _Training:
             "words": self.words, "table": self.table, "lexicon": lexicon, "counts": self.counts, "tiers": tiers,
             "s_null": self.steps.s_null, "t_null": self.steps.t_null, "p_null": self.p_null,
         }  # fmt: skip
-        if s.model == "ibm1":
+        if s.model_type == "ibm1":
             return Ibm1(**fields)
-        if s.model == "ibm2" and self.positions:
+        if s.model_type == "ibm2" and self.positions:
             return TableIbm2(**fields, tension=self.tension, positions=self.positions)
-        if s.model == "ibm2":
+        if s.model_type == "ibm2":
             return DiagonalIbm2(**fields, tension=self.tension)
         hmm = Hmm(**fields, jumps=self.jumps)
-        if s.model == "hmm":
+        if s.model_type == "hmm":
             return hmm
         began = time.perf_counter()
         sampler = train_sampler(hmm, self.matrices, self.looks, s, self.pool, self.given, self.last_pass)

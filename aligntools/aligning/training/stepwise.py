@@ -23,7 +23,7 @@ KEPT = 1.0
 def steps_of(settings: AlignerSettings, n_tokens: int, stage: str) -> int:
     """Return how many steps go over a text of so many source tokens once; 1 where an iteration takes all of it."""
     wanted = IBM_TOKENS if stage == "ibm1" else HMM_TOKENS
-    if n_tokens <= SMALL or settings.estimator != "vb" or settings.model not in ("hmm", "fertility"):
+    if n_tokens <= SMALL or settings.estimator != "vb" or settings.model_type not in ("hmm", "fertility"):
         return 1
     return max(1, n_tokens // wanted)
 

@@ -5,7 +5,14 @@ from dataclasses import replace
 
 from aligntools.aligning.memory import cells_within, needed_for_training
 from aligntools.aligning.model import AlignmentModel
-from aligntools.aligning.settings import POSITION_SMOOTHING, AlignerSettings, PriorWeights, ReconstructionSettings
+from aligntools.aligning.settings import (
+    POSITION_SMOOTHING,
+    AlignerSettings,
+    ModelType,
+    Positions,
+    PriorWeights,
+    ReconstructionSettings,
+)
 from aligntools.aligning.text.views import collapse
 from aligntools.aligning.training.last_pass import LastPass
 from aligntools.aligning.training.reconstruction import reconstruct
@@ -19,7 +26,7 @@ _log = logging.getLogger("aligntools")
 
 
 def settings_after(
-    start: AlignmentModel, reconstructs: bool, model: str | None = None, positions: str | None = None
+    start: AlignmentModel, reconstructs: bool, model: ModelType | None = None, positions: Positions | None = None
 ) -> AlignerSettings:
     """Return the settings of what is trained from an older model on.
 
@@ -29,20 +36,25 @@ def settings_after(
     settings = start.settings
     if not reconstructs:
         return settings
-    model = model or ("ibm2" if settings.model in ("ibm1", "ibm2") else "hmm")
+    model = model or ("ibm2" if settings.model_type in ("ibm1", "ibm2") else "hmm")
     positions = positions or settings.positions
-    return replace(settings, model=model, positions=positions if model == "ibm2" else "diagonal", subwords=0,
-                   view_agreement=False)  # fmt: skip
+    return replace(
+        settings,
+        model_type=model,
+        positions=positions if model == "ibm2" else "diagonal",
+        subwords=0,
+        view_agreement=False,
+    )
 
 
 def count_steps(settings: AlignerSettings, reconstruction: ReconstructionSettings | None, starts: bool) -> int:
     """Return how many steps training reports, the table's among them; ``starts``: from an older model on."""
-    iterations = settings.ibm_iterations + ((settings.model_iterations or 0) if settings.model != "ibm1" else 0)
-    iterations += settings.ibm_iterations == 0  # the table is a step of its own where it is no iteration of IBM 1
+    iterations = settings.ibm1_iterations + ((settings.iterations or 0) if settings.model_type != "ibm1" else 0)
+    iterations += settings.ibm1_iterations == 0  # the table is a step of its own where it is no iteration of IBM 1
     if reconstruction is not None:
-        iterations = reconstruction.iterations + 1 + (0 if starts else iterations)
+        iterations = reconstruction.mre_iterations + 1 + (0 if starts else iterations)
     members = len(settings.views or ()) + bool(settings.subwords and reconstruction is None)
-    return members * (iterations + (settings.model == "fertility"))
+    return members * (iterations + (settings.model_type == "fertility"))
 
 
 class _Mapped:
@@ -119,7 +131,7 @@ def train_model(
         models = warm_start(bitext, start.views, settings, pool)
     else:
         given = _Mapped(priors, lowercase, weights) if priors is not None and len(priors) else None
-        smoothing = POSITION_SMOOTHING if reconstruction is None else reconstruction.position_smoothing
+        smoothing = POSITION_SMOOTHING if reconstruction is None else reconstruction.mre_position_smoothing
         old = start.views if start else None
         decide = last_pass if reconstruction is None else None
         models = train(bitext, settings, pool, cells, report, old, given, smoothing, decide)

@@ -96,7 +96,7 @@ def view_priors(priors: Priors, words: ViewWords, lowercase: bool, weights: Prio
     t_ids = _ids(priors.target_vocabulary, words.t_ids, words.view, lowercase)
     n_s, n_t = len(words.s_words), len(words.t_words)
     s, t = s_ids[priors.lexical.keys[:, 0]], t_ids[priors.lexical.keys[:, 1]]
-    alphas = priors.lexical.alphas * weights.lexical
+    alphas = priors.lexical.alphas * weights.prior_lexical
 
     def total(places, where, size):
         return np.bincount(places[where], alphas[where], size)
@@ -108,10 +108,10 @@ def view_priors(priors: Priors, words: ViewWords, lowercase: bool, weights: Prio
         keys, np.bincount(places, alphas[kept], len(keys)).astype(np.float32),
         total(s, (s > 0) & (t == 0), n_s + 1), total(t, (t > 0) & (s == 0), n_t + 1),
         [
-            _fertilities(priors.source_fertilities, s_ids, n_s, weights.fertility),
-            _fertilities(priors.target_fertilities, t_ids, n_t, weights.fertility),
+            _fertilities(priors.source_fertilities, s_ids, n_s, weights.prior_fertility),
+            _fertilities(priors.target_fertilities, t_ids, n_t, weights.prior_fertility),
         ],
-        np.stack([_jumps(table, weights.jumps) for table in (priors.forward_jumps, priors.reverse_jumps)]),
+        np.stack([_jumps(table, weights.prior_jumps) for table in (priors.forward_jumps, priors.reverse_jumps)]),
     )  # fmt: skip
 
 

@@ -50,7 +50,7 @@ def _started(bitext, old, settings, pool):
         "s_null": _null(text.source, words.s_words, old.words.s_ids, old.s_null),
         "t_null": _null(text.target, words.t_words, old.words.t_ids, old.t_null),
     }  # fmt: skip
-    if settings.model != "ibm2":
+    if settings.model_type != "ibm2":
         return Hmm(**fields, jumps=old.jumps if isinstance(old, Hmm) else initial_jumps())
     tension = tension_of(old)
     if not tension.any():

@@ -11,6 +11,7 @@ from aligntools.aligning.settings import AlignerSettings
 from aligntools.cli import placing
 from aligntools.cli.standins.advice import in_own_terms
 from aligntools.cli.standins.arguments import UntouchedButDebug
+from aligntools.ground.declaring import range_of
 from aligntools.ground.ranges import amounts, counts, shown
 
 USAGE = """Usage: fast_align -i file.fr-en
@@ -133,11 +134,11 @@ def parse(args) -> Flags:
 
 def _ranges(flags):
     """Return the ranges of the numbers that the other flags make use of."""
-    ranges = {"iterations": counts(1), "p0": AlignerSettings.RANGES["p_null"]}
+    ranges = {"iterations": counts(1), "p0": range_of(AlignerSettings, "p_null")}
     if flags.variational_bayes:
-        ranges["alpha"] = AlignerSettings.RANGES["alpha"]
+        ranges["alpha"] = range_of(AlignerSettings, "alpha")
     if flags.favor_diagonal:
-        ranges["diagonal_tension"] = AlignerSettings.RANGES["tension"]
+        ranges["diagonal_tension"] = range_of(AlignerSettings, "tension")
     if flags.force_align:
         ranges["mean_srclen_multiplier"] = amounts()
     return ranges
@@ -157,10 +158,10 @@ def settings_of(flags):
     """Return the settings of an aligner that does what the flags ask for."""
     # The diagonal is there from the first iteration; without it, this IBM 2 is fast_align's IBM 1.
     return AlignerSettings(
-        model="ibm2", direction="reverse" if flags.reverse else "forward",
-        estimator="vb" if flags.variational_bayes else "em", joint=False, look_alike=False, views=(0,), keep=0.0,
+        model_type="ibm2", direction="reverse" if flags.reverse else "forward",
+        estimator="vb" if flags.variational_bayes else "em", agreement=False, look_alike=False, views=(0,), keep=0.0,
         prune=0.0,
-        ibm_iterations=0, model_iterations=flags.learning,
+        ibm1_iterations=0, iterations=flags.learning,
         alpha=flags.alpha if flags.variational_bayes else AlignerSettings.alpha,
         p_null=0.0 if flags.no_null_word else flags.p0,
         tension=flags.diagonal_tension if flags.favor_diagonal else AlignerSettings.tension,
@@ -299,6 +300,8 @@ def train(flags, write):
     from aligntools.cli.reporting import Reporter
     from aligntools.formats.files import writing
     from aligntools.formats.pharaoh import format_pharaoh
+    from aligntools.formats.reading import Reading
+    from aligntools.ground.running import Run
 
     report, reporter = Report(flags, write), Reporter(quiet=False, verbose=False, lines=False)
     order = "source" if flags.reverse else "target"
@@ -309,7 +312,7 @@ def train(flags, write):
         links, nats = 0, 0.0
         if flags.learning:
             aligner = train_with(
-                bitext, None, settings_of(flags), case_sensitive=True, threads=pool, keep_text=False,
+                bitext, None, settings_of(flags), reading=Reading(case_sensitive=True), run=Run(pool), keep_text=False,
                 progress=report.step,
             )  # fmt: skip
             view = aligner.model.views[0]

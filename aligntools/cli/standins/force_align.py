@@ -16,6 +16,7 @@ from aligntools.cli.standins.pairs import sides_of
 from aligntools.formats import files
 from aligntools.formats.pharaoh import Links, format_pharaoh
 from aligntools.formats.ttable import read_ttable
+from aligntools.ground.declaring import range_of
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import amounts
 
@@ -75,7 +76,7 @@ def figures(path):
             if what in line:
                 found[what] = line.split()[-1]
     values = []
-    for (what, value), allowed in zip(found.items(), (AlignerSettings.RANGES["tension"], amounts()), strict=True):
+    for (what, value), allowed in zip(found.items(), (range_of(AlignerSettings, "tension"), amounts()), strict=True):
         try:
             values.append(float(value or "nan"))
         except ValueError:

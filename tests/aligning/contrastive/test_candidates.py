@@ -28,7 +28,7 @@ from tests.naive_contrastive import NAMES, Pair
 
 @pytest.fixture(scope="module", params=["fertility", "hmm"])
 def model(request, sample_bitext):
-    settings = AlignerSettings(model=request.param, views=(0, 4), sweeps=4).resolved(1)
+    settings = AlignerSettings(model_type=request.param, views=(0, 4), sweeps=4).resolved(1)
     with Pool(1) as pool:
         members = train(sample_bitext, settings, pool, 1_000_000)
     return AlignmentModel(settings, sample_bitext.source_vocabulary, sample_bitext.target_vocabulary, members)

@@ -9,12 +9,15 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import rounds
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.starts import former_trees, shipped
+from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training.train_model import train_model
 from aligntools.api.alignment import read_bitext, train_aligner
 from aligntools.api.contrastive_base import train_base
 from aligntools.formats.priors import Counted, Priors
+from aligntools.formats.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
+from aligntools.ground.running import Run
 from tests.aligning.contrastive.making import candidates_of, random_pair
 from tests.places import SAMPLES
 
@@ -94,7 +97,7 @@ def test_they_are_priors_of_a_model_with_the_same_settings(text, base, again, po
 
 def test_rounds_go_on_from_the_model_before_whatever_the_threads(text, again):
     with Pool(1) as one:
-        third = train_base(text, shipped().trees, 3, threads=one).model
+        third = train_base(text, shipped().trees, AlignerSettings(), 3, reading=Reading(), run=Run(one)).model
         due = once_more(again, text, one)
     for a, b, before in zip(third.views, due.views, again.views, strict=True):
         np.testing.assert_array_equal(a.lexicon.forward, b.lexicon.forward)

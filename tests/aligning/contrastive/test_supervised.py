@@ -1,4 +1,5 @@
 import itertools
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 from aligntools.aligning.contrastive import features, supervised
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.search import SearchSettings, search
-from aligntools.aligning.contrastive.settings import METHODS
+from aligntools.aligning.contrastive.settings import Method
 from aligntools.aligning.contrastive.starts import ContrastiveStart, former_trees
 from aligntools.aligning.contrastive.tasks import learning_plan
 from aligntools.formats.goldlinks import Gold
@@ -120,7 +121,7 @@ def test_counts_of_lists_are_those_of_the_metric():
     assert [len(f) for f in again.features] == best.sizes.tolist()  # nothing new is met
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", get_args(Method))
 def test_weights_that_made_the_gold_are_found_again(method):
     """Gold that one feature decides is learned from a start that knows nothing of it."""
     rng = np.random.default_rng(8)

@@ -1,0 +1,133 @@
+"""Options of the settings as keywords, for type checkers; ``python -m tests.keywords`` makes it of these."""
+
+import os
+from collections.abc import Sequence
+from typing import Literal, TypedDict
+
+from aligntools.ground.parallel import Pool
+
+
+class AlignerKeywords(TypedDict, total=False):
+    """Those of `AlignerSettings`."""
+
+    model_type: Literal["ibm1", "ibm2", "hmm", "fertility"]
+    fast: bool
+    best: bool
+    estimator: Literal["vb", "em"]
+    agreement: bool
+    direction: Literal["both", "forward", "reverse"]
+    look_alike: bool
+    views: Sequence[int] | None
+    ibm1_iterations: int
+    iterations: int | None
+    sweeps: int | None
+    alpha: float
+    p_null: float
+    tension: float
+    positions: Literal["diagonal", "table"]
+    subwords: int | None
+    view_agreement: bool | None
+    seed: int
+    sampler_p_null: float | None
+    hmm_weight: float
+    keep: float | None
+    prune: float | None
+
+
+class ContrastiveKeywords(TypedDict, total=False):
+    """Those of `ContrastiveSettings`."""
+
+    features: str
+    sentences: int
+    noise: str
+    n_best: int
+    learning_beam: int
+    optimizer: Literal["sphere", "sgd"]
+    passes: int | None
+    rate: float | None
+    pull: float | None
+    density: Literal["base", "expected", "learned"] | None
+    method: Literal["risk", "mert"]
+    evidence_share: float | None
+    folds: int
+    rounds: int | None
+    beam: int
+    constraint: Literal["none", "itg", "block-itg"]
+    candidates: Literal["base", "all"]
+    seed: int
+
+
+class DecisionsKeywords(TypedDict, total=False):
+    """Those of `Decisions`."""
+
+    symmetrize: Literal[
+        "joint", "mean", "union", "intersect", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"
+    ]
+    flavor: Literal["atools", "symal"]
+    decode: Literal["best", "posterior", "viterbi"]
+    threshold: float | None
+
+
+class FilterKeywords(TypedDict, total=False):
+    """Those of `FilterSettings`."""
+
+    min_score: float
+    min_coverage: float
+    min_probability: float | None
+    max_copied: float
+
+
+class PartKeywords(TypedDict, total=False):
+    """Those of `PartSettings`."""
+
+    part_size: int | None
+
+
+class PriorWeightsKeywords(TypedDict, total=False):
+    """Those of `PriorWeights`."""
+
+    prior_lexical: float
+    prior_fertility: float
+    prior_jumps: float
+
+
+class ReadingKeywords(TypedDict, total=False):
+    """Those of `Reading`."""
+
+    case_sensitive: bool
+    input_format: Literal["auto", "joint", "tsv"]
+    max_length: int
+    split: Literal["spaces", "unicode"] | None
+    strict: bool
+
+
+class ReconstructionKeywords(TypedDict, total=False):
+    """Those of `ReconstructionSettings`."""
+
+    mre_iterations: int
+    mre_smoothing: float | None
+    mre_position_smoothing: float
+    mre_positions: bool
+    mre_null: bool | None
+    mre_rate: float
+
+
+class RunKeywords(TypedDict, total=False):
+    """Those of `Run`."""
+
+    threads: int | Pool | None
+    max_memory: int | str | None
+    workers: int | None
+    cluster: str | None
+    cluster_file: str | os.PathLike[str] | None
+    tmpdir: str | os.PathLike[str] | None
+
+
+class TeachKeywords(TypedDict, total=False):
+    """Those of `TeachingSettings`."""
+
+    students: Sequence[int]
+    lessons: int
+    networks: int
+    passes: int | None
+    seed: int

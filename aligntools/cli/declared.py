@@ -1,0 +1,100 @@
+"""Options of the command line, made from the settings that declare them."""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import click
+
+from aligntools.cli import grouping, kinds
+from aligntools.cli.flags import flag
+from aligntools.ground.declaring import Declared, Settings, declared
+
+S = TypeVar("S", bound=Settings)
+
+
+def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Any:
+    """Return click's option for a field of settings.
+
+    Parameters
+    ----------
+    kind : type
+        The class.
+    name : str
+        The field; the option has its name.
+    *flags : str
+        Short flags beside the long one.
+    **instead
+        What this command has otherwise than the declaration: ``default``, ``help``, ``choices``.
+    """
+    one = declared(kind)[name]
+    about = {"default": one.default, "help": one.option.help} | instead
+    choices = about.pop("choices", one.choices)
+    if about["default"] is None and one.option.otherwise and "help" not in instead:
+        about["help"] += f"  [default: {one.option.otherwise}]"
+    long = flag(name)
+    if one.kind is bool:
+        switch = about["default"] is False and not one.optional
+        long = long if switch else f"{long}/{flag('no_' + name)}"
+        about |= {"is_flag": True} if switch else {}
+        about.setdefault("show_default", not switch and about["default"] is not None)
+    else:
+        about |= {"type": _type(one, choices), "metavar": one.option.metavar or _metavar(one, choices)}
+        about.setdefault("show_default", about["default"] is not None)
+    return click.option(long, *flags, name, **about)
+
+
+def help_of(kind: type[Settings], name: str) -> str:
+    """Return what the help says of a field."""
+    return declared(kind)[name].option.help
+
+
+def _type(one: Declared, choices: tuple[str, ...]) -> click.ParamType:
+    if choices:
+        return click.Choice(choices)
+    if one.option.metavar in ("FILE", "DIR"):
+        return kinds.Place("dir" if one.option.metavar == "DIR" else "file")
+    if one.option.metavar == "SIZE":
+        return kinds.Size()
+    if one.option.allowed is None:
+        return click.STRING
+    if one.several:
+        advice = "different whole numbers, with commas"
+        return kinds.Numbers(one.option.allowed, lambda found: len(set(found)) == len(found), advice)
+    return kinds.Number(one.option.allowed)
+
+
+def _metavar(one: Declared, choices: tuple[str, ...]) -> str | None:
+    if choices:
+        return None
+    name = "N" if one.option.allowed is not None and one.option.allowed.whole else "X"
+    return f"{name},{name}.." if one.several else name
+
+
+def group(kind: type[Settings], *names: str, without: Iterable[str] = (), title: str = "") -> Any:
+    """Return one decorator for fields of settings, under their titles in the help.
+
+    Parameters
+    ----------
+    kind : type
+        The class.
+    *names : str
+        Fields; without any, all that have a title.
+    without : iterable of str
+        Fields that are left out.
+    title : str
+        In the place of the fields' own.
+    """
+    known = declared(kind)
+    chosen = [name for name in names or known if (names or known[name].option.group) and name not in without]
+
+    def decorate(function: Any) -> Any:
+        for name in reversed(chosen):
+            function = grouping.group(title or known[name].option.group, option(kind, name))(function)
+        return function
+
+    return decorate
+
+
+def settings(kind: type[S], given: dict[str, Any], **instead: Any) -> S:
+    """Return checked settings made of a command's options; fields that the command has no option for keep defaults."""
+    return kind(**{name: given[name] for name in declared(kind) if name in given} | instead).checked()

@@ -1,0 +1,117 @@
+"""Types of options: places, numbers within a range, amounts of memory, columns."""
+
+import click
+from click.shell_completion import CompletionItem
+
+from aligntools.ground import ranges
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import Range
+
+
+class Place(click.types.StringParamType):
+    """A str that names a file or a folder, which the shell completes.
+
+    Parameters
+    ----------
+    kind : str
+        ``file`` or ``dir``.
+    written : bool
+        Whether the command writes there.
+    endings : sequence of str
+        What is appended to the name, for each file.
+    """
+
+    def __init__(self, kind="file", written=False, endings=("",)):
+        self.kind, self.written, self.endings = kind, written, endings
+
+    def convert(self, value, param, ctx):
+        """Refuse an empty name, as of a variable that is not set."""
+        if value == "":
+            self.fail("the name is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+    def shell_complete(self, ctx, param, incomplete):
+        """Leave it to the shell."""
+        return [CompletionItem(incomplete, type=self.kind)]
+
+
+class Word(click.types.StringParamType):
+    """A str that is not empty: the value of a variable that is not set would be taken for an option not given."""
+
+    def convert(self, value, param, ctx):
+        """Refuse what is empty."""
+        if value == "":
+            self.fail("the value is empty", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+#: The type of an option that names a file to be written. All others with the metavar FILE are read.
+WRITTEN = Place(written=True)
+
+
+class Number(click.ParamType):
+    """A number within a range; what is not is refused with the range, exit status 2."""
+
+    def __init__(self, allowed: Range):
+        self.allowed, self.name = allowed, "integer" if allowed.whole else "float"
+
+    def convert(self, value, param, ctx):
+        """Read a number; those of other forms, infinite ones and NaN are not in any range."""
+        try:
+            number = int(value) if self.allowed.whole else float(value)
+        except (ValueError, OverflowError):
+            number = None
+        if number not in self.allowed:
+            self.fail(f"'{ranges.shown(value)}' is not {self.allowed}", param, ctx)
+        return number
+
+
+class Numbers(click.ParamType):
+    """Several whole numbers, each within a range, with commas; a tuple of int."""
+
+    name = "integers"
+
+    def __init__(self, allowed: Range, fits, advice):
+        self.allowed, self.fits, self.advice = allowed, fits, advice
+
+    def convert(self, value, param, ctx):
+        """Read the numbers; ``fits`` says whether they go together, ``advice`` what would."""
+        if isinstance(value, tuple):
+            return value
+        try:
+            found = tuple(int(x) for x in value.replace(",", " ").split())
+        except ValueError:
+            found = ()
+        if not found or not self.fits(found):
+            self.fail(f"'{ranges.shown(value)}': {self.advice}", param, ctx)
+        for number in found:
+            if number not in self.allowed:
+                self.fail(f"'{ranges.shown(number)}' is not {self.allowed}", param, ctx)
+        return found
+
+
+class Size(click.ParamType):
+    """An amount of memory, such as 800M or 4G, in bytes."""
+
+    name = "size"
+
+    def convert(self, value, param, ctx):
+        """Read a size."""
+        if isinstance(value, int):
+            return value
+        try:
+            return ranges.size_of(value)
+        except UsageProblem as error:
+            self.fail(str(error), param, ctx)
+
+
+class Column(click.ParamType):
+    """A column of CoNLL: a name, or a number counted from 1."""
+
+    name = "column"
+
+    def convert(self, value, param, ctx):
+        """Read a column; which ones there are is the format's to say."""
+        if not isinstance(value, str) or not (value.isascii() and value.isdigit()):
+            return value
+        return Number(ranges.counts(1)).convert(value, param, ctx)

@@ -1,0 +1,289 @@
+"""Options, each declared once: a field of a frozen dataclass with its default, range or choices, and what it is for.
+
+From a declaration come the checks (`Settings.checked`), the option on the command line (`aligntools.cli.declared`), the
+keywords of Python functions and their documentation (`taking`), and what a model's header says (`Settings.header`).
+pydantic-settings, cyclopts and attrs were looked at: the first two bring parsers of their own in the place of click,
+and the metadata of `dataclasses` holds what attrs' would.
+"""
+
+import inspect
+import re
+import textwrap
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, ClassVar, Literal, Self, TypeVar
+
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import Range, shown
+
+_KEY = "option"
+_MARK = "**options"  # where a docstring's parameters have the declared ones put in
+
+S = TypeVar("S", bound="Settings")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is known of an option beside its name, type and default.
+
+    Attributes
+    ----------
+    help : str
+        What it does, in whole sentences; the command line and the API's documentation show the same.
+    allowed : Range or None
+        Of a number, or of each of several.
+    otherwise : str
+        What None, the default, stands for: ``by the size of the text``.
+    group : str
+        The title above it in a command's help.
+    metavar : str
+        What stands for its value there.
+    excludes : tuple of str
+        Other fields that cannot be given with it.
+    """
+
+    help: str
+    allowed: Range | None = None
+    otherwise: str = ""
+    group: str = ""
+    metavar: str = ""
+    excludes: tuple[str, ...] = ()
+
+
+def option(
+    default: Any,
+    help: str,
+    *,
+    allowed: Range | None = None,
+    otherwise: str = "",
+    group: str = "",
+    metavar: str = "",
+    excludes: tuple[str, ...] = (),
+) -> Any:
+    """Return a field that is an option; see `Option`."""
+    return field(default=default, metadata={_KEY: Option(help, allowed, otherwise, group, metavar, excludes)})
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An option of a class of settings: the declaration with the field's name, default and type.
+
+    Attributes
+    ----------
+    name : str
+    default : object
+    kind : type
+        ``bool``, ``int``, ``float``, ``str``; of a field that may be None what else it is.
+    several : bool
+        A tuple of these.
+    optional : bool
+        It may be None.
+    choices : tuple of str
+        Of a `Literal`; empty where anything of its kind goes.
+    others : tuple of type
+        Other types of values that functions take, and that are not checked.
+    """
+
+    name: str
+    default: Any
+    kind: type
+    several: bool
+    optional: bool
+    choices: tuple[str, ...]
+    others: tuple[type, ...]
+    option: Option
+
+    @property
+    def described(self) -> str:
+        """What it does, with what its default is, in sentences."""
+        if self.default is None:
+            return f"{self.option.help} None: {self.option.otherwise}." if self.option.otherwise else self.option.help
+        return self.option.help
+
+    @property
+    def typed(self) -> str:
+        """Its type, as documentation shows it."""
+        if self.choices:
+            name = "{" + ", ".join(repr(choice) for choice in self.choices) + "}"
+        else:
+            name = f"sequence of {self.kind.__name__}" if self.several else self.kind.__name__
+        names = [name, *(other.__name__ for other in self.others), *(["None"] if self.optional else [])]
+        return " or ".join(names)
+
+    def check(self, value: Any) -> None:
+        """Raise a `UsageProblem` for a value that it cannot have."""
+        if (value is None and self.optional) or isinstance(value, self.others):
+            return
+        values = value if self.several and isinstance(value, (tuple, list)) else (value,)
+        for one in values:
+            if self.choices:
+                if one not in self.choices:
+                    raise UsageProblem(f"`{self.name}` is one of {', '.join(self.choices)}, not {shown(one)}")
+            elif self.option.allowed is not None:
+                self.option.allowed.check(f"`{self.name}`", one)
+            elif self.kind is bool and not isinstance(one, bool):
+                raise UsageProblem(f"`{self.name}` is True or False, not {shown(one)}")
+
+
+def _type_of(annotation: Any) -> tuple[type, bool, bool, tuple[str, ...], tuple[type, ...]]:
+    """Return kind, whether there are several, whether None is among it, the choices and the other types."""
+    members = [annotation]
+    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
+        members = list(typing.get_args(annotation))
+    kind, *others = (member for member in members if member is not type(None))
+    several = typing.get_origin(kind) is tuple
+    if several:
+        kind = typing.get_args(kind)[0]
+    choices = typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
+    kind = str if choices else kind if isinstance(kind, type) else object
+    plain = tuple(typing.get_origin(other) or other for other in others)
+    return kind, several, len(members) > 1 + len(others), choices, plain
+
+
+_known: dict[type["Settings"], dict[str, Declared]] = {}
+
+
+def declared(kind: type["Settings"]) -> dict[str, Declared]:
+    """Return the options of a class of settings, by name, in their order; fields that are none are left out."""
+    if kind not in _known:
+        _known[kind] = _declared(kind)
+    return _known[kind]
+
+
+def _declared(kind: type["Settings"]) -> dict[str, Declared]:
+    hints = typing.get_type_hints(kind)
+    return {
+        f.name: Declared(f.name, f.default, *_type_of(hints[f.name]), f.metadata[_KEY])
+        for f in fields(kind)
+        if _KEY in f.metadata
+    }
+
+
+def range_of(kind: type["Settings"], name: str) -> Range:
+    """Return the numbers that an option may be."""
+    allowed = declared(kind)[name].option.allowed
+    if allowed is None:
+        raise ValueError(f"{name} is no number")
+    return allowed
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A frozen dataclass whose fields are options, each with a default.
+
+    Attributes
+    ----------
+    CHANGES : str
+        What its options change: ``training`` (a saved model has settled them), ``decisions``, ``reading`` or ``run``
+        (where and how the work is done, not what comes out).
+    """
+
+    CHANGES: ClassVar[Literal["training", "decisions", "reading", "run"]] = "training"
+
+    def checked(self) -> Self:
+        """Return these settings.
+
+        Raises
+        ------
+        UsageProblem
+            When one is outside its range, is none of its choices, or excludes another; see `rules`.
+        """
+        known = declared(type(self))
+        for name, one in known.items():
+            one.check(getattr(self, name))
+        for name, one in known.items():
+            if getattr(self, name) != one.default:
+                for other in one.option.excludes:
+                    if getattr(self, other) != known[other].default:
+                        raise UsageProblem(f"`{name}` and `{other}` exclude each other; choose one of them")
+        self.rules()
+        return self
+
+    def rules(self) -> None:
+        """Raise a `UsageProblem` where options do not go together; a class with such rules has them here."""
+
+    def header(self) -> dict[str, Any]:
+        """Return the settings as a model's header has them."""
+        return asdict(self)
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return the options' names."""
+        return tuple(declared(cls))
+
+
+class Given:
+    """Keywords of a call, each of which belongs to one of several classes of settings.
+
+    Parameters
+    ----------
+    function : str
+        Who was called, for the error.
+    keywords : mapping
+        What was given by name.
+    """
+
+    def __init__(self, function: str, keywords: Mapping[str, Any]) -> None:
+        self._function, self._left = function, dict(keywords)
+
+    def take(self, kind: type[S], whole: S | None = None) -> S:
+        """Return settings of a class: what was given whole, or the defaults, with the keywords of the class put in.
+
+        Raises
+        ------
+        UsageProblem
+            See `Settings.checked`.
+        """
+        own = {name: self._left.pop(name) for name in declared(kind) if name in self._left}
+        several = {name: tuple(value) for name, value in own.items() if _is_list(kind, name, value)}
+        return replace(whole if whole is not None else kind(), **own | several).checked()
+
+    def end(self) -> None:
+        """Raise a TypeError, as Python does, for a keyword that belongs to none."""
+        for name in self._left:
+            raise TypeError(f"{self._function}() got an unexpected keyword argument '{name}'")
+
+
+def _is_list(kind: type[Settings], name: str, value: Any) -> bool:
+    return declared(kind)[name].several and value is not None and not isinstance(value, (str, tuple))
+
+
+def taking(*kinds: type[Settings]) -> Callable[[F], F]:
+    """Say which classes of settings a function's keywords are of: its docstring gets them where it has ``**options``.
+
+    The function has the attribute ``takes`` then.
+    """
+
+    def decorate(function: F) -> F:
+        function.takes = kinds  # type: ignore[attr-defined]
+        if function.__doc__:
+            function.__doc__ = _filled(inspect.cleandoc(function.__doc__), kinds)
+        return function
+
+    return decorate
+
+
+def documented(kind: type[S]) -> type[S]:
+    """Put the options of a class of settings into its docstring, as its attributes."""
+    if kind.__doc__:
+        about = inspect.cleandoc(kind.__doc__)
+        kind.__doc__ = f"{about}\n\nAttributes\n----------\n{parameters(kind)}"
+    return kind
+
+
+def parameters(*kinds: type[Settings]) -> str:
+    """Return the options of classes as a docstring has its parameters: name, type, default, what it does."""
+    found = []
+    for kind in kinds:
+        for one in declared(kind).values():
+            default = "" if one.default is None else f", default {one.default}"
+            text = textwrap.fill(one.described, 110)
+            found.append(f"{one.name} : {one.typed}{default}\n{textwrap.indent(text, '    ')}")
+    return "\n".join(found)
+
+
+def _filled(text: str, kinds: tuple[type[Settings], ...]) -> str:
+    return re.sub(rf"^{re.escape(_MARK)}$", lambda _: parameters(*kinds), text, count=1, flags=re.MULTILINE)

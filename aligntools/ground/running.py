@@ -1,0 +1,75 @@
+"""Where and how work is done: threads, memory, processes, a cluster. What comes out does not depend on it."""
+
+import os
+from dataclasses import dataclass
+from typing import ClassVar
+
+from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.parallel import Pool
+from aligntools.ground.ranges import MEMORY, THREADS, WORKERS, size_of
+
+_RESOURCES, _WORKERS = "Text and resources", "Work in several processes or on a cluster"
+
+
+@documented
+@dataclass(frozen=True)
+class Run(Settings):
+    """Where and how work is done."""
+
+    CHANGES: ClassVar = "run"
+
+    threads: int | Pool | None = option(
+        None,
+        "Threads to use. The result does not depend on it.",
+        allowed=THREADS,
+        otherwise="all cores",
+        group=_RESOURCES,
+    )
+    max_memory: int | str | None = option(
+        None,
+        "Use at most this much memory: bytes, or for instance 800M or 4G.",
+        allowed=MEMORY,
+        metavar="SIZE",
+        group=_RESOURCES,
+    )
+    workers: int | None = option(None, "Work in N processes on this machine.", allowed=WORKERS, group=_WORKERS)
+    cluster: str | None = option(
+        None, "Work on the Dask cluster whose scheduler is there.", metavar="ADDRESS", group=_WORKERS
+    )
+    cluster_file: str | os.PathLike[str] | None = option(
+        None, "The same, with the file that the scheduler wrote.", metavar="FILE", group=_WORKERS
+    )
+    tmpdir: str | os.PathLike[str] | None = option(
+        None,
+        "Folder for temporary files; a cluster's workers have to see it.",
+        metavar="DIR",
+        otherwise="the system's",
+        group=_WORKERS,
+    )
+
+    @property
+    def memory(self) -> int | None:
+        """``max_memory`` in bytes."""
+        return size_of(self.max_memory) if isinstance(self.max_memory, str) else self.max_memory
+
+    @property
+    def remote(self) -> bool:
+        """Whether a cluster does the work."""
+        return self.cluster is not None or self.cluster_file is not None
+
+    @property
+    def asked(self) -> bool:
+        """Whether other processes do it."""
+        return self.workers is not None or self.remote
+
+    def rules(self) -> None:
+        """Refuse what excludes each other, and a size that is none."""
+        if isinstance(self.max_memory, str):
+            size_of(self.max_memory)
+        if self.workers is not None and self.remote:
+            raise UsageProblem("`workers` are processes on this machine; a cluster has its own")
+        if self.cluster is not None and self.cluster_file is not None:
+            raise UsageProblem("give either `cluster` or `cluster_file`")
+        if self.tmpdir is not None and not os.path.isdir(self.tmpdir):
+            raise UsageProblem(f"`tmpdir`: {os.fspath(self.tmpdir)} is not a directory")

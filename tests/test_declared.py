@@ -1,0 +1,148 @@
+"""An option is declared once, as a field of settings; what users see of it is made from there."""
+
+import dataclasses
+import importlib
+import inspect
+from typing import Literal
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import aligntools as at
+from aligntools.aligning.settings import AlignerSettings, Decisions, PriorWeights, ReconstructionSettings
+from aligntools.cli import declared as on_command_line
+from aligntools.cli import options
+from aligntools.cli.flags import as_flag
+from aligntools.cli.flags import on_command_line as with_flags
+from aligntools.formats.reading import Reading
+from aligntools.ground import former_names
+from aligntools.ground.declaring import Given, Settings, declared, documented, option, taking
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import amounts, counts
+from aligntools.ground.running import Run
+from tests import keywords
+
+ALIGNED = (AlignerSettings, Decisions, PriorWeights, Reading, ReconstructionSettings, Run)
+
+
+@documented
+@dataclasses.dataclass(frozen=True)
+class More(AlignerSettings):
+    """Settings with one field more."""
+
+    warmth: float = option(0.5, "How warm it is.", allowed=amounts(0, 2), group="Training")
+
+
+def test_a_new_field_is_seen_everywhere():
+    """In the help, as a keyword, in the documentation, in the type checker's keywords and in a model's header."""
+
+    @click.command(cls=options.Command)
+    @on_command_line.group(More)
+    def command(**o):
+        """Do it."""
+        settings = on_command_line.settings(More, o)
+        click.echo(settings.header()["warmth"])
+
+    shown = CliRunner().invoke(command, ["--help"]).output
+    assert "--warmth X" in shown
+    assert "How warm it is.  [default: 0.5; 0<=x<=2]" in " ".join(shown.split()).replace("is. [", "is.  [")
+    assert CliRunner().invoke(command, ["--warmth", "1.5"]).output == "1.5\n"
+    assert "0<=x<=2" in CliRunner().invoke(command, ["--help"]).output
+    assert CliRunner().invoke(command, ["--warmth", "3"]).exit_code == 2
+    given = Given("f", {"warmth": 0.25, "views": [0, 5]})
+    settings = given.take(More)
+    given.end()
+    assert (settings.warmth, settings.views, settings.header()["warmth"]) == (0.25, (0, 5), 0.25)
+    with pytest.raises(UsageProblem, match="warmth must be a number from 0 to 2, not 3"):
+        Given("f", {"warmth": 3}).take(More)
+    assert "warmth : float, default 0.5\n    How warm it is." in inspect.cleandoc(More.__doc__)
+
+    @taking(More)
+    def function(**given):
+        """Do it.
+
+        Parameters
+        ----------
+        **options
+        """
+
+    assert "warmth : float, default 0.5" in function.__doc__
+    assert keywords.written(declared(More)["warmth"]) == "float"
+
+
+def test_keywords_for_type_checkers_are_those_of_the_settings():
+    assert keywords.PLACE.read_text(encoding="utf-8") == keywords.keywords(), "run python -m tests.keywords"
+
+
+@pytest.mark.parametrize("kind", keywords.CLASSES.values(), ids=lambda kind: kind.__name__)
+def test_every_option_says_what_it_does(kind):
+    for name, one in declared(kind).items():
+        assert one.option.help.endswith("."), name
+        assert one.default is not None or one.optional
+        one.check(one.default)
+        assert f"{name} : " in kind.__doc__
+
+
+def test_what_functions_take_is_documented():
+    for function in (at.train_aligner, at.align, at.align_in_parts, at.train_mre_aligner, at.read_bitext):
+        for kind in function.takes:
+            for name in kind.names():
+                assert f"{name} : " in function.__doc__
+        assert len(inspect.signature(function).parameters) <= 12
+
+
+@pytest.mark.parametrize("name", ["align", "mre-align"])
+def test_the_commands_have_the_options_that_are_declared(name):
+    """Each with the field's default and range; and no other option of that name."""
+    command = importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command
+    found = {parameter.name: parameter for parameter in command.params}
+    for kind in (AlignerSettings, Reading):
+        for field, one in declared(kind).items():
+            if one.option.group and not (name == "mre-align" and field in ("fast", "best", "sweeps", "subwords")):
+                if name == "mre-align" and field in ("view_agreement", "model_type"):
+                    continue
+                assert found[field].default == one.default, field
+                assert found[field].help.startswith(one.option.help), field
+
+
+def test_values_are_held_against_types_choices_and_ranges():
+    @dataclasses.dataclass(frozen=True)
+    class Some(Settings):
+        kind: Literal["a", "b"] = option("a", "What.")
+        sizes: tuple[int, ...] | None = option(None, "Sizes.", allowed=counts(1))
+        on: bool = option(False, "On.", excludes=("off",))
+        off: bool = option(False, "Off.")
+        run: int | Run | None = option(None, "Run.", allowed=counts(1))
+
+    for good in (Some(), Some("b"), Some(sizes=(1, 2)), Some(on=True), Some(run=Run()), Some(run=3)):
+        assert good.checked() is good
+    for bad, message in (
+        (Some("c"), "kind is one of a, b, not c"),
+        (Some(sizes=(0,)), "sizes must be a whole number above|sizes must be a whole number from 1"),
+        (Some(on=1), "on is True or False, not 1"),
+        (Some(on=True, off=True), "on and off exclude each other"),
+        (Some(run=0), "run must be"),
+    ):
+        with pytest.raises(UsageProblem, match=message):
+            bad.checked()
+    with pytest.raises(TypeError, match=r"f\(\) got an unexpected keyword argument 'other'"):
+        Given("f", {"other": 1}).end()
+
+
+def test_messages_name_fields_as_python_and_the_command_line_have_them():
+    error = UsageProblem(
+        "`symmetrize=joint` and `agreement=False` exclude `part_size=3`; see `pip install x` and `model`"
+    )
+    assert str(error) == ('symmetrize="joint" and agreement=False exclude part_size=3; see `pip install x` and model')
+    assert with_flags(error.message) == (
+        "--symmetrize joint and --no-agreement exclude --part-size 3; see `pip install x` and -m"
+    )
+    assert as_flag("min_length") == "--min-length"
+
+
+def test_names_of_earlier_versions_are_names_of_fields():
+    kinds = {kind.__name__: kind for kind in ALIGNED}
+    for name, former in former_names.FIELDS.items():
+        assert set(former.values()) <= {field.name for field in dataclasses.fields(kinds[name])}
+        assert not set(former) & {field.name for field in dataclasses.fields(kinds[name])}
