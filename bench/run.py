@@ -28,6 +28,7 @@ python bench/run.py transfer --data DIR --treebanks DIR
 python bench/run.py transfer_draws --data DIR --treebanks DIR
 python bench/run.py transfer_study --data DIR --treebanks DIR
 python bench/run.py contrastive --data DIR --peer-results FILE
+python bench/run.py encoder --data DIR
 python bench/run.py encoder_map --data DIR
 python bench/run.py evidence --data DIR --fast-align F --atools A --eflomal E
 python bench/run.py teach --data DIR --out FILE
@@ -96,6 +97,7 @@ COMMANDS = {
     "transfer_study": "ways to use plain text in transfer, and what they change",
     "transfer_draws": "transferred parsers on several draws of text, with paired tests",
     "contrastive": "AER of contrastive-align on every gold set, beside its base and the other aligners",
+    "encoder": "AER of small texts with what an encoder knows beforehand, and without",
     "encoder_map": "what the encoder links by itself, languages held out; the map that ships",
     "evidence": "AER of contrastive-align with other aligners' links as evidence",
     "teach": "a start of contrastive-align taught by large text without gold, languages held out",

@@ -16,6 +16,7 @@ from aligntools.aligning.settings import (
     PriorWeights,
     ReconstructionSettings,
 )
+from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.reading import Reading
 from aligntools.ground.declaring import Declared, Settings, declared
 from aligntools.ground.running import Run
@@ -26,6 +27,7 @@ CLASSES: dict[str, type[Settings]] = {
     "Aligner": AlignerSettings,
     "Contrastive": ContrastiveSettings,
     "Decisions": Decisions,
+    "Encoder": EncoderSettings,
     "Filter": FilterSettings,
     "Part": PartSettings,
     "PriorWeights": PriorWeights,

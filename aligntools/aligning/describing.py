@@ -47,6 +47,8 @@ def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
         ["probability of NULL, forward and reverse", p_null],
         ["target words per source word", f"{model.length_ratio:.3f}"],
     ]  # fmt: skip
+    if model.encoder is not None:
+        settings.append(["words known beforehand, by the encoder", str(model.encoder.get("name"))])
     if tension_of(view).any():
         settings.append(["tension to the diagonal", ", ".join(f"{x:.3f}" for x in tension_of(view))])
     sampler = view.sampler if isinstance(view, Fertility) else None

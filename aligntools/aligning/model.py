@@ -1,6 +1,7 @@
 """An alignment model as a whole: vocabularies, settings and one model a view, on disk and in memory."""
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -56,6 +57,8 @@ class AlignmentModel:
         What links pieces of words.
     split : str
         What separated the words of the text; see `formats.white_space`.
+    encoder : dict or None
+        Of what encoder the model learned words: its name, checksum and layers.
     """
 
     settings: AlignerSettings
@@ -66,6 +69,7 @@ class AlignmentModel:
     length_ratio: float = 1.0
     subwords: SubwordMember | None = None
     split: str = SPLITS[0]
+    encoder: dict[str, Any] | None = None
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -81,6 +85,8 @@ class AlignmentModel:
             "length_ratio": self.length_ratio,
             "members": [_about(m) for m in self.views],
         }
+        if self.encoder is not None:
+            header["encoder"] = self.encoder
         arrays = {
             "source.blob": self.source_vocabulary.blob,
             "source.starts": self.source_vocabulary.starts,
@@ -118,7 +124,8 @@ class AlignmentModel:
             split = header.get("split", SPLITS[0])  # older files have none
             if split not in SPLITS:
                 raise ValueError(f"no splitting '{split}'")
-            return cls(settings, source, target, views, bool(header["lowercase"]), ratio, subwords, split)
+            encoder = dict(header["encoder"]) if "encoder" in header else None
+            return cls(settings, source, target, views, bool(header["lowercase"]), ratio, subwords, split, encoder)
 
 
 def _under(name, arrays):

@@ -15,9 +15,11 @@ from aligntools.aligning.settings import (
 )
 from aligntools.api.aligner import Aligner, check_lengths
 from aligntools.api.alignments import Alignments
+from aligntools.api.encoders import Known, known_of, weighed
 from aligntools.api.keywords import (
     AlignerKeywords,
     DecisionsKeywords,
+    EncoderKeywords,
     PriorWeightsKeywords,
     ReadingKeywords,
     ReconstructionKeywords,
@@ -28,6 +30,7 @@ from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.texts import Sentences, paths_of
 from aligntools.api.threads import pool_of
 from aligntools.api.training_links import TrainingLinks
+from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.reading import Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
@@ -44,7 +47,9 @@ MANY_BLANK = 1_000_000
 _log = logging.getLogger("aligntools")
 
 
-class TrainingKeywords(AlignerKeywords, PriorWeightsKeywords, ReadingKeywords, RunKeywords, total=False):
+class TrainingKeywords(
+    AlignerKeywords, PriorWeightsKeywords, ReadingKeywords, RunKeywords, EncoderKeywords, total=False
+):
     """Keywords of `train_aligner`, beside its own parameters."""
 
 
@@ -111,13 +116,26 @@ def read_bitext(
     return found
 
 
+def known_text(
+    sources: "Sentences | Bitext", targets: Sentences | None, encoder: EncoderSettings, reading: Reading, run: Run
+) -> "tuple[Bitext, Known | None]":
+    """Return a text as training takes it, and what an encoder knows of its words as they are written."""
+    from aligntools.formats.corpus import Bitext, in_lower_case
+
+    written = sources
+    if not isinstance(written, Bitext):
+        written = read_bitext(written, targets, reading=replace(reading, case_sensitive=True))
+    known = known_of(written, encoder, run)
+    return (written if reading.case_sensitive else in_lower_case(written)), known
+
+
 def tell_unused(settings: AlignerSettings) -> None:
     """Log which settings were chosen that change nothing in the model that is trained."""
     for name, about in settings.unused().items():
         _log.warning("`%s` changes nothing: %s", name, about)
 
 
-@taking(AlignerSettings, PriorWeights, Reading, Run)
+@taking(AlignerSettings, PriorWeights, Reading, Run, EncoderSettings)
 def train_aligner(
     sources: "Sentences | Bitext",
     targets: Sentences | None = None,
@@ -183,9 +201,14 @@ def train_aligner(
     given = Given("train_aligner", options)
     settings = given.take(AlignerSettings, settings)
     weights, reading, run = given.take(PriorWeights, weights), given.take(Reading, reading), given.take(Run, run)
+    encoder = given.take(EncoderSettings)
     given.end()
     if init_model is None:
         tell_unused(settings)
+    known = None
+    if encoder.asked:
+        lowercase = init_model.model.lowercase if init_model else not reading.case_sensitive
+        sources, known = known_text(sources, targets, encoder, replace(reading, case_sensitive=not lowercase), run)
     return train_with(
         sources,
         targets,
@@ -198,6 +221,7 @@ def train_aligner(
         priors=priors,
         weights=weights,
         links=links,
+        known=known,
     )
 
 
@@ -285,10 +309,12 @@ def train_with(
     weights: PriorWeights | None = None,
     links: TrainingLinks | None = None,
     rounds: "Rounds | None" = None,
+    known: Known | None = None,
 ) -> Aligner:
     """Train an aligner with settings made elsewhere; see `train_aligner` for the parameters.
 
     ``rounds`` are those of the contrastive aligner's base model; with ``best`` there are two where they help.
+    ``known`` is what an encoder knows of the text.
     """
     from aligntools.aligning.training.train_model import count_steps, train_model
     from aligntools.formats.corpus import Bitext, without_blanks
@@ -313,6 +339,7 @@ def train_with(
 
         rounds = best_rounds(settings, len(bitext))
     again = rounds.count - 1 if rounds else 0
+    counts, weights = weighed(counts, known, weights or PriorWeights())
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
     total += again * count_steps(settings, None, False)
 
@@ -333,7 +360,7 @@ def train_with(
             report=report,
             keep_text=keep_text or again > 0,
             priors=counts,
-            weights=weights or PriorWeights(),
+            weights=weights,
             last_pass=links.last_pass(bitext.skipped) if links and not again else None,
         )
         if rounds is not None:
@@ -352,11 +379,12 @@ def train_with(
                     report,
                     max_memory=run.memory,
                     keep_text=keep_text or left > 0,
+                    known=known.priors if known else None,
                 )
-    return Aligner(replace(model, split=splitting))
+    return Aligner(replace(model, split=splitting, encoder=known.about if known else None))
 
 
-@taking(AlignerSettings, Decisions, PriorWeights, Reading, Run)
+@taking(AlignerSettings, Decisions, PriorWeights, Reading, Run, EncoderSettings)
 def align(
     sources: "Sentences | Bitext",
     targets: Sentences | None = None,
@@ -398,18 +426,25 @@ def align(
     given = Given("align", options)
     settings, weights = given.take(AlignerSettings, settings), given.take(PriorWeights)
     decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
+    encoder = given.take(EncoderSettings)
     given.end()
     if init_model is not None:
         reading = replace(reading, case_sensitive=not init_model.model.lowercase)
     whole = isinstance(sources, Bitext)
-    bitext = sources if isinstance(sources, Bitext) else read_bitext(sources, targets, reading=reading)
+    known = None
+    if encoder.asked:
+        bitext, known = known_text(sources, targets, encoder, reading, run)
+    else:
+        bitext = sources if isinstance(sources, Bitext) else read_bitext(sources, targets, reading=reading)
     blocks: list[Alignments] = []
     direction = settings.direction if init_model is None else init_model.settings.direction
     links = TrainingLinks(blocks.append, decisions.suiting(direction))
-    aligner = train_aligner(
+    if init_model is None:
+        tell_unused(settings)
+    aligner = train_with(
         bitext,
         None,
-        settings,
+        init_model.settings if init_model else settings,
         priors=priors,
         weights=weights,
         init_model=init_model,
@@ -418,6 +453,7 @@ def align(
         keep_text=whole,
         progress=progress,
         links=links,
+        known=known,
     )
     if not links.found:
         blocks = list(aligner.align_blocks(bitext, decisions=decisions, run=run))

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any, Unpack
 from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates, Constraint, ContrastiveSettings
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.api.aligner import Aligner
-from aligntools.api.alignment import read_bitext
+from aligntools.api.alignment import known_text, read_bitext
 from aligntools.api.alignments import Alignment, Alignments, with_words
 from aligntools.api.contrastive_base import judge_for, judge_of, train_base
 from aligntools.api.engines import mapping
 from aligntools.api.evidence import Evidence, check_count, in_step
-from aligntools.api.keywords import ContrastiveKeywords, ReadingKeywords, RunKeywords
+from aligntools.api.keywords import ContrastiveKeywords, EncoderKeywords, ReadingKeywords, RunKeywords
 from aligntools.api.links import OneAlignment
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.teaching import SomeStart, resolved_start
 from aligntools.api.texts import Sentence, Sentences
 from aligntools.api.threads import pool_of
+from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.reading import Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
@@ -46,7 +47,7 @@ class SearchingKeywords(ReadingKeywords, RunKeywords, total=False):
     """Keywords of `ContrastiveAligner.align_batch` and its kin, beside their own parameters."""
 
 
-class LearningKeywords(ContrastiveKeywords, ReadingKeywords, RunKeywords, total=False):
+class LearningKeywords(ContrastiveKeywords, EncoderKeywords, ReadingKeywords, RunKeywords, total=False):
     """Keywords of `train_contrastive_aligner`, beside its own parameters."""
 
 
@@ -271,7 +272,7 @@ def _candidate_finder(
     return CandidateFinder(aligner.model, pool, judge_of(chosen), applier=applier, **bounds)
 
 
-@taking(ContrastiveSettings, Reading, Run)
+@taking(ContrastiveSettings, Reading, Run, EncoderSettings)
 def train_contrastive_aligner(
     sources: "Sentences | Bitext",
     targets: Sentences | None = None,
@@ -343,18 +344,24 @@ def train_contrastive_aligner(
     named, begun = resolved_start(start)
     settings = replace(given.take(ContrastiveSettings, settings), start=named).checked()
     reading, run = given.take(Reading, reading), given.take(Run, run)
+    encoder = given.take(EncoderSettings)
     given.end()
+    if encoder.asked and aligner is not None:
+        raise UsageProblem("an aligner is taken as it is; leave it out, or `encoder`")
     tell = reporter(progress)
     judge = judge_for(settings.features, start)  # wrong features are told of before anything is trained
     if aligner is not None and (settings.rounds or 1) > 1:
         raise UsageProblem("an aligner is taken as it is; leave it out, or ask for one round")
     with pool_of(run.threads) as pool:
         if aligner is None:
-            if not isinstance(sources, Bitext):
+            run, known = replace(run, threads=pool), None
+            if encoder.asked:
+                sources, known = known_text(sources, targets, encoder, reading, run)
+            elif not isinstance(sources, Bitext):
                 sources = read_bitext(sources, targets, reading=reading)
             base = AlignerSettings(fast=fast, seed=settings.seed)
-            run = replace(run, threads=pool)
-            aligner = train_base(sources, judge, base, settings.rounds, reading=reading, run=run, progress=progress)
+            how: dict[str, Any] = {"reading": reading, "run": run, "progress": progress, "known": known}
+            aligner = train_base(sources, judge, base, settings.rounds, **how)
         _check_base(aligner)
         members = len(aligner.model.views) + (aligner.model.subwords is not None)
         plan = tasks.plan_of(settings, aligner.model.settings.threshold(members), begun)

@@ -7,6 +7,7 @@ from aligntools.aligning.contrastive.settings import ContrastiveSettings
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.api.aligner import Aligner
 from aligntools.api.alignment import train_with
+from aligntools.api.encoders import Known
 from aligntools.api.progress import Progress
 from aligntools.api.teaching import SomeStart, resolved_start
 from aligntools.formats.reading import Reading
@@ -46,6 +47,7 @@ def train_base(
     reading: Reading,
     run: Run,
     progress: Progress = None,
+    known: Known | None = None,
 ) -> Aligner:
     """Train a base model on a text, in rounds: see `aligning.contrastive.rounds`.
 
@@ -56,7 +58,7 @@ def train_base(
     settings : AlignerSettings
     rounds : int or None
         None: as `rounds.rounds_of` says.
-    reading, run, progress
+    reading, run, progress, known
         As for `train_aligner`.
 
     Raises
@@ -67,7 +69,9 @@ def train_base(
     from aligntools.aligning.contrastive.rounds import Rounds, rounds_of
 
     many = rounds_of(rounds, judge, len(bitext), settings.fast)
-    return train_with(bitext, None, settings, reading=reading, run=run, progress=progress, rounds=Rounds(judge, many))
+    return train_with(
+        bitext, None, settings, reading=reading, run=run, progress=progress, rounds=Rounds(judge, many), known=known
+    )
 
 
 def aligner_from_tables(

@@ -68,6 +68,14 @@ class DecisionsKeywords(TypedDict, total=False):
     threshold: float | None
 
 
+class EncoderKeywords(TypedDict, total=False):
+    """Those of `EncoderSettings`."""
+
+    encoder: str | bool | os.PathLike[str] | None
+    encoder_layer: int | None
+    encoder_pairs: int
+
+
 class FilterKeywords(TypedDict, total=False):
     """Those of `FilterSettings`."""
 

@@ -5,6 +5,7 @@ import click
 from aligntools.aligning.settings import AlignerSettings, PartSettings, PriorWeights
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, engine_options, options
+from aligntools.encoding.settings import EncoderSettings
 from aligntools.ground.errors import UsageProblem
 
 _priors = options.group(
@@ -45,6 +46,7 @@ _parts = options.group(
 @aligning.outputs
 @aligning.shapes
 @declared.group(AlignerSettings)
+@declared.group(EncoderSettings)
 @_parts
 @aligning.limits
 def command(**o):
@@ -60,7 +62,7 @@ def command(**o):
     Example:
       aligntools align -s data/samples/de-en.de -t data/samples/de-en.en
     """
-    from aligntools.api.alignment import train_aligner
+    from aligntools.api.alignment import tell_unused, train_with
     from aligntools.cli import aligning_parts
     from aligntools.cli.aligning_run import run
 
@@ -73,16 +75,25 @@ def command(**o):
     if weights and not o["priors"]:
         raise UsageProblem(f"`{weights[0]}` weighs what --priors gives; add it")
     aligning.check_shapes(o, chosen)
-    settings = declared.settings(AlignerSettings, o)
+    settings, encoder = declared.settings(AlignerSettings, o), declared.settings(EncoderSettings, o)
+    if o["model"] and encoder.asked:
+        raise UsageProblem("-m applies a model as it is; --encoder is for training")
     if aligning_parts.asked(o, chosen) or aligning_parts.must(o, settings):
         aligning_parts.check(o, chosen)
         aligning_parts.run(o, settings)
         return
+
+    def train(bitext, init_model, **common):
+        if init_model is None:
+            tell_unused(settings)
+        own = init_model.settings if init_model else settings
+        more = {"priors": o["priors"] or None, "weights": declared.settings(PriorWeights, o)}
+        return train_with(bitext, None, own, init_model=init_model, **more, **common)
+
     run(
         o,
-        lambda bitext, **common: train_aligner(
-            bitext, None, settings, priors=o["priors"] or None, weights=declared.settings(PriorWeights, o), **common
-        ),
+        train,
         lambda n_words: settings.resolved(n_words).views[0],
         finds_links=True,
+        encoder=encoder,
     )

@@ -17,7 +17,7 @@ from aligntools.ground.running import Run
 #: Options that ask for parts by themselves.
 ASKING = ("tmpdir", "checkpoint", "workers", "cluster", "cluster_file", "part_size", "plan")
 #: Options that need the whole text, or a model of it, in memory.
-WHOLE = ("best", "init_model", "priors", "save_priors", "ttable", "moses_dir")
+WHOLE = ("best", "encoder", "init_model", "priors", "save_priors", "ttable", "moses_dir")
 _OUTPUTS = ("output", "forward_output", "reverse_output", "scores", "word_pairs")
 
 

@@ -12,6 +12,7 @@ from aligntools.cli.alignment_options import check_decisions, given
 from aligntools.cli.moses import MosesModel
 from aligntools.cli.reporting import Reporter
 from aligntools.cli.serving import until_terminated
+from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
@@ -149,7 +150,7 @@ def shape_of(o):
     )
 
 
-def run(o, train, first_view, finds_links=False):
+def run(o, train, first_view, finds_links=False, encoder=EncoderSettings()):  # noqa: B008
     """Align as the options say.
 
     Parameters
@@ -161,7 +162,8 @@ def run(o, train, first_view, finds_links=False):
     first_view : callable
         Called with the number of source words; returns the first view that would be trained.
     finds_links : bool
-        Whether ``train`` takes ``links``, as `train_aligner` does.
+        Whether ``train`` takes ``links`` and ``known``, as `train_aligner` does.
+    encoder : EncoderSettings
     """
     from aligntools.api.threads import pool_of
     from aligntools.formats.files import writing
@@ -181,7 +183,7 @@ def run(o, train, first_view, finds_links=False):
             _apply(o, aligner, text, out, pool, reporter)
         else:
             with ahead.compiling_for(o):
-                _train(o, text, out, pool, reporter, train, first_view, finds_links)
+                _train(o, text, out, pool, reporter, train, first_view, finds_links, encoder)
         if out.moses:
             out.moses.finish(text_paths(o), declared.settings(Reading, o))
 
@@ -247,9 +249,9 @@ def _tell_shape(reporter, shape):
         reporter.say(f"tabs within sentences written as spaces: {shape.tabs}")
 
 
-def _train(o, text, out, pool, reporter, train, first_view, finds_links):
+def _train(o, text, out, pool, reporter, train, first_view, finds_links, encoder):
     from aligntools.api.aligner import PART, Aligner
-    from aligntools.api.alignment import read_bitext
+    from aligntools.api.alignment import known_text, read_bitext
 
     run = Run(threads=pool, max_memory=o["max_memory"])
     start = Aligner.load(o["init_model"], threads=pool, verify=o["verify"]) if o["init_model"] else None
@@ -258,7 +260,13 @@ def _train(o, text, out, pool, reporter, train, first_view, finds_links):
         reading = declared.settings(Reading, o)
         if start:
             reading = replace(reading, case_sensitive=not start.model.lowercase)
-        bitext = read_bitext(*text, reading=reading)
+        if not encoder.asked:
+            bitext, more = read_bitext(*text, reading=reading), {}
+    if encoder.asked:
+        with reporter.stage("encoder"):
+            bitext, known = known_text(*text, encoder, reading, run)
+        reporter.say(known.summary)
+        more = {"known": known}
     if not len(bitext.source.tokens):
         reporter.say("warning: every line has a blank side; nothing to learn from")
     if o["ttable"]:
@@ -270,6 +278,7 @@ def _train(o, text, out, pool, reporter, train, first_view, finds_links):
     aligner = train(
         bitext, init_model=start, reading=reading, run=run,
         keep_text=counter is not None or out.costs, progress=reporter, **({"links": found.links} if found else {}),
+        **more,
     )  # fmt: skip
     if o["save_model"]:
         with reporter.stage("saving"):

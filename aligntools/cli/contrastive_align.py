@@ -10,6 +10,7 @@ from aligntools.aligning.contrastive.settings import MOST_FILES, STARTS, Contras
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, engine_options, evidence_notes, notices, options, training
+from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
@@ -86,6 +87,7 @@ _limits = options.group(
 @_tables
 @_learning
 @_search
+@declared.group(EncoderSettings)
 @engine_options.group
 @_limits
 def command(**o):
@@ -122,6 +124,8 @@ def _check(o):
         raise UsageProblem(
             "-m takes a base model as it is; --save-model, --fast and --case-sensitive are for a new one"
         )
+    if declared.settings(EncoderSettings, o).asked and (o["model"] or any(tables)):
+        raise UsageProblem("--encoder is for a base model that is trained here; leave out -m and tables")
     if (o["rounds"] or 1) > 1 and (o["model"] or any(tables)):
         raise UsageProblem("--rounds is for a base model that is trained here; leave out -m and tables, or ask for one")
     if o["weights"] and (o["gold"] or o["save_weights"]):
@@ -222,7 +226,7 @@ def _run(o, stack):
 def _base(o, weights, reading, run, reporter):
     """Return the base model, the text where it was read to train it, and evidence: of that text, or its files."""
     from aligntools.api.aligner import Aligner
-    from aligntools.api.alignment import read_bitext
+    from aligntools.api.alignment import known_text, read_bitext
     from aligntools.api.contrastive_base import aligner_from_tables, judge_for, judge_of, train_base
     from aligntools.api.evidence import read_evidence
     from aligntools.cli.aligning_run import text_paths
@@ -236,13 +240,19 @@ def _base(o, weights, reading, run, reporter):
         return aligner_from_tables(*tables, **names, case_sensitive=o["case_sensitive"]), None, o["evidence"]
     judge = judge_of(weights) if weights is not None else judge_for(o["features"], o["start"])
     reporter.begin("reading")
-    bitext = read_bitext(*text_paths(o), reading=reading)
+    encoder, known = declared.settings(EncoderSettings, o), None
+    if encoder.asked:
+        bitext, known = known_text(*text_paths(o), encoder, reading, run)
+        reporter.say(known.summary)
+    else:
+        bitext = read_bitext(*text_paths(o), reading=reading)
     evidence = read_evidence(bitext, o["evidence"])
     reporter.close()
     if not len(bitext.source.tokens):
         reporter.say("warning: every line has a blank side; nothing to learn from")
     settings = AlignerSettings(fast=o["fast"], seed=o["seed"])
-    aligner = train_base(bitext, judge, settings, o["rounds"], reading=reading, run=run, progress=reporter)
+    how = {"reading": reading, "run": run, "progress": reporter, "known": known}
+    aligner = train_base(bitext, judge, settings, o["rounds"], **how)
     return aligner, bitext, evidence
 
 

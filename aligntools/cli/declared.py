@@ -37,6 +37,8 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Any:
         long = long if switch else f"{long}/{flag('no_' + name)}"
         about |= {"is_flag": True} if switch else {}
         about.setdefault("show_default", not switch and about["default"] is not None)
+    elif one.option.metavar.startswith("["):  # it may stand by itself
+        about |= {"is_flag": False, "flag_value": True, "type": kinds.OptionalPlace("dir"), "metavar": "[DIR]"}
     else:
         about |= {"type": _type(one, choices), "metavar": one.option.metavar or _metavar(one, choices)}
         about.setdefault("show_default", about["default"] is not None)

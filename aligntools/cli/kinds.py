@@ -35,6 +35,14 @@ class Place(click.types.StringParamType):
         return [CompletionItem(incomplete, type=self.kind)]
 
 
+class OptionalPlace(Place):
+    """A folder's name, or nothing: an option that may stand by itself, and is True then."""
+
+    def convert(self, value, param, ctx):
+        """Keep what stands for nothing."""
+        return value if value is True else super().convert(value, param, ctx)
+
+
 class Word(click.types.StringParamType):
     """A str that is not empty: the value of a variable that is not set would be taken for an option not given."""
 

@@ -28,7 +28,7 @@ MAP, KIND = os.path.join(os.path.dirname(__file__), "wordmap.safetensors"), "wor
 #: Sentence pairs that are compared at a time.
 _ROWS = 256
 #: How far beyond chance words choose each other, below which nothing is believed, and from which on all is. Languages
-#: that the brought encoder has read have 0.3 and more, Ancient Greek 0.15, text with one side in cipher at most 0.1.
+#: that the brought encoder has read have 0.23 and more, Ancient Greek 0.15, text with one side in cipher at most 0.1.
 DOUBTED, BELIEVED = 0.12, 0.2
 #: What share of words choose each other by chance, where there is one pair alone.
 _CHANCE = 0.5

