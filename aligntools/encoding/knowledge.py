@@ -25,8 +25,9 @@ from aligntools.ground.parallel import Pool
 
 #: The map of the brought encoder's states, and its kind of file.
 MAP, KIND = os.path.join(os.path.dirname(__file__), "wordmap.safetensors"), "wordmap"
+#: Letters of a word that are looked at: data in the text is as long as files are.
+_LETTERS = 200
 #: Sentence pairs that are compared at a time.
-_LETTERS = 200  # of a word that are looked at: data in the text is as long as files are
 _ROWS = 256
 #: How far beyond chance words choose each other, below which nothing is believed, and from which on all is. Languages
 #: that the brought encoder has read have 0.23 and more, Ancient Greek 0.15, text with one side in cipher at most 0.1.
