@@ -1,5 +1,7 @@
 """``--split unicode``: words end at all white space at which `str.split` splits, in every command that reads words."""
 
+import logging
+
 import pytest
 from click.testing import CliRunner
 
@@ -27,6 +29,7 @@ def _plain(text):
 
 
 def _run(*args, status=0):
+    logging.getLogger("aligntools.hints").setLevel(logging.NOTSET)  # what -q of an earlier run has set
     found = CliRunner().invoke(cli, [str(arg) for arg in args])
     assert found.exit_code == status, found.output
     return found
