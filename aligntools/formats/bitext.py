@@ -6,6 +6,7 @@ pair, and only the words of pairs that stay are numbered. Both steps exist twice
 in plain Python, which defines what is right and spares small inputs the compiler.
 """
 
+import contextlib
 import logging
 from collections.abc import Iterator
 from contextlib import closing
@@ -26,7 +27,7 @@ from aligntools.formats.vocabulary import (
     Vocabulary,
 )
 from aligntools.formats.white_space import WhiteSpace
-from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.errors import DataError, ResourceError, UsageProblem
 from aligntools.ground.parallel import Pool
 
 _BLOCK = 1 << 22  # bytes read at a time
@@ -211,7 +212,8 @@ def read_side(path, *, lowercase=True, strict=True) -> tuple[Side, Vocabulary]:
             if strict and not valid.all():
                 bad = line + 1 + int(np.argmin(valid))
                 raise DataError(path, bad, "bytes that are not UTF-8 (convert the file, for instance with iconv)")
-            builder.add(text.block, table, 0, valid)
+            with _fitting(path, line):
+                builder.add(text.block, table, 0, valid)
             line += len(table)
     finally:
         blocks.close()
@@ -345,10 +347,11 @@ class _Pairs:
         for code, reason in enumerate(REASONS, 1):
             skipped.note(reason, self._line + 1 + np.flatnonzero(status == code))
         keep = status == 0
-        self.pool.map(
-            lambda job: job[0].add(job[1].block, *job[2:], keep),
-            [(builder, *side) for builder, side in zip(builders, sides, strict=True)],
-        )
+        with _fitting(sides[0][0].path, self._line):
+            self.pool.map(
+                lambda job: job[0].add(job[1].block, *job[2:], keep),
+                [(builder, *side) for builder, side in zip(builders, sides, strict=True)],
+            )
         self._line += lines
         return lines
 
@@ -436,6 +439,15 @@ class _Builder:
                 piece = side.tokens[begin : begin + (1 << 18)]
                 piece[:] = mapping[piece]
         return side, vocabulary
+
+
+@contextlib.contextmanager
+def _fitting(path, line):
+    """Say at which file and line memory ended."""
+    try:
+        yield
+    except ResourceError as error:
+        raise DataError(path, line + 1, str(error)) from None
 
 
 def _shown(path):

@@ -189,7 +189,7 @@ class Growing:
         if self.size + count > len(self._data):
             size = self.size + count + (self.size >> 3)
             if (more := (size - len(self._data)) * self._data.itemsize) > _MUCH:
-                memory.ask(more, "the text does not fit in memory")
+                memory.ask(more, "does not fit in memory")
             self._data.resize(size, refcheck=False)
         self.size += count
         return self._data[self.size - count : self.size]
