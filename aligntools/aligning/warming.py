@@ -32,7 +32,7 @@ def warm(folder, pool):
     )  # fmt: skip
     sizes = (len(head.source_vocabulary), len(head.target_vocabulary))
     for model, joint in (("fertility", True), ("ibm2", False)):
-        settings = AlignerSettings(model=model, joint=joint, views=(0,)).resolved(1000)
+        settings = AlignerSettings(model_type=model, agreement=joint, views=(0,)).resolved(1000)
         models = train(head, settings, pool, 1_000_000)
         pieces = train_subwords(head, replace(settings, subwords=9), pool, 1_000_000) if joint else None
         applier = Applier(models, settings, sizes, subwords=pieces)
