@@ -5,7 +5,7 @@ import sys
 import click
 
 from aligntools.cli import engine_options, notices, options
-from aligntools.ground.errors import UsageProblem
+from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.translating.settings import (
     BIGRAMS,
     BIGRAMS_RANGE,
@@ -159,10 +159,15 @@ def command(grammar, lm, supervised, references, output, samples, no_reverse_lm,
     if imputes and given["reverse_lm"] is None and not no_reverse_lm:
         raise UsageProblem("--monolingual needs --reverse-lm, or --no-reverse-lm to impute without one")
     from aligntools.api.tuning import tune
+    from aligntools.translating.tuning.tuning import NothingLearned
 
     report = (lambda step: None) if quiet else (lambda step: _tell(step, verbose))
     with notices.shown(quiet) if engine_options.asked(given) else notices.hushed(quiet):
-        tune(grammar, lm, supervised, references, progress=report, **given).save(output)
+        try:
+            tune(grammar, lm, supervised, references, progress=report, **given).save(output)
+        except NothingLearned as error:
+            texts = [name for name in (supervised, *references, *given["monolingual"]) if name is not None]
+            raise DataError(", ".join(map(str, texts)), None, str(error)) from None
 
 
 def _tell(step, verbose):

@@ -29,6 +29,10 @@ KIND = "translation tuning"
 DEFAULTS = TuningSettings()
 
 
+class NothingLearned(AligntoolsError):
+    """The texts do not say which weights are better."""
+
+
 @dataclass(eq=False)
 class TuningSet:
     """Sentences to tune on.
@@ -210,7 +214,7 @@ def _decode(parts, state, settings, frozen, pool):
         found.append((merged, counts, lists))
     if not state.rounds and not any(_shares_words(part, *of, pool) for part, of in zip(parts, found, strict=True)):
         problem = "no candidate translation has a word of its reference (are both of the same lines?)"
-        raise AligntoolsError(f"nothing can be learned: {problem}")
+        raise NothingLearned(f"nothing can be learned: {problem}")
     score = 100 * float(bleu.corpus_bleu(total))
     state.rounds.append(Round(len(state.rounds), scores, score, ratios, size, state.objective))
     return found if new else []
