@@ -79,7 +79,7 @@ def _measure(study, judge, start):
     measuring.note(f"{study.name}: contrastive")
     best = min((evaluate(path, study.text)[0], way) for way, path in _base(study).items())
     scores, usual = systems(study, judge, start), shipped()
-    theirs = CandidateFinder(_default_base(study, usual.trees), study.pool, usual.trees)
+    theirs = CandidateFinder(_default_base(study, usual.network), study.pool, usual.network)
     scores["shipped"] = Aer().score(study.gold, refined(study, theirs, usual.weights))
     found = {"pairs": study.text.n_pairs, "gold": study.text.n_gold, "best": best[0], "way": best[1]}
     return found | figures(scores)

@@ -90,7 +90,7 @@ def _by_length(o, folder, base, weights, pairs):
 
     with Pool(1) as pool:
         model, learned = AlignmentModel.load(base, pool), load_weights(weights)
-        finder = CandidateFinder(model, pool, learned.trees)
+        finder = CandidateFinder(model, pool, learned.network)
         rows = []
         for words in LENGTHS:
             files = _write(folder / "length", [p for p in pairs if _near(p, words)][: o.each])

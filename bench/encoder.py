@@ -40,7 +40,7 @@ def _measure(maps, name):
     from aligntools.aligning.settings import AlignerSettings
     from aligntools.api.alignment import train_with
     from aligntools.api.contrastive import train_contrastive_aligner
-    from aligntools.api.contrastive_base import judge_for, train_base
+    from aligntools.api.contrastive_base import network_for, train_base
     from aligntools.api.encoders import Known
     from aligntools.encoding import knowledge
     from aligntools.formats.corpus import in_lower_case
@@ -52,12 +52,12 @@ def _measure(maps, name):
     known = Known(knowledge.priors(written, said), {})
     found = {"pairs": len(written), "alone": _aer(evidence.firm(said.given).links, gold), "agreement": said.agreement}
     how = {"reading": Reading(), "run": Run(threads=maps.pool)}
-    judge = judge_for("all", None)
+    network = network_for("all", None)
     for title, one in (("", None), (", encoder", known)):
         text = in_lower_case(written)
         model = train_with(text, None, AlignerSettings(), known=one, **how)
         found[f"align{title}"] = _aer(_links(model, text), gold)
-        base = train_base(text, judge, AlignerSettings(), known=one, **how)
+        base = train_base(text, network, AlignerSettings(), known=one, **how)
         model = train_contrastive_aligner(text, aligner=base, run=how["run"])
         found[f"contrastive{title}"] = _aer(_links(model, text), gold)
     return found

@@ -94,7 +94,7 @@ def _start(lessons, pool):
 def _measure(study, start):
     """Return pairs, sentences with gold links, and what `contrastive.figures` has of `contrastive.systems`."""
     counts = {"pairs": study.text.n_pairs, "gold": study.text.n_gold}
-    return counts | contrastive.figures(contrastive.systems(study, start.trees, start.weights))
+    return counts | contrastive.figures(contrastive.systems(study, start.network, start.weights))
 
 
 def run(o):

@@ -72,8 +72,11 @@ def figures(folder: Path) -> dict:
         how = {"symmetrize": "mean"} if aligner.settings.direction == "both" else {}  # the default of before
         found[path.name] = [str(aligner.align(*pair, **how)) for pair in pairs]
     base = at.load(folder / "align.fertility")
-    contrastive = at.ContrastiveAligner.load(folder / "contrastive.weights", base)
-    found["contrastive.weights"] = [str(contrastive.align(*pair)) for pair in pairs]
+    try:
+        contrastive = at.ContrastiveAligner.load(folder / "contrastive.weights", base)
+        found["contrastive.weights"] = [str(contrastive.align(*pair)) for pair in pairs]
+    except at.DataError as error:
+        found["contrastive.weights"] = str(error)
     for path in sorted(folder.glob("tag.*")):
         found[path.name] = [str(at.load(path).tag(line)) for line in [*english, "unseen words everywhere"]]
     tagged = [[tuple(item.rsplit("_", 1)) for item in line.split()] for line in lines("en.tagged", 3)]

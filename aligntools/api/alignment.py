@@ -368,7 +368,7 @@ def train_with(
             from aligntools.aligning.contrastive.rounds import count_found, train_again
 
             for left in reversed(range(again)):
-                found = count_found(CandidateFinder(model, pool, rounds.judge), bitext)
+                found = count_found(CandidateFinder(model, pool, rounds.network), bitext)
                 del model  # its memory serves the next one
                 model = train_again(
                     found,

@@ -12,7 +12,7 @@ from aligntools.aligning.settings import AlignerSettings
 from aligntools.api.aligner import Aligner
 from aligntools.api.alignment import known_text, read_bitext
 from aligntools.api.alignments import Alignment, Alignments, with_words
-from aligntools.api.contrastive_base import judge_for, judge_of, train_base
+from aligntools.api.contrastive_base import network_for, network_of, train_base
 from aligntools.api.engines import mapping
 from aligntools.api.evidence import Evidence, check_count, in_step
 from aligntools.api.keywords import ContrastiveKeywords, EncoderKeywords, ReadingKeywords, RunKeywords
@@ -237,7 +237,7 @@ def load_contrastive_weights(
 
     _, given = resolved_start(start)
     named = os.fspath(start) if isinstance(start, (str, os.PathLike)) else "the start"
-    found = load_weights(os.fspath(path), given.trees if given is not None else None, named)
+    found = load_weights(os.fspath(path), given.network if given is not None else None, named)
     chosen: dict[str, Any] = {name: value for name, value in (("beam", beam), ("constraint", constraint)) if value}
     search = replace(found.search, **chosen)
     return replace(found, search=search.among(candidates) if candidates else search)
@@ -269,7 +269,7 @@ def _candidate_finder(
     from aligntools.aligning.contrastive.candidates import EVERY_CELL, CandidateFinder
 
     bounds: dict[str, Any] = EVERY_CELL if chosen.search.candidates == "all" else {}
-    return CandidateFinder(aligner.model, pool, judge_of(chosen), applier=applier, **bounds)
+    return CandidateFinder(aligner.model, pool, network_of(chosen), applier=applier, **bounds)
 
 
 @taking(ContrastiveSettings, Reading, Run, EncoderSettings)
@@ -349,7 +349,7 @@ def train_contrastive_aligner(
     if encoder.asked and aligner is not None:
         raise UsageProblem("an aligner is taken as it is; leave it out, or `encoder`")
     tell = reporter(progress)
-    judge = judge_for(settings.features, start)  # wrong features are told of before anything is trained
+    network = network_for(settings.features, start)  # wrong features are told of before anything is trained
     if aligner is not None and (settings.rounds or 1) > 1:
         raise UsageProblem("an aligner is taken as it is; leave it out, or ask for one round")
     with pool_of(run.threads) as pool:
@@ -361,7 +361,7 @@ def train_contrastive_aligner(
                 sources = read_bitext(sources, targets, reading=reading)
             base = AlignerSettings(fast=fast, seed=settings.seed)
             how: dict[str, Any] = {"reading": reading, "run": run, "progress": progress, "known": known}
-            aligner = train_base(sources, judge, base, settings.rounds, **how)
+            aligner = train_base(sources, network, base, settings.rounds, **how)
         _check_base(aligner)
         members = len(aligner.model.views) + (aligner.model.subwords is not None)
         plan = tasks.plan_of(settings, aligner.model.settings.threshold(members), begun)

@@ -15,32 +15,32 @@ from aligntools.ground.errors import DataError
 from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
-    from aligntools.aligning.contrastive.judge import Judge
+    from aligntools.aligning.contrastive.linknetwork import LinkNetwork
     from aligntools.aligning.contrastive.tasks import LearningPlan
     from aligntools.aligning.contrastive.weights import Weights
     from aligntools.formats.corpus import Bitext
 
 
-def judge_of(chosen: "LearningPlan | Weights") -> "Judge | None":
+def network_of(chosen: "LearningPlan | Weights") -> "LinkNetwork | None":
     """Return what judges links under a plan or weights, if anything does."""
     from aligntools.aligning.contrastive.features import NAMES
 
-    return chosen.trees if chosen.active[NAMES.index("trees")] else None
+    return chosen.network if chosen.active[NAMES.index("trees")] else None
 
 
-def judge_for(features: str, start: SomeStart | None) -> "Judge | None":
+def network_for(features: str, start: SomeStart | None) -> "LinkNetwork | None":
     """Return what a start with these features judges links by; None for the paper's, which does not rest on it."""
     from aligntools.aligning.contrastive.features import NAMES
     from aligntools.aligning.contrastive.tasks import plan_of
 
     named, begun = resolved_start(start)
     plan = plan_of(ContrastiveSettings(features=features, start=named).checked(), given=begun)
-    return judge_of(plan) if plan.start[NAMES.index("trees")] else None
+    return network_of(plan) if plan.start[NAMES.index("trees")] else None
 
 
 def train_base(
     bitext: "Bitext",
-    judge: "Judge | None",
+    network: "LinkNetwork | None",
     settings: AlignerSettings,
     rounds: int | None = None,
     *,
@@ -54,7 +54,7 @@ def train_base(
     Parameters
     ----------
     bitext : Bitext
-    judge : Judge or None
+    network : LinkNetwork or None
     settings : AlignerSettings
     rounds : int or None
         None: as `rounds.rounds_of` says.
@@ -68,9 +68,9 @@ def train_base(
     """
     from aligntools.aligning.contrastive.rounds import Rounds, rounds_of
 
-    many = rounds_of(rounds, judge, len(bitext), settings.fast)
+    many = rounds_of(rounds, network, len(bitext), settings.fast)
     return train_with(
-        bitext, None, settings, reading=reading, run=run, progress=progress, rounds=Rounds(judge, many), known=known
+        bitext, None, settings, reading=reading, run=run, progress=progress, rounds=Rounds(network, many), known=known
     )
 
 

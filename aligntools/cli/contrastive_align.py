@@ -227,7 +227,7 @@ def _base(o, weights, reading, run, reporter):
     """Return the base model, the text where it was read to train it, and evidence: of that text, or its files."""
     from aligntools.api.aligner import Aligner
     from aligntools.api.alignment import known_text, read_bitext
-    from aligntools.api.contrastive_base import aligner_from_tables, judge_for, judge_of, train_base
+    from aligntools.api.contrastive_base import aligner_from_tables, network_for, network_of, train_base
     from aligntools.api.evidence import read_evidence
     from aligntools.cli.aligning_run import text_paths
 
@@ -238,7 +238,7 @@ def _base(o, weights, reading, run, reporter):
         reporter.begin("reading tables")
         tables = o["forward_table"], o["reverse_table"]
         return aligner_from_tables(*tables, **names, case_sensitive=o["case_sensitive"]), None, o["evidence"]
-    judge = judge_of(weights) if weights is not None else judge_for(o["features"], o["start"])
+    network = network_of(weights) if weights is not None else network_for(o["features"], o["start"])
     reporter.begin("reading")
     encoder, known = declared.settings(EncoderSettings, o), None
     if encoder.asked:
@@ -252,7 +252,7 @@ def _base(o, weights, reading, run, reporter):
         reporter.say("warning: every line has a blank side; nothing to learn from")
     settings = AlignerSettings(fast=o["fast"], seed=o["seed"])
     how = {"reading": reading, "run": run, "progress": reporter, "known": known}
-    aligner = train_base(bitext, judge, settings, o["rounds"], **how)
+    aligner = train_base(bitext, network, settings, o["rounds"], **how)
     return aligner, bitext, evidence
 
 

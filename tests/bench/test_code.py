@@ -28,7 +28,7 @@ def test_commands_have_the_hash_of_what_they_import():
     assert "aligntools/tagging/kernels_decoding.py" in names["tag"]
     assert "aligntools/translating/decoding/decoder.py" in names["translate"]
     assert not any("tagging" in name for name in names["translate"])
-    assert "aligntools/aligning/contrastive/linktrees.safetensors" in names["contrastive_align"]
+    assert "aligntools/aligning/contrastive/linknetwork.safetensors" in names["contrastive_align"]
     assert len({code.of(commands=[name]) for name in ("tag", "translate", "align")}) == 3
     assert contrastive_study.base_hash() == code.of(commands=("symmetrize", "align"))
 

@@ -153,8 +153,8 @@ class CandidateFinder:
     ----------
     model : AlignmentModel
     pool : Pool
-    trees : LinkTrees, LinkNetwork or None
-        For the feature of that name, which is 0 without.
+    network : LinkNetwork or None
+        For the feature ``trees``, which is 0 without.
     least, most
         See LEAST_POSTERIOR and MOST_LINKS; EVERY_CELL has those that make every cell a candidate.
     applier : Applier or None
@@ -162,9 +162,9 @@ class CandidateFinder:
     """
 
     def __init__(
-        self, model, pool, trees=None, least=LEAST_POSTERIOR, most=MOST_LINKS, cells=CELLS, applier=None
+        self, model, pool, network=None, least=LEAST_POSTERIOR, most=MOST_LINKS, cells=CELLS, applier=None
     ) -> None:
-        self.model, self.pool, self.trees, self.least, self.most = model, pool, trees, least, most
+        self.model, self.pool, self.network, self.least, self.most = model, pool, network, least, most
         self.applier = applier or Applier(model.views, model.settings, model.sizes, cells, model.subwords)
 
     def find(self, bitext, evidence=()):
@@ -240,8 +240,8 @@ class CandidateFinder:
             kl.word_features(*block, pairs, *spellings, found)
 
         self.pool.map(fill, p.sentence_blocks)
-        if self.trees is not None:
-            candidates.local[:, kf.TREES] = self.trees.odds(candidates, self.pool)
+        if self.network is not None:
+            candidates.local[:, kf.TREES] = self.network.odds(candidates, self.pool)
         return candidates
 
 

@@ -17,7 +17,7 @@ added, from two sources: what the link adds by itself, whatever the other links 
    links in random order, compares the sum of the changes with the definition and says which feature differs.
 
 Nothing else knows the features one by one: search, learning, weight files and ``--features`` go by this list, and
-weight files, networks and link trees name the features that they use, so older ones go on meaning the same.
+weight files and networks name the features that they use, so older ones go on meaning the same.
 """
 
 import difflib

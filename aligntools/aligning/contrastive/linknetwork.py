@@ -1,10 +1,12 @@
 """A small convolutional network over the link matrix that judges links: one feature of the contrastive model.
 
-It sees what link trees see (`linktrees`) and, by its layers, the same of the cells around, of the row and of the
-column; like them nothing of what words or languages these are. It stands where link trees do: `starts` says which one
-comes with the program, and what taught it.
+It sees what the features say of a link by itself and, by its layers, the same of the cells around, of the row and of
+the column; nothing of what words or languages these are, so what it learned on some languages holds on others. `starts`
+says which one comes with the program, and what taught it.
 """
 
+import hashlib
+import json
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import ClassVar
@@ -13,13 +15,12 @@ import numpy as np
 
 from aligntools.aligning.contrastive import kernels_linknetwork as kn
 from aligntools.aligning.contrastive.features import NAMES
-from aligntools.aligning.contrastive.judge import Judge, over_blocks
 from aligntools.aligning.contrastive.kernels_features import largest_pair
-from aligntools.formats.modelfile import hold
+from aligntools.formats.modelfile import fitting, hold, read_model, write_model
 
 
 @dataclass(frozen=True, eq=False)
-class LinkNetwork(Judge):
+class LinkNetwork:
     """Networks of the same shape, whose log-odds are averaged.
 
     The first layer takes the features and `kernels_linknetwork.WORD_INPUTS` of the words; every later one adds to a
@@ -34,6 +35,7 @@ class LinkNetwork(Judge):
         See `kernels_linknetwork.Network`.
     """
 
+    #: What a file of it alone is called.
     KIND: ClassVar[str] = "link-network"
 
     names: tuple[str, ...]
@@ -59,7 +61,8 @@ class LinkNetwork(Judge):
             scratch = (1, self.first.shape[1]), (3, max(longest), kn.CHANNELS), (2, most, kn.CHANNELS)
             kn.network_odds(*block, arrays, self._network, *(np.empty(shape, np.float32) for shape in scratch), out)
 
-        over_blocks(judge, candidates, pool)
+        blocks = candidates.blocks()
+        list(map(judge, blocks) if pool is None else pool.map(judge, blocks))
         return out
 
     def parts(self):
@@ -87,6 +90,32 @@ class LinkNetwork(Judge):
             "last": (count, channels), "last_bias": (count,), "trust": (count,),
         }  # fmt: skip
         return cls(names, **{name: hold(arrays, name, shape, np.float32) for name, shape in shapes.items()})
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What tells this from others, the same wherever it is kept: 16 hexadecimal digits."""
+        header, arrays = self.parts()
+        whole = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+        for array in arrays.values():
+            whole.update(np.ascontiguousarray(array).tobytes())
+        return whole.hexdigest()[:16]
+
+    def save(self, path) -> None:
+        """Write a file of it alone, which appears whole or not at all."""
+        write_model(str(path), self.KIND, *self.parts())
+
+    @classmethod
+    def load(cls, path) -> "LinkNetwork":
+        """Read a file of it alone.
+
+        Raises
+        ------
+        ModelError
+            When it holds none, or one that asks about features that there are not.
+        """
+        header, arrays = read_model(str(path), cls.KIND)
+        with fitting(path):
+            return cls.from_parts(header, arrays)
 
 
 _ARRAYS = tuple(f.name for f in fields(LinkNetwork) if f.name != "names")

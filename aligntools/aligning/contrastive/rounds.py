@@ -1,6 +1,6 @@
-"""A second round: the links that a judge finds in a text are priors of the base model, which is trained once more.
+"""A second round: the links that the network finds in a text are priors of the base model, which is trained once more.
 
-What a network or link trees have learned about links elsewhere reaches the base model's own counts: a link that holds
+What a network has learned about links elsewhere reaches the base model's own counts: a link that holds
 in one sentence speaks for the same words in others. The links are decided on (log-odds above 0), not expected: expected
 ones help the network a third as much (`bench/SETTINGS.md`).
 """
@@ -12,7 +12,6 @@ import numpy as np
 
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.candidates import CandidateFinder, CandidateLinks
-from aligntools.aligning.contrastive.judge import Judge
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.starts import shipped
@@ -25,7 +24,7 @@ from aligntools.formats.pharaoh import Links, concatenate
 from aligntools.formats.priors import Counted, Priors, combined
 from aligntools.ground.errors import UsageProblem
 
-#: What a link that the judge found counts for beside one that training expects.
+#: What a link that the network found counts for beside one that training expects.
 WEIGHTS = PriorWeights(prior_lexical=0.2)
 #: Pairs whose links are counted, at most; of larger text as many, evenly spread.
 PAIRS = 50_000
@@ -39,17 +38,17 @@ class Rounds:
 
     Attributes
     ----------
-    judge : Judge or None
+    network : LinkNetwork or None
         What finds links after each but the last.
     count : int
         How many there are.
     """
 
-    judge: Judge | None
+    network: LinkNetwork | None
     count: int = 2
 
 
-def rounds_of(asked: int | None, judge: Judge | None, pairs: int, fast: bool = False) -> int:
+def rounds_of(asked: int | None, network: LinkNetwork | None, pairs: int, fast: bool = False) -> int:
     """Return how many rounds there are: as asked, else two where a network judges text that is not large.
 
     There is one where training is to be quick (``fast``); ``pairs`` are those of the text.
@@ -60,21 +59,21 @@ def rounds_of(asked: int | None, judge: Judge | None, pairs: int, fast: bool = F
         When there is nothing that judges links.
     """
     if asked is None:
-        return 2 if isinstance(judge, LinkNetwork) and not fast and pairs <= LARGEST else 1
-    if asked > 1 and judge is None:
+        return 2 if network is not None and not fast and pairs <= LARGEST else 1
+    if asked > 1 and network is None:
         raise UsageProblem("a second round needs what judges links: the feature trees, and another start than paper")
     return asked
 
 
 def best_rounds(settings: AlignerSettings, pairs: int) -> Rounds | None:
     """Return the rounds that ``align --best`` takes for a text of so many pairs; None where one is all."""
-    judge = shipped().trees
-    count = rounds_of(None, judge, pairs)
-    return Rounds(judge, count) if count > 1 and settings.direction == "both" else None
+    network = shipped().network
+    count = rounds_of(None, network, pairs)
+    return Rounds(network, count) if count > 1 and settings.direction == "both" else None
 
 
 def found_links(candidates: CandidateLinks) -> Links:
-    """Return the candidates that the judge holds for more probable than not."""
+    """Return the candidates that the network holds for more probable than not."""
     found = candidates.local[:, kf.TREES] > 0
     upto = np.concatenate([[0], np.cumsum(found)])
     pairs = np.stack([candidates.rows[found], candidates.columns[found]], 1)
@@ -82,7 +81,7 @@ def found_links(candidates: CandidateLinks) -> Links:
 
 
 def count_found(finder: CandidateFinder, bitext: Bitext, pairs: int = PAIRS) -> Priors:
-    """Count the links that a finder's judge finds in a text, or in so many pairs of it."""
+    """Count the links that a finder's network finds in a text, or in so many pairs of it."""
     if len(bitext) > pairs:
         bitext = pick(bitext, np.linspace(0, len(bitext) - 1, pairs).astype(np.int64))
     links = concatenate([found_links(candidates) for _, candidates in finder.find(bitext)])
@@ -94,7 +93,7 @@ def count_found(finder: CandidateFinder, bitext: Bitext, pairs: int = PAIRS) -> 
 def train_again(
     found: Priors, settings, bitext: Bitext, pool, lowercase=True, report=None, known: Priors | None = None, **more: Any
 ) -> AlignmentModel:
-    """Train a base model on a text again, from the start, with the links that the judge found in it as priors.
+    """Train a base model on a text again, from the start, with the links that the network found in it as priors.
 
     Parameters
     ----------

@@ -11,34 +11,34 @@ from pathlib import Path
 import numpy as np
 
 from aligntools.aligning.contrastive.features import ALL, NAMES
-from aligntools.aligning.contrastive.judge import Judge
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
-from aligntools.aligning.contrastive.linktrees import LinkTrees
 from aligntools.formats.json_text import NUMBER
 from aligntools.formats.modelfile import fitting, hold_number, read_model, write_model
+from aligntools.ground.errors import ModelError
 
 KIND = "contrastive-start"
 _HERE = Path(__file__).parent
 #: The starts that come with the program, and where the network of the one is kept.
 SHIPPED = ("languages",)
 LANGUAGES = _HERE / "linknetwork.safetensors"
-#: The trees of versions up to 0.3, which their files of weights rest on.
-FORMER = _HERE / "linktrees.safetensors"
+#: Why files of before are refused, and the fingerprint of the link trees that came with versions up to 0.3.
+LINK_TREES = "link trees, which a network has taken the place of since version 0.3"
+FORMER = "0df23f6215bacc81"
 
 
 @dataclass(frozen=True, eq=False)
 class ContrastiveStart:
-    """Link trees, or a network in their place, and weights to start from.
+    """A network that judges links, and weights to start from.
 
     Attributes
     ----------
-    trees : LinkTrees or LinkNetwork
+    network : LinkNetwork
     weights : float64 [FEATURES]
     about : dict
         What taught it; for readers.
     """
 
-    trees: Judge
+    network: LinkNetwork
     weights: np.ndarray
     about: dict = field(default_factory=dict)
 
@@ -49,7 +49,7 @@ class ContrastiveStart:
 
     def save(self, path) -> None:
         """Write the file; it appears whole or not at all."""
-        header, arrays = self.trees.parts()
+        header, arrays = self.network.parts()
         write_model(str(path), KIND, header | {"weights": self.by_name, "taught": self.about}, arrays)
 
     @classmethod
@@ -59,17 +59,18 @@ class ContrastiveStart:
         Raises
         ------
         ModelError
-            When it is none, is damaged, or is of features that there are not.
+            When it is none, is damaged, is of features that there are not, or of link trees.
         """
         header, arrays = read_model(str(path), KIND)
+        if "roots" in arrays:
+            raise ModelError(path, None, f"is a start of {LINK_TREES}; make it again: aligntools teach -o FILE")
         with fitting(path):
-            kind: type[Judge] = LinkNetwork if "network" in header else LinkTrees
-            trees, given, values = kind.from_parts(header, arrays), header["weights"], np.zeros(len(NAMES))
+            network, given, values = LinkNetwork.from_parts(header, arrays), header["weights"], np.zeros(len(NAMES))
             if not isinstance(given, dict) or not isinstance(header["taught"], dict):
                 raise ValueError("weights")
             for name in given:
                 values[NAMES.index(name)] = hold_number(given, name, NUMBER)
-            return cls(trees, values, header["taught"])
+            return cls(network, values, header["taught"])
 
 
 @cache
@@ -78,9 +79,3 @@ def shipped(name: str = "languages") -> ContrastiveStart:
     weights = np.array([f.start for f in ALL], np.float64)
     about = {"by": "gold links of eighteen languages with English"}
     return ContrastiveStart(LinkNetwork.load(LANGUAGES), weights, about)
-
-
-@cache
-def former_trees() -> LinkTrees:
-    """Return the link trees that versions up to 0.3 came with."""
-    return LinkTrees.load(FORMER)

@@ -12,7 +12,6 @@ from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import supervised
 from aligntools.aligning.contrastive.candidates import CandidateFinder, concatenate, empty
 from aligntools.aligning.contrastive.evidence import firm, with_readings
-from aligntools.aligning.contrastive.judge import Judge
 from aligntools.aligning.contrastive.learning import LearningSettings, calibrate, learn
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import has_changed, noisy, pick
@@ -47,8 +46,8 @@ class LearningPlan:
         The base model's, for its own decision.
     learning : LearningSettings
     search : SearchSettings
-    trees : LinkTrees, LinkNetwork or None
-        What the feature of that name asks, where it is active.
+    network : LinkNetwork or None
+        What the feature ``trees`` asks, where it is active.
     penalty : float
         With gold links and minimum risk, of the distance from the start; see `supervised.risk`.
     """
@@ -61,7 +60,7 @@ class LearningPlan:
     threshold: float = 0.4
     learning: LearningSettings = LearningSettings()  # noqa: RUF009
     search: SearchSettings = SearchSettings()  # noqa: RUF009
-    trees: Judge | None = None
+    network: LinkNetwork | None = None
     penalty: float = supervised.PENALTY
 
 
@@ -123,7 +122,7 @@ def learn_weights(finder: CandidateFinder, bitexts: list, plan: LearningPlan, re
     }  # fmt: skip
     if plan.learning.optimizer != LearningSettings.optimizer:
         about["optimizer"] = plan.learning.optimizer
-    return Weights(values, active, plan.search, about, trees=plan.trees)
+    return Weights(values, active, plan.search, about, network=plan.network)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +212,7 @@ def learn_from_gold(
     learned = train(everything, report)
     fitted = float(supervised.aer(counts(learned, everything), n_sure))
     about = {"from": "gold", "method": method, "pairs": len(candidates)}
-    weights = Weights(learned, plan.active, plan.search, about, tuple(tables), plan.trees)
+    weights = Weights(learned, plan.active, plan.search, about, tuple(tables), plan.network)
     return GoldLearning(weights, base, fitted, validated, files)
 
 
@@ -252,14 +251,13 @@ def learning_plan(features, start=USUAL, **others):
     active = names.select(features)
     if start == "paper":
         own = shipped(USUAL) if active[names.NAMES.index("trees")] else None
-        return LearningPlan(active, names.start_weights(active, paper=True), trees=own and own.trees, **others)
+        return LearningPlan(active, names.start_weights(active, paper=True), network=own and own.network, **others)
     own = start if isinstance(start, ContrastiveStart) else shipped(start)
     weights = np.where(active, own.weights, 0.0)
     if not weights.any():
         raise UsageProblem("this start has no weight for these features; add trees to them, or take the start 'paper'")
-    if isinstance(own.trees, LinkNetwork):
-        others = {"penalty": supervised.NETWORK_PENALTY} | others
-    return LearningPlan(active, weights, trees=own.trees, **others)
+    others = {"penalty": supervised.NETWORK_PENALTY} | others
+    return LearningPlan(active, weights, network=own.network, **others)
 
 
 def plan_of(settings: ContrastiveSettings, threshold=0.4, given: ContrastiveStart | None = None):

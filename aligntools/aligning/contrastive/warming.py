@@ -5,7 +5,6 @@ from dataclasses import replace
 from aligntools.aligning.contrastive import tasks
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.learning import LearningSettings
-from aligntools.aligning.contrastive.starts import former_trees
 from aligntools.aligning.model import AlignmentModel
 from aligntools.formats.goldlinks import Gold
 from aligntools.formats.pharaoh import Links
@@ -18,8 +17,7 @@ def warm(bitext, settings, members, pool):
     """
     model = AlignmentModel(settings, bitext.source_vocabulary, bitext.target_vocabulary, members)
     plan = tasks.learning_plan("all", sentences=10, learning=LearningSettings(passes=1))
-    finder = CandidateFinder(model, pool, plan.trees)
-    CandidateFinder(model, pool, former_trees()).find_all(bitext)  # starts in files, weights of older versions
+    finder = CandidateFinder(model, pool, plan.network)
     weights = tasks.learn_weights(finder, [bitext], plan)
     links = Links.from_lists([[(0, 0)] for _ in range(len(bitext))])
     tasks.learn_from_gold(finder, bitext, Gold(links, links, "pharaoh", 0), plan, folds=0)

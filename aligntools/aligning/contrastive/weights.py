@@ -9,10 +9,10 @@ import numpy as np
 
 from aligntools.aligning.contrastive import evidence
 from aligntools.aligning.contrastive.features import NAMES
-from aligntools.aligning.contrastive.judge import Judge
+from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.search import CONSTRAINTS, GREEDY, SearchSettings
 from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates
-from aligntools.aligning.contrastive.starts import SHIPPED, former_trees, shipped
+from aligntools.aligning.contrastive.starts import FORMER, LINK_TREES, SHIPPED, shipped
 from aligntools.formats import files
 from aligntools.formats.json_text import in_words, is_number, parse_json
 from aligntools.ground.errors import DataError
@@ -38,8 +38,8 @@ class Weights:
         How they were learned; for readers.
     tables : tuple of float64 [evidence.READINGS]
         Of each file of evidence that goes with them, what its readings are worth.
-    trees : LinkTrees, LinkNetwork or None
-        What the feature of that name asks, where it is active.
+    network : LinkNetwork or None
+        What the feature ``trees`` asks, where it is active.
     """
 
     values: np.ndarray
@@ -47,7 +47,7 @@ class Weights:
     search: SearchSettings = field(default_factory=SearchSettings)
     about: dict = field(default_factory=dict)
     tables: tuple = ()
-    trees: Judge | None = None
+    network: LinkNetwork | None = None
 
     def __post_init__(self) -> None:
         for name in ("values", "active"):
@@ -79,22 +79,22 @@ class Weights:
         }
         if self.tables:
             text["evidence"] = [np.asarray(table).tolist() for table in self.tables]
-        if self.trees is not None and self.active[_TREES]:
-            text["trees"] = self.trees.fingerprint
+        if self.network is not None and self.active[_TREES]:
+            text["trees"] = self.network.fingerprint
         with files.writing(path) as out:
             out.write((json.dumps(text, indent=1, ensure_ascii=False) + "\n").encode())
 
 
-def load_weights(path, trees: Judge | None = None, trees_of: str = "the start") -> Weights:
+def load_weights(path, network: LinkNetwork | None = None, network_of: str = "the start") -> Weights:
     """Read a weights file.
 
     Parameters
     ----------
     path : str
-    trees : LinkTrees, LinkNetwork or None
+    network : LinkNetwork or None
         What judged the links that they were learned over, where it is none of those that come with the program.
-    trees_of : str
-        What ``trees`` came from, a file's name; for messages.
+    network_of : str
+        What ``network`` came from, a file's name; for messages.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def load_weights(path, trees: Judge | None = None, trees_of: str = "the start") 
         if name not in listed:
             raise DataError(path, None, f"a weight for '{name}', which is not among its features; remove it or list it")
     search, about = _search_settings(path, text.get("search", {})), text.get("learned", {})
-    asked = _trees(path, text, trees, trees_of) if active[_TREES] else None
+    asked = _network(path, text, network, network_of) if active[_TREES] else None
     return Weights(values, active, search, about, tables, asked)
 
 
@@ -149,20 +149,20 @@ def _tables(path, given):
     return tuple(np.array(table, np.float64) for table in given)
 
 
-def _trees(path, text, given, trees_of):
-    """Return the link trees, or the network, that a file's weights were learned over.
+def _network(path, text, given, network_of):
+    """Return the network that a file's weights were learned over.
 
-    Files of versions up to 0.3 name none where it was the trees that came with them.
+    Files of versions up to 0.3 name none: theirs were learned over the link trees that came with them.
     """
-    wanted = text.get("trees")
-    if wanted is None:
-        return former_trees()
+    wanted = text.get("trees", FORMER)
     if not isinstance(wanted, str):
         raise DataError(path, None, f"'trees' is {in_words(wanted)}; a fingerprint was expected")
-    for trees in (given, *(shipped(name).trees for name in SHIPPED), former_trees()):
-        if trees is not None and trees.fingerprint == wanted:
-            return trees
-    wrong = f"that of {trees_of}" if given else "the one that comes with the program"
+    if wanted == FORMER:
+        raise DataError(path, None, f"its weights were learned over {LINK_TREES}; learn them again, with this version")
+    for network in (given, *(shipped(name).network for name in SHIPPED)):
+        if network is not None and network.fingerprint == wanted:
+            return network
+    wrong = f"that of {network_of}" if given else "the one that comes with the program"
     advice = "name the file that they started from: --start FILE"
     raise DataError(path, None, f"its weights were learned from another start than {wrong}; {advice}")
 

@@ -23,7 +23,7 @@ from aligntools.aligning.contrastive.starts import shipped
 sides = [open(f"{sys.argv[1]}.{side}").read().splitlines()[:6] for side in ("de", "en")]
 model = at.train_contrastive_aligner(*sides, fast=True, sentences=2, passes=1, features=sys.argv[2], threads=1)
 print(json.dumps({
-    "package": at.__file__, "names": NAMES, "asked": shipped().trees.names,
+    "package": at.__file__, "names": NAMES, "asked": shipped().network.names,
     "weights": dict(zip(NAMES, model.weights.values.tolist())), "links": [str(a) for a in model.align_batch(*sides)],
 }))
 """

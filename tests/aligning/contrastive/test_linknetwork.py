@@ -89,9 +89,9 @@ def test_the_shipped_one_thinks_more_of_probable_links():
     odds = []
     for x in (-4, 0, 4):
         e.local[:, [NAMES.index("posterior"), NAMES.index("agreement")]] = x
-        odds.append(shipped().trees.odds(e).mean())
+        odds.append(shipped().network.odds(e).mean())
     assert odds[0] < odds[1] < odds[2]
-    assert "trees" not in shipped().trees.names
+    assert "trees" not in shipped().network.names
 
 
 def test_files_round_trip(tmp_path):

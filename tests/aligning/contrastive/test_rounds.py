@@ -8,7 +8,7 @@ import pytest
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive import rounds
 from aligntools.aligning.contrastive.candidates import CandidateFinder
-from aligntools.aligning.contrastive.starts import former_trees, shipped
+from aligntools.aligning.contrastive.starts import shipped
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training.train_model import train_model
 from aligntools.api.alignment import read_bitext, train_aligner
@@ -45,13 +45,13 @@ def again(text, base, pool):
 
 def once_more(model, text, pool):
     """Train what comes after a model, with the links that the shipped network finds."""
-    found = rounds.count_found(CandidateFinder(model, pool, shipped().trees), text)
+    found = rounds.count_found(CandidateFinder(model, pool, shipped().network), text)
     return rounds.train_again(found, model.settings, text, pool)
 
 
 def counted(model, pool, text, sentences):
     """Count pairs of words with a link whose log-odds are above 0, sentence by sentence."""
-    e = CandidateFinder(model, pool, shipped().trees).find_all(text)
+    e = CandidateFinder(model, pool, shipped().network).find_all(text)
     counts = Counter()
     for k in sentences:
         s, t = (x.tokens[x.offsets[k] : x.offsets[k + 1]].tolist() for x in (text.source, text.target))
@@ -75,7 +75,7 @@ def test_links_that_are_more_probable_than_not():
 
 
 def test_the_judge_s_links_are_counted(text, base, pool):
-    finder = CandidateFinder(base, pool, shipped().trees)
+    finder = CandidateFinder(base, pool, shipped().network)
     found = as_counter(rounds.count_found(finder, text))
     assert found == counted(base, pool, text, range(len(text)))
     assert sum(found.values()) > len(text)
@@ -97,7 +97,7 @@ def test_they_are_priors_of_a_model_with_the_same_settings(text, base, again, po
 
 def test_rounds_go_on_from_the_model_before_whatever_the_threads(text, again):
     with Pool(1) as one:
-        third = train_base(text, shipped().trees, AlignerSettings(), 3, reading=Reading(), run=Run(one)).model
+        third = train_base(text, shipped().network, AlignerSettings(), 3, reading=Reading(), run=Run(one)).model
         due = once_more(again, text, one)
     for a, b, before in zip(third.views, due.views, again.views, strict=True):
         np.testing.assert_array_equal(a.lexicon.forward, b.lexicon.forward)
@@ -107,17 +107,16 @@ def test_rounds_go_on_from_the_model_before_whatever_the_threads(text, again):
 def test_a_text_without_links_is_trained_again_without_a_word(pool, caplog):
     blank = read_bitext(["", ""], ["", ""])
     model = train_aligner(blank, threads=pool).model
-    assert len(rounds.count_found(CandidateFinder(model, pool, shipped().trees), blank).lexical) == 0
+    assert len(rounds.count_found(CandidateFinder(model, pool, shipped().network), blank).lexical) == 0
     once_more(model, blank, pool)
     assert not caplog.records
 
 
 def test_how_many_rounds():
-    network, trees, most = shipped().trees, former_trees(), rounds.LARGEST
-    assert [rounds.rounds_of(None, judge, 9) for judge in (network, trees, None)] == [2, 1, 1]
+    network, most = shipped().network, rounds.LARGEST
+    assert [rounds.rounds_of(None, judge, 9) for judge in (network, None)] == [2, 1]
     assert [rounds.rounds_of(None, network, n) for n in (most, most + 1)] == [2, 1]
     assert rounds.rounds_of(None, network, 9, fast=True) == 1
     assert [rounds.rounds_of(n, network, 2 * most, fast=True) for n in (1, 2, 3)] == [1, 2, 3]
-    assert rounds.rounds_of(2, trees, 9) == 2
     with pytest.raises(UsageProblem, match="needs what judges links"):
         rounds.rounds_of(2, None, 9)

@@ -10,7 +10,6 @@ from aligntools.aligning.contrastive import features, supervised
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import Method
-from aligntools.aligning.contrastive.starts import ContrastiveStart, former_trees
 from aligntools.aligning.contrastive.tasks import learning_plan
 from aligntools.formats.goldlinks import Gold
 from aligntools.formats.pharaoh import Links
@@ -76,8 +75,6 @@ def test_a_large_penalty_keeps_features_at_the_start_but_not_other_aligners_link
 def test_weights_stay_nearer_to_a_network_than_to_other_starts():
     assert learning_plan("all").penalty == supervised.NETWORK_PENALTY
     assert learning_plan("all", "paper").penalty == supervised.PENALTY
-    trees = ContrastiveStart(former_trees(), np.ones(kf.FEATURES))
-    assert learning_plan("all", trees).penalty == supervised.PENALTY
 
 
 def test_sharp_weights_make_the_risk_the_error():

@@ -80,9 +80,9 @@ def test_students_teach_what_their_teacher_knows(text, teacher):
         lessons = teaching.lessons_of(text, teacher, settings, pool, told.append)
         start = teaching.learn_start([lessons], settings, pool, told.append)
         again = teaching.learn_start([teaching.lessons_of(text, teacher, settings, pool)], settings, two)
-        assert start.trees.fingerprint == again.trees.fingerprint
+        assert start.network.fingerprint == again.network.fingerprint
         asked = [teaching.draw(text, 60, 30, np.random.default_rng(seed)) for seed in (7, 8, 9)]
-        divergences = np.mean([divergence(text, teacher, start.trees, *own, pool) for own in asked], 0)
+        divergences = np.mean([divergence(text, teacher, start.network, *own, pool) for own in asked], 0)
     assert divergences[0] < 0.85 * divergences[1]
     assert [t["student"] for t in told[:12]] == [40] * 6 + [100] * 6
     assert [(t["network"], t["pass"]) for t in told[12:]] == [(m, k + 1) for m in (1, 2) for k in range(60)]
