@@ -82,7 +82,9 @@ if TYPE_CHECKING:
     from aligntools.api.word_classes import ClassList as ClassList
     from aligntools.api.word_classes import read_classes as read_classes
     from aligntools.api.word_classes import word_classes as word_classes
+    from aligntools.formats.reading import Loading as Loading
     from aligntools.formats.reading import Reading as Reading
+    from aligntools.formats.reading import Splitting as Splitting
     from aligntools.ground.errors import AligntoolsError as AligntoolsError
     from aligntools.ground.errors import ClusterError as ClusterError
     from aligntools.ground.errors import DataError as DataError
@@ -90,11 +92,13 @@ if TYPE_CHECKING:
     from aligntools.ground.errors import ResourceError as ResourceError
     from aligntools.ground.errors import UsageProblem as UsageProblem
     from aligntools.ground.running import Run as Run
+    from aligntools.translating.settings import LanguageModelSettings as LanguageModelSettings
 
 #: The module of each public name, by module.
 _MODULES = {
     "ground.running": ("Run",),
-    "formats.reading": ("Reading",),
+    "translating.settings": ("LanguageModelSettings",),
+    "formats.reading": ("Loading", "Reading", "Splitting"),
     "aligning.contrastive.taught": ("TeachingSettings",),
     "aligning.contrastive.settings": ("ContrastiveSettings",),
     "aligning.settings": (

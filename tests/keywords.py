@@ -17,9 +17,10 @@ from aligntools.aligning.settings import (
     ReconstructionSettings,
 )
 from aligntools.encoding.settings import EncoderSettings
-from aligntools.formats.reading import Reading
+from aligntools.formats.reading import Loading, Reading, Splitting
 from aligntools.ground.declaring import Declared, Settings, declared
 from aligntools.ground.running import Run
+from aligntools.translating.settings import LanguageModelSettings
 
 PLACE = Path(__file__).parent.parent / "aligntools" / "api" / "keywords.py"
 #: Classes whose options public functions take as keywords.
@@ -29,11 +30,14 @@ CLASSES: dict[str, type[Settings]] = {
     "Decisions": Decisions,
     "Encoder": EncoderSettings,
     "Filter": FilterSettings,
+    "LanguageModel": LanguageModelSettings,
+    "Loading": Loading,
     "Part": PartSettings,
     "PriorWeights": PriorWeights,
     "Reading": Reading,
     "Reconstruction": ReconstructionSettings,
     "Run": Run,
+    "Splitting": Splitting,
     "Teach": TeachingSettings,
 }
 _HEAD = '''"""Options of the settings as keywords, for type checkers; ``python -m tests.keywords`` makes it of these."""

@@ -85,7 +85,9 @@ def test_every_option_says_what_it_does(kind):
 
 
 def test_what_functions_take_is_documented():
-    for function in (at.train_aligner, at.align, at.align_in_parts, at.train_mre_aligner, at.read_bitext):
+    functions = [one for name in at.__all__ if hasattr(one := getattr(at, name), "takes")]
+    assert {at.train_aligner, at.align, at.read_bitext, at.train_lm} <= set(functions)
+    for function in functions:
         for kind in function.takes:
             for name in kind.names():
                 assert f"{name} : " in function.__doc__
@@ -102,6 +104,21 @@ def test_the_commands_have_the_options_that_are_declared(name):
             if one.option.group and not (name == "mre-align" and field in ("fast", "best", "sweeps", "subwords")):
                 if name == "mre-align" and field in ("view_agreement", "model_type"):
                     continue
+                assert found[field].default == one.default, field
+                assert found[field].help.startswith(one.option.help), field
+
+
+#: Commands of translation, with the classes of which they have every option that has a group.
+TRANSLATION = {"train-lm": (at.LanguageModelSettings, at.Splitting)}
+
+
+@pytest.mark.parametrize("name", TRANSLATION)
+def test_the_commands_of_translation_have_the_options_that_are_declared(name):
+    command = importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command
+    found = {parameter.name: parameter for parameter in command.params}
+    for kind in TRANSLATION[name]:
+        for field, one in declared(kind).items():
+            if one.option.group:
                 assert found[field].default == one.default, field
                 assert found[field].help.startswith(one.option.help), field
 

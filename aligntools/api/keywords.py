@@ -85,6 +85,21 @@ class FilterKeywords(TypedDict, total=False):
     max_copied: float
 
 
+class LanguageModelKeywords(TypedDict, total=False):
+    """Those of `LanguageModelSettings`."""
+
+    order: int
+    prune: Sequence[int]
+    lowercase: bool
+    skip_symbols: bool
+
+
+class LoadingKeywords(TypedDict, total=False):
+    """Those of `Loading`."""
+
+    verify: bool
+
+
 class PartKeywords(TypedDict, total=False):
     """Those of `PartSettings`."""
 
@@ -102,10 +117,10 @@ class PriorWeightsKeywords(TypedDict, total=False):
 class ReadingKeywords(TypedDict, total=False):
     """Those of `Reading`."""
 
+    split: Literal["spaces", "unicode"] | None
     case_sensitive: bool
     input_format: Literal["auto", "joint", "tsv"]
     max_length: int
-    split: Literal["spaces", "unicode"] | None
     strict: bool
 
 
@@ -129,6 +144,12 @@ class RunKeywords(TypedDict, total=False):
     cluster: str | None
     cluster_file: str | os.PathLike[str] | None
     tmpdir: str | os.PathLike[str] | None
+
+
+class SplittingKeywords(TypedDict, total=False):
+    """Those of `Splitting`."""
+
+    split: Literal["spaces", "unicode"] | None
 
 
 class TeachKeywords(TypedDict, total=False):

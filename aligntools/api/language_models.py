@@ -3,21 +3,24 @@
 import logging
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, Unpack
 
 from aligntools.api.engines import opened, temporary_folder
+from aligntools.api.keywords import LanguageModelKeywords, RunKeywords, SplittingKeywords
 from aligntools.api.progress import Progress, Step, reporter
 from aligntools.api.sentences import PathLike, Sentence, Text, sources_of, words_of_model
 from aligntools.api.texts import Split
 from aligntools.api.threads import pool_of
+from aligntools.formats.reading import Splitting
 from aligntools.ground import memory
+from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
-from aligntools.translating.settings import LanguageModelSettings
+from aligntools.translating.settings import TABLES, LanguageModelSettings
 
 if TYPE_CHECKING:
     from aligntools.formats.disk_arrays import ArrayStore
@@ -28,6 +31,10 @@ if TYPE_CHECKING:
     from aligntools.translating.lm.language_model import NgramModel, Perplexity, WordScores
 
 _log = logging.getLogger("aligntools")
+
+
+class LmTrainingKeywords(LanguageModelKeywords, SplittingKeywords, RunKeywords, total=False):
+    """Keywords of `train_lm`, beside its own parameters."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +174,7 @@ class LanguageModel:
             e = self._estimate
             write_arpa(os.fspath(path), e.vocabulary, e.counts, e.blocks())
 
-    def score(self, sentence: Sentence, *, bos: bool = True, eos: bool = True, split: Split = "spaces") -> float:
+    def score(self, sentence: Sentence, *, bos: bool = True, eos: bool = True, split: Split | None = None) -> float:
         """Return the log-probability of a sentence, natural.
 
         Parameters
@@ -193,7 +200,7 @@ class LanguageModel:
         return float(found.sentences()[0]) - (0.0 if eos else float(found.logs[-1]))
 
     def score_words(
-        self, sentence: Sentence, *, bos: bool = True, eos: bool = True, split: Split = "spaces"
+        self, sentence: Sentence, *, bos: bool = True, eos: bool = True, split: Split | None = None
     ) -> list[WordScore]:
         """Return what the model says of each word of a sentence and, with ``eos``, of its end; see `score`.
 
@@ -211,7 +218,7 @@ class LanguageModel:
         return found if eos else found[:-1]
 
     def score_lines_by_word(
-        self, text: Text, *, lowercase: bool = False, split: Split = "spaces", threads: "int | Pool | None" = None
+        self, text: Text, *, lowercase: bool = False, split: Split | None = None, threads: "int | Pool | None" = None
     ) -> Iterator[list[WordScore]]:
         """Score a text of any length word by word: a list for each line, empty for a blank one; see `score_lines`."""
         from aligntools.translating.lm.language_model import score_text
@@ -225,7 +232,7 @@ class LanguageModel:
                         yield _word_scores(scores, [*words, "</s>"], begin, end) if words else []
 
     def score_lines(
-        self, text: Text, *, lowercase: bool = False, split: Split = "spaces", threads: "int | Pool | None" = None
+        self, text: Text, *, lowercase: bool = False, split: Split | None = None, threads: "int | Pool | None" = None
     ) -> Iterator[SentenceScore]:
         """Score a text of any length sentence by sentence.
 
@@ -259,7 +266,7 @@ class LanguageModel:
                         yield SentenceScore(log if words else 0.0, words, unknown)
 
     def perplexity(
-        self, text: Text, *, lowercase: bool = False, split: Split = "spaces", threads: "int | Pool | None" = None
+        self, text: Text, *, lowercase: bool = False, split: Split | None = None, threads: "int | Pool | None" = None
     ) -> "Perplexity":
         """Measure how well the model predicts a text; lines without words do not count.
 
@@ -301,21 +308,14 @@ def _word_scores(scores: "WordScores", words: list[str], begin: int, end: int) -
     return [WordScore(*row) for row in zip(words, *rows, strict=True)]
 
 
+@taking(LanguageModelSettings, Splitting, Run)
 def train_lm(
     text: Text | Iterable[os.PathLike[str]],
+    settings: LanguageModelSettings | None = None,
     *,
-    order: int = LanguageModelSettings.order,
-    prune: Sequence[int] = LanguageModelSettings.prune,
-    lowercase: bool = LanguageModelSettings.lowercase,
-    skip_symbols: bool = LanguageModelSettings.skip_symbols,
-    split: Split = "spaces",
-    max_memory: int | None = None,
-    tmpdir: PathLike | None = None,
-    workers: int | None = None,
-    cluster: str | None = None,
-    cluster_file: PathLike | None = None,
-    threads: "int | Pool | None" = None,
+    run: Run | None = None,
     progress: Progress = None,
+    **options: Unpack[LmTrainingKeywords],
 ) -> LanguageModel:
     """Estimate an n-gram language model: interpolated modified Kneser-Ney smoothing, as KenLM's lmplz has it.
 
@@ -326,29 +326,14 @@ def train_lm(
     ----------
     text : path, iterable of sentences, or list of paths
         One sentence a line or an item; sentences without words do not count.
-    order : int
-        Words in the longest n-grams, 1 to 10.
-    prune : sequence of int
-        By order: n-grams that occur this often or less are left out; the last number is for all higher orders. The
-        first is 0: no word is left out.
-    lowercase : bool
-        Put the text in lower case.
-    skip_symbols : bool
-        Skip ``<s>``, ``</s>`` and ``<unk>`` in the text; otherwise they are an error.
-    split : str
-        What separates words: ``spaces``, which is what KenLM's programs separate words at, NUL, carriage returns,
-        vertical tabs and form feeds with them; or ``unicode``, all at which Python's `str.split` splits too.
-    max_memory : int or None
-        Bytes that the process may have, or all processes together; tables that do not fit go to temporary files. None:
-        2 GiB of tables, less where the machine or the container has less and a command bounds the process by that.
-    tmpdir : path, optional
-        Where temporary files go; the system's folder for them if not given. A cluster's workers have to see it.
-    workers, cluster, cluster_file : int, str or path, optional
-        As for `align_in_parts`: what counts the n-grams, by jobs over parts of the text. The model is the same.
-    threads : int, optional
-        All cores if not given; neither this nor ``max_memory`` changes the model.
+    settings, run : LanguageModelSettings, Run or None
+        The options below, whole. None of them but the settings changes the model. Without ``max_memory`` tables take
+        2 GiB, less where the machine or the container has less and a command bounds the process by that; what exceeds
+        them goes to temporary files. ``spaces`` are all that KenLM's programs separate words at: NUL, carriage returns,
+        vertical tabs and form feeds too.
     progress : callable or bool, optional
         Called with a `Step` once the n-grams are counted, and once the model is estimated.
+    **options
 
     Raises
     ------
@@ -365,22 +350,22 @@ def train_lm(
     >>> at.train_lm("data/samples/de-en.en", order=3)
     <LanguageModel of order 3, 477 words, 3771 n-grams>
     """
-    most = LanguageModelSettings.max_memory
-    settings = LanguageModelSettings(
-        order, tuple(prune), lowercase, skip_symbols, most if max_memory is None else max_memory
-    )
-    settings.check()
-    run = Run(None, max_memory, workers, cluster, cluster_file, tmpdir).checked()
+    given = Given("train_lm", options)
+    settings, run = given.take(LanguageModelSettings, settings), given.take(Run, run)
+    split = given.take(Splitting).split
+    given.end()
     from aligntools.translating.lm.kneser_ney import estimate
 
     report = reporter(progress)
-    with pool_of(threads) as pool:
+    with pool_of(run.threads) as pool:
         counting = _counted_in_parts if run.asked else _counted
         counts, store = counting(sources_of(text, split), settings, run, pool)
         figures = {
-            "sentences": counts.sentences, "words": counts.words, "blank": counts.blank,
+            "sentences": counts.sentences,
+            "words": counts.words,
+            "blank": counts.blank,
             "types": len(counts.vocabulary) - 3,
-        }  # fmt: skip
+        }
         report(Step("counting", 1, 2, figures))
         found = estimate(counts, store, pool, settings.prune)
     report(Step("estimating", 2, 2, {"ngrams": list(found.counts), "spilled": store.spilled}))
@@ -391,29 +376,27 @@ def train_lm(
     return LanguageModel(_estimate=found)
 
 
-def _tables(max_memory: int | None, tmpdir: PathLike | None) -> "ArrayStore":
+def _tables(run: Run) -> "ArrayStore":
     """Return memory for tables, and files beyond it; the rest is for what is sorted at a time, and for text."""
     from aligntools.formats.disk_arrays import ArrayStore
 
-    tables = memory.for_tables(max_memory, LanguageModelSettings.max_memory)
-    return ArrayStore(tables * 7 // 10, None if tmpdir is None else os.fspath(tmpdir))
+    tables = memory.for_tables(run.memory, TABLES)
+    return ArrayStore(tables * 7 // 10, None if run.tmpdir is None else os.fspath(run.tmpdir))
 
 
 def _counted(
-    sources: "list[LineSource]", settings: LanguageModelSettings, run: Run,
-    pool: "Pool",
-) -> "tuple[NgramCounts, ArrayStore]":  # fmt: skip
+    sources: "list[LineSource]", settings: LanguageModelSettings, run: Run, pool: "Pool"
+) -> "tuple[NgramCounts, ArrayStore]":
     """Count the n-grams of texts in this process."""
     from aligntools.translating.lm.counting import count
 
-    store, s = _tables(run.memory, run.tmpdir), settings
+    store, s = _tables(run), settings
     return count(sources, s.order, store, lowercase=s.lowercase, skip_symbols=s.skip_symbols), store
 
 
 def _counted_in_parts(
-    sources: "list[LineSource]", settings: LanguageModelSettings, run: Run,
-    pool: "Pool",
-) -> "tuple[NgramCounts, ArrayStore]":  # fmt: skip
+    sources: "list[LineSource]", settings: LanguageModelSettings, run: Run, pool: "Pool"
+) -> "tuple[NgramCounts, ArrayStore]":
     """Count the n-grams of texts by jobs."""
     from aligntools.formats.files import is_regular
     from aligntools.formats.stores import Store
@@ -431,5 +414,5 @@ def _counted_in_parts(
             found = count_in_parts(
                 sources, s.order, Store(folder), engine, pool, lowercase=s.lowercase, skip_symbols=s.skip_symbols
             )
-        store = _tables(run.memory, run.tmpdir)
+        store = _tables(run)
         return found.gathered(store), store

@@ -60,8 +60,7 @@ def _type(one: Declared, choices: tuple[str, ...]) -> click.ParamType:
     if one.option.allowed is None:
         return click.STRING
     if one.several:
-        advice = "different whole numbers, with commas"
-        return kinds.Numbers(one.option.allowed, lambda found: len(set(found)) == len(found), advice)
+        return kinds.Numbers(one.option.allowed)
     return kinds.Number(one.option.allowed)
 
 

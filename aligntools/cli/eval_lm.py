@@ -3,11 +3,19 @@
 import dataclasses
 import json as json_module
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from aligntools.cli import options
+from aligntools import LanguageModelSettings
+from aligntools.cli import declared, options
 from aligntools.ground.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from aligntools.api.language_models import SentenceScore, WordScore
+    from aligntools.api.texts import Split
+    from aligntools.translating.lm.language_model import Perplexity
 
 _BITS = math.log(2)
 _DECIMAL = math.log(10)
@@ -28,11 +36,24 @@ _DECIMAL = math.log(10)
 @options.group(
     "Input and output",
     options.output,
-    click.option("--lowercase", is_flag=True, help="Put the text in lower case."),
+    declared.option(LanguageModelSettings, "lowercase"),
     options.split,
 )
 @options.group("Resources", options.verify, options.threads, options.verbosity)
-def command(model, texts, lines, words, lowercase, split, json, output, verify, threads, quiet, verbose):
+def command(
+    model: str,
+    texts: tuple[str, ...],
+    lines: bool,
+    words: bool,
+    lowercase: bool,
+    split: "Split | None",
+    json: bool,
+    output: str,
+    verify: bool,
+    threads: int,
+    quiet: bool,
+    verbose: bool,
+) -> None:
     """Measure the perplexity of texts, one sentence per line, under a language model.
 
     Perplexity is per word, where the end of a sentence counts as a word. The second figure leaves unknown words out
@@ -68,7 +89,7 @@ def command(model, texts, lines, words, lowercase, split, json, output, verify, 
         out.write((_as_json if json else _as_table)(results, verbose and not quiet).encode())
 
 
-def _words(found, json):
+def _words(found: "list[WordScore]", json: bool) -> str:
     rows = [(one.word, one.log_probability / _DECIMAL, one.order, int(one.unknown)) for one in found]
     if json:
         names = ("word", "log10", "order", "unknown")
@@ -76,7 +97,7 @@ def _words(found, json):
     return "".join(f"{word}\t{log:.6g}\t{order}\t{unknown}\n" for word, log, order, unknown in rows) + "\n"
 
 
-def _line(score, json):
+def _line(score: "SentenceScore", json: bool) -> str:
     perplexity = score.perplexity if score.words else None
     log10 = score.log_probability / _DECIMAL
     if json:
@@ -86,8 +107,8 @@ def _line(score, json):
     return f"{log10:.6g}\t{score.words}\t{score.unknown}\t{shown}\n"
 
 
-def _figures(path, result):
-    shown = {"text": path, **dataclasses.asdict(result)}
+def _figures(path: str, result: "Perplexity") -> dict[str, Any]:
+    shown: dict[str, Any] = {"text": path, **dataclasses.asdict(result)}
     found = shown.pop("found")
     for name in ("perplexity", "perplexity_known"):
         shown[name] = None if math.isnan(shown[name]) else shown[name]
@@ -97,21 +118,19 @@ def _figures(path, result):
     return shown | {"found_by_order": list(found)}
 
 
-def _as_json(results, _verbose):
+def _as_json(results: "Sequence[tuple[str, Perplexity]]", _verbose: bool) -> str:
     return json_module.dumps({"results": [_figures(*r) for r in results]}, indent=2, ensure_ascii=False) + "\n"
 
 
-def _as_table(results, verbose):
+def _as_table(results: "Sequence[tuple[str, Perplexity]]", verbose: bool) -> str:
     from aligntools.metrics.base import aligned
 
     rows = [["text", "perplexity", "without unknown", "bits", "log10", "sentences", "words", "unknown"]]
     for path, result in results:
         f = _figures(path, result)
         numbers = [f[name] for name in ("perplexity", "perplexity_known", "bits")]
-        rows.append(
-            [path, *("-" if x is None else f"{x:.3f}" for x in numbers), f"{f['log10']:.2f}",
-             *(str(f[name]) for name in ("sentences", "words", "unknown"))]
-        )  # fmt: skip
+        shown = ["-" if x is None else f"{x:.3f}" for x in numbers]
+        rows.append([path, *shown, f"{f['log10']:.2f}", *(str(f[name]) for name in ("sentences", "words", "unknown"))])
     text = aligned(rows)
     if verbose:
         for path, result in results:

@@ -79,19 +79,19 @@ class Numbers(click.ParamType):
 
     name = "integers"
 
-    def __init__(self, allowed: Range, fits, advice):
-        self.allowed, self.fits, self.advice = allowed, fits, advice
+    def __init__(self, allowed: Range):
+        self.allowed = allowed
 
     def convert(self, value, param, ctx):
-        """Read the numbers; ``fits`` says whether they go together, ``advice`` what would."""
+        """Read the numbers; whether they go together is for the settings to say."""
         if isinstance(value, tuple):
             return value
         try:
             found = tuple(int(x) for x in value.replace(",", " ").split())
         except ValueError:
             found = ()
-        if not found or not self.fits(found):
-            self.fail(f"'{ranges.shown(value)}': {self.advice}", param, ctx)
+        if not found:
+            self.fail(f"'{ranges.shown(value)}': whole numbers, with commas", param, ctx)
         for number in found:
             if number not in self.allowed:
                 self.fail(f"'{ranges.shown(number)}' is not {self.allowed}", param, ctx)

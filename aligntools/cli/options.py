@@ -22,7 +22,7 @@ from aligntools.cli.kinds import Number as Number
 from aligntools.cli.kinds import Place as Place
 from aligntools.cli.kinds import Word as Word
 from aligntools.formats import files, live_inputs
-from aligntools.formats.reading import Reading
+from aligntools.formats.reading import Loading, Reading
 from aligntools.formats.white_space import UnicodeSplit, split_as
 from aligntools.ground import memory, ranges
 from aligntools.ground.running import Run
@@ -227,9 +227,7 @@ def index_base(function=None, *, name="--index-base", of="the alignment files", 
 
 
 #: ``--verify/--no-verify``, passed as ``verify`` (bool), of commands that load models.
-verify = click.option(
-    "--verify/--no-verify", default=True, show_default=True, help="Check the checksums of model files on loading."
-)
+verify = declared.option(Loading, "verify")
 #: ``--max-length N`` and ``--input-format FORMAT`` of parallel text, passed under these names.
 max_length, input_format = declared.option(Reading, "max_length"), declared.option(Reading, "input_format")
 #: ``--scheme SCHEME`` of text in pieces, passed as ``scheme`` (str).
@@ -280,6 +278,13 @@ def max_memory(help=None):
     """Return ``--max-memory SIZE``, passed as ``max_memory`` (int, bytes); if it is given, it bounds the process."""
     instead = {} if help is None else {"help": help}
     return declared.option(Run, "max_memory", callback=_bounding, **instead)
+
+
+#: The same, of commands whose tables go to temporary files.
+table_memory = max_memory(
+    "Use at most this much memory, for instance 800M or 4G; tables that do not fit go to temporary files."
+    "  [default: 2G of tables, 75% of the memory in all]"
+)
 
 
 def text_path(path, split):

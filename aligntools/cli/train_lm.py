@@ -2,18 +2,17 @@
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from aligntools.cli import engine_options, kinds, notices, options
+from aligntools import LanguageModelSettings, Run
+from aligntools.cli import declared, engine_options, notices, options
 from aligntools.ground.errors import UsageProblem
-from aligntools.translating.settings import LanguageModelSettings
 
-_THRESHOLDS = kinds.Numbers(
-    LanguageModelSettings.PRUNE,
-    lambda thresholds: thresholds[0] == 0 and sorted(thresholds) == list(thresholds),
-    "numbers that do not fall, the first, for single words, 0: for instance 0,0,1",
-)
+if TYPE_CHECKING:
+    from aligntools.api.language_models import LanguageModel
+    from aligntools.api.texts import Split
 
 
 @click.command("train-lm", cls=options.Command)
@@ -22,32 +21,25 @@ _THRESHOLDS = kinds.Numbers(
     "Common options",
     click.option("-o", "--output", metavar="FILE", type=options.WRITTEN,
                  help="Write the model to this file; ARPA may end in .gz, .xz, .zst.  [default: standard output]"),
-    options.setting("-n", "--order", of=LanguageModelSettings, metavar="N", help="Words in the longest n-grams."),
+    declared.option(LanguageModelSettings, "order", "-n"),
     click.option("--format", type=click.Choice(["arpa", "binary"]), default="arpa", show_default=True,
                  help="Write ARPA, which KenLM and SRILM read, or a binary file, which loads faster."),
     click.option("--binary", metavar="FILE", type=options.WRITTEN, hidden=True),
 )  # fmt: skip
-@options.group(
-    "Training",
-    click.option("--prune", default="0", show_default=True, type=_THRESHOLDS, metavar="N,N,...",
-                 help="Leave out n-grams that occur N times or less, by order; the last N is for all higher orders."),
-    click.option("--lowercase", is_flag=True, help="Put the text in lower case."),
-    options.split,
-    click.option("--skip-symbols", is_flag=True,
-                 help="Skip <s>, </s> and <unk> in the text; otherwise they are an error."),
-)  # fmt: skip
+@declared.group(LanguageModelSettings, without=["order"])
+@options.group("Training", options.split)
 @engine_options.group
-@options.group(
-    "Resources",
-    options.max_memory("Use at most this much memory, for instance 800M or 4G; tables that do not fit go to temporary"
-                       " files.  [default: 2G of tables, 75% of the memory in all]"),
-    options.threads,
-    options.verbosity,
-)  # fmt: skip
+@options.group("Resources", options.table_memory, options.threads, options.verbosity)
 def command(
-    texts, output, order, format, binary, prune, lowercase, skip_symbols, split, max_memory, threads, quiet, verbose,
-    **where,
-):  # fmt: skip
+    texts: tuple[str, ...],
+    output: str | None,
+    format: Literal["arpa", "binary"],
+    binary: str | None,
+    split: "Split | None",
+    quiet: bool,
+    verbose: bool,
+    **o: Any,
+) -> None:
     """Estimate a language model from texts, one sentence per line; '-' is standard input. Blank lines do not count.
 
     Interpolated modified Kneser-Ney smoothing (Chen & Goodman 1998) with three discounts for each order, as in
@@ -64,13 +56,15 @@ def command(
         raise UsageProblem("--format binary needs a file: -o FILE")
     from aligntools.api.language_models import train_lm
 
-    steps = {}
+    steps: dict[str, Any] = {}
     with notices.shown(quiet):
         model = train_lm(
-            [Path(text) for text in texts], order=order, prune=prune, lowercase=lowercase, skip_symbols=skip_symbols,
-            split=split, max_memory=max_memory, threads=threads,
-            progress=lambda step: steps.update(step.figures), **where,
-        )  # fmt: skip
+            [Path(text) for text in texts],
+            declared.settings(LanguageModelSettings, o),
+            split=split,
+            run=declared.settings(Run, o),
+            progress=lambda step: steps.update(step.figures),
+        )
     if not quiet:
         _tell(steps, model, verbose)
     if output is not None or binary is None:
@@ -79,7 +73,7 @@ def command(
         model.save(binary, "binary")
 
 
-def _tell(figures, model, verbose):
+def _tell(figures: dict[str, Any], model: "LanguageModel", verbose: bool) -> None:
     blank = f" ({figures['blank']} blank lines skipped)" if figures["blank"] else ""
     lines = [f"{figures['sentences']} sentences{blank}, {figures['words']} words, {figures['types']} different"]
     lines.append("n-grams by order: " + ", ".join(map(str, model.counts)))

@@ -1,4 +1,4 @@
-"""How parallel text is read."""
+"""How text and models are read."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -17,10 +17,33 @@ _TEXT = "Text and resources"
 
 @documented
 @dataclass(frozen=True)
-class Reading(Settings):
-    """How parallel text is read."""
+class Splitting(Settings):
+    """What lines of text are split at."""
 
     CHANGES: ClassVar = "reading"
+
+    split: Split | None = option(
+        None,
+        "What separates words: spaces and tabs, or all of Unicode's white space, as for Python's str.split().",
+        otherwise="spaces; with a saved model as in its training text",
+        group=_TEXT,
+    )
+
+
+@documented
+@dataclass(frozen=True)
+class Loading(Settings):
+    """How files of models are loaded."""
+
+    CHANGES: ClassVar = "run"
+
+    verify: bool = option(True, "Check the checksums of model files on loading.", group=_TEXT)
+
+
+@documented
+@dataclass(frozen=True)
+class Reading(Splitting):
+    """How parallel text is read."""
 
     case_sensitive: bool = option(False, "Keep upper and lower case apart.", group=_TEXT)
     input_format: InputFormat = option(
@@ -29,12 +52,6 @@ class Reading(Settings):
         group=_TEXT,
     )
     max_length: int = option(2000, "A pair with a longer side gets a blank line.", allowed=LONGEST_RANGE, group=_TEXT)
-    split: Split | None = option(
-        None,
-        "What separates words: spaces and tabs, or all of Unicode's white space, as for Python's str.split().",
-        otherwise="spaces; with a saved model as in its training text",
-        group=_TEXT,
-    )
     strict: bool = option(False, "Stop at the first pair that would get a blank line.", group=_TEXT)
 
     def arguments(self) -> dict[str, Any]:

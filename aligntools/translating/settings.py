@@ -3,9 +3,14 @@
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
+from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import MEMORY, PROBABILITY, SEED, Range, amounts, check, counts
 
+#: Titles of groups of options.
+_COMMON, _TRAINING = "Common options", "Training"
+#: Bytes of tables beyond which they go to files, where nothing bounds them.
+TABLES = 2 << 30
 #: What initial phrases may begin and end with; see `ExtractionSettings`.
 PHRASES = ("tight", "outer", "loose")
 #: Sets of features of rules; see `grammar.features.SETS`.
@@ -30,45 +35,30 @@ ARC_SCORES, ARC_WEIGHT = counts(0, 1000), amounts(-1e6, 1e6)
 BIGRAMS, BIGRAMS_RANGE = 500, counts(1)
 
 
+@documented
 @dataclass(frozen=True)
-class LanguageModelSettings:
-    """How n-gram models are estimated.
+class LanguageModelSettings(Settings):
+    """How n-gram models are estimated."""
 
-    Attributes
-    ----------
-    order : int
-        Words in the longest n-grams.
-    prune : tuple of int
-        By order: n-grams that occur this often or less are left out; the last number is for all higher orders. They
-        do not fall, and the first is 0.
-    lowercase : bool
-        Put the text in lower case.
-    skip_symbols : bool
-        Skip <s>, </s> and <unk> in the text; otherwise they are an error.
-    max_memory : int
-        Bytes; larger tables go to temporary files.
-    """
+    order: int = option(5, "Words in the longest n-grams.", allowed=counts(1, 10), group=_COMMON)
+    prune: tuple[int, ...] = option(
+        (0,),
+        "Leave out n-grams that occur N times or less, by order; the last N is for all higher orders, the first, for"
+        " single words, is 0.",
+        allowed=counts(),
+        group=_TRAINING,
+    )
+    lowercase: bool = option(False, "Put the text in lower case.", group=_TRAINING)
+    skip_symbols: bool = option(
+        False, "Skip <s>, </s> and <unk> in the text; otherwise they are an error.", group=_TRAINING
+    )
 
-    order: int = 5
-    prune: tuple[int, ...] = (0,)
-    lowercase: bool = False
-    skip_symbols: bool = False
-    max_memory: int = 2 << 30
-
-    RANGES: ClassVar[dict[str, Range]] = {"order": counts(1, 10), "max_memory": MEMORY}
-    #: Of each number of ``prune``.
-    PRUNE: ClassVar[Range] = counts()
-
-    def check(self) -> None:
-        """Raise a `UsageProblem` for settings that no model has."""
-        check(self)
-        for number in self.prune:
-            self.PRUNE.check("a number of prune", number)
-        prune = list(self.prune)
-        if not prune or prune[0] != 0 or sorted(prune) != prune:
-            raise UsageProblem("--prune takes numbers that do not fall, the first of them 0: for instance 0,0,1")
-        if len(prune) > self.order:
-            raise UsageProblem(f"--prune has {len(prune)} numbers for a model of order {self.order}")
+    def rules(self) -> None:
+        """Refuse thresholds that no model has."""
+        if not self.prune or self.prune[0] != 0 or sorted(self.prune) != list(self.prune):
+            raise UsageProblem("`prune` takes numbers that do not fall, the first of them 0: for instance 0,0,1")
+        if len(self.prune) > self.order:
+            raise UsageProblem(f"`prune` has {len(self.prune)} numbers for a model of order {self.order}")
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import Pool
 from aligntools.translating.lm import counting
 from aligntools.translating.lm.counting import CONTROL, NgramCounts, Sorter
-from aligntools.translating.settings import LanguageModelSettings
+from aligntools.translating.settings import TABLES
 
 #: Bytes of text in a job, at least and at most, and jobs that a text makes at least, if it is large enough.
 FEWEST, MOST, JOBS = 1 << 20, 1 << 25, 16
@@ -54,7 +54,7 @@ class Task:
 
     def sorter(self) -> Sorter:
         """Return what sorts n-grams, within the memory that this process may have."""
-        tables = memory.for_tables(None, LanguageModelSettings.max_memory)
+        tables = memory.for_tables(None, TABLES)
         return Sorter(ArrayStore(tables * 7 // 10, self.store.folder), self.order, range(self.order))
 
 
