@@ -21,70 +21,70 @@ if TYPE_CHECKING:
     from aligntools.aligning.settings import PartSettings as PartSettings
     from aligntools.aligning.settings import PriorWeights as PriorWeights
     from aligntools.aligning.settings import ReconstructionSettings as ReconstructionSettings
-    from aligntools.api.aligner import Aligner as Aligner
-    from aligntools.api.alignment import align as align
-    from aligntools.api.alignment import read_bitext as read_bitext
-    from aligntools.api.alignment import train_aligner as train_aligner
-    from aligntools.api.alignment import train_mre_aligner as train_mre_aligner
-    from aligntools.api.alignments import Alignment as Alignment
-    from aligntools.api.alignments import Alignments as Alignments
-    from aligntools.api.alignments import PairScores as PairScores
-    from aligntools.api.contrastive import ContrastiveAligner as ContrastiveAligner
-    from aligntools.api.contrastive import train_contrastive_aligner as train_contrastive_aligner
-    from aligntools.api.contrastive_base import aligner_from_tables as aligner_from_tables
-    from aligntools.api.costs import link_costs as link_costs
-    from aligntools.api.derivation_views import view_derivations as view_derivations
-    from aligntools.api.filtering import PairQuality as PairQuality
-    from aligntools.api.filtering import filter_pairs as filter_pairs
-    from aligntools.api.grammars import Grammar as Grammar
-    from aligntools.api.grammars import extract_grammar as extract_grammar
-    from aligntools.api.grammars import filter_grammar as filter_grammar
-    from aligntools.api.language_models import LanguageModel as LanguageModel
-    from aligntools.api.language_models import WordScore as WordScore
-    from aligntools.api.language_models import train_lm as train_lm
-    from aligntools.api.large import align_in_parts as align_in_parts
-    from aligntools.api.links import count_priors as count_priors
-    from aligntools.api.links import extract_lexicon as extract_lexicon
-    from aligntools.api.links import symmetrize as symmetrize
+    from aligntools.api.align.aligner import Aligner as Aligner
+    from aligntools.api.align.alignment import align as align
+    from aligntools.api.align.alignment import read_bitext as read_bitext
+    from aligntools.api.align.alignment import train_aligner as train_aligner
+    from aligntools.api.align.alignment import train_mre_aligner as train_mre_aligner
+    from aligntools.api.align.alignments import Alignment as Alignment
+    from aligntools.api.align.alignments import Alignments as Alignments
+    from aligntools.api.align.alignments import PairScores as PairScores
+    from aligntools.api.align.contrastive import ContrastiveAligner as ContrastiveAligner
+    from aligntools.api.align.contrastive import train_contrastive_aligner as train_contrastive_aligner
+    from aligntools.api.align.contrastive_base import aligner_from_tables as aligner_from_tables
+    from aligntools.api.align.costs import link_costs as link_costs
+    from aligntools.api.align.filtering import PairQuality as PairQuality
+    from aligntools.api.align.filtering import filter_pairs as filter_pairs
+    from aligntools.api.align.large import align_in_parts as align_in_parts
+    from aligntools.api.align.priors import read_priors as read_priors
+    from aligntools.api.align.priors import write_priors as write_priors
+    from aligntools.api.align.teaching import teach as teach
+    from aligntools.api.convert.links import count_priors as count_priors
+    from aligntools.api.convert.links import extract_lexicon as extract_lexicon
+    from aligntools.api.convert.links import symmetrize as symmetrize
+    from aligntools.api.convert.pieces import links_to_pieces as links_to_pieces
+    from aligntools.api.convert.pieces import links_to_words as links_to_words
+    from aligntools.api.convert.projecting import Projection as Projection
+    from aligntools.api.convert.projecting import project as project
     from aligntools.api.loading import load as load
-    from aligntools.api.model_views import view_model as view_model
-    from aligntools.api.parser_induction import induce_parser as induce_parser
-    from aligntools.api.parser_training import train_parser as train_parser
-    from aligntools.api.parser_transfer import transfer_parser as transfer_parser
-    from aligntools.api.parsing import Parse as Parse
-    from aligntools.api.parsing import Parser as Parser
-    from aligntools.api.pieces import links_to_pieces as links_to_pieces
-    from aligntools.api.pieces import links_to_words as links_to_words
-    from aligntools.api.priors import read_priors as read_priors
-    from aligntools.api.priors import write_priors as write_priors
-    from aligntools.api.progress import Step as Step
-    from aligntools.api.projecting import Projection as Projection
-    from aligntools.api.projecting import project as project
-    from aligntools.api.scoring import aer as aer
-    from aligntools.api.scoring import bleu as bleu
-    from aligntools.api.scoring import compare_scores as compare_scores
-    from aligntools.api.scoring import score_tags as score_tags
-    from aligntools.api.scoring import score_trees as score_trees
-    from aligntools.api.tag_views import view_tags as view_tags
-    from aligntools.api.tagged_sentences import TaggedSentence as TaggedSentence
-    from aligntools.api.tagging import Tagger as Tagger
-    from aligntools.api.tagging import induce_tags as induce_tags
-    from aligntools.api.tagging import train_tagger as train_tagger
-    from aligntools.api.teaching import teach as teach
-    from aligntools.api.training_views import view_training as view_training
-    from aligntools.api.translation import Translation as Translation
-    from aligntools.api.translation import TranslationWeights as TranslationWeights
-    from aligntools.api.translation import Translator as Translator
-    from aligntools.api.tree_views import view_trees as view_trees
-    from aligntools.api.tuning import tune as tune
-    from aligntools.api.viewing import View as View
-    from aligntools.api.viewing import view as view
-    from aligntools.api.word_classes import ClassList as ClassList
-    from aligntools.api.word_classes import read_classes as read_classes
-    from aligntools.api.word_classes import word_classes as word_classes
-    from aligntools.formats.reading import Loading as Loading
-    from aligntools.formats.reading import Reading as Reading
-    from aligntools.formats.reading import Splitting as Splitting
+    from aligntools.api.parse.parser_induction import induce_parser as induce_parser
+    from aligntools.api.parse.parser_training import train_parser as train_parser
+    from aligntools.api.parse.parser_transfer import transfer_parser as transfer_parser
+    from aligntools.api.parse.parsing import Parse as Parse
+    from aligntools.api.parse.parsing import Parser as Parser
+    from aligntools.api.running.progress import Step as Step
+    from aligntools.api.score.scoring import aer as aer
+    from aligntools.api.score.scoring import bleu as bleu
+    from aligntools.api.score.scoring import compare_scores as compare_scores
+    from aligntools.api.score.scoring import score_tags as score_tags
+    from aligntools.api.score.scoring import score_trees as score_trees
+    from aligntools.api.tag.tagged_sentences import TaggedSentence as TaggedSentence
+    from aligntools.api.tag.tagging import Tagger as Tagger
+    from aligntools.api.tag.tagging import induce_tags as induce_tags
+    from aligntools.api.tag.tagging import train_tagger as train_tagger
+    from aligntools.api.tag.word_classes import ClassList as ClassList
+    from aligntools.api.tag.word_classes import read_classes as read_classes
+    from aligntools.api.tag.word_classes import word_classes as word_classes
+    from aligntools.api.translate.grammars import Grammar as Grammar
+    from aligntools.api.translate.grammars import extract_grammar as extract_grammar
+    from aligntools.api.translate.grammars import filter_grammar as filter_grammar
+    from aligntools.api.translate.language_models import LanguageModel as LanguageModel
+    from aligntools.api.translate.language_models import WordScore as WordScore
+    from aligntools.api.translate.language_models import train_lm as train_lm
+    from aligntools.api.translate.translation import Translation as Translation
+    from aligntools.api.translate.translation import TranslationWeights as TranslationWeights
+    from aligntools.api.translate.translation import Translator as Translator
+    from aligntools.api.translate.tuning import tune as tune
+    from aligntools.api.views.derivation_views import view_derivations as view_derivations
+    from aligntools.api.views.model_views import view_model as view_model
+    from aligntools.api.views.tag_views import view_tags as view_tags
+    from aligntools.api.views.training_views import view_training as view_training
+    from aligntools.api.views.tree_views import view_trees as view_trees
+    from aligntools.api.views.viewing import View as View
+    from aligntools.api.views.viewing import view as view
+    from aligntools.formats.text.reading import Loading as Loading
+    from aligntools.formats.text.reading import Reading as Reading
+    from aligntools.formats.text.reading import Splitting as Splitting
     from aligntools.ground.errors import AligntoolsError as AligntoolsError
     from aligntools.ground.errors import ClusterError as ClusterError
     from aligntools.ground.errors import DataError as DataError
@@ -98,45 +98,45 @@ if TYPE_CHECKING:
 _MODULES = {
     "ground.running": ("Run",),
     "translating.settings": ("LanguageModelSettings",),
-    "formats.reading": ("Loading", "Reading", "Splitting"),
+    "formats.text.reading": ("Loading", "Reading", "Splitting"),
     "aligning.contrastive.taught": ("TeachingSettings",),
     "aligning.contrastive.settings": ("ContrastiveSettings",),
     "aligning.settings": (
         "AlignerSettings", "Decisions", "FilterSettings", "PartSettings", "PriorWeights", "ReconstructionSettings",
     ),
-    "api.aligner": ("Aligner",),
-    "api.alignment": ("align", "read_bitext", "train_aligner", "train_mre_aligner"),
-    "api.alignments": ("Alignment", "Alignments", "PairScores"),
-    "api.contrastive": ("ContrastiveAligner", "train_contrastive_aligner"),
-    "api.contrastive_base": ("aligner_from_tables",),
-    "api.costs": ("link_costs",),
-    "api.derivation_views": ("view_derivations",),
-    "api.filtering": ("PairQuality", "filter_pairs"),
-    "api.grammars": ("Grammar", "extract_grammar", "filter_grammar"),
-    "api.large": ("align_in_parts",),
-    "api.language_models": ("LanguageModel", "WordScore", "train_lm"),
-    "api.links": ("count_priors", "extract_lexicon", "symmetrize"),
+    "api.align.aligner": ("Aligner",),
+    "api.align.alignment": ("align", "read_bitext", "train_aligner", "train_mre_aligner"),
+    "api.align.alignments": ("Alignment", "Alignments", "PairScores"),
+    "api.align.contrastive": ("ContrastiveAligner", "train_contrastive_aligner"),
+    "api.align.contrastive_base": ("aligner_from_tables",),
+    "api.align.costs": ("link_costs",),
+    "api.views.derivation_views": ("view_derivations",),
+    "api.align.filtering": ("PairQuality", "filter_pairs"),
+    "api.translate.grammars": ("Grammar", "extract_grammar", "filter_grammar"),
+    "api.align.large": ("align_in_parts",),
+    "api.translate.language_models": ("LanguageModel", "WordScore", "train_lm"),
+    "api.convert.links": ("count_priors", "extract_lexicon", "symmetrize"),
     "api.loading": ("load",),
-    "api.model_views": ("view_model",),
-    "api.parser_induction": ("induce_parser",),
-    "api.parser_training": ("train_parser",),
-    "api.parser_transfer": ("transfer_parser",),
-    "api.parsing": ("Parse", "Parser"),
-    "api.priors": ("read_priors", "write_priors"),
-    "api.pieces": ("links_to_pieces", "links_to_words"),
-    "api.progress": ("Step",),
-    "api.projecting": ("Projection", "project"),
-    "api.scoring": ("aer", "bleu", "compare_scores", "score_tags", "score_trees"),
-    "api.tag_views": ("view_tags",),
-    "api.tagged_sentences": ("TaggedSentence",),
-    "api.tagging": ("Tagger", "induce_tags", "train_tagger"),
-    "api.teaching": ("teach",),
-    "api.training_views": ("view_training",),
-    "api.translation": ("Translation", "TranslationWeights", "Translator"),
-    "api.tree_views": ("view_trees",),
-    "api.tuning": ("tune",),
-    "api.viewing": ("View", "view"),
-    "api.word_classes": ("ClassList", "read_classes", "word_classes"),
+    "api.views.model_views": ("view_model",),
+    "api.parse.parser_induction": ("induce_parser",),
+    "api.parse.parser_training": ("train_parser",),
+    "api.parse.parser_transfer": ("transfer_parser",),
+    "api.parse.parsing": ("Parse", "Parser"),
+    "api.align.priors": ("read_priors", "write_priors"),
+    "api.convert.pieces": ("links_to_pieces", "links_to_words"),
+    "api.running.progress": ("Step",),
+    "api.convert.projecting": ("Projection", "project"),
+    "api.score.scoring": ("aer", "bleu", "compare_scores", "score_tags", "score_trees"),
+    "api.views.tag_views": ("view_tags",),
+    "api.tag.tagged_sentences": ("TaggedSentence",),
+    "api.tag.tagging": ("Tagger", "induce_tags", "train_tagger"),
+    "api.align.teaching": ("teach",),
+    "api.views.training_views": ("view_training",),
+    "api.translate.translation": ("Translation", "TranslationWeights", "Translator"),
+    "api.views.tree_views": ("view_trees",),
+    "api.translate.tuning": ("tune",),
+    "api.views.viewing": ("View", "view"),
+    "api.tag.word_classes": ("ClassList", "read_classes", "word_classes"),
     "ground.errors": ("AligntoolsError", "ClusterError", "DataError", "ModelError", "ResourceError", "UsageProblem"),
 }  # fmt: skip
 _HOMES = {name: f"aligntools.{module}" for module, names in _MODULES.items() for name in names}

@@ -76,8 +76,8 @@ def _write(o, golds, name, folder):
 
 def _measure(o, golds, name, options):
     """Align a text; return the counts of AER by sentence of each gold set, time and memory."""
-    from aligntools.formats.goldlinks import read_gold
-    from aligntools.formats.pharaoh import read_pharaoh
+    from aligntools.formats.links.goldlinks import read_gold
+    from aligntools.formats.links.pharaoh import read_pharaoh
     from aligntools.metrics import aer
 
     with tempfile.TemporaryDirectory(dir=o.work) as folder:

@@ -86,7 +86,7 @@ def _measured(o, chosen, size, draw, classes):
 
 def _scores(o, chosen, treebank, classes):
     import aligntools as at
-    from aligntools.formats.conll import COLUMNS, read_conll
+    from aligntools.formats.annotation.conll import COLUMNS, read_conll
 
     gold = read_conll(str(o.treebanks / SETS[chosen][1]))
     tags, heads, labels = gold.column(COLUMNS["upos"]), gold.heads(), gold.column(COLUMNS["deprel"])
@@ -105,6 +105,6 @@ def _scores(o, chosen, treebank, classes):
 
 
 def _with_tags(gold, tags):
-    from aligntools.formats.tagged import Tokens
+    from aligntools.formats.annotation.tagged import Tokens
 
     return Tokens(gold.words, gold.offsets, tags, gold.offsets[1:], "tagged")

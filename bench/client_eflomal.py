@@ -5,7 +5,7 @@ import os
 import re
 from pathlib import Path
 
-from aligntools.formats.files import text_lines
+from aligntools.formats.opening.files import text_lines
 from bench import texts
 from bench.report import ROOT
 

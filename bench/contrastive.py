@@ -143,7 +143,7 @@ def _decided(study, model, pairs=None):
     from aligntools.aligning.applying.decisions import Decisions, decided
     from aligntools.aligning.contrastive.candidates import CELLS
     from aligntools.aligning.contrastive.noise import pick
-    from aligntools.formats.pharaoh import concatenate
+    from aligntools.formats.links.pharaoh import concatenate
 
     text = study.gold_text if pairs is None else pick(study.gold_text, np.arange(pairs))
     applier = Applier(model.views, model.settings, model.sizes, CELLS, model.subwords)
@@ -162,7 +162,7 @@ def _supervised(study, judge, start):
     from aligntools.aligning.contrastive import tasks
     from aligntools.aligning.contrastive.candidates import CandidateFinder
     from aligntools.aligning.contrastive.noise import pick
-    from aligntools.formats.pharaoh import concatenate
+    from aligntools.formats.links.pharaoh import concatenate
     from aligntools.metrics.aer import Aer
 
     measuring.note(f"{study.name}: supervised")

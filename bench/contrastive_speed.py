@@ -85,7 +85,7 @@ def _by_length(o, folder, base, weights, pairs):
     from aligntools.aligning.contrastive.search import search
     from aligntools.aligning.contrastive.weights import load_weights
     from aligntools.aligning.model import AlignmentModel
-    from aligntools.formats.bitext import stream_bitext
+    from aligntools.formats.text.bitext import stream_bitext
     from aligntools.ground.parallel import Pool
 
     with Pool(1) as pool:

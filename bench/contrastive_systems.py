@@ -81,7 +81,7 @@ class TableStudy(Study):
 
 
 def _fast_align(o, text, folder, ways):
-    from aligntools.api.contrastive_base import aligner_from_tables
+    from aligntools.api.align.contrastive_base import aligner_from_tables
 
     tables = []
     for way, more in (("forward", ()), ("reverse", ("-r",))):
@@ -93,7 +93,7 @@ def _fast_align(o, text, folder, ways):
 
 def _giza(o, text, folder, ways):
     """Run GIZA++ in both directions, as Moses does."""
-    from aligntools.api.contrastive_base import aligner_from_tables
+    from aligntools.api.align.contrastive_base import aligner_from_tables
 
     for side, path in (("s", text.source), ("t", text.target)):
         (folder / side).write_bytes(path.read_bytes())
@@ -147,7 +147,7 @@ def _figure(totals):
 
 def _measure(study, kind):
     """Return AER in percent by system, and differences with their p-values."""
-    from aligntools.formats.pharaoh import read_pharaoh
+    from aligntools.formats.links.pharaoh import read_pharaoh
 
     o, ways = study.o, study.base()
     joint = read_pharaoh(str(ways["joint"]), head=study.text.n_gold, compiled=False)

@@ -194,7 +194,7 @@ def _row(o, kept, pair, size):
 def _links(system, folder):
     """Return name -> links of the gold sentences; of eflomal in every symmetrization."""
     from aligntools.aligning.links.symmetrize import symmetrize
-    from aligntools.formats.pharaoh import read_pharaoh
+    from aligntools.formats.links.pharaoh import read_pharaoh
 
     if system == OURS:
         return {OURS: read_pharaoh(str(folder / "joint"), compiled=False)}
@@ -207,7 +207,7 @@ def _figures(o, pair, name, links, begin):
     """Return AER, precision and recall in percent, and the AER of each band of words, None where it has no link."""
     from dataclasses import replace
 
-    from aligntools.formats.goldlinks import read_gold
+    from aligntools.formats.links.goldlinks import read_gold
     from aligntools.metrics.aer import Aer
 
     gold = read_gold(str(o.data / pair / f"{name}.wa"), format="pharaoh")
@@ -222,7 +222,7 @@ def _figures(o, pair, name, links, begin):
 
 def _within(links, bands, band):
     """Return the links whose source word is of a band."""
-    from aligntools.formats.pharaoh import Links
+    from aligntools.formats.links.pharaoh import Links
 
     at = links.sentences().tolist()
     kept = [n for n, (k, i) in enumerate(zip(at, links.pairs[:, 0].tolist(), strict=True)) if bands[k][i] == band]

@@ -38,13 +38,13 @@ def _measure(maps, name):
     """Return AER of each way, the share that `contrastive-align --encoder` keeps of the error, and what was said."""
     from aligntools.aligning.contrastive import evidence
     from aligntools.aligning.settings import AlignerSettings
-    from aligntools.api.alignment import train_with
-    from aligntools.api.contrastive import train_contrastive_aligner
-    from aligntools.api.contrastive_base import network_for, train_base
-    from aligntools.api.encoders import Known
+    from aligntools.api.align.alignment import train_with
+    from aligntools.api.align.contrastive import train_contrastive_aligner
+    from aligntools.api.align.contrastive_base import network_for, train_base
+    from aligntools.api.align.encoders import Known
     from aligntools.encoding import knowledge
-    from aligntools.formats.corpus import in_lower_case
-    from aligntools.formats.reading import Reading
+    from aligntools.formats.text.corpus import in_lower_case
+    from aligntools.formats.text.reading import Reading
     from aligntools.ground.running import Run
 
     written, gold = gold_text(maps.o.data, name)
@@ -64,7 +64,7 @@ def _measure(maps, name):
 
 
 def _links(model, text):
-    from aligntools.formats.pharaoh import concatenate
+    from aligntools.formats.links.pharaoh import concatenate
 
     return concatenate([block.table for block in model.align_blocks(text)])
 

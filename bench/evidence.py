@@ -120,8 +120,8 @@ def _peers(o, text):
 
 def _given(path, text):
     """Return the links of a text's sentences in a file that may go on."""
-    from aligntools.formats.given_links import GivenLinks
-    from aligntools.formats.pharaoh import read_pharaoh
+    from aligntools.formats.links.given_links import GivenLinks
+    from aligntools.formats.links.pharaoh import read_pharaoh
 
     return GivenLinks.of(read_pharaoh(str(path), head=text.n_pairs, compiled=False))
 

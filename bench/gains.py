@@ -48,8 +48,8 @@ def run(o):
 
 def _counts(o, text, seed, python, checkout):
     """Align with a checkout's defaults; return the counts of AER by sentence."""
-    from aligntools.formats.goldlinks import read_gold
-    from aligntools.formats.pharaoh import read_pharaoh
+    from aligntools.formats.links.goldlinks import read_gold
+    from aligntools.formats.links.pharaoh import read_pharaoh
     from aligntools.metrics import aer
 
     with tempfile.TemporaryDirectory(dir=o.work) as folder:

@@ -354,7 +354,7 @@ def _part_by_part(o, joint, small, size):
 
 def _cut(joint, small, size, folder):
     """Write files of so many pairs, each after the gold sentences; return them."""
-    from aligntools.formats.files import reading
+    from aligntools.formats.opening.files import reading
 
     with open(small.joint, "rb") as file:
         gold = [next(file) for _ in range(small.n_gold)]

@@ -175,7 +175,7 @@ def _mixed(*numbers):
 
 def _write(base, n_pairs, seed, write):
     """Write the text as it is, then copies; return how the vocabulary grew, and Heaps' exponents."""
-    from aligntools.formats.bitext import read_bitext
+    from aligntools.formats.text.bitext import read_bitext
     from bench import kernels_large_text as kernels
 
     with open(base.joint, "rb") as file:

@@ -104,7 +104,7 @@ class _Measured:
 
     def __init__(self, text, pool):
         import aligntools as at
-        from aligntools.formats.goldlinks import read_gold
+        from aligntools.formats.links.goldlinks import read_gold
 
         self.at, self.pool, self.starts, self.figures = at, pool, {}, []
         self.bitext = at.read_bitext(text.source, text.target)
@@ -160,7 +160,7 @@ class _Measured:
 
     def _decided(self, aligner):
         """Return the score of each decision on the links of the gold pairs."""
-        from aligntools.formats.pharaoh import concatenate
+        from aligntools.formats.links.pharaoh import concatenate
         from aligntools.metrics.aer import Aer
 
         tables = {}

@@ -52,7 +52,7 @@ def run(o):
 
 
 def _texts(folder, train, test):
-    from aligntools.formats.conll import read_conll
+    from aligntools.formats.annotation.conll import read_conll
 
     training, gold = (read_conll(folder / f"{name}.conllu.gz") for name in (train, test))
     return (training, gold) if train != test else (training.part(0, CUT), gold.part(CUT, len(gold)))
@@ -60,8 +60,8 @@ def _texts(folder, train, test):
 
 def _sentences(conll):
     """Return each sentence's tokens: form, forms of its words, their tags."""
-    from aligntools.formats.conll import COLUMNS
-    from aligntools.formats.conll_tokens import surface_of
+    from aligntools.formats.annotation.conll import COLUMNS
+    from aligntools.formats.annotation.conll_tokens import surface_of
 
     surface = surface_of(conll)
     forms, words, tags = surface.column(COLUMNS["form"]), conll.words, conll.column(COLUMNS["upos"])
@@ -73,7 +73,7 @@ def _sentences(conll):
 
 
 def _measure(o, folder, training, test):
-    from aligntools.formats.conll import read_conll
+    from aligntools.formats.annotation.conll import read_conll
 
     (folder / "train.conllu").write_bytes(training.format())
     learned, gold = _sentences(training), _sentences(test)

@@ -82,7 +82,7 @@ def run(o):
 
 
 def _read(path):
-    from aligntools.formats.conll import COLUMNS, read_conll
+    from aligntools.formats.annotation.conll import COLUMNS, read_conll
 
     conll = read_conll(str(path))
     return conll.words, conll.column(COLUMNS["upos"]), conll.offsets, conll.heads()

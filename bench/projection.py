@@ -179,7 +179,7 @@ def _text(projection, system):
     """Return the text that a system learns from, and how it learns."""
     import numpy as np
 
-    from aligntools.formats.tagged import Tokens
+    from aligntools.formats.annotation.tagged import Tokens
 
     words, offsets, tags = projection.source.words, projection.source.offsets, list(projection.columns[3])
     how = {"latent": 1}

@@ -27,8 +27,8 @@ def arguments(parser):
 
 def evaluate(path, text):
     """Return AER, precision and recall in percent of the lines that have gold links."""
-    from aligntools.formats.goldlinks import read_gold
-    from aligntools.formats.pharaoh import read_pharaoh
+    from aligntools.formats.links.goldlinks import read_gold
+    from aligntools.formats.links.pharaoh import read_pharaoh
     from aligntools.metrics.aer import Aer
 
     links = read_pharaoh(str(path), head=text.n_gold, compiled=False)

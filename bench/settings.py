@@ -121,8 +121,8 @@ class _Bench:
     """A text in memory, and its gold sentences as a text of their own."""
 
     def __init__(self, text, pool):
-        from aligntools.formats.bitext import Bitext, Side, read_bitext
-        from aligntools.formats.goldlinks import read_gold
+        from aligntools.formats.links.goldlinks import read_gold
+        from aligntools.formats.text.bitext import Bitext, Side, read_bitext
 
         self.pool = pool
         whole = self.bitext = read_bitext(str(text.source), str(text.target))
@@ -141,7 +141,7 @@ class _Bench:
         """Return AER, precision and recall in percent."""
         from aligntools.aligning.applying.applier import Applier, decide
         from aligntools.aligning.applying.kernels_decoding import JOINT
-        from aligntools.formats.pharaoh import Links, concatenate
+        from aligntools.formats.links.pharaoh import Links, concatenate
         from aligntools.metrics.aer import Aer
 
         sizes = len(self.bitext.source_vocabulary), len(self.bitext.target_vocabulary)

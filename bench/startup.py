@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aligntools.formats import modelfile
+from aligntools.formats.models import modelfile
 from bench import measuring, report, texts
 
 GIGABYTE = 10**9

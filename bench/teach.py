@@ -70,7 +70,7 @@ class Work:
 def _lessons(data, name, most, pool):
     from aligntools.aligning.contrastive import teaching
     from aligntools.aligning.contrastive.taught import TeachingSettings
-    from aligntools.api.alignment import read_bitext
+    from aligntools.api.align.alignment import read_bitext
 
     pair, part = name.split(".")
     sides = [list(texts.lines(data, pair, part, language)) for language in ("en", pair[3:])]

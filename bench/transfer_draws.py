@@ -139,7 +139,7 @@ class _Draws:
         self.golds = {}
 
     def _gold(self, language):
-        from aligntools.formats.conll import read_conll
+        from aligntools.formats.annotation.conll import read_conll
 
         if language not in self.golds:
             gold = read_conll(str(self.base.text(language).gold))
@@ -208,7 +208,7 @@ class _Draws:
         return files
 
     def _parsed(self, language, model):
-        from aligntools.formats.conll import read_conll
+        from aligntools.formats.annotation.conll import read_conll
 
         parsed = self.folder / "parsed.conll"
         self.base._run("parse", "-q", "-m", model, self.base.text(language).auto, "-o", parsed)

@@ -117,7 +117,7 @@ def _in_folds(o, folder, sentences):
 
 def _align(o, folder, language, english, target, more):
     """Return one-to-one links of PUD, aligned together with more text."""
-    from aligntools.formats.pharaoh import read_pharaoh
+    from aligntools.formats.links.pharaoh import read_pharaoh
     from aligntools.parsing.transfer.projection import one_to_one
 
     texts = [[" ".join(w.lower() for w in s[0]) for s in side] for side in (english, target)]

@@ -72,9 +72,9 @@ class _Study:
     """One language: its pairs, its plain text and what -U learns."""
 
     def __init__(self, o, base, language, pool):
-        from aligntools.formats.conll import read_conll
-        from aligntools.formats.pharaoh import read_pharaoh
-        from aligntools.formats.tagged import read_tags
+        from aligntools.formats.annotation.conll import read_conll
+        from aligntools.formats.annotation.tagged import read_tags
+        from aligntools.formats.links.pharaoh import read_pharaoh
         from aligntools.parsing.features.space import FeatureSpace, templates_of
         from aligntools.parsing.features.vocabularies import Vocabularies
         from aligntools.parsing.learning import training

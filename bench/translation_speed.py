@@ -26,8 +26,8 @@ def run(o):
 
 
 def _decoding(systems, limits):
-    from aligntools.formats.bitext import read_side
-    from aligntools.formats.grammar_files import read_grammar
+    from aligntools.formats.text.bitext import read_side
+    from aligntools.formats.translation.grammar_files import read_grammar
     from aligntools.translating.decoding.decoder import DecoderSettings, System, feature_names
     from aligntools.translating.lm import language_model
     from aligntools.translating.text import Lines

@@ -200,7 +200,7 @@ class _Study:
     # Texts and systems
 
     def read(self, path):
-        from aligntools.formats.bitext import read_side
+        from aligntools.formats.text.bitext import read_side
         from aligntools.translating.text import Lines
 
         path = str(path)
@@ -248,13 +248,13 @@ class _Study:
 
     def rules(self, source, target, texts):
         """Return what texts can use of a grammar."""
-        from aligntools.formats.grammar_files import read_grammar
+        from aligntools.formats.translation.grammar_files import read_grammar
         from aligntools.translating.text import numbered
 
         return read_grammar(str(self.systems.grammar(source, target)), only_for=numbered(texts), span=SPAN)
 
     def tags(self):
-        from aligntools.formats.tagged import read_tags
+        from aligntools.formats.annotation.tagged import read_tags
         from aligntools.translating.grammar.features import dominant_tags
 
         if "tags" not in self.loaded:
@@ -385,7 +385,7 @@ class _Study:
 
     def _lattices(self, run):
         """Return the forward system, and lattices of sources that its weights are learned from."""
-        from aligntools.formats.grammar_files import read_grammar
+        from aligntools.formats.translation.grammar_files import read_grammar
         from aligntools.translating.lattices import as_lattices, joined_lattices
         from aligntools.translating.tuning import tuning_sets
 

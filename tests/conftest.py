@@ -36,7 +36,7 @@ GROUPS = (
     ),
     ("parsing", "parsing cli/test_parse cli/test_transfer api/test_pars"),
     ("tagging", "tagging cli/test_tag api/test_tag"),
-    ("formats", "formats ground metrics bench/test_english cli api"),
+    ("formats", "formats words store ground metrics bench/test_english cli api"),
 )
 
 
@@ -74,7 +74,7 @@ def samples():
 @pytest.fixture(scope="session")
 def sample_bitext():
     """The German-English sample; not to be changed."""
-    from aligntools.formats.bitext import read_bitext
+    from aligntools.formats.text.bitext import read_bitext
 
     return read_bitext(str(SAMPLES / "de-en.de"), str(SAMPLES / "de-en.en"))
 

@@ -1,4 +1,4 @@
-"""Writes `aligntools.api.keywords`: the options of every class of settings as keywords that type checkers know.
+"""Writes `aligntools.api.align.keywords`: the options of every class of settings as keywords that type checkers know.
 
 ``python -m tests.keywords`` after a change of a class; a test compares.
 """
@@ -17,12 +17,12 @@ from aligntools.aligning.settings import (
     ReconstructionSettings,
 )
 from aligntools.encoding.settings import EncoderSettings
-from aligntools.formats.reading import Loading, Reading, Splitting
+from aligntools.formats.text.reading import Loading, Reading, Splitting
 from aligntools.ground.declaring import Declared, Settings, declared
 from aligntools.ground.running import Run
 from aligntools.translating.settings import LanguageModelSettings
 
-PLACE = Path(__file__).parent.parent / "aligntools" / "api" / "keywords.py"
+PLACE = Path(__file__).parent.parent / "aligntools" / "api" / "align" / "keywords.py"
 #: Classes whose options public functions take as keywords.
 CLASSES: dict[str, type[Settings]] = {
     "Aligner": AlignerSettings,

@@ -20,10 +20,16 @@ TREES = {p.relative_to(ROOT).as_posix(): ast.parse(p.read_text(encoding="utf-8")
 MODULES = {name: tree for name, tree in TREES.items() if name.startswith("aligntools/")}
 #: What each package may import beside itself and, for kernels, the compile policy. Task packages are those that know
 #: models; they meet through files or through each other's ``__init__``, never through each other's modules.
-BELOW = {"ground": set(), "formats": {"ground"}, "metrics": {"ground", "formats"}}
+BELOW = {"ground": set(), "words": {"ground"}, "store": {"ground"}, "formats": {"ground", "words", "store"}}
+BELOW["metrics"] = {"formats", *BELOW["formats"]}
 TASKS = {p.parent.name for p in PACKAGE.glob("*/__init__.py")} - {"cli", "adapters", "api", *BELOW}
-BELOW |= {task: {"ground", "formats", "metrics"} for task in TASKS} | {"api": TASKS | set(BELOW)}
+BELOW |= {task: {"metrics", *BELOW["metrics"]} for task in TASKS} | {"api": TASKS | set(BELOW)}
 BELOW["adapters"] = {"api"} | BELOW["api"]
+#: The groups within a package, lowest first: each may import those before it. A file beside them is its own group.
+GROUPS = {
+    "formats": ("opening", "models", "links", "annotation", "text", "translation"),
+    "api": ("given", "running", "convert", "score", "align", "tag", "parse", "translate", "loading", "views"),
+}
 POLICY = "aligntools/ground/compiling.py"
 CODE_FILES, CODE_FOLDERS = "aligntools/ground/code_cache.py", "aligntools/ground/code_folders.py"
 
@@ -73,7 +79,7 @@ def test_the_trees_are_there():
 
 
 def test_imports_go_one_way():
-    """cli, adapters -> api -> tasks -> metrics -> formats -> ground; the compile policy is for kernels alone."""
+    """cli, adapters -> api -> tasks -> metrics -> formats -> words, store -> ground; kernels alone have the policy."""
     breaches = []
     for name, tree in MODULES.items():
         package = package_of(name)
@@ -86,6 +92,23 @@ def test_imports_go_one_way():
             if policy or not (of == package or of in BELOW[package] or public):
                 breaches.append(f"{name}:{line} imports {module}")
     assert not breaches
+
+
+@pytest.mark.parametrize("package", GROUPS)
+def test_groups_import_one_way(package):
+    order = GROUPS[package]
+    breaches, found = [], set()
+    for name, tree in MODULES.items():
+        if package_of(name) != package or name == f"aligntools/{package}/__init__.py":
+            continue
+        group = name.removesuffix(".py").split("/")[2]
+        found.add(group)
+        for module, line in modules_of(tree):
+            parts = module.split(".")
+            if parts[1:2] == [package] and order.index(parts[2]) > order.index(group):
+                breaches.append(f"{name}:{line} imports {module}")
+    assert not breaches
+    assert found == set(order)
 
 
 def test_kernels_import_kernels_and_numpy():
@@ -108,18 +131,18 @@ def test_kernels_import_kernels_and_numpy():
         ("click", lambda name: package_of(name) == "cli"),
         ("tqdm", lambda name: package_of(name) in ("cli", "api")),
         ("numba", lambda name: name in (POLICY, CODE_FILES)),
-        ("safetensors", lambda name: package_of(name) == "formats"),
+        ("safetensors", lambda name: package_of(name) in ("store", "formats")),
         ("zstandard", lambda name: package_of(name) == "formats"),
         ("jinja2", lambda name: name == "aligntools/viewing/page.py"),
         ("matplotlib", lambda name: name == "aligntools/viewing/plots.py"),
         ("anyascii", lambda name: name == "aligntools/aligning/text/look_alikes.py"),
         ("rich", lambda name: name == "aligntools/viewing/terminal.py"),
-        ("sacremoses", lambda name: name == "aligntools/formats/tokenizing.py"),
-        ("icu4py", lambda name: name == "aligntools/formats/tokenizing.py"),
-        ("sentencex", lambda name: name == "aligntools/formats/tokenizing.py"),
+        ("sacremoses", lambda name: name == "aligntools/words/tokenizing.py"),
+        ("icu4py", lambda name: name == "aligntools/words/tokenizing.py"),
+        ("sentencex", lambda name: name == "aligntools/words/tokenizing.py"),
         ("distributed", lambda name: name == "aligntools/ground/cluster.py"),
         ("threadpoolctl", lambda name: name == "aligntools/ground/blas.py"),
-        ("tokenizers", lambda name: name == "aligntools/formats/encoder_folder.py"),
+        ("tokenizers", lambda name: name == "aligntools/formats/models/encoder_folder.py"),
     ],
 )
 def test_libraries_are_used_in_one_place(library, allowed):
@@ -183,7 +206,12 @@ CALLS = {
     "clock": {"time.time", "time.perf_counter", "time.monotonic", "time.process_time", "datetime.now"},
     "environment": {"os.getenv", "os.cpu_count", "os.sched_getaffinity", "os.environ.get", "os.process_cpu_count"},
 }  # fmt: skip
-WHERE = {"files": {"formats", "cli"}, "output": {"cli"}, "clock": {"cli"}, "environment": {"cli", "api", "adapters"}}
+WHERE = {
+    "files": {"formats", "store", "cli"},
+    "output": {"cli"},
+    "clock": {"cli"},
+    "environment": {"cli", "api", "adapters"},
+}
 #: The policy must know the user's cache folder before anything is compiled, and say where there is none. Warming up
 #: makes its own little text, and training times its steps for the report.
 EXCEPT = {

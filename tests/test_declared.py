@@ -15,7 +15,7 @@ from aligntools.cli import declared as on_command_line
 from aligntools.cli import options
 from aligntools.cli.flags import as_flag
 from aligntools.cli.flags import on_command_line as with_flags
-from aligntools.formats.reading import Reading
+from aligntools.formats.text.reading import Reading
 from aligntools.ground import former_names
 from aligntools.ground.declaring import Given, Settings, declared, documented, option, taking
 from aligntools.ground.errors import UsageProblem

@@ -39,7 +39,7 @@ def test_kept_models_give_what_they_gave(kept):
 
 def test_every_kind_is_kept():
     from aligntools.api.loading import CLASSES
-    from aligntools.formats.modelfile import model_kind
+    from aligntools.formats.models.modelfile import model_kind
 
     for version in VERSIONS:
         files = [path for path in (KEPT / version).iterdir() if path.suffix not in (".json", ".weights")]

@@ -21,7 +21,7 @@ from aligntools.aligning.text.kernels_look_alikes import BEST, KEY, LENGTH, LETT
 from aligntools.aligning.text.look_alikes import look_alike_keys
 from aligntools.aligning.text.subwords import Subwords
 from aligntools.aligning.text.views import ViewWords
-from aligntools.formats.modelfile import (
+from aligntools.formats.models.modelfile import (
     fitting,
     hold,
     hold_number,
@@ -31,10 +31,10 @@ from aligntools.formats.modelfile import (
     read_model,
     write_model,
 )
-from aligntools.formats.vocabulary import Vocabulary
-from aligntools.formats.white_space import SPLITS
 from aligntools.ground.former_names import modern
 from aligntools.ground.ranges import amounts
+from aligntools.words.vocabulary import Vocabulary
+from aligntools.words.white_space import SPLITS
 
 KIND = "alignment"
 
@@ -56,7 +56,7 @@ class AlignmentModel:
     subwords : SubwordMember or None
         What links pieces of words.
     split : str
-        What separated the words of the text; see `formats.white_space`.
+        What separated the words of the text; see `words.white_space`.
     encoder : dict or None
         Of what encoder the model learned words: its name, checksum and layers.
     """

@@ -35,7 +35,7 @@ JOINTLY = ("joint", "mean")
 SYMMETRIZATIONS: tuple[str, ...] = get_args(Symmetrization)
 #: What the threshold is where none is given.
 THRESHOLDS = "0.4; of more than two million words 0.45, with one view of the text 0.5"
-#: How pieces of words are marked; `aligntools.formats.pieces` knows how.
+#: How pieces of words are marked; `aligntools.words.pieces` knows how.
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 
 #: Words that each distribution of a table of positions pretends to have seen before, drawn to the diagonal.

@@ -7,8 +7,8 @@ import numpy as np
 from aligntools.aligning.applying.model_text import ModelText
 from aligntools.aligning.models.base import LexicalModel
 from aligntools.aligning.text.subwords import PieceSide, Subwords, cut_sides
-from aligntools.formats.corpus import Bitext, Side, Skipped
-from aligntools.formats.vocabulary import ExtendedVocabulary, Vocabulary
+from aligntools.formats.text.corpus import Bitext, Side, Skipped
+from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
 
 #: What pieces count for in the links of words; the views count for the rest.
 WEIGHT = 0.35

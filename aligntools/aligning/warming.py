@@ -11,7 +11,8 @@ from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
 from aligntools.aligning.training.reconstruction import reconstruct
 from aligntools.aligning.training.stages import train
 from aligntools.aligning.training.subwords import train_subwords
-from aligntools.formats import bitext, pharaoh
+from aligntools.formats.links import pharaoh
+from aligntools.formats.text import bitext
 
 
 def warm(folder, pool):

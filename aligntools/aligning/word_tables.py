@@ -14,8 +14,8 @@ from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.kernels_look_alikes import KEY, TIERS
 from aligntools.aligning.text.look_alikes import look_alike_keys
 from aligntools.aligning.text.views import ViewWords
-from aligntools.formats.ttable import NULL
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.links.ttable import NULL
+from aligntools.words.vocabulary import Vocabulary
 
 #: Probability of a pair that is in one of the tables alone, in the other direction.
 LEAST = 1e-7

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 from aligntools.ground.errors import ModelError
 
 if TYPE_CHECKING:
-    from aligntools.api.aligner import Aligner
-    from aligntools.api.grammars import Grammar
-    from aligntools.api.language_models import LanguageModel
-    from aligntools.api.parsing import Parser
-    from aligntools.api.tagging import Tagger
+    from aligntools.api.align.aligner import Aligner
+    from aligntools.api.parse.parsing import Parser
+    from aligntools.api.tag.tagging import Tagger
+    from aligntools.api.translate.grammars import Grammar
+    from aligntools.api.translate.language_models import LanguageModel
 
 Model: TypeAlias = Union["Aligner", "Tagger", "Parser", "Grammar", "LanguageModel"]
 
 #: The class that loads models of each kind.
 CLASSES = {
-    "alignment": ("aligner", "Aligner"),
-    "tagger": ("tagging", "Tagger"),
-    "parser": ("parsing", "Parser"),
-    "dmv": ("parsing", "Parser"),
-    "grammar": ("grammars", "Grammar"),
-    "lm": ("language_models", "LanguageModel"),
+    "alignment": ("align.aligner", "Aligner"),
+    "tagger": ("tag.tagging", "Tagger"),
+    "parser": ("parse.parsing", "Parser"),
+    "dmv": ("parse.parsing", "Parser"),
+    "grammar": ("translate.grammars", "Grammar"),
+    "lm": ("translate.language_models", "LanguageModel"),
 }
 
 
@@ -52,7 +52,7 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Model:
     ...     at.load(f"{folder}/model")
     <Tagger of 2 tags, 2 states>
     """
-    from aligntools.formats.modelfile import model_kind
+    from aligntools.formats.models.modelfile import model_kind
 
     kind = model_kind(path)
     if kind not in CLASSES:

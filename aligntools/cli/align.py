@@ -62,7 +62,7 @@ def command(**o):
     Example:
       aligntools align -s data/samples/de-en.de -t data/samples/de-en.en
     """
-    from aligntools.api.alignment import tell_unused, train_with
+    from aligntools.api.align.alignment import tell_unused, train_with
     from aligntools.cli import aligning_parts
     from aligntools.cli.aligning_run import run
 

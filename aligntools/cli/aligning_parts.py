@@ -10,7 +10,7 @@ from aligntools.aligning.settings import Decisions, PartSettings
 from aligntools.cli import ahead, declared, notices, options, placing
 from aligntools.cli.aligning_run import Outputs, shape_of
 from aligntools.cli.reporting import Reporter
-from aligntools.formats.reading import Reading
+from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
@@ -40,11 +40,11 @@ def must(o, settings) -> bool:
     texts = [o[name] for name in ("joint_file", "source", "target") if o[name] is not None]
     if o["model"] or any(o[name] for name in WHOLE) or o["score_form"] == "eflomal":
         return False
-    from aligntools.formats.file_patterns import is_pattern
+    from aligntools.formats.opening.file_patterns import is_pattern
 
     if any(is_pattern(text) for text in texts):
         return True
-    from aligntools.api.large import seems_too_large
+    from aligntools.api.align.large import seems_too_large
 
     return seems_too_large(texts, settings)
 
@@ -92,7 +92,7 @@ class _Parted:
         return self._stack.__exit__(*exc)
 
     def _open(self, star):
-        from aligntools.formats.file_patterns import in_place_of_star
+        from aligntools.formats.opening.file_patterns import in_place_of_star
 
         names = {name: self._o[name] and in_place_of_star(self._o[name], star) for name in _OUTPUTS}
         self.out = Outputs(self._stack, self._o | names)
@@ -118,7 +118,7 @@ class _Parted:
 
 def _check_places(o, run):
     """Refuse outputs that are inputs, once it is known which files the stars stand for."""
-    from aligntools.formats.file_patterns import in_place_of_star
+    from aligntools.formats.opening.file_patterns import in_place_of_star
 
     inputs = [placing.Named("the text", str(path)) for one in run.inputs for path in one.values()]
     outputs = [
@@ -150,10 +150,10 @@ def run(o, settings) -> None:
         Options by name.
     settings : AlignerSettings
     """
-    from aligntools.api.large import PartsRun
-    from aligntools.api.threads import pool_of
-    from aligntools.formats.corpus import Skipped
-    from aligntools.formats.files import writing
+    from aligntools.api.align.large import PartsRun
+    from aligntools.api.running.threads import pool_of
+    from aligntools.formats.opening.files import writing
+    from aligntools.formats.text.corpus import Skipped
 
     with contextlib.ExitStack() as stack:
         stack.enter_context(notices.shown(o["quiet"]))

@@ -13,7 +13,7 @@ from aligntools.cli.moses import MosesModel
 from aligntools.cli.reporting import Reporter
 from aligntools.cli.serving import until_terminated
 from aligntools.encoding.settings import EncoderSettings
-from aligntools.formats.reading import Reading
+from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
@@ -32,7 +32,7 @@ class Outputs:
     """The files that aligning writes, opened whole-or-nothing; None for what is not wanted."""
 
     def __init__(self, stack, o):
-        from aligntools.formats.files import writing
+        from aligntools.formats.opening.files import writing
 
         names = ("output", "forward_output", "reverse_output", "scores")
         self.files = [stack.enter_context(writing(o[n])) if o[n] else None for n in names]
@@ -56,7 +56,7 @@ class Outputs:
 
     def write(self, block, flush=False):
         """Write the lines of an `Alignments`."""
-        from aligntools.formats.pharaoh import format_pharaoh
+        from aligntools.formats.links.pharaoh import format_pharaoh
 
         if self.costs:
             for tables, table in zip(self.single, (block.forward_table, block.reverse_table), strict=True):
@@ -85,8 +85,8 @@ class Outputs:
 
     def write_costs(self, bitext, pool, **how):
         """Write costs on eflomal's scale, once all links are known."""
-        from aligntools.api.costs import link_costs
-        from aligntools.formats.pharaoh import concatenate
+        from aligntools.api.align.costs import link_costs
+        from aligntools.formats.links.pharaoh import concatenate
 
         links = [None if None in tables else concatenate(tables) for tables in self.single]
         self.scores.write(score_lines(link_costs(bitext, *links, threads=pool, **how).T))
@@ -131,10 +131,10 @@ def shape_of(o):
     with_words = bool(o.get("word_pairs"))
     if not (cut or with_text or with_words or o.get("to_words") or o.get("tokenize")):
         return None, text_paths(o)
-    from aligntools.api.reshaping import Reshaping
-    from aligntools.formats.raw_pairs import RawPairs
-    from aligntools.formats.tokenizing import TokenizedPairs
-    from aligntools.formats.white_space import split_as
+    from aligntools.api.align.reshaping import Reshaping
+    from aligntools.formats.text.raw_pairs import RawPairs
+    from aligntools.formats.text.tokenized import TokenizedPairs
+    from aligntools.words.white_space import split_as
 
     kept = "memory" if o["model"] else "disk"
     sides = [split_as(o[name], o["split"]) for name in ("source", "target", "joint_file")]
@@ -165,8 +165,8 @@ def run(o, train, first_view, finds_links=False, encoder=EncoderSettings()):  # 
         Whether ``train`` takes ``links`` and ``known``, as `train_aligner` does.
     encoder : EncoderSettings
     """
-    from aligntools.api.threads import pool_of
-    from aligntools.formats.files import writing
+    from aligntools.api.running.threads import pool_of
+    from aligntools.formats.opening.files import writing
 
     with contextlib.ExitStack() as stack:
         stack.enter_context(notices.shown(o["quiet"]))
@@ -195,7 +195,7 @@ def _how(o, out, run):
 
 def load_aligner(o, pool, reporter):
     """Load the aligner of ``-m``; text is split as its training text was, unless ``--split`` says how."""
-    from aligntools.api.aligner import Aligner
+    from aligntools.api.align.aligner import Aligner
 
     with reporter.stage("loading"):
         aligner = Aligner.load(o["model"], threads=pool, verify=o["verify"])
@@ -205,7 +205,7 @@ def load_aligner(o, pool, reporter):
 
 
 def _apply(o, aligner, text, out, pool, reporter):
-    from aligntools.formats.corpus import Skipped
+    from aligntools.formats.text.corpus import Skipped
 
     direction = aligner.settings.direction
     check_decisions(o, direction)
@@ -250,8 +250,8 @@ def _tell_shape(reporter, shape):
 
 
 def _train(o, text, out, pool, reporter, train, first_view, finds_links, encoder):
-    from aligntools.api.aligner import PART, Aligner
-    from aligntools.api.alignment import known_text, read_bitext
+    from aligntools.api.align.aligner import PART, Aligner
+    from aligntools.api.align.alignment import known_text, read_bitext
 
     run = Run(threads=pool, max_memory=o["max_memory"])
     start = Aligner.load(o["init_model"], threads=pool, verify=o["verify"]) if o["init_model"] else None
@@ -308,7 +308,7 @@ class _Found:
     """Takes the links that training finds on its way through a large text."""
 
     def __init__(self, o, out, reporter, counter):
-        from aligntools.api.training_links import TrainingLinks
+        from aligntools.api.align.training_links import TrainingLinks
 
         directions = out.directions or counter is not None
         self.links = TrainingLinks(self.take, declared.settings(Decisions, o), directions=directions)
@@ -323,7 +323,7 @@ class _Found:
 
     def count(self, bitext):
         """Count priors, where they are asked for."""
-        from aligntools.formats.pharaoh import concatenate
+        from aligntools.formats.links.pharaoh import concatenate
 
         if self.counter is not None:
             self.counter.add(bitext, *(concatenate(column) for column in zip(*self.counted, strict=True)))
@@ -333,7 +333,7 @@ def _priors(o):
     """Return the priors that the options name, if they do."""
     if not o.get("priors"):
         return None
-    from aligntools.api.priors import read_priors
+    from aligntools.api.align.priors import read_priors
 
     return read_priors(o["priors"])
 
@@ -351,7 +351,7 @@ def _counter(o, direction):
 
 def _save_priors(o, counter):
     if counter is not None:
-        from aligntools.formats.priors import write_priors
+        from aligntools.formats.links.priors import write_priors
 
         write_priors(o["save_priors"], counter.finish())
 
@@ -365,7 +365,7 @@ def check_whole_words(view):
 def write_ttable(aligner, path, beam=None):
     """Write ``ln p(target | source)`` of the first view, as fast_align's -p does; without its beam, every pair."""
     from aligntools.aligning.word_tables import ttable_lines
-    from aligntools.formats.files import writing
+    from aligntools.formats.opening.files import writing
 
     with writing(path) as file:
         for block in ttable_lines(aligner.model, beam):

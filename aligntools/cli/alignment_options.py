@@ -8,7 +8,7 @@ from click.core import ParameterSource
 
 from aligntools.aligning.settings import JOINTLY, MODELS, AlignerSettings, Decisions, ReconstructionSettings
 from aligntools.cli import declared, options
-from aligntools.formats.reading import Reading
+from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 
 #: Log-probabilities under the model; eflomal's costs, of counts over the text's own links.

@@ -48,9 +48,9 @@ def command(text, to, put, output, column, tokens, space, separator, format, qui
       aligntools conll data/samples/en.conllu --to column --column lemma -o /tmp/en.lemmas
       aligntools conll data/samples/en.conllu --put lemma /tmp/en.lemmas -o /tmp/en.conllu
     """
-    from aligntools.api.conll_columns import put_in, take_out
-    from aligntools.formats.files import writing
-    from aligntools.formats.tagged import SEPARATORS
+    from aligntools.api.convert.conll_columns import put_in, take_out
+    from aligntools.formats.annotation.tagged import SEPARATORS
+    from aligntools.formats.opening.files import writing
 
     if not space or space.split(" ") != [space] or set(space) & set("\t\r\n"):
         raise UsageProblem("--space is what stands for a space; it cannot have one, or be empty")

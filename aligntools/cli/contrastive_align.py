@@ -11,7 +11,7 @@ from aligntools.aligning.settings import AlignerSettings
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, engine_options, evidence_notes, notices, options, training
 from aligntools.encoding.settings import EncoderSettings
-from aligntools.formats.reading import Reading
+from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
@@ -150,20 +150,20 @@ def _check(o):
 
 
 def _run(o, stack):
-    from aligntools.api.alignment import read_bitext
-    from aligntools.api.contrastive import (
+    from aligntools.api.align.alignment import read_bitext
+    from aligntools.api.align.contrastive import (
         ContrastiveAligner,
         load_contrastive_weights,
         train_contrastive_aligner,
     )
-    from aligntools.api.evidence import read_evidence
-    from aligntools.api.threads import pool_of
+    from aligntools.api.align.evidence import read_evidence
+    from aligntools.api.running.threads import pool_of
     from aligntools.cli.aligning_run import text_paths
     from aligntools.cli.reporting import Reporter
     from aligntools.cli.serving import until_terminated
-    from aligntools.formats.corpus import Skipped
-    from aligntools.formats.files import writing
-    from aligntools.formats.pharaoh import format_pharaoh
+    from aligntools.formats.links.pharaoh import format_pharaoh
+    from aligntools.formats.opening.files import writing
+    from aligntools.formats.text.corpus import Skipped
 
     log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
     reporter = Reporter(o["quiet"], o["verbose"], log)
@@ -225,10 +225,10 @@ def _run(o, stack):
 
 def _base(o, weights, reading, run, reporter):
     """Return the base model, the text where it was read to train it, and evidence: of that text, or its files."""
-    from aligntools.api.aligner import Aligner
-    from aligntools.api.alignment import known_text, read_bitext
-    from aligntools.api.contrastive_base import aligner_from_tables, network_for, network_of, train_base
-    from aligntools.api.evidence import read_evidence
+    from aligntools.api.align.aligner import Aligner
+    from aligntools.api.align.alignment import known_text, read_bitext
+    from aligntools.api.align.contrastive_base import aligner_from_tables, network_for, network_of, train_base
+    from aligntools.api.align.evidence import read_evidence
     from aligntools.cli.aligning_run import text_paths
 
     if o["model"]:

@@ -10,8 +10,8 @@ from pathlib import Path
 import click
 
 from aligntools.cli import options, standins
-from aligntools.formats.appearing import appearing
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.store.appearing import appearing
 
 #: What tells files that this command wrote from all others.
 MARK = "written by aligntools drop-ins"

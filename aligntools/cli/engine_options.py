@@ -43,7 +43,7 @@ def check_unbuffered(unbuffered, run):
 @contextlib.contextmanager
 def mapping(run, pool, quiet):
     """Yield what does jobs over the blocks of a text, while what it says is shown; None where they are done here."""
-    from aligntools.api import engines
+    from aligntools.api.running import engines
 
     if not run.asked:
         yield None

@@ -2,9 +2,9 @@
 
 import click
 
-from aligntools.api.scorers import AlignmentScorer
+from aligntools.api.score.scorers import AlignmentScorer
 from aligntools.cli import options, scoring
-from aligntools.formats import goldlinks
+from aligntools.formats.links import goldlinks
 from aligntools.ground.ranges import counts
 
 

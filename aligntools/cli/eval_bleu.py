@@ -6,7 +6,7 @@ from typing import get_args
 
 import click
 
-from aligntools.api.scorers import Smoothing, TranslationScorer
+from aligntools.api.score.scorers import Smoothing, TranslationScorer
 from aligntools.cli import options, scoring
 from aligntools.metrics.bleu import SMOOTHING_RANGE
 

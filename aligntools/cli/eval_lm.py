@@ -13,8 +13,8 @@ from aligntools.cli import declared, options
 from aligntools.ground.errors import UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.api.language_models import SentenceScore, WordScore
-    from aligntools.api.texts import Split
+    from aligntools.api.given.texts import Split
+    from aligntools.api.translate.language_models import SentenceScore, WordScore
     from aligntools.translating.lm.language_model import Perplexity
 
 _BITS = math.log(2)
@@ -69,8 +69,8 @@ def command(
     if lines and words:
         raise UsageProblem("--lines and --words exclude each other; choose one of them")
 
-    from aligntools.api.language_models import LanguageModel
-    from aligntools.formats.files import writing
+    from aligntools.api.translate.language_models import LanguageModel
+    from aligntools.formats.opening.files import writing
     from aligntools.ground.parallel import Pool
 
     loaded = LanguageModel.load(model, verify=verify)

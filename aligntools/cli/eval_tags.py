@@ -4,7 +4,7 @@ from typing import get_args
 
 import click
 
-from aligntools.api.scorers import TagFormat, TagScorer
+from aligntools.api.score.scorers import TagFormat, TagScorer
 from aligntools.cli import kinds, options, scoring
 
 

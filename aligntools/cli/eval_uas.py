@@ -2,7 +2,7 @@
 
 import click
 
-from aligntools.api.scorers import TreeScorer
+from aligntools.api.score.scorers import TreeScorer
 from aligntools.cli import kinds, options, scoring
 from aligntools.ground.ranges import counts
 from aligntools.metrics.attachment import PUNCTUATION

@@ -80,9 +80,9 @@ def command(source, target, joint, alignments, output, format, text, split, inpu
         raise UsageProblem("standard input ('-') can be only one of the files")
     if format == "binary" and output == "-":
         raise UsageProblem("--format binary needs a file: -o FILE")
-    from aligntools.api.grammars import extract_grammar_file
-    from aligntools.formats.bitext import read_bitext
-    from aligntools.formats.white_space import split_as
+    from aligntools.api.translate.grammars import extract_grammar_file
+    from aligntools.formats.text.bitext import read_bitext
+    from aligntools.words.white_space import split_as
 
     began = time.perf_counter()
     with notices.shown(quiet):

@@ -9,7 +9,7 @@ from aligntools.aligning.settings import AlignerSettings, FilterSettings
 from aligntools.cli import alignment_options as aligning
 from aligntools.cli import declared, notices, options
 from aligntools.cli.reporting import Reporter
-from aligntools.formats.reading import Reading
+from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
@@ -76,7 +76,7 @@ class Written:
     """What becomes of judged pairs."""
 
     def __init__(self, stack, o, tabbed):
-        from aligntools.formats.files import writing
+        from aligntools.formats.opening.files import writing
 
         self.reasons, self.count, self._tabbed = Counter(), 0, tabbed
         self._everything = o["everything"]
@@ -131,14 +131,14 @@ def plain(sentence):
 
 def run(o):
     """Filter as the options say."""
-    from aligntools.api.alignment import read_bitext, train_aligner
-    from aligntools.api.filtering import Filter, qualities
-    from aligntools.api.threads import pool_of
+    from aligntools.api.align.alignment import read_bitext, train_aligner
+    from aligntools.api.align.filtering import Filter, qualities
+    from aligntools.api.running.threads import pool_of
     from aligntools.cli.aligning_run import load_aligner
-    from aligntools.formats.corpus import Skipped
-    from aligntools.formats.raw_pairs import RawPairs
-    from aligntools.formats.tokenizing import TokenizedPairs
-    from aligntools.formats.white_space import split_as
+    from aligntools.formats.text.corpus import Skipped
+    from aligntools.formats.text.raw_pairs import RawPairs
+    from aligntools.formats.text.tokenized import TokenizedPairs
+    from aligntools.words.white_space import split_as
 
     with contextlib.ExitStack() as stack:
         stack.enter_context(notices.shown(o["quiet"]))

@@ -39,7 +39,7 @@ def command(grammar, text, output, split, span, format, verify, quiet, verbose):
     """
     if grammar == text == "-":
         raise UsageProblem("standard input ('-') can be only one of the files")
-    from aligntools.api.grammars import filter_grammar_file
+    from aligntools.api.translate.grammars import filter_grammar_file
 
     with notices.hushed(quiet):
         found = filter_grammar_file(grammar, text, output, span=span, format=format, split=split, verify=verify)

@@ -158,7 +158,7 @@ def command(grammar, lm, supervised, references, output, samples, no_reverse_lm,
     imputes = given["monolingual"] and given["reverse_grammar"] and given["reverse_weights"]
     if imputes and given["reverse_lm"] is None and not no_reverse_lm:
         raise UsageProblem("--monolingual needs --reverse-lm, or --no-reverse-lm to impute without one")
-    from aligntools.api.tuning import tune
+    from aligntools.api.translate.tuning import tune
     from aligntools.translating.tuning.tuning import NothingLearned
 
     report = (lambda step: None) if quiet else (lambda step: _tell(step, verbose))

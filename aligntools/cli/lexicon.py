@@ -90,9 +90,9 @@ def command(
     if [source, target, joint, alignments].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
 
-    from aligntools.api.links import extract_lexicon
-    from aligntools.formats.bitext import read_bitext
-    from aligntools.formats.white_space import split_as
+    from aligntools.api.convert.links import extract_lexicon
+    from aligntools.formats.text.bitext import read_bitext
+    from aligntools.words.white_space import split_as
 
     with notices.shown(quiet):
         bitext = read_bitext(

@@ -11,9 +11,9 @@ import click
 from aligntools import __version__
 from aligntools.cli import flags, notices, signals, streams
 from aligntools.cli.docstrings import docstring
-from aligntools.formats import appearing
 from aligntools.ground import memory, portable
 from aligntools.ground.errors import AligntoolsError, harmless, one_line, unquoted
+from aligntools.store import appearing
 
 #: Every subcommand, with its one line in ``aligntools --help``. The module has the command's name with
 #: ``_`` for ``-`` and is imported only when the command is asked for, so that ``--help`` stays quick.

@@ -23,7 +23,7 @@ class MosesModel:
     """
 
     def __init__(self, stack, o):
-        from aligntools.formats.files import writing
+        from aligntools.formats.opening.files import writing
 
         if "-" in (o["joint_file"], o["source"], o["target"]):
             raise UsageProblem("--moses-dir reads the text twice; give files")
@@ -38,16 +38,16 @@ class MosesModel:
 
     def write(self, block):
         """Write the links of an `Alignments`."""
-        from aligntools.formats.pharaoh import format_pharaoh
+        from aligntools.formats.links.pharaoh import format_pharaoh
 
         self._tables.append(block.table)
         self._file.write(format_pharaoh(block.table))
 
     def finish(self, text, reading):
         """Write ``lex.f2e`` and ``lex.e2f``, of the words as they stand in the text."""
-        from aligntools.api.alignment import read_bitext
-        from aligntools.api.links import extract_lexicon
-        from aligntools.formats.pharaoh import concatenate
+        from aligntools.api.align.alignment import read_bitext
+        from aligntools.api.convert.links import extract_lexicon
+        from aligntools.formats.links.pharaoh import concatenate
 
         bitext = read_bitext(*text, reading=replace(reading, case_sensitive=True))
         extract_lexicon(bitext, None, concatenate(self._tables)).save(os.fspath(self.folder / "lex"))

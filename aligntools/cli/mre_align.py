@@ -46,7 +46,7 @@ def command(**o):
     Example:
       aligntools mre-align -s data/samples/de-en.de -t data/samples/de-en.en -o de-en.align
     """
-    from aligntools.api.alignment import train_mre_aligner
+    from aligntools.api.align.alignment import train_mre_aligner
     from aligntools.cli.aligning_run import run
 
     chosen = aligning.given()

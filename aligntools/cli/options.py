@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from aligntools.aligning.settings import SCHEMES
-from aligntools.api.threads import available_cores
+from aligntools.api.running.threads import available_cores
 from aligntools.cli import declared, placing
 from aligntools.cli.docstrings import docstring
 from aligntools.cli.grouping import group as group
@@ -21,11 +21,11 @@ from aligntools.cli.kinds import WRITTEN as WRITTEN
 from aligntools.cli.kinds import Number as Number
 from aligntools.cli.kinds import Place as Place
 from aligntools.cli.kinds import Word as Word
-from aligntools.formats import files, live_inputs
-from aligntools.formats.reading import Loading, Reading
-from aligntools.formats.white_space import UnicodeSplit, split_as
+from aligntools.formats.opening import files, live_inputs
+from aligntools.formats.text.reading import Loading, Reading
 from aligntools.ground import memory, ranges
 from aligntools.ground.running import Run
+from aligntools.words.white_space import UnicodeSplit, split_as
 
 #: Given to every command: ``-h`` beside ``--help``, and defaults shown.
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}

@@ -62,13 +62,13 @@ def command(
       aligntools train-parser -q --treebank data/samples/en.conllu -o /tmp/en.parser
       aligntools parse -m /tmp/en.parser data/samples/en.tagged
     """
-    from aligntools.api.annotating_blocks import annotated, parts_of
-    from aligntools.api.parsing import PART, Parser
-    from aligntools.api.threads import pool_of
-    from aligntools.formats import files
-    from aligntools.formats.conll import column_place
-    from aligntools.formats.requests import stream_requests
-    from aligntools.formats.tagged import stream_tags
+    from aligntools.api.parse.parsing import PART, Parser
+    from aligntools.api.running.annotating_blocks import annotated, parts_of
+    from aligntools.api.running.threads import pool_of
+    from aligntools.formats.annotation.conll import column_place
+    from aligntools.formats.annotation.tagged import stream_tags
+    from aligntools.formats.opening import files
+    from aligntools.formats.text.requests import stream_requests
 
     run = engine_options.run_of(
         {"workers": workers, "cluster": cluster, "cluster_file": cluster_file, "tmpdir": tmpdir}

@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from aligntools.formats import appearing
-from aligntools.formats.named_files import Named, check
+from aligntools.formats.opening.named_files import Named, check
+from aligntools.store import appearing
 
 
 def _ago(seconds):

@@ -86,8 +86,8 @@ def command(
     """
     if [source, target, alignments].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
-    from aligntools.api.projecting import project
-    from aligntools.formats import files
+    from aligntools.api.convert.projecting import project
+    from aligntools.formats.opening import files
 
     found = project(
         source,

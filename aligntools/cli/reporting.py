@@ -5,7 +5,7 @@ import json
 import sys
 import time
 
-from aligntools.api.progress import Step
+from aligntools.api.running.progress import Step
 from aligntools.ground import system
 from aligntools.ground.errors import harmless
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import click
 
-from aligntools.api.scorers import Scorer
-from aligntools.api.scoring import compare_scores
+from aligntools.api.score.scorers import Scorer
+from aligntools.api.score.scoring import compare_scores
 from aligntools.cli import notices, options
 from aligntools.ground.errors import UsageProblem, readable
 from aligntools.ground.ranges import BOOTSTRAP

@@ -28,7 +28,7 @@ def until_terminated(on=True):
     if not on:
         yield
         return
-    from aligntools.formats.metering import ended_by
+    from aligntools.formats.opening.metering import ended_by
 
     read, write = os.pipe()
     asked = []

@@ -6,7 +6,7 @@ import click
 
 from aligntools.aligning.links.operations import FORMATS, OPERATIONS, ORDERS
 from aligntools.aligning.links.symmetrize import FLAVORS
-from aligntools.api.links import combine_files
+from aligntools.api.convert.links import combine_files
 from aligntools.cli import notices, options
 from aligntools.ground.errors import UsageProblem
 

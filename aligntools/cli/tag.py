@@ -17,7 +17,7 @@ from aligntools.ground.ranges import counts as at_least
 
 #: Sequences of tags of each sentence.
 SEQUENCES = at_least(1, 100_000)
-#: Where raw text has its sentences; `aligntools.formats.raw_text` has them, too.
+#: Where raw text has its sentences; `aligntools.formats.annotation.raw_text` has them, too.
 SENTENCES = ("split", "lines")
 
 
@@ -96,16 +96,16 @@ def command(
       aligntools train-tagger -q --tagged data/samples/en.tagged -o /tmp/en.tagger
       aligntools tag -m /tmp/en.tagger data/samples/en.txt
     """
-    from aligntools.api.annotating_blocks import annotated, parts_of
-    from aligntools.api.tagging import PART, Tagger
-    from aligntools.api.threads import pool_of
-    from aligntools.api.word_classes import Counts, list_of
-    from aligntools.formats import files
-    from aligntools.formats.conll import column_place
-    from aligntools.formats.raw_text import stream_raw
-    from aligntools.formats.requests import stream_requests
-    from aligntools.formats.tag_lists import format_sequences
-    from aligntools.formats.tagged import stream_sentences
+    from aligntools.api.running.annotating_blocks import annotated, parts_of
+    from aligntools.api.running.threads import pool_of
+    from aligntools.api.tag.tagging import PART, Tagger
+    from aligntools.api.tag.word_classes import Counts, list_of
+    from aligntools.formats.annotation.conll import column_place
+    from aligntools.formats.annotation.raw_text import stream_raw
+    from aligntools.formats.annotation.tag_lists import format_sequences
+    from aligntools.formats.annotation.tagged import stream_sentences
+    from aligntools.formats.opening import files
+    from aligntools.formats.text.requests import stream_requests
 
     _check(unbuffered, tokenize, format)
     wanted = _Wanted(n_best or 0, samples or 0, seed, scores is not None, posteriors is not None)
@@ -243,7 +243,7 @@ def _tag(how, split, writing, counting, wanted, tagger, text, pool, first=0):
     first : int
         Number of the part's first sentence, for samples.
     """
-    from aligntools.api.word_classes import counts_of
+    from aligntools.api.tag.word_classes import counts_of
 
     found = tagger.tag_text(text, **how, threads=pool)
     if split:
@@ -258,7 +258,7 @@ def _more(wanted, tagger, text, pool, first):
     """Return lists, scores and posteriors of a part."""
     import numpy as np
 
-    from aligntools.formats.tag_lists import format_posteriors, format_scores
+    from aligntools.formats.annotation.tag_lists import format_posteriors, format_scores
 
     lists, scores, posteriors, figures = None, b"", b"", None
     if wanted.n_best or wanted.samples or wanted.scores:

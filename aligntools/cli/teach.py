@@ -6,7 +6,7 @@ import click
 
 from aligntools.aligning.contrastive.taught import TeachingSettings
 from aligntools.cli import declared, notices, options, training
-from aligntools.formats.reading import Reading
+from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
@@ -59,11 +59,11 @@ def command(**o):
 
 
 def _run(o, stack):
-    from aligntools.api.aligner import Aligner
-    from aligntools.api.teaching import teach
-    from aligntools.api.threads import pool_of
+    from aligntools.api.align.aligner import Aligner
+    from aligntools.api.align.teaching import teach
+    from aligntools.api.running.threads import pool_of
     from aligntools.cli.reporting import Reporter
-    from aligntools.formats.files import writing
+    from aligntools.formats.opening.files import writing
 
     log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
     reporter = Reporter(o["quiet"], o["verbose"], log)

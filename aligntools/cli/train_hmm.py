@@ -9,7 +9,7 @@ import click
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.cli import declared, notices, options, training
 from aligntools.cli.alignment_options import given
-from aligntools.formats.reading import Reading
+from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY
 from aligntools.tagging.settings import INDUCTION_PRESETS, MIN_SHARE, InductionSettings, TaggerSettings
@@ -146,7 +146,7 @@ def train(o):
     if uses[0] == "parallel text":
         _alignments(o)
         return
-    from aligntools.formats.files import writing
+    from aligntools.formats.opening.files import writing
 
     began = time.perf_counter()
     with contextlib.ExitStack() as stack:
@@ -172,7 +172,7 @@ def _take_preset(o):
 
 def _train(o, chosen, log):
     """Train a tagger; return what to say in the end."""
-    from aligntools.api.tagging import train_tagger
+    from aligntools.api.tag.tagging import train_tagger
 
     def describe(step):
         f = step.figures
@@ -195,9 +195,9 @@ def _train(o, chosen, log):
 
 def _induce(o, chosen, log):
     """Induce tags; return what to say in the end."""
-    from aligntools.api.annotated import check_words, read_untagged
-    from aligntools.api.tagging import induce_tags
-    from aligntools.api.word_classes import word_classes
+    from aligntools.api.given.annotated import check_words, read_untagged
+    from aligntools.api.tag.tagging import induce_tags
+    from aligntools.api.tag.word_classes import word_classes
 
     def describe(step):
         f = step.figures
@@ -232,11 +232,11 @@ def _induce(o, chosen, log):
 
 
 def _alignments(o):
-    from aligntools.api.alignment import read_bitext, train_aligner, train_mre_aligner
+    from aligntools.api.align.alignment import read_bitext, train_aligner, train_mre_aligner
     from aligntools.cli.aligning_run import text_paths
     from aligntools.cli.alignment_options import check_text
     from aligntools.cli.reporting import Reporter
-    from aligntools.formats.files import writing
+    from aligntools.formats.opening.files import writing
 
     check_text(o)
     mre = o["estimator"] == "mre"

@@ -77,9 +77,9 @@ def command(treebanks, unsupervised, output, log_json, threads, quiet, verbose, 
       aligntools parse -m /tmp/en.parser data/samples/en.conllu
       aligntools train-parser -q --unsupervised data/samples/en.tagged -o /tmp/en.dmv
     """
-    from aligntools.api.parser_induction import induce_parser
-    from aligntools.api.parser_training import train_parser
-    from aligntools.formats.files import writing
+    from aligntools.api.parse.parser_induction import induce_parser
+    from aligntools.api.parse.parser_training import train_parser
+    from aligntools.formats.opening.files import writing
 
     _check_use(bool(treebanks), unsupervised is not None)
     with contextlib.ExitStack() as stack:

@@ -107,10 +107,10 @@ def command(source_models, sources, targets, alignments, direct_model, output, u
     """
     texts = {"source": sources, "target": targets, "alignments": alignments}
     _check(settings["method"], len(source_models), texts, unlabeled, direct_model)
-    from aligntools.api.parser_transfer import transfer_parser
-    from aligntools.api.parsing import Parser
+    from aligntools.api.parse.parser_transfer import transfer_parser
+    from aligntools.api.parse.parsing import Parser
     from aligntools.cli import notices
-    from aligntools.formats.files import writing
+    from aligntools.formats.opening.files import writing
 
     with contextlib.ExitStack() as stack:
         stack.enter_context(notices.shown(quiet))
@@ -138,7 +138,7 @@ def command(source_models, sources, targets, alignments, direct_model, output, u
 
 def _check(method, models, texts, unlabeled, direct_model):
     """Refuse options that contradict each other, by the names that they have here."""
-    from aligntools.api.parser_transfer import ADVICE
+    from aligntools.api.parse.parser_transfer import ADVICE
 
     if method == "direct":
         for flag, name in _TEXTS.items():

@@ -106,14 +106,14 @@ def command(
         raise UsageProblem("--arc-weight is for lattices: --input plf or cn")
     run = engine_options.run_of(where)
     engine_options.check_unbuffered(unbuffered, run)
-    from aligntools.api.lattices import lattice_input, without_arcs
-    from aligntools.api.translation import JOB, PART, Grammar, LanguageModel, Translator, weights_of
-    from aligntools.api.translation_output import TranslationOutput, written, written_by
-    from aligntools.formats import derivations as derived
-    from aligntools.formats import files
-    from aligntools.formats.hypergraphs import format_header
-    from aligntools.formats.white_space import split_as
+    from aligntools.api.translate.lattices import lattice_input, without_arcs
+    from aligntools.api.translate.translation import JOB, PART, Grammar, LanguageModel, Translator, weights_of
+    from aligntools.api.translate.translation_output import TranslationOutput, written, written_by
+    from aligntools.formats.opening import files
+    from aligntools.formats.translation import derivations as derived
+    from aligntools.formats.translation.hypergraphs import format_header
     from aligntools.ground.parallel import Pool
+    from aligntools.words.white_space import split_as
 
     texts = tuple(split_as(path, split) for path in texts or ("-",))
     size = JOB if run.asked and not samples else PART
@@ -169,7 +169,7 @@ def command(
 
 def _serve(translator, texts, out, quiet):
     """Answer each line before the next is read; return how many there were, and the sum of their scores."""
-    from aligntools.formats.requests import stream_requests
+    from aligntools.formats.text.requests import stream_requests
 
     unanswered, count, total = serving.Unanswered(), 0, 0.0
 
@@ -190,8 +190,8 @@ def _serve(translator, texts, out, quiet):
 
 def _input(texts, sentences, reads):
     """Return the input in parts of so many sentences, and as a whole if it is known: when all of it is in files."""
-    from aligntools.api.grammars import joined
-    from aligntools.api.lattices import stream_input
+    from aligntools.api.translate.grammars import joined
+    from aligntools.api.translate.lattices import stream_input
 
     size = 0
     for path in texts:

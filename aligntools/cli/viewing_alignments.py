@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from aligntools.cli import options
-from aligntools.formats import goldlinks
+from aligntools.formats.links import goldlinks
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 
@@ -85,7 +85,7 @@ own_options = options.group(
 
 def view_of(given, number, title):
     """Return the view and the number of the pair that is asked for, or None."""
-    from aligntools.api.viewing import view
+    from aligntools.api.views.viewing import view
 
     source, target, joint = given["source"], given["target"], given["joint"]
     if source and target and joint:

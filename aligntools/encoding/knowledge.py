@@ -15,13 +15,13 @@ import numpy as np
 from aligntools.encoding.encoder import LAYER, Encoder, load
 from aligntools.encoding.mapping import WordMap
 from aligntools.encoding.similarities import LEAST, Similarities, compare
-from aligntools.formats.corpus import Bitext, Side
-from aligntools.formats.given_links import GivenLinks, concatenate_given
-from aligntools.formats.modelfile import read_model
-from aligntools.formats.pharaoh import Links
-from aligntools.formats.priors import Counted, Priors
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.links.given_links import GivenLinks, concatenate_given
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.links.priors import Counted, Priors
+from aligntools.formats.models.modelfile import read_model
+from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.parallel import Pool
+from aligntools.words.vocabulary import Vocabulary
 
 #: The map of the brought encoder's states, and its kind of file.
 MAP, KIND = os.path.join(os.path.dirname(__file__), "wordmap.safetensors"), "wordmap"

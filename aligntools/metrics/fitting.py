@@ -4,9 +4,9 @@ from typing import Protocol
 
 import numpy as np
 
-from aligntools.formats.normal_forms import alike
-from aligntools.formats.tagged import without_spaces
+from aligntools.formats.annotation.tagged import without_spaces
 from aligntools.ground.errors import DataError
+from aligntools.words.normal_forms import alike
 
 
 class Sentences(Protocol):

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.conll import COLUMNS, Conll
-from aligntools.formats.conll_tokens import surface_of
+from aligntools.formats.annotation.conll import COLUMNS, Conll
+from aligntools.formats.annotation.conll_tokens import surface_of
 from aligntools.ground.errors import DataError
 
 

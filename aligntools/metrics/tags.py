@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.conll import COLUMNS
-from aligntools.formats.tagged import Tokens, without_spaces
+from aligntools.formats.annotation.conll import COLUMNS
+from aligntools.formats.annotation.tagged import Tokens, without_spaces
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics.base import Metric, Score, aligned, divide, percent
 

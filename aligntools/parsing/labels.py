@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.modelfile import hold, hold_vocabulary
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.models.modelfile import hold, hold_vocabulary
 from aligntools.parsing import kernels_labels as kernels
 from aligntools.parsing.features.space import EncodedSentences, compile_templates
+from aligntools.words.vocabulary import Vocabulary
 
 TEMPLATES = (
     "p | p", "w p | p", "p | w p", "w | w", "p | w", "w | p", "| w p", "| x p", "p-1 p | p", "p p+1 | p",

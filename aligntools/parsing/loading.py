@@ -1,6 +1,6 @@
 """Loading a parser of any kind."""
 
-from aligntools.formats.modelfile import model_kind
+from aligntools.formats.models.modelfile import model_kind
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.unsupervised.model import KIND, ValenceModel
 

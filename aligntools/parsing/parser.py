@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.class_lists import WordLookup
-from aligntools.formats.conll import column_place
-from aligntools.formats.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
-from aligntools.formats.normal_forms import NormalForm, form_of
+from aligntools.formats.annotation.class_lists import WordLookup
+from aligntools.formats.annotation.conll import column_place
+from aligntools.formats.models.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.space import FIRST_LAYERS, EncodedSentences, FeatureSpace, layers_of
 from aligntools.parsing.features.vocabularies import Vocabularies
 from aligntools.parsing.labels import TEMPLATES, Labeler
 from aligntools.parsing.settings import LONGEST, MAPS, LearningSettings, TreeConstraints
 from aligntools.parsing.trees import inference
+from aligntools.words.normal_forms import NormalForm, form_of
 
 KIND = "parser"
 #: Edges that are scored at a time.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.pharaoh import Links
 from aligntools.parsing.learning import treebank
 from aligntools.parsing.settings import ParserSettings, TransferSettings, TreeConstraints
 from aligntools.parsing.text import TaggedText

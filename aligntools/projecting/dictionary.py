@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aligntools.formats.tag_sets import likely
+from aligntools.formats.annotation.tag_sets import likely
 from aligntools.projecting.columns import NONE
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.pharaoh import Links
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.class_lists import WordLookup
-from aligntools.formats.conll import column_place
-from aligntools.formats.modelfile import fitting, hold, hold_offsets, read_model, write_model
-from aligntools.formats.normal_forms import NormalForm, form_of
+from aligntools.formats.annotation.class_lists import WordLookup
+from aligntools.formats.annotation.conll import column_place
+from aligntools.formats.models.modelfile import fitting, hold, hold_offsets, read_model, write_model
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.decoding import CandidateChain, TagCandidates, decode, tag_posteriors
@@ -20,6 +19,7 @@ from aligntools.tagging.forms.unknown import RELATIONS, UnknownWords, text_of
 from aligntools.tagging.forms.wordclasses import WordClasses
 from aligntools.tagging.settings import DECODERS
 from aligntools.tagging.splitting import Splitter
+from aligntools.words.normal_forms import NormalForm, form_of
 
 KIND = "tagger"
 #: A word's tags with less than this share of the probability of its likeliest tag are not candidates.

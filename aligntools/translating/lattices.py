@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from aligntools.formats.bitext import Side
-from aligntools.formats.plf import EPSILON, WordLattice
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.text.bitext import Side
+from aligntools.formats.translation.plf import EPSILON, WordLattice
 from aligntools.ground.errors import DataError
 from aligntools.translating.text import Lines
+from aligntools.words.vocabulary import Vocabulary
 
 #: Before the names of the features that arcs have: ``lattice-1`` is the logarithm of their first score.
 PREFIX = "lattice-"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.bitext import Side
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.text.bitext import Side
+from aligntools.words.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, eq=False)

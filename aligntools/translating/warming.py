@@ -2,15 +2,17 @@
 
 import numpy as np
 
-from aligntools.formats import files, kernels_rules, sorting
-from aligntools.formats.arpa import write_arpa
-from aligntools.formats.bitext import read_bitext
-from aligntools.formats.disk_arrays import ArrayStore
-from aligntools.formats.grammar_files import read_grammar
-from aligntools.formats.grammar_text import write_text
-from aligntools.formats.pharaoh import Links
-from aligntools.formats.plf import EPSILON, Arc, WordLattice
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.opening import files
+from aligntools.formats.text.bitext import read_bitext
+from aligntools.formats.translation import kernels_rules
+from aligntools.formats.translation.arpa import write_arpa
+from aligntools.formats.translation.grammar_files import read_grammar
+from aligntools.formats.translation.grammar_text import write_text
+from aligntools.formats.translation.plf import EPSILON, Arc, WordLattice
 from aligntools.metrics import bleu
+from aligntools.store import sorting
+from aligntools.store.disk_arrays import ArrayStore
 from aligntools.translating.decoding.decoder import System, feature_names
 from aligntools.translating.grammar import extraction, kernels_grammar, trie
 from aligntools.translating.lattices import PREFIX, lattice_lines

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.goldlinks import Gold
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.goldlinks import Gold
+from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import UsageProblem
 from aligntools.viewing.base import View
 from aligntools.viewing.errors import tables_of

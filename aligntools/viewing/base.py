@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from os import PathLike, fspath
 from typing import Any
 
-from aligntools.formats import files
+from aligntools.formats.opening import files
 from aligntools.ground.errors import UsageProblem
 from aligntools.viewing.page import framed
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from aligntools.formats.derivations import Derivation, RuleUse
+from aligntools.formats.translation.derivations import Derivation, RuleUse
 from aligntools.viewing import drawing
 from aligntools.viewing.drawing import element, text_width
 from aligntools.viewing.shown import visible

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-from aligntools.formats.derivations import DerivedSentence
+from aligntools.formats.translation.derivations import DerivedSentence
 from aligntools.ground.errors import UsageProblem
 from aligntools.viewing.base import View
 from aligntools.viewing.derivation_svg import derivation_svg

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.goldlinks import Gold
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.goldlinks import Gold
+from aligntools.formats.links.pharaoh import Links
 from aligntools.metrics.aer import Aer, count_by_group, figures
 from aligntools.metrics.base import percent
 from aligntools.metrics.report import compare_scores

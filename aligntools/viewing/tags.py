@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.tagged import Tokens
+from aligntools.formats.annotation.tagged import Tokens
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics.base import percent
 from aligntools.metrics.tags import Table, Tagging, TagScore, many_to_one

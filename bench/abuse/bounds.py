@@ -72,7 +72,7 @@ def damaged(place: Path, seed: int, count: int, jobs: int, environment: dict, nu
 
 
 def _format(path):
-    from aligntools.formats.modelfile import model_kind
+    from aligntools.formats.models.modelfile import model_kind
 
     return model_kind(path)
 

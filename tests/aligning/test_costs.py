@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aligntools as at
-from aligntools.formats.pharaoh import Links
-from aligntools.formats.priors import priors_of
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.links.priors import priors_of
 from tests import naive_costs
 
 words = st.integers(1, 3)

@@ -5,8 +5,8 @@ import pytest
 
 from aligntools.aligning.models import diagonal_series
 from aligntools.aligning.models.diagonal import tension_step
-from aligntools.formats.corpus import Side
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.text.corpus import Side
 
 
 def feature(i, j, m, n):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.aligning.applying.table_aligner import TableAligner, log_length
-from aligntools.formats.ttable import TTable
+from aligntools.formats.links.ttable import TTable
 
 WORDS = [b"a", b"b", b"c"]
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.aligning.links import translation_tables
-from aligntools.formats.bitext import read_bitext
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.text.bitext import read_bitext
 
 word = st.sampled_from(["a", "b", "B", "ß", "NULL", "zz", "'"])
 

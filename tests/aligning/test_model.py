@@ -11,11 +11,11 @@ from aligntools.aligning.models import kernels_fertility as kf
 from aligntools.aligning.settings import DIRECTIONS, AlignerSettings
 from aligntools.aligning.training.stages import train
 from aligntools.aligning.training.subwords import train_subwords
-from aligntools.formats.bitext import Bitext, Side, Skipped, stream_bitext
-from aligntools.formats.modelfile import read_model, write_model
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.models.modelfile import read_model, write_model
+from aligntools.formats.text.bitext import Bitext, Side, Skipped, stream_bitext
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
+from aligntools.words.vocabulary import Vocabulary
 
 KINDS = {
     "fertility": dict(views=(0, 4), sweeps=4),

@@ -16,14 +16,14 @@ from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.aligning.training import sampling
 from aligntools.aligning.training.train_model import train_model
-from aligntools.api.aligner import Aligner
-from aligntools.formats.bitext import bitext_in_parts, read_bitext
-from aligntools.formats.pharaoh import format_pharaoh
-from aligntools.formats.stores import Store
+from aligntools.api.align.aligner import Aligner
+from aligntools.formats.links.pharaoh import format_pharaoh
+from aligntools.formats.text.bitext import bitext_in_parts, read_bitext
 from aligntools.ground.engines import Serial
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.processes import Processes
+from aligntools.store.stores import Store
 from tests.places import ROOT
 
 SAMPLE = {"source": str(ROOT / "data/samples/de-en.de"), "target": str(ROOT / "data/samples/de-en.en")}

@@ -16,10 +16,10 @@ from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.views import view_text
 from aligntools.aligning.training.sampling import _direction
 from aligntools.aligning.training.view_priors import UNLINKED, add_jumps, view_priors
-from aligntools.formats.bitext import read_bitext
-from aligntools.formats.memory_text import TextLines
-from aligntools.formats.pharaoh import Links
-from aligntools.formats.priors import Priors, priors_of
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.links.priors import Priors, priors_of
+from aligntools.formats.text.bitext import read_bitext
+from aligntools.formats.text.memory_text import TextLines
 from tests import naive_priors
 from tests.aligning.building import close
 from tests.aligning.test_training import learn
@@ -74,7 +74,7 @@ def test_links_are_counted_as_the_slow_way_does(sentences, cut):
     assert as_counts(found) == wanted
     bitext = small([(" ".join(s), " ".join(t)) for s, t, *_ in sentences], lowercase=False)
     links = [Links.from_lists(rows) for rows in (forward, reverse)]
-    from aligntools.formats.corpus import parts_of
+    from aligntools.formats.text.corpus import parts_of
 
     counter, begin = PriorCounter(), 0
     for part in parts_of(bitext, cut):

@@ -7,7 +7,7 @@ from aligntools.aligning.text.cooccurrence import build_table
 from aligntools.aligning.text.views import SideView
 from aligntools.aligning.training import last_pass, sampling, stepwise
 from aligntools.aligning.training.stepwise import interpolate, step_text, steps_of
-from aligntools.api.training_links import TrainingLinks
+from aligntools.api.align.training_links import TrainingLinks
 from aligntools.ground.parallel import Pool
 from tests.aligning.building import world
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aligntools.aligning.links.symmetrize import FLAVORS, METHODS, symmetrize
-from aligntools.formats import pharaoh
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links import pharaoh
+from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import UsageProblem
 from tests import naive
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.api import aligning_blocks
+from aligntools.api.align import aligning_blocks
 from tests.cli.running import ROOT
 
 SAMPLES = ROOT / "data" / "samples"
@@ -239,7 +239,7 @@ def test_alignments_show_themselves_in_notebooks(model, texts):
 
 def test_a_text_of_blank_lines_costs_little(monkeypatch):
     """Where most pairs have no words, these are left out of training; the links are still one line for each pair."""
-    from aligntools.api import alignment
+    from aligntools.api.align import alignment
 
     text = at.read_bitext("data/samples/de-en.txt")
     lines = Path("data/samples/de-en.txt").read_text(encoding="utf-8").splitlines()

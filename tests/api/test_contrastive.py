@@ -8,7 +8,7 @@ import pytest
 
 import aligntools as at
 from aligntools.aligning.contrastive.features import NAMES
-from aligntools.api.contrastive_base import aligner_from_tables
+from aligntools.api.align.contrastive_base import aligner_from_tables
 from tests.cli.running import run
 from tests.conftest import SAMPLES
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import aligntools as at
 from aligntools.aligning.applying.quality import copied, coverage, scores
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.pharaoh import Links
 from tests.places import SAMPLES
 
 SIDES = [(SAMPLES / f"de-en.{side}").read_text(encoding="utf-8").splitlines() for side in ("de", "en")]

@@ -9,7 +9,7 @@ import pytest
 from aligntools.aligning.contrastive.search import SearchSettings
 from aligntools.aligning.contrastive.settings import ContrastiveSettings
 from aligntools.aligning.settings import AlignerSettings, Decisions, ReconstructionSettings
-from aligntools.api.threads import pool_of
+from aligntools.api.running.threads import pool_of
 from aligntools.ground.declaring import Settings, declared
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import check

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.formats.conll import read_conll
-from aligntools.formats.goldlinks import read_gold
-from aligntools.formats.pharaoh import read_pharaoh
-from aligntools.formats.tagged import read_tags
+from aligntools.formats.annotation.conll import read_conll
+from aligntools.formats.annotation.tagged import read_tags
+from aligntools.formats.links.goldlinks import read_gold
+from aligntools.formats.links.pharaoh import read_pharaoh
 from tests.places import ROOT, SAMPLES
 
 GOLD = ["0-0 1-1 2-2 1?2 2?1", "0-0"]
@@ -241,6 +241,7 @@ def test_scores_can_be_pickled():
 
 
 def test_nothing_heavy_is_imported():
-    code = "import sys, aligntools.api.scoring, aligntools.api.links\nprint({'numba', 'scipy'} & set(sys.modules))"
+    code = "import sys, aligntools.api.convert.links, aligntools.api.score.scoring\n"
+    code += "print({'numba', 'scipy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=True)
     assert done.stdout == b"set()\n"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.formats.modelfile import read_model, write_model
+from aligntools.formats.models.modelfile import read_model, write_model
 from tests.places import SAMPLES
 
 TEXT = ["the dog barks", "a cat sleeps", "the cat barks", "a dog sleeps"] * 3

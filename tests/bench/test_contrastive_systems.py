@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from aligntools.formats.goldlinks import Gold
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.goldlinks import Gold
+from aligntools.formats.links.pharaoh import Links
 from aligntools.metrics.aer import Aer
 from bench import contrastive_systems as systems
 

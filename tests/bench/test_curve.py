@@ -6,7 +6,7 @@ import types
 import numpy as np
 import pytest
 
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.pharaoh import Links
 from bench import curve, texts
 
 

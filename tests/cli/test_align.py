@@ -9,7 +9,7 @@ from collections import defaultdict
 
 import pytest
 
-from aligntools.formats import bitext
+from aligntools.formats.text import bitext
 from tests.cli.aligning import JOINT, LENGTHS, SAMPLES, SOURCE, TEXT, done, proper
 from tests.cli.running import ROOT, fails, run
 

@@ -118,7 +118,7 @@ def test_texts_that_do_not_fit(trained, inside, file, tmp_path, options):
 
 
 def test_files_that_are_no_models(trained, inside, file, tmp_path):
-    from aligntools.formats.modelfile import write_model
+    from aligntools.formats.models.modelfile import write_model
 
     data = (trained / "model").read_bytes()
     out = "-o", tmp_path / "out", "-i", JOINT

@@ -7,7 +7,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from aligntools.formats import pharaoh
+from aligntools.formats.links import pharaoh
 from tests import naive
 from tests.cli.aligning import JOINT, LENGTHS, SOURCE, TARGET, TEXT, done, proper
 from tests.cli.running import ROOT, fails, run

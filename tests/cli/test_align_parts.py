@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from aligntools.aligning.parts import memory as parts_memory
-from aligntools.api import aligning_blocks
+from aligntools.api.align import aligning_blocks
 from aligntools.ground import memory
 from tests.cli.running import ROOT, program, run
 
@@ -147,7 +147,7 @@ def test_a_checkpoint_is_of_one_task(tmp_path, expected):
     common = (*TEXT, *QUICK, "--checkpoint", keep, "-q")
     assert align(*common, "--part-size", 100).stdout == expected
     assert os.listdir(keep) == []  # nothing is left of what ended well
-    from aligntools.formats.stores import Store, held
+    from aligntools.store.stores import Store, held
 
     Store(str(keep)).write("task", {"version": "another"})
     done = run("align", *common)
@@ -187,7 +187,7 @@ def test_the_plan_says_what_it_takes_and_does_nothing(tmp_path):
 
 def test_text_that_seems_too_large_goes_to_disk(tmp_path, monkeypatch):
     """Without any option but the bound; what is too little for any part is said before any work."""
-    from aligntools.api import large
+    from aligntools.api.align import large
 
     calls = []
     real = large.seems_too_large
@@ -316,7 +316,7 @@ def test_killed_processes_lose_nothing(tmp_path):
 
 def test_a_checkpoint_that_was_half_removed_is_begun_anew(tmp_path, expected, monkeypatch):
     """Ended while it emptied the folder, at any file."""
-    from aligntools.formats.stores import Store
+    from aligntools.store.stores import Store
 
     command = (*TEXT, *QUICK, "--part-size", 100, "--checkpoint", tmp_path / "keep", "-q")
     for kept in (1, 5, 9):
@@ -339,7 +339,7 @@ def test_a_checkpoint_stays_until_the_output_is_in_its_place(tmp_path, expected)
     """Where the output cannot take its name, nothing of the work is lost."""
     (tmp_path / "folder").mkdir()
     common = (*TEXT, *QUICK, "--part-size", 100, "--checkpoint", tmp_path / "keep", "-o", tmp_path / "out")
-    from aligntools.formats import appearing
+    from aligntools.store import appearing
 
     real = appearing._appear
     with pytest.MonkeyPatch.context() as patched:

@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 import aligntools as at
-from aligntools.formats.priors import format_priors
+from aligntools.formats.links.priors import format_priors
 from tests.cli.aligning import SAMPLES, SOURCE, TARGET, TEXT, done, proper
 from tests.cli.running import fails
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from aligntools.aligning.contrastive.features import NAMES
-from aligntools.api import aligning_blocks
+from aligntools.api.align import aligning_blocks
 from tests.cli.running import fails, run
 from tests.conftest import SAMPLES
 

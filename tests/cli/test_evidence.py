@@ -8,7 +8,7 @@ import re
 import pytest
 
 import aligntools as at
-from aligntools.api import aligning_blocks
+from aligntools.api.align import aligning_blocks
 from tests.cli.running import fails, run
 from tests.conftest import SAMPLES
 

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from aligntools.api.threads import threads_of
+from aligntools.api.running.threads import threads_of
 from aligntools.cli.standins.advice import in_own_terms
 from aligntools.cli.standins.fast_align import Dots, Flags, WrongFlags, parse, settings_of
 from aligntools.ground.errors import ResourceError

@@ -5,7 +5,7 @@ import unicodedata
 
 import pytest
 
-from aligntools.api import parsing
+from aligntools.api.parse import parsing
 from tests.cli.running import fails, run, through_head
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aligntools.api.progress import Step
+from aligntools.api.running.progress import Step
 from aligntools.cli import main, reporting
 from aligntools.cli.reporting import Lines, Reporter
 from tests.places import SAMPLES
@@ -85,7 +85,7 @@ def test_links_that_come_in_any_portions_are_the_steps_that_were_said(last_pass,
     """Link matrices are worked in chunks of so many cells, whatever number of pairs that is."""
     from aligntools.aligning.applying import applier
     from aligntools.aligning.training import last_pass as after_training
-    from aligntools.api import aligner
+    from aligntools.api.align import aligner
 
     planned = applier.plan_chunks
     monkeypatch.setattr(applier, "plan_chunks", lambda *args: planned(*args[:-1], 600))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from aligntools.api import tagging
+from aligntools.api.tag import tagging
 from tests.cli.running import fails, run, through_head
 
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from aligntools.formats.tag_lists import read_posteriors
+from aligntools.formats.annotation.tag_lists import read_posteriors
 from tests.cli.running import fails, run
 
 

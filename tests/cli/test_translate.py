@@ -137,7 +137,7 @@ def test_samples_are_derivations_and_follow_the_seed(translate, tmp_path):
 def test_hypergraphs_are_written_beside(translate, tmp_path):
     done = translate("--hypergraphs", tmp_path / "forest.gz", "--pop-limit", 5)
     assert done.stdout.decode().splitlines() == OUT
-    from aligntools.formats.files import lines
+    from aligntools.formats.opening.files import lines
 
     header, *forests = map(json.loads, lines(tmp_path / "forest.gz"))
     assert header["features"][:3] == ["lm", "PhraseEgivenF", "PhraseFgivenE"]
@@ -353,7 +353,7 @@ def test_what_lattices_do_not_have(lattices, translate, tmp_path):
 
 def test_a_python_translator_takes_lattices(folder, tmp_path):
     import aligntools as at
-    from aligntools.formats.plf import parse_plf
+    from aligntools.formats.translation.plf import parse_plf
 
     made = at.Translator(folder / "grammar", folder / "lm", write_weights(tmp_path / "w"))
     translator = made.for_lattices()

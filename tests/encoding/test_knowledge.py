@@ -10,9 +10,9 @@ import pytest
 from aligntools.encoding import encoder as encoders
 from aligntools.encoding import knowledge
 from aligntools.encoding.mapping import WordMap
-from aligntools.formats.bitext import read_bitext
-from aligntools.formats.memory_text import TextLines
-from aligntools.formats.modelfile import read_model
+from aligntools.formats.models.modelfile import read_model
+from aligntools.formats.text.bitext import read_bitext
+from aligntools.formats.text.memory_text import TextLines
 from aligntools.ground.parallel import Pool
 from tests.encoding import tiny
 

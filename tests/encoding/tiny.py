@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 
-from aligntools.formats import tensors
+from aligntools.store import tensors
 
 WIDTH, LAYERS, HEADS, INNER, POSITIONS, PIECES = 32, 2, 2, 64, 24, 50
 EPSILON = 1e-5

@@ -5,8 +5,9 @@ import itertools
 
 import pytest
 
-from aligntools.formats import bitext, scanning
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.text import bitext
+from aligntools.words import scanning
+from aligntools.words.vocabulary import Vocabulary
 
 NOTHING = Vocabulary.from_words([])
 PATHS = {"plain": 1 << 60, "compiled": 0}

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.formats.arpa import ArpaReader, write_arpa
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.translation.arpa import ArpaReader, write_arpa
 from aligntools.ground.errors import DataError
+from aligntools.words.vocabulary import Vocabulary
 
 GOOD = b"""
 some words before it

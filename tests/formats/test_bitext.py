@@ -5,8 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from aligntools.formats import files
-from aligntools.formats.bitext import Skipped, read_bitext, read_side, stream_bitext
+from aligntools.formats.opening import files
+from aligntools.formats.text.bitext import Skipped, read_bitext, read_side, stream_bitext
 from aligntools.ground.errors import DataError, UsageProblem
 from tests.formats.conftest import NOTHING, both, sentences, settled
 

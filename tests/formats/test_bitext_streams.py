@@ -10,9 +10,9 @@ import time
 
 import pytest
 
-from aligntools.formats.bitext import read_bitext, stream_bitext
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.text.bitext import read_bitext, stream_bitext
 from aligntools.ground.errors import DataError
+from aligntools.words.vocabulary import Vocabulary
 from tests.cli.running import ROOT
 from tests.formats.conftest import both
 
@@ -47,7 +47,7 @@ def test_line_numbers_of_a_stream_are_those_of_the_input(pair, either_path):
 def test_a_stream_may_forget_what_it_has_seen(pair, either_path, monkeypatch):
     source, target = pair(b"".join(b"w%d a W%d\n" % (n % 17, n % 23) for n in range(200)), b"x\n" * 200)
     plain = [both(block) for block in stream(source, target, known=["a", "w3"], block_lines=9)]
-    monkeypatch.setattr("aligntools.formats.vocabulary._FORGET", 5)
+    monkeypatch.setattr("aligntools.words.vocabulary._FORGET", 5)
     assert [both(block) for block in stream(source, target, known=["a", "w3"], block_lines=9)] == plain
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.formats.bitext import Skipped, read_bitext, read_side, stream_bitext
-from aligntools.formats.malformed import FORMATS
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.text.bitext import Skipped, read_bitext, read_side, stream_bitext
 from aligntools.ground.errors import DataError
+from aligntools.words.malformed import FORMATS
+from aligntools.words.vocabulary import Vocabulary
 from tests.formats.conftest import PATHS, both, settled
 
 # The two paths, and the two ways of reading
@@ -137,7 +137,7 @@ def is_utf8(data):
 
 
 def scanned_as_valid(data):
-    from aligntools.formats import kernels_text
+    from aligntools.words import kernels_text
 
     table = np.empty((data.count(b"\n") + 1, 8), np.int64)
     rows, at = kernels_text.scan_lines(np.frombuffer(data, np.uint8), 0, False, False, table)
@@ -165,7 +165,7 @@ def test_utf8_at_every_boundary():
 
 def test_a_large_input_is_compiled_and_a_small_one_is_not(pair):
     script = (
-        "import sys; from aligntools.formats.bitext import read_bitext; corpus = read_bitext(*sys.argv[1:]);"
+        "import sys; from aligntools.formats.text.bitext import read_bitext; corpus = read_bitext(*sys.argv[1:]);"
         "print('numba' in sys.modules, len(corpus), len(corpus.source_vocabulary))"
     )
     for lines, loaded in ((100, "False"), (30_000, "True")):

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.formats.conll import COLUMNS, format_conll, parse_conll, parse_parts, read_conll, stream_conll
+from aligntools.formats.annotation.conll import (
+    COLUMNS,
+    format_conll,
+    parse_conll,
+    parse_parts,
+    read_conll,
+    stream_conll,
+)
 from aligntools.ground.errors import DataError
 from tests.places import REALDATA, ROOT
 
@@ -197,7 +204,7 @@ def test_files_without_sentences(raw):
 
 def test_a_part_is_there_as_soon_as_its_sentence_is():
     read, write = os.pipe()
-    code = "import sys; from aligntools.formats.conll import stream_conll\n"
+    code = "import sys; from aligntools.formats.annotation.conll import stream_conll\n"
     code += "for part in stream_conll('-', 1): print(len(part), part.words, flush=True)"
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen([sys.executable, "-c", code], stdin=read, stdout=subprocess.PIPE, env=environment) as process:

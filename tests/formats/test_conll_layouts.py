@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from aligntools.formats.conll import parse_conll, parse_parts, read_conll
-from aligntools.formats.requests import stream_requests
+from aligntools.formats.annotation.conll import parse_conll, parse_parts, read_conll
+from aligntools.formats.text.requests import stream_requests
 from aligntools.ground.errors import DataError
 from tests.cli.running import fails, run
 from tests.places import SAMPLES

@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 
-from aligntools.formats.conll import COLUMNS, parse_conll, read_conll
-from aligntools.formats.conll_tokens import (
+from aligntools.formats.annotation.conll import COLUMNS, parse_conll, read_conll
+from aligntools.formats.annotation.conll_tokens import (
     Raw,
     lines_of,
     sentence_texts,

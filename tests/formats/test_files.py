@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.formats import files
+from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
 
 SUFFIXES = ["", ".gz", ".bz2", ".xz", ".zst"]

@@ -5,8 +5,8 @@ import gzip
 import numpy as np
 import pytest
 
-from aligntools.formats.given_links import POSSIBLE, GivenLinks, GivenLinksReader, concatenate_given, parse_given
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.given_links import POSSIBLE, GivenLinks, GivenLinksReader, concatenate_given, parse_given
+from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import DataError
 
 

@@ -1,7 +1,7 @@
 import pytest
 
-from aligntools.formats.giza import format_giza_a3, read_giza_a3
-from aligntools.formats.pharaoh import parse_pharaoh
+from aligntools.formats.links.giza import format_giza_a3, read_giza_a3
+from aligntools.formats.links.pharaoh import parse_pharaoh
 from aligntools.ground.errors import DataError
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from aligntools.formats.goldlinks import read_gold
+from aligntools.formats.links.goldlinks import read_gold
 from aligntools.ground.errors import DataError, UsageProblem
 
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from aligntools.formats import grammar as grammars
-from aligntools.formats import modelfile
-from aligntools.formats.bitext import Side
-from aligntools.formats.grammar import GrammarRules
-from aligntools.formats.grammar_files import FORMATS, read_grammar, write_grammar
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.models import modelfile
+from aligntools.formats.text.bitext import Side
+from aligntools.formats.translation import grammar as grammars
+from aligntools.formats.translation.grammar import GrammarRules
+from aligntools.formats.translation.grammar_files import FORMATS, read_grammar, write_grammar
 from aligntools.ground.errors import DataError, ModelError
+from aligntools.words.vocabulary import Vocabulary
 from tests import naive_grammar
 
 HIERO = """[X] ||| [X,1] Haus ||| the house [X,1] ||| P=-0.5 Q=0 ||| 1-1
@@ -175,7 +175,7 @@ def test_features_in_any_order_with_new_names_and_without_any(path):
 
 
 def test_blocks_do_not_show(path, monkeypatch):
-    from aligntools.formats import grammar_text
+    from aligntools.formats.translation import grammar_text
 
     text = "".join(f"[X] ||| w{k % 50} x{k} ||| v{k % 3} ||| P=-{k}{' N=1' if k == 700 else ''}\n" for k in range(900))
     whole = read_grammar(path(text))

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from aligntools.formats import hypergraphs
+from aligntools.formats.translation import hypergraphs
 from aligntools.ground.errors import DataError
 from aligntools.translating.forest.hypergraph import Hypergraph
 from tests.translating.making import FEATURES, WORDS, arrays, forest

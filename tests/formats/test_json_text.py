@@ -4,8 +4,8 @@ import pytest
 
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.weights import load_weights
-from aligntools.formats.hypergraphs import read_hypergraphs
-from aligntools.formats.json_text import in_words, is_number, parse_json
+from aligntools.formats.opening.json_text import in_words, is_number, parse_json
+from aligntools.formats.translation.hypergraphs import read_hypergraphs
 from aligntools.ground.errors import DataError
 from aligntools.translating.tuning.weights import read_weights
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from aligntools.formats import files, live_inputs
+from aligntools.formats.opening import files, live_inputs
 
 
 @pytest.fixture

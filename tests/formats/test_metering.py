@@ -9,9 +9,9 @@ import subprocess
 
 import pytest
 
-from aligntools.formats import files, metering
-from aligntools.formats.bitext import read_bitext
-from aligntools.formats.tagged import read_text, stream_text
+from aligntools.formats.annotation.tagged import read_text, stream_text
+from aligntools.formats.opening import files, metering
+from aligntools.formats.text.bitext import read_bitext
 from aligntools.ground import memory
 from aligntools.ground.errors import DataError
 from tests.cli.running import ROOT, program

@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import pytest
 
-from aligntools.formats.bitext import read_bitext, read_side
-from aligntools.formats.numbered_text import LineSource
-from aligntools.formats.raw_pairs import Kept, RawPairs
-from aligntools.formats.tagged import stream_sentences, stream_tags, stream_text
+from aligntools.formats.annotation.tagged import stream_sentences, stream_tags, stream_text
+from aligntools.formats.text.bitext import read_bitext, read_side
+from aligntools.formats.text.numbered_text import LineSource
+from aligntools.formats.text.raw_pairs import Kept, RawPairs
 from aligntools.ground.errors import DataError
 from tests.cli.running import run
 

@@ -6,9 +6,10 @@ import threading
 import numpy as np
 import pytest
 
-from aligntools.formats import modelfile, tensors
-from aligntools.formats.modelfile import is_model, model_kind, read_model, write_model
+from aligntools.formats.models import modelfile
+from aligntools.formats.models.modelfile import is_model, model_kind, read_model, write_model
 from aligntools.ground.errors import DataError, ModelError
+from aligntools.store import tensors
 
 ARRAYS = {
     "a": np.arange(6, dtype=np.float32).reshape(2, 3),

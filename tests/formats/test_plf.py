@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.formats.plf import (
+from aligntools.formats.translation.plf import (
     EPSILON,
     Arc,
     WordLattice,

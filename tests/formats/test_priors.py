@@ -5,8 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.formats.memory_text import TextLines
-from aligntools.formats.priors import Counted, Priors, combined, format_priors, priors_of, read_priors, write_priors
+from aligntools.formats.links.priors import (
+    Counted,
+    Priors,
+    combined,
+    format_priors,
+    priors_of,
+    read_priors,
+    write_priors,
+)
+from aligntools.formats.text.memory_text import TextLines
 from aligntools.ground.errors import DataError
 
 LINES = (

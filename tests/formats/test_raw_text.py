@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from aligntools.formats.conll import parse_conll
-from aligntools.formats.conll_tokens import Raw, sentence_texts
-from aligntools.formats.raw_text import format_raw, stream_raw
-from aligntools.formats.tokenizing import IcuTokenizer, Tokenizer, sentence_splitter
+from aligntools.formats.annotation.conll import parse_conll
+from aligntools.formats.annotation.conll_tokens import Raw, sentence_texts
+from aligntools.formats.annotation.raw_text import format_raw, stream_raw
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.words.tokenizing import IcuTokenizer, Tokenizer, sentence_splitter
 
 
 def plain_spans(text):

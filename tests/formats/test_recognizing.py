@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.formats import files, metering
-from aligntools.formats.beginnings import beginning
-from aligntools.formats.recognizing import Recognized
+from aligntools.formats.opening import files, metering
+from aligntools.formats.opening.beginnings import beginning
+from aligntools.formats.opening.recognizing import Recognized
 from aligntools.ground.errors import DataError
 
 zstandard = pytest.importorskip("zstandard")

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from aligntools.formats.tag_sets import likely, read_dictionary, sets_of
-from aligntools.formats.tagged import Tokens, read_tags
+from aligntools.formats.annotation.tag_sets import likely, read_dictionary, sets_of
+from aligntools.formats.annotation.tagged import Tokens, read_tags
 from aligntools.ground.errors import DataError
 
 

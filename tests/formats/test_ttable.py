@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from aligntools.formats.ttable import read_ttable, read_vocabulary
+from aligntools.formats.links.ttable import read_ttable, read_vocabulary
 from aligntools.ground.errors import DataError
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.formats.modelfile import model_kind, read_model, write_model
+from aligntools.formats.models.modelfile import model_kind, read_model, write_model
 from aligntools.ground.errors import DataError
 from tests.keeping import KEPT
 

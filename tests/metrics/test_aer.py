@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.formats.goldlinks import Gold, read_gold
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.goldlinks import Gold, read_gold
+from aligntools.formats.links.pharaoh import Links
 from aligntools.metrics import aer
 from aligntools.metrics.aer import Aer
 from tests.places import REALDATA

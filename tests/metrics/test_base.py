@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from aligntools import __version__
-from aligntools.formats.goldlinks import Gold
-from aligntools.formats.pharaoh import Links
-from aligntools.formats.tagged import Tokens
+from aligntools.formats.annotation.tagged import Tokens
+from aligntools.formats.links.goldlinks import Gold
+from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics import base, report
 from aligntools.metrics.aer import Aer

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.formats.conll import parse_conll
+from aligntools.formats.annotation.conll import parse_conll
 from aligntools.ground.errors import DataError
 from aligntools.metrics.conll18 import MEASURES, conll18
 from aligntools.metrics.segmentation import align_words

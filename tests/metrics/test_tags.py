@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.formats import tagged
+from aligntools.formats.annotation import tagged
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics import tags
 from tests import naive_tags

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aligntools.formats.modelfile import read_model, write_model
+from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
 from aligntools.parsing import parser as module

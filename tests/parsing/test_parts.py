@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.formats.stores import Store
 from aligntools.ground.engines import Serial
 from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
@@ -20,6 +19,7 @@ from aligntools.parsing.learning.parts import InParts
 from aligntools.parsing.learning.training import EntropyLoss, ExpectedLoss, Objective, TreeLoss
 from aligntools.parsing.settings import ParserSettings, TransferSettings, TreeConstraints
 from aligntools.parsing.transfer import learning
+from aligntools.store.stores import Store
 from tests.ground.dying import Dying
 from tests.parsing.test_parser import TEXT, split
 from tests.parsing.test_transfer import pairs, parser  # noqa: F401

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.space import TAGS

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aligntools as at
-from aligntools.formats.modelfile import read_model, write_model
+from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.learning.checkpoints import Checkpoint

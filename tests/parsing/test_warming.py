@@ -10,7 +10,7 @@ from tests.warmed import compiled_by
 def work():
     """Do what the commands do: train, transfer by each method, save, load, parse, with each kind of trees."""
     import aligntools as at
-    from aligntools.formats.tagged import read_tagged
+    from aligntools.formats.annotation.tagged import read_tagged
 
     tagged = read_tagged(str(SAMPLES / "en.tagged"))
     pairs = ["the_DET dog_NOUN sleeps_VERB"], ["der_DET Hund_NOUN schläft_VERB"], ["0-0 1-1 2-2"]

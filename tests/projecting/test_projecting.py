@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aligntools as at
-from aligntools.formats.conll import parse_conll
+from aligntools.formats.annotation.conll import parse_conll
 from aligntools.projecting.columns import spans, voted
 from aligntools.projecting.dictionary import type_dictionary
 from aligntools.projecting.partners import FlatLinks

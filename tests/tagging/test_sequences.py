@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.formats import tag_lists
+from aligntools.formats.annotation import tag_lists
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging import sequences

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools import train_tagger
-from aligntools.formats.conll import COLUMNS, parse_conll
-from aligntools.formats.conll_tokens import expanded, surface_of
-from aligntools.formats.tagged import parse_text
+from aligntools.formats.annotation.conll import COLUMNS, parse_conll
+from aligntools.formats.annotation.conll_tokens import expanded, surface_of
+from aligntools.formats.annotation.tagged import parse_text
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.tagging.splitting import Splitter
 from tests.cli.running import fails, run

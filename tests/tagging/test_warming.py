@@ -10,7 +10,7 @@ from tests.warmed import compiled_by
 def work():
     """Do what the commands do: train with tags and without, save, load, tag."""
     import aligntools as at
-    from aligntools.formats.conll import read_conll
+    from aligntools.formats.annotation.conll import read_conll
 
     conll = read_conll(str(SAMPLES / "en.conllu"))
     taggers = [at.train_tagger(conll, latent=latent, members=2, iterations=2, threads=2) for latent in (1, 4)]

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from aligntools.formats.grammar import GrammarRules
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.translation.grammar import GrammarRules
 from aligntools.translating.lm import language_model as language_models
+from aligntools.words.vocabulary import Vocabulary
 from tests.naive_translating import Rule
 
 SOURCE, TARGET = ["a", "b", "c", "d"], ["A", "B", "C", "D", "a"]

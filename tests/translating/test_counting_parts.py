@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.formats import files
-from aligntools.formats.disk_arrays import ArrayStore
-from aligntools.formats.numbered_text import LineSource
-from aligntools.formats.stores import Store
+from aligntools.formats.opening import files
+from aligntools.formats.text.numbered_text import LineSource
 from aligntools.ground.engines import Serial
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.processes import Processes
+from aligntools.store.disk_arrays import ArrayStore
+from aligntools.store.stores import Store
 from aligntools.translating.lm import counting_parts as parts
 from aligntools.translating.lm.counting import count
 from tests.ground.dying import Dying

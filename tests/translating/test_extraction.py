@@ -7,21 +7,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from aligntools.formats.bitext import Bitext, Side, Skipped
-from aligntools.formats.block_maps import BlockMap
-from aligntools.formats.grammar_text import format_text
-from aligntools.formats.pharaoh import Links
-from aligntools.formats.stores import Store
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.text.bitext import Bitext, Side, Skipped
+from aligntools.formats.translation.grammar_text import format_text
 from aligntools.ground import kept
 from aligntools.ground.engines import Serial
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.processes import Processes
+from aligntools.store.block_maps import BlockMap
+from aligntools.store.stores import Store
 from aligntools.translating.grammar import extraction
 from aligntools.translating.grammar.extraction import Extraction, extract_grammar
 from aligntools.translating.grammar.extraction_jobs import parts_by_jobs
 from aligntools.translating.settings import ExtractionSettings
+from aligntools.words.vocabulary import Vocabulary
 from tests import naive_grammar
 
 CORPUS = [
@@ -202,7 +202,7 @@ def test_neither_threads_nor_memory_change_a_byte(monkeypatch, tmp_path, random_
 
 
 def test_the_whole_grammar_is_what_its_text_reads(tmp_path):
-    from aligntools.formats.grammar_files import read_grammar, write_grammar
+    from aligntools.formats.translation.grammar_files import read_grammar, write_grammar
 
     grammar = extract_grammar(*bitext(CORPUS), tight(features="full"))
     write_grammar(tmp_path / "g", grammar)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.formats.bitext import Side
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.text.bitext import Side
 from aligntools.translating.text import Lines, numbered
 from aligntools.translating.tuning import imputation
+from aligntools.words.vocabulary import Vocabulary
 from tests import naive_hypergraph as naive
 from tests.translating.making import FEATURES, arrays, forest, scored
 

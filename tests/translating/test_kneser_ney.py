@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.formats.disk_arrays import ArrayStore
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import Pool
+from aligntools.store.disk_arrays import ArrayStore
 from aligntools.translating.lm import counting, kneser_ney
 from aligntools.translating.lm.counting import Sorter
 from aligntools.translating.lm.kernels_lm import word_score

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aligntools.formats.plf import EPSILON, Arc, WordLattice, parse_plf
+from aligntools.formats.translation.plf import EPSILON, Arc, WordLattice, parse_plf
 from aligntools.ground.parallel import Pool
 from aligntools.translating.decoding.decoder import DecoderSettings
 from aligntools.translating.forest import derivations, semirings

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aligntools as at
-from aligntools.formats.modelfile import write_model
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.models.modelfile import write_model
 from aligntools.ground.errors import DataError, ModelError
 from aligntools.ground.parallel import Pool
 from aligntools.translating.lm import language_model
 from aligntools.translating.lm.kernels_lm import extend, find, score_and_state, word_score
+from aligntools.words.vocabulary import Vocabulary
 from tests.naive_lm import BEGIN, END, UNKNOWN, backed_off
 from tests.places import REALDATA, ROOT
 
@@ -234,8 +234,8 @@ def test_a_file_without_unknown_words(tmp_path):
 
 def test_scores_are_kenlms(tmp_path):
     kenlm = pytest.importorskip("kenlm")
-    from aligntools.formats.arpa import write_arpa
-    from aligntools.formats.disk_arrays import ArrayStore
+    from aligntools.formats.translation.arpa import write_arpa
+    from aligntools.store.disk_arrays import ArrayStore
     from aligntools.translating.lm.counting import count
     from aligntools.translating.lm.kneser_ney import estimate
 
@@ -256,7 +256,7 @@ def test_scores_are_kenlms(tmp_path):
 def test_more_text_predicts_better(tmp_path):
     if not (DATA / "train.en.gz").exists():
         pytest.skip("no real text here")
-    from aligntools.formats.disk_arrays import ArrayStore
+    from aligntools.store.disk_arrays import ArrayStore
     from aligntools.translating.lm.counting import count
     from aligntools.translating.lm.kneser_ney import estimate
 

@@ -7,9 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from aligntools.formats.vocabulary import Vocabulary
 from aligntools.translating.decoding.decoder import DecoderSettings, System, feature_names
 from aligntools.translating.tuning.round_trips import fitting, round_trips, source_sides, tree_symbol
+from aligntools.words.vocabulary import Vocabulary
 from tests import naive_translating as naive
 from tests.translating import systems
 from tests.translating.test_decoder import derivations_of

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 import aligntools as at
-from aligntools.formats.derivations import (
+from aligntools.formats.translation.derivations import (
     Derivation,
     DerivedSentence,
     RuleUse,

@@ -1,7 +1,7 @@
 """What `view` shows, by the type of what it is given, and what shows itself in a notebook."""
 
 import aligntools as at
-from aligntools.formats.conll import read_conll
+from aligntools.formats.annotation.conll import read_conll
 from aligntools.viewing.derivations import DerivationsView
 from aligntools.viewing.models import ModelView
 from aligntools.viewing.tags import TagsView

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.formats.conll import read_conll
+from aligntools.formats.annotation.conll import read_conll
 from aligntools.metrics.attachment import Trees
 from aligntools.viewing.tree_svg import tree_svg
 from aligntools.viewing.trees import TreesView

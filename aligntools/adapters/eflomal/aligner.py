@@ -11,9 +11,9 @@ from aligntools.adapters.eflomal.text import MAX_LENGTH, cutter, lines_of, to_ef
 from aligntools.ground.errors import DataError, UsageProblem
 
 if TYPE_CHECKING:
-    from aligntools.api.progress import Progress
-    from aligntools.formats.corpus import Bitext
-    from aligntools.formats.priors import Priors
+    from aligntools.api.running.progress import Progress
+    from aligntools.formats.links.priors import Priors
+    from aligntools.formats.text.corpus import Bitext
 
 _log = logging.getLogger("aligntools")
 
@@ -200,7 +200,7 @@ def _as_value_errors() -> Iterator[None]:
 
 def _keep_apart(read: dict[str, Any], outputs: Outputs) -> None:
     """Refuse outputs that are files which are read: they are written in place."""
-    from aligntools.formats import named_files
+    from aligntools.formats.opening import named_files
 
     def named(files: dict[str, Any]) -> list[named_files.Named]:
         return [named_files.Named(name, path) for name, path in files.items() if isinstance(path, str)]
@@ -210,9 +210,9 @@ def _keep_apart(read: dict[str, Any], outputs: Outputs) -> None:
 
 def _bitext(source: Iterable[str], target: Iterable[str], names: tuple[str, str]) -> "Bitext":
     """Read the source, then the target, in whatever order their iterators want to be read."""
-    from aligntools.formats.bitext import read_side
-    from aligntools.formats.corpus import paired
-    from aligntools.formats.memory_text import TextLines
+    from aligntools.formats.text.bitext import read_side
+    from aligntools.formats.text.corpus import paired
+    from aligntools.formats.text.memory_text import TextLines
 
     (left, left_words), (right, right_words) = (
         read_side(TextLines(lines, name), strict=False) for lines, name in zip((source, target), names, strict=True)
@@ -228,8 +228,8 @@ def _bitext(source: Iterable[str], target: Iterable[str], names: tuple[str, str]
 
 def _priors(lines: Iterable[str], cuts: tuple[tuple[int, int], tuple[int, int]], name: str) -> "Priors":
     """Read lines of priors; words are cut as the text's are."""
-    from aligntools.formats import priors
-    from aligntools.formats.memory_text import TextLines
+    from aligntools.formats.links import priors
+    from aligntools.formats.text.memory_text import TextLines
 
     if any(map(any, cuts)):
         lines = _cut_priors(lines, {"s": cutter(*cuts[0]), "t": cutter(*cuts[1])})

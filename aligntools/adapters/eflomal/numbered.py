@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from aligntools.formats import files
-from aligntools.formats.numbered_sentences import read_numbered
+from aligntools.formats.opening import files
+from aligntools.formats.text.numbered_sentences import read_numbered
 from aligntools.ground.errors import DataError
 
 if TYPE_CHECKING:
-    from aligntools.formats.corpus import Bitext
-    from aligntools.formats.priors import Priors
+    from aligntools.formats.links.priors import Priors
+    from aligntools.formats.text.corpus import Bitext
 
 
 def read_numbered_bitext(source: str, target: str) -> "tuple[Bitext, bool]":
@@ -20,7 +20,7 @@ def read_numbered_bitext(source: str, target: str) -> "tuple[Bitext, bool]":
         When one is no such file, or they do not have the same number of sentences.
     """
     from aligntools.adapters.eflomal.text import MAX_LENGTH
-    from aligntools.formats.corpus import paired
+    from aligntools.formats.text.corpus import paired
 
     left, left_words, left_spelled = read_numbered(source)
     right, right_words, right_spelled = read_numbered(target)
@@ -38,7 +38,7 @@ def read_numbered_priors(path: str, bitext: "Bitext") -> "Priors":
     DataError
         When they are not of this text, or a line is none of priors.
     """
-    from aligntools.formats.priors import priors_of
+    from aligntools.formats.links.priors import priors_of
 
     names = [["<NULL>", *vocabulary.words()[1:]] for vocabulary in (bitext.source_vocabulary, bitext.target_vocabulary)]
     lines = files.lines(path)

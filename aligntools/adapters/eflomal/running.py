@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from aligntools.aligning.settings import AlignerSettings, ModelType, PriorWeights
 
 if TYPE_CHECKING:
-    from aligntools.api.aligner import Aligner
-    from aligntools.api.alignments import Alignments
-    from aligntools.api.progress import Progress
-    from aligntools.formats.corpus import Bitext
-    from aligntools.formats.pharaoh import Links
-    from aligntools.formats.priors import Priors
+    from aligntools.api.align.aligner import Aligner
+    from aligntools.api.align.alignments import Alignments
+    from aligntools.api.running.progress import Progress
+    from aligntools.formats.links.pharaoh import Links
+    from aligntools.formats.links.priors import Priors
+    from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
 
 _log = logging.getLogger("aligntools")
@@ -67,7 +67,7 @@ def run(
     DataError
         When something cannot be written.
     """
-    from aligntools.api.threads import pool_of, threads_of
+    from aligntools.api.running.threads import pool_of, threads_of
 
     level = logging.DEBUG if quiet else logging.INFO
     with contextlib.ExitStack() as stack:
@@ -85,7 +85,7 @@ def run(
 
 def _opened(stack: contextlib.ExitStack, outputs: Outputs) -> dict[str, Any]:
     """Open all that is wanted, before the work, so that what cannot be written is known at once."""
-    from aligntools.formats.files import writing_for_holders
+    from aligntools.formats.opening.files import writing_for_holders
 
     paths = {name: path for name, path in vars(outputs).items() if path is not None}
     return {name: stack.enter_context(writing_for_holders(path)) for name, path in paths.items()}
@@ -95,8 +95,8 @@ def _trained(
     bitext: "Bitext", model: int, null_prior: float, priors: "Priors | None", spelled: bool, pool: "Pool",
     progress: "Progress", keep_text: bool,
 ) -> "Aligner":  # fmt: skip
-    from aligntools.api.alignment import train_with
-    from aligntools.formats.reading import Reading
+    from aligntools.api.align.alignment import train_with
+    from aligntools.formats.text.reading import Reading
     from aligntools.ground.running import Run
 
     p_null = AlignerSettings.p_null * null_prior / NULL_PRIOR
@@ -119,7 +119,7 @@ def _weights(priors: "Priors | None") -> PriorWeights:
 
 def _write_links(blocks: "Iterator[Alignments]", files: dict[str, Any]) -> "list[Links]":
     """Write links; return those of both directions where more is made of them."""
-    from aligntools.formats.pharaoh import concatenate, format_pharaoh
+    from aligntools.formats.links.pharaoh import concatenate, format_pharaoh
 
     kept: tuple[list[Links], list[Links]] = ([], [])
     keep = bool(set(files) - {"links_forward", "links_reverse"})
@@ -138,7 +138,7 @@ def _write_links(blocks: "Iterator[Alignments]", files: dict[str, Any]) -> "list
 def _write_scores(
     bitext: "Bitext", links: "list[Links]", files: dict[str, Any], model: int, priors: "Priors | None", pool: "Pool"
 ) -> None:
-    from aligntools.api.costs import jump_counts, link_costs
+    from aligntools.api.align.costs import jump_counts, link_costs
 
     if "scores_forward" in files or "scores_reverse" in files:
         costs = link_costs(bitext, links[0], links[1], model=model, priors=priors, threads=pool)

@@ -5,7 +5,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from aligntools.formats.numbered_sentences import format_numbered
+from aligntools.formats.text.numbered_sentences import format_numbered
 
 #: Pairs with a longer side get a blank line, as everywhere in this project; eflomal's own limit is 1,023.
 MAX_LENGTH = 2000

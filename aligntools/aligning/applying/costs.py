@@ -11,10 +11,10 @@ import numpy as np
 
 from aligntools.aligning.applying import kernels_costs as kc
 from aligntools.aligning.models.lexical import exp_digamma
-from aligntools.formats.corpus import Bitext, Side
-from aligntools.formats.pharaoh import Links
-from aligntools.formats.priors import Priors
-from aligntools.formats.vocabulary import ExtendedVocabulary
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.links.priors import Priors
+from aligntools.formats.text.corpus import Bitext, Side
+from aligntools.words.vocabulary import ExtendedVocabulary
 
 #: Dirichlet parameters of jumps and fertilities.
 JUMP_ALPHA, FERTILITY_ALPHA = 0.5, 0.5

@@ -10,7 +10,7 @@ from aligntools.aligning.applying.applier import Applier, Posteriors, decide
 from aligntools.aligning.links.symmetrize import symmetrize
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.settings import Decisions
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.pharaoh import Links
 
 #: The ways to decide on both directions' posteriors at once, by their names.
 _WAYS = {"joint": kd.JOINT, "mean": kd.MEAN}

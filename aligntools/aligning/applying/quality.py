@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.pharaoh import Links
 
 #: Links below this posterior count for nothing.
 LEAST = 0.02

@@ -11,8 +11,8 @@ from functools import cache
 import numpy as np
 
 from aligntools.aligning.models.diagonal_series import TENSION_RANGE, prior_as_fast_align
-from aligntools.formats.pharaoh import Links
-from aligntools.formats.ttable import NULL, TTable
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.links.ttable import NULL, TTable
 
 #: Probability of a pair of words that the table does not have.
 FLOOR = 1e-9

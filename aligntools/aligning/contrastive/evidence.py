@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aligntools.aligning.contrastive import kernels_features as kf
-from aligntools.formats.given_links import GivenLinks
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.given_links import GivenLinks
+from aligntools.formats.links.pharaoh import Links
 
 #: From this probability on a file links two words; cells with less than the other are no candidates by it.
 LINKED, LEAST = 0.5, 0.1

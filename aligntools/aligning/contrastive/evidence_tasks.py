@@ -12,9 +12,9 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder, concaten
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.tasks import LearningPlan, draw
 from aligntools.aligning.contrastive.weights import Weights
-from aligntools.formats.given_links import concatenate_given
-from aligntools.formats.pharaoh import Links
-from aligntools.formats.pharaoh import concatenate as join
+from aligntools.formats.links.given_links import concatenate_given
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.links.pharaoh import concatenate as join
 
 #: Pairs that files of evidence are judged on, drawn at random.
 PAIRS = 2000

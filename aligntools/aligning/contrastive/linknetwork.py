@@ -16,7 +16,7 @@ import numpy as np
 from aligntools.aligning.contrastive import kernels_linknetwork as kn
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.kernels_features import largest_pair
-from aligntools.formats.modelfile import fitting, hold, read_model, write_model
+from aligntools.formats.models.modelfile import fitting, hold, read_model, write_model
 
 
 @dataclass(frozen=True, eq=False)

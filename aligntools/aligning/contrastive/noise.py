@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from aligntools.aligning.contrastive.settings import noise_shares
-from aligntools.formats.corpus import Bitext
+from aligntools.formats.text.corpus import Bitext
 
 
 def pick(bitext: Bitext, sentences) -> Bitext:

@@ -19,9 +19,9 @@ from aligntools.aligning.links.prior_counts import PriorCounter
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.settings import AlignerSettings, PriorWeights
 from aligntools.aligning.training.train_model import train_model
-from aligntools.formats.corpus import Bitext
-from aligntools.formats.pharaoh import Links, concatenate
-from aligntools.formats.priors import Counted, Priors, combined
+from aligntools.formats.links.pharaoh import Links, concatenate
+from aligntools.formats.links.priors import Counted, Priors, combined
+from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.errors import UsageProblem
 
 #: What a link that the network found counts for beside one that training expects.

@@ -8,7 +8,7 @@ import numpy as np
 from aligntools.aligning.contrastive import kernels_blocks as kb
 from aligntools.aligning.contrastive import kernels_search as ks
 from aligntools.aligning.contrastive.candidates import CandidateLinks
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.ranges import Range, amounts, counts
 
 #: Most links of a word where every cell may be linked.

@@ -12,8 +12,8 @@ import numpy as np
 
 from aligntools.aligning.contrastive.features import ALL, NAMES
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
-from aligntools.formats.json_text import NUMBER
-from aligntools.formats.modelfile import fitting, hold_number, read_model, write_model
+from aligntools.formats.models.modelfile import fitting, hold_number, read_model, write_model
+from aligntools.formats.opening.json_text import NUMBER
 from aligntools.ground.errors import ModelError
 
 KIND = "contrastive-start"

@@ -20,7 +20,7 @@ from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, Co
 from aligntools.aligning.contrastive.starts import ContrastiveStart, shipped
 from aligntools.aligning.contrastive.weights import Weights
 from aligntools.aligning.settings import DIRECTIONS
-from aligntools.formats.goldlinks import Gold
+from aligntools.formats.links.goldlinks import Gold
 from aligntools.ground.errors import UsageProblem
 
 #: Pairs with a longer side are not learned from.
@@ -222,7 +222,7 @@ def _sentences(candidates, sentences):
 
 def _part(gold, sentences):
     """Return some sentences of a gold alignment."""
-    from aligntools.formats.pharaoh import concatenate as join
+    from aligntools.formats.links.pharaoh import concatenate as join
 
     def some(links):
         return join([links[k : k + 1] for k in sentences.tolist()]) if len(sentences) else links[:0]
@@ -231,7 +231,7 @@ def _part(gold, sentences):
 
 
 def _counts(pairs, offsets, gold):
-    from aligntools.formats.pharaoh import Links
+    from aligntools.formats.links.pharaoh import Links
     from aligntools.metrics import aer
 
     links, _, _, in_sure, in_possible = aer.count(Links(pairs, offsets), gold).sum(axis=0)

@@ -26,8 +26,8 @@ from aligntools.aligning.contrastive.starts import ContrastiveStart
 from aligntools.aligning.contrastive.taught import LARGEST, TeachingSettings
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training.train_model import train_model
-from aligntools.formats.corpus import Bitext, in_ids_of, with_own_words
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.text.corpus import Bitext, in_ids_of, with_own_words
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
 

@@ -6,8 +6,8 @@ from aligntools.aligning.contrastive import tasks
 from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.learning import LearningSettings
 from aligntools.aligning.model import AlignmentModel
-from aligntools.formats.goldlinks import Gold
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.goldlinks import Gold
+from aligntools.formats.links.pharaoh import Links
 
 
 def warm(bitext, settings, members, pool):

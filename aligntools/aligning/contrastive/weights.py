@@ -13,8 +13,8 @@ from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.search import CONSTRAINTS, GREEDY, SearchSettings
 from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates
 from aligntools.aligning.contrastive.starts import FORMER, LINK_TREES, SHIPPED, shipped
-from aligntools.formats import files
-from aligntools.formats.json_text import in_words, is_number, parse_json
+from aligntools.formats.opening import files
+from aligntools.formats.opening.json_text import in_words, is_number, parse_json
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aligntools.formats.kernels_pharaoh import sort_keys
+from aligntools.formats.links.kernels_pharaoh import sort_keys
 from aligntools.ground.compiling import kernel
 
 # A point is one number: the major coordinate from bit 32 on, the minor one above bit 2, two flags below.

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from aligntools.formats import malformed
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import DataError
+from aligntools.words import malformed
 
 _NAMES = ("source", "target")
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning.links.symmetrize import METHODS, symmetrize
-from aligntools.formats import files, giza, pharaoh
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links import giza, pharaoh
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError, UsageProblem
 
 #: How alignment files may be written.
@@ -121,7 +122,7 @@ def combine(
     name : str
         One of `OPERATIONS`.
     paths, output, flavor, order, index_base, format, check, to, unicode_spaces
-        As `aligntools.api.links.combine_files` takes them.
+        As `aligntools.api.convert.links.combine_files` takes them.
     through : callable or None
         Given the links of the result, block by block, and the number of the first line; returns what is written.
 

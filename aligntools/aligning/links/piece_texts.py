@@ -8,10 +8,10 @@ import numpy as np
 from aligntools.aligning.links.mismatched import Mismatched, without_links
 from aligntools.aligning.links.units import remapped
 from aligntools.aligning.settings import SCHEMES
-from aligntools.formats.pharaoh import Links, check_range
-from aligntools.formats.pieces import NO_MARKS, Cut, Units, cut_by_marks, cut_by_words, recognized
-from aligntools.formats.raw_pairs import RawPairs
+from aligntools.formats.links.pharaoh import Links, check_range
+from aligntools.formats.text.raw_pairs import RawPairs
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.words.pieces import NO_MARKS, Cut, Units, cut_by_marks, cut_by_words, recognized
 
 _log = logging.getLogger("aligntools")
 

@@ -6,11 +6,11 @@ links may serve as both.
 
 import numpy as np
 
-from aligntools.formats.corpus import Bitext, Side
-from aligntools.formats.pharaoh import Links
-from aligntools.formats.priors import Counted, Priors
-from aligntools.formats.vocabulary import ExtendedVocabulary, Vocabulary
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.links.priors import Counted, Priors
+from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.errors import UsageProblem
+from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
 
 _KINDS = ("lexical", "source_fertilities", "target_fertilities", "forward_jumps", "reverse_jumps")
 #: Counted keys that wait to be added to the others, as a share of these, and at least.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import UsageProblem
 
 _LINKS = 1 << 15  # from here on the compiler is worth its start

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats import files
-from aligntools.formats.bitext import Bitext
-from aligntools.formats.pharaoh import Links
-from aligntools.formats.white_space import STREAMED
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.opening import files
+from aligntools.formats.text.bitext import Bitext
+from aligntools.words.white_space import STREAMED
 
 NULL = "NULL"
 _log = logging.getLogger("aligntools")

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from aligntools.formats.pharaoh import Links
-from aligntools.formats.pieces import Units
+from aligntools.formats.links.pharaoh import Links
+from aligntools.words.pieces import Units
 
 
 def remapped(

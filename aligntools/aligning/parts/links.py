@@ -12,8 +12,8 @@ from aligntools.aligning.parts.sampler import part_hmm, part_sampler
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import Decisions
-from aligntools.formats.corpus import Skipped
-from aligntools.formats.pharaoh import Links, concatenate
+from aligntools.formats.links.pharaoh import Links, concatenate
+from aligntools.formats.text.corpus import Skipped
 
 
 def part_model(view_work: ViewWork, last: int, generation: int, part: int) -> Hmm:

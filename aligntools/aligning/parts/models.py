@@ -11,9 +11,9 @@ from aligntools.aligning.parts.words import MARK, MOST_WORDS, SHARED, SIDES
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.text.cooccurrence import Table, smoothed_shares
 from aligntools.aligning.text.views import ViewWords, cut
-from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground import memory
 from aligntools.ground.errors import ResourceError
+from aligntools.words.vocabulary import Vocabulary
 
 
 def whole_model(work: Work, models: tuple[tuple[int, int], ...], lowercase: bool, pool) -> AlignmentModel:

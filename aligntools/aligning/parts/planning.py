@@ -12,11 +12,11 @@ from aligntools.aligning.parts.reading import Reading, sizes_of
 from aligntools.aligning.parts.training import Stages, link_parts, read_text, train_parts
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import AlignerSettings, Decisions
-from aligntools.formats.beginnings import beginning
-from aligntools.formats.memory_text import TextLines
-from aligntools.formats.stores import Store
+from aligntools.formats.opening.beginnings import beginning
+from aligntools.formats.text.memory_text import TextLines
 from aligntools.ground import memory
 from aligntools.ground.engines import Serial
+from aligntools.store.stores import Store
 
 #: Vocabularies grow as the text to this power (Heaps' law; between 0.5 and 0.7 for words of one language).
 HEAPS = 0.6

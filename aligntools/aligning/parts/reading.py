@@ -6,14 +6,14 @@ import numpy as np
 
 from aligntools.aligning.parts.work import PART_WORDS, save_text, skipped_facts, skipped_of, text_name
 from aligntools.aligning.settings import PART_PAIRS
-from aligntools.formats.bitext import bitext_in_parts
-from aligntools.formats.corpus import Skipped
-from aligntools.formats.stores import Store
+from aligntools.formats.text.bitext import bitext_in_parts
+from aligntools.formats.text.corpus import Skipped
+from aligntools.store.stores import Store
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Where the text is and how it is read; the options are those of `formats.bitext.read_bitext`.
+    """Where the text is and how it is read; the options are those of `formats.text.bitext.read_bitext`.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ def read_file(reading: Reading, number: int, pool) -> None:
     Raises
     ------
     DataError
-        As `formats.bitext.read_bitext`.
+        As `formats.text.bitext.read_bitext`.
     """
     store = reading.store
     done = f"read.{number:05d}"

@@ -10,7 +10,7 @@ from aligntools.aligning.parts import links, passes, sampler, table, words
 from aligntools.aligning.parts.reading import Reading, TextSizes, read_file, sizes_of
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import AlignerSettings, Decisions
-from aligntools.formats.corpus import Skipped
+from aligntools.formats.text.corpus import Skipped
 from aligntools.ground.engines import Engine, Serial
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
@@ -75,7 +75,7 @@ def read_text(reading: Reading, stages: Stages, pool: Pool) -> TextSizes:
 
 
 def _is_file(path):
-    from aligntools.formats.files import is_regular
+    from aligntools.formats.opening.files import is_regular
 
     return is_regular(path)
 

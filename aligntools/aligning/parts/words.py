@@ -7,7 +7,7 @@ from aligntools.aligning.text.cooccurrence import pair_weights, word_masses
 from aligntools.aligning.text.kernels_look_alikes import KEY
 from aligntools.aligning.text.look_alikes import look_alike_keys
 from aligntools.aligning.text.views import cut, view
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.words.vocabulary import Vocabulary
 
 SIDES = ("source", "target")
 #: Words that a view may have on a side. Rarer ones share a word with those that begin like them.

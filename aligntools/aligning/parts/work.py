@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.aligning.settings import AlignerSettings
-from aligntools.formats.corpus import Bitext, Side, Skipped
-from aligntools.formats.stores import Store
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.text.corpus import Bitext, Side, Skipped
+from aligntools.store.stores import Store
+from aligntools.words.vocabulary import Vocabulary
 
 #: Words of both sides with which a part ends where its pairs are long.
 PART_WORDS = 6_000_000

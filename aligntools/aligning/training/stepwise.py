@@ -11,7 +11,7 @@ from aligntools.aligning.settings import SMALL, AlignerSettings
 from aligntools.aligning.text import kernels_cooccurrence as kt
 from aligntools.aligning.text.cooccurrence import Table, count_words
 from aligntools.aligning.text.views import SideView
-from aligntools.formats.corpus import Side
+from aligntools.formats.text.corpus import Side
 from aligntools.ground.parallel import Pool
 
 #: Source tokens that a step takes of a text, at least: of IBM 1, and of the HMM.

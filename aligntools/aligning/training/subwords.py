@@ -10,8 +10,8 @@ from aligntools.aligning.subword_member import SubwordMember, as_bitext, numbere
 from aligntools.aligning.text.subwords import Subwords, cut_sides, learn_subwords
 from aligntools.aligning.training.stages import train
 from aligntools.aligning.training.stepwise import step_text
-from aligntools.formats.corpus import Bitext, Side
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.text.corpus import Bitext, Side
+from aligntools.words.vocabulary import Vocabulary
 
 #: Source tokens that the pieces' model is trained on, at least, of a text that has more: every n-th sentence pair.
 TOKENS = 2_000_000

@@ -20,7 +20,7 @@ from aligntools.aligning.training.stages import train
 from aligntools.aligning.training.subwords import train_subwords
 from aligntools.aligning.training.view_priors import view_priors
 from aligntools.aligning.training.warm_start import warm_start
-from aligntools.formats.priors import Priors
+from aligntools.formats.links.priors import Priors
 
 _log = logging.getLogger("aligntools")
 

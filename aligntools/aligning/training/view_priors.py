@@ -13,8 +13,8 @@ from aligntools.aligning.models import kernels_hmm as kh
 from aligntools.aligning.settings import PriorWeights
 from aligntools.aligning.text.cooccurrence import Table
 from aligntools.aligning.text.views import ViewWords, cut
-from aligntools.formats.priors import Counted, Priors
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.links.priors import Counted, Priors
+from aligntools.words.vocabulary import Vocabulary
 
 #: Words without a link for each one with links, where priors do not count them: eflomal's do not.
 UNLINKED = 0.2

@@ -5,7 +5,7 @@ import sys
 import click
 
 from aligntools.aligning.links.operations import OPERATIONS, MismatchedLines
-from aligntools.api.links import combine_files
+from aligntools.api.convert.links import combine_files
 from aligntools.cli.placing import Named, check
 from aligntools.ground.errors import harmless
 

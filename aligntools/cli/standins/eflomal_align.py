@@ -48,7 +48,7 @@ def command(args):
     from aligntools.adapters.eflomal import Aligner
     from aligntools.adapters.eflomal.aligner import align_lines
     from aligntools.adapters.eflomal.running import Outputs
-    from aligntools.formats.files import text_lines
+    from aligntools.formats.opening.files import text_lines
 
     o = parser().parse_args(args)
     read = texts(o, PROGRAM)
@@ -80,7 +80,7 @@ def command(args):
 def running(model, verbose):
     """Show warnings, a bar on a terminal, and with ``verbose`` notes and a line for each step; compile ahead."""
     from aligntools.adapters.eflomal.running import MODELS
-    from aligntools.api.threads import available_cores, threads_of
+    from aligntools.api.running.threads import available_cores, threads_of
     from aligntools.cli import ahead
     from aligntools.cli.reporting import Reporter
 
@@ -118,7 +118,7 @@ class Sides:
     """
 
     def __init__(self, paths, joint):
-        from aligntools.formats.files import text_lines
+        from aligntools.formats.opening.files import text_lines
 
         self._files = [text_lines(path) for path in paths]
         if joint:

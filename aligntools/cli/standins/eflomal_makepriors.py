@@ -29,7 +29,7 @@ def command(args):
     """Count priors as eflomal-makepriors does."""
     from aligntools.adapters.eflomal import calculate_priors, write_priors
     from aligntools.adapters.eflomal.priors import AlignedTextError
-    from aligntools.formats.files import text_lines, writing
+    from aligntools.formats.opening.files import text_lines, writing
 
     o = parser().parse_args(args)
     links = [Named("-f", o.forward_alignments), Named("-r", o.reverse_alignments)]

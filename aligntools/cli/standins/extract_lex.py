@@ -28,9 +28,9 @@ def command(args):
 def _run(target, source, alignments, s2t, t2s):
     from pathlib import Path
 
-    from aligntools.api.links import extract_lexicon
-    from aligntools.formats.bitext import read_side
-    from aligntools.formats.corpus import Bitext, Skipped
+    from aligntools.api.convert.links import extract_lexicon
+    from aligntools.formats.text.bitext import read_side
+    from aligntools.formats.text.corpus import Bitext, Skipped
     from aligntools.ground.errors import DataError
 
     (sources, source_words), (targets, target_words) = (read_side(p, lowercase=False) for p in (source, target))

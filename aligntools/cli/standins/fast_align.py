@@ -240,8 +240,8 @@ class Report:
     def settled(self, block, bitext, view):
         """Return a block's links; of two places of a word that are as good, the one that fast_align takes."""
         from aligntools.aligning.models.diagonal_series import TENSION_RANGE, settle_ties
-        from aligntools.formats.corpus import part_of
-        from aligntools.formats.pharaoh import Links
+        from aligntools.formats.links.pharaoh import Links
+        from aligntools.formats.text.corpus import part_of
 
         if not self.flags.favor_diagonal or view.tension[self.way] < TENSION_RANGE[0]:
             return block.table
@@ -294,13 +294,13 @@ class Report:
 
 def train(flags, write):
     """Train and align."""
-    from aligntools.api.alignment import read_bitext, train_with
-    from aligntools.api.threads import pool_of, threads_of
+    from aligntools.api.align.alignment import read_bitext, train_with
+    from aligntools.api.running.threads import pool_of, threads_of
     from aligntools.cli.aligning_run import write_ttable
     from aligntools.cli.reporting import Reporter
-    from aligntools.formats.files import writing
-    from aligntools.formats.pharaoh import format_pharaoh
-    from aligntools.formats.reading import Reading
+    from aligntools.formats.links.pharaoh import format_pharaoh
+    from aligntools.formats.opening.files import writing
+    from aligntools.formats.text.reading import Reading
     from aligntools.ground.running import Run
 
     report, reporter = Report(flags, write), Reporter(quiet=False, verbose=False, lines=False)
@@ -336,9 +336,9 @@ def unlearned_blocks(flags, bitext):
     import numpy as np
 
     from aligntools.aligning.applying.table_aligner import TableAligner, link_by_position
-    from aligntools.api.alignments import Alignments
-    from aligntools.formats.corpus import parts_of
-    from aligntools.formats.pharaoh import Links
+    from aligntools.api.align.alignments import Alignments
+    from aligntools.formats.links.pharaoh import Links
+    from aligntools.formats.text.corpus import parts_of
 
     tension = flags.diagonal_tension if flags.favor_diagonal else None
     aligner = TableAligner(None, tension, flags.p0, not flags.no_null_word)
@@ -363,8 +363,8 @@ def force(flags, write):
     """Align each line as it comes, with a table: ``source ||| target ||| links ||| score``."""
     from aligntools.aligning.applying.table_aligner import TableAligner
     from aligntools.cli.standins.pairs import sides_of
-    from aligntools.formats import files
-    from aligntools.formats.ttable import read_ttable
+    from aligntools.formats.links.ttable import read_ttable
+    from aligntools.formats.opening import files
     from aligntools.ground.errors import DataError
 
     table = read_ttable(flags.force_align)

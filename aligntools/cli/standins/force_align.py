@@ -13,9 +13,9 @@ from aligntools.aligning.links.symmetrize import METHODS, symmetrize
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.cli.placing import Named, check
 from aligntools.cli.standins.pairs import sides_of
-from aligntools.formats import files
-from aligntools.formats.pharaoh import Links, format_pharaoh
-from aligntools.formats.ttable import read_ttable
+from aligntools.formats.links.pharaoh import Links, format_pharaoh
+from aligntools.formats.links.ttable import read_ttable
+from aligntools.formats.opening import files
 from aligntools.ground.declaring import range_of
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import amounts

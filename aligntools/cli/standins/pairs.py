@@ -2,8 +2,8 @@
 
 import re
 
-from aligntools.formats.vocabulary import split_words
 from aligntools.ground.errors import DataError
+from aligntools.words.vocabulary import split_words
 
 
 def sides_of(line: bytes, path: str, number: int) -> tuple[list[bytes], list[bytes]]:

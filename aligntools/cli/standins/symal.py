@@ -8,9 +8,9 @@ import click
 from aligntools.aligning.links.symmetrize import grow
 from aligntools.cli.placing import Named, placed
 from aligntools.cli.standins.arguments import UntouchedButDebug
-from aligntools.formats import files
-from aligntools.formats.bal import format_union, parse_bal
-from aligntools.formats.pharaoh import LineReader, format_pharaoh
+from aligntools.formats.links.bal import format_union, parse_bal
+from aligntools.formats.links.pharaoh import LineReader, format_pharaoh
+from aligntools.formats.opening import files
 from aligntools.ground.errors import harmless
 
 USAGE = """usage: symal [-i=<inputfile>] [-o=<outputfile>] -a=[u|i|g] -d=[yes|no] -b=[yes|no] -f=[yes|no]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from aligntools.formats.class_lists import WordLookup
+from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.parsing.features import kernels_features as kernels
 from aligntools.parsing.trees.inference import BLOCKS, edge_offsets

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aligntools.formats.class_lists import SHORT, WordLookup
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.annotation.class_lists import SHORT, WordLookup
 from aligntools.parsing.features.space import EncodedSentences
+from aligntools.words.vocabulary import Vocabulary
 
 #: Letters of a word that the layer of prefixes has.
 PREFIX = 5

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.modelfile import read_model, write_model
+from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground import lbfgs
 from aligntools.ground.errors import DataError, ModelError
 from aligntools.parsing.learning import training

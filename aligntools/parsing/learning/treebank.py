@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.class_lists import WordLookup
+from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.space import templates_of
 from aligntools.parsing.features.vocabularies import Vocabularies

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aligntools.formats.objects import Kept, read_object, write_object
-from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.parallel import Pool
 from aligntools.parsing import kernels_labels as kernels
 from aligntools.parsing.features.space import EncodedSentences
@@ -14,6 +12,8 @@ from aligntools.parsing.labels import Edges, Labeler, Shares
 from aligntools.parsing.learning.parts import InParts, KeptArray
 from aligntools.parsing.learning.training import runs_of_edges
 from aligntools.parsing.transfer.parts import Pairs, keep_pairs
+from aligntools.store.objects import Kept, read_object, write_object
+from aligntools.words.vocabulary import Vocabulary
 
 #: Least probability of an edge, and of an edge with its label, to be learned from.
 LEAST_EDGE, LEAST_LABEL = 0.05, 0.01

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.space import templates_of
 from aligntools.parsing.features.vocabularies import Vocabularies

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.objects import Kept, read_object, write_object
-from aligntools.formats.stores import Store
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.space import TAGS, EncodedSentences, FeatureSpace
 from aligntools.parsing.learning import training
@@ -14,6 +12,8 @@ from aligntools.parsing.learning.parts import InParts, KeptArray, KeptLoss, cuts
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.settings import TransferSettings, TreeConstraints
 from aligntools.parsing.transfer import projection
+from aligntools.store.objects import Kept, read_object, write_object
+from aligntools.store.stores import Store
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ parser is trained to have the least cross-entropy with it, and little entropy of
 
 import numpy as np
 
-from aligntools.formats.vocabulary import Vocabulary
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.parsing.features.space import TAGS, EncodedSentences, FeatureSpace
 from aligntools.parsing.features.vocabularies import Vocabularies
@@ -15,6 +14,7 @@ from aligntools.parsing.settings import TreeConstraints
 from aligntools.parsing.transfer import kernels_transfer as kernels
 from aligntools.parsing.trees import inference
 from aligntools.parsing.trees.inference import BLOCKS
+from aligntools.words.vocabulary import Vocabulary
 
 #: Least probability of an edge that is transferred.
 LEAST = 1e-6

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from aligntools.formats.modelfile import hold, write_model
+from aligntools.formats.models.modelfile import hold, write_model
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.learning.checkpoints import KIND, Checkpoint, damaged, fingerprint
 from aligntools.parsing.unsupervised.settings import InducedParserSettings

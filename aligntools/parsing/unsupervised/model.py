@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from aligntools.formats.conll import column_place
-from aligntools.formats.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.annotation.conll import column_place
+from aligntools.formats.models.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.parsing.parser import ParsedTrees
@@ -19,6 +18,7 @@ from aligntools.parsing.text import chosen
 from aligntools.parsing.unsupervised import kernels_valence
 from aligntools.parsing.unsupervised.settings import PUNCTUATION
 from aligntools.parsing.unsupervised.valence import BLOCKS, Valence, best_trees, over
+from aligntools.words.vocabulary import Vocabulary
 
 KIND = "dmv"
 #: Tags of punctuation: universal ones, the Penn Treebank's and STTS's.

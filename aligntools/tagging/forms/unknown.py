@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from aligntools.formats.class_lists import MEDIUM, SHORT, WordLookup
+from aligntools.formats.annotation.class_lists import MEDIUM, SHORT, WordLookup
 from aligntools.ground.lbfgs import minimize
 
 #: Longest prefix and suffix that are features, in characters.

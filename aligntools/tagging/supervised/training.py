@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from aligntools.formats.class_lists import WordLookup
+from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging.decoding import CandidateChain, TagCandidates

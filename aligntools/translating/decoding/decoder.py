@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.grammar import GrammarRules
+from aligntools.formats.translation.grammar import GrammarRules
 from aligntools.ground.parallel import balanced_blocks
 from aligntools.translating.decoding import forced, kernels_forest, kernels_state
 from aligntools.translating.decoding import kernels_decoder as kernels

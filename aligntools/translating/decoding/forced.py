@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.grammar import GrammarRules
+from aligntools.formats.translation.grammar import GrammarRules
 from aligntools.translating.decoding import kernels_forced
 from aligntools.translating.decoding.kernels_tables import ModelTables, RuleTables
 from aligntools.translating.decoding.workspace import Workspace

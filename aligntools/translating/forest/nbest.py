@@ -2,7 +2,7 @@
 
 from typing import TypeAlias
 
-from aligntools.formats.derivations import Derivation, DerivedSentence, RuleUse
+from aligntools.formats.translation.derivations import Derivation, DerivedSentence, RuleUse
 from aligntools.translating.forest.derivations import best_edges, k_best, samples
 from aligntools.translating.forest.hypergraph import edge_scores
 

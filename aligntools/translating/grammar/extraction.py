@@ -12,17 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats import sorting
-from aligntools.formats.bitext import Bitext, Side
-from aligntools.formats.disk_arrays import ArrayStore
-from aligntools.formats.grammar import GrammarRules, TextFilter, concatenate, unwritable
-from aligntools.formats.pharaoh import Links
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.text.bitext import Bitext, Side
+from aligntools.formats.translation.grammar import GrammarRules, TextFilter, concatenate, unwritable
 from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.store import sorting
+from aligntools.store.disk_arrays import ArrayStore
 from aligntools.translating.grammar import features, kernels_extraction, kernels_grammar
 from aligntools.translating.grammar.kernels_records import AlignedText, PhraseTables, RuleRecords
 from aligntools.translating.grammar.lexical import WordTable, word_table
 from aligntools.translating.settings import ExtractionSettings
+from aligntools.words.vocabulary import Vocabulary
 
 _RECORD = 128  # bytes that a distinct rule takes up in a table, about
 _LEAST = 1 << 16  # records of the smallest table

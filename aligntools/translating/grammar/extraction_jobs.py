@@ -11,18 +11,18 @@ from functools import partial
 
 import numpy as np
 
-from aligntools.formats import sorting
-from aligntools.formats.block_maps import BlockMap
-from aligntools.formats.disk_arrays import ArrayStore
-from aligntools.formats.grammar import GrammarRules
-from aligntools.formats.grammar_text import format_text
-from aligntools.formats.objects import Kept, read_object, write_object
-from aligntools.formats.stores import Store
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.translation.grammar import GrammarRules
+from aligntools.formats.translation.grammar_text import format_text
 from aligntools.ground import memory
 from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.store import sorting
+from aligntools.store.block_maps import BlockMap
+from aligntools.store.disk_arrays import ArrayStore
+from aligntools.store.objects import Kept, read_object, write_object
+from aligntools.store.stores import Store
 from aligntools.translating.grammar.extraction import Extraction, target_totals
 from aligntools.translating.grammar.lexical import word_table
+from aligntools.words.vocabulary import Vocabulary
 
 #: Sentences of a job, at most, and how many jobs each worker gets of a shorter text.
 _SENTENCES, _EACH = 1 << 16, 4

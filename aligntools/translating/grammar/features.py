@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from aligntools.formats.grammar import STANDARD, GrammarRules
+from aligntools.formats.translation.grammar import STANDARD, GrammarRules
 from aligntools.translating.grammar import kernels_grammar
 
 #: Sets of features by name. ``standard``: the four of Chiang 2007, natural logs; ``full``: with the log of the rule's

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.disk_arrays import ArrayStore
-from aligntools.formats.numbered_text import LineSource, stream_numbered
-from aligntools.formats.vocabulary import CompiledLexicon, Vocabulary
-from aligntools.formats.white_space import WhiteSpace
+from aligntools.formats.text.numbered_text import LineSource, stream_numbered
 from aligntools.ground.errors import DataError
+from aligntools.store.disk_arrays import ArrayStore
+from aligntools.words.vocabulary import CompiledLexicon, Vocabulary
+from aligntools.words.white_space import WhiteSpace
 
 #: Words that the text must not have: they are the model's own. Numbered first, in this order.
 CONTROL = (b"<s>", b"</s>", b"<unk>")

@@ -12,20 +12,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats import files
-from aligntools.formats.conll_as_text import is_conll
-from aligntools.formats.disk_arrays import ArrayStore
-from aligntools.formats.numbered_text import LineSource, stream_numbered
-from aligntools.formats.stores import Store
-from aligntools.formats.vocabulary import CompiledLexicon
-from aligntools.formats.white_space import WhiteSpace
+from aligntools.formats.annotation.conll_as_text import is_conll
+from aligntools.formats.opening import files
+from aligntools.formats.text.numbered_text import LineSource, stream_numbered
 from aligntools.ground import memory
 from aligntools.ground.engines import Engine, Serial
 from aligntools.ground.errors import DataError
 from aligntools.ground.parallel import Pool
+from aligntools.store.disk_arrays import ArrayStore
+from aligntools.store.stores import Store
 from aligntools.translating.lm import counting
 from aligntools.translating.lm.counting import CONTROL, NgramCounts, Sorter
 from aligntools.translating.settings import TABLES
+from aligntools.words.vocabulary import CompiledLexicon
+from aligntools.words.white_space import WhiteSpace
 
 #: Bytes of text in a job, at least and at most, and jobs that a text makes at least, if it is large enough.
 FEWEST, MOST, JOBS = 1 << 20, 1 << 25, 16

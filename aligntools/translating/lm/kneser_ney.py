@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.disk_arrays import ArrayStore
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.store.disk_arrays import ArrayStore
 from aligntools.translating.lm.counting import NgramCounts, Sorter, in_steps
 from aligntools.translating.lm.language_model import BEGIN
+from aligntools.words.vocabulary import Vocabulary
 
 #: Discounts of an order whose own cannot be computed, for adjusted counts 1, 2, and 3 and more (lmplz's).
 FALLBACK = (0.5, 1.0, 1.5)

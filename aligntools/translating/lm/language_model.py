@@ -11,14 +11,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aligntools.formats import files, modelfile
-from aligntools.formats.arpa import CONTROL, ArpaReader
-from aligntools.formats.numbered_text import LineSource, stream_numbered
-from aligntools.formats.vocabulary import CompiledLexicon, Vocabulary
+from aligntools.formats.models import modelfile
+from aligntools.formats.opening import files
+from aligntools.formats.text.numbered_text import LineSource, stream_numbered
+from aligntools.formats.translation.arpa import CONTROL, ArpaReader
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.ground.ranges import LARGEST_SEED as LARGEST
 from aligntools.ground.ranges import counts
+from aligntools.words.vocabulary import CompiledLexicon, Vocabulary
 
 UNKNOWN, BEGIN, END = 0, 1, 2
 _KIND = "lm"

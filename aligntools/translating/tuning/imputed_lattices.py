@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.plf import Arc, WordLattice
+from aligntools.formats.translation.plf import Arc, WordLattice
 from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import semirings
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores, run_blocks

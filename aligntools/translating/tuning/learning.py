@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.block_maps import BlockMap
-from aligntools.formats.grammar import GrammarRules
+from aligntools.formats.translation.grammar import GrammarRules
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
+from aligntools.store.block_maps import BlockMap
 from aligntools.translating.decoding.decoder import System, feature_names
 from aligntools.translating.lattices import arc_names
 from aligntools.translating.lm.language_model import NgramModel

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.grammar import GrammarRules, pick
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.translation.grammar import GrammarRules, pick
 from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import derivations
 from aligntools.translating.forest.hypergraph import Hypergraph, edge_scores
 from aligntools.translating.text import Lines
 from aligntools.translating.tuning.imputation import normalized
+from aligntools.words.vocabulary import Vocabulary
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 _PASSED = -1  # the rule of a hyperedge that passes a word through; those below it have no words

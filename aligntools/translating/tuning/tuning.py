@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields
 
 import numpy as np
 
-from aligntools.formats.modelfile import read_model, write_model
+from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground.errors import AligntoolsError, ModelError
 from aligntools.ground.parallel import Pool
 from aligntools.metrics import bleu

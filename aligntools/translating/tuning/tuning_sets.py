@@ -6,9 +6,9 @@ from functools import partial
 
 import numpy as np
 
-from aligntools.formats.bitext import Side
-from aligntools.formats.block_maps import BlockMap
+from aligntools.formats.text.bitext import Side
 from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.store.block_maps import BlockMap
 from aligntools.translating.decoding.decoder import Sentences, System
 from aligntools.translating.forest import derivations
 from aligntools.translating.forest.candidates import CandidateLists

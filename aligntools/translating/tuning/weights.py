@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats import files
-from aligntools.formats.json_text import in_words, is_number, parse_json
+from aligntools.formats.opening import files
+from aligntools.formats.opening.json_text import in_words, is_number, parse_json
 from aligntools.ground.errors import DataError
 
 FORMAT = "aligntools weights"

@@ -20,7 +20,7 @@ from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.text.look_alikes import romanized
 from aligntools.aligning.text.normal import simplify
 from aligntools.aligning.training.stages import train
-from aligntools.formats.bitext import stream_bitext
+from aligntools.formats.text.bitext import stream_bitext
 from aligntools.ground.parallel import Pool
 from tests.aligning.contrastive.making import LOCAL, random_weights
 from tests.naive_contrastive import NAMES, Pair

@@ -9,8 +9,8 @@ from aligntools.aligning.contrastive import evidence, evidence_tasks, features
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.weights import Weights, load_weights
-from aligntools.formats.given_links import parse_given
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.given_links import parse_given
+from aligntools.formats.links.pharaoh import Links
 from aligntools.ground.errors import DataError
 from tests.aligning.contrastive.making import ALL, candidates_of, random_pair, random_weights
 

@@ -16,9 +16,9 @@ from aligntools.aligning.contrastive.learning import (
 )
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import NOISE, noise_shares
-from aligntools.formats.bitext import Bitext, Side, Skipped
-from aligntools.formats.vocabulary import Vocabulary
+from aligntools.formats.text.bitext import Bitext, Side, Skipped
 from aligntools.ground.parallel import Pool
+from aligntools.words.vocabulary import Vocabulary
 from tests.aligning.contrastive.making import ALL, candidates_of, random_pair, random_weights
 
 

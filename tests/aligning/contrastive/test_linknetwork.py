@@ -8,7 +8,7 @@ from aligntools.aligning.contrastive import linknetwork
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork, turned
 from aligntools.aligning.contrastive.starts import shipped
-from aligntools.formats.modelfile import read_model, write_model
+from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
 from tests import naive_contrastive as naive

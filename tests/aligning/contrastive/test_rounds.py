@@ -11,10 +11,10 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.starts import shipped
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training.train_model import train_model
-from aligntools.api.alignment import read_bitext, train_aligner
-from aligntools.api.contrastive_base import train_base
-from aligntools.formats.priors import Counted, Priors
-from aligntools.formats.reading import Reading
+from aligntools.api.align.alignment import read_bitext, train_aligner
+from aligntools.api.align.contrastive_base import train_base
+from aligntools.formats.links.priors import Counted, Priors
+from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.running import Run

@@ -11,7 +11,7 @@ from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.starts import FORMER, SHIPPED, ContrastiveStart, shipped
 from aligntools.aligning.contrastive.tasks import learning_plan
 from aligntools.aligning.contrastive.weights import Weights, load_weights
-from aligntools.formats.modelfile import read_model, write_model
+from aligntools.formats.models.modelfile import read_model, write_model
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 
 

@@ -11,8 +11,8 @@ from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import Method
 from aligntools.aligning.contrastive.tasks import learning_plan
-from aligntools.formats.goldlinks import Gold
-from aligntools.formats.pharaoh import Links
+from aligntools.formats.links.goldlinks import Gold
+from aligntools.formats.links.pharaoh import Links
 from aligntools.metrics import aer
 from tests.aligning.contrastive.making import ALL, candidates_of, random_pair, random_weights
 from tests.naive_contrastive import NAMES

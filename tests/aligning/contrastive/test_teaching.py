@@ -12,9 +12,9 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder
 from aligntools.aligning.contrastive.network_learning import part_of
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.taught import TeachingSettings
-from aligntools.api.aligner import Aligner
-from aligntools.api.alignment import read_bitext, train_aligner
-from aligntools.formats.corpus import with_own_words
+from aligntools.api.align.aligner import Aligner
+from aligntools.api.align.alignment import read_bitext, train_aligner
+from aligntools.formats.text.corpus import with_own_words
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.parallel import Pool
 from tests.places import SAMPLES

@@ -1,0 +1,1 @@
+"""Word alignment: training aligners, applying them, filtering pairs."""

@@ -1,0 +1,289 @@
+"""Trained aligners: applied to sentence pairs, saved, loaded."""
+
+import os
+from collections.abc import Iterator
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Unpack
+
+from aligntools.aligning.settings import AlignerSettings, Decisions
+from aligntools.api.align.alignments import Alignment, Alignments, with_words
+from aligntools.api.align.keywords import DecisionsKeywords, ReadingKeywords, RunKeywords
+from aligntools.api.given.notebooks import ShownAsModel
+from aligntools.api.given.texts import Sentence, Sentences, paths_of
+from aligntools.api.running.engines import mapping
+from aligntools.api.running.threads import pool_of
+from aligntools.formats.text.reading import LONGEST_RANGE, Reading
+from aligntools.ground.declaring import Given, taking
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.running import Run
+
+if TYPE_CHECKING:
+    from aligntools.aligning.applying.applier import Applier
+    from aligntools.aligning.links.prior_counts import PriorCounter
+    from aligntools.aligning.model import AlignmentModel
+    from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.parallel import Pool
+
+#: Sentence pairs decided on at a time, so that long texts need no temporaries as long as they are.
+PART = 50_000
+#: Lines of a file that are aligned together, at most.
+_LINES = 10_000
+
+
+class ApplyingKeywords(DecisionsKeywords, ReadingKeywords, RunKeywords, total=False):
+    """Keywords of `Aligner.align_batch` and its kin, beside their own parameters."""
+
+
+def check_lengths(bitext: "Bitext") -> None:
+    """Refuse sentences that are longer than kernels can number."""
+    longest = max((int(side.lengths().max(initial=0)) for side in (bitext.source, bitext.target)), default=0)
+    if longest > LONGEST_RANGE.high:
+        raise UsageProblem(f"a sentence has {longest} words, over {LONGEST_RANGE.high}; read the text with max_length")
+
+
+class Aligner(ShownAsModel):
+    """A trained aligner. It does not change, can be pickled, and may be used from several threads at once.
+
+    `train_aligner` and `Aligner.load` make one.
+    """
+
+    def __init__(self, model: "AlignmentModel"):
+        self._model = model
+
+    @property
+    def model(self) -> "AlignmentModel":
+        """The model's vocabularies, settings and arrays."""
+        return self._model
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Aligner, (self.model,)
+
+    def __repr__(self) -> str:
+        s, sizes = self.model.settings, self.model.sizes
+        return f"<Aligner: {s.model_type}, views {s.views}, {sizes[0] - 1} source and {sizes[1] - 1} target words>"
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], *, threads: "int | Pool | None" = None, verify: bool = True
+    ) -> "Aligner":
+        """Read a model file, as ``align --save-model`` or `save` wrote it.
+
+        Parameters
+        ----------
+        path : str or path
+        threads : int or None
+        verify : bool
+            Check the checksum, which says whether the file is what was written.
+
+        Raises
+        ------
+        ModelError
+            When it is damaged or holds a model of another kind.
+        """
+        from aligntools.aligning.model import AlignmentModel
+
+        with pool_of(threads) as pool:
+            return cls(AlignmentModel.load(os.fspath(path), pool, verify))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file; it appears whole or not at all.
+
+        Raises
+        ------
+        DataError
+            When it cannot be written.
+        """
+        self.model.save(os.fspath(path))
+
+    @property
+    def settings(self) -> AlignerSettings:
+        """How the model was trained."""
+        return self.model.settings
+
+    @cached_property
+    def _applier(self) -> "Applier":
+        return self.applier()
+
+    def applier(self, max_cells: int | None = None) -> "Applier":
+        """Return what finds the model's posteriors on texts; at most so many link-matrix cells are worked at a time."""
+        from aligntools.aligning.applying.applier import CHUNK_CELLS, Applier
+
+        model = self.model
+        cells = CHUNK_CELLS if max_cells is None else max_cells
+        return Applier(model.views, model.settings, model.sizes, cells, model.subwords)
+
+    def align(
+        self,
+        source: Sentence,
+        target: Sentence,
+        *,
+        decisions: Decisions | None = None,
+        **options: Unpack[ApplyingKeywords],
+    ) -> Alignment:
+        """Align one sentence pair; see `align_batch` for the options.
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> model = at.train_aligner(at.read_bitext("data/samples/de-en.txt"), fast=True)
+        >>> str(model.align("Der Zug fährt um acht Uhr ab .", "The train leaves at eight o'clock ."))
+        '0-0 1-1 2-2 3-3 4-4 5-5 7-6'
+        """
+        options.setdefault("threads", 1)
+        (found,) = self.align_batch([source], [target], decisions=decisions, unbuffered=True, **options)
+        return with_words(found, source, target)
+
+    @taking(Decisions, Reading, Run)
+    def align_batch(
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None = None,
+        *,
+        decisions: Decisions | None = None,
+        reading: Reading | None = None,
+        run: Run | None = None,
+        unbuffered: bool = False,
+        **options: Unpack[ApplyingKeywords],
+    ) -> Iterator[Alignment]:
+        """Align sentence pairs as they come, in constant memory: one `Alignment` for each pair, always.
+
+        Parameters
+        ----------
+        sources, targets : iterables of str or of lists of str, or files (str or path)
+            As many of each. ``sources`` alone: a file with ``' ||| '`` between the sides, or a `Bitext`.
+        decisions, reading, run : Decisions, Reading, Run or None
+            The options below, whole. Case is kept apart as the model has it.
+        unbuffered : bool
+            Yield each alignment before the next pair is asked for. Then any number of lines may be malformed.
+        **options
+
+        Yields
+        ------
+        Alignment
+
+        Raises
+        ------
+        DataError
+            When one side is shorter than the other, or ``strict`` is not met.
+        UsageProblem
+            When an option does not exist.
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> model = at.train_aligner(at.read_bitext("data/samples/de-en.txt"), fast=True)
+        >>> [str(a) for a in model.align_batch(["Der Zug fährt .", ""], ["The train leaves .", "?"])]
+        ['0-0 1-1 2-2 3-3', '']
+        """
+        blocks = self.align_blocks(
+            sources, targets, decisions=decisions, reading=reading, run=run, unbuffered=unbuffered, **options
+        )
+        for block in blocks:
+            yield from block
+
+    def align_blocks(
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None = None,
+        *,
+        decisions: Decisions | None = None,
+        reading: Reading | None = None,
+        run: Run | None = None,
+        unbuffered: bool = False,
+        directions: bool = True,
+        counter: "PriorCounter | None" = None,
+        **options: Unpack[ApplyingKeywords],
+    ) -> Iterator[Alignments]:
+        """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed.
+
+        Parameters
+        ----------
+        directions : bool
+            Find the links of the single directions too.
+        counter : PriorCounter or None
+            Counts the links of both directions; in this process alone.
+        """
+        from aligntools.aligning.memory import cells_within
+        from aligntools.api.align.aligning_blocks import JOB, aligned_by
+        from aligntools.formats.links.pharaoh import concatenate
+
+        given = Given("align_blocks", options)
+        decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
+        given.end()
+        decisions = decisions.suiting(self.settings.direction)
+        max_memory = run.memory
+        if run.asked:
+            if unbuffered or counter is not None:
+                what = "unbuffered pairs are aligned" if unbuffered else "links are counted"
+                raise UsageProblem(f"{what} in this process; leave out the workers")
+            texts = self.texts(sources, targets, reading, False, JOB)
+            cells = None if max_memory is None else cells_within(max_memory // ((run.workers or 1) + 1))
+            job = partial(_align, decisions, cells, directions)
+            with pool_of(run.threads) as pool, mapping(run, pool) as blocks:
+                yield from aligned_by(blocks, self, job, texts)
+            return
+        applier = self._applier if max_memory is None else self.applier(cells_within(max_memory))
+        with pool_of(run.threads) as pool:
+            for text in self.texts(sources, targets, reading, unbuffered):
+                links = []
+                for found in _aligned(applier, text, decisions, directions or counter is not None, pool):
+                    if counter is not None:
+                        links.append((found.forward_table, found.reverse_table))
+                    yield found
+                if counter is not None:
+                    counter.add(text, *(concatenate(column) for column in zip(*links, strict=True)))
+
+    def texts(
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None,
+        reading: Reading,
+        unbuffered: bool,
+        part: int = PART,
+    ) -> "Iterator[Bitext]":
+        """Yield a text in the model's ids, ``part`` pairs at a time; the other parameters are `align_batch`'s."""
+        from aligntools.formats.text.bitext import stream_bitext
+        from aligntools.formats.text.corpus import Bitext, Skipped, in_ids_of, parts_of
+
+        model = self.model
+        if isinstance(sources, Bitext):
+            cut = getattr(sources.source, "view", 0)
+            if cut and model.settings.views != (cut,):
+                raise UsageProblem("this text was cut while another model was trained on it; read it again")
+            if not cut:
+                sources = in_ids_of(sources, model.source_vocabulary, model.target_vocabulary, model.lowercase)
+            check_lengths(sources)
+            skipped = sources.skipped
+            for text in parts_of(sources, part):
+                text.skipped, skipped = skipped, Skipped()
+                yield text
+            return
+        yield from stream_bitext(
+            **paths_of(sources, targets, reading.split or model.split),
+            source_vocabulary=model.source_vocabulary,
+            target_vocabulary=model.target_vocabulary,
+            **reading.arguments() | {"lowercase": model.lowercase},
+            unbuffered=unbuffered,
+            block_lines=min(part, _LINES),
+        )
+
+
+def _align(
+    decisions: Decisions, cells: int | None, directions: bool, aligner: Aligner, text: "Bitext", pool: "Pool"
+) -> Iterator[Alignments]:
+    """Do a worker's job of `Aligner.align_blocks`."""
+    applier = aligner._applier if cells is None else aligner.applier(cells)
+    return _aligned(applier, text, decisions, directions, pool)
+
+
+def _aligned(
+    applier: "Applier", text: "Bitext", decisions: Decisions, directions: bool, pool: "Pool"
+) -> Iterator[Alignments]:
+    """Yield the alignments of runs of a text in the model's ids."""
+    from aligntools.aligning.applying.decisions import decided
+    from aligntools.formats.text.corpus import Skipped
+
+    skipped = text.skipped
+    for d in decided(applier, text, decisions, pool, directions):
+        yield Alignments(d.links, d.probabilities, d.forward, d.reverse, d.log_likelihood, d.lengths, skipped)
+        skipped = Skipped()

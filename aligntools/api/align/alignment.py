@@ -1,0 +1,481 @@
+"""Word alignment from Python: reading parallel text, training aligners, aligning a text at once."""
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+import numpy as np
+
+from aligntools.aligning.settings import (
+    MRE_PRESETS,
+    AlignerSettings,
+    Decisions,
+    PriorWeights,
+    ReconstructionSettings,
+)
+from aligntools.api.align.aligner import Aligner, check_lengths
+from aligntools.api.align.alignments import Alignments
+from aligntools.api.align.encoders import Known, known_of, weighed
+from aligntools.api.align.keywords import (
+    AlignerKeywords,
+    DecisionsKeywords,
+    EncoderKeywords,
+    PriorWeightsKeywords,
+    ReadingKeywords,
+    ReconstructionKeywords,
+    RunKeywords,
+)
+from aligntools.api.align.priors import SomePriors, read_priors
+from aligntools.api.align.training_links import TrainingLinks
+from aligntools.api.given.texts import Sentences, paths_of
+from aligntools.api.running.progress import Progress, Step, reporter
+from aligntools.api.running.threads import pool_of
+from aligntools.encoding.settings import EncoderSettings
+from aligntools.formats.text.reading import Reading
+from aligntools.ground.declaring import Given, taking
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.running import Run
+
+if TYPE_CHECKING:
+    from aligntools.aligning.contrastive.rounds import Rounds
+    from aligntools.formats.links.pharaoh import Links
+    from aligntools.formats.text.corpus import Bitext
+
+
+#: Pairs without words above which these are left out of training, where they are most of a text: each takes memory.
+MANY_BLANK = 1_000_000
+_log = logging.getLogger("aligntools")
+
+
+class TrainingKeywords(
+    AlignerKeywords, PriorWeightsKeywords, ReadingKeywords, RunKeywords, EncoderKeywords, total=False
+):
+    """Keywords of `train_aligner`, beside its own parameters."""
+
+
+class MreKeywords(AlignerKeywords, ReconstructionKeywords, ReadingKeywords, RunKeywords, total=False):
+    """Keywords of `train_mre_aligner`, beside its own parameters."""
+
+
+class AlignKeywords(TrainingKeywords, DecisionsKeywords, total=False):
+    """Keywords of `align`, beside its own parameters."""
+
+
+@taking(Reading)
+def read_bitext(
+    source: Sentences,
+    target: Sentences | None = None,
+    *,
+    reading: Reading | None = None,
+    tab_separates: bool = False,
+    **options: Unpack[ReadingKeywords],
+) -> "Bitext":
+    """Read parallel text.
+
+    A pair becomes empty where a side is blank or too long, has bytes that are not UTF-8, or where a line is without its
+    one separator; ``skipped`` counts them.
+
+    Parameters
+    ----------
+    source, target : str or path (files), or iterables of sentences
+        Two line-aligned files, or one with ``' ||| '`` or a tab between the sides; plain, .gz, .bz2, .xz, .zst; ``-``
+        is standard input.
+    reading : Reading or None
+        The options below, whole.
+    tab_separates : bool
+        In one file a tab separates the sides as ``' ||| '`` does, on any line.
+    **options
+
+    Returns
+    -------
+    Bitext
+        Word ids of both sides and their vocabularies; its length is the number of pairs.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read, is empty, or has fewer lines than the other; when all of the first 1,000 lines of
+        one file are without their separator, or more than 1 in 100 and at least 5, or no line is a pair; when
+        ``strict``, for each pair that would be skipped.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> len(at.read_bitext("data/samples/de-en.de", "data/samples/de-en.en"))
+    240
+    """
+    from aligntools.formats.text import bitext
+    from aligntools.words.white_space import SPLITS, split_of
+
+    given = Given("read_bitext", options)
+    how = given.take(Reading, reading)
+    given.end()
+    instead = {"input_format": "either"} if tab_separates else {}
+    found = bitext.read_bitext(**paths_of(source, target, how.split), **how.arguments() | instead)
+    found.splitting = split_of(source) if how.split in (None, SPLITS[0]) else how.split
+    return found
+
+
+def known_text(
+    sources: "Sentences | Bitext", targets: Sentences | None, encoder: EncoderSettings, reading: Reading, run: Run
+) -> "tuple[Bitext, Known | None]":
+    """Return a text as training takes it, and what an encoder knows of its words as they are written."""
+    from aligntools.formats.text.corpus import Bitext, in_lower_case
+
+    written = sources
+    if not isinstance(written, Bitext):
+        written = read_bitext(written, targets, reading=replace(reading, case_sensitive=True))
+    known = known_of(written, encoder, run)
+    return (written if reading.case_sensitive else in_lower_case(written)), known
+
+
+def tell_unused(settings: AlignerSettings) -> None:
+    """Log which settings were chosen that change nothing in the model that is trained."""
+    for name, about in settings.unused().items():
+        _log.warning("`%s` changes nothing: %s", name, about)
+
+
+@taking(AlignerSettings, PriorWeights, Reading, Run, EncoderSettings)
+def train_aligner(
+    sources: "Sentences | Bitext",
+    targets: Sentences | None = None,
+    settings: AlignerSettings | None = None,
+    *,
+    priors: "SomePriors | None" = None,
+    weights: PriorWeights | None = None,
+    init_model: Aligner | None = None,
+    reading: Reading | None = None,
+    run: Run | None = None,
+    keep_text: bool = True,
+    progress: Progress = None,
+    links: TrainingLinks | None = None,
+    **options: Unpack[TrainingKeywords],
+) -> Aligner:
+    """Train an aligner: both directions together, as ``aligntools align`` does.
+
+    IBM 1, then IBM 2 or the HMM (Vogel, Ney & Tillmann 1996; agreement: Liang, Taskar & Klein 2006; variational
+    Bayes: Riley & Gildea 2012), then a sampler over jumps and fertilities (after Östling & Tiedemann 2016), for
+    several views of the words, whose posteriors are averaged.
+
+    Parameters
+    ----------
+    sources, targets : iterables of str or of lists of str, or files (str or path)
+        As many sentences of each. ``sources`` alone: a file with ``' ||| '`` between the sides, a `Bitext`, or pairs:
+        tuples of two sentences.
+    settings, weights, reading, run : AlignerSettings, PriorWeights, Reading, Run or None
+        The options below, whole. An option that is given beside them takes the place of theirs.
+    priors : str, path, Priors, iterable of these, or None
+        Counts of links, fertilities and jumps in other text (see `read_priors`, `count_priors`), which the text's own
+        are added to: pseudo-counts of Dirichlet priors. They need not be of this text's words.
+    init_model : Aligner or None
+        Go on training from this model, with its settings.
+    keep_text : bool
+        False lets training cut the words of a `Bitext` in place, which saves its memory once more; that text then
+        serves this aligner alone.
+    progress : callable, True or None
+        Called with a `Step` after each iteration; True shows a tqdm bar.
+    links : TrainingLinks or None
+        Takes the links of the text as training finds them, where it does: in a text of over six million words.
+    **options
+
+    Returns
+    -------
+    Aligner
+
+    Raises
+    ------
+    DataError
+        When the sides do not have the same number of sentences.
+    ResourceError
+        When ``max_memory`` is too little.
+    UsageProblem
+        When options exclude each other.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> model = at.train_aligner(["das haus", "das buch", "ein buch"], ["the house", "the book", "a book"])
+    >>> model.align("ein haus", "a house").links
+    [(0, 0), (1, 1)]
+    """
+    given = Given("train_aligner", options)
+    settings = given.take(AlignerSettings, settings)
+    weights, reading, run = given.take(PriorWeights, weights), given.take(Reading, reading), given.take(Run, run)
+    encoder = given.take(EncoderSettings)
+    given.end()
+    if init_model is None:
+        tell_unused(settings)
+    known = None
+    if encoder.asked:
+        lowercase = init_model.model.lowercase if init_model else not reading.case_sensitive
+        sources, known = known_text(sources, targets, encoder, replace(reading, case_sensitive=not lowercase), run)
+    return train_with(
+        sources,
+        targets,
+        init_model.settings if init_model else settings,
+        init_model=init_model,
+        reading=reading,
+        run=run,
+        keep_text=keep_text,
+        progress=progress,
+        priors=priors,
+        weights=weights,
+        links=links,
+        known=known,
+    )
+
+
+@taking(AlignerSettings, ReconstructionSettings, Reading, Run)
+def train_mre_aligner(
+    sources: "Sentences | Bitext",
+    targets: Sentences | None = None,
+    *,
+    preset: Literal["paper"] | None = None,
+    init_model: Aligner | None = None,
+    reading: Reading | None = None,
+    run: Run | None = None,
+    keep_text: bool = True,
+    progress: Progress = None,
+    **options: Unpack[MreKeywords],
+) -> Aligner:
+    """Train an aligner by maximum reconstruction estimation (Cheng, Liu & Xu 2017), from where EM ends.
+
+    It is an HMM of whole words, unless ``model_type`` is ``ibm2``. An IBM 2 trained without agreement aligns best with
+    ``symmetrize="grow-diag-final-and"``, which the command takes then.
+
+    Parameters
+    ----------
+    sources, targets, init_model, reading, run, keep_text, progress
+        As for `train_aligner`. The settings of ``init_model`` hold, but for ``model_type`` and ``positions``.
+    preset : str or None
+        ``paper`` says of what is not given what the paper describes (`MRE_PRESETS`): IBM 2 with a table of positions
+        that begins uniform, EM without agreement, 50 steps, positions and NULL's words trained too, nothing smoothed.
+        After ``init_model`` that is only what is of reconstruction itself.
+    **options
+
+    Returns
+    -------
+    Aligner
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> model = at.train_mre_aligner(["das haus", "das buch", "ein buch"], ["the house", "the book", "a book"])
+    >>> str(model.align("ein haus", "a house"))
+    '0-0 1-1'
+    """
+    if preset is not None and preset not in MRE_PRESETS:
+        raise UsageProblem(f"no such preset: {preset}; choose one of {', '.join(MRE_PRESETS)}")
+    chosen: dict[str, Any] = {"model_type": "hmm", "views": (0,)} | MRE_PRESETS.get(preset or "", {}) | options
+    if chosen["model_type"] == "hmm":  # which has no table
+        chosen = {n: value for n, value in chosen.items() if n not in ("positions", "tension") or n in options}
+    if init_model:
+        from aligntools.aligning.training.train_model import settings_after
+
+        start = {name: chosen.pop(name) for name in AlignerSettings.names() if name in chosen}
+        model_type = options.get("model_type")
+        settings = settings_after(init_model.model, True, model_type, start.get("positions")).checked()
+    given = Given("train_mre_aligner", chosen)
+    if not init_model:
+        settings = given.take(AlignerSettings)
+        tell_unused(settings)
+    how, reading, run = given.take(ReconstructionSettings), given.take(Reading, reading), given.take(Run, run)
+    given.end()
+    return train_with(
+        sources,
+        targets,
+        settings,
+        init_model=init_model,
+        reconstruction=how,
+        reading=reading,
+        run=run,
+        keep_text=keep_text,
+        progress=progress,
+    )
+
+
+def train_with(
+    sources: "Sentences | Bitext",
+    targets: Sentences | None,
+    settings: AlignerSettings,
+    *,
+    init_model: Aligner | None = None,
+    reconstruction: ReconstructionSettings | None = None,
+    reading: Reading,
+    run: Run,
+    keep_text: bool = True,
+    progress: Progress = None,
+    priors: "SomePriors | None" = None,
+    weights: PriorWeights | None = None,
+    links: TrainingLinks | None = None,
+    rounds: "Rounds | None" = None,
+    known: Known | None = None,
+) -> Aligner:
+    """Train an aligner with settings made elsewhere; see `train_aligner` for the parameters.
+
+    ``rounds`` are those of the contrastive aligner's base model; with ``best`` there are two where they help.
+    ``known`` is what an encoder knows of the text.
+    """
+    from aligntools.aligning.training.train_model import count_steps, train_model
+    from aligntools.formats.text.corpus import Bitext, without_blanks
+
+    counts = read_priors(priors) if priors is not None else None  # before what takes long
+    start = init_model.model if init_model else None
+    lowercase = start.lowercase if start else not reading.case_sensitive
+    if isinstance(sources, Bitext):
+        bitext = sources
+    else:
+        bitext = read_bitext(sources, targets, reading=replace(reading, case_sensitive=not lowercase))
+        keep_text = False
+    check_lengths(bitext)
+    splitting = bitext.splitting
+    if bitext.skipped.total > max(MANY_BLANK, len(bitext) // 2):
+        bitext, keep_text, links = without_blanks(bitext), True, None  # the words are shared with the whole text
+    if counts is not None and len(counts) and settings.subwords is None:  # pieces would not know of what words have
+        settings = replace(settings, subwords=0)
+    best, settings = settings.best, settings.resolved(len(bitext.source.tokens))
+    if best and start is None and counts is None:
+        from aligntools.aligning.contrastive.rounds import best_rounds
+
+        rounds = best_rounds(settings, len(bitext))
+    again = rounds.count - 1 if rounds else 0
+    counts, weights = weighed(counts, known, weights or PriorWeights())
+    total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
+    total += again * count_steps(settings, None, False)
+
+    def report(figures: dict[str, Any]) -> None:
+        nonlocal done
+        done += 1
+        tell(Step(figures["stage"], done, total, figures))
+
+    with pool_of(run.threads) as pool:
+        model = train_model(
+            bitext,
+            settings,
+            pool,
+            lowercase=lowercase,
+            max_memory=run.memory,
+            start=start,
+            reconstruction=reconstruction,
+            report=report,
+            keep_text=keep_text or again > 0,
+            priors=counts,
+            weights=weights,
+            last_pass=links.last_pass(bitext.skipped) if links and not again else None,
+        )
+        if rounds is not None:
+            from aligntools.aligning.contrastive.candidates import CandidateFinder
+            from aligntools.aligning.contrastive.rounds import count_found, train_again
+
+            for left in reversed(range(again)):
+                found = count_found(CandidateFinder(model, pool, rounds.network), bitext)
+                del model  # its memory serves the next one
+                model = train_again(
+                    found,
+                    settings,
+                    bitext,
+                    pool,
+                    lowercase,
+                    report,
+                    max_memory=run.memory,
+                    keep_text=keep_text or left > 0,
+                    known=known.priors if known else None,
+                )
+    return Aligner(replace(model, split=splitting, encoder=known.about if known else None))
+
+
+@taking(AlignerSettings, Decisions, PriorWeights, Reading, Run, EncoderSettings)
+def align(
+    sources: "Sentences | Bitext",
+    targets: Sentences | None = None,
+    settings: AlignerSettings | None = None,
+    *,
+    decisions: Decisions | None = None,
+    reading: Reading | None = None,
+    run: Run | None = None,
+    priors: "SomePriors | None" = None,
+    init_model: Aligner | None = None,
+    progress: Progress = None,
+    **options: Unpack[AlignKeywords],
+) -> Alignments:
+    """Train an aligner on a text and align that text: one alignment for each pair.
+
+    Parameters
+    ----------
+    sources, targets, settings, priors, init_model, reading, run, progress
+        As for `train_aligner`.
+    decisions : Decisions or None
+        How links are decided on, whole.
+    **options
+
+    Returns
+    -------
+    Alignments
+        A sequence of `Alignment`; its arrays hold all links.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> found = at.align(["das haus", "das buch", "ein buch"], ["the house", "the book", "a book"], fast=True)
+    >>> [str(a) for a in found]
+    ['0-0 1-1', '0-0 1-1', '0-0 1-1']
+    """
+    from aligntools.formats.links.pharaoh import Links, concatenate
+    from aligntools.formats.text.corpus import Bitext, Skipped
+
+    given = Given("align", options)
+    settings, weights = given.take(AlignerSettings, settings), given.take(PriorWeights)
+    decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
+    encoder = given.take(EncoderSettings)
+    given.end()
+    if init_model is not None:
+        reading = replace(reading, case_sensitive=not init_model.model.lowercase)
+    whole = isinstance(sources, Bitext)
+    known = None
+    if encoder.asked:
+        bitext, known = known_text(sources, targets, encoder, reading, run)
+    else:
+        bitext = sources if isinstance(sources, Bitext) else read_bitext(sources, targets, reading=reading)
+    blocks: list[Alignments] = []
+    direction = settings.direction if init_model is None else init_model.settings.direction
+    links = TrainingLinks(blocks.append, decisions.suiting(direction))
+    if init_model is None:
+        tell_unused(settings)
+    aligner = train_with(
+        bitext,
+        None,
+        init_model.settings if init_model else settings,
+        priors=priors,
+        weights=weights,
+        init_model=init_model,
+        reading=reading,
+        run=run,
+        keep_text=whole,
+        progress=progress,
+        links=links,
+        known=known,
+    )
+    if not links.found:
+        blocks = list(aligner.align_blocks(bitext, decisions=decisions, run=run))
+    skipped = Skipped()
+    for block in blocks:
+        skipped.add(block.skipped)
+
+    def joined(tables: "list[Links | None]") -> "Links | None":
+        known = [table for table in tables if table is not None]
+        return concatenate(known) if len(known) == len(tables) else None
+
+    if not blocks:
+        none = Links(np.empty((0, 2), np.int32), np.zeros(1, np.int64))
+        return Alignments(
+            none, np.empty(0, np.float32), none, none, np.empty((2, 0)), np.empty((2, 0), np.int64), skipped
+        )
+    return Alignments(
+        concatenate([b.table for b in blocks]),
+        np.concatenate([b.probabilities for b in blocks]),
+        joined([b.forward_table for b in blocks]),
+        joined([b.reverse_table for b in blocks]),
+        np.concatenate([b.log_likelihood for b in blocks], axis=1),
+        np.concatenate([b.lengths for b in blocks], axis=1),
+        skipped,
+    )

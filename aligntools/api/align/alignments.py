@@ -1,0 +1,173 @@
+"""What alignment gives: the links, posteriors and scores of one sentence pair, or of many in a few arrays."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from aligntools.api.given.texts import Sentence
+
+if TYPE_CHECKING:
+    from aligntools.formats.links.pharaoh import Links
+    from aligntools.formats.text.corpus import Skipped
+
+
+#: What stands between words; Unicode's other spaces do not.
+_SPACES = re.compile(r"[ \t\n]+")
+
+
+class PairScores(NamedTuple):
+    """How well a sentence pair fits a model: natural logarithms, what ``align --scores`` writes.
+
+    NaN for a direction that was not trained.
+    """
+
+    #: ``ln p(target | source)``
+    forward: float
+    #: ``ln p(source | target)``
+    reverse: float
+    #: ``forward`` divided by the number of target words
+    forward_per_word: float
+    #: ``reverse`` divided by the number of source words
+    reverse_per_word: float
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """The word alignment of one sentence pair.
+
+    Attributes
+    ----------
+    pairs : int32 [links, 2]
+        Source and target positions of the links, from 0, sorted.
+    probabilities : float32 [links]
+        Posterior of each link: the mean of both directions.
+    forward_pairs, reverse_pairs : int32 [n, 2] or None
+        The links of the single directions: target words choose source words, and the other way round. None where
+        they were not asked for, or that direction was not trained.
+    scores : PairScores
+    words : (list of str, list of str) or None
+        The words of both sides, where the pair was aligned alone. Notebooks draw the links between them.
+    """
+
+    pairs: npt.NDArray[np.int32]
+    probabilities: npt.NDArray[np.float32]
+    forward_pairs: npt.NDArray[np.int32] | None
+    reverse_pairs: npt.NDArray[np.int32] | None
+    scores: PairScores
+    words: tuple[list[str], list[str]] | None = None
+
+    @property
+    def links(self) -> list[tuple[int, int]]:
+        """The links as ``(source position, target position)``, from 0, sorted."""
+        return _as_tuples(self.pairs)
+
+    @property
+    def forward(self) -> list[tuple[int, int]] | None:
+        """The forward direction's links (target words choose)."""
+        return None if self.forward_pairs is None else _as_tuples(self.forward_pairs)
+
+    @property
+    def reverse(self) -> list[tuple[int, int]] | None:
+        """The reverse direction's links (source words choose)."""
+        return None if self.reverse_pairs is None else _as_tuples(self.reverse_pairs)
+
+    def __str__(self) -> str:
+        return " ".join(f"{i}-{j}" for i, j in self.pairs.tolist())
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return iter(self.links)
+
+    def _repr_svg_(self) -> str:
+        """Return a picture for notebooks: the links between the words, or their numbers where words are not known."""
+        from aligntools.viewing.pairs import Pair
+        from aligntools.viewing.pictures import picture
+        from aligntools.viewing.shown import visible
+
+        if self.words is not None:
+            source, target = ([visible(word) for word in side] for side in self.words)
+        else:
+            ends = self.pairs.max(axis=0, initial=-1).tolist()
+            source, target = ([str(k) for k in range(end + 1)] for end in ends)
+        links = dict(zip(self.links, self.probabilities.tolist(), strict=True))
+        return picture(Pair(1, source, target, (links,)), [""])
+
+
+def with_words(alignment: Alignment, source: Sentence, target: Sentence) -> Alignment:
+    """Return the alignment of a sentence pair together with its words."""
+    sides = [_SPACES.sub(" ", one).split(" ") if isinstance(one, str) else one for one in (source, target)]
+    words = [[word for word in side if word] for side in sides]
+    return replace(alignment, words=(words[0], words[1]))
+
+
+def _as_tuples(pairs: npt.NDArray[np.int32]) -> list[tuple[int, int]]:
+    return [(i, j) for i, j in pairs.tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class Alignments(Sequence[Alignment]):
+    """The alignments of consecutive sentence pairs, in a few arrays; an item is an `Alignment`.
+
+    Attributes
+    ----------
+    table : Links
+        All links: ``table.pairs`` int32 [links, 2] and ``table.offsets`` int64 [pairs + 1], which cut them by pair.
+    probabilities : float32 [links]
+    forward_table, reverse_table : Links or None
+        The single directions' links.
+    log_likelihood : float64 [2, pairs]
+        ``ln p(target | source)`` and ``ln p(source | target)``.
+    lengths : int64 [2, pairs]
+        Words of the source and target sentences; 0 for pairs that were left out.
+    skipped : Skipped
+        How many pairs were left out, and why.
+    """
+
+    table: "Links"
+    probabilities: npt.NDArray[np.float32]
+    forward_table: "Links | None"
+    reverse_table: "Links | None"
+    log_likelihood: npt.NDArray[np.float64]
+    lengths: npt.NDArray[np.int64]
+    skipped: "Skipped"
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @overload
+    def __getitem__(self, index: int) -> Alignment: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Alignment]: ...
+    def __getitem__(self, index: int | slice) -> Alignment | list[Alignment]:
+        if isinstance(index, slice):
+            return [self[n] for n in range(*index.indices(len(self)))]
+        n = range(len(self))[index]
+        own = slice(int(self.table.offsets[n]), int(self.table.offsets[n + 1]))
+        return Alignment(
+            self.table.pairs[own], self.probabilities[own], _of(self.forward_table, n), _of(self.reverse_table, n),
+            PairScores(*self.scores[n].tolist()),
+        )  # fmt: skip
+
+    def _repr_html_(self) -> str:
+        """Return the first alignments for notebooks; `aligntools.view` shows them with their text."""
+        shown = "\n".join(str(self[n]) for n in range(min(len(self), 10)))
+        more = "\n…" if len(self) > 10 else ""
+        return f"<p>{len(self)} alignments, {len(self.table.pairs)} links</p><pre>{shown}{more}</pre>"
+
+    @cached_property
+    def scores(self) -> npt.NDArray[np.float64]:
+        """The columns of `PairScores` for each pair: float64 [pairs, 4]."""
+        words = np.maximum(self.lengths, 1)
+        forward, reverse = self.log_likelihood
+        return np.stack([forward, reverse, forward / words[1], reverse / words[0]], axis=1)
+
+
+def _of(links: "Links | None", n: int) -> npt.NDArray[np.int32] | None:
+    return None if links is None else links.pairs[int(links.offsets[n]) : int(links.offsets[n + 1])]

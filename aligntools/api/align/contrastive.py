@@ -1,0 +1,446 @@
+"""The contrastive aligner from Python: learning how links go together, and aligning with it (Liu & Sun 2015)."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack
+
+from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates, Constraint, ContrastiveSettings
+from aligntools.aligning.settings import AlignerSettings
+from aligntools.api.align.aligner import Aligner
+from aligntools.api.align.alignment import known_text, read_bitext
+from aligntools.api.align.alignments import Alignment, Alignments, with_words
+from aligntools.api.align.contrastive_base import network_for, network_of, train_base
+from aligntools.api.align.evidence import Evidence, check_count, in_step
+from aligntools.api.align.keywords import ContrastiveKeywords, EncoderKeywords, ReadingKeywords, RunKeywords
+from aligntools.api.align.teaching import SomeStart, resolved_start
+from aligntools.api.convert.links import OneAlignment
+from aligntools.api.given.texts import Sentence, Sentences
+from aligntools.api.running.engines import mapping
+from aligntools.api.running.progress import Progress, Step, reporter
+from aligntools.api.running.threads import pool_of
+from aligntools.encoding.settings import EncoderSettings
+from aligntools.formats.text.reading import Reading
+from aligntools.ground.declaring import Given, taking
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.running import Run
+
+if TYPE_CHECKING:
+    from aligntools.aligning.applying.applier import Applier
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
+    from aligntools.aligning.contrastive.evidence_tasks import EvidenceFile
+    from aligntools.aligning.contrastive.tasks import GoldLearning
+    from aligntools.aligning.contrastive.weights import Weights
+    from aligntools.aligning.model import AlignmentModel
+    from aligntools.formats.links.given_links import GivenLinks
+    from aligntools.formats.links.goldlinks import Gold
+    from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.parallel import Pool
+
+#: Sentence pairs searched at a time: their candidate links take far more memory than the pairs.
+PART = 10_000
+
+
+class SearchingKeywords(ReadingKeywords, RunKeywords, total=False):
+    """Keywords of `ContrastiveAligner.align_batch` and its kin, beside their own parameters."""
+
+
+class LearningKeywords(ContrastiveKeywords, EncoderKeywords, ReadingKeywords, RunKeywords, total=False):
+    """Keywords of `train_contrastive_aligner`, beside its own parameters."""
+
+
+class ContrastiveAligner:
+    """A base aligner and the weights of features of whole alignments over it.
+
+    It does not change, can be pickled, and may be used from several threads at once. `train_contrastive_aligner` and
+    `load` make one.
+
+    Parameters
+    ----------
+    aligner : Aligner
+        The base model, of both directions.
+    weights : Weights
+    report : GoldLearning or None
+        Errors on the gold links that the weights were learned from.
+    evidence : sequence of EvidenceFile
+        What was found out about the files of evidence that the weights were learned with.
+    """
+
+    def __init__(
+        self, aligner: Aligner, weights: "Weights", report: "GoldLearning | None" = None,
+        evidence: "Sequence[EvidenceFile]" = (),
+    ):  # fmt: skip
+        _check_base(aligner)
+        self._aligner, self._weights, self._report, self._evidence = aligner, weights, report, tuple(evidence)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ContrastiveAligner, (self._aligner, self._weights, self._report, self._evidence)
+
+    @property
+    def aligner(self) -> Aligner:
+        """The base model."""
+        return self._aligner
+
+    @property
+    def model(self) -> "AlignmentModel":
+        """The base model's vocabularies, settings and arrays."""
+        return self._aligner.model
+
+    @property
+    def weights(self) -> "Weights":
+        """The features' weights, and how alignments are searched with them."""
+        return self._weights
+
+    @property
+    def report(self) -> "GoldLearning | None":
+        """Errors on gold links, AER as fractions of 1.
+
+        ``base``, ``fitted`` and ``validated``; with evidence ``files``, each alone, and ``without``, as ``validated``.
+        """
+        return self._report
+
+    @property
+    def evidence(self) -> "tuple[EvidenceFile, ...]":
+        """Of each file of evidence: links, agreement with the base model, estimated precision and recall, weight."""
+        return self._evidence
+
+    @classmethod
+    def load(
+        cls, weights: str | os.PathLike[str], aligner: Aligner, *, beam: int | None = None,
+        constraint: Constraint | None = None, candidates: Candidates | None = None, start: SomeStart | None = None,
+    ) -> "ContrastiveAligner":  # fmt: skip
+        """Read a weights file, as ``contrastive-align --save-weights`` or `save_weights` wrote it.
+
+        Parameters
+        ----------
+        weights : path
+        aligner : Aligner
+            The base model.
+        beam, constraint, candidates
+            In place of the file's own.
+        start : path, ContrastiveStart or None
+            What the weights were learned from, where that is none of the starts that come with the program: what
+            judges links goes with them.
+
+        Raises
+        ------
+        DataError
+            When it is not a weights file, or names features that do not exist.
+        """
+        found = load_contrastive_weights(
+            weights, beam=beam, constraint=constraint, candidates=candidates, start=start
+        )  # fmt: skip
+        return cls(aligner, found)
+
+    @cached_property
+    def _applier(self) -> "Applier":
+        from aligntools.aligning.contrastive.candidates import CELLS
+
+        return self.aligner.applier(CELLS)
+
+    def save_weights(self, path: str | os.PathLike[str]) -> None:
+        """Write the weights as JSON; the base model is saved by itself.
+
+        Raises
+        ------
+        DataError
+            When the file cannot be written.
+        """
+        self.weights.save(os.fspath(path))
+
+    def align(
+        self,
+        source: Sentence,
+        target: Sentence,
+        *,
+        evidence: "Sequence[OneAlignment]" = (),
+        **options: Unpack[SearchingKeywords],
+    ) -> Alignment:
+        """Align one sentence pair; ``evidence`` has other aligners' alignments of it."""
+        given = [[one] for one in evidence]
+        options.setdefault("threads", 1)
+        (found,) = self.align_batch([source], [target], unbuffered=True, evidence=given, **options)
+        return with_words(found, source, target)
+
+    def align_batch(
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None = None,
+        *,
+        reading: Reading | None = None,
+        run: Run | None = None,
+        unbuffered: bool = False,
+        evidence: Sequence[Evidence] = (),
+        **options: Unpack[SearchingKeywords],
+    ) -> Iterator[Alignment]:
+        """Align sentence pairs as they come: one `Alignment` for each pair; see `Aligner.align_batch`.
+
+        Probabilities and scores are those of the base model. ``evidence`` has the same other aligners' links as when
+        the weights were learned (see `train_contrastive_aligner`), of these pairs.
+
+        Yields
+        ------
+        Alignment
+
+        Raises
+        ------
+        DataError
+            When one side is shorter than the other, ``strict`` is not met, or evidence does not fit the text.
+        UsageProblem
+            When there is more or less evidence than the weights were learned with.
+        """
+        blocks = self.align_blocks(
+            sources, targets, reading=reading, run=run, unbuffered=unbuffered, evidence=evidence, **options
+        )
+        for block in blocks:
+            yield from block
+
+    def align_blocks(
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None = None,
+        *,
+        reading: Reading | None = None,
+        run: Run | None = None,
+        unbuffered: bool = False,
+        evidence: Sequence[Evidence] = (),
+        **options: Unpack[SearchingKeywords],
+    ) -> Iterator[Alignments]:
+        """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed."""
+        from aligntools.api.align.aligning_blocks import JOB, aligned_by
+
+        check_count(evidence, len(self.weights.tables), MOST_FILES)
+        given = Given("align_blocks", options)
+        reading, run = given.take(Reading, reading), given.take(Run, run)
+        given.end()
+        if unbuffered and run.asked:
+            raise UsageProblem("unbuffered pairs are aligned in this process; leave out the workers")
+        part = JOB if run.asked else PART
+        texts = in_step(self.aligner.texts(sources, targets, reading, unbuffered, part), evidence)
+        with pool_of(run.threads) as pool:
+            if run.asked:
+                with mapping(run, pool) as blocks:
+                    yield from aligned_by(blocks, self, _align, texts)
+                return
+            for text, links in texts:
+                yield from _align(self, text, pool, links)
+
+
+def load_contrastive_weights(
+    path: str | os.PathLike[str], *, beam: int | None = None, constraint: Constraint | None = None,
+    candidates: Candidates | None = None, start: SomeStart | None = None,
+) -> "Weights":  # fmt: skip
+    """Read a weights file alone; see `ContrastiveAligner.load`."""
+    from aligntools.aligning.contrastive.weights import load_weights
+
+    _, given = resolved_start(start)
+    named = os.fspath(start) if isinstance(start, (str, os.PathLike)) else "the start"
+    found = load_weights(os.fspath(path), given.network if given is not None else None, named)
+    chosen: dict[str, Any] = {name: value for name, value in (("beam", beam), ("constraint", constraint)) if value}
+    search = replace(found.search, **chosen)
+    return replace(found, search=search.among(candidates) if candidates else search)
+
+
+def _align(
+    aligner: ContrastiveAligner, text: "Bitext", pool: "Pool", evidence: "list[GivenLinks]"
+) -> Iterator[Alignments]:
+    """Yield the alignments of runs of a text in the model's ids."""
+    from aligntools.aligning.contrastive import tasks
+    from aligntools.formats.text.corpus import Skipped
+
+    finder = _candidate_finder(aligner.aligner, aligner.weights, pool, aligner._applier)
+    skipped = text.skipped
+    for d in tasks.align(finder, text, aligner.weights, pool, evidence):
+        yield Alignments(d.links, d.probabilities, None, None, d.log_likelihood, d.lengths, skipped)
+        skipped = Skipped()
+
+
+def _check_base(aligner: Aligner) -> None:
+    if aligner.settings.direction != "both":
+        raise UsageProblem("the base model has one direction alone; this needs one with both")
+
+
+def _candidate_finder(
+    aligner: Aligner, chosen: Any, pool: "Pool", applier: "Applier | None" = None
+) -> "CandidateFinder":
+    """Return what finds the features' values; ``chosen`` says which are active."""
+    from aligntools.aligning.contrastive.candidates import EVERY_CELL, CandidateFinder
+
+    bounds: dict[str, Any] = EVERY_CELL if chosen.search.candidates == "all" else {}
+    return CandidateFinder(aligner.model, pool, network_of(chosen), applier=applier, **bounds)
+
+
+@taking(ContrastiveSettings, Reading, Run, EncoderSettings)
+def train_contrastive_aligner(
+    sources: "Sentences | Bitext",
+    targets: Sentences | None = None,
+    settings: ContrastiveSettings | None = None,
+    *,
+    aligner: Aligner | None = None,
+    fast: bool = False,
+    gold: "Gold | Path | str | list[Any] | None" = None,
+    evidence: Sequence[Evidence] = (),
+    start: SomeStart | None = None,
+    reading: Reading | None = None,
+    run: Run | None = None,
+    progress: Progress = None,
+    **options: Unpack[LearningKeywords],
+) -> ContrastiveAligner:
+    """Learn the weights of features of whole alignments, from the text itself or from gold links.
+
+    A log-linear model over a base aligner's posteriors and word probabilities weighs how links go together (Liu &
+    Sun 2015). Without gold links each observed pair is compared with a corrupted copy; with them the error itself is
+    minimized.
+
+    Parameters
+    ----------
+    sources, targets : iterables of str or of lists of str, or files (str or path)
+        As for `train_aligner`.
+    aligner : Aligner or None
+        The base model; None trains one on this text.
+    gold : path, Gold, or list
+        Gold links of the text's first pairs, as `aer` takes them.
+    evidence : sequence of paths, or of alignments
+        Other aligners' links of the same pairs, one item for each aligner: a Pharaoh file, whose links may have
+        probabilities (``3-4:0.97``) or be possible (``3?4``), or alignments as `symmetrize` takes them. How far each is
+        to be believed is learned from how it agrees with the base model and the others, or from gold links.
+    start : str, path, ContrastiveStart or None
+        What judges links, and start weights: learned from gold links of other ``languages``, or the ``paper``'s; or
+        what `teach` returned, or its file. None: ``languages`` with all features, else ``paper``.
+    fast : bool
+        Train the quickest base model: the HMM, one view of the text.
+    settings, reading, run : ContrastiveSettings, Reading, Run or None
+        The options below, whole.
+    progress : callable, True or None
+        As for `train_aligner`.
+    **options
+
+    Returns
+    -------
+    ContrastiveAligner
+
+    Raises
+    ------
+    DataError
+        When gold links or evidence do not fit the text.
+    UsageProblem
+        When an option or a feature does not exist, the base model has one direction alone, or several rounds are asked
+        for where there is a base model already, or nothing that judges links.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> text = at.read_bitext("data/samples/de-en.txt")
+    >>> model = at.train_contrastive_aligner(text, fast=True, sentences=100)
+    >>> str(model.align("Der Zug fährt .", "The train leaves ."))
+    '0-0 1-1 2-2 3-3'
+    """
+    from aligntools.aligning.contrastive import tasks
+    from aligntools.formats.text.corpus import Bitext
+
+    given = Given("train_contrastive_aligner", options)
+    named, begun = resolved_start(start)
+    settings = replace(given.take(ContrastiveSettings, settings), start=named).checked()
+    reading, run = given.take(Reading, reading), given.take(Run, run)
+    encoder = given.take(EncoderSettings)
+    given.end()
+    if encoder.asked and aligner is not None:
+        raise UsageProblem("an aligner is taken as it is; leave it out, or `encoder`")
+    tell = reporter(progress)
+    network = network_for(settings.features, start)  # wrong features are told of before anything is trained
+    if aligner is not None and (settings.rounds or 1) > 1:
+        raise UsageProblem("an aligner is taken as it is; leave it out, or ask for one round")
+    with pool_of(run.threads) as pool:
+        if aligner is None:
+            run, known = replace(run, threads=pool), None
+            if encoder.asked:
+                sources, known = known_text(sources, targets, encoder, reading, run)
+            elif not isinstance(sources, Bitext):
+                sources = read_bitext(sources, targets, reading=reading)
+            base = AlignerSettings(fast=fast, seed=settings.seed)
+            how: dict[str, Any] = {"reading": reading, "run": run, "progress": progress, "known": known}
+            aligner = train_base(sources, network, base, settings.rounds, **how)
+        _check_base(aligner)
+        members = len(aligner.model.views) + (aligner.model.subwords is not None)
+        plan = tasks.plan_of(settings, aligner.model.settings.threshold(members), begun)
+        finder = _candidate_finder(aligner, plan, pool)
+        texts = list(aligner.texts(sources, targets, reading, False))
+        others = _Others(finder, texts, evidence, plan) if evidence else None
+        if gold is not None:
+            found = _learn_from_gold(finder, texts, gold, plan, settings, tell, others)
+            told = others.told(found.weights, found.files) if others else ()
+            return ContrastiveAligner(aligner, found.weights, found, told)
+
+        def learned(figures: dict[str, Any]) -> None:
+            tell(Step("learning", figures["pass"], None, figures))
+
+        weights = tasks.learn_weights(finder, texts, plan, learned)
+        if others is None:
+            return ContrastiveAligner(aligner, weights)
+        weights = others.weights(weights, settings.evidence_share)
+        return ContrastiveAligner(aligner, weights, None, others.told(weights))
+
+
+class _Others:
+    """Evidence for a text: each file's links in its runs of pairs, and what they are worth."""
+
+    def __init__(
+        self, finder: "CandidateFinder", texts: "list[Bitext]", evidence: Sequence[Evidence], plan: Any
+    ) -> None:  # fmt: skip
+        from aligntools.aligning.contrastive import evidence_tasks
+
+        check_count(evidence, len(evidence), MOST_FILES)
+        self.links = [given for _, given in in_step(texts, evidence)]
+        self.tables, self._files = evidence_tasks.judge_files(finder, texts, self.links, plan)
+
+    def weights(self, weights: "Weights", share: float | None) -> "Weights":
+        """Return weights with those of the files."""
+        from aligntools.aligning.contrastive.evidence_tasks import with_evidence
+
+        return with_evidence(weights, self.tables, self._files, share)
+
+    def told(self, weights: "Weights", aers: Sequence[float] = ()) -> "list[EvidenceFile]":
+        """Return what is known of the files."""
+        own = weights.values[len(weights.values) - len(self._files) :].tolist()
+        known: list[float | None] = list(aers) or [None] * len(own)
+        return [replace(f, weight=w, aer=a) for f, w, a in zip(self._files, own, known, strict=True)]
+
+
+def _learn_from_gold(
+    finder: "CandidateFinder", texts: "list[Bitext]", given: Any, plan: Any, settings: ContrastiveSettings, tell: Any,
+    evidence: _Others | None,
+) -> "GoldLearning":  # fmt: skip
+    """Learn weights from the gold links of the text's first pairs."""
+    from aligntools.aligning.contrastive import tasks
+    from aligntools.aligning.contrastive.noise import pick
+    from aligntools.api.score.scorers import gold_of
+    from aligntools.formats.links.pharaoh import check_range
+
+    name = str(given) if isinstance(given, str | Path) else "gold"
+    n = sum(map(len, texts))
+    gold = gold_of(given, {"sentences": n})
+    if gold.reach > n:
+        problem = f"{len(gold)} sentence pairs" if gold.numbers is None else f"links of line {gold.reach}"
+        raise DataError(name, None, f"{problem}, but the text has {n}")
+    if gold.reach > len(texts[0]):
+        raise DataError(name, None, f"{gold.reach} sentence pairs; the first {len(texts[0])} are enough")
+    text = pick(texts[0], gold.rows)
+    lengths = text.source.lengths(), text.target.lengths()
+    check_range(gold.possible, *lengths, path=name, index_base=gold.index_base)
+
+    def learned(figures: dict[str, Any]) -> None:
+        tell(Step("learning", figures["round"], None, figures))
+
+    how = settings.method, settings.folds, learned
+    if evidence is None:
+        return tasks.learn_from_gold(finder, text, gold, plan, *how)
+    from aligntools.aligning.contrastive.evidence_tasks import plan_with_evidence
+
+    links, tables = [x[gold.rows] for x in evidence.links[0]], evidence.tables
+    with_files = plan_with_evidence(plan, len(tables), settings.evidence_share)
+    found = tasks.learn_from_gold(finder, text, gold, with_files, *how, links, tables)
+    if found.validated is None:
+        return found
+    return replace(found, without=tasks.learn_from_gold(finder, text, gold, plan, *how[:2]).validated)

@@ -1,0 +1,117 @@
+"""Other aligners' links, read in step with the text that they are of."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, Union
+
+from aligntools.api.convert.links import ManyAlignments, links_of
+from aligntools.formats.links.given_links import GivenLinks, GivenLinksReader, concatenate_given, fitting, parse_given
+from aligntools.formats.links.pharaoh import Links
+from aligntools.ground.errors import DataError, UsageProblem
+
+if TYPE_CHECKING:
+    from aligntools.formats.text.corpus import Bitext, Side
+
+#: Links of each pair of a text: a file of Pharaoh text with or without probabilities, or alignments.
+Evidence: TypeAlias = Union[str, Path, GivenLinks, ManyAlignments]  # noqa: UP007
+
+
+class _InMemory:
+    """Links that are there, given out as `GivenLinksReader` gives those of a file."""
+
+    def __init__(self, given: GivenLinks, name: str) -> None:
+        self._given, self._name, self._at = given, name, 0
+
+    def read(self, source: "Side", target: "Side") -> GivenLinks:
+        """Return the links of the next sentence pairs."""
+        begin, self._at = self._at, self._at + len(source)
+        if self._at > len(self._given):
+            problem = f"alignments of {len(self._given)} sentence pairs; the text has more: one for each pair"
+            raise DataError(self._name, None, problem)
+        part = self._given[begin : self._at]
+        return fitting(part, source.lengths(), target.lengths(), path=self._name, line=begin + 1)
+
+    def end(self, lines: int) -> None:
+        """Raise a DataError where there are more than the text has."""
+        if self._at < len(self._given):
+            problem = f"alignments of {len(self._given)} sentence pairs; the text has {lines}: one for each pair"
+            raise DataError(self._name, None, problem)
+
+
+class _File:
+    """A file, opened when it is read first."""
+
+    def __init__(self, path: str, stack: ExitStack) -> None:
+        self._reader = GivenLinksReader(path)
+        stack.callback(self._reader.close)
+
+    def read(self, source: "Side", target: "Side") -> GivenLinks:
+        """Return the links of the next sentence pairs."""
+        return self._reader.read(source.lengths(), target.lengths())
+
+    def end(self, lines: int) -> None:
+        """Raise a DataError where there are more than the text has."""
+        self._reader.end(lines)
+
+
+def in_step(
+    texts: "Iterable[Bitext]", evidence: Sequence[Evidence]
+) -> "Iterator[tuple[Bitext, list[GivenLinks]]]":  # fmt: skip
+    """Yield runs of a text, each with its links in every file of evidence.
+
+    Raises
+    ------
+    DataError
+        When a file has other lines than the text, or anything but links of its words.
+    """
+    with ExitStack() as stack:
+        sources: list[_File | _InMemory] = []
+        for n, one in enumerate(evidence, 1):
+            name = f"evidence {n}"
+            if isinstance(one, GivenLinks):
+                sources.append(_InMemory(one, name))
+            elif isinstance(one, str | Path):
+                sources.append(_File(str(one), stack))
+            else:
+                sources.append(_InMemory(_given(one, name), name))
+        lines = 0
+        for text in texts:
+            lines += len(text)
+            yield text, [source.read(text.source, text.target) for source in sources]
+        for source in sources:
+            source.end(lines)
+
+
+def _given(alignments: ManyAlignments, name: str) -> GivenLinks:
+    """Return the links of alignments in memory; lines of text may have probabilities, as those of files."""
+    if hasattr(alignments, "table") or isinstance(alignments, Links):
+        return GivenLinks.of(links_of(alignments, name=name))
+    rows = list(alignments)
+    if not all(isinstance(row, str) for row in rows):
+        return GivenLinks.of(links_of(rows, name=name))
+    lines = [str(row).removesuffix("\n") for row in rows]
+    for number, line in enumerate(lines, 1):
+        if "\n" in line:
+            raise DataError(name, number, "more than one line; give a string for each sentence pair")
+    return parse_given("".join(f"{line}\n" for line in lines).encode(), path=name)
+
+
+def read_evidence(text: "Bitext", evidence: Sequence[Evidence]) -> list[GivenLinks]:
+    """Return the links of a whole text, of each file."""
+    found = [given for _, given in in_step([text], evidence)]
+    return [concatenate_given(parts) for parts in zip(*found, strict=True)]
+
+
+def check_count(evidence: Sequence[Evidence], tables: int, most: int) -> None:
+    """Raise a UsageProblem unless there are as many files of evidence as weights were learned with."""
+    if isinstance(evidence, str | Path):
+        raise UsageProblem("evidence is a list, with one file or one list of alignments for each aligner")
+    if len(evidence) > most:
+        raise UsageProblem(f"{len(evidence)} files of evidence; {most} are the most")
+    if len(evidence) != tables:
+        many = "1 file" if tables == 1 else f"{tables} files"
+        raise UsageProblem(
+            f"these weights were learned with {many} of evidence, and {len(evidence)} are given;"
+            " give as many, in the same order, or learn new weights"
+        )

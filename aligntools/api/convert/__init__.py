@@ -1,0 +1,1 @@
+"""Links and annotation turned into others: symmetrizing, pieces, columns, projecting."""

@@ -1,0 +1,277 @@
+"""What stands in CoNLL taken out as lines of text, and put in from lines or from another file."""
+
+from collections.abc import Iterator, Mapping
+from itertools import chain, islice, pairwise
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from aligntools.api.given.annotated import PathLike
+from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, parse_parts, stream_conll
+from aligntools.formats.annotation.conll_tokens import (
+    Raw,
+    Surface,
+    check_column_of_tokens,
+    lines_of,
+    sentence_texts,
+    surface_of,
+    with_spaces,
+    without_spaces,
+)
+from aligntools.formats.annotation.tagged import SEPARATORS, beginning, conll_at, filled_column, format_tagged, sniff
+from aligntools.formats.opening import files
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.ranges import shown
+from aligntools.words.vocabulary import split_words
+
+Units: TypeAlias = Literal["words", "surface"]
+Wanted: TypeAlias = Literal["words", "tagged", "column", "text", "raw"]
+PutFormat: TypeAlias = Literal["auto", "conll", "tagged", "values"]
+
+#: Stands for a space within a word where spaces separate words.
+MARK = "\N{NO-BREAK SPACE}"
+_PART = 10_000
+_SAMPLE = 200  # lines that are looked at for words with tags
+
+
+def take_out(
+    path: PathLike,
+    to: Wanted = "words",
+    *,
+    column: str | int | None = None,
+    tokens: Units = "words",
+    space: str = MARK,
+    separator: bytes = SEPARATORS[0],
+) -> Iterator[bytes]:
+    """Take text or a column out of CoNLL, one sentence a line; ``raw`` text as it was before it was tokenized.
+
+    Parameters
+    ----------
+    path : str or path
+    to : {"words", "tagged", "column", "text", "raw"}
+        Words, ``word_TAG``, a column's values, the sentences' raw text (``# text =``), or the whole raw text.
+    column : str, int or None
+        For ``column``, and of the tags; None: UPOS.
+    tokens : {"words", "surface"}
+        Syntactic words, or a token for each range: ``au`` for ``à le``.
+    space : str
+        Written for a space within a value.
+    separator : bytes
+        Between word and tag.
+
+    Yields
+    ------
+    bytes
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read or is not CoNLL, or a range is wrong.
+    """
+    place, mark = column_place("upos" if column is None else column), space.encode()
+    raw = Raw()
+    for part in stream_conll(path, _PART):
+        if to == "raw":
+            yield raw.add(part)
+            continue
+        if to == "text":
+            yield b"".join(text + b"\n" for text in sentence_texts(part))
+            continue
+        units = _units(part, tokens)
+        shown = place if to == "column" else COLUMNS["form"]
+        filled_column(part, shown)
+        values = units.column(shown)
+        if to == "tagged":
+            tags = without_spaces(_tags(units, place), mark)
+            _check_tags(tags, separator, units, part)
+            yield format_tagged(without_spaces(values, mark), units.offsets, tags, separator)
+        else:
+            yield lines_of(values, units.offsets, mark)
+    yield raw.end()
+
+
+def put_in(
+    path: PathLike,
+    columns: Mapping[str | int, PathLike],
+    *,
+    tokens: Units = "words",
+    space: str = MARK,
+    format: PutFormat = "auto",
+    separator: bytes | None = None,
+) -> Iterator[bytes]:
+    """Put columns into CoNLL and leave all else as it is: comments, ranges, empty nodes, other columns.
+
+    Parameters
+    ----------
+    path : str or path
+        The CoNLL.
+    columns : dict of str or int to str or path
+        By column, where its values are: lines of values between spaces, one sentence a line; lines of ``word_TAG``,
+        whose words must be those of FORM; or CoNLL, of which the same column is taken.
+    tokens : {"words", "surface"}
+        What there is a value for; surface tokens have FORM and MISC alone.
+    space : str
+        Stands for a space within a value, where the value that was there has one.
+    format : {"auto", "conll", "tagged", "values"}
+        What the files of values are; ``auto``: as their first lines look.
+    separator : bytes or None
+        Between word and tag; None: ``_`` or ``/``, whichever more of the first tokens have.
+
+    Yields
+    ------
+    bytes
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read, or has not one value for each word.
+    UsageProblem
+        When there is no such column, or no value can be put into it.
+    """
+    places = [column_place(column) for column in columns]
+    for place in places:
+        if place == COLUMNS["id"]:
+            raise UsageProblem("ids are numbered by the words; they cannot be put in")
+        if tokens == "surface":
+            check_column_of_tokens(place)
+    if len(set(places)) < len(places):
+        raise UsageProblem("a column is given twice")
+    mark = space.encode()
+    how = tokens, format, separator
+    sources = [_Values(source, place, *how) for place, source in zip(places, columns.values(), strict=True)]
+    done = 0
+    for part in stream_conll(path, _PART):
+        units = _units(part, tokens)
+        found = {source.place: source.take(units, part, done, path, mark) for source in sources}
+        done += len(part)
+        for place, values in found.items():
+            _check(values, place, units, part)
+        yield units.format(dict(found))
+    for source in sources:
+        source.end(path, done)
+
+
+def _units(part: Conll, tokens: Units) -> Conll | Surface:
+    return surface_of(part) if tokens == "surface" else part
+
+
+def _tags(units: Conll | Surface, place: int) -> list[bytes]:
+    """Return a tag for each unit: a range has those of its words, with a plus between."""
+    if isinstance(units, Conll):
+        return filled_column(units, place)
+    tags, words = filled_column(units.conll, place), units.words.tolist()
+    return [b"+".join(tags[a:b]) for a, b in pairwise(words)]
+
+
+def _check_tags(tags: list[bytes], separator: bytes, units: Conll | Surface, part: Conll) -> None:
+    """Refuse a tag that could not be told from its word again."""
+    wrong = next((k for k, tag in enumerate(tags) if separator in tag), None)
+    if wrong is not None:
+        shown_tag, mark = (shown(value.decode("utf-8", "replace")) for value in (tags[wrong], separator))
+        problem = f"tag '{shown_tag}' has the separator '{mark}' in it; use another --separator"
+        raise DataError(part.path, part.first_line + int(units.places[wrong]), problem)
+
+
+def _check(values: list[bytes], place: int, units: Conll | Surface, part: Conll) -> None:
+    """Refuse what another file has in its column and none can have."""
+    if b"" in values:
+        line = part.first_line + int(units.places[values.index(b"")])
+        raise DataError(part.path, line, f"the value for column {place + 1} is empty; give _ where there is none")
+
+
+def _goes_on(token: bytes, start: bytes) -> bool:
+    return token.startswith(start) and len(token) > len(start)
+
+
+class _Values:
+    """Values of a column, from lines or from CoNLL, by sentences."""
+
+    def __init__(self, path: PathLike, place: int, tokens: Units, format: PutFormat, separator: bytes | None):
+        self.path, self.place, self._tokens, self._format = path, place, tokens, format
+        self._separator, self._looks_tagged = separator or SEPARATORS[0], format == "tagged"
+        self._name, self._parts = "lines", self._read(separator)
+
+    def _read(self, separator: bytes | None) -> Iterator[Conll | list[bytes]]:
+        with files.reading(self.path) as file:
+            seen, telling = beginning(file)
+            lines = chain(seen, file)  # seen may grow until lines are taken
+            if self._format == "conll" or (self._format == "auto" and conll_at(seen, telling)):
+                self._name = "sentences"
+                yield from parse_parts(self.path, lines, _PART)
+                return
+            if self._format != "values":
+                seen += islice(file, _SAMPLE)
+                kind, self._separator = sniff(seen, ("tagged", "text"), separator)
+                self._looks_tagged |= kind == "tagged"
+            while part := list(islice(lines, _PART)):
+                yield [line.removesuffix(b"\n").removesuffix(b"\r") for line in part]
+
+    def take(self, units: Conll | Surface, part: Conll, done: int, path: PathLike, mark: bytes) -> list[bytes]:
+        """Return a value for each unit of a part of the CoNLL, before which there are ``done`` sentences."""
+        found = next(self._parts, None)
+        rows: list[list[bytes]] = []
+        if isinstance(found, Conll):
+            own = _units(found, self._tokens)
+            values, edges = own.column(self.place), own.offsets.tolist()
+            rows = [values[a:b] for a, b in pairwise(edges)]
+            numbers = found.sentence_lines().tolist()
+        elif found is not None:
+            rows = [split_words(line) for line in found]
+            numbers = list(range(done + 1, done + len(rows) + 1))
+        lengths = np.diff(units.offsets).tolist()
+        for k, (row, length) in enumerate(zip(rows, lengths, strict=False)):
+            if len(row) != length:
+                unit = {"words": "words", "surface": "surface tokens"}[self._tokens]
+                where = f"the sentence at line {part.sentence_lines()[k]} of {path} has {length} {unit}"
+                raise DataError(self.path, numbers[k], f"{len(row)} values, where {where} (see --tokens and --space)")
+        if found is not None and not isinstance(found, Conll):
+            rows = self._tags_of(rows, units, numbers, mark)
+        if len(rows) < len(part):
+            problem = f"this sentence has no values: {self.path} ends after {done + len(rows)} {self._name}"
+            raise DataError(path, int(part.sentence_lines()[len(rows)]), problem)
+        if len(rows) > len(part):
+            self._too_many(path, int(numbers[len(part)]))
+        taken = [value for row in rows for value in row]
+        return taken if isinstance(found, Conll) else with_spaces(taken, units.column(self.place), mark)
+
+    def _tags_of(
+        self, rows: list[list[bytes]], units: Conll | Surface, numbers: list[int], mark: bytes
+    ) -> list[list[bytes]]:
+        """Return the tags of rows of ``word_TAG``, or the rows where they are values."""
+        starts = self._starts(units, mark)
+        if self._format == "auto" and any(rows):
+            edges = units.offsets.tolist()
+            k = next(k for k, row in enumerate(rows) if row)
+            here = slice(edges[min(k, len(edges) - 1)], edges[min(k + 1, len(edges) - 1)])
+            same = rows[k] == without_spaces(units.column(self.place)[here], mark)
+            fits = all(map(_goes_on, rows[k], starts[here])) and bool(starts[here])
+            self._format = "tagged" if not same and (fits or self._looks_tagged) else "values"
+        if self._format != "tagged":
+            return rows
+        if self.place == COLUMNS["form"] and any(rows):
+            problem = "word_TAG lines, where forms are to be put in; take the words out of them first"
+            raise DataError(self.path, numbers[0], problem)
+        expected = iter(starts)
+        found = []
+        for row, number in zip(rows, numbers, strict=True):
+            begins = list(islice(expected, len(row)))
+            for token, start in zip(row, begins, strict=False):
+                if not _goes_on(token, start):
+                    token_shown, start_shown = (shown(value.decode("utf-8", "replace")) for value in (token, start))
+                    problem = f"word_TAG lines, and '{token_shown}' is not '{start_shown}' and a tag"
+                    raise DataError(self.path, number, f"{problem} (--format values puts lines in as they are)")
+            found.append([token[len(start) :] for token, start in zip(row, begins, strict=False)])
+        return found
+
+    def _starts(self, units: Conll | Surface, mark: bytes) -> list[bytes]:
+        """Return what each unit's token of ``word_TAG`` begins with."""
+        return [form + self._separator for form in without_spaces(units.column(COLUMNS["form"]), mark)]
+
+    def end(self, path: PathLike, done: int) -> None:
+        """Check that nothing is left."""
+        found = next(self._parts, None)
+        if found is not None and len(found):
+            self._too_many(path, int(found.sentence_lines()[0]) if isinstance(found, Conll) else done + 1)
+
+    def _too_many(self, path: PathLike, line: int) -> None:
+        raise DataError(self.path, line, f"there is no sentence for this in {path}; its {self._name} are more")

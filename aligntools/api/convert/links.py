@@ -1,0 +1,467 @@
+"""Alignments of two directions made one, alignment files combined, and translation tables of aligned text."""
+
+import logging
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from aligntools.aligning.settings import Scheme
+from aligntools.api.given.texts import Sentences, Split, paths_of
+from aligntools.ground.errors import DataError, UsageProblem
+
+if TYPE_CHECKING:
+    from aligntools.aligning.links.operations import Tally
+    from aligntools.aligning.links.translation_tables import TranslationTables
+    from aligntools.formats.links.pharaoh import Links
+    from aligntools.formats.links.priors import Priors
+    from aligntools.formats.text.corpus import Bitext
+
+Flavor: TypeAlias = Literal["atools", "symal"]
+Method: TypeAlias = Literal["intersect", "union", "grow", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
+
+
+class HasPairs(Protocol):
+    """An alignment whose links are an array, as `Alignment` is."""
+
+    @property
+    def pairs(self) -> npt.NDArray[np.int32]:
+        """Source and target position of each link [shape=(links, 2)]."""
+
+
+class HasLinks(Protocol):
+    """An alignment that lists its links."""
+
+    @property
+    def links(self) -> Sequence[tuple[int, int]]:
+        """Source and target position of each link."""
+
+
+#: The alignment of one sentence pair: links ``(i, j)`` from 0 on, in any order, an `Alignment`, or Pharaoh text.
+OneAlignment: TypeAlias = str | HasPairs | HasLinks | Sequence[tuple[int, int]] | set[tuple[int, int]]
+#: The alignments of many: one of these for each, or what the readers of `formats.links.pharaoh` return.
+ManyAlignments: TypeAlias = "Iterable[OneAlignment] | Links"
+
+_ANY_LENGTH = 2**31 - 1
+_log = logging.getLogger("aligntools")
+
+
+@overload
+def symmetrize(  # type: ignore[overload-overlap]
+    forward: OneAlignment, reverse: OneAlignment, method: Method = ..., *, flavor: Flavor = ...
+) -> list[tuple[int, int]]: ...
+@overload
+def symmetrize(
+    forward: ManyAlignments, reverse: ManyAlignments, method: Method = ..., *, flavor: Flavor = ...
+) -> list[list[tuple[int, int]]]: ...
+def symmetrize(
+    forward: Any, reverse: Any, method: Method = "grow-diag-final-and", *, flavor: Flavor = "atools"
+) -> list[tuple[int, int]] | list[list[tuple[int, int]]]:
+    """Combine the alignments of two directions, of one sentence pair or of many.
+
+    The growing methods start from the intersection and add links of the union that have a neighbour inside and a word
+    that is still free; ``final`` then adds links with a free word, ``final-and`` those with two. The two widespread
+    programs look at the links in a different order and so do not always agree.
+
+    Parameters
+    ----------
+    forward, reverse : alignment, or iterable of alignments
+        Links ``(source position, target position)`` in both. An alignment is a list or set of links, an array
+        [shape=(links, 2)], an `Alignment` or a line of Pharaoh text (``"0-0 1-2"``).
+    method : str
+        ``intersect``, ``union``, ``grow``, ``grow-diag``, ``grow-diag-final`` or ``grow-diag-final-and``.
+    flavor : str
+        ``atools`` (fast_align) or ``symal`` (Moses): whose order the growing methods follow.
+
+    Returns
+    -------
+    list of (int, int), or list of such lists
+        Sorted links; one list for each sentence pair where there are many.
+
+    Raises
+    ------
+    UsageProblem
+        When there is no such method or flavor.
+    DataError
+        When something is not an alignment, or the two do not have equally many.
+
+    Notes
+    -----
+    Och & Ney (2003), "A systematic comparison of various statistical alignment models"; Koehn, Och & Marcu (2003),
+    "Statistical phrase-based translation". The result is that of ``atools.cc`` and ``symal.cpp``.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> at.symmetrize("0-0 1-1 2-2", "0-0 1-1 1-2 2-2")
+    [(0, 0), (1, 1), (2, 2)]
+    >>> at.symmetrize([[(0, 0)], [(0, 0), (1, 0)]], [[(0, 0), (1, 1)], [(1, 0)]], "union")
+    [[(0, 0), (1, 1)], [(0, 0), (1, 0)]]
+    """
+    from aligntools.aligning.links import symmetrize as task
+
+    (forward, one_forward), (reverse, one_reverse) = _told_apart(forward), _told_apart(reverse)
+    one = bool(one_forward or one_reverse)
+    if one and False in (one_forward, one_reverse):
+        raise DataError("reverse", None, "one direction is an alignment, the other one a list of alignments")
+    first, second = (
+        links_of([side] if one else side, name=name) for side, name in ((forward, "forward"), (reverse, "reverse"))
+    )
+    if len(first) != len(second):
+        raise DataError("reverse", None, f"{len(second)} alignments, but forward has {len(first)}")
+    result = task.symmetrize(first, second, method, flavor).tolists()
+    return result[0] if one else result
+
+
+def _told_apart(given: Any) -> tuple[Any, bool | None]:
+    """Return the argument and whether it is one alignment; None if it is empty, so that it could be either."""
+    from aligntools.formats.links.pharaoh import Links
+
+    if isinstance(given, Links) or hasattr(given, "table"):
+        return given, False
+    if isinstance(given, str) or hasattr(given, "pairs") or hasattr(given, "links"):
+        return given, True
+    if isinstance(given, np.ndarray) and given.ndim == 2:
+        return given, True
+    items = list(given)
+    return items, _is_link(items[0]) if items else None
+
+
+def _is_link(item: Any) -> bool:
+    """Tell whether something is a pair of numbers."""
+    if isinstance(item, str) or not hasattr(item, "__len__") or len(item) != 2 or isinstance(item, set | frozenset):
+        return False
+    return all(isinstance(number, Integral) for number in item)
+
+
+def links_of(
+    alignments: "ManyAlignments | Path", *, name: str = "alignments", index_base: int = 0, head: int | None = None,
+    compiled: bool | None = None,
+) -> "Links":  # fmt: skip
+    """Return the links of many sentence pairs as arrays.
+
+    Parameters
+    ----------
+    alignments : Links, Path, or iterable of alignments
+        See `symmetrize`; a `Path` is a Pharaoh file. Whatever has its links in a ``table`` gives that.
+    name : str
+        What messages call it.
+    index_base : int
+        What the first word is called in Pharaoh text, 0 or 1; other links count from 0.
+    head : int or None
+        Take only so many.
+    compiled : bool or None
+        Use compiled code to read a file; None decides by size.
+
+    Raises
+    ------
+    DataError
+        For the first item that is not an alignment.
+    """
+    from aligntools.formats.links import pharaoh
+    from aligntools.formats.links.pharaoh import Links
+
+    alignments = getattr(alignments, "table", alignments)
+    if isinstance(alignments, Links):
+        return alignments if head is None else alignments[:head]
+    if isinstance(alignments, Path):
+        return pharaoh.read_pharaoh(alignments, index_base=index_base, head=head, compiled=compiled)
+    rows = []
+    for number, one in enumerate(alignments, 1):
+        if head is not None and number > head:
+            break
+        if isinstance(one, str):
+            line = one.removesuffix("\n").encode() + b"\n"
+            if b"\n" in line[:-1]:
+                raise DataError(name, number, "more than one line; give a string for each sentence pair")
+            rows.append(pharaoh.parse_pharaoh(line, path=name, line=number, index_base=index_base).pairs)
+        else:
+            rows.append(_pairs(one, name, number))
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(row) for row in rows], out=offsets[1:])
+    pairs = np.concatenate([np.empty((0, 2), np.int32), *rows])
+    return Links(pairs, offsets).sorted(False)
+
+
+def _pairs(one: Any, name: str, number: int) -> npt.NDArray[np.int32]:
+    """Return the links of an alignment [shape=(links, 2)]."""
+    links = one.pairs if hasattr(one, "pairs") else one.links if hasattr(one, "links") else one
+    try:
+        found = links if isinstance(links, np.ndarray) else [(i, j) for i, j in links]
+        pairs = np.asarray(found, np.int64 if not len(found) else None).reshape(-1, 2)
+    except (TypeError, ValueError):
+        pairs = np.zeros((1, 2))
+    if not np.issubdtype(pairs.dtype, np.integer) or (pairs < 0).any() or (pairs >= 10**9).any():
+        shown = repr(one) if len(repr(one)) <= 60 else repr(one)[:60] + "..."
+        raise DataError(name, number, f"{shown} is not an alignment; give links (i, j) or text such as '0-0 1-2'")
+    return pairs.astype(np.int32)
+
+
+def combine_files(
+    operation: str,
+    paths: Sequence[str],
+    output: str = "-",
+    *,
+    flavor: Flavor = "atools",
+    order: Literal["source", "target"] | None = None,
+    index_base: int = 0,
+    format: Literal["pharaoh", "giza"] = "pharaoh",
+    check: tuple[str, str] | None = None,
+    to: Literal["pharaoh", "giza"] = "pharaoh",
+    unicode_spaces: bool = False,
+    split: Split = "spaces",
+    to_words: tuple[str, str] | None = None,
+    to_pieces: tuple[str, str] | None = None,
+    words: tuple[str, str] | None = None,
+    scheme: Scheme = "auto",
+    in_place: bool = False,
+) -> "Tally":
+    """Combine, convert, check, draw or compare alignment files of any length, in constant memory.
+
+    What the command ``symmetrize`` does.
+
+    Parameters
+    ----------
+    operation : str
+        A method of `symmetrize`, or ``convert``, ``invert``, ``display``, ``fmeasure``.
+    paths : sequence of str
+        One file or two, by the operation; ``-`` is standard input, twice ``-`` its alternate lines.
+    output : str
+        A file; ``-`` is standard output.
+    flavor : str
+        As for `symmetrize`.
+    order : str or None
+        Sort links by ``source`` or ``target`` word; None is what the flavor's own program does.
+    index_base : int
+        What the first word is called in the files that are read.
+    format : str
+        ``pharaoh``, or ``giza``: A3.final files of the two runs.
+    check : (str, str) or None
+        Source and target text that every link must lie within.
+    to : str
+        How the result is written; ``giza`` is an A3.final file, which has the words of ``check`` in it.
+    unicode_spaces : bool
+        What ``split="unicode"`` was called.
+    split : str
+        What separates words in the texts, as for `read_bitext`: ``unicode`` is as Python's `str.split` has it.
+    to_words, to_pieces : (str, str) or None
+        Source and target text in pieces: links between these become links between words, or the other way round.
+    words : (str, str) or None
+        The same text in words. Then letters say which pieces a word has, else the pieces' marks.
+    scheme : str
+        How pieces are marked; ``auto`` looks at them.
+    in_place : bool
+        The output may be one of the files that are read: the result replaces it once it is whole.
+
+    Returns
+    -------
+    Tally
+        Sentence pairs and links that were read and written.
+
+    Raises
+    ------
+    UsageProblem
+        When these do not go together, or the output is a file that is read.
+    DataError
+        For a line that cannot be read, a link out of range, or files that do not have the same number of lines.
+    """
+    from aligntools.aligning.links.operations import OPERATIONS, combine
+    from aligntools.aligning.links.piece_texts import PieceTexts
+    from aligntools.formats.opening import named_files
+    from aligntools.words.white_space import split_as
+
+    if not in_place:
+        texts_read = {"paths": paths, "check": check, "to_words": to_words, "to_pieces": to_pieces, "words": words}
+        read = [named_files.Named(name, path) for name, found in texts_read.items() for path in found or ()]
+        named_files.check(read, [named_files.Named("output", output)])
+    how: dict[str, Any] = {"flavor": flavor, "order": order, "index_base": index_base, "format": format}
+    how |= {"check": check, "unicode_spaces": unicode_spaces or split == "unicode", "to": to}
+    if to_words is None and to_pieces is None:
+        return combine(operation, paths, output, **how)
+    if to_words is not None and to_pieces is not None:
+        raise UsageProblem("links become links between words or between pieces, not both")
+    if to == "giza":
+        raise UsageProblem("--to giza has the words of --check in it; change units and format one after the other")
+    if OPERATIONS[operation].yields == "summary":
+        raise UsageProblem(f"{operation} writes no links")
+    source, target = to_words or to_pieces or ("", "")
+    split_words = None if words is None else (split_as(words[0], split), split_as(words[1], split))
+    pieces = PieceTexts(split_as(source, split), split_as(target, split), words=split_words, scheme=scheme)
+    with closing(pieces) as texts:
+        through = texts.to_words if to_words else texts.to_pieces
+        tally = combine(operation, paths, output, through=through, **how)
+        texts.check_end()
+    return tally
+
+
+def _as_written(sources: Any, targets: Any, split: str | None) -> "Bitext":
+    """Read a text in the case that it has, its sentences of any length."""
+    from aligntools.formats.text.bitext import read_bitext
+
+    return read_bitext(**paths_of(sources, targets, split), lowercase=False, max_length=_ANY_LENGTH)
+
+
+def extract_lexicon(
+    sources: "Sentences | Bitext",
+    targets: Sentences | None,
+    alignments: "ManyAlignments | str | os.PathLike[str]",
+    *,
+    index_base: int = 0,
+    skip_bad_links: bool = False,
+    split: Split = "spaces",
+) -> "TranslationTables":
+    """Estimate word translation probabilities by relative frequency of links, as Moses does.
+
+    With c(e,f) the links between two words, NULL standing in for the partner of a word without links:
+    ``p(e | f) = c(e,f) / c(f)`` and ``p(f | e) = c(e,f) / c(e)``. Words are taken as they stand, upper and lower case;
+    pairs with a blank side do not count.
+
+    Parameters
+    ----------
+    sources, targets : iterables of str or of lists of str, or files (str or path)
+        Sentences as lines or lists of words. ``sources`` alone, with ``targets`` None: a `Bitext` (`read_bitext`), or a
+        file with ``' ||| '`` between the sides.
+    alignments : iterable of alignments, or a Pharaoh file (str or path)
+        One for each sentence pair; see `symmetrize`.
+    index_base : int
+        What the first word is called in Pharaoh text, 0 or 1.
+    skip_bad_links : bool
+        Leave out links past a sentence's end instead of raising an error; how many is logged.
+    split : str
+        What separates words in lines, as for `read_bitext`.
+
+    Returns
+    -------
+    TranslationTables
+        ``given_source()`` and ``given_target()`` are the probabilities, ``shortlist(top)`` the best translations of
+        each word, ``save(prefix)`` writes Moses' tables.
+
+    Raises
+    ------
+    DataError
+        When there is not one alignment for each pair, or a link points past its sentence.
+
+    Notes
+    -----
+    Koehn, Och & Marcu (2003), "Statistical phrase-based translation", section 4.4.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> tables = at.extract_lexicon(["das Haus", "das Buch"], ["the house", "a book"], ["0-0 1-1", "0-0 1-1"])
+    >>> list(tables.shortlist(top=1))
+    [('Buch', 'book', 1.0), ('Haus', 'house', 1.0), ('das', 'a', 0.5)]
+    >>> print(tables)
+    4 pairs of words, 3 source and 4 target words
+    """
+    from aligntools.aligning.links import translation_tables
+    from aligntools.formats.links import pharaoh
+    from aligntools.formats.links.pharaoh import Links
+    from aligntools.formats.text.corpus import Bitext
+
+    name = "alignments"
+    if isinstance(alignments, str | os.PathLike):
+        alignments, name = Path(alignments), os.fspath(alignments)
+    links = links_of(alignments, name=name, index_base=index_base)
+    bitext = sources if isinstance(sources, Bitext) else _as_written(sources, targets, split)
+    if len(links) != len(bitext):
+        problem = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs"
+        raise DataError(name, None, f"{problem}; they must have the same number of lines")
+    if skip_bad_links:
+        good = np.flatnonzero(~translation_tables.out_of_range(bitext, links))
+        dropped = len(links.pairs) - len(good)
+        links = Links(links.pairs[good], np.searchsorted(good, links.offsets))
+        if dropped:
+            _log.info("%s: %d links past the end of a sentence left out", name, dropped)
+    else:
+        lengths = bitext.source.lengths(), bitext.target.lengths()
+        pharaoh.check_range(links, *lengths, path=name, index_base=index_base)
+    if bitext.skipped.total:
+        _log.info("pairs without words: %s", bitext.skipped.summary())
+    return translation_tables.count_links(bitext, links)
+
+
+def count_priors(
+    sources: "Sentences | Bitext", targets: Sentences | None, forward: "ManyAlignments | str | os.PathLike[str]",
+    reverse: "ManyAlignments | str | os.PathLike[str]", *, index_base: int = 0,
+    split: Split = "spaces",
+) -> "Priors":  # fmt: skip
+    """Count priors in aligned text, as eflomal's ``calculate_priors`` does.
+
+    ``LEX`` and ``FERF`` count the forward links, ``FERR`` the reverse ones, and ``HMMF`` and ``HMMR`` the jumps between
+    them, the first and the last of each sentence among them. Words are taken as they stand, upper and lower case.
+
+    Parameters
+    ----------
+    sources, targets : iterables of str or of lists of str, or files (str or path)
+        ``sources`` alone, with ``targets`` None: a `Bitext` (`read_bitext`), or a file with ``' ||| '`` between the
+        sides.
+    forward, reverse : iterables of alignments, or Pharaoh files (str or path)
+        The links that target words chose and those that source words chose, both as source-target. Symmetrized links
+        may be given as both.
+    index_base : int
+        What the first word is called in Pharaoh text, 0 or 1.
+    split : str
+        What separates words in lines, as for `read_bitext`.
+
+    Returns
+    -------
+    Priors
+
+    Raises
+    ------
+    DataError
+        When there is not one alignment for each pair, or a link points past its sentence.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> at.count_priors(["das Haus", "das Buch"], ["the house", "the book"], ["0-0 1-1"] * 2, ["0-0 1-1"] * 2)
+    <Priors: 3 LEX, 3 FERF, 3 FERR, 1 HMMF, 1 HMMR>
+    """
+    from aligntools.aligning.links.prior_counts import PriorCounter
+    from aligntools.formats.links import pharaoh
+    from aligntools.formats.text.corpus import Bitext
+
+    bitext = sources if isinstance(sources, Bitext) else _as_written(sources, targets, split)
+    both = []
+    for name, alignments in (("forward", forward), ("reverse", reverse)):
+        if isinstance(alignments, str | os.PathLike):
+            alignments, name = Path(alignments), os.fspath(alignments)
+        links = links_of(alignments, name=name, index_base=index_base)
+        if len(links) != len(bitext):
+            problem = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs"
+            raise DataError(name, None, f"{problem}; they must have the same number of lines")
+        lengths = bitext.source.lengths(), bitext.target.lengths()
+        pharaoh.check_range(links, *lengths, path=name, index_base=index_base)
+        both.append(links)
+    counter = PriorCounter()
+    counter.add(bitext, *both)
+    return counter.finish()
+
+
+def check_fit(
+    links: "Links",
+    source_lengths: npt.NDArray[np.int64],
+    target_lengths: npt.NDArray[np.int64],
+    name: object,
+    index_base: int,
+) -> None:
+    """Raise DataError where a link points past its sentence, and say so where the links are of the other direction."""
+    from aligntools.formats.links.pharaoh import check_range
+
+    lengths = source_lengths, target_lengths
+    try:
+        check_range(links, *lengths, path=name, index_base=index_base)
+    except DataError as error:
+        try:
+            check_range(links.inverted(), *lengths, path=name, index_base=index_base)
+        except DataError:
+            raise error from None
+        problem = error.problem.partition(" (")[0]
+        raise DataError(name, error.line, f"{problem}; with the sides exchanged all links fit: see --reverse") from None

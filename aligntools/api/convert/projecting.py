@@ -1,0 +1,251 @@
+"""Carrying annotation over word alignments, from Python."""
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from aligntools.api.given.annotated import Parsed, PathLike, Sentence, decoded, tokens_of
+from aligntools.api.given.texts import Split
+from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, format_conll, read_conll
+from aligntools.formats.annotation.tagged import Tokens, column_name, filled_column, stream_sentences
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.words.white_space import split_as
+
+if TYPE_CHECKING:
+    from aligntools.api.convert.links import ManyAlignments
+    from aligntools.formats.links.pharaoh import Links
+
+LinkChoice: TypeAlias = Literal["best", "one-to-one", "vote"]
+#: Columns that may be carried over.
+PROJECTED = ("lemma", "upos", "xpos", "feats", "head", "deprel")
+#: What stands before a confidence in the column MISC.
+CONFIDENCE = b"Projected="
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """Annotation of target sentences, carried over from their translations.
+
+    Attributes
+    ----------
+    source : Tokens or Conll
+        The target text.
+    columns : dict of int to list of bytes
+        What was carried over, by column, counted from 0; ``_`` where nothing was.
+    reached : bool [words]
+        Words that took a label, or a head.
+    confidence : float64 [words]
+        Probability of the link, or share of the votes; 0 where a word was not reached.
+    """
+
+    source: Parsed
+    columns: dict[int, list[bytes]]
+    reached: npt.NDArray[np.bool_]
+    confidence: npt.NDArray[np.float64]
+    scored: bool = False
+
+    def format(self) -> bytes:
+        """Return CoNLL in UTF-8: the target text with these columns; all else as it was, or ``_``.
+
+        Where links have probabilities, or words have voted, MISC has ``Projected=`` and the confidence.
+        """
+        columns: dict[int, Sequence[bytes]] = dict(self.columns)
+        words = self.source.words
+        if self.scored:
+            misc = COLUMNS["misc"]
+            before = self.source.column(misc) if isinstance(self.source, Conll) else [b"_"] * len(words)
+            marks = [
+                CONFIDENCE + b"%.3f" % p if there else b""
+                for p, there in zip(self.confidence, self.reached, strict=True)
+            ]
+            columns[misc] = [_with(*pair) for pair in zip(columns.get(misc, before), marks, strict=True)]
+        if isinstance(self.source, Conll):
+            return self.source.format(columns)
+        return format_conll(words, self.source.offsets, columns)
+
+    def dictionary(self, column: str | int = "upos", least: float = 0.0) -> dict[str, dict[str, float]]:
+        """Return the labels that each word took, with their weights, heaviest first: a type dictionary.
+
+        Parameters
+        ----------
+        column : str or int
+            One of those that were carried over.
+        least : float
+            Labels with a smaller share of their word's weight are left out.
+        """
+        from aligntools.projecting.dictionary import type_dictionary
+
+        place = column_place(column)
+        if place not in self.columns:
+            raise UsageProblem(f"column '{column}' was not carried over")
+        found = type_dictionary(self.source.words, self.columns[place], self.confidence, least)
+        return {
+            decoded(word): {decoded(label): weight for label, weight in labels.items()}
+            for word, labels in found.items()
+        }
+
+
+def _with(field: bytes, mark: bytes) -> bytes:
+    """Return a field of MISC with a confidence, in the place of an older one."""
+    kept = [part for part in field.split(b"|") if part not in (b"", b"_") and not part.startswith(CONFIDENCE)]
+    return b"|".join([*kept, *[mark] * bool(mark)]) or b"_"
+
+
+def project(
+    source: "PathLike | Conll",
+    target: "PathLike | Parsed | Iterable[Sentence]",
+    alignments: "PathLike | ManyAlignments",
+    *,
+    columns: Sequence[str] = ("upos",),
+    spans: str | int | None = None,
+    links: LinkChoice = "best",
+    reverse: bool = False,
+    index_base: int = 0,
+    split: Split = "spaces",
+) -> Projection:
+    """Carry annotation from sentences to their translations, over word alignments.
+
+    Tags and features are those of the linked word; trees go by direct correspondence: the head of a word that stands
+    for a source word is the word that stands for that word's head.
+
+    Parameters
+    ----------
+    source : path or Conll
+        Sentences with annotation, in CoNLL.
+    target : path, Tokens, Conll, or iterable of sentences
+        Their translations, one for each; plain text or CoNLL.
+    alignments : path, or one alignment for each sentence pair
+        Links source-target, with probabilities or without.
+    columns : sequence of str
+        What is carried over: of ``lemma``, ``upos``, ``xpos``, ``feats``, ``head`` and ``deprel``. With ``head``, a
+        relation is carried over where its edge is.
+    spans : str, int or None
+        A column with BIO labels (``B-PER I-PER O``), carried over as spans: name, or number from 1.
+    links : {"best", "one-to-one", "vote"}
+        Where a word has several links: the most probable one (without probabilities that of the source word with
+        fewest links, then the one nearest to the diagonal), only links between words that have no other, or a vote of
+        all linked words about each label (trees go by the best).
+    reverse : bool
+        The links are target-source.
+    index_base : int
+        What the first word is called in the alignment file, 0 or 1.
+    split : str
+        What separates words in plain text, as for `read_bitext`.
+
+    Returns
+    -------
+    Projection
+
+    Raises
+    ------
+    DataError
+        When the texts have different numbers of sentences, a link points past its sentence, the source has nothing in a
+        column, or no word is linked.
+    UsageProblem
+        When a column cannot be carried over.
+
+    Notes
+    -----
+    Yarowsky & Ngai (2001), "Inducing multilingual POS taggers and NP bracketers via robust projection across aligned
+    corpora"; Hwa et al. (2005), "Bootstrapping parsers via syntactic projection across parallel texts".
+    """
+    from aligntools.projecting import columns as carry
+    from aligntools.projecting.partners import flat_links, one_to_one, partners
+
+    wanted = _columns(columns, spans)
+    if links not in get_args(LinkChoice):
+        raise UsageProblem(f"no way '{links}' to choose links; there are {', '.join(get_args(LinkChoice))}")
+    theirs = source if isinstance(source, Conll) else read_conll(os.fspath(source))
+    text = _target(split_as(target, split), split)
+    table, weights = _links(alignments, index_base)
+    if reverse:
+        table, weights = _turned(table, weights)
+    name = alignments if isinstance(alignments, (str, os.PathLike)) else "alignments"
+    _check(theirs, text, target if isinstance(target, (str, os.PathLike)) else "target", table, name, index_base)
+    n_source, n_target = len(theirs.words), len(text.words)
+    flat = flat_links(table, weights, theirs.offsets, text.offsets)
+    if not len(flat.target):
+        raise DataError(name, None, "has no link, so there is nothing to carry over")
+    if links == "one-to-one":
+        flat = one_to_one(flat, n_source, n_target)
+    found = partners(flat, n_source, n_target)
+    result: dict[int, list[bytes]] = {}
+    reached, confidence = found.reached, found.confidence
+    for column in wanted:
+        place = COLUMNS[column]
+        if column == "head":
+            heads = carry.trees(theirs.heads(), theirs.offsets, text.offsets, found)
+            result[place] = [b"%d" % head if head >= 0 else carry.NONE for head in heads.tolist()]
+            continue
+        values = filled_column(theirs, place)
+        if set(values) <= {carry.NONE}:
+            raise DataError(theirs.path, None, f"has no {column_name(place)}: it is _ in every line; leave it out")
+        if links == "vote" and column != "deprel":
+            result[place], confidence = carry.voted(values, flat, n_target)
+        else:
+            result[place] = carry.taken(values, found)
+    if "head" in wanted and "deprel" in wanted:
+        pairs = zip(result[COLUMNS["deprel"]], result[COLUMNS["head"]], strict=True)
+        result[COLUMNS["deprel"]] = [label if head != carry.NONE else carry.NONE for label, head in pairs]
+    if spans is not None:
+        place = column_place(spans)
+        result[place] = carry.spans(theirs.column(place), theirs.offsets, text.offsets, flat)
+    return Projection(text, result, reached, confidence, scored=weights is not None or links == "vote")
+
+
+def _columns(columns: Sequence[str], spans: str | int | None) -> list[str]:
+    """Return the columns to carry over, the head first, since relations go with it."""
+    for column in columns:
+        if column not in PROJECTED:
+            raise UsageProblem(f"column '{column}' cannot be carried over; there are {', '.join(PROJECTED)}")
+    if spans is not None and column_place(spans) in (COLUMNS["id"], COLUMNS["form"], *(COLUMNS[c] for c in columns)):
+        raise UsageProblem(f"column '{spans}' cannot hold spans: it is the words' own, or carried over as labels")
+    if not columns and spans is None:
+        raise UsageProblem("no column to carry over; name some, or spans")
+    return list(dict.fromkeys(columns))
+
+
+def _target(target: "PathLike | Parsed | Iterable[Sentence]", split: Split) -> Parsed:
+    if isinstance(target, (str, os.PathLike)):
+        whole = next(stream_sentences(os.fspath(target), "auto", 1 << 62), None)
+        if whole is None:
+            raise DataError(target, None, "is empty; give the translations, one for each sentence")
+        return whole
+    return target if isinstance(target, (Tokens, Conll)) else tokens_of(target, split)
+
+
+def _links(alignments: "PathLike | ManyAlignments", index_base: int) -> "tuple[Links, npt.NDArray[np.float64] | None]":
+    from aligntools.api.convert.links import links_of
+    from aligntools.formats.links.link_probabilities import read_with_probabilities
+
+    if isinstance(alignments, (str, os.PathLike)):
+        links, weights = read_with_probabilities(alignments, index_base=index_base)
+        return links, None if weights is None else np.nan_to_num(weights, nan=1.0)
+    return links_of(alignments, index_base=index_base), None
+
+
+def _turned(
+    links: "Links", weights: "npt.NDArray[np.float64] | None"
+) -> "tuple[Links, npt.NDArray[np.float64] | None]":
+    """Return links with their sides exchanged, and their weights in the new order."""
+    turned = links.inverted()
+    if weights is None:
+        return turned, None
+    order = np.lexsort((links.pairs[:, 0], links.pairs[:, 1], links.sentences()))
+    return turned, weights[order]
+
+
+def _check(source: Conll, target: Parsed, target_name: object, links: "Links", name: object, index_base: int) -> None:
+    """Refuse texts and links that do not belong together."""
+    from aligntools.api.convert.links import check_fit
+
+    for found, what in ((target, target_name), (links, name)):
+        if len(found) != len(source):
+            unit = "lines of links" if found is links else "sentences"
+            problem = f"{len(found)} {unit}, but {source.path} has {len(source)} sentences"
+            raise DataError(what, None, f"{problem}; one for each, in the same order, is wanted")
+    check_fit(links, np.diff(source.offsets), np.diff(target.offsets), name, index_base)

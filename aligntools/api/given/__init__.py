@@ -1,0 +1,1 @@
+"""What functions are given: texts, sentences, annotated text."""

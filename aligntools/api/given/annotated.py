@@ -1,0 +1,155 @@
+"""What the functions for tagging and parsing take: files, sentences in memory, and what the readers return."""
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from aligntools.api.given.texts import Sentence as Sentence
+from aligntools.api.given.texts import Split
+from aligntools.formats.annotation.class_lists import ClassList, WordLookup, read_classes
+from aligntools.formats.annotation.conll import Conll
+from aligntools.formats.annotation.tagged import Tokens, parse_tagged, read_tags, read_words, sniff, tokens_of_conll
+from aligntools.formats.text.memory_text import sentences_given, words_given
+from aligntools.ground.errors import DataError
+from aligntools.words.normal_forms import form_of, in_form
+from aligntools.words.vocabulary import split_words
+from aligntools.words.white_space import as_spaces, split_as
+
+#: A sentence with tags: a line of ``word_TAG``, or pairs of word and tag (as a tagger returns them).
+Annotated: TypeAlias = str | Sequence[tuple[str, str]]
+#: A file, by its name.
+PathLike: TypeAlias = str | os.PathLike[str]
+#: What the readers of `formats` return.
+Parsed: TypeAlias = Tokens | Conll
+
+#: What messages call text that is not from a file.
+IN_MEMORY = "<sentences>"
+
+
+def encoded(word: str) -> bytes:
+    """Return a word in UTF-8; bytes that were not UTF-8 come back as they were."""
+    return word.encode("utf-8", "surrogateescape")
+
+
+def decoded(word: bytes) -> str:
+    """Return a word as text; bytes that are not UTF-8 survive in it."""
+    return word.decode("utf-8", "surrogateescape")
+
+
+def as_bytes(separator: str | bytes | None) -> bytes | None:
+    """Return a separator in UTF-8."""
+    return separator.encode() if isinstance(separator, str) else separator
+
+
+def _offsets(rows: Sequence[Sequence[object]]) -> np.ndarray:
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(row) for row in rows], out=offsets[1:])
+    return offsets
+
+
+def tokens_of(sentences: Iterable[Sentence], split: Split = "spaces") -> Tokens:
+    """Return sentences as flat lists of words."""
+    plain = as_spaces if split == "unicode" else bytes
+    rows = [
+        split_words(plain(encoded(s))) if isinstance(s, str) else list(map(encoded, words_given(s, IN_MEMORY, None)))
+        for s in sentences_given(sentences, IN_MEMORY)
+    ]
+    words = [word for row in rows for word in row]
+    return Tokens(words, _offsets(rows), None, np.arange(1, len(rows) + 1))
+
+
+def _pairs_of(sentence: object, number: int) -> list[tuple[str, str]]:
+    """Return the words and tags of a sentence that is no string."""
+    if isinstance(sentence, Sequence):
+        pairs = [pair for pair in sentence if isinstance(pair, tuple | list) and len(pair) == 2]
+        if len(pairs) == len(sentence) and all(isinstance(part, str) for pair in pairs for part in pair):
+            return [(word, tag) for word, tag in pairs]
+    problem = (
+        "a sentence with tags is a string of word_TAG, or a list of pairs of word and tag, and a text a list of these"
+    )
+    shown = repr(sentence)
+    raise DataError(IN_MEMORY, number, f"{shown[:60]}{'...' * (len(shown) > 60)} is neither ({problem})")
+
+
+def tagged_tokens_of(sentences: Iterable[Annotated], separator: bytes | None = None, partial: bool = False) -> Tokens:
+    """Return sentences with tags as flat lists of words and of tags; None looks for the separator."""
+    rows = list(sentences_given(sentences, IN_MEMORY))
+    lines = [encoded(row) for row in rows if isinstance(row, str)]
+    if lines and separator is None:
+        separator = sniff(lines, ("tagged",))[1]
+    pairs: list[list[tuple[bytes, bytes]]] = []
+    for number, row in enumerate(rows, 1):
+        if isinstance(row, str):
+            found = parse_tagged(IN_MEMORY, [encoded(row)], number, separator or b"_", partial)
+            pairs.append(list(zip(found.words, found.tags or [], strict=True)))
+        else:
+            pairs.append([(encoded(word), encoded(tag)) for word, tag in _pairs_of(row, number)])
+            if any(not word or not tag for word, tag in pairs[-1]):
+                raise DataError(IN_MEMORY, number, "a word or a tag is empty")
+    words, tags = ([pair[k] for row in pairs for pair in row] for k in (0, 1))
+    return Tokens(words, _offsets(pairs), tags, np.arange(1, len(rows) + 1), "tagged")
+
+
+def read_untagged(
+    text: PathLike | Parsed | Iterable[Sentence],
+    format: str = "auto",
+    separator: bytes | None = None,
+    split: Split = "spaces",
+) -> Tokens:
+    """Return the words of a file, of sentences, or of what was read."""
+    if isinstance(text, Tokens):
+        return text
+    if isinstance(text, (str, os.PathLike)):
+        return read_words(os.fspath(split_as(text, split)), format, separator)
+    if isinstance(text, Conll):
+        return tokens_of_conll(text, None)
+    return tokens_of(text, split)
+
+
+def read_annotated(
+    text: PathLike | Parsed | Iterable[Annotated],
+    column: str | int = "upos",
+    format: str = "auto",
+    separator: bytes | None = None,
+    partial: bool = False,
+) -> Tokens:
+    """Return the words and tags of a file, of sentences, or of what was read; ``partial``: some may be ``_``."""
+    if isinstance(text, Tokens):
+        if text.tags is None:
+            raise DataError(IN_MEMORY, None, "the text has no tags")
+        return text
+    if isinstance(text, (str, os.PathLike)):
+        return read_tags(os.fspath(text), column, format, separator, partial)
+    if isinstance(text, Conll):
+        return tokens_of_conll(text, column, partial)
+    return tagged_tokens_of(text, separator, partial)
+
+
+def check_words(text: object, tokens: Tokens) -> None:
+    """Refuse a text without words to learn from."""
+    if not tokens.words:
+        name = text if isinstance(text, (str, os.PathLike)) else IN_MEMORY
+        raise DataError(name, None, "has no words to learn from; one sentence per line was expected")
+
+
+def check_tags(text: object, tokens: Tokens) -> None:
+    """Refuse words without a tag: ``_`` would be learned as one."""
+    tags = tokens.tags or []
+    bare = [k for k, tag in enumerate(tags) if tag == b"_"]
+    if bare:
+        name = text if isinstance(text, (str, os.PathLike)) else IN_MEMORY
+        sentence = int(np.searchsorted(tokens.offsets, bare[0], "right")) - 1
+        problem = f"{len(bare)} of {len(tags)} words have no tag (_), the first of them in this sentence"
+        advice = "every word needs one (with --partial words may have none); leave such sentences out"
+        raise DataError(name, int(tokens.lines[sentence]), f"{problem}; {advice}")
+
+
+def lookup_of(classes: ClassList | PathLike | None, words: list[bytes]) -> WordLookup | None:
+    """Return what a model of these words keeps of a list of classes: in the words' normal form."""
+    if classes is None:
+        return None
+    given = classes if isinstance(classes, ClassList) else read_classes(os.fspath(classes))
+    own = in_form(given.words, form_of(words))[0]
+    return WordLookup.of(ClassList(own, given.classes, given.counts, given.paths))

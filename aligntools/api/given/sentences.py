@@ -1,0 +1,119 @@
+"""What the functions for language models and translation take as text: files, and sentences in memory.
+
+A single str or path is a file's name; an iterable has one sentence an item, a line of words between spaces or the
+list of its words.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
+from typing import TypeAlias
+
+import numpy as np
+
+from aligntools.formats.annotation.tagged import Tokens
+from aligntools.formats.text.bitext import Side, read_side
+from aligntools.formats.text.memory_text import sentences_given, words_given
+from aligntools.formats.text.numbered_text import LineSource
+from aligntools.translating.text import Lines, numbered
+from aligntools.words.vocabulary import Vocabulary, split_words
+from aligntools.words.white_space import WhiteSpace, as_spaces, as_spaces_of_models, has_others, split_as
+
+#: A sentence: a line of words between spaces, or the list of its words.
+Sentence: TypeAlias = str | Sequence[str]
+#: A file, by its name; ``-`` is standard input.
+PathLike: TypeAlias = str | os.PathLike[str]
+#: Text: a file, sentences, or what the readers return.
+Text: TypeAlias = PathLike | Lines | Tokens | Iterable[Sentence]
+
+#: What messages call text that is not from a file.
+IN_MEMORY = "<sentences>"
+
+
+def is_path(text: object) -> bool:
+    """Tell whether text is given as a file's name."""
+    return isinstance(text, str | os.PathLike)
+
+
+def words_of(sentence: Sentence, split: str | None = None, white: WhiteSpace | None = None) -> list[bytes]:
+    """Return the words of a sentence in UTF-8; ``white`` counts the white space within those of a line."""
+    if not isinstance(sentence, str):
+        return [word.encode("utf-8", "surrogateescape") for word in words_given(sentence, IN_MEMORY, None)]
+    line = sentence.removesuffix("\n").removesuffix("\r").replace("\n", " ").encode("utf-8", "surrogateescape")
+    if split == "unicode":
+        line = as_spaces(line)
+    elif white is not None and has_others(line):
+        white.count(line)
+    return split_words(line)
+
+
+def words_of_model(sentence: Sentence, split: str | None = None) -> list[bytes]:
+    """Return the words of a sentence as language models have them; see `words.white_space`."""
+    words = words_of(sentence, split)
+    return split_words(as_spaces_of_models(b" ".join(words)))
+
+
+def lines_of(sentences: Iterable[Sentence], name: str = IN_MEMORY, split: str | None = None) -> Lines:
+    """Return sentences as flat lists of words."""
+    white = WhiteSpace(name)
+    rows = [words_of(sentence, split, white) for sentence in sentences_given(sentences, name)]
+    white.tell()
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum([len(row) for row in rows], out=offsets[1:])
+    return Lines([word for row in rows for word in row], offsets, name)
+
+
+def read_lines(text: Text, split: str | None = None) -> Lines:
+    """Return the words of a text, whichever way it is given; ``split`` says what separates them in lines."""
+    text = split_as(text, split)
+    if isinstance(text, Lines):
+        return text
+    if isinstance(text, Tokens):
+        return Lines(text.words, text.offsets)
+    if isinstance(text, str | os.PathLike):
+        side, vocabulary = read_side(os.fspath(text), lowercase=False)
+        return Lines.of(side, vocabulary, os.fspath(text))
+    return lines_of(text, split=split)
+
+
+def side_of(text: Text, split: str | None = None) -> tuple[Side, Vocabulary]:
+    """Return a text as word numbers and their vocabulary."""
+    text = split_as(text, split)
+    if isinstance(text, str | os.PathLike):
+        side, vocabulary = read_side(os.fspath(text), lowercase=False)
+        return side, vocabulary
+    return numbered([read_lines(text, split)])
+
+
+def stream_lines(text: Text, sentences: int, split: str | None = None) -> Iterator[Lines]:
+    """Yield a text in parts of so many sentences."""
+    text = split_as(text, split)
+    if isinstance(text, Lines | Tokens):
+        yield read_lines(text)
+        return
+    if isinstance(text, str | os.PathLike):
+        from aligntools.formats.annotation.tagged import stream_text
+
+        yield from (Lines(part.words, part.offsets, os.fspath(text)) for part in stream_text(text, sentences))
+        return
+    rows = sentences_given(text, IN_MEMORY)
+    while part := list(islice(rows, sentences)):
+        yield lines_of(part, split=split)
+
+
+def sources_of(text: Text | Iterable[os.PathLike[str]], split: str | None = None) -> list[LineSource]:
+    """Return a text, or several files, to be read block by block for a language model."""
+    text = split_as(text, split)
+    if isinstance(text, str | os.PathLike):
+        return [LineSource(os.fspath(text))]
+    if isinstance(text, Lines | Tokens):
+        ends = text.offsets.tolist()
+        rows = (b" ".join(text.words[a:b]) for a, b in pairwise(ends))
+        return [LineSource(IN_MEMORY, rows)]
+    if isinstance(text, Sequence) and text and all(isinstance(item, os.PathLike) for item in text):
+        return [LineSource(os.fspath(split_as(item, split))) for item in text if isinstance(item, os.PathLike)]
+    return [LineSource(IN_MEMORY, (_line_of_model(item, split) for item in sentences_given(text, IN_MEMORY)))]
+
+
+def _line_of_model(sentence: Sentence, split: str | None) -> bytes:
+    return b" ".join(words_of_model(sentence, split))

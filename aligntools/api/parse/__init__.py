@@ -1,0 +1,1 @@
+"""Dependency parsing: training, transfer, induction, and applying parsers."""

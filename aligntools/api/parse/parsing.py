@@ -1,0 +1,419 @@
+"""Dependency parsing from Python: parsers, and the trees that they find."""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from aligntools.api.given.annotated import (
+    IN_MEMORY,
+    Annotated,
+    Parsed,
+    PathLike,
+    as_bytes,
+    decoded,
+    encoded,
+    tagged_tokens_of,
+)
+from aligntools.api.given.notebooks import ShownAsModel, ShownAsTree, ShownAsTrees
+from aligntools.api.running.threads import pool_of
+from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, format_conll
+from aligntools.formats.annotation.enhanced import tree_graph
+from aligntools.formats.text.memory_text import sentences_given, words_given
+from aligntools.ground.errors import DataError
+from aligntools.parsing.settings import LONGEST
+from aligntools.words.normal_forms import in_form
+
+if TYPE_CHECKING:
+    from aligntools.ground.parallel import Pool
+    from aligntools.parsing.parser import ParserModel
+    from aligntools.parsing.unsupervised.model import ValenceModel
+
+TagMap: TypeAlias = Literal["none", "upos", "penn"]
+
+#: Sentences that are parsed at a time.
+PART = 2000
+_log = logging.getLogger("aligntools")
+
+
+@dataclass(frozen=True, eq=False)
+class Parse(ShownAsTree):
+    """The dependency tree of a sentence; ``str()`` gives CoNLL-U.
+
+    Attributes
+    ----------
+    tokens, tags : tuple of str
+    heads : int32 [words]
+        The head of each word: 0 for the root, 1 to n for a word.
+    labels : tuple of str or None
+        The label of each word's edge; None where the parser has learned none.
+    score : float
+        The tree's score; -inf for a flat tree where none was searched or found.
+    """
+
+    tokens: tuple[str, ...]
+    tags: tuple[str, ...]
+    heads: npt.NDArray[np.int32]
+    labels: tuple[str, ...] | None = None
+    score: float = 0.0
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def edges(self) -> list[tuple[int, int]]:
+        """The edges as ``(head, word)``, numbered from 1; the head 0 is the root."""
+        return [(head, word) for word, head in enumerate(self.heads.tolist(), 1)]
+
+    def __str__(self) -> str:
+        words, tags = list(map(encoded, self.tokens)), list(map(encoded, self.tags))
+        labels = None if self.labels is None else list(map(encoded, self.labels))
+        return decoded(_conll(words, np.array([0, len(words)]), tags, self.heads, labels)).removesuffix("\n")
+
+
+def _conll(
+    words: Sequence[bytes],
+    offsets: npt.NDArray[np.int64],
+    tags: Sequence[bytes],
+    heads: npt.NDArray[np.int32],
+    labels: Sequence[bytes] | None,
+) -> bytes:
+    return format_conll(words, offsets, _tree_columns(heads, labels) | {COLUMNS["upos"]: tags})
+
+
+def _tree_columns(heads: npt.NDArray[np.int32], labels: Sequence[bytes] | None) -> dict[int, Sequence[bytes]]:
+    """Return the columns of trees."""
+    numbers = heads.tolist()
+    if labels is None:
+        labels = [b"_" if head else b"root" for head in numbers]
+    return {
+        COLUMNS["head"]: [b"%d" % head for head in numbers],
+        COLUMNS["deprel"]: labels,
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class Parses(ShownAsTrees, Sequence[Parse]):
+    """The trees of consecutive sentences, in a few arrays; an item is a `Parse`.
+
+    Attributes
+    ----------
+    source : Tokens or Conll
+        What was parsed.
+    tags : list of bytes
+        The tag of each word as the text has it.
+    heads : int32 [words]
+        0 for the root, 1 to n for a word of the sentence.
+    labels : list of bytes or None
+    scores : float64 [sentences]
+        The trees' scores; -inf for a flat tree.
+    flat : bool [sentences]
+        Sentences above the greatest length, which were not parsed.
+    mapped_tags : list of bytes
+        The tags as the parser sees them.
+    unknown_tags : bool [words]
+        Words with tags that the parser has never seen.
+    turned : int
+        Words that are in another of Unicode's normal forms than the parser's, and were turned for it.
+    """
+
+    source: Parsed
+    tags: list[bytes]
+    heads: npt.NDArray[np.int32]
+    labels: list[bytes] | None
+    scores: npt.NDArray[np.float64]
+    flat: npt.NDArray[np.bool_]
+    mapped_tags: list[bytes]
+    unknown_tags: npt.NDArray[np.bool_]
+    turned: int = 0
+
+    @cached_property
+    def _words(self) -> list[bytes]:
+        return self.source.words
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    @overload
+    def __getitem__(self, index: int) -> Parse: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Parse]: ...
+    def __getitem__(self, index: int | slice) -> Parse | list[Parse]:
+        """Return a sentence's tree, or some of them."""
+        if isinstance(index, slice):
+            return [self[k] for k in range(*index.indices(len(self)))]
+        k = range(len(self))[index]
+        begin, end = self.source.offsets[k : k + 2].tolist()
+        words, tags = (tuple(map(decoded, values[begin:end])) for values in (self._words, self.tags))
+        labels = None if self.labels is None else tuple(map(decoded, self.labels[begin:end]))
+        return Parse(words, tags, self.heads[begin:end], labels, float(self.scores[k]))
+
+    def format(self) -> bytes:
+        """Return CoNLL in UTF-8: what was CoNLL with heads and labels filled in, and all else as it was.
+
+        DEPS has the tree's edges in sentences that had an enhanced graph, and is empty in others; empty nodes stay.
+        Without labels, DEPREL is ``root`` at roots and ``_`` at all other words.
+        """
+        if isinstance(self.source, Conll):
+            columns = _tree_columns(self.heads, self.labels)
+            deps = tree_graph(self.source, columns[COLUMNS["head"]], columns[COLUMNS["deprel"]])
+            return self.source.format(columns | {COLUMNS["deps"]: deps})
+        return _conll(self._words, self.source.offsets, self.tags, self.heads, self.labels)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Parser(ShownAsModel):
+    """A trained parser: from `train_parser`, `transfer_parser`, `induce_parser` or a model file.
+
+    It can be used from several threads.
+
+    Attributes
+    ----------
+    model : ParserModel or ValenceModel
+        The arrays; not part of the public interface.
+    """
+
+    model: "ParserModel | ValenceModel"
+
+    def __repr__(self) -> str:
+        kind = "labeled" if self.model.labeler else "unlabeled"
+        return f"<Parser, {kind}, of {self.n_features} features>"
+
+    @classmethod
+    def load(cls, path: PathLike, *, verify: bool = True) -> "Parser":
+        """Read a model file.
+
+        Parameters
+        ----------
+        path : str or path
+        verify : bool
+            Check the checksum, which says whether the file is what was written.
+
+        Raises
+        ------
+        ModelError
+            When it is not the model of a parser, or damaged.
+        """
+        from aligntools.parsing import loading
+
+        return cls(loading.load(path, verify))
+
+    def save(self, path: PathLike) -> None:
+        """Write a model file; it appears whole or not at all.
+
+        Raises
+        ------
+        DataError
+            When it cannot be written.
+        """
+        self.model.save(path)
+
+    @property
+    def n_features(self) -> int:
+        """Number of weights, or probabilities, that are not 0."""
+        return int(np.count_nonzero(self.model.weights))
+
+    @property
+    def column(self) -> str | int:
+        """Column of CoNLL that the tags were learned from."""
+        column: str | int = self.model.settings.get("column", "upos")
+        return column
+
+    @property
+    def projective(self) -> bool:
+        """Whether it was trained to find trees without crossing edges."""
+        return self.model.trees.projective
+
+    @property
+    def unsupervised(self) -> bool:
+        """Whether it was learned from tags alone, so that it has only projective trees with one root."""
+        from aligntools.parsing.parser import ParserModel
+
+        return not isinstance(self.model, ParserModel)
+
+    @property
+    def map(self) -> TagMap:
+        """How tags are mapped to the 12 universal ones before the parser sees them."""
+        mapping: TagMap = self.model.settings.get("map", "none")
+        return mapping
+
+    def parse(
+        self,
+        tokens: "Annotated | Sequence[str]",
+        tags: Sequence[str] | None = None,
+        *,
+        map: TagMap | None = None,
+        projective: bool | None = None,
+        any_root: bool | None = None,
+        max_length: int = LONGEST,
+        labels: bool = True,
+    ) -> Parse:
+        """Parse a sentence.
+
+        Parameters
+        ----------
+        tokens : sequence of str, or a sentence with tags
+            The words; or, without ``tags``, a line of ``word_TAG``, pairs of word and tag, or what a tagger returned.
+        tags : sequence of str, optional
+            A tag for each word.
+        map : {"none", "upos", "penn"} or None
+            Map tags to the 12 universal ones for parsing. None: as in training.
+        projective : bool or None
+            Only trees without crossing edges, or all. None: as in training.
+        any_root : bool or None
+            Whether several words may be under the root. None: as in training.
+        max_length : int
+            A longer sentence gets a flat tree.
+        labels : bool
+            Find labels too, where the parser has learned any.
+
+        Returns
+        -------
+        Parse
+
+        Raises
+        ------
+        DataError
+            When there is not one tag for each word.
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> parser = at.train_parser("data/samples/en.conllu")
+        >>> parser.parse(["the", "dog", "sleeps"], ["DET", "NOUN", "VERB"]).edges
+        [(2, 1), (3, 2), (0, 3)]
+        """
+        sentence = tokens
+        if tags is not None:
+            words = tokens.split() if isinstance(tokens, str) else words_given(tokens, IN_MEMORY, None)
+            if len(words) != len(tags):
+                raise DataError(IN_MEMORY, None, f"{len(words)} words, but {len(tags)} tags")
+            sentence = list(zip(words, tags, strict=True))
+        read = tagged_tokens_of([sentence])  # type: ignore[list-item]
+        found = self.parse_text(
+            read, map=map, projective=projective, any_root=any_root, max_length=max_length, labels=labels, threads=1
+        )
+        return found[0]
+
+    def parse_batch(
+        self,
+        sentences: Iterable[Annotated],
+        *,
+        separator: str | None = None,
+        map: TagMap | None = None,
+        projective: bool | None = None,
+        any_root: bool | None = None,
+        max_length: int = LONGEST,
+        labels: bool = True,
+        threads: "int | Pool | None" = None,
+        batch_size: int = PART,
+        unbuffered: bool = False,
+    ) -> Iterator[Parse]:
+        """Parse sentences with tags as they come, in constant memory.
+
+        Parameters
+        ----------
+        sentences : iterable of sentences with tags
+            Lines of ``word_TAG``, lists of pairs of word and tag, or what a tagger returns.
+        separator : str or None
+            Between word and tag of lines. None: ``_`` or ``/``, whichever the first lines have.
+        map, projective, any_root, max_length, labels
+            As for `parse`.
+        threads : int or None
+            None: all cores. The result does not depend on it.
+        batch_size : int
+            Sentences that are read before the first of them is returned.
+        unbuffered : bool
+            Yield each tree before the next sentence is asked for.
+
+        Yields
+        ------
+        Parse
+
+        Examples
+        --------
+        >>> import aligntools as at
+        >>> parser = at.train_parser("data/samples/en.conllu")
+        >>> [p.heads.tolist() for p in parser.parse_batch(["dogs_NOUN sleep_VERB", [("sleep", "VERB")]])]
+        [[2, 0], [0]]
+        """
+        rest, warned = sentences_given(sentences, IN_MEMORY), False
+        with pool_of(threads) as pool:
+            while part := list(islice(rest, 1 if unbuffered else batch_size)):
+                found = self.parse_text(
+                    tagged_tokens_of(part, as_bytes(separator)), map=map, projective=projective, any_root=any_root,
+                    max_length=max_length, labels=labels, threads=pool,
+                )  # fmt: skip
+                if not warned and found.unknown_tags.any():
+                    warned = True
+                    k = int(np.argmax(found.unknown_tags))
+                    _log.warning("the parser has never seen the tag %s; see `map`", decoded(found.mapped_tags[k]))
+                yield from found
+
+    def parse_text(
+        self,
+        text: Parsed,
+        *,
+        column: str | int | None = None,
+        map: TagMap | None = None,
+        projective: bool | None = None,
+        any_root: bool | None = None,
+        max_length: int = LONGEST,
+        labels: bool = True,
+        threads: "int | Pool | None" = None,
+    ) -> Parses:
+        """Parse what a reader of `aligntools.formats` returned.
+
+        Parameters
+        ----------
+        text : Tokens or Conll
+            With tags.
+        column : str, int or None
+            Column of CoNLL with the tags, by name or number. None: as in training.
+        map, projective, any_root, max_length, labels, threads
+            As for `parse_batch`.
+
+        Returns
+        -------
+        Parses
+
+        Raises
+        ------
+        DataError
+            When the text has no tags.
+        UsageProblem
+            When there is no such column.
+        """
+        words, model = text.words, self.model
+        if isinstance(text, Conll):
+            tags = text.column(column_place(self.column if column is None else column))
+        elif text.tags is None:
+            raise DataError(IN_MEMORY, None, "the text has no tags")
+        else:
+            tags = text.tags
+        mapped = mapped_tags(tags, self.map if map is None else map)
+        trees = model.trees
+        if projective is not None:
+            trees = replace(trees, projective=projective)
+        if any_root is not None:
+            trees = replace(trees, single_root=not any_root)
+        words, turned = in_form(words, model.normal_form)
+        sentences: Any = model.sentences(words, mapped, text.offsets)
+        with pool_of(threads) as pool:
+            found = model.parse(sentences, pool, trees, max_length)
+        names = model.labeler.label(sentences, found.heads) if labels and model.labeler is not None else None
+        return Parses(
+            text, tags, found.heads, names, found.scores, found.flat, mapped, model.unknown_tags(mapped), turned
+        )  # fmt: skip
+
+
+def mapped_tags(tags: list[bytes], mapping: TagMap) -> list[bytes]:
+    """Return tags as a parser sees them."""
+    from aligntools.parsing.tagsets import universal
+
+    return tags if mapping == "none" else universal(tags, mapping)

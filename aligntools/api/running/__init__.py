@@ -1,0 +1,1 @@
+"""How functions run: threads, engines, progress."""

@@ -1,0 +1,1 @@
+"""Scores of alignments, tags, trees and translations."""

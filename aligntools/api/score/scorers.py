@@ -1,0 +1,500 @@
+"""What the scoring functions and commands stand on: a gold standard, read once, and systems scored against it.
+
+A scorer's fields are the options of its command, and their defaults those of the command and of the function.
+"""
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+import numpy as np
+
+from aligntools.api.convert.links import links_of
+from aligntools.api.given.text_lengths import lengths_of
+from aligntools.api.given.texts import Split
+from aligntools.formats.annotation import conll, tagged
+from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place
+from aligntools.formats.annotation.tagged import Tokens
+from aligntools.formats.links import goldlinks, pharaoh
+from aligntools.formats.links.goldlinks import Gold
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.opening import files
+from aligntools.formats.text.memory_text import TextLines, sentences_given, words_given
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.metrics.aer import Aer, AerScore
+from aligntools.metrics.attachment import PUNCTUATION, Attachment, Trees, TreeScore
+from aligntools.metrics.base import Score
+from aligntools.metrics.bleu import SMOOTHING, SMOOTHING_RANGE, Bleu, BleuScore, Segments
+from aligntools.metrics.fitting import check_words, shown
+from aligntools.metrics.segmentation import align_words
+from aligntools.metrics.tags import Tagging, TagScore
+from aligntools.words.vocabulary import split_words
+from aligntools.words.white_space import WhiteSpace, explained_by
+
+GoldFormat: TypeAlias = Literal["auto", "pharaoh", "naacl"]
+TagFormat: TypeAlias = Literal["auto", "conll", "tagged", "columns"]
+Punctuation: TypeAlias = Literal["all", "conll", "ud"]
+Smoothing: TypeAlias = Literal["exp", "floor", "add-k", "none"]
+
+_log = logging.getLogger("aligntools")
+_S = TypeVar("_S", bound=Score)
+
+
+class Scorer(ABC, Generic[_S]):
+    """Scores systems against one gold standard."""
+
+    @abstractmethod
+    def score(self, system: Any) -> _S:
+        """Score what a system gives: a file's path, or data."""
+
+
+def _name(given: Any, otherwise: str) -> str:
+    """Return what messages call a file or an argument."""
+    return str(given) if isinstance(given, str | Path) else otherwise
+
+
+def _the(what: str, given: Any) -> str:
+    """Return what messages call the gold standard: "the gold", with its path where it has one."""
+    return f"the {what} {given}" if isinstance(given, str | Path) else f"the {what}"
+
+
+# Alignments
+
+
+@dataclass(eq=False)
+class AlignmentScorer(Scorer[AerScore]):
+    """Scores alignments; see `aligntools.aer`."""
+
+    gold: Any
+    gold_format: GoldFormat = "auto"
+    index_base: int = 0
+    gold_base: int | None = None
+    first_sentence: int | None = None
+    source: Any = None
+    target: Any = None
+    split: Split = "spaces"
+    head: bool = False
+    reverse: bool = False
+    all_sure: bool = False
+    ignore_possible: bool = False
+
+    def __post_init__(self) -> None:
+        if self.all_sure and self.ignore_possible:
+            raise UsageProblem("--all-sure and --ignore-possible exclude each other")
+        self._read: Gold | None = None
+        self._lengths: list[np.ndarray | None] = []
+        self._white: list[WhiteSpace] = []
+
+    def score(self, system: Any) -> AerScore:
+        """Score alignments: a Pharaoh file's path, or one alignment for each sentence pair."""
+        name = _name(system, "hypotheses")
+        links = None if self.head else self._links(system, name, None)
+        gold = self._gold_for(None if links is None else len(links))
+        if links is None:
+            links = self._links(system, name, gold.reach)
+        if gold.numbers is not None and len(links) < gold.reach:
+            problem = f"{len(links)} lines, but {_the('gold', self.gold)} has links of line {gold.reach}"
+            raise DataError(name, None, problem)
+        if gold.numbers is None and len(links) != len(gold):
+            hint = "" if len(links) < len(gold) else " (if they are the first ones, score those with --head)"
+            problem = f"{len(links)} lines, but {_the('gold', self.gold)} has {len(gold)} sentence pairs"
+            raise DataError(name, None, problem + hint)
+        # Checked as they are in the file, so that the message shows what is there.
+        sides = self._lengths[::-1] if self.reverse else self._lengths
+        with explained_by(self._white):
+            pharaoh.check_range(links[: gold.reach], *sides, path=name, index_base=self.index_base)
+        _suspect_base(name, links, self.index_base, "--index-base")
+        metric = Aer(self.all_sure, self.ignore_possible, self.reverse, self.index_base)
+        return metric.score(gold, links if gold.numbers is None else links[gold.rows])
+
+    def _links(self, system: Any, name: str, head: int | None) -> Links:
+        if isinstance(system, str | Path):
+            return pharaoh.read_pharaoh(str(system), index_base=self.index_base, head=head, compiled=False)
+        return links_of(system, name=name, index_base=self.index_base, head=head)
+
+    def _gold_for(self, sentences: int | None) -> Gold:
+        """Return the gold, read and checked when it is first asked for."""
+        if self._read is None:
+            name = _name(self.gold, "gold")
+            base = self.gold_base if self.gold_base is not None or not self.index_base else self.index_base
+            how: dict[str, Any] = {"format": self.gold_format, "index_base": base,
+                                   "first_sentence": self.first_sentence, "sentences": sentences}  # fmt: skip
+            gold = gold_of(self.gold, how)
+            texts = (self.source, "source"), (self.target, "target")
+            self._white = [WhiteSpace(_name(text, side)) for text, side in texts]
+            self._lengths = [
+                lengths_of(text, _name(text, side), side, gold.reach, _the("gold", self.gold), self.split, white)
+                for (text, side), white in zip(texts, self._white, strict=True)
+            ]
+            own = [None if lengths is None else lengths[gold.rows] for lengths in self._lengths]
+            with explained_by(self._white):
+                pharaoh.check_range(gold.possible, *own, path=name, index_base=gold.index_base)
+            for white in self._white:
+                white.tell()
+            _suspect_base(name, gold.possible, gold.index_base, "--gold-base")
+            if not len((gold.possible if self.all_sure else gold.sure).pairs):
+                _log.warning("%s: no sure links; recall and F1 are undefined, and AER is 1 - precision", name)
+            if gold.null_links:
+                _log.info("%s: %d links to NULL left out", name, gold.null_links)
+            self._read = gold
+        return self._read
+
+
+def _untouched(scorer: "Scorer[Any]", system: Any, name: str, what: str) -> None:
+    """Warn where a column is the gold's in every word, as when nothing has predicted it; not of the gold itself."""
+    if not isinstance(system, str | Path) or str(system) != str(getattr(scorer, "gold", None)):
+        _log.warning("%s: every word has the gold's %s; is it predicted, or left over from the gold?", name, what)
+
+
+def _something(words: int, gold: Any, options: str = "", name: str = "gold") -> None:
+    """Refuse a gold standard of which no word counts."""
+    if not words:
+        why = f"no word of it counts (see {options})" if options else "it has no words"
+        raise DataError(_name(gold, name), None, f"{why}; there is nothing to score")
+
+
+def gold_of(gold: Any, how: dict[str, Any]) -> Gold:
+    """Return gold links from a file, from Pharaoh lines, or from sure and possible links of each sentence pair."""
+    if isinstance(gold, Gold):
+        return gold
+    if isinstance(gold, str | Path):
+        return goldlinks.read_gold(str(gold), **how)
+    items = list(gold)
+    if items and all(isinstance(item, str) for item in items):
+        data = "".join(item.removesuffix("\n") + "\n" for item in items).encode()
+        return goldlinks.parse_gold(data, path="gold", **how)
+    split = [item if _sure_and_possible(item) else (item, ()) for item in items]
+    sure = links_of([sure for sure, _ in split], name="gold")
+    possible = links_of([possible for _, possible in split], name="gold")
+    both = [set(s) | set(p) for s, p in zip(sure.tolists(), possible.tolists(), strict=True)]
+    return Gold(sure, Links.from_lists(both), "links", 0)
+
+
+def _sure_and_possible(item: Any) -> bool:
+    """Tell whether something is two lists of links, not a list of two links."""
+    if not isinstance(item, tuple | list) or len(item) != 2:
+        return False
+    return all(not isinstance(part, str) and all(np.ndim(link) == 1 for link in part) for part in item)
+
+
+def _suspect_base(name: str, links: Links, base: int, option: str) -> None:
+    """Warn where it looks as if another index base was meant."""
+    if base == 0 and len(links) > 4 and len(links.pairs) and links.pairs.min() > 0:
+        problem = "no link has an index 0 in %d lines; if it counts words from 1, use %s 1"
+        _log.warning(f"%s: {problem}", name, len(links), option)
+
+
+# Tags
+
+
+@dataclass(eq=False)
+class TagScorer(Scorer[TagScore]):
+    """Scores tags; see `aligntools.score_tags`."""
+
+    gold: Any
+    column: str | int = "upos"
+    hyp_column: str | int | None = None
+    format: TagFormat = "auto"
+    hyp_format: TagFormat | None = None
+    separator: str | bytes | None = None
+    train: Any = None
+    head: bool = False
+    ignore_forms: bool = False
+
+    def score(self, system: Any) -> TagScore:
+        """Score tags: a file's path, or one tagged sentence after the other."""
+        gold, words_known = self._reference
+        name, gold_name = _name(system, "predicted"), _name(self.gold, "gold")
+        column = self.column if self.hyp_column is None else self.hyp_column
+        tags, words = self._read(system, "predicted", column, self.hyp_format or self.format)
+        if self.head and len(tags) > len(gold):
+            end = int(tags.offsets[len(gold)])
+            tags = replace(
+                tags, words=tags.words[:end], tags=(tags.tags or [])[:end], offsets=tags.offsets[: len(gold) + 1],
+                lines=tags.lines[: len(gold)],
+            )  # fmt: skip
+        check_words(
+            _Shape(gold, words_known), _Shape(tags, words), gold_name, name, ignore_forms=self.ignore_forms, head=True,
+            what="sentences with words",
+        )  # fmt: skip
+        metric = Tagging(self._training, self.ignore_forms, self.column, column)
+        score = metric.score(gold, tags)
+        table = score.table
+        _something(table.words, self.gold)
+        if gold.tags == tags.tags:
+            _untouched(self, system, name, "tag")
+        if table.foreign:
+            names = [table.predicted[k] for k in np.flatnonzero(table.same < 0)]
+            some = " ".join(map(shown, names[:5])) + (" ..." if len(names) > 5 else "")
+            more = "" if score.accuracy is not None else "; accuracy does not apply"
+            problem = "%s: %d of %d words have labels that the gold does not have (%s)%s"
+            _log.info(problem, name, table.foreign, table.words, some, more)
+        return score
+
+    @cached_property
+    def _reference(self) -> tuple[Tokens, bool]:
+        return self._read(self.gold, "gold", self.column, self.format)
+
+    @cached_property
+    def _training(self) -> frozenset[bytes] | None:
+        """The words of the training text."""
+        if self.train is None:
+            return None
+        if not self._reference[1]:
+            raise UsageProblem("known and unknown words are told apart by the gold's words, and it has none")
+        if isinstance(self.train, str | Path):
+            words: Iterable[bytes] = tagged.read_words(str(self.train), "auto", self._separator).words
+        else:
+            words = chain.from_iterable(split_words(line.rstrip(b"\n")) for line in TextLines(self.train, "train"))
+        return frozenset(map(tagged.without_spaces, words))
+
+    @property
+    def _separator(self) -> bytes | None:
+        return self.separator.encode() if isinstance(self.separator, str) else self.separator
+
+    def _read(self, given: Any, what: str, column: str | int, format: str) -> tuple[Tokens, bool]:
+        """Return tagged text without its empty sentences, and whether it has words."""
+        words = True
+        if isinstance(given, str | Path):
+            tokens = tagged.read_tags(str(given), column, format, self._separator)
+        elif isinstance(given, Conll):
+            tags = given.column(column_place(column))
+            tokens = Tokens(given.words, given.offsets, tags, given.sentence_lines(), "conll")
+        elif isinstance(given, Tokens):
+            tokens = given
+        else:
+            tokens, words = _tokens_of(list(given), what, self._separator)
+        some = np.diff(tokens.offsets) > 0  # not all formats can have empty sentences, and nothing is scored there
+        if not some.all():
+            offsets = np.append(tokens.offsets[:-1][some], len(tokens.words))
+            tokens = replace(tokens, offsets=offsets, lines=tokens.lines[some])
+        return tokens, words
+
+
+def _tokens_of(items: list[Any], what: str, separator: bytes | None) -> tuple[Tokens, bool]:
+    """Return tagged sentences from memory, and whether they have words."""
+    if separator is None:
+        lines = [item.encode() for item in items if isinstance(item, str)]
+        separator = tagged.sniff(lines, ("tagged",))[1] if lines else b"_"
+    words: list[Any] = []
+    tags: list[Any] = []
+    for number, item in enumerate(items, 1):
+        if isinstance(item, str):
+            pairs = [token.rpartition(separator.decode())[::2] for token in item.split()]
+        elif hasattr(item, "tags"):
+            pairs = list(zip(_words_of(item) or [None] * len(item.tags), item.tags, strict=True))
+        else:
+            pairs = [(None, one) if isinstance(one, str) else tuple(one) for one in item]
+        if any(len(pair) != 2 or not pair[1] or pair[0] == "" for pair in pairs):
+            mark = separator.decode()
+            raise DataError(what, number, f"not tagged; give 'word{mark}TAG' text, (word, tag) pairs or tags")
+        words.append([None if word is None else word.encode() for word, _ in pairs])
+        tags.append([tag.encode() for _, tag in pairs])
+    flat = list(chain.from_iterable(words))
+    with_words = None not in flat
+    forms = flat if with_words else [b""] * len(flat)
+    return Tokens(forms, _offsets(words), list(chain.from_iterable(tags)), _numbers(items), "lists"), with_words
+
+
+class _Shape:
+    """A text's sentences, with words only where they are known."""
+
+    def __init__(self, tokens: Tokens, known: bool) -> None:
+        self.words, self.offsets, self.lines = tokens.words if known else None, tokens.offsets, tokens.lines
+
+
+def _words_of(item: Any) -> Any:
+    """Return the words of a sentence that has them, or None."""
+    return getattr(item, "tokens", getattr(item, "words", None))
+
+
+def _offsets(rows: Sequence[Sequence[Any]]) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
+
+
+def _numbers(rows: Sequence[Any]) -> np.ndarray:
+    return np.arange(1, len(rows) + 1)
+
+
+# Trees
+
+
+@dataclass(eq=False)
+class TreeScorer(Scorer[TreeScore]):
+    """Scores dependency trees; see `aligntools.score_trees`."""
+
+    gold: Any
+    punct: Punctuation = "all"
+    max_length: int | None = None
+    column: str | int = "upos"
+    subtypes: bool = True
+    ignore_forms: bool = False
+    conll18: bool = False
+
+    def score(self, system: Any) -> TreeScore:
+        """Score trees: a CoNLL file's path, or one tree after the other."""
+        if self.punct not in PUNCTUATION:
+            raise UsageProblem(f"no convention '{self.punct}'; there are {', '.join(PUNCTUATION)}")
+        gold, name = self._reference, _name(system, "predicted")
+        trees = self._read(system, "predicted")
+        names = _name(self.gold, "gold"), name
+        try:
+            check_words(gold, trees, *names, ignore_forms=self.ignore_forms)
+        except DataError:
+            if not self.conll18 or self.ignore_forms or gold.source is None or trees.source is None:
+                raise
+            alignment = align_words(gold.source, trees.source, *names)
+            _log.info("%s: other words than the gold's; %d of its %d words are the same", name, len(alignment.gold),
+                      len(gold.heads))  # fmt: skip
+            trees = trees.in_words_of(gold, alignment)
+        headless = int(np.count_nonzero(trees.heads < 0))
+        if headless and not trees.alignment:
+            _log.info("%s: %d words have no head; they count as wrong", name, headless)
+        if np.array_equal(gold.heads, trees.heads):
+            _untouched(self, system, name, "head")
+        elif gold.named and trees.named and gold.labels == trees.labels:
+            _untouched(self, system, name, "label")
+        score = Attachment(self.punct, self.max_length, self.subtypes, self.ignore_forms).score(gold, trees)
+        _something(score.words, self.gold, "--punct, --max-length" if len(gold.heads) else "")
+        return score
+
+    @cached_property
+    def _reference(self) -> Trees:
+        gold = self._read(self.gold, "gold")
+        for flaw, sentences in gold.flaws().items():
+            if sentences.any():
+                first = int(np.argmax(sentences))
+                where = first + 1 if gold.lines is None else int(gold.lines[first])
+                count = int(np.count_nonzero(sentences))
+                _log.warning("%s:%d: %s in the gold tree; so it is in %d sentences of %d", _name(self.gold, "gold"),
+                             where, flaw, count, len(gold))  # fmt: skip
+        return gold
+
+    def _read(self, given: Any, what: str) -> Trees:
+        if isinstance(given, Trees):
+            return given
+        if isinstance(given, str | Path):
+            given = conll.read_conll(str(given))
+        trees = self._of_conll(given) if isinstance(given, Conll) else _trees_of(list(given), what)
+        bare = np.flatnonzero(trees.heads < 0)
+        if len(bare) and (what == "gold" or len(bare) == len(trees.heads)):
+            some = isinstance(given, Conll) and len(bare) < len(trees.heads)
+            advice = "the gold needs one for every word" if what == "gold" else "was the file parsed?"
+            line = given.line_of_word(int(bare[0])) if some else None
+            raise DataError(getattr(given, "path", what), line, f"no head in column 7 (_); {advice}")
+        return trees
+
+    def _of_conll(self, text: Conll) -> Trees:
+        tags = text.column(column_place(self.column))
+        labels = text.column(COLUMNS["deprel"])
+        return Trees(text.heads(), text.offsets, labels, text.words, tags, text.sentence_lines(), text)
+
+
+def _trees_of(items: list[Any], what: str) -> Trees:
+    """Return trees from memory: lists of heads, lists of heads and labels, or objects that have these."""
+    heads: list[list[int]] = []
+    found: dict[str, list[Any]] = {"labels": [], "words": [], "tags": []}
+    for number, item in enumerate(items, 1):
+        rows = item.heads if hasattr(item, "heads") else item
+        try:
+            pairs = [(int(row), None) if np.ndim(row) == 0 else (int(row[0]), row[1]) for row in rows]
+        except (TypeError, ValueError, IndexError):
+            raise DataError(what, number, "not a tree; give a list of heads or of (head, label) pairs") from None
+        if any(not -1 <= head <= len(pairs) for head, _ in pairs):
+            raise DataError(what, number, f"a head is not in the sentence, which has {len(pairs)} words")
+        heads.append([head for head, _ in pairs])
+        given = {"labels": getattr(item, "labels", None), "words": _words_of(item), "tags": getattr(item, "tags", None)}
+        if pairs and pairs[0][1] is not None:
+            given["labels"] = [label for _, label in pairs]
+        for name, values in given.items():
+            if pairs:
+                found[name].append(values)
+    columns = {
+        name: None if None in rows else [_bytes(value) for value in chain.from_iterable(rows)]
+        for name, rows in found.items()
+    }
+    flat = np.fromiter(chain.from_iterable(heads), np.int32)
+    return Trees(flat, _offsets(heads), columns["labels"], columns["words"], columns["tags"], _numbers(items))
+
+
+def _bytes(value: str | bytes) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+# Translations
+
+
+@dataclass(eq=False)
+class TranslationScorer(Scorer[BleuScore]):
+    """Scores translations; see `aligntools.bleu`."""
+
+    references: Any
+    more_references: Sequence[Any] = ()
+    tokenize: Literal["none"] = "none"
+    lowercase: bool = False
+    smooth: Smoothing = "exp"
+    smooth_value: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.tokenize != "none":
+            raise UsageProblem(f"no tokenization '{self.tokenize}'; words must be separated by spaces ('none')")
+        if self.smooth not in SMOOTHING:
+            raise UsageProblem(f"no smoothing '{self.smooth}'; there are {', '.join(SMOOTHING)}")
+        if self.smooth_value is not None and self.smooth in ("exp", "none"):
+            raise UsageProblem(f"--smooth-value does not go with --smooth {self.smooth}")
+        if self.smooth_value is not None:
+            SMOOTHING_RANGE.check("smooth_value", self.smooth_value)
+        self._ids: dict[str, int] = {}
+
+    def score(self, system: Any) -> BleuScore:
+        """Score translations: a file's path, or one sentence after the other."""
+        gold = self._gold
+        metric = Bleu(self.smooth, self.smooth_value, self.lowercase, self.tokenize)
+        return metric.score(gold, self._fitting(system, "translations", len(gold[0].offsets)))
+
+    @cached_property
+    def _gold(self) -> list[Segments]:
+        sets = [self._read(self.references, "references")]
+        sets += [self._fitting(more, "more_references", len(sets[0].offsets)) for more in self.more_references]
+        for found, given in zip(sets, [self.references, *self.more_references], strict=True):
+            _something(len(found.words), given, name="references")
+        return sets
+
+    def _fitting(self, given: Any, what: str, n: int) -> Segments:
+        """Return a text, which must have as many lines as the first set of references."""
+        segments = self._read(given, what)
+        if len(segments.offsets) != n:
+            problem = f"{len(segments.offsets) - 1} lines, but {_the('reference', self.references)} has {n - 1}"
+            raise DataError(_name(given, what), None, f"{problem}; they must have the same number of lines")
+        return segments
+
+    def _read(self, given: Any, what: str) -> Segments:
+        """Return a text's words by number; any white space separates words, as in sacrebleu."""
+        words: list[int] = []
+        ends, ids = [0], self._ids
+        sentences = _text_lines(given) if isinstance(given, str | Path) else sentences_given(given, what)
+        for number, sentence in enumerate(sentences, 1):
+            if isinstance(sentence, str):
+                found = (sentence.lower() if self.lowercase else sentence).split()
+            else:
+                found = [word.lower() if self.lowercase else word for word in words_given(sentence, what, number)]
+            words += [ids.setdefault(word, len(ids)) for word in found]
+            ends.append(len(words))
+        if len(ends) == 1:
+            raise DataError(_name(given, what), None, "is empty; give text, one sentence per line")
+        return Segments(np.array(words, np.int32), np.array(ends, np.int64))
+
+
+def _text_lines(path: str | Path) -> Iterable[str]:
+    """Yield a file's lines."""
+    for number, line in enumerate(files.lines(str(path)), 1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError:
+            problem = "bytes that are not UTF-8 (convert the file, for instance with iconv)"
+            raise DataError(path, number, problem) from None

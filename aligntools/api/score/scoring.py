@@ -1,0 +1,366 @@
+"""Scores of alignments, tags, trees and translations, with signatures, intervals and paired tests."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from aligntools.api.convert.links import ManyAlignments
+from aligntools.api.given.texts import Sentences
+from aligntools.api.score.scorers import (
+    AlignmentScorer,
+    GoldFormat,
+    Punctuation,
+    Smoothing,
+    TagFormat,
+    TagScorer,
+    TranslationScorer,
+    TreeScorer,
+)  # fmt: skip
+from aligntools.ground.ranges import BOOTSTRAP, SEED
+from aligntools.metrics.base import Score
+from aligntools.metrics.report import Report
+from aligntools.metrics.report import compare_scores as report
+
+if TYPE_CHECKING:
+    from aligntools.formats.annotation.conll import Conll
+    from aligntools.formats.annotation.tagged import Tokens
+    from aligntools.formats.links.goldlinks import Gold
+    from aligntools.metrics.aer import AerScore
+    from aligntools.metrics.attachment import Trees, TreeScore
+    from aligntools.metrics.bleu import BleuScore
+    from aligntools.metrics.tags import TagScore
+
+#: A file.
+AnyPath: TypeAlias = str | Path
+
+
+def aer(
+    gold: "AnyPath | Gold | Iterable[Any]",
+    hypotheses: "AnyPath | ManyAlignments",
+    *,
+    gold_format: GoldFormat = AlignmentScorer.gold_format,
+    index_base: int = AlignmentScorer.index_base,
+    gold_base: int | None = AlignmentScorer.gold_base,
+    first_sentence: int | None = AlignmentScorer.first_sentence,
+    source: AnyPath | Sentences | None = AlignmentScorer.source,
+    target: AnyPath | Sentences | None = AlignmentScorer.target,
+    head: bool = AlignmentScorer.head,
+    reverse: bool = AlignmentScorer.reverse,
+    all_sure: bool = AlignmentScorer.all_sure,
+    ignore_possible: bool = AlignmentScorer.ignore_possible,
+) -> "AerScore":
+    """Score alignments against gold links: alignment error rate, precision, recall, F1.
+
+    With A the links of the alignment, S the sure and P the possible gold links (S is part of P), summed over the
+    corpus: precision is ``|A∩P| / |A|``, recall ``|A∩S| / |S|``, AER ``1 - (|A∩S| + |A∩P|) / (|A| + |S|)``.
+
+    Parameters
+    ----------
+    gold : str, Path, or iterable
+        A file; or for each sentence pair a line of Pharaoh text (``"0-0 1?2"``: sure and possible), a pair ``(sure,
+        possible)`` of lists of links, or a list of sure links.
+    hypotheses : str, Path, or iterable of alignments
+        A file of Pharaoh text; or for each sentence pair a list of links ``(source position, target position)``, an
+        `Alignment`, or a line of Pharaoh text.
+    gold_format : str
+        Of a file: ``pharaoh``, ``naacl`` (lines ``sentence source target [S|P]``, counted from 1), or ``auto``.
+    index_base, gold_base : int
+        What the first word is called in Pharaoh text, 0 or 1; in the gold alone.
+    first_sentence : int, optional
+        ``naacl``: the number of the first sentence.
+    source, target : str, Path, or iterable of sentences, optional
+        The texts: links past a sentence's end are refused.
+    head : bool
+        Score the first alignments, where there are more than the gold has.
+    reverse : bool
+        The hypotheses' links are target-source.
+    all_sure, ignore_possible : bool
+        Take possible links as sure; leave them out.
+
+    Returns
+    -------
+    AerScore
+        ``aer``, ``precision``, ``recall``, ``f1`` as fractions, what was counted, and ``signature``;
+        ``interval()`` draws sentences, ``minus(other)`` tests a difference, ``str()`` shows percent.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read, something is not an alignment, or there are not equally many.
+    UsageProblem
+        When options exclude each other.
+
+    Notes
+    -----
+    Och & Ney (2003), "A systematic comparison of various statistical alignment models", section 7.2.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> score = at.aer(["0-0 1-1 2-2 1?2 2?1"], [[(0, 0), (1, 2), (2, 2), (3, 3)]])
+    >>> round(score.precision, 2), round(score.recall, 2), round(score.aer, 2)
+    (0.75, 0.67, 0.29)
+    >>> print(score)
+    AER% 28.57, precision 75.00, recall 66.67, F1 70.59, links 4, A∩S 2, A∩P 3
+    """
+    scorer = AlignmentScorer(
+        gold, gold_format=gold_format, index_base=index_base, gold_base=gold_base, first_sentence=first_sentence,
+        source=source, target=target, head=head, reverse=reverse, all_sure=all_sure, ignore_possible=ignore_possible,
+    )  # fmt: skip
+    return scorer.score(hypotheses)
+
+
+def score_tags(
+    gold: "AnyPath | Tokens | Conll | Iterable[Any]",
+    predicted: "AnyPath | Tokens | Conll | Iterable[Any]",
+    *,
+    column: str | int = TagScorer.column,
+    hyp_column: str | int | None = TagScorer.hyp_column,
+    format: TagFormat = TagScorer.format,
+    hyp_format: TagFormat | None = TagScorer.hyp_format,
+    separator: str | None = None,
+    train: AnyPath | Sentences | None = TagScorer.train,
+    head: bool = TagScorer.head,
+    ignore_forms: bool = TagScorer.ignore_forms,
+) -> "TagScore":
+    """Score tags, or induced classes without names, against gold tags.
+
+    Accuracy (and that of known and unknown words) is None where most words have labels that are none of the gold's
+    tags. many-to-1: every label counts as the tag that it has most words in common with. 1-to-1: every label as a tag
+    of its own, in the best way. Variation of information is H(G|P) + H(P|G) in bits, V-measure the harmonic mean of
+    homogeneity and completeness.
+
+    Parameters
+    ----------
+    gold, predicted : str, Path, or iterable of sentences
+        A file: CoNLL, ``word_TAG`` lines, or a word and its tag on a line. Or sentences: ``"word_TAG word_TAG"``, lists
+        of ``(word, tag)`` pairs, lists of tags, or objects with ``tags`` (and ``tokens``), as `Tagger` gives.
+    column, hyp_column : str or int
+        Column of the tags in CoNLL, by name or number, counted from 1; in ``predicted`` alone.
+    format, hyp_format : str
+        ``auto``, ``conll``, ``tagged`` or ``columns``; of ``predicted`` alone.
+    separator : str, optional
+        Between word and tag in tagged text; found out by default (``_`` or ``/``).
+    train : str, Path, or iterable of sentences, optional
+        The training text: words that it does not have are scored apart.
+    head : bool
+        Score the first sentences, where there are more than the gold has.
+    ignore_forms : bool
+        Do not compare the words, only how many there are.
+
+    Returns
+    -------
+    TagScore
+        ``accuracy``, ``accuracy_known``, ``accuracy_unknown``, ``many_to_one``, ``one_to_one`` as fractions,
+        ``information``, the contingency ``table``, and ``signature``.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read or the words are not the gold's.
+    UsageProblem
+        When there is no such column, or so many labels that they can be no tags.
+
+    Notes
+    -----
+    Johnson (2007), "Why doesn't EM find good HMM POS-taggers?"; Meila (2007), "Comparing clusterings"; Rosenberg &
+    Hirschberg (2007), "V-measure".
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> score = at.score_tags(["the_DET dog_NOUN barks_VERB"], [["DET", "NOUN", "NOUN"]])
+    >>> round(score.accuracy, 2), round(score.one_to_one, 2), round(score.information.vi, 2)
+    (0.67, 0.67, 0.67)
+    """
+    scorer = TagScorer(
+        gold, column=column, hyp_column=hyp_column, format=format, hyp_format=hyp_format, separator=separator,
+        train=train, head=head, ignore_forms=ignore_forms,
+    )  # fmt: skip
+    return scorer.score(predicted)
+
+
+def score_trees(
+    gold: "AnyPath | Conll | Trees | Iterable[Any]",
+    predicted: "AnyPath | Conll | Trees | Iterable[Any]",
+    *,
+    punct: Punctuation = TreeScorer.punct,
+    max_length: int | None = TreeScorer.max_length,
+    column: str | int = TreeScorer.column,
+    subtypes: bool = TreeScorer.subtypes,
+    ignore_forms: bool = TreeScorer.ignore_forms,
+    conll18: bool = TreeScorer.conll18,
+) -> "TreeScore":
+    """Score dependency trees against gold trees: UAS, LAS, whole trees, roots.
+
+    Parameters
+    ----------
+    gold, predicted : str, Path, or iterable of trees
+        A CoNLL-X or CoNLL-U file; or trees as lists of heads (numbers of words, counted from 1, 0 for the root), lists
+        of ``(head, label)`` pairs, or objects with ``heads`` (and ``labels``, ``tokens``, ``tags``), as `Parser` gives.
+    punct : str
+        Words that count: ``all``; ``conll``: not those of punctuation characters alone (CoNLL 2006 and 2007);
+        ``ud``: not those with the gold tag PUNCT (or ``.``).
+    max_length : int, optional
+        Only sentences of at most so many words that count.
+    column : str or int
+        Column of the gold tags, by name or number, counted from 1.
+    subtypes : bool
+        Labels must agree after a colon too (``nsubj:pass``).
+    ignore_forms : bool
+        Do not compare the words, only how many there are.
+    conll18 : bool
+        Words and sentences may be others than the gold's, where the characters are the same: words are aligned by these
+        as CoNLL 2018 did, for the score's ``conll18()``. All else is then of the gold's words; one that is no word of
+        ``predicted`` is wrong.
+
+    Returns
+    -------
+    TreeScore
+        ``uas``, ``las`` (None without labels), ``complete``, ``root`` as fractions, and ``signature``;
+        ``groups("distance")`` scores the words apart by the distance of their heads.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read, the words are not the gold's, or the gold has words without a head.
+    UsageProblem
+        When there is no such convention, or what it needs is not there.
+
+    Notes
+    -----
+    Buchholz & Marsi (2006), "CoNLL-X shared task on multilingual dependency parsing".
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> print(at.score_trees([[2, 3, 0, 3]], [[2, 0, 2, 3]]))
+    UAS% 50.00, LAS% -, trees% 0.00, root% 0.00
+    """
+    scorer = TreeScorer(
+        gold, punct=punct, max_length=max_length, column=column, subtypes=subtypes, ignore_forms=ignore_forms,
+        conll18=conll18,
+    )  # fmt: skip
+    return scorer.score(predicted)
+
+
+def bleu(
+    references: AnyPath | Sentences,
+    translations: AnyPath | Sentences,
+    *,
+    more_references: Sequence[AnyPath | Sentences] = TranslationScorer.more_references,
+    tokenize: Literal["none"] = TranslationScorer.tokenize,
+    lowercase: bool = TranslationScorer.lowercase,
+    smooth: Smoothing = TranslationScorer.smooth,
+    smooth_value: float | None = TranslationScorer.smooth_value,
+) -> "BleuScore":
+    """Score translations against references: BLEU, as sacrebleu counts it with tokenization ``none``.
+
+    The geometric mean of the precisions of n-grams up to 4, clipped by the reference that has most of each, times a
+    penalty for being shorter than the closest reference.
+
+    Parameters
+    ----------
+    references, translations : str, Path, or iterable of sentences
+        Files of lines; or sentences as lines or lists of words.
+    more_references : sequence of the same
+        Further references, a set each.
+    tokenize : str
+        ``none``: the text is scored as it is.
+    lowercase : bool
+        Put everything in lower case.
+    smooth : str
+        What is done about precisions of 0; Chen & Cherry (2014), methods 3, 1 and 2.
+    smooth_value : float, optional
+        Of ``floor`` (0.1 by default) and ``add-k`` (1).
+
+    Returns
+    -------
+    BleuScore
+        ``bleu`` from 0 to 1, where sacrebleu says 100, ``precisions``, ``brevity_penalty``, ``ratio``, and
+        ``signature``; ``sentences()`` is the BLEU of each sentence.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read or is empty, references have no words, or a text has not as many lines as the first.
+    UsageProblem
+        When options do not go together.
+
+    Notes
+    -----
+    Papineni et al. (2002), "BLEU: a method for automatic evaluation of machine translation"; Post (2018), "A call for
+    clarity in reporting BLEU scores".
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> score = at.bleu(["the cat sat on the mat ."], ["the cat sat on a mat ."])
+    >>> round(100 * score.bleu, 2)
+    48.89
+    >>> print(score.signature)  # doctest: +ELLIPSIS
+    metric:bleu|nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|nsent:1|version:...
+    """
+    scorer = TranslationScorer(
+        references, more_references=more_references, tokenize=tokenize, lowercase=lowercase, smooth=smooth,
+        smooth_value=smooth_value,
+    )  # fmt: skip
+    return scorer.score(translations)
+
+
+def compare_scores(
+    scores: Sequence[Score],
+    names: Sequence[str] | None = None,
+    *,
+    paired: bool = True,
+    bootstrap: int = 1000,
+    seed: int = 1,
+) -> Report:
+    """Put scores of several systems side by side, with intervals and tests against the first.
+
+    Intervals come from drawing sentences with replacement; a difference is tested by how often exchanging the two
+    systems' outputs at random, sentence by sentence, gives as large a one.
+
+    Parameters
+    ----------
+    scores : sequence of Score
+        By one metric, of the same sentences; the first is what the others are compared with.
+    names : sequence of str, optional
+        What the systems are called; numbers by default.
+    paired : bool
+        Test the differences.
+    bootstrap : int
+        Samples for the intervals; 0 for none.
+    seed : int
+        Seed of everything random.
+
+    Returns
+    -------
+    Report
+        ``intervals``, ``differences`` (``value``, ``interval``, ``p_value``) and ``signature``; ``str()`` is a table,
+        ``json()`` all of it.
+
+    Raises
+    ------
+    UsageProblem
+        When scores cannot be compared.
+
+    Notes
+    -----
+    Efron & Tibshirani (1993), "An introduction to the bootstrap"; Riezler & Maxwell (2005), "On some pitfalls in
+    automatic evaluation and significance testing for MT".
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> gold = ["0-0 1-1", "0-0", "0-1 1-0"]
+    >>> scores = [at.aer(gold, links) for links in (["0-0", "0-0", "0-0"], gold)]
+    >>> report = at.compare_scores(scores, ["one", "other"], bootstrap=100)
+    >>> round(report.differences[1].value, 2)
+    -0.5
+    >>> print(str(report).splitlines()[2])
+    other       0.00     0.00-0.00     100.00  100.00  100.00      5    5    5
+    """
+    BOOTSTRAP.check("bootstrap", bootstrap)
+    SEED.check("seed", seed)
+    return report(scores, names, paired=paired, bootstrap=bootstrap, seed=seed)

@@ -1,0 +1,1 @@
+"""Tagging: training taggers, applying them, word classes."""

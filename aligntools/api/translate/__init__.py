@@ -1,0 +1,1 @@
+"""Translation: grammars, language models, systems and their weights."""

@@ -1,0 +1,138 @@
+"""What grammars are extracted from, as functions take it, and what extracts them."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+import numpy as np
+
+from aligntools.api.given.sentences import PathLike, Text, read_lines, side_of
+from aligntools.api.running.engines import mapping
+from aligntools.api.running.threads import available_cores, pool_of
+from aligntools.ground import memory
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.running import Run
+from aligntools.translating.settings import ExtractionSettings
+from aligntools.translating.text import Lines, numbered
+
+if TYPE_CHECKING:
+    from aligntools.formats.links.pharaoh import Links
+    from aligntools.formats.text.bitext import Bitext
+    from aligntools.formats.translation.grammar import GrammarRules
+    from aligntools.translating.grammar.extraction import Extraction
+
+#: Word alignments: a Pharaoh file, what its reader returned, or for each pair a line such as ``0-0 1-2``, positions, or
+#: an `Alignment`.
+AlignmentsInput: TypeAlias = Union[PathLike, "Links", Iterable[Any]]
+
+_ANY_LENGTH = 2**31 - 1
+
+
+def extraction_of(
+    source: "Text | Bitext",
+    target: Text | None,
+    alignments: AlignmentsInput | None,
+    settings: ExtractionSettings,
+    text: Text | None,
+    index_base: int,
+    max_memory: int | None,
+    tmpdir: PathLike | None,
+    threads: int | None,
+) -> "Extraction":
+    """Read what is given and prepare the extraction."""
+    most = settings.max_memory
+    settings = settings if max_memory is None else replace(settings, max_memory=max_memory)
+    settings.check()
+    if alignments is None:
+        raise UsageProblem("a grammar needs alignments: one for each sentence pair")
+    from aligntools.formats.links import pharaoh
+    from aligntools.translating.grammar.extraction import Extraction
+
+    links, name = _links(alignments, index_base)
+    bitext = _bitext(source, target)
+    if len(links) != len(bitext):
+        found = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs; they must have the same number"
+        raise DataError(name, None, found)
+    lengths = bitext.source.lengths(), bitext.target.lengths()
+    pharaoh.check_range(links, *lengths, path=name, index_base=index_base)
+    tables = memory.for_tables(max_memory, most)
+    return Extraction(
+        bitext, links, settings, text=None if text is None else side_of(text),
+        threads=available_cores() if threads is None else threads, max_memory=tables,
+        folder=None if tmpdir is None else os.fspath(tmpdir),
+    )  # fmt: skip
+
+
+def _bitext(source: "Text | Bitext", target: Text | None) -> "Bitext":
+    """Return both texts as a bitext, in the case that they have."""
+    from aligntools.formats.text.bitext import Bitext, Skipped, read_bitext
+
+    if isinstance(source, Bitext):
+        return source
+    if target is None:
+        raise UsageProblem("a grammar needs two texts: source and target, or what read_bitext returns")
+    if isinstance(source, str | os.PathLike) and isinstance(target, str | os.PathLike):
+        return read_bitext(os.fspath(source), os.fspath(target), lowercase=False, max_length=_ANY_LENGTH)
+    sides = read_lines(source), read_lines(target)
+    if len(sides[0]) != len(sides[1]):
+        raise DataError(
+            sides[1].name, None, f"{len(sides[1])} sentences, but the source text has {len(sides[0])}; they must have"
+            " the same number",
+        )  # fmt: skip
+    lengths = [np.diff(side.offsets) for side in sides]
+    blank = (lengths[0] == 0) | (lengths[1] == 0)
+    (first, words), (second, others) = (numbered([_without(side, blank)]) for side in sides)
+    skipped = Skipped()
+    skipped.counts["blank"] = int(blank.sum())
+    if blank.any():
+        skipped.first["blank"] = int(np.argmax(blank)) + 1
+    return Bitext(first, second, words, others, skipped)
+
+
+def _without(side: Lines, blank: np.ndarray) -> Lines:
+    """Return a text with some sentences emptied."""
+    if not blank.any():
+        return side
+    ends = side.offsets.tolist()
+    rows = [[] if gone else side.words[a:b] for a, b, gone in zip(ends, ends[1:], blank.tolist(), strict=False)]
+    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
+    return Lines([word for row in rows for word in row], offsets, side.name)
+
+
+def _links(alignments: AlignmentsInput, index_base: int) -> "tuple[Links, str]":
+    """Return links, and what messages call them."""
+    from aligntools.formats.links.pharaoh import Links, parse_pharaoh, read_pharaoh
+
+    if isinstance(alignments, Links):
+        return alignments, "<alignments>"
+    if isinstance(alignments, str | os.PathLike):
+        return read_pharaoh(os.fspath(alignments), index_base=index_base), os.fspath(alignments)
+    rows: list[str] = []
+    for given in alignments:
+        if isinstance(given, str):
+            rows.append(given.strip())
+            continue
+        links: Any = getattr(given, "links", given)
+        pairs: Sequence[tuple[int, int]] = sorted({(int(i), int(j)) for i, j in links})
+        base = 0 if hasattr(given, "links") else index_base
+        rows.append(" ".join(f"{i - base + index_base}-{j - base + index_base}" for i, j in pairs))
+    data = "".join(row + "\n" for row in rows).encode()
+    return parse_pharaoh(data, path="<alignments>", index_base=index_base), "<alignments>"
+
+
+def whole_of(extraction: "Extraction", run: Run, threads: int | None) -> "GrammarRules":
+    """Return the grammar whole."""
+    if not run.asked:
+        return extraction.grammar()
+    from aligntools.translating.grammar.extraction import whole
+
+    return whole(parts_of(extraction, run, threads, None))
+
+
+def parts_of(extraction: "Extraction", run: Run, threads: int | None, style: str | None) -> Iterator[Any]:
+    """Yield the grammar in parts that workers make, in text of a style if there is one."""
+    from aligntools.translating.grammar.extraction_jobs import parts_by_jobs
+
+    with pool_of(threads) as pool, mapping(run, pool) as blocks:
+        yield from parts_by_jobs(extraction, blocks, run.workers or 1, style)

@@ -1,0 +1,101 @@
+"""Word lattices as what `Translator` takes: from files, as lines of PLF, or as objects."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal, TypeAlias
+
+from aligntools.api.given.sentences import IN_MEMORY, Sentence, Text, stream_lines
+from aligntools.formats.translation.plf import Arc as Arc
+from aligntools.formats.translation.plf import WordLattice as WordLattice
+from aligntools.formats.translation.plf import parse_cn, parse_plf, stream_lattices
+from aligntools.ground.errors import UsageProblem
+from aligntools.translating.lattices import PREFIX, LatticeLines, lattice_lines
+from aligntools.translating.settings import ARC_SCORES
+from aligntools.translating.text import Lines
+
+#: Formats of lattices.
+LatticeFormat: TypeAlias = Literal["plf", "cn"]
+#: Text, or lattices.
+Input: TypeAlias = Text | Iterable[Sentence | WordLattice]
+
+
+@dataclass(frozen=True)
+class LatticeInput:
+    """How lattices are read.
+
+    Attributes
+    ----------
+    format : str
+        ``plf`` or ``cn``.
+    scores : int
+        Of each arc.
+    named : tuple of str
+        Named features of arcs that count.
+    """
+
+    format: LatticeFormat
+    scores: int
+    named: tuple[str, ...] = ()
+
+    def stream(self, text: Input, lattices: int) -> Iterator[Lines]:
+        """Yield lattices in parts of so many."""
+        if isinstance(text, LatticeLines):
+            yield text
+            return
+        name, found = IN_MEMORY, _lattices(text, self)
+        if isinstance(text, str | os.PathLike):
+            name = os.fspath(text)
+            found = stream_lattices(name, self.format, self.scores)
+        first = 1
+        while part := list(islice(found, lattices)):
+            yield lattice_lines(part, self.scores, self.named, name, first)
+            first += len(part)
+
+
+def _lattices(items: Any, how: LatticeInput) -> Iterator[WordLattice]:
+    for number, item in enumerate(items, 1):
+        if isinstance(item, WordLattice):
+            yield parse_plf(str(item), how.scores, IN_MEMORY, number)  # which checks it
+        elif how.format == "plf":
+            yield parse_plf(item, how.scores, IN_MEMORY, number)
+        else:
+            yield parse_cn(item.splitlines(), how.scores)
+
+
+def stream_input(text: Input, size: int, how: LatticeInput | None) -> Iterator[Lines]:
+    """Yield text, or lattices if it is known how they are read, in parts of so many lines."""
+    return stream_lines(text, size) if how is None else how.stream(text, size)  # type: ignore[arg-type]
+
+
+def lattice_input(
+    format: LatticeFormat, scores: int, weights: Sequence[float] | None, given: Mapping[str, float]
+) -> tuple[LatticeInput, dict[str, float]]:
+    """Return how lattices are read, and the weight of each feature of their arcs.
+
+    Parameters
+    ----------
+    format, scores, weights
+        As `Translator.for_lattices` takes them.
+    given : mapping of str to float
+        Weights of the features of arcs, as far as they are known.
+    """
+    ARC_SCORES.check("arc-scores", scores)
+    if format not in ("plf", "cn"):
+        raise UsageProblem(f"no format '{format}'; choose one of plf, cn")
+    if weights is not None and len(weights) != scores:
+        raise UsageProblem(f"{len(weights)} weights for {scores} scores of an arc (--arc-weight, --arc-scores)")
+    dense = [f"{PREFIX}{k}" for k in range(1, scores + 1)]
+    known = {name: given.get(name, 1.0) for name in dense}
+    if weights is not None:
+        known = dict(zip(dense, map(float, weights), strict=True))
+    named = [name for name in given if not name.removeprefix(PREFIX).isdecimal()]
+    how = LatticeInput(format, scores, tuple(name.removeprefix(PREFIX) for name in named))
+    return how, known | {name: given[name] for name in named}
+
+
+def without_arcs(features: Mapping[str, float]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return weights without those of the features of arcs, and the latter."""
+    of_arcs = {name: value for name, value in features.items() if name.startswith(PREFIX)}
+    return {name: value for name, value in features.items() if name not in of_arcs}, of_arcs

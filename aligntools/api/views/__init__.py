@@ -1,0 +1,1 @@
+"""Results to look at: pages, pictures, text for the terminal."""

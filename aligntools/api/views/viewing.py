@@ -1,0 +1,212 @@
+"""Results to look at, from Python: pages, pictures, text for the terminal."""
+
+import logging
+import os
+from collections.abc import Sequence
+from contextlib import closing
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from aligntools.api.convert.links import links_of
+from aligntools.api.given.texts import InputFormat, Sentences, Split, paths_of
+from aligntools.api.score.scorers import GoldFormat, gold_of
+from aligntools.api.views.view_kinds import view_of
+from aligntools.formats.annotation import tagged
+from aligntools.formats.links import pharaoh
+from aligntools.formats.links.goldlinks import Gold
+from aligntools.formats.links.link_probabilities import read_with_probabilities
+from aligntools.formats.links.pharaoh import Links
+from aligntools.formats.text.corpus import Bitext, Side
+from aligntools.formats.text.raw_pairs import Sides
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.viewing.alignments import AlignmentsView
+from aligntools.viewing.base import View as View
+from aligntools.viewing.pairs import System
+from aligntools.viewing.shown import visible
+from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary, split_words
+from aligntools.words.white_space import WhiteSpace, split_as
+
+#: Parallel text to look at: what `read_bitext` returns, a file with both sides, or two texts of any kind.
+SomePairs: TypeAlias = "Bitext | str | os.PathLike[str] | tuple[Sentences, Sentences]"
+_Words: TypeAlias = list[list[str]]
+
+_ALL = 1 << 40  # lines; more than any text has
+_log = logging.getLogger("aligntools")
+
+
+def view(
+    text: SomePairs, *alignments: Any, names: Sequence[str] | None = None, gold: Any = None, title: str | None = None,
+    source_tags: str | os.PathLike[str] | None = None, target_tags: str | os.PathLike[str] | None = None,
+    input_format: InputFormat = "auto", split: Split = "spaces", index_base: int = 0, gold_format: GoldFormat = "auto",
+    gold_base: int | None = None, first_sentence: int | None = None,
+) -> View:  # fmt: skip
+    """Look at results: in a notebook, as a page, as a picture, in the terminal.
+
+    A text is shown with its alignments. What a parser or a tagger returns, a model, a list of derivations and a list of
+    steps of training are shown as `view_trees`, `view_tags`, `view_model`, `view_derivations` and `view_training` do.
+
+    Parameters
+    ----------
+    text : Bitext, str, path, or (source, target); or one of the above
+        What `read_bitext` returns; a file with both sides; or two texts, each a file or sentences. Text that is not a
+        `Bitext` is shown in its own case.
+    *alignments : str, path, `Alignments`, or iterable of alignments
+        Links of each system: a Pharaoh file, with probabilities where it has them, or an alignment for each pair.
+    names : sequence of str, optional
+        What the systems are called; files' names or numbers by default.
+    gold : str, path, or list, optional
+        Gold links, as `aer` takes them: of the first pairs, or of those whose numbers the file has; gold trees or tags,
+        references of derivations.
+    title : str
+        Of the page.
+    source_tags, target_tags : str or path, optional
+        Files with a tag for each word, as `score_tags` takes them: errors are counted by tag.
+    input_format : str
+        Of one file with both sides, see `read_bitext`.
+    split : str
+        What separates words in lines, as for `read_bitext`.
+    index_base, gold_base : int
+        What the first word is called in Pharaoh text.
+    gold_format : str
+        ``auto``, ``pharaoh`` or ``naacl``.
+    first_sentence : int, optional
+        Number of the first pair in ``naacl`` gold.
+
+    Returns
+    -------
+    View
+        ``html()``, ``svg(number)``, ``text()`` and ``save(path)``; notebooks show it, ``str()`` is for terminals.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read, or files do not belong together: other numbers of pairs, links past a sentence.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> shown = at.view((["das haus"], ["the house"]), ["0-0 1-1"])
+    >>> shown.save("/tmp/page.html")  # doctest: +SKIP
+    """
+    if not alignments and (other := view_of(text, gold, title)) is not None:
+        return other
+    source, target, name = _sides(text, input_format, split)
+    lengths = [np.array([len(words) for words in side], np.int64) for side in (source, target)]
+    if names is not None and len(names) != len(alignments):
+        raise UsageProblem(f"{len(names)} names for {len(alignments)} alignments")
+    systems = []
+    for number, given in enumerate(alignments, 1):
+        called = names[number - 1] if names is not None else _name_of(given, str(number))
+        systems.append(_system(visible(called), given, lengths, index_base, name))
+    read = None
+    if gold is not None:
+        base = gold_base if gold_base is not None or not index_base else index_base
+        how = {"format": gold_format, "index_base": base, "first_sentence": first_sentence, "sentences": len(source)}
+        read = _gold(gold, lengths, how, name)
+    tags = [
+        None if path is None else _tags(path, words) for path, words in ((source_tags, source), (target_tags, target))
+    ]
+    return AlignmentsView(source, target, systems, read, visible(title or "Alignments"), *tags)
+
+
+def _name_of(given: Any, otherwise: str) -> str:
+    return Path(given).name if isinstance(given, str | os.PathLike) else otherwise
+
+
+def _sides(text: Any, input_format: str, split: Split) -> tuple[_Words, _Words, str]:
+    """Return the words of both sides, and what messages call the text."""
+    if isinstance(text, Bitext):
+        source, target = (
+            _words(side, vocabulary)
+            for side, vocabulary in ((text.source, text.source_vocabulary), (text.target, text.target_vocabulary))
+        )
+        return source, target, "the text"
+    if isinstance(text, str | os.PathLike):
+        path = os.fspath(split_as(text, split))
+        lines = _lines(path, input_format)
+        filled = next((n for n, line in enumerate(lines[0], 1) if line), None)
+        if filled and not any(lines[1]):
+            raise DataError(path, filled, "no ' ||| ' or tab between two sides (give two files as source and target)")
+        return *(_split(side, path) for side in lines), path
+    paths = paths_of(text[0], text[1], split)
+    source, target = (_split(_lines(paths[side], None)[0], paths[side]) for side in ("source", "target"))
+    first, second = map(str, paths.values())
+    if len(source) != len(target):
+        problem = f"{len(target)} lines, but {first} has {len(source)}; a text and its translation have as many"
+        raise DataError(second, None, problem)
+    return source, target, first
+
+
+def _lines(path: Any, format: str | None) -> list[list[bytes]]:
+    sides: Any = Sides
+    with closing(sides(path, None, format)) as text:
+        return list(text.read(_ALL))
+
+
+def _split(lines: list[bytes], text: Any) -> _Words:
+    white = WhiteSpace(text)
+    lines = white.of_lines(lines)
+    white.tell()
+    return [[visible(w.decode("utf-8", "surrogateescape")) for w in split_words(line)] for line in lines]
+
+
+def _words(side: Side, vocabulary: Vocabulary | ExtendedVocabulary) -> _Words:
+    table = [visible(word) for word in vocabulary.words()]
+    flat = [table[k] for k in side.tokens.tolist()]
+    ends = side.offsets.tolist()
+    return [flat[a:b] for a, b in pairwise(ends)]
+
+
+def _system(name: str, given: Any, lengths: Sequence[np.ndarray], base: int, text: str) -> System:
+    probabilities: npt.NDArray[np.float64] | None
+    if isinstance(given, str | os.PathLike):
+        path = os.fspath(given)
+        links, probabilities = read_with_probabilities(path, index_base=base)
+    else:
+        path, links = name, links_of(given, name=name, index_base=base, compiled=False)
+        probabilities = getattr(given, "probabilities", None)
+    _check_count(links, lengths, path, text)
+    pharaoh.check_range(links, *lengths, path=path, index_base=base)
+    return System(name, links, probabilities)
+
+
+def _tags(path: Any, words: _Words) -> _Words:
+    """Return a tag for each word of a side; blank sentences need not be in the file."""
+    path = os.fspath(path)
+    tokens = tagged.read_tags(path)
+    tags = [visible(tag.decode("utf-8", "replace")) for tag in tokens.tags or ()]
+    rows = [tags[a:b] for a, b in pairwise(tokens.offsets.tolist())]
+    filled = [n for n, row in enumerate(words) if row]
+    places = range(len(words)) if len(rows) == len(words) else filled
+    if len(rows) != len(places):
+        raise DataError(path, None, f"{len(rows)} sentences, but the text has {len(words)}")
+    found: _Words = [[] for _ in words]
+    for place, row, line in zip(places, rows, tokens.lines.tolist(), strict=True):
+        if len(row) != len(words[place]):
+            problem = f"{len(row)} tags, but the sentence, line {place + 1} of the text, has {len(words[place])} words"
+            raise DataError(path, line, problem)
+        found[place] = row
+    return found
+
+
+def _check_count(links: Links, lengths: Sequence[np.ndarray], path: str, text: str) -> None:
+    if len(links) != len(lengths[0]):
+        problem = f"{len(links)} lines, but {text} has {len(lengths[0])} sentence pairs"
+        raise DataError(path, None, problem)
+
+
+def _gold(given: Any, lengths: Sequence[np.ndarray], how: dict[str, Any], text: str) -> Gold:
+    path = str(given) if isinstance(given, str | os.PathLike) else "gold"
+    gold = gold_of(given, how)
+    if gold.reach > len(lengths[0]):
+        problem = f"{len(gold)} sentence pairs" if gold.numbers is None else f"links of line {gold.reach}"
+        raise DataError(path, None, f"{problem}, but {text} has {len(lengths[0])}")
+    own = [side[gold.rows] for side in lengths]
+    pharaoh.check_range(gold.possible, *own, path=path, index_base=gold.index_base)
+    if gold.null_links:
+        _log.info("%s: %d links to NULL left out", path, gold.null_links)
+    return gold

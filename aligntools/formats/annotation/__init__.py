@@ -1,0 +1,1 @@
+"""Tags, trees and word classes: CoNLL, tagged text and lists."""

@@ -1,0 +1,198 @@
+"""Lists of word classes: ``word TAB class TAB count``, or ``path TAB word TAB count`` as of Brown clusters.
+
+A path is a string of bits, from the root of a tree of classes down to a word's class: its beginnings are larger
+classes.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from aligntools.formats.models.modelfile import hold, hold_vocabulary
+from aligntools.formats.opening import files
+from aligntools.ground.errors import DataError, UsageProblem, one_line
+from aligntools.words.vocabulary import Vocabulary
+
+_PATH, _COUNT = re.compile(rb"[01]+"), re.compile(rb"[0-9]{1,18}")
+_BREAK = re.compile(rb"[\t\n]")
+#: Bits of the paths' beginnings that are classes of their own (Koo, Carreras & Collins 2008).
+SHORT, MEDIUM = 4, 6
+
+
+@dataclass(frozen=True, eq=False)
+class ClassList:
+    """Words and their classes; a word may be there several times, with different classes.
+
+    Attributes
+    ----------
+    words, classes : list of bytes [rows]
+    counts : int64 [rows]
+        How often the word was of the class.
+    paths : bool
+        Whether the classes are paths in a tree.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> tagger = at.induce_tags(["the dog barks", "a cat sleeps", "the cat barks"], states=3, iterations=20)
+    >>> at.word_classes(["the dog barks"], tagger).words
+    [b'the', b'dog', b'barks']
+    """
+
+    words: list[bytes]
+    classes: list[bytes]
+    counts: npt.NDArray[np.int64]
+    paths: bool = False
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def best(self) -> "ClassList":
+        """Return the list with one class for each word: the most frequent one, the first of equals."""
+        chosen: dict[bytes, int] = {}
+        for row, (word, count) in enumerate(zip(self.words, self.counts.tolist(), strict=True)):
+            if word not in chosen or count > self.counts[chosen[word]]:
+                chosen[word] = row
+        totals = dict.fromkeys(chosen, 0)
+        for word, count in zip(self.words, self.counts.tolist(), strict=True):
+            totals[word] += count
+        classes = [self.classes[row] for row in chosen.values()]
+        return ClassList(list(chosen), classes, np.array(list(totals.values()), np.int64), self.paths)
+
+    def format(self) -> bytes:
+        """Return the list as it is in files: paths in their order, words with the most frequent ones first.
+
+        Raises
+        ------
+        UsageProblem
+            When a word or a class is empty or has a tab or a line's end, which such files have no form for.
+        """
+        for field in (*self.words, *self.classes):
+            if not field or _BREAK.search(field):
+                shown = field[:40].decode("utf-8", "replace")
+                raise UsageProblem(f"'{one_line(shown)}' cannot be in a list: it is empty or has a tab or a line's end")
+        rows = list(zip(self.words, self.classes, self.counts.tolist(), strict=True))
+        if self.paths:
+            rows.sort(key=lambda row: (row[1], -row[2], row[0]))
+            return b"".join(b"%s\t%s\t%d\n" % (path, word, count) for word, path, count in rows)
+        rows.sort(key=lambda row: (-row[2], row[0], row[1]))
+        return b"".join(b"%s\t%s\t%d\n" % row for row in rows)
+
+    def save(self, path) -> None:
+        """Write a file; it appears whole or not at all.
+
+        Raises
+        ------
+        DataError
+            When it cannot be written.
+        """
+        with files.writing(path) as out:
+            out.write(self.format())
+
+
+def read_classes(path) -> ClassList:
+    r"""Read a list of word classes.
+
+    Parameters
+    ----------
+    path : str or path
+        Lines of ``word TAB class TAB count``, the count left out or not; or, where the first column of every line is
+        bits, of ``path TAB word TAB count``. Compressed by gzip, xz or zstandard or not.
+
+    Returns
+    -------
+    ClassList
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read or has no words, or a line is not such.
+
+    Examples
+    --------
+    >>> import aligntools as at
+    >>> with open("cities.paths", "w") as file:
+    ...     _ = file.write("0110\tParis\t3\n0111\tsings\t2\n")
+    >>> at.read_classes("cities.paths").classes
+    [b'0110', b'0111']
+    """
+    rows: list[list[bytes]] = []
+    for number, line in enumerate(files.lines(path), 1):
+        fields = line.split(b"\t")
+        if len(fields) == 2:
+            fields.append(b"1")
+        if len(fields) != 3 or not all(fields):
+            wanted = "word TAB class TAB count, or path TAB word TAB count"
+            raise DataError(path, number, f"has {len(fields)} fields between tabs or an empty one; expected {wanted}")
+        if not _COUNT.fullmatch(fields[2]):
+            shown = fields[2][:40].decode("utf-8", "replace")
+            raise DataError(path, number, f"'{shown}' is not a count; expected a whole number after the second tab")
+        rows.append(fields)
+    if not rows:
+        raise DataError(path, None, "has no words; expected lines of word TAB class TAB count")
+    paths = all(_PATH.fullmatch(row[0]) for row in rows)
+    words, classes = ([row[k] for row in rows] for k in ((1, 0) if paths else (0, 1)))
+    return ClassList(words, classes, np.array([int(row[2]) for row in rows], np.int64), paths)
+
+
+@dataclass(frozen=True, eq=False)
+class WordLookup:
+    """Each word's class, for features: what models keep of a list.
+
+    Attributes
+    ----------
+    words, names : Vocabulary
+        Words, and classes.
+    ids : int32 [words]
+        Number of each word's class, from 1.
+    paths : bool
+        Whether the classes are paths.
+    """
+
+    words: Vocabulary
+    names: Vocabulary
+    ids: np.ndarray
+    paths: bool
+
+    @classmethod
+    def of(cls, given: ClassList) -> "WordLookup":
+        """Take the best class of each word of a list."""
+        best = given.best()
+        names = Vocabulary.from_bytes(list(dict.fromkeys(best.classes)))
+        return cls(Vocabulary.from_bytes(best.words), names, names.ids(best.classes), best.paths)
+
+    def find(self, words: Sequence[bytes]) -> np.ndarray:
+        """Return the number of each word's class, int32 [words]; of the word in lower case if it is not there, or 0."""
+        rows = self.words.ids(words)
+        missing = np.flatnonzero(rows < 0)
+        if len(missing):
+            lower = [words[k].decode("utf-8", "surrogateescape").lower() for k in missing.tolist()]
+            rows[missing] = self.words.ids([word.encode("utf-8", "surrogateescape") for word in lower])
+        return np.where(rows > 0, self.ids[np.maximum(rows - 1, 0)], 0).astype(np.int32)
+
+    def shortened(self, bits: int) -> np.ndarray:
+        """Return for each class, and 0 before them, the number of its path's first bits, int32 [classes + 1]."""
+        numbers: dict[bytes, int] = {b"": 0}
+        return np.array([numbers.setdefault(name[:bits], len(numbers)) for name in self.names.encoded()], np.int32)
+
+    def arrays(self, name: str) -> dict[str, np.ndarray]:
+        """Return arrays for a model file, under names that begin with this one."""
+        return {
+            f"{name}.words.blob": self.words.blob, f"{name}.words.starts": self.words.starts,
+            f"{name}.names.blob": self.names.blob, f"{name}.names.starts": self.names.starts,
+            f"{name}.ids": self.ids, f"{name}.paths": np.array([self.paths], np.int32),
+        }  # fmt: skip
+
+    @classmethod
+    def from_arrays(cls, arrays, name: str) -> "WordLookup":
+        """Take the arrays of a model file; ValueError or KeyError where they do not fit together."""
+        words, names = (
+            hold_vocabulary(arrays, f"{name}.{k}.blob", f"{name}.{k}.starts", text=False) for k in ("words", "names")
+        )
+        if len(words) < 2:
+            raise ValueError(f"{name} has no words")
+        ids = hold(arrays, f"{name}.ids", (len(words) - 1,), np.int32, 1, len(names) - 1)
+        return cls(words, names, ids, bool(hold(arrays, f"{name}.paths", (1,), np.int32, 0, 1)[0]))

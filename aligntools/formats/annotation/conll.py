@@ -1,0 +1,408 @@
+"""CoNLL-X and CoNLL-U: ten columns a word, a blank line after a sentence; what is not asked about stays as it was.
+
+The two are told apart nowhere, since the second is the first with more kinds of lines: comments (``#``),
+multiword ranges (``3-4``) and empty nodes (``8.1``). A file is kept as its lines; columns of the word lines
+are cut out when they are asked for, and put back into the same lines. Everything else, down to the line ends,
+comes out as it went in. CoNLL-U Plus and CoNLL-2009 have the same columns in other places, which a `Layout` says.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, repeat
+
+import numpy as np
+
+from aligntools.formats.annotation import enhanced
+from aligntools.formats.annotation.conll_layouts import BASIC, COLUMNS, HEADER, Layout, layout_of, plus
+from aligntools.formats.opening import files
+from aligntools.formats.opening.metering import FOR_OBJECTS
+from aligntools.ground.errors import DataError, UsageProblem
+
+_WIDTH = len(COLUMNS)
+_RANGE_OR_EMPTY = re.compile(rb"[1-9]\d*-[1-9]\d*|\d+\.[1-9]\d*")
+_SENTENCE_COMMENT = re.compile(rb"#\s*(sent_id|text)\s*=")
+
+
+def column_place(column: str | int) -> int:
+    """Return the 0-based place of a column given by name (see `COLUMNS`) or by number, counted from 1.
+
+    Raises
+    ------
+    UsageProblem
+        When there is no such column.
+    """
+    if isinstance(column, str):
+        if column not in COLUMNS:
+            raise UsageProblem(f"column '{column}': give a number, counted from 1, or one of {', '.join(COLUMNS)}")
+        return COLUMNS[column]
+    if not isinstance(column, int) or not 1 <= column <= len(COLUMNS):
+        raise UsageProblem(f"column {column}: CoNLL has columns 1 to {len(COLUMNS)}")
+    return column - 1
+
+
+@dataclass(eq=False)
+class Conll:
+    """Sentences as the lines of their file.
+
+    A sentence is a block of lines up to a blank one that has at least one word line, whose id is a whole
+    number. A block without words is a sentence of no words if a comment in it says ``sent_id`` or ``text``, and
+    no sentence otherwise (a header, or a second blank line).
+
+    Attributes
+    ----------
+    path : str
+        For messages.
+    lines : list of bytes
+        With their line ends; joined they are the file, or the part of it.
+    places : np.ndarray [shape=(words,), dtype=int64]
+        Indexes of the word lines in ``lines``, ascending.
+    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
+        Sentence ``n`` has the words ``offsets[n]:offsets[n + 1]``.
+    starts : np.ndarray [shape=(sentences + 1,), dtype=int64]
+        The block of sentence ``n`` is ``lines[starts[n]:starts[n + 1]]``, with the blank lines behind it and,
+        for the first one, all lines before it.
+    first_line : int
+        1-based number of ``lines[0]`` in the file.
+    layout : Layout
+        Where the lines have which column.
+    """
+
+    path: str
+    lines: list[bytes]
+    places: np.ndarray
+    offsets: np.ndarray
+    starts: np.ndarray
+    first_line: int = 1
+    layout: Layout = BASIC
+
+    def __len__(self):
+        return len(self.offsets) - 1
+
+    @property
+    def words(self) -> list[bytes]:
+        """The forms of all words."""
+        return self.column(COLUMNS["form"])
+
+    def column(self, n: int) -> list[bytes]:
+        """Return a column, counted from 0 as CoNLL-U has them, of all word lines; ``_`` where the file has none."""
+        if not 0 <= n < _WIDTH:
+            raise ValueError(f"a column is 0 to {_WIDTH - 1}, not {n}")
+        lines, place = self._word_lines(), self.layout.places[n]
+        if place is None:
+            return [b"_"] * len(lines)
+        if place == self.layout.width - 1 and not self.layout.open:
+            return [line[line.rindex(b"\t") + 1 :].rstrip(b"\n").removesuffix(b"\r") for line in lines]
+        return [line.split(b"\t", place + 1)[place] for line in lines]
+
+    def heads(self) -> np.ndarray:
+        """Return the heads of all words.
+
+        Returns
+        -------
+        np.ndarray [shape=(words,), dtype=int32]
+            Number of the head in its sentence, counted from 1; 0 for a root and -1 where the file has ``_``.
+
+        Raises
+        ------
+        DataError
+            For the first head that is not a number, the word itself, or not in the sentence.
+        """
+        values = self.column(COLUMNS["head"])
+        if all(map(bytes.isdigit, values)) and max(map(len, values), default=0) < 10:
+            heads = np.fromiter(map(int, values), np.int32, len(values))
+        else:
+            heads = np.array([self._head(k, value) for k, value in enumerate(values)], np.int32)
+        lengths = np.diff(self.offsets)
+        own = np.arange(1, len(heads) + 1) - np.repeat(self.offsets[:-1], lengths)
+        wrong = np.flatnonzero((heads > np.repeat(lengths, lengths)) | (heads == own))
+        if len(wrong):
+            k = int(wrong[0])
+            if heads[k] == own[k]:
+                problem = f"head {_shown(values[k])} is the word itself"
+            else:
+                sentence = int(np.searchsorted(self.offsets, k, "right")) - 1
+                problem = f"head {_shown(values[k])} is past the sentence's last word, {lengths[sentence]}"
+            raise DataError(self.path, self.line_of_word(k), f"{problem}; {self._heads_are} another word's id, or 0")
+        return heads
+
+    @property
+    def _heads_are(self):
+        return f"column {(self.layout.places[COLUMNS['head']] or 0) + 1} is"
+
+    def _head(self, k, value):
+        if value == b"_":
+            return -1
+        if not value.isdigit():
+            problem = (
+                f"head '{_shown(value)}' is not a number; {self._heads_are} another word's id, 0 for the root, or _"
+            )
+            raise DataError(self.path, self.line_of_word(k), problem)
+        return int(value) if len(value) < 10 else 1 << 30
+
+    def line_of_word(self, k: int) -> int:
+        """Return the 1-based number of a word's line in the file."""
+        return self.first_line + int(self.places[k])
+
+    def sentence_lines(self) -> np.ndarray:
+        """Return the 1-based line number of each sentence's first word [shape=(sentences,), dtype=int64].
+
+        Of a sentence without words it is that of the first line of its block.
+        """
+        numbers = self.starts[:-1].copy()
+        some = np.diff(self.offsets) > 0
+        numbers[some] = self.places[self.offsets[:-1][some]]
+        return numbers + self.first_line
+
+    def part(self, begin: int, end: int) -> "Conll":
+        """Return the sentences ``begin:end``; parts that follow each other are together the whole."""
+        a, b = int(self.starts[begin]), int(self.starts[end])
+        first, last = int(self.offsets[begin]), int(self.offsets[end])
+        return Conll(
+            self.path,
+            self.lines[a:b],
+            self.places[first:last] - a,
+            self.offsets[begin : end + 1] - first,
+            self.starts[begin : end + 1] - a,
+            self.first_line + a,
+            self.layout,
+        )
+
+    def format(self, replacing: dict[int, Sequence[bytes]] | None = None) -> bytes:
+        """Return the text, some columns of the word lines replaced.
+
+        With HEAD, DEPS of sentences with other heads than before are replaced, too: see `enhanced.tree_graph`.
+
+        Parameters
+        ----------
+        replacing : dict of int to sequence of bytes
+            A value for each word, by column, counted from 0.
+
+        Raises
+        ------
+        ValueError
+            When there is not one value for each word, or one cannot stand in a column.
+        DataError
+            When the file has no such column, and a value is other than ``_``.
+        """
+        return b"".join(self._replaced(replacing) if replacing else self.lines)
+
+    def _replaced(self, replacing):
+        for n, values in replacing.items():
+            if not 0 < n < _WIDTH:
+                raise ValueError(f"a column that can be replaced is 1 to {_WIDTH - 1}, not {n}")
+            check_values(values, len(self.places), n)
+        if COLUMNS["head"] in replacing and COLUMNS["deps"] not in replacing:
+            replacing = replacing | {COLUMNS["deps"]: self._new_deps(replacing)}
+        replacing = {
+            place: values for n, values in replacing.items() if (place := self.place_for(n, values)) is not None
+        }
+        lines = list(self.lines)
+        for place, *values in zip(self.places.tolist(), *replacing.values(), strict=True):
+            fields = lines[place].split(b"\t")
+            for n, value in zip(replacing, values, strict=True):
+                last = fields[n]
+                fields[n] = value + last[len(last.rstrip(b"\r\n")) :] if n == len(fields) - 1 else value
+            lines[place] = b"\t".join(fields)
+        return lines
+
+    def _new_deps(self, replacing):
+        heads, before = replacing[COLUMNS["head"]], self.column(COLUMNS["head"])
+        labels = replacing.get(COLUMNS["deprel"]) or self.column(COLUMNS["deprel"])
+        edges = self.offsets.tolist()
+        changed = [heads[begin:end] != before[begin:end] for begin, end in pairwise(edges)]
+        return enhanced.tree_graph(self, heads, labels, np.array(changed, bool))
+
+    def place_for(self, n: int, values: Sequence[bytes]) -> int | None:
+        """Return the place that values of column ``n`` go to; None where the file has none, and no value needs it."""
+        place = self.layout.places[n]
+        if place is None and any(value != b"_" for value in values):
+            problem = f"{self.layout.name} without a column for {list(COLUMNS)[n].upper()}, which is to be written"
+            raise DataError(self.path, None, f"{problem}; convert it to CoNLL-U, or add the column to global.columns")
+        return place
+
+    def _word_lines(self):
+        lines = self.lines
+        return [lines[place] for place in self.places.tolist()]
+
+
+def read_conll(path) -> Conll:
+    """Read a whole file; one without words has no sentences.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read or is not CoNLL: a line without ten columns, ids that are not 1, 2, 3 ...
+    """
+    with files.reading(path, FOR_OBJECTS) as file:
+        return parse_conll(path, list(file))
+
+
+def stream_conll(path, sentences=10_000) -> Iterator[Conll]:
+    """Read a file part by part; the parts' lines, joined, are the file.
+
+    Parameters
+    ----------
+    path : str
+    sentences : int
+        In a part there are at most so many. Each part is there as soon as the blank line behind it is.
+
+    Raises
+    ------
+    DataError
+        As `read_conll`, but only when the reading gets there.
+    """
+    with files.reading(path) as file:
+        yield from parse_parts(path, file, sentences)
+
+
+def parse_parts(path, lines: Iterable[bytes], sentences) -> Iterator[Conll]:
+    """Cut lines into parts as `stream_conll` does."""
+    pending, blocks, inside, first, layout = [], 0, False, 1, None
+    for line in lines:
+        pending.append(line)
+        if not line.isspace():
+            inside = True
+        elif inside:
+            inside = False
+            blocks += 1
+            if blocks == sentences:
+                part = parse_conll(path, pending, first, layout)
+                yield part
+                layout = part.layout
+                first += len(pending)
+                pending, blocks = [], 0
+    if pending:
+        yield parse_conll(path, pending, first, layout)
+
+
+def parse_conll(path, lines: list[bytes], first_line=1, layout: Layout | None = None) -> Conll:
+    """Find sentences and words in lines that end as in the file, and check them; see `read_conll`.
+
+    ``layout`` is that of the lines before; None: the lines begin the file, and tell it.
+    """
+    layout = layout or layout_of(path, lines, first_line)
+    ids = [line[: line.find(b"\t")] for line in lines]  # nothing useful, but no number, without a tab
+    is_word = np.fromiter(map(bytes.isdigit, ids), bool, len(ids))
+    places = np.flatnonzero(is_word)
+    blanks, named = [], []
+    for k in np.flatnonzero(~is_word).tolist():
+        line = lines[k]
+        if line.isspace() or not line:
+            blanks.append(k)
+        elif line.startswith(b"#"):
+            if _SENTENCE_COMMENT.match(line):
+                named.append(k)
+            elif (header := HEADER.match(line)) and plus(path, header[1], first_line + k).places != layout.places:
+                raise DataError(path, first_line + k, "other global.columns than before; read each such file by itself")
+        elif not _RANGE_OR_EMPTY.fullmatch(ids[k]) or not layout.fits(line.count(b"\t") + 1):
+            raise DataError(path, first_line + k, _what_is_wrong(line, layout))
+    tabs = np.fromiter(map(bytes.count, [lines[k] for k in places.tolist()], repeat(b"\t")), np.int64, len(places))
+    wrong = tabs < layout.width - 1 if layout.open else tabs != layout.width - 1
+    if np.any(wrong):
+        k = int(places[np.argmax(wrong)])
+        raise DataError(path, first_line + k, _what_is_wrong(lines[k], layout))
+    offsets, starts = _sentences(np.array(blanks, np.int64), places, np.array(named, np.int64), len(lines))
+    _check_ids(path, first_line, ids, places, offsets)
+    if layout.open and np.any(
+        uneven := tabs != np.repeat(tabs[offsets[:-1][np.diff(offsets) > 0]], np.diff(offsets)[np.diff(offsets) > 0])
+    ):
+        k = int(np.argmax(uneven))
+        problem = f"{tabs[k] + 1} columns, where the line before has {tabs[k - 1] + 1}"
+        raise DataError(path, first_line + int(places[k]), f"{problem}; all lines of a sentence have equally many")
+    return Conll(str(path), lines, places, offsets, starts, first_line, layout)
+
+
+def _sentences(blanks, places, named, count):
+    """Return where the words and where the lines of each sentence begin."""
+    of_words = np.searchsorted(blanks, places)  # blocks are numbered by the blank lines before them
+    blocks = np.union1d(of_words, np.searchsorted(blanks, named))
+    offsets = np.append(np.searchsorted(of_words, blocks), len(places)).astype(np.int64)
+    starts = np.zeros(len(blocks) + 1, np.int64)
+    if len(blocks):
+        # A sentence ends with the blank lines behind it; what else stands between two goes with the second.
+        runs = np.append(np.flatnonzero(np.diff(blanks) != 1), len(blanks) - 1)  # the last blank line of each run
+        starts[1:-1] = blanks[runs[np.searchsorted(runs, blocks[:-1])]] + 1
+    starts[-1] = count
+    return offsets, starts
+
+
+def _check_ids(path, first_line, ids, places, offsets):
+    lengths = np.diff(offsets)
+    expected = [b"%d" % k for k in range(1, int(lengths.max(initial=0)) + 1)]
+    found = [ids[place] for place in places.tolist()]
+    for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+        if found[begin:end] != expected[: end - begin]:
+            k = next(k for k in range(begin, end) if found[k] != expected[k - begin])
+            problem = (
+                f"id {_shown(found[k])} where {k - begin + 1} comes next; the words of a sentence are numbered"
+                " from 1, and a blank line ends the sentence"
+            )
+            raise DataError(path, first_line + int(places[k]), problem)
+
+
+def _what_is_wrong(line, layout):
+    """Describe a line that is not a line of CoNLL."""
+    columns = line.count(b"\t") + 1
+    if columns > 1 and not layout.usual and not layout.fits(columns):
+        said = "global.columns has" if layout.name == "CoNLL-U Plus" else f"{layout.name} has at least"
+        return f"{columns} columns; {said} {layout.width}"
+    if columns == 1:
+        if len(line.split()) > 1:
+            return f"no tab; CoNLL has {_WIDTH} columns with tabs between them, not spaces"
+        return f"'{_shown(line.strip())}' alone on a line; CoNLL has {_WIDTH} columns with tabs between them"
+    if not layout.fits(columns):
+        return f"{columns} columns; CoNLL-X and CoNLL-U have {_WIDTH} (_ stands where there is nothing)"
+    found = _shown(line[: line.index(b"\t")])
+    return f"id '{found}' is not a number, a range such as 3-4, or an empty node such as 8.1"
+
+
+def _shown(value):
+    text = value.decode("utf-8", "replace")
+    return text if len(text) <= 40 else text[:40] + "..."
+
+
+def check_values(values, count, n) -> None:
+    """Check what is to stand in column ``n``, or raise ValueError.
+
+    A carriage return may, where it cannot be taken for the line's end.
+    """
+    if len(values) != count:
+        raise ValueError(f"{len(values)} values for {count} words")
+    for value in set(values):
+        if not value or b"\t" in value or b"\n" in value or (n == _WIDTH - 1 and value.endswith(b"\r")):
+            raise ValueError(f"{value!r} cannot stand in a column")
+
+
+def format_conll(words: Sequence[bytes], offsets, columns: dict[int, Sequence[bytes]] | None = None) -> bytes:
+    r"""Write new sentences, ``_`` in every column that is not given.
+
+    Parameters
+    ----------
+    words : sequence of bytes
+        All sentences, joined.
+    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
+        A sentence without words becomes a ``# text =`` line, and is read back as what it is.
+    columns : dict of int to sequence of bytes
+        Further columns, counted from 0.
+
+    Raises
+    ------
+    ValueError
+        When there is not one value for each word, or one cannot stand in a column.
+    """
+    given = {1: words, **(columns or {})}
+    for n, values in given.items():
+        if not 0 < n < _WIDTH:
+            raise ValueError(f"a column that can be given is 1 to {_WIDTH - 1}, not {n}")
+        check_values(values, len(words), n)
+    offsets = np.asarray(offsets)
+    lengths = np.diff(offsets)
+    numbers = [b"%d" % k for k in range(1, int(lengths.max(initial=0)) + 1)]
+    ids = [number for length in lengths.tolist() for number in numbers[:length]]
+    rows = zip(*[ids if n == 0 else given.get(n, repeat(b"_")) for n in range(_WIDTH)], strict=False)
+    lines = [b"\t".join(row) for row in rows]
+    return b"".join(
+        b"\n".join(lines[begin:end]) + b"\n\n" if end > begin else b"# text =\n\n"
+        for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+    )

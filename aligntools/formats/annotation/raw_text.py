@@ -1,0 +1,163 @@
+"""Raw text cut into sentences and tokens, as CoNLL-U from which it can be made again to the byte.
+
+Spaces are noted in MISC as UDPipe does; see `aligntools.formats.annotation.conll_tokens`, which makes the text again.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+
+from aligntools.formats.annotation.conll import Conll, parse_conll
+from aligntools.formats.annotation.conll_tokens import ESCAPES
+from aligntools.formats.annotation.tagged import beginning, refuse_conll
+from aligntools.formats.opening import files
+from aligntools.ground.errors import DataError
+from aligntools.words.tokenizing import sentence_splitter, tokenizer
+
+#: Where sentences end: where the rules of the language say so and at blank lines, or at the end of each line.
+SENTENCES = ("split", "lines")
+_BLOCK = 1 << 16  # characters of a paragraph that are cut into sentences at a time
+_MARK = "\ufeff"  # the byte order mark
+_BLANK = re.compile(r"\n\s*\n")
+_SPACES = re.compile(r"\s+")
+
+Spans = Callable[[str], list[tuple[int, int]]]
+Split = Callable[[str], list[str]]
+
+
+def stream_raw(
+    path, language: str, sentences: str = "split", most: int = 10_000, name: str = "moses"
+) -> Iterator[Conll]:
+    """Read raw text in parts, tokenized.
+
+    Parameters
+    ----------
+    path : str
+        UTF-8. Lines may end anywhere in a sentence.
+    language : str
+        ISO code. One that the rules do not know is as English with other apostrophes.
+    sentences : str
+        One of `SENTENCES`. With ``lines`` each line is a sentence, a blank one too.
+    most : int
+        Most sentences in a part.
+    name : str
+        One of `aligntools.words.tokenizing.TOKENIZERS`.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read, is not UTF-8, or is CoNLL.
+    UsageProblem
+        When the tokenizer is not installed.
+    """
+    spans = tokenizer(language, name).spans
+    split = sentence_splitter(language) if sentences == "split" else None
+    with files.reading(path, mark=True) as file:
+        seen, _ = beginning(file)
+        refuse_conll(path, b"".join(seen))
+        lines: list[bytes] = []
+        count, first = 0, 1
+        for sentence in format_raw(decoded_lines(path, chain(seen, file)), spans, split):
+            lines += [line + b"\n" for line in sentence.split(b"\n")[:-1]]
+            count += 1
+            if count == most:
+                yield parse_conll(path, lines, first)
+                first += len(lines)
+                lines, count = [], 0
+        if lines:
+            yield parse_conll(path, lines, first)
+
+
+def decoded_lines(path, lines: Iterable[bytes]) -> Iterator[str]:
+    """Decode lines; raises DataError for the first that is not UTF-8."""
+    for number, line in enumerate(lines, 1):
+        try:
+            yield line.decode()
+        except UnicodeDecodeError:
+            problem = "bytes that are not UTF-8 (convert the file, for instance with iconv)"
+            raise DataError(path, number, problem) from None
+
+
+def format_raw(lines: Iterable[str], spans: Spans, split: Split | None) -> Iterator[bytes]:
+    """Yield each sentence of a text as a block of CoNLL-U.
+
+    Parameters
+    ----------
+    lines : iterable of str
+        With their ends.
+    spans : callable
+        Returns where the tokens of a sentence begin and end; between them there are only spaces.
+    split : callable or None
+        Cuts a text into sentences, which joined are the text. None: each line is one.
+    """
+    segments = iter(lines) if split is None else _sentences(_paragraphs(lines, split))
+    held, before = None, ""
+    for segment in segments:
+        if held is not None:
+            yield _block(held, before, spans, split is None)
+            before = held
+        held = segment
+    if held is not None:
+        yield _block(held, before, spans, split is None, last=True)
+
+
+def _paragraphs(lines, split):
+    """Yield pieces of sentences; none goes across a blank line."""
+    buffer = ""
+    for line in lines:
+        if line.isspace() and buffer and not buffer.isspace():
+            yield from split(buffer)
+            buffer = ""
+        buffer += line
+        if len(buffer) > _BLOCK:
+            *whole, buffer = split(buffer)
+            yield from whole
+            if len(buffer) > _BLOCK:  # a sentence without an end
+                yield buffer
+                buffer = ""
+    if buffer:
+        yield from split(buffer)
+
+
+def _sentences(pieces):
+    """Yield sentences with the spaces behind them; the first one with those before it."""
+    held = ""
+    for piece in pieces:
+        words = piece.lstrip()
+        held += piece[: len(piece) - len(words)]
+        if words:
+            if held.strip().strip(_MARK):
+                yield held
+                held = ""
+            held += words
+    if held:
+        yield held
+
+
+def _block(text, before, spans, of_lines, last=False):
+    """Write a sentence: a line of the text, or a sentence with what is behind it."""
+    begin = 0
+    if not before and text.startswith(_MARK):
+        begin = 1
+    tokens = [(a + begin, b + begin) for a, b in spans(text[begin:])]
+    if not tokens:
+        comments = ["# text ="] if of_lines else []
+        return "".join(f"{line}\n" for line in [*comments, f"# spaces = {_escaped(text)}", ""]).encode()
+    ends = [a for a, _ in tokens[1:]] + [len(text)]
+    rows = []
+    for number, ((a, b), end) in enumerate(zip(tokens, ends, strict=True), 1):
+        after, notes = text[b:end], []
+        if number == 1 and a:
+            notes.append(f"SpacesBefore={_escaped(text[:a])}")
+        if not after:
+            notes.append("SpaceAfter=No")
+        elif after != " " or (last and number == len(tokens)):
+            notes.append(f"SpacesAfter={_escaped(after)}")
+        rows.append("\t".join([str(number), text[a:b], *"_______", "|".join(notes) or "_"]))
+    shown = _SPACES.sub(" ", text[tokens[0][0] : tokens[-1][1]])
+    comments = ["# newpar"] if not of_lines and (_BLANK.search(before) or not before) else []
+    return "".join(f"{line}\n" for line in [*comments, f"# text = {shown}", *rows, ""]).encode()
+
+
+def _escaped(spaces):
+    return "".join(ESCAPES.get(x, x) for x in spaces)

@@ -1,0 +1,103 @@
+"""Tag sequences with log-probabilities, and posteriors of tags, as text.
+
+Sequences are lines ``sentence ||| tags ||| log-probability``, sentences counted from 0, as lists of translations are.
+Posteriors are a line a token, ``word TAB tag:probability TAB ...``, the most probable tag first, and a blank line after
+each sentence. A tag may have a colon: the last one of a field counts.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Protocol
+
+import numpy as np
+
+from aligntools.formats.opening import files
+from aligntools.ground.errors import DataError
+
+
+class Scored(Protocol):
+    """A sequence of tags with its log-probability."""
+
+    @property
+    def tags(self) -> Sequence[str]:
+        """A tag for each word."""
+
+    @property
+    def log_probability(self) -> float:
+        """Its natural logarithm."""
+
+
+def format_sequences(first: int, lists: Iterable[Sequence[Scored]]) -> bytes:
+    """Format sequences of tags, one a line.
+
+    Parameters
+    ----------
+    first : int
+        Number of the first sentence.
+    lists : iterable of lists
+        Those of each sentence; one without sequences has no line.
+    """
+    lines = [
+        f"{number} ||| {' '.join(one.tags)} ||| {one.log_probability:.6f}\n"
+        for number, own in enumerate(lists, first)
+        for one in own
+    ]
+    return "".join(lines).encode("utf-8", "surrogateescape")
+
+
+def format_scores(values: Sequence[float], offsets: np.ndarray) -> bytes:
+    """Format a log-probability for each sentence; a sentence of no words has an empty line."""
+    empty = (np.diff(offsets) == 0).tolist()
+    return "".join("\n" if no else f"{x:.6f}\n" for x, no in zip(values, empty, strict=True)).encode()
+
+
+def format_posteriors(
+    words: Sequence[bytes], offsets: np.ndarray, cells: np.ndarray, tags: Sequence[bytes], values: np.ndarray
+) -> bytes:
+    """Format the posteriors of each token's tags, those that six decimals do not show left out.
+
+    Parameters
+    ----------
+    words : sequence of bytes [tokens]
+    offsets : int64 [sentences + 1]
+    cells : int64 [tokens + 1]
+    tags : sequence of bytes [cells]
+    values : float64 [cells]
+    """
+    lines = []
+    for a, b in pairwise(offsets.tolist()):
+        for t in range(a, b):
+            own = range(int(cells[t]), int(cells[t + 1]))
+            shown = sorted(own, key=lambda c: -values[c])
+            fields = [b"%s:%.6f" % (tags[c], values[c]) for c in shown if values[c] >= 5e-7]
+            lines.append(b"\t".join([words[t].replace(b"\t", b" "), *fields]))
+        lines.append(b"")
+    return b"".join(line + b"\n" for line in lines)
+
+
+def read_posteriors(path: str) -> list[list[tuple[bytes, dict[bytes, float]]]]:
+    """Read posteriors: of each sentence its words with the probabilities of their tags.
+
+    Raises
+    ------
+    DataError
+        Where a line is no token with its tags.
+    """
+    sentences: list[list[tuple[bytes, dict[bytes, float]]]] = []
+    own: list[tuple[bytes, dict[bytes, float]]] = []
+    for number, line in enumerate(files.lines(path), 1):
+        if not line:
+            sentences.append(own)
+            own = []
+            continue
+        word, *fields = line.split(b"\t")
+        found = dict[bytes, float]()
+        for field in fields:
+            tag, _, value = field.rpartition(b":")
+            try:
+                found[tag] = float(value)
+            except ValueError:
+                shown = field[:40].decode("utf-8", "replace")
+                raise DataError(path, number, f"'{shown}' is no tag:probability; expected them after tabs") from None
+        own.append((word, found))
+    return sentences + ([own] if own else [])

@@ -1,0 +1,112 @@
+"""What is known of tags where they are not all given: sets of tags (``NOUN|VERB``) and dictionaries of words' tags."""
+
+from collections.abc import Collection, Mapping
+from typing import TypeVar
+
+import numpy as np
+
+from aligntools.formats.annotation.tagged import Tokens
+from aligntools.formats.opening import files
+from aligntools.ground.errors import DataError
+from aligntools.ground.ranges import shown
+
+_Name = TypeVar("_Name", str, bytes)
+#: What stands for no tag, and between the tags of a set.
+NONE, OR = b"_", b"|"
+
+
+def read_dictionary(path) -> dict[bytes, dict[bytes, float]]:
+    """Read lines of a word, a tag it can have and a weight, between tabs, as ``project --dictionary`` writes them.
+
+    Lines of the same word and tag add up. A line without a weight counts 1.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read, a line is not like that, or there is none.
+    """
+    found: dict[bytes, dict[bytes, float]] = {}
+    with files.reading(path) as file:
+        for number, line in enumerate(file, 1):
+            fields = line.rstrip(b"\r\n").split(b"\t")
+            if fields == [b""]:
+                continue
+            weight = _weight(fields)
+            if weight is None:
+                text = shown(b"\t".join(fields).decode("utf-8", "replace"))
+                problem = f"'{text}': a word, a tag and perhaps a weight of 0 or more were expected, between tabs"
+                raise DataError(path, number, f"{problem} (as `aligntools project --dictionary` writes them)")
+            word, tag = fields[:2]
+            if tag == NONE or OR in tag:
+                name = shown(tag.decode("utf-8", "replace"))
+                raise DataError(path, number, f"'{name}' is no tag: give each tag of a word a line of its own")
+            tags = found.setdefault(word, {})
+            tags[tag] = tags.get(tag, 0.0) + weight
+    if not found:
+        raise DataError(path, None, "has no words; lines of word, tag and weight were expected, between tabs")
+    return found
+
+
+def likely(weights: Mapping[_Name, float], least: float) -> dict[_Name, float]:
+    """Return a word's tags with their weights, heaviest first, without those of a smaller share; never none."""
+    total = sum(weights.values())
+    ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
+    return {tag: weight for tag, weight in ranked if weight >= least * total} or dict(ranked[:1])
+
+
+def _weight(fields):
+    """Return the weight of a line of a dictionary, None where it is none."""
+    if len(fields) not in (2, 3) or not fields[0] or fields[1].split() != [fields[1]]:
+        return None
+    try:
+        weight = float(fields[2]) if len(fields) == 3 else 1.0
+    except ValueError:
+        return None
+    return weight if 0 <= weight < float("inf") else None
+
+
+def sets_of(text: Tokens, path, known: Collection[bytes] = ()) -> dict[bytes, tuple[bytes, ...]]:
+    """Return the tags that each label of a text stands for: ``_`` none, ``NOUN|VERB`` two, all else itself.
+
+    Parameters
+    ----------
+    text : Tokens
+        With tags.
+    path : str
+        What messages call it.
+    known : collection of bytes
+        Names of tags, apart from those that stand alone in the text.
+
+    Raises
+    ------
+    DataError
+        When a set has an empty tag, ``_`` or a tag twice, or one that stands nowhere alone: then ``|`` may be part of
+        the tags' names.
+    """
+    labels = text.tags or []
+    sets = {label: tuple(label.split(OR)) if label != NONE else () for label in set(labels)}
+    alone = {label for label, tags in sets.items() if len(tags) == 1} | set(known)
+    for label in sorted(sets):
+        tags = sets[label]
+        if len(tags) < 2:
+            continue
+        name = f"'{shown(label.decode('utf-8', 'replace'))}'"
+        strange = next((tag for tag in tags if tag not in alone), None)
+        if b"" in tags or NONE in tags or len(set(tags)) < len(tags):
+            problem = f"the set of tags {name} has an empty tag, _ or a tag twice; NOUN|VERB stands for two tags, _ for"
+            problem += " any"
+        elif strange is not None:
+            tag = shown(strange.decode("utf-8", "replace"))
+            problem = (
+                f"{name} is a set of tags, but no word has the tag '{tag}' alone (if | is part of the tags, replace"
+            )
+            problem += " it; if they are right, name them in a dictionary)"
+        else:
+            continue
+        raise DataError(path, line_of(text, labels.index(label)), problem)
+    return sets
+
+
+def line_of(text: Tokens, word: int) -> int:
+    """Return the number of the line where the sentence of a word begins."""
+    return int(text.lines[np.searchsorted(text.offsets, word, "right") - 1])

@@ -1,0 +1,496 @@
+"""Words with and without tags: one sentence a line (``word_TAG word_TAG`` or plain), one word a line, or CoNLL.
+
+Words are what stands between spaces and tabs; only a newline ends a line, and one carriage return before it goes
+with it. Where a line is a sentence, a blank line is a sentence without words, and no line is lost.
+"""
+
+import io
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice, pairwise
+
+import numpy as np
+
+from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, parse_conll, parse_parts
+from aligntools.formats.annotation.conll_layouts import HEADER
+from aligntools.formats.opening import files
+from aligntools.formats.opening.metering import FOR_OBJECTS
+from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.ranges import shown
+from aligntools.words.untokenized import hint
+from aligntools.words.vocabulary import split_words
+from aligntools.words.white_space import WhiteSpace
+
+#: ``columns`` is a word and its tag on a line, between tabs or spaces, and a blank line after a sentence.
+FORMATS = ("conll", "tagged", "columns", "text")
+#: Looked for, in this order, where the separator of tagged text is not given.
+SEPARATORS = (b"_", b"/")
+_SAMPLE = 200  # lines that are looked at to tell the format
+_GLANCE = 1 << 24  # bytes of comments, at most, before the lines that tell CoNLL
+_ID = re.compile(rb"1|1-[1-9]\d*|0\.1")  # of the first line of a sentence in CoNLL
+_SPACES = re.compile(rb"[\r\v\f]")  # what bytes.split takes for a space and we do not
+
+
+@dataclass(eq=False)
+class Tokens:
+    """Sentences as flat lists.
+
+    Attributes
+    ----------
+    words : list of bytes
+        All sentences, joined.
+    offsets : np.ndarray [shape=(sentences + 1,), dtype=int64]
+        Sentence ``n`` is ``words[offsets[n]:offsets[n + 1]]``.
+    tags : list of bytes or None
+        A tag for each word, where the text has tags.
+    lines : np.ndarray [shape=(sentences,), dtype=int64]
+        1-based number of the line where each sentence begins.
+    format : str
+        What was read, one of `FORMATS`.
+    """
+
+    words: list[bytes]
+    offsets: np.ndarray
+    tags: list[bytes] | None
+    lines: np.ndarray
+    format: str = "text"
+
+    def __len__(self):
+        return len(self.offsets) - 1
+
+
+def stream_text(path, lines=10_000) -> Iterator[Tokens]:
+    """Read plain text, one sentence a line, in parts of ``lines`` sentences; the last may have fewer.
+
+    Of CoNLL the words are read, unless ``lines`` is 1.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read.
+    """
+    white = WhiteSpace(path)
+    with files.reading(path) as file:
+        for first, part in _parts(file, lines):
+            if first == 1 and lines > 1 and conll_at(*beginning(part)):  # else answered line by line
+                for conll in parse_parts(path, chain(part, file), lines):
+                    text = tokens_of_conll(conll, None)
+                    yield replace(text, words=list(map(without_spaces, text.words)))
+                return
+            yield parse_text(white.of_lines(part), first)
+    white.tell()
+
+
+def read_text(path) -> Tokens:
+    """Read plain text whole; see `stream_text`."""
+    with files.reading(path, FOR_OBJECTS) as file:
+        return _whole(path, list(file))
+
+
+def stream_tagged(path, separator: bytes = b"_", lines=10_000) -> Iterator[Tokens]:
+    """Read ``word_TAG word_TAG`` lines in parts; of several separators in a token the last one counts.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read, and for the first token that has no separator, no word or no tag.
+    """
+    with files.reading(path) as file:
+        for first, part in _parts(file, lines):
+            yield parse_tagged(path, part, first, separator)
+
+
+def read_tagged(path, separator: bytes = b"_") -> Tokens:
+    """Read ``word_TAG word_TAG`` lines whole; see `stream_tagged`."""
+    with files.reading(path, FOR_OBJECTS) as file:
+        return parse_tagged(path, list(file), 1, separator)
+
+
+def stream_sentences(path, format="auto", sentences=10_000) -> Iterator[Conll | Tokens]:
+    """Read what is to be tagged, CoNLL or plain text, in parts; both have ``words`` and ``offsets``.
+
+    Parameters are those of `stream_tags`, with ``text`` for ``tagged``, and so are the errors.
+    """
+    with files.reading(path) as file:
+        lines = iter(file)
+        if format == "auto":
+            seen, _ = beginning(lines)
+            format, lines = sniff(seen, among=("conll", "text"))[0], chain(seen, lines)
+        if format == "conll":
+            yield from parse_parts(path, lines, sentences)
+        else:
+            white = WhiteSpace(path)
+            for first, part in _parts(lines, sentences):
+                if first == 1:
+                    hint(path, b"".join(part[:_SAMPLE]))
+                yield parse_text(white.of_lines(part), first)
+            white.tell()
+
+
+def stream_tags(path, format="auto", separator: bytes | None = None, sentences=10_000) -> Iterator[Conll | Tokens]:
+    """Read text with tags, CoNLL or ``word_TAG`` lines, in parts; both have ``words`` and ``offsets``.
+
+    Parameters
+    ----------
+    path : str
+    format : str
+        ``conll``, ``tagged``, or ``auto``: as the first line that is neither blank nor a comment looks.
+    separator : bytes or None
+        Between word and tag of tagged text; None: the one that this line has.
+    sentences : int
+        Most sentences in a part. A part of CoNLL may have none, but lines that belong into the output.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read or is not what it should be.
+    """
+    with files.reading(path) as file:
+        lines = iter(file)
+        if format == "auto" or (format == "tagged" and separator is None):
+            seen, _ = beginning(lines)
+            among = ("conll", "tagged") if format == "auto" else ("tagged",)
+            (format, separator), lines = sniff(seen, among, separator), chain(seen, lines)
+        if format == "conll":
+            yield from parse_parts(path, lines, sentences)
+        else:
+            for first, part in _parts(lines, sentences):
+                yield parse_tagged(path, part, first, SEPARATORS[0] if separator is None else separator)
+
+
+def beginning(lines: Iterable[bytes]) -> tuple[list[bytes], list[int]]:
+    """Take lines up to the second one that is neither blank nor a comment: CoNLL with spaces for tabs needs two.
+
+    Comments may be many: licences, descriptions. Beyond 16 MiB of them nothing is looked for.
+
+    Returns
+    -------
+    seen : list of bytes
+        The lines that were taken.
+    telling : list of int
+        Places of the one or two that tell.
+    """
+    seen: list[bytes] = []
+    telling: list[int] = []
+    size = 0
+    for line in lines:
+        seen.append(line)
+        size += len(line)
+        if not line.isspace() and not line.startswith(b"#"):
+            telling.append(len(seen) - 1)
+        if len(telling) == 2 or size > _GLANCE:
+            break
+    return seen, telling
+
+
+def conll_at(seen: Sequence[bytes], telling: Sequence[int]) -> int | None:
+    """Return the number of the first line with a word if what `beginning` took begins as CoNLL does, and else None."""
+    if telling and any(line.startswith(b"#") and HEADER.match(line) for line in seen[: telling[0]]):
+        return telling[0] + 1
+    return telling[0] + 1 if looks_like_conll([seen[k].rstrip(b"\r\n") for k in telling]) else None
+
+
+def conll_line(block: bytes) -> int | None:
+    """Return the number of the first line with a word if a file begins as CoNLL does, and None otherwise."""
+    return conll_at(*beginning(io.BytesIO(block)))
+
+
+def refuse_conll(path, block: bytes) -> None:
+    """Refuse CoNLL, told by the beginning of a file, where plain text is read and positions are those of its lines.
+
+    Raises
+    ------
+    DataError
+    """
+    line = conll_line(block)
+    if line is not None:
+        raise DataError(path, line, "CoNLL, where plain text is expected; `aligntools conll` writes its words")
+
+
+def read_tags(
+    path, column: str | int = "upos", format="auto", separator: bytes | None = None, partial: bool = False
+) -> Tokens:
+    """Read tagged text of any kind, for training and for scoring.
+
+    Parameters
+    ----------
+    path : str
+    column : str or int
+        Column of CoNLL that holds the tags, by name (``upos``, ``xpos``) or number, counted from 1. In the format
+        ``columns`` a name means the second one.
+    format : str
+        One of `FORMATS` but ``text``, or ``auto``: as the first lines look, see `sniff`.
+    separator : bytes or None
+        Between word and tag of tagged text; None: the one that the first lines have.
+    partial : bool
+        Words may have no tag, ``_``; in tagged text that is ``word__``.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read, is not what it should be, or has no tags.
+    UsageProblem
+        When there cannot be such a column.
+    """
+    return _read(path, format, separator, column, FORMATS[:-1], partial)
+
+
+def read_words(path, format="auto", separator: bytes | None = None) -> Tokens:
+    """Read the words of text of any kind, plain text too; tags are passed over. See `read_tags`."""
+    return _read(path, format, separator, None, FORMATS)
+
+
+def _read(path, format, separator, column, among, partial=False):
+    """Read words and, unless ``column`` is None, tags."""
+    if column is not None and format == "text":
+        raise UsageProblem("plain text has no tags; give tagged text or CoNLL")
+    if isinstance(column, str):
+        column_place(column)
+    if isinstance(column, int) and column < 1:
+        raise UsageProblem(f"column {column}: columns are counted from 1")
+    with files.reading(path, FOR_OBJECTS) as file:
+        lines = list(file)
+    if format == "auto" or (format == "tagged" and separator is None):
+        kinds = among if format == "auto" else ("tagged",)
+        format, separator = sniff(lines, kinds, separator)
+    if format == "conll":
+        return tokens_of_conll(parse_conll(path, lines), column, partial)
+    if format == "columns":
+        return _columns(path, lines, column)
+    if format == "tagged":
+        return parse_tagged(path, lines, 1, separator, partial)
+    hint(path, b"".join(lines[:_SAMPLE]))
+    return _whole(path, lines)
+
+
+def _whole(path, lines):
+    """Return plain text that was read whole."""
+    white = WhiteSpace(path)
+    tokens = parse_text(white.of_lines(lines), 1)
+    white.tell()
+    return tokens
+
+
+def sniff(lines: Sequence[bytes], among: Sequence[str] = FORMATS, separator: bytes | None = None):
+    """Tell a text's format by its first lines.
+
+    CoNLL has a line of several columns that begins with the id of a first word. In tagged text every token has a
+    separator with something on both sides (nearly every one, where plain text is possible too). In columns each
+    line has equally many, two or more, with tabs between them. All else is plain text, or, if that is not
+    possible, taken for tagged text, whose reader will say what is wrong.
+
+    Parameters
+    ----------
+    lines : sequence of bytes
+        The text's lines; beside comments 200 that are not blank are looked at.
+    among : sequence of str
+        The formats that are possible.
+    separator : bytes or None
+        Of tagged text, if it is known.
+
+    Returns
+    -------
+    format : str
+    separator : bytes
+        Of tagged text: the given one, or the one of `SEPARATORS` that most tokens have.
+    """
+    sample = list(islice((x for x in lines if not x.isspace()), _SAMPLE))
+    separators = SEPARATORS if separator is None else (separator,)
+    if "conll" in among and conll_at(*beginning(lines)):
+        return "conll", separators[0]
+    tokens = [token for line in sample for token in split_words(line.strip(b"\r\n"))]
+    split = {s: sum(bool(word and tag) for word, _, tag in (t.rpartition(s) for t in tokens)) for s in separators}
+    best = max(separators, key=split.__getitem__)  # the first of them, if equal
+    if "tagged" in among and split[best] == len(tokens) and (tokens or "text" not in among):
+        return "tagged", best
+    widths = {line.count(b"\t") for line in sample if not _is_comment(line)}
+    if "columns" in among and len(widths) == 1 and min(widths) > 0:
+        return "columns", best
+    if "text" in among and ("tagged" not in among or split[best] < 0.9 * len(tokens) or not tokens):
+        return "text", best
+    return "tagged" if "tagged" in among else among[0], best
+
+
+def looks_like_conll(lines: Sequence[bytes]) -> bool:
+    """Tell whether the first lines that are no comments, one or two, are those of CoNLL."""
+    if not lines:
+        return False
+    fields = lines[0].split(b"\t")
+    if len(fields) > 5:
+        return bool(_ID.fullmatch(fields[0])) or all(line.count(b"\t") == len(COLUMNS) - 1 for line in lines)
+    # The same with too few columns, or with spaces, which its reader will explain: two lines with ids, so that no plain
+    # text is taken for it.
+    rows = [line.split(b"\t") if len(fields) > 3 else line.split() for line in lines]
+    width = len(fields) if len(fields) > 3 else len(COLUMNS)
+    if len(rows) < 2 or any(len(row) != width for row in rows):
+        return False
+    ids = [row[0] for row in rows]
+    return ids == [b"1", b"2"] or (ids == [b"1", b"1"] and rows[0][6:7] in ([b"0"], [b"_"]))  # a sentence of one word
+
+
+def format_tagged(words: Sequence[bytes], offsets, tags: Sequence[bytes], separator: bytes = b"_") -> bytes:
+    """Write one sentence a line, ``word_TAG word_TAG``.
+
+    A space within a word (CoNLL has them) is written as a no-break space, so that there are as many tokens as words.
+
+    Raises
+    ------
+    UsageProblem
+        When a tag has the separator in it, so that it could not be read back.
+    """
+    for tag in set(tags):
+        if separator in tag or not tag or tag.split() != [tag]:
+            name, mark = shown(tag.decode("utf-8", "replace")), shown(separator.decode())
+            raise UsageProblem(
+                f"tag '{name}' cannot be written behind the separator '{mark}' (use another --separator)"
+            )
+    pairs = zip(words, tags, strict=True)
+    return _joined([without_spaces(word) + separator + tag for word, tag in pairs], offsets)
+
+
+def check_tags(text: Tokens, path: str) -> None:
+    """Refuse tags that are not UTF-8, where they become part of names. Raises DataError for the first one."""
+    bad = set()
+    for tag in set(text.tags or ()):
+        try:
+            tag.decode()
+        except UnicodeDecodeError:
+            bad.add(tag)
+    if bad:
+        assert text.tags is not None
+        k = next(k for k, tag in enumerate(text.tags) if tag in bad)
+        line = int(text.lines[np.searchsorted(text.offsets, k, "right") - 1])
+        name = shown(text.tags[k].decode("utf-8", "replace"))
+        raise DataError(path, line, f"the tag '{name}' is not UTF-8 (convert the file, for instance with iconv)")
+
+
+def format_words(words: Sequence[bytes], offsets) -> bytes:
+    """Write one sentence a line, as many words as there are: a space within one is written as a no-break space."""
+    return _joined(list(map(without_spaces, words)), offsets)
+
+
+def without_spaces(word: bytes) -> bytes:
+    """Return a word with no-break spaces for its spaces: as it stands where spaces separate words."""
+    return word.replace(b" ", b"\xc2\xa0") if b" " in word else word
+
+
+def _joined(tokens, offsets):
+    edges = np.asarray(offsets).tolist()
+    return b"".join(b" ".join(tokens[a:b]) + b"\n" for a, b in pairwise(edges))
+
+
+def _parts(lines, count):
+    """Yield (number of the first line, lines) for every ``count`` lines."""
+    first, lines = 1, iter(lines)
+    while part := list(islice(lines, count)):
+        yield first, part
+        first += len(part)
+
+
+def _split(lines: list[bytes], first: int) -> tuple[list[bytes], np.ndarray]:
+    """Return the words of lines, joined, and where each line's words begin."""
+    split: Callable[[bytes], list[bytes]] = bytes.split
+    if any(map(_SPACES.search, lines)):  # then split_words, which is slower, after the line ends are gone
+        lines = [line.removesuffix(b"\n").removesuffix(b"\r") for line in lines]
+        split = split_words
+    rows = list(map(split, lines))
+    offsets = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=offsets[1:])
+    return list(chain.from_iterable(rows)), offsets
+
+
+def parse_text(lines: list[bytes], first: int) -> Tokens:
+    """Read plain text, one sentence a line, the first of which has the number ``first``."""
+    words, offsets = _split(lines, first)
+    return Tokens(words, offsets, None, np.arange(first, first + len(lines)))
+
+
+def parse_tagged(path, lines: list[bytes], first: int, separator: bytes, partial: bool = False) -> Tokens:
+    """Read ``word_TAG word_TAG`` lines, the first of which has the number ``first``; see `stream_tagged`.
+
+    With ``partial`` words may have no tag, ``_``: ``word__`` where the separator is ``_``.
+    """
+    tokens, offsets = _split(lines, first)
+    parts = [token.rpartition(separator) for token in tokens]
+    if partial:
+        bare = separator + b"_"
+        parts = [
+            (token[: -len(bare)], separator, b"_") if token.endswith(bare) else part
+            for token, part in zip(tokens, parts, strict=True)
+        ]
+    words, tags = [part[0] for part in parts], [part[2] for part in parts]
+    if b"" in words or b"" in tags:
+        k = next(k for k, (word, _, tag) in enumerate(parts) if not (word and tag))
+        token, mark = shown(tokens[k].decode("utf-8", "replace")), shown(separator.decode())
+        if separator not in tokens[k]:
+            problem = f"token '{token}' has no separator '{mark}'"
+        else:
+            problem = f"token '{token}' has no {'tag' if parts[k][0] else 'word'} beside its last '{mark}'"
+        line = first + int(np.searchsorted(offsets, k, "right")) - 1
+        advice = "tag plain text with `aligntools tag`, or use another --separator or --format"
+        raise DataError(path, line, f"{problem}; every token is word{mark}TAG ({advice})")
+    return Tokens(words, offsets, tags, np.arange(first, first + len(lines)), "tagged")
+
+
+def _is_comment(line):
+    """Tell a comment from a word ``#`` where the columns have tabs between them; with spaces there are none."""
+    return line.startswith(b"#") and b"\t" not in line
+
+
+def _columns(path, lines, column):
+    """Take one word a line: the first column, and the tag from column ``column``, counted from 1."""
+    place = column - 1 if isinstance(column, int) else 1
+    tabs = any(b"\t" in line for line in lines)
+    words, tags, lengths, starts, inside = [], [], [], [], False
+    for number, line in enumerate(lines, 1):
+        if line.isspace() or not line:
+            inside = False
+            continue
+        if tabs and _is_comment(line):
+            continue
+        fields = line.rstrip(b"\r\n").split(b"\t") if tabs else line.split()
+        if not fields[0] or (column is not None and (len(fields) <= place or not fields[place])):
+            problem = f"{len(fields)} columns, and none of number {place + 1} for the tag (see --column)"
+            raise DataError(path, number, problem if fields[0] else "no word in the first column")
+        if not inside:
+            inside = True
+            lengths.append(0)
+            starts.append(number)
+        lengths[-1] += 1
+        words.append(fields[0])
+        if column is not None:
+            tags.append(fields[place])
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+    return Tokens(words, offsets, None if column is None else tags, np.array(starts, np.int64), "columns")
+
+
+def column_name(place: int) -> str:
+    """Return what messages call a column, counted from 0."""
+    return f"column {place + 1} ({list(COLUMNS)[place].upper()})"
+
+
+def filled_column(conll: Conll, place: int) -> list[bytes]:
+    """Return a column, counted from 0, that has something in every word's line, if only ``_``.
+
+    Raises
+    ------
+    DataError
+    """
+    values = conll.column(place)
+    if b"" in values:
+        line = conll.line_of_word(values.index(b""))
+        raise DataError(conll.path, line, f"{column_name(place)} is empty; a value, or _, was expected")
+    return values
+
+
+def tokens_of_conll(conll: Conll, column: str | int | None, partial: bool = False) -> Tokens:
+    """Return the words of a text in CoNLL and the tags of a column, by name or number; see `read_tags`."""
+    tags = None
+    if column is not None:
+        place = column_place(column)
+        tags = filled_column(conll, place)
+        if tags and set(tags) == {b"_"} and not partial:
+            problem = "is _ in every line; the tags must be in another --column"
+            raise DataError(conll.path, None, f"{column_name(place)} {problem}")
+    return Tokens(conll.words, conll.offsets, tags, conll.sentence_lines(), "conll")

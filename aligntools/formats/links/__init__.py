@@ -1,0 +1,1 @@
+"""Alignment links, gold links, priors and tables of word probabilities."""

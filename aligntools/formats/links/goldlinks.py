@@ -1,0 +1,266 @@
+"""Gold alignments: sure and possible links, in Pharaoh text or the numbered lines of the 2003 workshop."""
+
+import re
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aligntools.formats.links.pharaoh import Links, check_base, tokenize_links
+from aligntools.formats.opening import files
+from aligntools.formats.opening.metering import FOR_OBJECTS
+from aligntools.ground.errors import DataError, UsageProblem
+
+FORMATS = ("pharaoh", "naacl")
+
+_PHARAOH = re.compile(rb"\d{1,9}[-?pP]\d{1,9}")
+_NUMBER = re.compile(rb"#[1-9]\d{0,8}")
+_NAACL = re.compile(rb"\d{1,9}[ \t]+\d{1,9}[ \t]+\d{1,9}([ \t]|$)")
+
+
+@dataclass(eq=False)
+class Gold:
+    """Gold links of the first sentences of a corpus.
+
+    Attributes
+    ----------
+    sure, possible : Links
+        Every sure link is possible too.
+    format : str
+        One of `FORMATS`.
+    index_base : int
+        How the file counts.
+    first_sentence : int
+        Number that the file gives to the first sentence; 1 in Pharaoh text.
+    null_links : int
+        Links to position 0, NULL in the numbered format, that were dropped.
+    numbers : np.ndarray or None [shape=(sentences,), dtype=int64]
+        Lines of the corpus that the sentences are, ascending, counted from 1; None: the first ones.
+    """
+
+    sure: Links
+    possible: Links
+    format: str
+    index_base: int
+    first_sentence: int = 1
+    null_links: int = 0
+    numbers: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.possible)
+
+    def all_sure(self) -> "Gold":
+        """Return the gold with every possible link taken as sure."""
+        return self._with(self.possible, self.possible)
+
+    def ignore_possible(self) -> "Gold":
+        """Return the gold without the links that are only possible."""
+        return self._with(self.sure, self.sure)
+
+    def _with(self, sure: Links, possible: Links) -> "Gold":
+        return replace(self, sure=sure, possible=possible)
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Which sentences of the corpus have gold links, counted from 0 [shape=(sentences,), dtype=int64]."""
+        return np.arange(len(self)) if self.numbers is None else self.numbers - 1
+
+    @property
+    def reach(self) -> int:
+        """How many sentences the corpus must have."""
+        return len(self) if self.numbers is None else int(self.numbers[-1])
+
+
+def read_gold(
+    path: str,
+    *,
+    format: str = "auto",
+    index_base: int | None = None,
+    first_sentence: int | None = None,
+    sentences: int | None = None,
+) -> Gold:
+    """Read gold links.
+
+    ``pharaoh``: one line per sentence pair, ``i-j`` sure, ``i?j`` or ``ipj`` possible; each line may begin with an id
+    (of a verse, say) and a tab, which are passed over: pairs are known by their lines. Ids ``#1``, ``#17`` are the
+    numbers of the corpus's lines instead, ascending, and other lines have no gold. ``naacl``: one line per link,
+    ``sentence source target [S|P] [confidence]``, sure by default, also in lower case; sentence pairs
+    without a link have no line. Position 0 is NULL there, and such links are dropped.
+
+    Parameters
+    ----------
+    path : str
+        Of any compression; ``-`` is standard input.
+    format : str
+        ``pharaoh``, ``naacl`` or ``auto``, which goes by the first line that is not blank.
+    index_base : int or None
+        What the first word is called; None is 0 in Pharaoh text, 1 otherwise.
+    first_sentence : int or None
+        ``naacl`` only: number of the first sentence pair of the corpus. None works it out from ``sentences``.
+    sentences : int or None
+        ``naacl`` only: how many sentence pairs the other files have, where that is known.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read or is empty, a line is not of the format, an index is below the base, or
+        it is not clear which sentence pair the first number stands for.
+    UsageProblem
+        When ``index_base`` is 0 for ``naacl``, where 0 is NULL.
+    """
+    with files.reading(path, FOR_OBJECTS) as file:
+        data = file.read()
+    return parse_gold(
+        data, path=path, format=format, index_base=index_base, first_sentence=first_sentence, sentences=sentences
+    )
+
+
+def parse_gold(
+    data: bytes,
+    *,
+    path: str = "-",
+    format: str = "auto",
+    index_base: int | None = None,
+    first_sentence: int | None = None,
+    sentences: int | None = None,
+) -> Gold:
+    """Read gold links from a file's contents; ``path`` is for errors, see `read_gold` for the rest."""
+    data, numbers = _without_ids(path, data)
+    if format == "auto":
+        format = _detect(path, data)
+    if format == "pharaoh":
+        return replace(_read_pharaoh(path, data, index_base or 0), numbers=numbers)
+    if index_base == 0:
+        raise UsageProblem("the numbered gold format counts words from 1; 0 is NULL there")
+    return _read_naacl(path, data, first_sentence, sentences)
+
+
+def _without_ids(path: str, data: bytes) -> tuple[bytes, np.ndarray | None]:
+    """Return the lines without what stands before their tab, where the first line with anything has an id there.
+
+    Where the ids are numbers of lines, these are returned too.
+    """
+    first = next((row for row in data.split(b"\n") if row.strip()), b"")
+    name, tab, links = first.partition(b"\t")
+    is_links = [all(_PHARAOH.fullmatch(token) for token in part.split()) for part in (name, links)]
+    if not tab or is_links != [False, True]:
+        return data, None
+    rows, ids = data.split(b"\n"), []
+    for line, row in enumerate(rows, 1):
+        id, tab, rows[line - 1] = row.partition(b"\t")
+        ids.append(id)
+        if row.strip() and not tab:
+            shown = row[:40].decode("utf-8", "replace")
+            raise DataError(path, line, f"'{shown}' has no id and tab before its links, as the lines before it have")
+    numbers = _numbers_of(path, ids[: len(ids) - (not ids[-1])]) if _NUMBER.fullmatch(name) else None
+    return b"\n".join(rows), numbers
+
+
+def _numbers_of(path: str, ids: list[bytes]) -> np.ndarray:
+    """Return the numbers of lines that ids are."""
+    last = 0
+    for line, id in enumerate(ids, 1):
+        if not _NUMBER.fullmatch(id) or int(id[1:]) <= last:
+            shown = id[:40].decode("utf-8", "replace")
+            raise DataError(path, line, f"'{shown}' is not the number of a later line, as in '#{last + 1}'")
+        last = int(id[1:])
+    return np.array([int(id[1:]) for id in ids])
+
+
+def _detect(path: str, data: bytes) -> str:
+    for line, row in enumerate(data.splitlines(), 1):
+        if not row.strip():
+            continue
+        if _NAACL.match(row.lstrip()):
+            return "naacl"
+        if all(_PHARAOH.fullmatch(token) for token in row.split()):
+            return "pharaoh"
+        shown = row[:40].decode("utf-8", "replace")
+        raise DataError(
+            path,
+            line,
+            f"'{shown}' is not a gold alignment (links such as 3-4 and 3?5, or lines such as '1 4 5 S')",
+        )
+    raise DataError(path, None, "has no gold links")
+
+
+def _read_pharaoh(path: str, data: bytes, index_base: int) -> Gold:
+    tokens = tokenize_links(data, b"-?pP")
+    if tokens is None:
+        raise _bad_link(path, data)
+    pairs, marks, offsets = tokens
+    possible = Links(pairs, offsets)
+    if index_base:
+        check_base(possible, path=path)
+        pairs -= np.int32(index_base)
+    sure = np.flatnonzero(marks == ord("-"))
+    return Gold(Links(pairs[sure], np.searchsorted(sure, offsets)).sorted(), possible.sorted(), "pharaoh", index_base)
+
+
+def _bad_link(path: str, data: bytes) -> DataError:
+    """Return the error of the first token that is not a link."""
+    for line, row in enumerate(data.split(b"\n"), 1):
+        for token in re.split(rb"[ \t\r]+", row):
+            if token and not _PHARAOH.fullmatch(token):
+                shown = token[:40].decode("utf-8", "replace")
+                return DataError(path, line, f"'{shown}' is not a gold link (3-4 is sure, 3?4 or 3p4 possible)")
+    return DataError(path, None, "lines that are not links")  # pragma: no cover
+
+
+def _read_naacl(path: str, data: bytes, first_sentence: int | None, sentences: int | None) -> Gold:
+    numbers: list[int] = []
+    links: list[tuple[int, int]] = []
+    marks: list[bool] = []
+    null_links = 0
+    for line, row in enumerate(data.split(b"\n"), 1):
+        fields = row.split()
+        if not fields:
+            continue
+        flags = [field.upper() for field in fields[3:4] if field in (b"S", b"P", b"s", b"p")]
+        rest = fields[3 + len(flags) :]
+        if len(fields) < 3 or not all(f.isdigit() and len(f) < 10 for f in fields[:3]) or not _numbers(rest):
+            shown = row[:40].decode("utf-8", "replace").strip()
+            raise DataError(path, line, f"'{shown}' is not 'sentence source target [S|P] [confidence]'")
+        number, i, j = map(int, fields[:3])
+        if i == 0 or j == 0:
+            null_links += 1
+            continue
+        numbers.append(number)
+        links.append((i - 1, j - 1))
+        marks.append(flags != [b"P"])
+    if not numbers:
+        raise DataError(path, None, "has no gold links")
+    first = _first_number(path, min(numbers), max(numbers), first_sentence, sentences)
+    sentence = np.array(numbers) - first
+    pairs, sure = np.array(links, np.int32), np.array(marks)
+
+    def collect(chosen: np.ndarray) -> Links:
+        order = np.argsort(sentence[chosen], kind="stable")
+        offsets = np.searchsorted(sentence[chosen][order], np.arange(max(numbers) - first + 2))
+        return Links(pairs[chosen][order], offsets).sorted()
+
+    return Gold(collect(sure), collect(np.full(len(sure), True)), "naacl", 1, first, null_links)
+
+
+def _numbers(fields: list[bytes]) -> bool:
+    try:
+        return len(fields) < 2 and all(float(field) >= 0 for field in fields)
+    except ValueError:
+        return False
+
+
+def _first_number(path: str, lowest: int, highest: int, first: int | None, sentences: int | None) -> int:
+    """Return the number of the first sentence pair; see `read_gold`."""
+    if first is not None:
+        if lowest < first:
+            raise DataError(path, None, f"has a sentence {lowest}, which is before the first sentence, {first}")
+        return first
+    if lowest == 1 or sentences == highest:
+        return 1
+    if lowest == 0 or sentences == highest - lowest + 1:
+        return lowest
+    raise DataError(
+        path,
+        None,
+        f"sentence numbers run from {lowest} to {highest}: give the number of the corpus's first line"
+        f" (--first-sentence {lowest}, or 1?)",
+    )

@@ -1,0 +1,344 @@
+"""Priors of alignment models in eflomal's form: counts of links, fertilities and jumps, one a line, tab-separated.
+
+``LEX source target alpha`` is a link between two words, ``FERF source n alpha`` a source word with n links,
+``FERR target n alpha`` a target word with n links, ``HMMF jump alpha`` and ``HMMR jump alpha`` a jump between linked
+words, forward and reverse. ``<NULL>`` is the word that words without a link are linked to. A file may have some of
+these kinds alone, in any order.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+
+from aligntools.formats.opening import files
+from aligntools.ground.errors import DataError
+from aligntools.ground.ranges import shown
+from aligntools.words.vocabulary import Vocabulary
+
+#: How NULL, id 0 of every vocabulary, is called in files.
+NULL = b"<NULL>"
+#: Kinds of lines with two columns before the number; those with one.
+PAIRS, JUMPS = ("LEX", "FERF", "FERR"), ("HMMF", "HMMR")
+_KINDS = {kind.encode(): kind for kind in PAIRS + JUMPS}
+_FORMS = {
+    "LEX": "LEX, a source word, a target word and a number",
+    "FERF": "FERF, a source word, how many links and a number",
+    "FERR": "FERR, a target word, how many links and a number",
+    "HMMF": "HMMF, a jump and a number",
+    "HMMR": "HMMR, a jump and a number",
+}
+#: Largest fertility and jump, and largest count that are read.
+_MOST, _MUCH = 1_000_000, 1e15
+_WRITE = 1 << 17  # lines formatted at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Pseudo-counts of distinct keys, in ascending order.
+
+    Attributes
+    ----------
+    keys : np.ndarray [shape=(n, columns), dtype=int32]
+        Word ids, fertilities or jumps.
+    alphas : np.ndarray [shape=(n,), dtype=float64]
+        Finite, and not negative.
+    """
+
+    keys: np.ndarray
+    alphas: np.ndarray
+
+    def __len__(self):
+        return len(self.alphas)
+
+    @classmethod
+    def of(cls, columns: Sequence[np.ndarray], alphas: np.ndarray) -> "Counted":
+        """Sort by the columns, the first one first; the numbers of keys that come several times add."""
+        keys = np.empty((len(alphas), len(columns)), np.int32)
+        for k, column in enumerate(columns):
+            keys[:, k] = column
+        alphas = np.asarray(alphas, np.float64)
+        if len(alphas) < 2:
+            return cls(keys, alphas)
+        whole = keys[:, 0].astype(np.int64)
+        for k in range(1, keys.shape[1]):
+            whole = (whole << 32) + keys[:, k]
+        if not np.all(whole[1:] > whole[:-1]):
+            order = np.argsort(whole, kind="stable")
+            whole = whole[order]
+            first = np.flatnonzero(np.append(True, whole[1:] != whole[:-1]))
+            keys, alphas = keys[order[first]], np.add.reduceat(alphas[order], first)
+        return cls(keys, alphas)
+
+    @classmethod
+    def none(cls, columns: int) -> "Counted":
+        """Return no counts."""
+        return cls(np.empty((0, columns), np.int32), np.empty(0))
+
+
+def _no_words() -> Vocabulary:
+    return Vocabulary.from_words([])
+
+
+@dataclass(frozen=True, eq=False)
+class Priors:
+    """Counts of links, fertilities and jumps, with the words that they are of.
+
+    Attributes
+    ----------
+    source_vocabulary, target_vocabulary : Vocabulary
+        Id 0 is NULL.
+    lexical : Counted
+        Columns: source word, target word.
+    source_fertilities, target_fertilities : Counted
+        Columns: word, number of links (in the forward and in the reverse direction).
+    forward_jumps, reverse_jumps : Counted
+        One column: the distance between the positions of consecutive linked words.
+    """
+
+    source_vocabulary: Vocabulary = field(default_factory=_no_words)
+    target_vocabulary: Vocabulary = field(default_factory=_no_words)
+    lexical: Counted = field(default_factory=lambda: Counted.none(2))
+    source_fertilities: Counted = field(default_factory=lambda: Counted.none(2))
+    target_fertilities: Counted = field(default_factory=lambda: Counted.none(2))
+    forward_jumps: Counted = field(default_factory=lambda: Counted.none(1))
+    reverse_jumps: Counted = field(default_factory=lambda: Counted.none(1))
+
+    def tables(self) -> dict[str, Counted]:
+        """Return the counts by the kind of their lines, in the order of files."""
+        return {
+            "LEX": self.lexical, "FERF": self.source_fertilities, "FERR": self.target_fertilities,
+            "HMMF": self.forward_jumps, "HMMR": self.reverse_jumps,
+        }  # fmt: skip
+
+    def __len__(self):
+        return sum(map(len, self.tables().values()))
+
+    def __repr__(self):
+        return f"<Priors: {', '.join(f'{len(table)} {kind}' for kind, table in self.tables().items())}>"
+
+
+def combined(parts: Iterable[Priors]) -> Priors:
+    """Add priors: the numbers of what several of them have add."""
+    builder = _Builder()
+    for part in parts:
+        words = [list(_names(v)) for v in (part.source_vocabulary, part.target_vocabulary)]
+        for kind, table in part.tables().items():
+            columns = [table.keys[:, k] for k in range(table.keys.shape[1])]
+            if kind in PAIRS:
+                side = 1 if kind == "FERR" else 0
+                columns[0] = builder.number(side, words[side])[table.keys[:, 0]]
+            if kind == "LEX":
+                columns[1] = builder.number(1, words[1])[table.keys[:, 1]]
+            builder.add(kind, columns, table.alphas)
+    return builder.finish()
+
+
+def priors_of(
+    lexical: Iterable = (), source_fertilities: Iterable = (), target_fertilities: Iterable = (),
+    forward_jumps: Iterable = (), reverse_jumps: Iterable = (),
+) -> Priors:  # fmt: skip
+    """Make priors of Python objects.
+
+    Parameters
+    ----------
+    lexical : iterable of (str, str, number)
+    source_fertilities, target_fertilities : iterables of (str, int, number)
+    forward_jumps, reverse_jumps : iterables of (int, number)
+
+    Raises
+    ------
+    DataError
+        For what a file could not hold: an empty word, a number that is negative or not finite.
+    """
+    builder = _Builder()
+    given = (lexical, source_fertilities, target_fertilities, forward_jumps, reverse_jumps)
+    for kind, rows in zip(PAIRS + JUMPS, given, strict=True):
+        fields = [tuple(str(value).encode("utf-8", "surrogatepass") for value in row) for row in rows]
+        for k, row in enumerate(fields, 1):
+            _check_row(kind, row, f"<{kind}>", k)
+        builder.take(kind, list(zip(*fields, strict=True)))
+    return builder.finish()
+
+
+def read_priors(path) -> Priors:
+    """Read priors; what comes several times adds.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read, and for the first line that has an unknown kind, an empty word, a fertility or
+        jump that is no such number, or a count that is negative or not finite. Blank lines are passed over.
+    """
+    builder = _Builder()
+    line = 1
+    for block in files.blocks_of_lines(path):
+        lines = block.count(b"\n")
+        try:
+            block.decode()
+        except UnicodeDecodeError as error:
+            bad = line + block.count(b"\n", 0, error.start)
+            raise DataError(path, bad, "bytes that are not UTF-8 (convert the file, for instance with iconv)") from None
+        if not block.endswith(b"\n"):
+            block += b"\n"
+        if not _take_pairs(builder, block):
+            _take_lines(builder, block, path, line)
+        line += lines
+    return builder.finish()
+
+
+def _take_pairs(builder, block) -> bool:
+    """Add a block if all its lines are sound and of the kinds with three fields after each other; else do nothing."""
+    fields = block.replace(b"\n", b"\t\n\t").split(b"\t")
+    rows = len(fields) // 5
+    if len(fields) != 5 * rows + 1 or set(fields[4::5]) != {b"\n"}:
+        return False
+    kinds = set(fields[:-1:5])
+    if len(kinds) != 1 or b"" in fields[1::5] or b"" in fields[2::5]:
+        return False
+    kind = _KINDS.get(kinds.pop())
+    return kind in PAIRS and builder.take(kind, (fields[1::5], fields[2::5], fields[3::5]))
+
+
+def _take_lines(builder, block, path, first):
+    """Add a block of any kinds, line by line; raise the error of the first line that has one."""
+    found: dict[str, list] = {kind: [] for kind in PAIRS + JUMPS}
+    for number, row in enumerate(block.split(b"\n")[:-1], first):
+        row = row.removesuffix(b"\r")
+        if not row.strip():
+            continue
+        name, *fields = row.split(b"\t")
+        kind = _KINDS.get(name)
+        if kind is None:
+            known = ", ".join(PAIRS + JUMPS)
+            raise DataError(
+                path, number, f"'{shown(row.decode('utf-8', 'replace'))}' does not begin with {known} and a tab"
+            )
+        _check_row(kind, fields, path, number)
+        found[kind].append(fields)
+    for kind, rows in found.items():
+        if rows:
+            builder.take(kind, list(zip(*rows, strict=True)))
+
+
+def _check_row(kind, fields, path, line):
+    """Raise the error of a line's fields, if they have one."""
+    row = b" ".join([kind.encode(), *fields])[:60].decode("utf-8", "replace")
+    columns = 2 if kind in PAIRS else 1
+    words = {"LEX": fields[:2], "FERF": fields[:1], "FERR": fields[:1]}.get(kind, [])
+    if len(fields) != columns + 1 or b"" in words:
+        raise DataError(path, line, f"'{row}' is not {_FORMS[kind]}, with tabs between them")
+    if kind != "LEX":
+        what, least = ("a jump", -_MOST) if kind in JUMPS else ("a number of links", 0)
+        if not _is_whole(fields[-2], least):
+            raise DataError(path, line, f"'{shown(fields[-2].decode('utf-8', 'replace'))}' is not {what}, in '{row}'")
+    try:
+        alpha = float(fields[-1])
+    except ValueError:
+        alpha = np.nan
+    if not 0 <= alpha <= _MUCH:
+        value = shown(fields[-1].decode("utf-8", "replace"))
+        raise DataError(path, line, f"'{value}' is not a count from 0 to {_MUCH:g}, in '{row}'")
+
+
+def _is_whole(text, least):
+    try:
+        return least <= int(text) <= _MOST
+    except ValueError:
+        return False
+
+
+class _Builder:
+    """Priors in the making: words are numbered as they come, numbers are kept in arrays."""
+
+    def __init__(self):
+        self._ids: tuple[dict[bytes, int], dict[bytes, int]] = ({NULL: 0}, {NULL: 0})
+        self._parts: dict[str, list] = {kind: [] for kind in PAIRS + JUMPS}
+
+    def number(self, side, words) -> np.ndarray:
+        """Return the ids of words of side 0 (source) or 1, new ones for those that are new."""
+        ids = self._ids[side]
+        return np.fromiter((ids.setdefault(word, len(ids)) for word in words), np.int32, len(words))
+
+    def take(self, kind, columns) -> bool:
+        """Add lines of one kind, as columns of bytes; False, and nothing is added, if a number is none."""
+        if not columns:
+            return True
+        try:
+            alphas = np.array(list(map(float, columns[-1])), np.float64)
+            numbers = None if kind == "LEX" else np.array(list(map(int, columns[-2])), np.int64)
+        except (ValueError, OverflowError):
+            return False
+        least = -_MOST if kind in JUMPS else 0
+        if not np.all((alphas >= 0) & (alphas <= _MUCH)):
+            return False
+        if numbers is not None and (numbers.min() < least or numbers.max() > _MOST):
+            return False
+        if kind in JUMPS:
+            self.add(kind, [numbers], alphas)
+            return True
+        first = self.number(1 if kind == "FERR" else 0, columns[0])
+        self.add(kind, [first, self.number(1, columns[1]) if numbers is None else numbers], alphas)
+        return True
+
+    def add(self, kind, columns, alphas):
+        """Add lines of one kind, as columns of numbers."""
+        self._parts[kind].append(([np.asarray(column, np.int32) for column in columns], alphas))
+
+    def finish(self) -> Priors:
+        """Return what was added."""
+        tables = []
+        for kind in PAIRS + JUMPS:
+            parts = self._parts.pop(kind)
+            width = 2 if kind in PAIRS else 1
+            columns = [np.concatenate([part[k] for part, _ in parts] or [np.empty(0, np.int32)]) for k in range(width)]
+            tables.append(Counted.of(columns, np.concatenate([alphas for _, alphas in parts] or [np.empty(0)])))
+        return Priors(*(Vocabulary.from_bytes(list(islice(ids, 1, None))) for ids in self._ids), *tables)
+
+
+def _names(vocabulary) -> list[bytes]:
+    """Return the words of a vocabulary as files have them, NULL first."""
+    return [NULL, *(word.encode("utf-8", "surrogatepass") for word in vocabulary.words()[1:])]
+
+
+def format_priors(priors: Priors) -> Iterator[bytes]:
+    """Yield the lines of a file in blocks, sorted and rounded (``%g``) as eflomal writes them."""
+    names = _names(priors.source_vocabulary), _names(priors.target_vocabulary)
+    ranks = []
+    for words in names:
+        rank = np.empty(len(words), np.int64)
+        rank[np.array(sorted(range(len(words)), key=words.__getitem__), np.int64)] = np.arange(len(words))
+        ranks.append(rank)
+    for kind, table in priors.tables().items():
+        sides = {"LEX": (0, 1), "FERF": (0,), "FERR": (1,)}.get(kind, ())
+        columns = [table.keys[:, k] for k in range(table.keys.shape[1])]
+        sorting = [ranks[sides[k]][column] if k < len(sides) else column for k, column in enumerate(columns)]
+        order = np.lexsort(sorting[::-1])
+        for begin in range(0, len(order), _WRITE):
+            rows = order[begin : begin + _WRITE]
+            fields: list[Iterable[bytes]] = []
+            for k, column in enumerate(columns):
+                values = column[rows].tolist()
+                fields.append(map(names[sides[k]].__getitem__, values) if k < len(sides) else _formatted("%d", values))
+            values, places = np.unique(table.alphas[rows], return_inverse=True)
+            numbers = _formatted("%g", values.tolist())
+            fields.append(map(numbers.__getitem__, places.tolist()))
+            start = kind.encode() + b"\t"
+            yield b"".join([start + b"\t".join(row) + b"\n" for row in zip(*fields, strict=True)])
+
+
+def _formatted(form, values) -> list[bytes]:
+    return [(form % value).encode() for value in values]
+
+
+def write_priors(path, priors: Priors) -> None:
+    """Write priors; the file appears whole or not at all.
+
+    Raises
+    ------
+    DataError
+        When it cannot be written.
+    """
+    with files.writing(path) as file:
+        file.writelines(format_priors(priors))

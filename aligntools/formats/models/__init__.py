@@ -1,0 +1,1 @@
+"""Model files, encoders that others made, and the logs of training."""

@@ -1,0 +1,136 @@
+"""A folder with an encoder of the BERT or XLM-R kind: ``config.json``, ``tokenizer.json``, ``model.safetensors``."""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aligntools.ground.errors import DataError, ModelError, UsageProblem
+from aligntools.store import tensors
+
+CONFIG, TOKENIZER, WEIGHTS = "config.json", "tokenizer.json", "model.safetensors"
+#: Kinds of `config.json`; those of the second count positions from the padding piece's number on.
+KINDS, FROM_PADDING = ("bert", "xlm-roberta", "roberta"), ("xlm-roberta", "roberta")
+_BFLOAT = "BF16"
+_NEEDED = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "max_position_embeddings")
+
+
+@dataclass(frozen=True, eq=False)
+class EncoderFolder:
+    """What a folder holds.
+
+    Attributes
+    ----------
+    config : dict
+    arrays : dict of str to np.ndarray
+        Mapped, as the file has them, by their names without the first part that some kinds put before them.
+    tokenizer : tokenizers.Tokenizer
+    checksum : str
+        Of the weights.
+    """
+
+    config: dict[str, Any]
+    arrays: dict[str, np.ndarray]
+    tokenizer: Any
+    checksum: str
+
+
+def read(folder: str) -> EncoderFolder:
+    """Read a folder.
+
+    Raises
+    ------
+    DataError, ModelError
+        When something is missing, damaged, or of a kind that is not known.
+    UsageProblem
+        When the library ``tokenizers`` is not installed.
+    """
+    config = _config(os.path.join(folder, CONFIG))
+    path = os.path.join(folder, WEIGHTS)
+    arrays, checksum = _arrays(path)
+    return EncoderFolder(config, arrays, _tokenizer(os.path.join(folder, TOKENIZER)), checksum)
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        problem = "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+        raise DataError(path, None, f"{problem}; an encoder's folder has {CONFIG}, {TOKENIZER}, {WEIGHTS}") from None
+
+
+def _config(path: str) -> dict[str, Any]:
+    try:
+        config = json.loads(_bytes(path))
+    except ValueError as error:
+        raise ModelError(path, None, f"is no JSON ({error})") from None
+    if not isinstance(config, dict) or config.get("model_type") not in KINDS:
+        kind = config.get("model_type") if isinstance(config, dict) else None
+        raise ModelError(path, None, f"model_type is {kind!r}; encoders of the kinds {', '.join(KINDS)} can be read")
+    for name in _NEEDED:
+        if not isinstance(config.get(name), int) or config[name] < 1:
+            raise ModelError(path, None, f"{name} is {config.get(name)!r}; a whole number from 1 on was expected")
+    if config["hidden_size"] % config["num_attention_heads"]:
+        raise ModelError(path, None, "hidden_size is no multiple of num_attention_heads")
+    for name, known in (("hidden_act", "gelu"), ("position_embedding_type", "absolute")):
+        if config.get(name, known) != known:
+            raise ModelError(path, None, f"{name} is {config[name]!r}; only {known} is known")
+    return config
+
+
+def _arrays(path: str) -> tuple[dict[str, np.ndarray], str]:
+    _look_at(path)
+    size = os.path.getsize(path)
+    try:
+        places = tensors.places(path)
+        arrays = {}
+        for name, (kind, shape, begin) in places.items():
+            if begin + kind.itemsize * int(np.prod(shape)) > size:
+                raise ValueError("cut short")
+            arrays[_plain(name)] = np.memmap(path, kind, "r", begin, shape) if np.prod(shape) else np.zeros(shape, kind)
+    except KeyError as error:
+        found = "16-bit numbers of bfloat16" if error.args == (_BFLOAT,) else f"{error}"
+        raise ModelError(path, None, f"has {found}; save it with weights of float32 or float16") from None
+    except (OSError, ValueError, TypeError, AttributeError, MemoryError, OverflowError) as error:
+        raise ModelError(path, None, f"is damaged or no file of safetensors ({error})") from None
+    with open(path, "rb") as file:
+        checksum = hashlib.file_digest(file, "sha256").hexdigest()
+    return arrays, checksum
+
+
+def _look_at(path: str) -> None:
+    try:
+        with open(path, "rb") as file:
+            head = file.read(8)
+    except OSError as error:
+        problem = "is not there" if isinstance(error, FileNotFoundError) else f"cannot be read: {error.strerror}"
+        raise DataError(path, None, f"{problem}; an encoder's folder has {CONFIG}, {TOKENIZER}, {WEIGHTS}") from None
+    if len(head) < 8:
+        raise ModelError(path, None, "is cut short")
+
+
+def _plain(name: str) -> str:
+    """Take ``bert.`` or the like off a name."""
+    first, _, rest = name.partition(".")
+    return name if first in ("embeddings", "encoder") else rest
+
+
+def _tokenizer(path: str) -> Any:
+    data = _bytes(path)
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise UsageProblem("an encoder's folder needs tokenizers: pip install 'aligntools[encoder]'") from None
+    make: Callable[[bytes], Any] = Tokenizer.from_buffer
+    try:
+        tokenizer = make(data)
+    except Exception as error:  # the library raises plain exceptions
+        raise ModelError(path, None, f"is no tokenizer that can be read ({error})") from None
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer

@@ -1,0 +1,268 @@
+"""Model files: named arrays and a versioned header in one file, without pickle."""
+
+import contextlib
+import json
+import math
+import os
+import stat
+
+import numpy as np
+
+from aligntools.formats.models import checksums
+from aligntools.formats.opening import files
+from aligntools.formats.opening.json_text import in_words, parse_json
+from aligntools.ground.errors import DataError, ModelError, UsageProblem
+from aligntools.ground.ranges import Range, shown
+from aligntools.store import appearing, tensors
+from aligntools.words.vocabulary import Vocabulary
+
+#: Raised with every change of what a model file holds.
+VERSION = 1
+_MAGIC = "aligntools"
+#: What a model says of itself. Files of 0.2.0 and before have no checksum.
+_KEYS, _OLD_KEYS = {"checksum", "kind", "version", "header"}, {"kind", "version", "header"}
+_CHECKED = 1 << 20
+_BREAKS = np.frombuffer(b"\t\n", np.uint8)
+#: What takes a model of each kind.
+USES = {
+    "alignment": "align -m",
+    "tagger": "tag -m",
+    "parser": "parse -m",
+    "dmv": "parse -m",
+    "grammar": "translate --grammar",
+    "lm": "translate --lm",
+    "contrastive-start": "contrastive-align --start",
+}
+#: What writes a model of each kind.
+WRITERS = {
+    "alignment": "align --save-model",
+    "tagger": "train-tagger -o",
+    "parser": "train-parser -o",
+    "dmv": "train-parser -o",
+    "grammar": "extract-grammar --format binary",
+    "lm": "train-lm --format binary",
+    "contrastive-start": "teach -o",
+}
+
+
+def write_model(path, kind, header, arrays):
+    """Write a model file; it appears whole or not at all.
+
+    Parameters
+    ----------
+    kind : str
+        What the file holds, for instance ``alignment``.
+    header : dict
+        Settings and the like, JSON.
+    arrays : dict of str to np.ndarray
+
+    Raises
+    ------
+    DataError
+        When it cannot be written.
+    """
+    about = {"checksum": checksums.UNKNOWN, "kind": kind, "version": VERSION, "header": header}
+    text = {_MAGIC: json.dumps(about, sort_keys=True)}
+    if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe must not be replaced by a file
+        with files.writing(path) as out:
+            out.write(checksums.sealed(b"".join(tensors.blocks(arrays, text))))
+        return
+    try:
+        with appearing.appearing(path) as part:
+            tensors.write(part, arrays, text)
+            checksums.seal(part)
+    except OSError as error:
+        raise DataError(path, None, f"cannot be written: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def fitting(path):
+    """Turn what goes wrong while a model's parts are put together into one `ModelError`."""
+    try:
+        yield
+    except (
+        KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError, UsageProblem
+    ) as error:  # fmt: skip
+        found = " ".join(str(error).split())[:200]
+        raise ModelError(path, None, f"is damaged: its parts do not fit together ({found})") from None
+
+
+def hold(arrays, name, shape, kind, low=None, high=None):
+    """Return an array that is what kernels trust it to be: they check nothing.
+
+    Parameters
+    ----------
+    arrays : dict of str to np.ndarray
+    name : str
+    shape : tuple of int
+    kind : dtype
+    low, high : float or None
+        The least and the greatest value that there may be; without them, floats are finite all the same.
+
+    Raises
+    ------
+    ValueError
+        When it is not; KeyError when there is no such array.
+    """
+    array = arrays[name]
+    if array.shape != tuple(shape) or array.dtype != kind:
+        raise ValueError(f"{name} is {array.dtype} {array.shape}")
+    checks = low is not None or high is not None or array.dtype.kind == "f"
+    if not checks or not array.size:
+        return array
+    least, most = float(array.min()), float(array.max())  # both are NaN where there is one
+    if not (math.isfinite(least) and math.isfinite(most)):
+        raise ValueError(f"{name} is not finite")
+    if (low is not None and least < low) or (high is not None and most > high):
+        raise ValueError(f"{name} has values from {least:g} to {most:g}")
+    return array
+
+
+def hold_offsets(arrays, name, parts, length, least=0):
+    """Return offsets that cut an array of so many elements into parts [shape=(parts + 1,), dtype=int64].
+
+    Raises
+    ------
+    ValueError
+        When they do not begin at 0 and end at ``length``, or a part has fewer elements than ``least``.
+    """
+    offsets = hold(arrays, name, (parts + 1,), np.int64, 0, length)  # so that none is near where numbers end
+    if offsets[0] != 0 or offsets[-1] != length:
+        raise ValueError(f"{name} does not cut what it should")
+    for begin in range(0, parts, _CHECKED):  # in parts: a difference is as large as the offsets
+        run = offsets[begin : begin + _CHECKED + 1]
+        if (run[1:] < run[:-1] + least).any():
+            raise ValueError(f"{name} does not ascend")
+    return offsets
+
+
+def hold_sorted_rows(arrays, name, offsets):
+    """Refuse an array whose values do not ascend within each of the rows that offsets cut it into."""
+    values = arrays[name]
+    for begin in range(0, len(values) - 1, _CHECKED):
+        run = values[begin : begin + _CHECKED + 1]
+        falls = np.flatnonzero(run[1:] <= run[:-1]) + begin + 1
+        if (offsets[np.searchsorted(offsets, falls)] != falls).any():
+            raise ValueError(f"{name} is not in order")
+
+
+def hold_vocabulary(arrays, blob, starts, text=True):
+    """Return a vocabulary of two arrays; its words have neither tabs nor newlines and are UTF-8, if they are text."""
+    found = Vocabulary.from_arrays(arrays[blob], arrays[starts])
+    data, places = found.blob, found.starts
+    first = 1
+    while first < len(found):
+        last = max(int(np.searchsorted(places, places[first] + _CHECKED, "right")) - 1, first + 1)
+        part = data[places[first] : places[last]]
+        if np.isin(part, _BREAKS).any():
+            raise ValueError(f"{blob} has a word with a tab or a newline")
+        if text:
+            part.tobytes().decode()  # raises a ValueError where it is not UTF-8
+            if (data[places[first:last]] & 0xC0 == 0x80).any():
+                raise ValueError(f"{blob} has a word that begins within a character")
+        first = last
+    return found
+
+
+def hold_number(header, name, allowed: Range):
+    """Return a number of a header that is within its range; else a ValueError."""
+    if header[name] not in allowed:
+        raise ValueError(f"{name} is {in_words(header[name])}")
+    return header[name]
+
+
+def is_model(path: str) -> bool:
+    """Tell whether a file begins as a model file does, which no text does; a file that cannot be opened does not."""
+    try:
+        if str(path) == "-" or not os.path.isfile(path):
+            return False
+        with open(path, "rb") as file:
+            start = file.read(9)
+    except OSError:
+        return False
+    return len(start) == 9 and start[8:] == b"{" and int.from_bytes(start[:8], "little") < 1 << 32
+
+
+def model_kind(path) -> str:
+    """Return the kind of a model file, for instance ``tagger``.
+
+    Raises
+    ------
+    ModelError
+        When it is not a model file, or damaged.
+    """
+    with _opened(path) as (_, about):
+        return str(about["kind"])
+
+
+def _hold_file(path):
+    """Refuse what is no file: a model is read from several places at once."""
+    if str(path) == "-":
+        raise ModelError(path, None, "a model has to be a file; write it to one and name that")
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode):
+        what = "a folder" if stat.S_ISDIR(mode) else "a pipe" if stat.S_ISFIFO(mode) else "no file"
+        raise ModelError(path, None, f"is {what}; a model has to be a file")
+
+
+@contextlib.contextmanager
+def _opened(path, kind=None):
+    """Open a model file; yield it with what it says of itself, errors turned into `ModelError`."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        _hold_file(path)
+        with open(path, "rb"):
+            pass
+        with safe_open(path, framework="numpy") as file:
+            text = file.metadata() or {}
+            if _MAGIC not in text:
+                by = f"; `aligntools {WRITERS[kind]}` writes one" if kind in WRITERS else ""
+                raise ModelError(path, None, f"is not a model of this program{by}")
+            about = parse_json(text[_MAGIC])
+            if set(about) not in (_KEYS, _OLD_KEYS):
+                raise ValueError("what it says of itself is not complete")
+            yield file, about
+    except checksums.Mismatch:
+        raise ModelError(
+            path, None, "is damaged: its checksum does not match; write it again or copy it anew (--no-verify reads it)"
+        ) from None
+    except OSError as error:
+        raise ModelError(path, None, f"cannot be opened: {error.strerror or error}") from None
+    except (SafetensorError, ValueError, KeyError, TypeError) as error:
+        found = shown(" ".join(str(error).split()))
+        raise ModelError(path, None, f"is damaged or not a model file ({found})") from None
+
+
+def read_model(path, kind, verify=True):
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : str
+    kind : str
+    verify : bool
+        Check the checksum, which files of 0.2.0 and before do not have.
+
+    Returns
+    -------
+    header : dict
+    arrays : dict of str to np.ndarray
+
+    Raises
+    ------
+    ModelError
+        When it is not a model file, is damaged, or is of another kind or version.
+    """
+    with _opened(path, kind) as (file, about):
+        if about["kind"] != kind:
+            use = USES.get(about["kind"])
+            advice = f" (that one is for `aligntools {use}`)" if use else ""
+            found = f"holds a model of kind '{shown(about['kind'])}'; this command needs '{kind}'{advice}"
+            raise ModelError(path, None, found)
+        if about["version"] != VERSION:
+            found = f"has model version {shown(about['version'])}, this program reads version {VERSION}; train it again"
+            raise ModelError(path, None, found)
+        checking = checksums.verifying(path, about["checksum"]) if verify and "checksum" in about else None
+        with checking or contextlib.nullcontext():
+            return about["header"], {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118

@@ -1,0 +1,1 @@
+"""Opening files of any compression, pipes and output; recognizing what they hold."""

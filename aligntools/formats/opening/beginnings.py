@@ -1,0 +1,32 @@
+"""The beginning of a text file, and how long the whole seems to be."""
+
+import io
+import os
+
+from aligntools.formats.opening.recognizing import Recognized
+
+#: Bytes of the text that are read.
+READ = 1 << 20
+
+
+def beginning(path: str) -> tuple[bytes, int]:
+    """Return the text that a file begins with, up to a newline, and about how many bytes of text the whole has.
+
+    A file that cannot be read, or is damaged, has none: what is wrong with it is told by whoever reads it. Nor has a
+    pipe, which can be read only once.
+    """
+    if not os.path.isfile(path):
+        return b"", 0
+    try:
+        size = os.path.getsize(path)
+        raw = io.FileIO(path)
+        recognized = Recognized(raw, path)
+        with io.BufferedReader(recognized, READ) as file:
+            text = file.read(READ)
+            whole = size
+            if recognized.packed:
+                whole = len(text) if len(text) < READ else int(size * len(text) / raw.tell())
+    except Exception:
+        return b"", 0
+    end = text.rfind(b"\n") + 1
+    return text[: end or len(text)], whole

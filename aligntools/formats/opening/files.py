@@ -1,0 +1,281 @@
+"""Opening files of any compression, and output that appears whole or not at all."""
+
+import bz2
+import codecs
+import contextlib
+import gzip
+import io
+import itertools
+import lzma
+import os
+import sys
+from collections.abc import Iterator
+
+from aligntools.formats.opening import live_inputs
+from aligntools.formats.opening.metering import metered
+from aligntools.formats.opening.recognizing import Recognized, compression_of, suffix_of, zstandard_of
+from aligntools.ground.errors import DataError
+from aligntools.store import appearing
+
+_LOOK = 1 << 16  # bytes read at a time to find the ends of lines
+
+
+def _standard_input():
+    if sys.stdin is None:
+        raise DataError("-", None, "is closed")
+    try:
+        return io.FileIO(os.dup(sys.stdin.fileno()))
+    except io.UnsupportedOperation:  # replaced from within Python by something that is not a file
+        return io.BytesIO(sys.stdin.buffer.read())
+
+
+def open_input(path, mark=False):
+    """Open a text for reading bytes: a file, or ``-`` for standard input; see `recognizing.Recognized`.
+
+    What is open already (`io.RawIOBase`, such as `memory_text.TextLines`) is returned as it is. With ``mark`` a byte
+    order mark stays.
+
+    Raises
+    ------
+    DataError
+        When it cannot be opened.
+    """
+    if isinstance(path, io.RawIOBase):
+        return path
+    path = str(path)
+    try:
+        if os.path.isdir(path):
+            raise DataError(path, None, "is a directory; a text file was expected")
+        raw = live_inputs.held(path) or (_standard_input() if path == "-" else io.FileIO(path))
+        return Recognized(raw, path, mark)
+    except OSError as error:
+        raise DataError(path, None, f"cannot be opened: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def reading(path, share=1.0, begin=0, mark=False):
+    """Open ``path`` with `open_input`; what goes wrong while reading becomes a `DataError`.
+
+    So does what cannot fit: a line over `metering.LONGEST_LINE`, and text with which the process would have more than
+    this ``share`` of the memory that it may use. A plain file can be read from the byte ``begin`` on.
+    """
+    opened = open_input(path, mark)
+    if begin:
+        opened.begin_at(begin)
+    with metered(opened, path, share) as file:
+        try:
+            yield file
+        except (EOFError, lzma.LZMAError, gzip.BadGzipFile, OSError) as error:
+            if isinstance(error, BrokenPipeError):
+                raise
+            raise DataError(path, None, f"cannot be read to its end: {error}") from None
+        except Exception as error:
+            if type(error).__name__ == "ZstdError" or type(error).__module__ == "zlib":
+                raise DataError(path, None, f"cannot be read to its end: {error}") from None
+            raise
+
+
+def is_regular(path) -> bool:
+    """Tell whether a text is a file that can be opened again, from any process: no pipe, no standard input."""
+    return isinstance(path, (str, os.PathLike)) and os.path.isfile(path)
+
+
+def is_plain(path) -> bool:
+    """Tell whether a text is such a file and not compressed, so that it can be read from any byte on."""
+    return is_regular(path) and not compression_of(os.fspath(path))
+
+
+def blocks_of_lines(path, size=1 << 24, begin=0, end=None):
+    """Yield ``bytes`` blocks of about ``size`` of whole lines; the last may lack its newline.
+
+    Of a plain file the bytes ``begin:end`` can be read alone; see `line_ranges`.
+    """
+    with reading(path, begin=begin) as file:
+        if end is not None:
+            file = _Beginning(file, end - max(begin, _mark(path)))
+        yield from line_blocks(file, size)
+
+
+def _mark(path):
+    """Return how many bytes the mark at a plain file's beginning has, which is not read as text."""
+    with open(path, "rb") as file:
+        return len(codecs.BOM_UTF8) if file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8 else 0
+
+
+class _Beginning:
+    """The first bytes of an open file, to be read."""
+
+    def __init__(self, file, size):
+        self._file, self._left = file, size
+
+    def read(self, size):
+        data = self._file.read(min(size, self._left))
+        self._left -= len(data)
+        return data
+
+
+def line_ranges(path: str, size: int) -> list[tuple[int, int]]:
+    """Cut a plain file into ranges of about so many bytes, which are whole lines; the first begins at 0.
+
+    Raises
+    ------
+    DataError
+        When it cannot be read.
+    """
+    cuts = [0]
+    with open(path, "rb") as file:
+        at, total = size, os.path.getsize(path)
+        while at < total:
+            file.seek(at)
+            while (data := file.read(_LOOK)) and b"\n" not in data:
+                at += len(data)
+            at += data.find(b"\n") + 1
+            if not data or at >= total:
+                break
+            cuts.append(at)
+            at += size
+    return list(itertools.pairwise([*cuts, total]))
+
+
+def lines_before(path: str, begin: int) -> int:
+    """Count the lines of a plain file that end before a byte."""
+    with reading(path) as file:
+        left, count = max(begin - _mark(path), 0), 0
+        while left and (data := file.read(min(left, _LOOK))):
+            left, count = left - len(data), count + data.count(b"\n")
+    return count
+
+
+def line_blocks(file, size):
+    """Yield blocks as `blocks_of_lines` does, from an open file.
+
+    From a pipe a block is what is there: waiting for more could wait for ever, where one program feeds two
+    pipes and is held up by the other.
+    """
+    read = file.read1 if getattr(getattr(file, "raw", None), "live", False) else file.read
+    rest = []
+    while block := read(size):
+        cut = block.rfind(b"\n") + 1
+        if cut == 0:
+            rest.append(block)
+            continue
+        yield b"".join([*rest, block[:cut]])
+        rest = [block[cut:]] if cut < len(block) else []
+    if rest:
+        yield b"".join(rest)
+
+
+def lines(path: str) -> Iterator[bytes]:
+    r"""Yield a text file's lines as bytes, without their ends (``\n`` or ``\r\n``)."""
+    with reading(path) as file:
+        for line in file:
+            yield line.rstrip(b"\n").removesuffix(b"\r")
+
+
+def text_lines(path: str) -> Iterator[str]:
+    """Yield lines as `lines` does, decoded; what is not UTF-8 becomes surrogates."""
+    for line in lines(path):
+        yield line.decode("utf-8", "surrogateescape")
+
+
+class _Output:
+    """A file that is being written; what fails is its own `DataError`, unlike what else fails meanwhile."""
+
+    def __init__(self, path, file):
+        self._path, self._file = path, file
+
+    def write(self, data):
+        try:
+            return self._file.write(data)
+        except OSError as error:
+            raise _cannot_write(self._path, error) from None
+
+    def writelines(self, lines):
+        for line in lines:  # which may be read or made only now
+            self.write(line)
+
+    def flush(self):
+        try:
+            self._file.flush()
+        except OSError as error:
+            raise _cannot_write(self._path, error) from None
+
+
+@contextlib.contextmanager
+def writing(path):
+    """Open ``path`` for writing bytes so that it appears whole or not at all.
+
+    The bytes go to a file beside ``path`` that is renamed when the block ends well and removed when it does not; see
+    `appearing` for files that wait for others. ``-`` is standard output, which cannot be taken back. Compression is by
+    suffix. What is yielded has ``write``, ``writelines`` and ``flush``.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be written.
+    """
+    path = str(path)
+    if path in ("-", "/dev/stdout"):  # the latter must not be renamed over where it leads to a file
+        if sys.stdout is None:
+            raise DataError("<stdout>", None, "is closed")
+        out = _Output("<stdout>", sys.stdout.buffer)
+        yield out
+        out.flush()
+        return
+    # a device or a named pipe has nothing to rename
+    appears = not os.path.exists(path) or os.path.isfile(path)
+    with _writing(path, appears) as out:
+        yield out
+
+
+@contextlib.contextmanager
+def writing_for_holders(path):
+    """Open ``path`` as `writing` does; but a file that is there already is written in place.
+
+    For callers that hold their files open, by name or without one, and read them afterwards: a renamed file would leave
+    them with the old one. It is emptied at once.
+    """
+    held = os.path.isfile(path) and str(path) != "/dev/stdout"
+    with _writing(str(path), appears=False) if held else writing(path) as out:
+        yield out
+
+
+@contextlib.contextmanager
+def _writing(path, appears):
+    """Write a file that appears whole, or in its place."""
+    foreign = None  # what else fails meanwhile is not this file's
+    try:
+        with (
+            appearing.appearing(path) if appears else contextlib.nullcontext(path) as name,
+            open(name, "r+b" if appears else "wb") as raw,
+            _compressor(path, raw) as out,
+        ):
+            try:
+                yield _Output(path, out)
+            except OSError as error:
+                foreign = error
+                raise
+            out.flush()
+    except OSError as error:
+        if error is foreign:
+            raise
+        raise _cannot_write(path, error) from None
+
+
+def _cannot_write(path, error):
+    if isinstance(error, BrokenPipeError):
+        return error
+    return DataError(path, None, f"cannot be written: {error.strerror or error}")
+
+
+def _compressor(path, raw):
+    suffix = suffix_of(path)
+    if suffix == ".gz":
+        return gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
+    if suffix == ".bz2":
+        return bz2.BZ2File(raw, "wb")
+    if suffix == ".xz":
+        return lzma.LZMAFile(raw, "wb")
+    if suffix == ".zst":
+        return zstandard_of(path).ZstdCompressor(write_checksum=True).stream_writer(raw, closefd=False)
+    return contextlib.nullcontext(raw)

@@ -1,0 +1,306 @@
+"""What a text's first bytes say of it: its compression, and that it is UTF-8 with lines. All reading begins here."""
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import os
+import re
+import select
+import stat
+import struct
+
+from aligntools.formats.opening.live_inputs import LiveInput
+from aligntools.ground.errors import DataError
+
+#: What compressed files begin with.
+_MAGIC = {
+    ".gz": re.compile(rb"\x1f\x8b"),
+    ".bz2": re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"),
+    ".xz": re.compile(rb"\xfd7zXZ\x00"),
+    ".zst": re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"),
+}
+#: The same cut short at any place: more has to be read to tell.
+_BEGUN = re.compile(
+    rb"\x1f|B(Z(h([1-9](1(A(Y(&S?)?)?)?|\x17(r(E(8P?)?)?)?)?)?)?)?|\xfd(7(z(X(Z)?)?)?)?"
+    rb"|\x28(\xb5(\x2f)?)?|[\x50-\x5f](\x2a(\x4d)?)?|\xef(\xbb(\xbf)?)?|\xff(\xfe\x00?)?|\xfe"
+)
+_SUFFIXES = tuple(_MAGIC)
+_MARK = b"\xef\xbb\xbf"
+#: Marks of other encodings, the longer ones first.
+_WIDE = {
+    b"\xff\xfe\x00\x00": "UTF-32",
+    b"\x00\x00\xfe\xff": "UTF-32",
+    b"\xff\xfe": "UTF-16",
+    b"\xfe\xff": "UTF-16",
+}
+_FIRST, _STEP = 1 << 16, 1 << 17  # bytes read at first, and in front of a decompressor
+
+RETURNS = "carriage returns and no line ends; convert it, for instance with tr '\\r' '\\n'"
+
+
+def suffix_of(path: str) -> str:
+    """Return the suffix that says how a file is to be compressed, or nothing."""
+    return next((s for s in _SUFFIXES if path.endswith(s)), "")
+
+
+def compression_of(path: str) -> str:
+    """Return how a file that is there is compressed, as a suffix, or nothing: its first bytes say it, then its name."""
+    try:
+        with open(path, "rb") as file:
+            first = file.read(16)
+    except OSError:
+        first = b""
+    return _told(first) or suffix_of(path)
+
+
+def _told(first: bytes) -> str:
+    return next((suffix for suffix, magic in _MAGIC.items() if magic.match(first)), "")
+
+
+def zstandard_of(path):
+    """Return the library that reads and writes .zst files."""
+    try:
+        import zstandard
+    except ImportError:
+        raise DataError(path, None, "reading and writing .zst needs `pip install aligntools[zstd]`") from None
+    return zstandard
+
+
+class _Pushed(io.RawIOBase):
+    """An open file in front of which bytes are put back."""
+
+    def __init__(self, first, raw):
+        self._first, self._raw = first, raw
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        if not self._first:
+            return self._raw.readinto(buffer)
+        count = min(len(buffer), len(self._first))
+        buffer[:count], self._first = self._first[:count], self._first[count:]
+        return count
+
+
+class _ZstdFrames(io.RawIOBase):
+    """The contents of zstd frames, block by block (RFC 8878): at most 128 KiB are unpacked at a time.
+
+    Zstandard's own readers unpack as much as what they are given holds, or take a frame that is cut short for the end.
+    """
+
+    def __init__(self, zstandard, file):
+        self._file, self._begin = file, zstandard.ZstdDecompressor().decompressobj
+        self._frame, self._checksum, self._text = None, 0, memoryview(b"")
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        while not self._text:
+            if self._frame is None and not self._next_frame():
+                return 0
+            self._text = memoryview(self._block())
+        count = min(len(buffer), len(self._text))
+        buffer[:count] = self._text[:count]
+        self._text = self._text[count:]
+        return count
+
+    def _exactly(self, size):
+        data = self._file.read(size)
+        if len(data) < size:
+            raise EOFError("Compressed file ended before the end-of-stream marker was reached")
+        return data
+
+    def _next_frame(self):
+        """Begin the next frame; tell whether there is one."""
+        first = self._file.read(1)
+        if not first:
+            return False
+        magic = first + self._exactly(3)
+        if not _MAGIC[".zst"].fullmatch(magic):
+            raise OSError("Not a zstd frame")
+        if magic[1:] == b"\x2a\x4d\x18":  # to be skipped
+            left = struct.unpack("<I", self._exactly(4))[0]
+            while left:
+                left -= len(self._exactly(min(left, _STEP)))
+            return self._next_frame()
+        descriptor = self._exactly(1)
+        flags = descriptor[0]
+        single, sized = flags >> 5 & 1, flags >> 6
+        size = (1 - single) + (0, 1, 2, 4)[flags & 3] + ((single, 2, 4, 8)[sized])
+        self._frame, self._checksum = self._begin(), 4 * (flags >> 2 & 1)
+        self._frame.decompress(magic + descriptor + self._exactly(size))
+        return True
+
+    def _block(self):
+        """Return what the next block holds."""
+        header = self._exactly(3)
+        number = int.from_bytes(header, "little")
+        kind, size = number >> 1 & 3, number >> 3
+        if size > 1 << 17:
+            raise OSError("Not a zstd block")
+        frame, last = self._frame, number & 1
+        rest = self._exactly((1 if kind == 1 else size) + (self._checksum if last else 0))
+        found = frame.decompress(header + rest)
+        if last:
+            self._frame = None
+        return found
+
+
+def _decompressed(suffix, path, raw):
+    """Return a file of what a compressed one holds."""
+    file = io.BufferedReader(raw, _STEP)
+    if suffix == ".gz":
+        return gzip.GzipFile(fileobj=file, mode="rb")
+    if suffix == ".bz2":
+        return bz2.BZ2File(file, "rb")
+    if suffix == ".xz":
+        return lzma.LZMAFile(file, "rb")
+    return _ZstdFrames(zstandard_of(path), file)
+
+
+class Recognized(io.RawIOBase):
+    """A text as it is read: unpacked, without a byte order mark, refused where it is UTF-16 or has no line ends.
+
+    Nothing is read before the first bytes are asked for.
+
+    Parameters
+    ----------
+    raw : RawIOBase
+        What was opened.
+    path : str
+        For messages, and for a suffix.
+    mark : bool
+        Keep a byte order mark, and whatever ends lines, for text that is given back to the byte.
+    """
+
+    def __init__(self, raw, path, mark=False):
+        super().__init__()
+        live = isinstance(raw, io.FileIO) and not stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
+        self._raw, self._path, self._keeps_mark = LiveInput(raw) if live else raw, path, mark
+        self._source, self._first = None, b""
+        # whether a line has ended; until then: whether a carriage return stands within, and whether one is last
+        self._lined = self._returns = self._return_last = False
+
+    @property
+    def live(self):
+        """Whether it is a pipe, a terminal or the like, where waiting for more may be waiting for ever."""
+        return isinstance(self._raw, LiveInput)
+
+    @property
+    def returns(self):
+        """Whether carriage returns were read, and no line end yet."""
+        return self._returns and not self._lined
+
+    @property
+    def packed(self):
+        """Whether it is compressed, once something was read."""
+        return self._source is not self._raw
+
+    def wait(self, end):
+        """Wait until something can be read; return whether so, and not that ``end``, a file descriptor, is readable."""
+        if self.live and not self._first and not (self._source and self.packed):
+            return self._raw.wait(end)
+        return not select.select([end], [], [], 0)[0]
+
+    def readable(self):
+        """Tell that it can be read."""
+        return True
+
+    def begin_at(self, place):
+        """Begin at a place within a plain file."""
+        self._source, self._lined = self._raw, True
+        self._raw.seek(place)
+
+    def readinto(self, buffer):
+        """Read some bytes."""
+        if self._source is None:
+            self._recognize()
+        if self._first:
+            count = min(len(buffer), len(self._first))
+            buffer[:count], self._first = self._first[:count], self._first[count:]
+        else:
+            count = self._source.readinto(buffer)
+        if not self._lined and not self._keeps_mark:
+            self._look(bytes(memoryview(buffer)[: count or 0]))
+        return count
+
+    def _look(self, data):
+        """Look for carriage returns until a line ends; raise the error of a text that has these alone."""
+        if not data:
+            if self._returns:
+                raise DataError(self._path, None, RETURNS)
+            return
+        self._lined = b"\n" in data
+        self._returns |= self._return_last or b"\r" in data[:-1]
+        self._return_last = data.endswith(b"\r")  # at the very end it may be what is left of a line's end
+
+    def _recognize(self):
+        data = _first_bytes(self._raw)
+        suffix = _told(data) or suffix_of(self._path)
+        if suffix and data:
+            self._source = _decompressed(suffix, self._path, _Pushed(data, self._raw))
+            data = _first_bytes(self._source)
+        else:
+            self._source = self._raw
+        if encoding := _wide(data):
+            advice = f"{encoding[:6]}? convert it, for instance with iconv -f {encoding} -t UTF-8"
+            raise DataError(self._path, None, f"bytes that are not UTF-8 ({advice})")
+        self._first = data if self._keeps_mark else data.removeprefix(_MARK)
+
+    def close(self):
+        """Close the file too."""
+        if self._source is not None and self._source is not self._raw:
+            self._source.close()
+        self._raw.close()
+        super().close()
+
+
+def _first_bytes(file):
+    """Read on until what a file begins with can be told, and it is more than a mark; return that."""
+    data = b""
+    while (not data or _BEGUN.fullmatch(data)) and (more := file.read(_FIRST)):
+        data += more
+    return data
+
+
+def _wide(data):
+    """Return the encoding of bytes that begin as UTF-16 or UTF-32 do, as iconv calls it, or nothing."""
+    told = next((name for mark, name in _WIDE.items() if data.startswith(mark)), "")
+    if told or b"\0" not in data:
+        return told
+    data = data[: len(data) & -4]
+    for name, order in (("UTF-32LE", 1), ("UTF-32BE", -1)):
+        low, high, plane, top = (data[k::4] for k in range(4)[::order])
+        none = sum(not (a or b) for a, b in zip(low, high, strict=True))
+        if len(low) > 1 and not any(top) and max(plane) <= 0x10 and none < len(low) / 20:
+            return name
+    for name, order in (("UTF-16LE", 1), ("UTF-16BE", -1)):
+        low, high = (data[k::2] for k in range(2)[::order])
+        if (
+            len(low) > 1
+            and low.count(0) < len(low) / 20
+            and (high.count(0) > len(high) / 2 or (_separated(low, high) and not _plain(data)))
+        ):
+            return name
+    return ""
+
+
+def _plain(data):
+    """Tell whether bytes are UTF-8 without control characters but NUL, tabs and line ends: words may have a NUL."""
+    if any(byte < 32 and byte not in b"\0\t\n\r" for byte in data):
+        return False
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(data)  # its last character may be cut
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _separated(low, high):
+    """Tell whether spaces and line ends are two bytes long, as in UTF-16 of letters that have no zeros."""
+    ends = [a for a, b in zip(low, high, strict=True) if not b and a in b" \t\r\n"]
+    return len(ends) > 1 and 10 in ends and len(ends) > len(low) / 50

@@ -1,0 +1,455 @@
+"""Parallel text on disk to arrays of word ids, whole or block by block, and one-sided text.
+
+Lines are read in blocks of bytes. Each line is first described by a row of numbers: where its sides begin
+and end, how many words they have, whether they are UTF-8. Lines of the same number are then judged as a
+pair, and only the words of pairs that stay are numbered. Both steps exist twice: compiled, for speed, and
+in plain Python, which defines what is right and spares small inputs the compiler.
+"""
+
+import contextlib
+import logging
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import chain
+
+import numpy as np
+
+from aligntools.formats.annotation.conll_as_text import plain_blocks
+from aligntools.formats.opening import files
+from aligntools.formats.opening.metering import bounded_lines
+from aligntools.formats.text.corpus import REASONS, Bitext, Side, Skipped
+from aligntools.ground.errors import DataError, ResourceError, UsageProblem
+from aligntools.ground.parallel import Pool
+from aligntools.words import malformed
+from aligntools.words.scanning import Engine
+from aligntools.words.vocabulary import (
+    CompiledLexicon,
+    Growing,
+    Lexicon,
+    Lookup,
+    Vocabulary,
+)
+from aligntools.words.white_space import WhiteSpace
+
+_BLOCK = 1 << 22  # bytes read at a time
+_ROWS = 1 << 15  # lines described at a time
+_STEP = 1 << 12  # lines after which it is looked whether a part has its words
+_FEW = 1 << 14  # words that are remembered where lines come one by one
+_OVER_LONG = b"- " * 30_001 + b"||| -\n"  # of more words than `max_length` can be, with both sides
+_log = logging.getLogger("aligntools")
+
+
+def read_bitext(
+    source=None,
+    target=None,
+    *,
+    joint=None,
+    lowercase=True,
+    max_length=2000,
+    strict=False,
+    input_format="auto",
+) -> Bitext:
+    """Read parallel text: two line-aligned files, or one with `` ||| `` between the sides.
+
+    Words are what stands between spaces and tabs; only a newline ends a line, and one carriage return before
+    it goes with it. Every line is a sentence pair. A pair with a blank side, with bytes that are not UTF-8, with
+    an over-long side, or a line of a joint file without its one separator becomes empty on both sides, and its words
+    do not enter the vocabularies.
+
+    Parameters
+    ----------
+    source, target : str, path-like or TextLines
+        Two files, of any compression; ``-`` is standard input. Or text in memory.
+    joint : str, path-like or TextLines
+        One file, instead of two.
+    lowercase : bool
+        Put words in lower case (`str.lower`, word by word).
+    max_length : int
+        Most words that a side may have.
+    strict : bool
+        Raise an error where a pair would be skipped.
+    input_format : str
+        What is between the sides of a joint file: ``joint`` the word ``|||``, ``tsv`` a tab, ``either`` both; ``auto``
+        takes ``tsv`` where the first line with words has one tab, words on both sides of it and no ``|||``.
+
+    Raises
+    ------
+    DataError
+        When a file cannot be read, is empty or shorter than the other; when too many lines of a joint file are
+        malformed: all of the first 1,000, or more than 1 in 100 and at least 5, or none is a pair; when ``strict``, for
+        each pair that would be skipped.
+    UsageProblem
+        When the files are neither one nor two, or there is no such format.
+    """
+    with closing(_Pairs(source, target, joint, max_length, strict, input_format)) as pairs:
+        builders = [_Builder(pairs.engine) for _ in range(2)]
+        skipped = Skipped()
+        while pairs.read(builders, _ROWS, skipped):
+            pass
+        results = pairs.pool.map(lambda builder: builder.finish(lowercase), builders)
+    (left, left_words), (right, right_words) = results
+    return Bitext(left, right, left_words, right_words, skipped)
+
+
+def stream_bitext(
+    source=None,
+    target=None,
+    *,
+    joint=None,
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    lowercase=True,
+    max_length=2000,
+    strict=False,
+    input_format="auto",
+    block_lines=10_000,
+    unbuffered=False,
+) -> Iterator[Bitext]:
+    """Read parallel text block by block against fixed vocabularies.
+
+    Lines, errors and skipped pairs are those of `read_bitext`, and line numbers count from the start of the
+    input. An unknown word gets an id from ``len(vocabulary)`` on that holds for its block alone: each block's
+    vocabularies are `ExtendedVocabulary`.
+
+    Parameters
+    ----------
+    source, target, joint, lowercase, max_length, strict, input_format
+        As for `read_bitext`. With ``lowercase`` the vocabularies are taken to be in lower case already.
+    source_vocabulary, target_vocabulary : Vocabulary
+        Ids of known words.
+    block_lines : int
+        Lines in a block; the last may have fewer.
+    unbuffered : bool
+        Yield each line by itself, as soon as it is there. Any number of lines may be malformed.
+
+    Yields
+    ------
+    Bitext
+
+    Raises
+    ------
+    DataError, UsageProblem
+        As `read_bitext`, but only when the reading gets there.
+    """
+    most = 1 if unbuffered else block_lines
+    with closing(_Pairs(source, target, joint, max_length, strict, input_format, unbuffered)) as pairs:
+        kept = {"most": _FEW} if unbuffered else {}
+        lookups = [Lookup(vocabulary, lowercase, **kept) for vocabulary in (source_vocabulary, target_vocabulary)]
+        builders = [_Builder(pairs.engine) for _ in range(2)]
+        while True:
+            skipped, lines = Skipped(), 0
+            while lines < most and (read := pairs.read(builders, most - lines, skipped)):
+                lines += read
+            if not lines:
+                return
+            sides = [builder.side() for builder in builders]
+            extended = [
+                lookup.translate(side.tokens, builder.lexicon)
+                for lookup, side, builder in zip(lookups, sides, builders, strict=True)
+            ]
+            yield Bitext(sides[0], sides[1], extended[0], extended[1], skipped)
+            if lines < most:
+                return
+
+
+def bitext_in_parts(
+    source=None, target=None, *, joint=None, lowercase=True, max_length=2000, strict=False, input_format="auto",
+    pairs=100_000, words=6_000_000,
+) -> Iterator[Bitext]:  # fmt: skip
+    """Read parallel text in parts, each with vocabularies of its own; where they are cut depends on the text alone.
+
+    Lines, errors and skipped pairs are those of `read_bitext`; line numbers count from the start of the input.
+
+    Parameters
+    ----------
+    source, target, joint, lowercase, max_length, strict, input_format
+        As for `read_bitext`.
+    pairs, words : int
+        A part ends with so many pairs, or soon after so many words of both sides.
+
+    Yields
+    ------
+    Bitext
+    """
+    with closing(_Pairs(source, target, joint, max_length, strict, input_format)) as text:
+        ended = False
+        while not ended:
+            builders = [_Builder(text.engine) for _ in range(2)]
+            skipped, lines = Skipped(), 0
+            while lines < pairs and sum(builder.size for builder in builders) < words:
+                read = text.read(builders, min(pairs - lines, _STEP), skipped)
+                lines += read
+                ended = not read
+                if ended:
+                    break
+            if not lines:
+                return
+            results = text.pool.map(lambda builder: builder.finish(lowercase), builders)
+            (left, left_words), (right, right_words) = results
+            yield Bitext(left, right, left_words, right_words, skipped)
+
+
+def read_side(path, *, lowercase=True, strict=True) -> tuple[Side, Vocabulary]:
+    """Read one-sided text, a sentence a line; a blank line is a sentence without words.
+
+    Parameters
+    ----------
+    strict : bool
+        Otherwise a line that is not UTF-8 is as a blank one, and the file may be empty.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read; with ``strict`` when it is empty, or a line is not UTF-8.
+    """
+    blocks = _blocks(path)
+    try:
+        engine = Engine()
+        text, builder = _Text(path, blocks, engine, None, _ROWS), _Builder(engine)
+        line = 0
+        while text.fill():
+            table = text.take(text.left)
+            valid = table[:, 7] == 1
+            if strict and not valid.all():
+                bad = line + 1 + int(np.argmin(valid))
+                raise DataError(path, bad, "bytes that are not UTF-8 (convert the file, for instance with iconv)")
+            with _fitting(path, line):
+                builder.add(text.block, table, 0, valid)
+            line += len(table)
+    finally:
+        blocks.close()
+    if strict and not line:
+        raise DataError(path, None, "is empty; give text, one sentence a line")
+    return builder.finish(lowercase)
+
+
+def _blocks(path, unbuffered=False, plain=True):
+    """Yield nothing once the file is open, then its lines, in blocks or one by one."""
+    with files.reading(path) as file:
+        yield b""
+        blocks = _single(file) if unbuffered else files.line_blocks(file, _BLOCK)
+        if plain and not unbuffered:
+            blocks = plain_blocks(path, blocks, WhiteSpace(path))
+        else:
+            blocks = WhiteSpace(path).through(blocks)
+        yield from blocks
+
+
+def _single(file):
+    """Yield lines one by one; in the place of one that is too long to be held, one of too many words."""
+    for line in bounded_lines(file):
+        yield _OVER_LONG if line is None else line
+
+
+class _Text:
+    """The lines of one input: a cursor over its blocks, and the table that describes the next lines."""
+
+    def __init__(self, path, blocks, engine, format, rows):
+        self.path, self.block, self.format = path, b"", format
+        self._blocks, self._engine = blocks, engine
+        self._table = np.empty((rows, 8), np.int64)
+        self._row = self._rows = self._at = 0
+
+    @property
+    def left(self):
+        """Lines that are described and not yet taken."""
+        return self._rows - self._row
+
+    def fill(self):
+        """Describe more lines if none is left; return how many are, 0 at the end of the text."""
+        if not self.left:
+            while self._at >= len(self.block):
+                block = next(self._blocks, None)
+                if block is None:
+                    return 0
+                self.block, self._at = block, 0
+                self._engine.has_read(len(block))
+                if self.format == "auto" and (found := malformed.format_of(block)):
+                    self.format = found
+                    if found == "tsv":
+                        _log.info(
+                            "%s: its first line has one tab and no ' ||| ', so it is read as tab-separated pairs;"
+                            " --input-format joint if it is not",
+                            _shown(self.path),
+                        )
+            bars, tab = self.format in ("joint", "either"), self.format in ("tsv", "either")
+            self._rows, self._at = self._engine.scan(self.block, self._at, bars, tab, self._table)
+            self._row = 0
+        return self.left
+
+    def take(self, lines):
+        """Return the rows of the next lines, all of which lie in ``block``, and go past them."""
+        self._row += lines
+        return self._table[self._row - lines : self._row]
+
+    def count_rest(self):
+        """Return how many lines are left, reading to the end."""
+        count = self.left
+        for block in chain([self.block[self._at :]], self._blocks):
+            count += block.count(b"\n") + (len(block) > 0 and not block.endswith(b"\n"))
+        return count
+
+
+class _Pairs:
+    """The sentence pairs of one or two files, in the order of lines; see `read_bitext` for errors."""
+
+    def __init__(self, source, target, joint, max_length, strict, input_format, unbuffered=False):
+        self._joint = joint is not None
+        paths = [joint] if self._joint else [source, target]
+        if None in paths or (self._joint and (source is not None or target is not None)):
+            raise UsageProblem("parallel text is two files, source and target, or one that holds both sides")
+        if [str(path) for path in paths] == ["-", "-"]:
+            raise UsageProblem("only one of the two files can be standard input")
+        if input_format not in malformed.FORMATS:
+            raise UsageProblem(f"no input format '{input_format}'; there are {', '.join(malformed.FORMATS)}")
+        if input_format != "auto" and not self._joint:
+            raise UsageProblem("--input-format is about one file with both sides (-i)")
+        self._max_length, self._strict, self._unbuffered = max_length, strict, unbuffered
+        self._line = 0  # lines read so far
+        self._open = [_blocks(path, unbuffered, not self._joint) for path in paths]
+        # Line by line, nothing is read before it is asked for, and plain Python is fast enough.
+        # What can keep waiting, a caller's sentences and pipes, is read here, where an interrupt ends it.
+        here = unbuffered or not all(map(files.is_regular, paths))
+        self.engine, self.pool = Engine(always_plain=unbuffered), Pool(1 if here else 2)
+        try:
+            for blocks in self._open:  # all before any is read: who writes to pipes may wait for that
+                next(blocks)
+            self._texts = [
+                _Text(path, blocks, self.engine, input_format if self._joint else None, 1 if unbuffered else _ROWS)
+                for path, blocks in zip(paths, self._open, strict=True)
+            ]
+        except BaseException:
+            self.close()
+            raise
+        self._malformed = malformed.Malformed(self._texts[0].path, strict, unbuffered)
+
+    def close(self):
+        self.pool.close()
+        for blocks in self._open:
+            blocks.close()
+
+    def read(self, builders, most, skipped):
+        """Add at most ``most`` pairs to the two builders and return how many; 0 at the end."""
+        lines = min(most, *self.pool.map(_Text.fill, self._texts))
+        if lines == 0:
+            self._check_end()
+            return 0
+        tables = [text.take(lines) for text in self._texts]
+        sides = [(self._texts[0], tables[0], 0), (self._texts[-1], tables[-1], int(self._joint))]
+        words = [table[:, 4 + which] for _, table, which in sides]
+        status = np.zeros(lines, np.int8)
+        status[np.maximum(*words) > self._max_length] = 1
+        status[np.minimum(*words) == 0] = 2
+        status[np.minimum(tables[0][:, 7], tables[-1][:, 7]) == 0] = 3
+        if self._joint:  # a line without any word needs no separator
+            separators = tables[0][:, 6]
+            status[(separators > 1) | ((separators == 0) & (words[0] > 0))] = 4
+        self._check(sides, words, status)
+        for code, reason in enumerate(REASONS, 1):
+            skipped.note(reason, self._line + 1 + np.flatnonzero(status == code))
+        keep = status == 0
+        with _fitting(sides[0][0].path, self._line):
+            self.pool.map(
+                lambda job: job[0].add(job[1].block, *job[2:], keep),
+                [(builder, *side) for builder, side in zip(builders, sides, strict=True)],
+            )
+        self._line += lines
+        return lines
+
+    def _check(self, sides, words, status):
+        """Raise the error of the first line that has one, or of too many malformed ones."""
+        faulty = np.flatnonzero(status) if self._strict else status[:0]
+        rows = int(faulty[0]) if len(faulty) and status[faulty[0]] != 4 else len(status)
+        if self._joint:
+            text = self._texts[0]
+            self._malformed.add(status[:rows] == 4, sides[0][1][:rows], text.block, text.format)
+        if rows == len(status):
+            return
+        row, line = rows, self._line + 1 + rows
+        reason = REASONS[status[row] - 1]
+        faults = {
+            "over_long": [count[row] > self._max_length for count in words],
+            "blank": [count[row] == 0 for count in words],
+            "undecodable": [table[row, 7] == 0 for _, table, _ in sides],
+        }[reason]
+        which = faults.index(True)
+        name = f"the {('source', 'target')[which]} side " if self._joint and not all(faults) else ""
+        problem = {
+            "over_long": f"{name or 'a sentence '}has {words[which][row]} words, over {self._max_length}",
+            "blank": f"{name or 'the line '}is blank",
+            "undecodable": "bytes that are not UTF-8",
+        }[reason]
+        remedy = "mend or remove the pair, or read without strictness to skip it"
+        raise DataError(sides[which][0].path, line, f"{problem} ({remedy})")
+
+    def _check_end(self):
+        """Raise an error unless all files end here and have had a line."""
+        longer = next((text for text in self._texts if text.left), None)
+        if longer is not None:
+            shorter = next(text for text in self._texts if not text.left)
+            names = [_shown(text.path) for text in (longer, shorter)]
+            counts = f"{names[1]} ends after {self._line} lines"
+            if not self._unbuffered:  # where the rest may be long in coming
+                counts = f"{names[0]} has {self._line + longer.count_rest()} lines, {names[1]} {self._line}"
+            raise DataError(longer.path, self._line + 1, f"this line has no counterpart: {counts}")
+        if self._joint:
+            self._malformed.end(self._texts[0].format)
+        if self._line == 0:
+            raise DataError(self._texts[0].path, None, "is empty; give text, one sentence a line")
+
+
+class _Builder:
+    """One side of a corpus as it is read."""
+
+    def __init__(self, engine):
+        self._engine, self.lexicon = engine, Lexicon()
+        self._start()
+
+    def _start(self):
+        self._tokens, self._offsets = Growing(np.int32), Growing(np.int64)
+        self._offsets.extend(1)[0] = 0
+
+    def add(self, block, table, which, keep):
+        """Append lines: numbered where ``keep`` holds, otherwise empty."""
+        if self._engine.compiled and isinstance(self.lexicon, Lexicon):
+            self.lexicon = CompiledLexicon(self.lexicon.words(1))
+        before = self._tokens.size
+        lengths = np.where(keep, table[:, 4 + which], 0)
+        self.lexicon.encode(block, table, which, keep, self._tokens.extend(int(lengths.sum())))
+        ends = self._offsets.extend(len(table))
+        np.cumsum(lengths, out=ends)
+        ends += before
+
+    @property
+    def size(self):
+        """Words so far."""
+        return self._tokens.size
+
+    def side(self):
+        """Return what was read, with the lexicon's numbers, and start again with the same lexicon."""
+        side = Side(self._tokens.finish(), self._offsets.finish())
+        self._start()
+        return side
+
+    def finish(self, lowercase):
+        """Return what was read and its vocabulary."""
+        side, vocabulary = self.side(), self.lexicon.vocabulary()
+        if lowercase:
+            vocabulary, mapping = vocabulary.folded()
+            for begin in range(0, len(side.tokens), 1 << 18):  # in pieces, to spare a whole copy
+                piece = side.tokens[begin : begin + (1 << 18)]
+                piece[:] = mapping[piece]
+        return side, vocabulary
+
+
+@contextlib.contextmanager
+def _fitting(path, line):
+    """Say at which file and line memory ended."""
+    try:
+        yield
+    except ResourceError as error:
+        raise DataError(path, line + 1, str(error)) from None
+
+
+def _shown(path):
+    return "<stdin>" if str(path) == "-" else str(path)

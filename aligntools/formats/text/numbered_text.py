@@ -1,0 +1,118 @@
+"""Text of any length read block by block, its words numbered by a lexicon that grows."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from aligntools.formats.annotation.conll_as_text import plain_blocks
+from aligntools.formats.opening import files
+from aligntools.formats.text.bitext import Side
+from aligntools.ground.errors import DataError
+from aligntools.words.vocabulary import CompiledLexicon
+from aligntools.words.white_space import WhiteSpace, as_spaces_of_models
+
+_ROWS = 1 << 15
+
+
+@dataclass(frozen=True)
+class LineSource:
+    """Lines of text, in a file or in memory, that are read block by block.
+
+    Attributes
+    ----------
+    name : str
+        The file, or what messages call the text.
+    lines : iterable of bytes or None
+        Lines in memory, without their ends; None for a file.
+    begin, end : int, int or None
+        Of a plain file, the bytes that are read; see `files.line_ranges`. None is its end.
+    """
+
+    name: str
+    lines: Iterable[bytes] | None = None
+    begin: int = 0
+    end: int | None = None
+
+    def blocks(self, size: int, white: WhiteSpace | None = None) -> Iterator[bytes]:
+        """Yield whole lines in blocks of about this many bytes; the last may have no newline at its end.
+
+        Words stand between spaces and tabs in them, and hold nothing at which KenLM separates words. What other white
+        space they hold is counted by ``white``, or told.
+        """
+        if self.lines is None:
+            space = white or WhiteSpace(self.name, of_model=True)
+            blocks = files.blocks_of_lines(self.name, size, self.begin, self.end)
+            if self.begin:
+                yield from map(space, blocks)
+            else:
+                yield from plain_blocks(self.name, blocks, space, convert=self.end is None)
+            if white is None:
+                space.tell()
+            return
+        some, held = [], 0
+        for line in self.lines:
+            some.append(line)
+            held += len(line) + 1
+            if held >= size:
+                yield as_spaces_of_models(b"\n".join([*some, b""]))
+                some, held = [], 0
+        if some:
+            yield as_spaces_of_models(b"\n".join([*some, b""]))
+
+
+def stream_numbered(
+    text: LineSource | str, lexicon: CompiledLexicon, *, lowercase=False, block=1 << 22, white: WhiteSpace | None = None
+) -> Iterator[Side]:
+    """Read text, a sentence a line, in parts; a blank line is a sentence without words.
+
+    Words are what KenLM's programs take for words; see `white_space`. The lexicon gets the new ones.
+
+    Parameters
+    ----------
+    text : LineSource or str
+        A str is a file's name.
+    lexicon : CompiledLexicon
+    lowercase : bool
+        Put the text in lower case (`str.lower`).
+    block : int
+        Bytes that are read at a time.
+    white : WhiteSpace or None
+        Counts white space within words; None: it is told.
+
+    Yields
+    ------
+    Side
+        With the lexicon's numbers.
+
+    Raises
+    ------
+    DataError
+        When the file cannot be read, or for the first line that is not UTF-8; lines are counted from where the source
+        begins.
+    """
+    from aligntools.words import kernels_text
+
+    source = text if isinstance(text, LineSource) else LineSource(str(text))
+    table, line = np.empty((_ROWS, 8), np.int64), 0
+    for data in source.blocks(block, white):
+        if lowercase:
+            try:
+                data = data.decode().lower().encode()
+            except UnicodeDecodeError as error:
+                _not_utf8(source.name, line + 1 + data.count(b"\n", 0, error.start))
+        at, array = 0, np.frombuffer(data, np.uint8)
+        while at < len(data):
+            rows, at = kernels_text.scan_lines(array, at, False, False, table)
+            part = table[:rows]
+            if not part[:, 7].all():
+                _not_utf8(source.name, line + 1 + int(np.argmin(part[:, 7])))
+            offsets = np.concatenate([[0], np.cumsum(part[:, 4])])
+            tokens = np.empty(offsets[-1], np.int32)
+            lexicon.encode(data, part, 0, np.ones(rows, bool), tokens)
+            line += rows
+            yield Side(tokens, offsets)
+
+
+def _not_utf8(path, line):
+    raise DataError(path, line, "bytes that are not UTF-8 (convert the file, for instance with iconv)")

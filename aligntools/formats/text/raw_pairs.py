@@ -1,0 +1,282 @@
+"""The lines of parallel text as they stand, read a second time beside what was made of their words."""
+
+import io
+import os
+import tempfile
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from aligntools.formats.annotation.conll_as_text import refuse_file
+from aligntools.formats.links.pharaoh import LineReader
+from aligntools.formats.opening import files
+from aligntools.formats.opening.files import open_input
+from aligntools.formats.opening.metering import MOST_BYTES, metered
+from aligntools.ground.errors import DataError, ResourceError
+from aligntools.words import malformed
+from aligntools.words.scanning import Engine
+from aligntools.words.white_space import as_spaces, split_of
+
+_ROWS = 1 << 15
+
+
+class Through(io.RawIOBase):
+    """An input on its way to the readers of this package, which take it in place of a path.
+
+    Parameters
+    ----------
+    text : str or file
+        Where it comes from.
+    path : str
+        What it is called in messages.
+    keep : callable
+        Given what is read, as it is read.
+    """
+
+    def __init__(self, text, path, keep):
+        super().__init__()
+        self._path, self._file, self._keep = path, metered(open_input(text), path), keep
+        self.raw = getattr(self._file, "raw", None)  # which says whether it is live
+        self.splitting = split_of(path)
+
+    def __str__(self):
+        return str(self._path)
+
+    def readable(self) -> bool:
+        """Tell that it can be read."""
+        return True
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+
+class Kept(Through):
+    """An input that can be read once, such as a pipe, and whose bytes are kept for a second reading."""
+
+    def __init__(self, path, keep):
+        super().__init__(path, path, keep)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return bytes as the file does."""
+        return self._kept(self._file.read(size))
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Return what is there."""
+        return self._kept(self._file.read1(size))
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """Return the next line."""
+        return self._kept(self._file.readline(size))
+
+    def _kept(self, data):
+        self._keep(data)
+        return data
+
+
+class Queue:
+    """Lines kept in memory until they are asked for; what is over the longest line that is answered is not."""
+
+    def __init__(self):
+        self._lines, self._part = deque(), b""
+
+    def write(self, data):
+        """Keep bytes."""
+        *whole, rest = data.split(b"\n")
+        for line in whole:
+            self._lines.append((self._part + line)[:MOST_BYTES] + b"\n")
+            self._part = b""
+        self._part = (self._part + rest)[:MOST_BYTES]
+
+    def read(self, most):
+        """Return so many lines."""
+        if len(self._lines) < most and self._part:
+            self._lines.append(self._part + b"\n")
+            self._part = b""
+        return b"".join(self._lines.popleft() for _ in range(min(most, len(self._lines))))
+
+    def close(self):
+        """Keep no more."""
+        self._lines.clear()
+
+
+class Spool:
+    """Bytes kept in a file without a name, and given out as lines once all are there."""
+
+    def __init__(self):
+        self._file, self._lines = None, None
+
+    def write(self, data):
+        """Keep bytes."""
+        try:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(prefix="aligntools.", buffering=0)  # noqa: SIM115
+            view = memoryview(data)
+            while view:
+                view = view[self._file.write(view) :]
+        except OSError as error:
+            problem = f"the text cannot be kept for a second reading in {tempfile.gettempdir()}: {error.strerror}"
+            raise ResourceError(f"{problem} (TMPDIR names another folder)") from None
+
+    def read(self, most):
+        """Return so many lines."""
+        if self._lines is None:
+            self._file.seek(0)
+            self._lines = LineReader(self._file)
+        return self._lines.read(most)
+
+    def close(self):
+        """Keep no more."""
+        """Close the file."""
+        if self._lines is not None:
+            self._lines.close()
+        elif self._file is not None:
+            self._file.close()
+
+
+class Sides:
+    """The sides of one text, one or both, block by block."""
+
+    def __init__(self, path, store, format, lines=None):
+        self.path, self.format, self._engine, self._lines = path, format, Engine(), lines
+        self.input = path
+        if format is None and files.is_regular(path):
+            refuse_file(path)  # whose words stand on lines of their own
+        if store is not None and not (isinstance(path, str | os.PathLike) and os.path.isfile(path)):
+            self._lines = store()
+            self.input = Kept(path, self._lines.write)
+
+    def spaced(self, lines: list[bytes]) -> list[bytes]:
+        """Return lines in which spaces and tabs alone separate words."""
+        return list(map(as_spaces, lines)) if split_of(self.path) == "unicode" else lines
+
+    def read(self, most) -> list[list[bytes]]:
+        """Return the next lines of each side."""
+        if self._lines is None:
+            self._lines = LineReader(self.path)
+        data = self._lines.read(most)
+        if self.format is None:
+            lines = data.split(b"\n")
+            return [[line.removesuffix(b"\r").strip(b" \t") for line in lines[: len(lines) - (lines[-1] == b"")]]]
+        if self.format == "auto":
+            self.format = malformed.format_of(data) or "auto"
+        self._engine.has_read(len(data))
+        bars, tab, at = self.format in ("joint", "either"), self.format in ("tsv", "either"), 0
+        table = np.empty((_ROWS, 8), np.int64)
+        sides: list[list[bytes]] = [[], []]
+        while at < len(data):
+            rows, at = self._engine.scan(data, at, bars, tab, table)
+            for begin, cut, resume, end in table[:rows, :4].tolist():
+                sides[0].append(data[begin:cut].strip(b" \t"))
+                sides[1].append(data[resume:end].strip(b" \t"))
+        return sides
+
+    def close(self):
+        """Close the file."""
+        if self._lines is not None:
+            self._lines.close()
+
+
+#: Where text that can be read once is kept: until its end is reached, or as far as it is read ahead.
+KEEPING = {"disk": Spool, "memory": Queue, None: None}
+
+
+class RawPairs:
+    """Both sides of parallel text, or one of them, as they stand.
+
+    Parameters
+    ----------
+    source, target, joint : str or path
+        Two files, one that holds both sides, or one side alone; ``-`` is standard input.
+    keep : str or None
+        Where other readers read the text too: what is no file is kept meanwhile, on ``disk`` where it is read to its
+        end before lines are asked for here, in ``memory`` where they are asked for as it is read.
+    input_format : str
+        Of ``joint``, as for `read_bitext`.
+
+    Attributes
+    ----------
+    inputs : tuple
+        What other readers take in place of the paths: of the one with both sides and None, or of both sides.
+    paths : tuple of str
+        The file of each side; None for a side that is not read.
+    joint : bool
+        Both sides are in one file.
+    line : int
+        Lines given out so far.
+    """
+
+    def __init__(
+        self, source: Any = None, target: Any = None, *, joint: Any = None, keep: str | None = None,
+        input_format: str = "auto",
+    ) -> None:  # fmt: skip
+        store = KEEPING[keep]
+        self.joint, self.line = joint is not None, 0
+        given = [joint] if self.joint else [source, target]
+        format = input_format if self.joint else None
+        self._texts = [None if path is None else Sides(path, store, format) for path in given]
+        self.inputs = tuple(text and text.input for text in (*self._texts, None)[:2])
+        self.paths = (joint, joint) if self.joint else (source, target)
+
+    @property
+    def format(self) -> str | None:
+        """What stands between the sides of one file, as far as it is known; None for two files."""
+        return self._texts[0].format if self.joint and self._texts[0] is not None else None
+
+    def read(self, most: int) -> list[Any]:
+        """Return so many more lines of both sides, without spaces around them; None for a side that is not read.
+
+        A line without a separator is all source side, and of one with several the first counts.
+
+        Raises
+        ------
+        DataError
+            Where there are not so many.
+        """
+        sides: list[Any] = []
+        for text in self._texts:
+            if text is None:
+                sides.append(None)
+                continue
+            found = text.read(most)
+            if len(found[0]) < most:
+                total = self.line + len(found[0])
+                problem = f"there is no line {total + 1}, but the text that goes with it has one"
+                raise DataError(text.path, total, problem)
+            sides += found
+        self.line += most
+        return sides
+
+    def spaced(self, sides: list[Any]) -> list[Any]:
+        """Return both sides of lines that were read with spaces and tabs alone between words."""
+        texts = self._texts * 2 if self.joint else self._texts
+        return [
+            lines if text is None or lines is None else text.spaced(lines)
+            for text, lines in zip(texts, sides, strict=True)
+        ]
+
+    def check_end(self) -> None:
+        """Raise an error if lines are left."""
+        for text in self._texts:
+            if text is not None and text.read(1)[0]:
+                problem = "this line has no counterpart: the text that goes with it ends after"
+                raise DataError(text.path, self.line + 1, f"{problem} {self.line} lines")
+
+    def close(self) -> None:
+        """Close the files."""
+        for text in self._texts:
+            if text is not None:
+                text.close()
+
+
+def undecodable_replaced(lines: Sequence[bytes]) -> list[bytes]:
+    """Return lines with U+FFFD in the place of bytes that are not UTF-8."""
+    joined = b"\n".join(lines)
+    try:
+        joined.decode()
+    except UnicodeDecodeError:
+        return joined.decode("utf-8", "replace").encode().split(b"\n") if lines else []
+    return list(lines)

@@ -1,0 +1,1 @@
+"""Grammars, language models, lattices and derivations of translations."""

@@ -1,0 +1,196 @@
+r"""Derivations of translations: JSON lines, for reading by eye and by other programs.
+
+The first line names the format; then comes a line a sentence, with its derivations, the best one first::
+
+    {"format": "aligntools derivations", "version": 1}
+    {"source": ["das", "Haus"], "derivations": [{"score": -1.5, "target": ["the", "house"], "rules": [
+        {"left": "S", "span": [0, 2], "source": ["[X,1]"], "target": ["[X,1]"], "tails": [1], "score": 0.0,
+         "features": {"glue-unary": 1.0}}, ...]}]}
+
+The rules of a derivation are numbered from 0, the one at the top, each before those that are put into it: ``tails``
+has their numbers, for ``[X,1]`` and ``[X,2]`` in this order. ``span`` is what a rule covers of the source, from its
+first word to past its last, words counted from 0. ``left`` is the rule's left side: X for rules of the grammar and
+words that are passed through, S where the decoder joins them. Scores are weights times features, of the rule alone and
+of the whole.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from aligntools.formats.opening import files
+from aligntools.formats.opening.json_text import in_words, is_number, parse_json
+from aligntools.ground.errors import DataError
+
+FORMAT, VERSION = "aligntools derivations", 1
+_NONTERMINALS = ("[X,1]", "[X,2]")
+
+
+@dataclass(frozen=True)
+class RuleUse:
+    """A rule as a derivation uses it.
+
+    Attributes
+    ----------
+    left : str
+        ``X``, or ``S`` for rules of the decoder.
+    source, target : tuple of str
+        Words, and ``[X,1]`` and ``[X,2]`` for what is put in.
+    span : (int, int)
+        What it covers of the source.
+    tails : tuple of int
+        Numbers of the rules that are put in.
+    score : float
+        Weights times features, of this rule alone.
+    features : mapping of str to float
+    """
+
+    left: str
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    span: tuple[int, int]
+    tails: tuple[int, ...] = ()
+    score: float = 0.0
+    features: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """How a translation came about.
+
+    Attributes
+    ----------
+    words : tuple of str
+        The translation.
+    score : float
+    rules : tuple of RuleUse
+        The first is the top; each stands before those that are put into it.
+    """
+
+    words: tuple[str, ...]
+    score: float
+    rules: tuple[RuleUse, ...]
+
+    def __str__(self) -> str:
+        return " ".join(self.words)
+
+
+@dataclass(frozen=True)
+class DerivedSentence:
+    """A sentence and derivations of it, the best first."""
+
+    source: tuple[str, ...]
+    derivations: tuple[Derivation, ...]
+
+
+def format_header() -> bytes:
+    """Return the first line."""
+    return _line({"format": FORMAT, "version": VERSION})
+
+
+def format_sentences(sentences: Iterable[DerivedSentence]) -> Iterator[bytes]:
+    """Yield a line a sentence."""
+    for sentence in sentences:
+        yield _line(
+            {
+                "source": sentence.source,
+                "derivations": [
+                    {"score": _short(d.score), "target": d.words, "rules": [_rule(use) for use in d.rules]}
+                    for d in sentence.derivations
+                ],
+            }
+        )
+
+
+def _rule(use):
+    return {
+        "left": use.left, "span": use.span, "source": use.source, "target": use.target, "tails": use.tails,
+        "score": _short(use.score), "features": {name: _short(x) for name, x in use.features.items()},
+    }  # fmt: skip
+
+
+def _short(value):
+    return float(f"{value:.6g}")
+
+
+def _line(value):
+    text = json.dumps(value, ensure_ascii=False)
+    return (text + "\n").encode("utf-8", "replace")
+
+
+def read_derivations(path: str | os.PathLike[str]) -> list[DerivedSentence]:
+    """Read a file of derivations.
+
+    Raises
+    ------
+    DataError
+        When a line is not what it should be.
+    """
+    result, begun = [], False
+    for number, line in enumerate(files.lines(os.fspath(path)), 1):
+        try:
+            value = parse_json(line)
+        except ValueError:
+            raise DataError(path, number, "is not JSON; translate --derivations writes a line a sentence") from None
+        if not begun:
+            if not isinstance(value, dict) or value.get("format") != FORMAT:
+                raise DataError(path, number, "is not the first line of derivations; translate --derivations writes it")
+            if value.get("version") != VERSION:
+                raise DataError(path, number, f"version {in_words(value.get('version'))}, this program reads {VERSION}")
+            begun = True
+            continue
+        try:
+            result.append(_sentence(value))
+        except _Fault as fault:
+            raise DataError(path, number, str(fault)) from None
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise DataError(path, number, "is not a sentence with its derivations (see the documentation)") from None
+    if not begun:
+        raise DataError(path, None, "is empty; translate --derivations writes such files")
+    return result
+
+
+class _Fault(Exception):
+    """What is wrong with a line."""
+
+
+def _sentence(value: Any) -> DerivedSentence:
+    source = _words(value["source"])
+    return DerivedSentence(source, tuple(_derivation(d, len(source)) for d in value["derivations"]))
+
+
+def _derivation(value: Any, length: int) -> Derivation:
+    uses = tuple(_use(rule, k, len(value["rules"]), length) for k, rule in enumerate(value["rules"]))
+    tails = sorted(tail for use in uses for tail in use.tails)
+    if tails != list(range(1, len(uses))):
+        raise _Fault("a derivation must use each of its rules but the first in one other rule")
+    return Derivation(_words(value["target"]), _number(value["score"]), uses)
+
+
+def _use(value: Any, k: int, count: int, length: int) -> RuleUse:
+    source, target, (begin, end) = _words(value["source"]), _words(value["target"]), value["span"]
+    tails = tuple(value["tails"])
+    if not all(isinstance(x, int) for x in (begin, end, *tails)) or not 0 <= begin <= end <= length:
+        raise _Fault(f"rule {k} has the span {in_words(value['span'])}; the sentence has {length} words")
+    if not all(k < tail < count for tail in tails) or len(tails) > 2:
+        raise _Fault(f"rule {k} has the tails {in_words(value['tails'])}; one or two of the later rules were expected")
+    due = list(_NONTERMINALS[: len(tails)])
+    for side in (source, target):
+        if sorted(word for word in side if word in due) != due:
+            raise _Fault(f"rule {k} has {len(tails)} tails, and {in_words(list(side))} does not use each of them once")
+    features = {str(name): _number(x) for name, x in value["features"].items()}
+    return RuleUse(str(value["left"]), source, target, (begin, end), tails, _number(value["score"]), features)
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
+        raise _Fault(f"{in_words(value)} stands where words were expected")
+    return tuple(value)
+
+
+def _number(value: Any) -> float:
+    if not is_number(value):
+        raise _Fault(f"{in_words(value)} stands where a number was expected")
+    return float(value)

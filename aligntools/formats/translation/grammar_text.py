@@ -1,0 +1,363 @@
+"""Grammars as text: the format of cdec and Joshua (``hiero``), and that of Moses."""
+
+import logging
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from aligntools.formats.opening import files
+from aligntools.formats.translation.grammar import (
+    NONTERMINAL,
+    STANDARD,
+    GrammarRules,
+    TextFilter,
+    concatenate,
+    in_rules,
+    pick,
+    tell_left_out,
+    unused,
+)
+from aligntools.ground.errors import DataError
+from aligntools.words.vocabulary import CompiledLexicon, Vocabulary
+
+_MOSES = ("PhraseFgivenE", "LexFgivenE", "PhraseEgivenF", "LexEgivenF")
+#: The nonterminals that this decoder knows, by the format and the side: of cdec and Joshua, and of Moses.
+_OWN = (
+    ({b"[X,1]": -1, b"[X,2]": -2}, {b"[X,1]": -1, b"[X,2]": -2, b"[1]": -1, b"[2]": -2}),
+    ({b"[X][X]": -1}, {b"[X][X]": -1}),
+)
+#: Why rules are left out.
+_OTHER_LABELS = (
+    "nonterminals other than [X,1] and [X,2], which are all that this decoder knows",
+    "nonterminals other than [X][X], which are all that this decoder knows",
+)
+_log = logging.getLogger("aligntools")
+_BLOCK = 1 << 24  # bytes read at a time
+_WRITE = 1 << 16  # rules written at a time
+
+
+class _RuleReader:
+    """The rules of a text, block by block; source words are numbered from the filter's vocabulary on."""
+
+    def __init__(self, path, style, text_filter):
+        self.path, self.style, self.filter = path, style, text_filter
+        start = text_filter.vocabulary if text_filter else Vocabulary.from_bytes([])
+        data, ends = start.blob.tobytes(), start.starts.tolist()
+        known = [data[a:b] for a, b in pairwise(ends[1:])]
+        self._known = len(start)
+        self.source, self.target = CompiledLexicon(known), CompiledLexicon()
+        self._kinds = [np.zeros(1, np.int32), np.zeros(1, np.int32)]
+        self._foreign = [np.zeros(1, bool), np.zeros(1, bool)]  # words that are nonterminals of other labels
+        self.names, self._unnamed = [], []
+        self._left_out = {}  # why: how many rules, line of the first
+
+    def _leave_out(self, why, found, lines):
+        """Note which rules are left out; return which stay."""
+        if found.any():
+            here = int(lines[np.argmax(found)])
+            count, first = self._left_out.get(why, (0, here))
+            self._left_out[why] = count + int(found.sum()), min(first, here)
+        return ~found
+
+    def tell(self):
+        """Say how many rules were left out, and why."""
+        for why, (count, first) in self._left_out.items():
+            tell_left_out(f"{self.path}:{first}", count, why)
+
+    def _symbols(self, side, lexicon, tokens):
+        """Put -1 and -2 for what is a nonterminal among words just numbered."""
+        kinds = self._kinds[side]
+        if len(lexicon) > len(kinds):
+            forms = _OWN[self.style][side]
+            new = [forms.get(word, 0) for word in lexicon.words(len(kinds))]
+            kinds = self._kinds[side] = np.concatenate([kinds, np.array(new, np.int32)])
+        found = kinds[tokens]
+        return np.where(found < 0, found, tokens)
+
+    def _others(self, side, lexicon, tokens):
+        """Tell which words are nonterminals of other labels."""
+        foreign = self._foreign[side]
+        if len(lexicon) > len(foreign):
+            own = _OWN[self.style][side]
+            looks = [word not in own and bool(NONTERMINAL.fullmatch(word)) for word in lexicon.words(len(foreign))]
+            foreign = self._foreign[side] = np.concatenate([foreign, np.array(looks, bool)])
+        return (tokens > 0) & foreign[np.maximum(tokens, 0)]
+
+    def _without_others(self, side, lexicon, offsets, tokens, lines):
+        """Tell which rules have no nonterminals of other labels on a side."""
+        found = in_rules(self._others(side, lexicon, tokens), offsets)
+        return self._leave_out(_OTHER_LABELS[self.style], found, lines)
+
+    def _known_forms(self, offsets, source, lines, decoded):
+        """Tell which rules have no other labels, and, to be ``decoded``, a word and words between nonterminals."""
+        stay = self._without_others(0, self.source, offsets, source, lines)
+        if not decoded:
+            return stay
+        for why, found in unused(offsets, source).items():
+            stay &= self._leave_out(why, found, lines)
+        return stay
+
+    def scan(self, block, line, decoded=False):
+        """Return the table of a block's lines, which of them are rules that may be used, and both sides of these.
+
+        ``decoded``: rules that this decoder can use; else those that any can.
+        """
+        from aligntools.formats.translation import kernels_grammar
+
+        try:
+            block.decode()
+        except UnicodeDecodeError as error:
+            bad = line + block.count(b"\n", 0, error.start)
+            raise DataError(self.path, bad, "bytes that are not UTF-8 (convert the file with iconv)") from None
+        table = np.empty((block.count(b"\n") + 1, 16), np.int64)
+        text = np.frombuffer(block, np.uint8)
+        rows, _ = kernels_grammar.scan_rules(text, 0, self.style, table)
+        table = table[:rows]
+        wrong = np.flatnonzero(table[:, 14] > 0)
+        if len(wrong):
+            raise self._bad_line(block, table[wrong[0]], line + int(wrong[0]))
+        keep = table[:, 14] == 0
+        source = np.empty(int(table[keep, 4].sum()), np.int32)
+        self.source.encode(block, table, 0, keep, source)
+        source = self._symbols(0, self.source, source)
+        offsets = np.zeros(int(keep.sum()) + 1, np.int64)
+        np.cumsum(table[keep, 4], out=offsets[1:])
+        stay = self._known_forms(offsets, source, line + np.flatnonzero(keep), decoded)
+        if not stay.all():
+            keep[keep] = stay
+            offsets, source = pick(offsets, np.flatnonzero(stay), source)
+        if self.filter:
+            usable = self.filter.matches(offsets, np.where(source >= self._known, 0, source))
+            keep[keep] = usable
+            offsets, source = pick(offsets, np.flatnonzero(usable), source)
+        target = np.empty(int(table[keep, 5].sum()), np.int32)
+        self.target.encode(block, table, 1, keep, target)
+        target = self._symbols(1, self.target, target)
+        target_offsets = np.zeros(int(keep.sum()) + 1, np.int64)
+        np.cumsum(table[keep, 5], out=target_offsets[1:])
+        stay = self._without_others(1, self.target, target_offsets, target, line + np.flatnonzero(keep))
+        if not stay.all():
+            keep[keep] = stay
+            offsets, source = pick(offsets, np.flatnonzero(stay), source)
+            target_offsets, target = pick(target_offsets, np.flatnonzero(stay), target)
+        return text, table, keep, offsets, source, target_offsets, target
+
+    def _bad_line(self, block, row, line):
+        from aligntools.formats.translation import kernels_grammar as k
+
+        shown = block[row[12] : row[13]][:60].decode("utf-8", "replace")
+        expected = (
+            "der [X][X] [X] ||| the [X][X] [X] ||| 0.5 0.5 0.5 0.5 ||| 0-0 1-1 |||"
+            if self.style
+            else "[X] ||| der [X,1] ||| the [X,1] ||| Name=value"
+        )
+        problem = {
+            k.FEW_FIELDS: "is not a rule",
+            k.LEFT_SIDE: "has a left side other than [X]",
+            k.EMPTY_SIDE: "has an empty side",
+        }[int(row[14])]
+        return DataError(self.path, line, f"'{shown}' {problem} ('{expected}' is expected)")
+
+    def parse(self, block, line):
+        """Return the rules of a block as arrays: sides, features, links, counts."""
+        from aligntools.formats.translation import kernels_grammar as k
+
+        text, table, keep, source_offsets, source, target_offsets, target = self.scan(block, line, decoded=True)
+        rows = np.flatnonzero(keep)
+        links_offsets, links = np.zeros(len(rows) + 1, np.int64), np.empty((block.count(b"-") + 1, 2), np.uint8)
+        bad = k.parse_links(text, table, keep, np.diff(source_offsets), np.diff(target_offsets), links, links_offsets)
+        if bad >= 0:
+            shown = block[table[bad, 8] : table[bad, 9]][:60].decode().strip()
+            problem = f"'{shown}' are not links of this rule (numbers such as 0-1, from 0 on, are expected)"
+            raise DataError(self.path, line + bad, problem)
+        problems = np.empty(len(rows), np.uint8)
+        count = k.settle_symbols(
+            self.style, source_offsets, source, target_offsets, target, links_offsets, links, problems
+        )
+        wrong = np.flatnonzero(problems)
+        if len(wrong):
+            how = {
+                k.TWICE: "more than two nonterminals, or one of them twice, on the source side",
+                k.UNPAIRED: "nonterminals that are not in pairs"
+                + (" (links such as 1-1 pair them)" if self.style else " ([X,1] and [X,2] once on each side)"),
+            }[int(problems[wrong[0]])]
+            raise DataError(self.path, line + int(rows[wrong[0]]), f"a rule with {how}")
+        counts = np.empty((len(rows) if self.style else 0, 3))
+        if self.style and (bad := k.parse_counts(text, table, keep, counts, np.zeros(1))) >= 0:
+            raise DataError(self.path, line + bad, "the field of counts has something else than numbers")
+        features = self._features(block, text, table, keep, len(rows), line)
+        return source_offsets, source, target_offsets, target, features, links_offsets, links[:count].copy(), counts
+
+    def _features(self, block, text, table, keep, rules, line):
+        from aligntools.formats.translation import kernels_grammar as k
+
+        rows = np.flatnonzero(keep)
+        if self.style and not self.names and len(rows):
+            first = rows[0]
+            width = len(block[table[first, 6] : table[first, 7]].split())
+            for n in range(width):
+                self._add(_MOSES[n] if width >= 4 and n < 4 else f"PhraseModel_{n}", True)
+        out = np.zeros((rules, len(self.names)), np.float32)
+        found, number, row, rule = np.zeros(4, np.int64), np.zeros(1), 0, 0
+        while True:
+            names = [name.encode() for name in self.names]
+            names_at = np.concatenate([[0], np.cumsum([len(name) for name in names])]).astype(np.int64)
+            status = k.parse_features(
+                text, table, keep, row, rule, bool(self.style), np.frombuffer(b"".join(names) or b" ", np.uint8),
+                names_at, len(names), np.array(self._unnamed, np.int64), out, number, found,
+            )  # fmt: skip
+            if status == 0:
+                return out
+            row, rule, begin, end = found.tolist()
+            shown = block[begin:end].decode("utf-8", "replace")
+            where = self.path, line + row
+            if status == k.NO_NAME:
+                raise DataError(*where, f"'{shown}' has no name before its '='")
+            if status == k.BAD_NUMBER:
+                expected = "a probability" if self.style else "Name=value or a number"
+                raise DataError(*where, f"'{shown[:60]}' is not a feature ({expected} is expected)")
+            if status == k.NEW_UNNAMED and self.style:
+                raise DataError(*where, f"more scores than the {len(self.names)} of the rules before")
+            if status == k.NEW_UNNAMED:
+                try:
+                    float(shown)
+                except ValueError:
+                    raise DataError(*where, f"'{shown[:60]}' is not a feature (Name=value is expected)") from None
+            self._add(shown if status == k.NEW_NAME else f"PhraseModel_{len(self._unnamed)}", status != k.NEW_NAME)
+            out = np.ascontiguousarray(np.pad(out, ((0, 0), (0, 1))))
+
+    def _add(self, name, unnamed):
+        if name not in self.names:
+            self.names.append(name)
+        if unnamed:
+            self._unnamed.append(self.names.index(name))
+
+
+def _blocks(path):
+    """Yield a text's blocks of whole lines with the number of their first line, and its style with each."""
+    line, style = 1, None
+    for block in files.blocks_of_lines(path, _BLOCK):
+        if style is None and block.strip():
+            first = block.lstrip().split(b"\n", 1)[0]
+            style = 0 if re.match(rb"\[[^\]\s]*\]\s*\|\|\|", first) else 1
+            if b"|||" not in first or (style == 1 and b"[X] |||" not in first):
+                style = 0
+        if style is not None:
+            yield block, line, style
+        line += block.count(b"\n")
+    if line == 1 and style is None:
+        raise DataError(path, None, "is empty; extract-grammar writes grammars")
+
+
+def read_text(path, text_filter: TextFilter | None = None) -> GrammarRules:
+    """Read a grammar's text of either format; see `grammar_files.read_grammar`."""
+    reader, parts = None, []
+    for block, line, style in _blocks(path):
+        reader = reader or _RuleReader(path, style, text_filter)
+        parts.append(reader.parse(block, line))
+    if reader is None:
+        raise DataError(path, None, "has no rules")
+    reader.tell()
+    return _assemble(reader, parts).canonical()
+
+
+def _assemble(reader, parts):
+    width = len(reader.names)
+    names = reader.names
+    vocabularies = reader.source.vocabulary(), reader.target.vocabulary()
+    parts = [
+        GrammarRules(
+            *vocabularies, *part[:4], np.pad(part[4], ((0, 0), (0, width - part[4].shape[1]))), names, *part[5:]
+        )
+        for part in parts
+    ]
+    grammar = concatenate(parts)
+    features, known = grammar.features, [name for name in STANDARD if name in names]
+    if reader.style and known:  # in the order of our own
+        names = [*known, *(name for name in names if name not in known)]
+        features = np.ascontiguousarray(features[:, [reader.names.index(name) for name in names]])
+    return replace(
+        grammar,
+        features=features,
+        feature_names=list(names),
+        counts=grammar.counts if grammar.counts.any() else np.empty((0, 3)),
+    )
+
+
+def filter_lines(path, text_filter: TextFilter) -> Iterator[tuple[bytes, int, int]]:
+    """Yield the lines of a grammar's text that may be used on a text, unchanged, with how many and out of how many."""
+    reader = None
+    for block, line, style in _blocks(path):
+        reader = reader or _RuleReader(path, style, text_filter)
+        _, table, keep, *_ = reader.scan(block, line)
+        ends = table[:, 13].tolist()
+        begins = table[:, 12].tolist()
+        kept = np.flatnonzero(keep).tolist()
+        yield b"".join([block[begins[k] : ends[k]] + b"\n" for k in kept]), len(kept), int((table[:, 14] == 0).sum())
+    if reader is not None:
+        reader.tell()
+
+
+def format_text(grammar: GrammarRules, style: str) -> Iterator[bytes]:
+    """Yield a grammar's text in pieces of whole lines.
+
+    Parameters
+    ----------
+    grammar : GrammarRules
+    style : str
+        ``hiero``: ``[X] ||| der [X,1] ||| the [X,1] ||| Name=value ... ||| i-j ...``; ``moses``:
+        ``der [X][X] [X] ||| the [X][X] [X] ||| p ... ||| i-j ... ||| counts ||| |||``, the exponentials of all
+        features, those of `STANDARD` first and in Moses' order. Numbers have five decimals, probabilities as many
+        figures as their logs then need.
+    """
+    from aligntools.formats.translation import kernels_grammar, kernels_grammar_text
+
+    number = kernels_grammar.MOSES if style == "moses" else kernels_grammar.HIERO
+    names = grammar.feature_names
+    order = list(range(len(names)))
+    if style == "moses" and set(_MOSES) <= set(names):
+        first = [names.index(name) for name in _MOSES]
+        order = first + [k for k in order if k not in first]
+    encoded = [name.encode() for name in names]
+    names_at = np.concatenate([[0], np.cumsum([len(name) for name in encoded])]).astype(np.int64)
+    blob = np.frombuffer(b"".join(encoded) or b" ", np.uint8)
+    sides = (
+        (grammar.source_vocabulary, grammar.source_offsets, grammar.source),
+        (grammar.target_vocabulary, grammar.target_offsets, grammar.target),
+    )
+    widths = [np.concatenate([np.diff(vocabulary.starts) + 1, [8, 8]]) for vocabulary, _, _ in sides]
+    fixed = 128 + sum(max(30, len(name) + 24) for name in encoded) + 3 * 24
+    for begin in range(0, len(grammar), _WRITE):
+        end = min(begin + _WRITE, len(grammar))
+        size = (end - begin) * fixed + 12 * int(grammar.links_offsets[end] - grammar.links_offsets[begin])
+        for (_, offsets, symbols), width in zip(sides, widths, strict=True):
+            size += int(width[symbols[offsets[begin] : offsets[end]]].sum())
+        out = np.empty(size, np.uint8)
+        written = kernels_grammar_text.write_rules(
+            number, begin, end, grammar.source_offsets, grammar.source, grammar.target_offsets, grammar.target,
+            *(array for vocabulary, _, _ in sides for array in (vocabulary.blob, vocabulary.starts)),
+            grammar.features, blob, names_at, np.array(order, np.int64), grammar.links_offsets, grammar.links,
+            grammar.counts, out,
+        )  # fmt: skip
+        yield out[:written].tobytes()
+
+
+def write_text(path, grammars: Iterable[GrammarRules], style: str):
+    """Write grammars, one after another, as one text; it appears whole or not at all."""
+    with files.writing(path) as out:
+        for number, grammar in enumerate(grammars):
+            if style == "moses" and not number:
+                tell_factors(path, grammar.source_vocabulary, grammar.target_vocabulary)
+            out.writelines(format_text(grammar, style))
+
+
+def tell_factors(path, *vocabularies: Vocabulary):
+    """Say how many words of a grammar in Moses' format have ``|``, which separates factors there."""
+    found = [word for vocabulary in vocabularies for word in vocabulary.words() if "|" in word and word != "|||"]
+    if found:
+        words = f"{len(found)} words have" if len(found) > 1 else "a word has"
+        what = "'|', which Moses takes for what separates factors; unless they are factors, write &#124; in the text"
+        _log.warning("%s: %s %s (first: %s)", "<stdout>" if path == "-" else path, words, what, found[0])

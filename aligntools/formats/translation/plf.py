@@ -1,0 +1,303 @@
+r"""Word lattices: the python lattice format (PLF) and confusion networks, as Moses reads them.
+
+A line of PLF is a lattice: its nodes but the last, one after another, each with the arcs that leave it::
+
+    ((('guten',0.7,1),('gute',0.3,1),),(('Tag',1.0,1),),)
+
+An arc has a word, its scores, and how many nodes further it leads. ``*EPS*``, or no word between the quotes, is an arc
+without a word. A backslash in a word stands before a quote or a backslash. Scores are probabilities, any number of them
+but as many on each arc; named ones may follow, ``name=value``, taken as they are. ``()`` is the empty lattice.
+
+A confusion network has a line for each of its columns, words with their scores, and a blank line at its end::
+
+    guten 0.7 gute 0.3
+    Tag 1.0
+"""
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from aligntools.formats.opening import files
+from aligntools.ground.errors import DataError
+
+#: The word of arcs without one.
+EPSILON = "*EPS*"
+_SPACE = re.compile(r"[ \t]*")
+_WORD = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""")
+_FIELD = re.compile(r"[ \t]*,[ \t]*([^ \t,()'\"]+)[ \t]*")
+_ESCAPED = re.compile(r"\\(.)")
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Arc:
+    """An arc of a lattice.
+
+    Attributes
+    ----------
+    word : str
+        `EPSILON` for none.
+    scores : tuple of float
+        Probabilities, or other numbers that are not negative.
+    steps : int
+        How many nodes further it leads.
+    named : tuple of (str, float)
+        Other features, by name.
+    """
+
+    word: str
+    scores: tuple[float, ...] = ()
+    steps: int = 1
+    named: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class WordLattice:
+    """A lattice: for each node but the last the arcs that leave it.
+
+    Nodes are numbered from 0, where all paths begin, to ``len(lattice)``, where they end.
+    """
+
+    nodes: tuple[tuple[Arc, ...], ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __str__(self) -> str:
+        return format_plf(self)
+
+    def arcs(self) -> Iterator[tuple[int, int, Arc]]:
+        """Yield each arc with the nodes that it leads from and to."""
+        for k, arcs in enumerate(self.nodes):
+            for arc in arcs:
+                yield k, k + arc.steps, arc
+
+
+class _Fault(Exception):
+    """What is wrong with a lattice."""
+
+
+def parse_plf(text: str, scores: int | None = None, path: object = "<sentences>", line: int | None = None):
+    """Read a line of PLF; a blank one is the empty lattice.
+
+    Parameters
+    ----------
+    text : str
+    scores : int, optional
+        How many each arc must have; if not given, as many as the first has.
+    path, line
+        For messages.
+
+    Returns
+    -------
+    WordLattice
+
+    Raises
+    ------
+    DataError
+    """
+    try:
+        lattice = WordLattice(_nodes(text.strip()))
+        _check(lattice, scores)
+    except _Fault as fault:
+        raise DataError(
+            path, line, f"{fault}; a line of PLF is, for instance, ((('a',0.9,1),),(('b',1,1),),)"
+        ) from None
+    return lattice
+
+
+def parse_cn(lines: Iterable[str], scores: int = 1, path: object = "<sentences>", line: int = 1) -> WordLattice:
+    """Read the columns of a confusion network; what is above 1 counts 1, as in Moses.
+
+    Parameters
+    ----------
+    lines : iterable of str
+    scores : int
+        Of each word.
+    path, line
+        For messages; ``line`` is the first one's number.
+    """
+    nodes = []
+    for number, text in enumerate(lines, line):
+        found, column = text.split(), []
+        if len(found) % (1 + scores):
+            problem = f"{len(found)} fields are not words with {scores} {'score' if scores == 1 else 'scores'} each"
+            raise DataError(path, number, f"{problem}; --arc-scores says how many scores a word has")
+        for k in range(0, len(found), 1 + scores):
+            try:
+                values = tuple(min(_score(value), 1.0) for value in found[k + 1 : k + 1 + scores])
+            except _Fault as fault:
+                raise DataError(path, number, f"{fault}; --arc-scores says how many scores a word has") from None
+            column.append(Arc(found[k], values))
+        nodes.append(tuple(column))
+    return WordLattice(tuple(nodes))
+
+
+def stream_lattices(path: str, format: str, scores: int = 1) -> Iterator[WordLattice]:
+    """Read lattices from a file.
+
+    Parameters
+    ----------
+    path : str
+    format : str
+        ``plf`` or ``cn``. A confusion network ends at a blank line; one right after that is an empty network.
+    scores : int
+        Of each arc.
+
+    Raises
+    ------
+    DataError
+    """
+    lines = _readable(path)
+    if format == "plf":
+        for number, line in enumerate(lines, 1):
+            yield parse_plf(line, scores, path, number)
+        return
+    column: list[str] = []
+    number = 0
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            column.append(line)
+            continue
+        yield parse_cn(column, scores, path, number - len(column))
+        column = []
+    if column:
+        yield parse_cn(column, scores, path, number - len(column) + 1)
+
+
+def _readable(path):
+    """Yield a file's lines; bytes that are not UTF-8 are an error."""
+    for number, line in enumerate(files.text_lines(path), 1):
+        if not line.isascii() and any("\ud800" <= c <= "\udfff" for c in line):
+            raise DataError(path, number, "bytes that are not UTF-8 (convert the file, for instance with iconv)")
+        yield line
+
+
+def format_plf(lattice: WordLattice) -> str:
+    """Return a lattice as a line of PLF, without its end."""
+    nodes = ["".join(f"({_quoted(arc)})," for arc in arcs) for arcs in lattice.nodes]
+    return f"({''.join(f'({arcs}),' for arcs in nodes)})"
+
+
+def format_cn(lattice: WordLattice) -> str:
+    """Return a confusion network as lines, a blank one at the end.
+
+    Raises
+    ------
+    ValueError
+        When an arc passes over a node or has named scores, which the format cannot say.
+    """
+    if any(arc.steps != 1 or arc.named for _, _, arc in lattice.arcs()):
+        raise ValueError("not a confusion network: an arc passes over a node, or has named scores")
+    columns = (
+        " ".join(" ".join([arc.word or EPSILON, *map(repr, arc.scores)]) for arc in arcs) for arcs in lattice.nodes
+    )
+    return "".join(column + "\n" for column in columns) + "\n"
+
+
+def _quoted(arc):
+    word = arc.word.replace("\\", "\\\\").replace("'", "\\'")
+    named = [f"{name}={value!r}" for name, value in arc.named]
+    return ",".join([f"'{word}'", *map(repr, arc.scores), *named, str(arc.steps)])
+
+
+def _nodes(text):
+    """Read nodes with their arcs."""
+    if not text:
+        return ()
+    reader = _Reader(text)
+    nodes = tuple(reader.group(lambda: tuple(reader.group(reader.arc))))
+    if reader.at < len(text):
+        raise _Fault(f"{reader.found()} after the lattice's end")
+    return nodes
+
+
+class _Reader:
+    """Reads what stands between parentheses."""
+
+    def __init__(self, text):
+        self.text, self.at = text, 0
+
+    def found(self):
+        """Say what is next, and where."""
+        rest = self.text[self.at : self.at + _SHOWN]
+        return f"'{rest}' stands at character {self.at + 1}" if rest else "the line ends"
+
+    def sees(self, mark):
+        """Take a mark, if it is what comes next, and the space around it."""
+        self.at = _SPACE.match(self.text, self.at).end()
+        if not self.text.startswith(mark, self.at):
+            return False
+        self.at = _SPACE.match(self.text, self.at + 1).end()
+        return True
+
+    def group(self, item):
+        """Yield the items of ``(item,item,...)``; the last comma may be missing."""
+        if not self.sees("("):
+            raise _Fault(f"{self.found()} where '(' was expected")
+        while not self.sees(")"):
+            yield item()
+            if not self.sees(",") and not self.text.startswith(")", self.at):
+                raise _Fault(f"{self.found()} where ',' or ')' was expected")
+
+    def arc(self):
+        """Read ``('word',scores...,steps)``."""
+        if not self.sees("("):
+            raise _Fault(f"{self.found()} where an arc's '(' was expected")
+        word = _WORD.match(self.text, self.at)
+        if not word:
+            raise _Fault(f"{self.found()} where a word in quotes was expected")
+        self.at, fields = word.end(), []
+        while field := _FIELD.match(self.text, self.at):
+            fields.append(field[1])
+            self.at = field.end()
+        if not self.sees(")"):
+            raise _Fault(f"{self.found()} where a number or ')' was expected")
+        if not fields:
+            raise _Fault(f"the arc {word[0]} does not say how many nodes further it leads")
+        return _arc(_ESCAPED.sub(r"\1", word[1] if word[1] is not None else word[2]), fields)
+
+
+def _arc(word, fields):
+    if word and word.split() != [word]:
+        raise _Fault(f"the word '{word}' has a space in it")
+    named = [field.split("=") for field in fields[:-1] if "=" in field]
+    if any(len(one) != 2 or not one[0] for one in named) or any("=" in field for field in fields[: -1 - len(named)]):
+        raise _Fault(f"the arc '{word}' has {', '.join(fields[:-1])}; scores and then name=value were expected")
+    if not re.fullmatch(r"[0-9]{1,9}", fields[-1]) or int(fields[-1]) == 0:
+        raise _Fault(f"the arc '{word}' leads '{fields[-1]}' nodes further; a whole number from 1 on was expected")
+    scores = tuple(map(_score, fields[: len(fields) - 1 - len(named)]))
+    return Arc(word or EPSILON, scores, int(fields[-1]), tuple((name, _number(value)) for name, value in named))
+
+
+def _number(text):
+    try:
+        value = float(text) if "_" not in text else math.nan
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise _Fault(f"'{text}' stands where a number was expected")
+    return value
+
+
+def _score(text):
+    value = _number(text)
+    if value < 0:
+        raise _Fault(f"the score {text} is negative; scores are probabilities")
+    return value
+
+
+def _check(lattice, scores):
+    for k, arcs in enumerate(lattice.nodes):
+        if not arcs:
+            raise _Fault(f"no arc leaves node {k}")
+        for arc in arcs:
+            if k + arc.steps > len(lattice):
+                raise _Fault(f"the arc '{arc.word}' of node {k} leads past the last node, {len(lattice)}")
+            if scores is None:
+                scores = len(arc.scores)
+            if len(arc.scores) != scores:
+                found = f"{len(arc.scores)} {'score' if len(arc.scores) == 1 else 'scores'}"
+                raise _Fault(f"the arc '{arc.word}' has {found}, not {scores} (--arc-scores says how many)")

@@ -1,0 +1,1 @@
+"""Data on disk that only this package reads: files that appear whole, arrays, objects, maps over blocks, sorting."""

@@ -1,0 +1,308 @@
+"""Sorting more records than fit in memory: sorted runs are stored, on disk beyond a bound, then merged.
+
+A record is a key (see `kernels_sorting`) that three zeros part and end, and two whole numbers, which are added where
+keys are equal; so the result does not depend on how the records came to be spread over runs.
+"""
+
+import bisect
+import errno
+import functools
+import os
+import tempfile
+import threading
+
+import numpy as np
+
+from aligntools.ground import system
+from aligntools.ground.errors import DataError, ModelError
+from aligntools.store import tensors
+from aligntools.store.stores import Store
+
+#: Bytes of an array that is read at once though parts would do.
+_WHOLE = 4096
+
+
+class _Stored:
+    """An array in a file, parts of which are read when they are asked for.
+
+    Not a memory map: looking here and there would bring in most of it, which counts as memory in use.
+
+    Parameters
+    ----------
+    file : file or str
+        Open, or the name of one that is opened each time.
+    at : int
+        Where its bytes begin.
+    kind : np.dtype
+    shape : tuple of int
+    """
+
+    def __init__(self, file, at, kind, shape):
+        self._file, self._at, self._dtype, self._shape = file, at, kind, shape
+        self.nbytes = kind.itemsize * int(np.prod(shape, dtype=np.int64))
+
+    def __len__(self):
+        return self._shape[0]
+
+    def __getitem__(self, part):
+        if not isinstance(part, slice):
+            return self[int(part) : int(part) + 1][0]
+        begin, end, _ = part.indices(len(self))
+        found = np.empty((max(end - begin, 0), *self._shape[1:]), self._dtype)
+        at = self._at + begin * (self.nbytes // max(len(self), 1))
+        if isinstance(self._file, str):
+            with open(self._file, "rb", buffering=0) as file:
+                _fill(file, found, at)
+        else:
+            _fill(self._file, found, at)
+        return found
+
+    def write(self, array):
+        """Write the array to its place."""
+        view, at = _bytes_of(np.ascontiguousarray(array)), self._at
+        while view:
+            count = system.write_at(self._file.fileno(), view, at)
+            view, at = view[count:], at + count
+
+
+def _fill(file, array, at):
+    """Fill an array with what a file has from a place on."""
+    view = _bytes_of(array)
+    while view:
+        count = system.fill_at(file.fileno(), view, at)
+        if not count:
+            raise OSError(errno.EIO, "a temporary file is cut short")
+        view, at = view[count:], at + count
+
+
+class _Held:
+    """A file that stays open for reading as long as somebody has this."""
+
+    def __init__(self, path):
+        self._handle = os.open(path, os.O_RDONLY | system.BINARY)
+
+    def fileno(self):
+        return self._handle
+
+    def __del__(self):
+        os.close(self._handle)
+
+
+def stored_arrays(store: Store, name: str, *keys: str, held: bool = False) -> list["_Stored"]:
+    """Return arrays that are kept under a name of a store; their parts (slices) are read when they are asked for.
+
+    Parameters
+    ----------
+    store : Store
+    name : str
+    *keys : str
+    held : bool
+        Keep the file open, as long as one of the arrays is there.
+
+    Raises
+    ------
+    ModelError
+        When one is not there, or damaged.
+    """
+    path = store.path(name)
+    try:
+        places = tensors.places(path)
+        file = _Held(path) if held else path
+        return [_Stored(file, at, kind, shape) for kind, shape, at in (places[key] for key in keys)]
+    except OSError as error:
+        raise ModelError(path, None, f"cannot be read: {error.strerror or error}") from None
+    except (ValueError, KeyError) as error:
+        raise ModelError(path, None, f"is damaged ({error}); remove the folder and begin anew") from None
+
+
+def _bytes_of(array):
+    return memoryview(array.reshape(-1).view(np.uint8))
+
+
+class Spool:
+    """Groups of arrays, kept in memory up to ``budget`` bytes, then in a file without a name, which no kill can leave.
+
+    Parameters
+    ----------
+    budget : int
+        Bytes that may stay in memory.
+    folder : str or None
+        Where the file is made; None: the system's place. It is made when it is needed; `close` (or the end of a
+        ``with``) frees its room.
+    """
+
+    def __init__(self, budget, folder=None):
+        self._budget, self._folder = budget, folder
+        self._groups, self._file, self._end = [], None, 0
+        self._lock = threading.Lock()
+
+    def __len__(self):
+        return len(self._groups)
+
+    @property
+    def on_disk(self) -> int:
+        """How many groups are in the file."""
+        return sum(isinstance(group, list) for group in self._groups)
+
+    def add(self, arrays):
+        """Store a group of arrays; return its number."""
+        arrays = tuple(arrays)
+        size = sum(array.nbytes for array in arrays)
+        with self._lock:
+            number = len(self._groups)
+            if size <= self._budget:
+                self._budget -= size
+                self._groups.append(arrays)
+                return number
+            file, stored = self._opened(), []
+            for array in arrays:
+                stored.append(_Stored(file, self._end, array.dtype, array.shape))
+                self._end += array.nbytes
+            self._groups.append(stored)
+        try:
+            for place, array in zip(stored, arrays, strict=True):
+                place.write(array)
+        except OSError as error:
+            raise DataError(self._place, None, f"cannot be written: {error.strerror or error} (see --tmpdir)") from None
+        return number
+
+    def get(self, number, lazily=False):
+        """Return a group; ``lazily``: where it is on disk, its arrays' parts (slices) are read when asked for."""
+        group = self._groups[number]
+        if not isinstance(group, list):
+            return group
+        try:
+            return tuple(stored if lazily and stored.nbytes > _WHOLE else stored[:] for stored in group)
+        except OSError as error:
+            raise DataError(self._place, None, f"cannot be read: {error.strerror or error}") from None
+
+    @property
+    def _place(self):
+        return self._folder or tempfile.gettempdir()
+
+    def _opened(self):
+        if self._file is None:
+            try:
+                self._file = tempfile.TemporaryFile(prefix="aligntools.", buffering=0, dir=self._folder)  # noqa: SIM115
+            except OSError as error:
+                problem = f"no temporary file can be made: {error.strerror or error} (see --tmpdir)"
+                raise DataError(self._place, None, problem) from None
+        return self._file
+
+    def close(self):
+        """Forget everything and free its room."""
+        self._groups = []
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.close()
+
+
+def sort_order(pool, starts) -> np.ndarray:
+    """Return the order of distinct keys [shape=(keys,), dtype=int64]; ``pool`` has one more element at its end."""
+    from aligntools.store import kernels_sorting
+
+    order = np.empty(len(starts), np.int64)
+    kernels_sorting.sort_keys(pool, starts, order, np.empty(len(starts), np.uint64), np.empty((256, 4), np.int64))
+    return order
+
+
+def sorted_run(pool, starts, weights, size):
+    """Return a run of records, sorted: ``pool, starts, weights``, to be put into a `Spool`.
+
+    Parameters
+    ----------
+    pool : np.ndarray [shape=(at least size + 1,), dtype=int32]
+        Keys, which take up ``size`` elements.
+    starts : np.ndarray [shape=(records,), dtype=int64]
+    weights : np.ndarray [shape=(records, 2), dtype=int64]
+    """
+    from aligntools.store import kernels_sorting
+
+    order = sort_order(pool, starts)
+    out, out_starts = np.empty(size, np.int32), np.empty(len(starts) + 1, np.int64)
+    kernels_sorting.gather_keys(pool, starts, order, out, out_starts)
+    return out, out_starts, weights[order]
+
+
+def _group(run, k):
+    """Return the first part of a record's key, by which the output is cut: up to its first zero."""
+    pool, starts, _ = run
+    begin, end = starts[k : k + 2].tolist()
+    codes = pool[begin:end].tolist()
+    return codes[: codes.index(0)]
+
+
+def cuts(runs, shards) -> np.ndarray:
+    """Cut sorted runs into shards of about equal size, none of which parts records with the same first key part.
+
+    Parameters
+    ----------
+    runs : list of (pool, starts, weights)
+    shards : int
+
+    Returns
+    -------
+    np.ndarray [shape=(shards + 1, runs), dtype=int64]
+        Where each shard begins in each run. Shards may be empty.
+    """
+    counts = [len(run[1]) - 1 for run in runs]
+    samples = []
+    for run, count in zip(runs, counts, strict=True):
+        places = np.unique(np.linspace(0, max(count - 1, 0), 4 * shards + 1).astype(np.int64)).tolist() if count else []
+        samples += [(_group(run, k), count / len(places)) for k in places]
+    samples.sort(key=lambda sample: sample[0])
+    reached = np.cumsum([size for _, size in samples])
+    result = np.zeros((shards + 1, len(runs)), np.int64)
+    result[shards] = counts
+    for shard in range(1, shards if samples else 1):
+        bound = samples[int(np.searchsorted(reached, shard * reached[-1] / shards))][0]
+        for r, run in enumerate(runs):
+            result[shard, r] = bisect.bisect_left(range(counts[r]), bound, key=functools.partial(_group, run))
+    return result
+
+
+def merged(runs, begins, ends):
+    """Merge a shard of sorted runs.
+
+    Parameters
+    ----------
+    runs : list of (pool, starts, weights)
+    begins, ends : np.ndarray [shape=(runs,), dtype=int64]
+        The records of each run to be merged; see `cuts`.
+
+    Returns
+    -------
+    pool : np.ndarray [dtype=int32]
+    starts : np.ndarray [shape=(distinct records,), dtype=int64]
+        Where their keys are in ``pool``, in sorted order.
+    weights : np.ndarray [shape=(distinct records, 2), dtype=int64]
+        Their sums.
+    """
+    from aligntools.store import kernels_sorting
+
+    pools, starts, weights, sizes, base = [], [], [], [], 0
+    for (pool, at, weight), begin, end in zip(runs, begins.tolist(), ends.tolist(), strict=True):
+        if begin == end:
+            continue
+        first, last = int(at[begin]), int(at[end])
+        pools.append(np.asarray(pool[first:last]))
+        starts.append(np.asarray(at[begin:end]) - (first - base))
+        weights.append(np.asarray(weight[begin:end]))
+        sizes.append(end - begin)
+        base += last - first
+    if not sizes:
+        return np.empty(0, np.int32), np.empty(0, np.int64), np.empty((0, 2), np.int64)
+    pool, starts, weights = np.concatenate(pools), np.concatenate(starts), np.concatenate(weights)
+    if len(sizes) == 1:
+        return pool, starts, weights
+    picks, sums = np.empty(len(starts), np.int64), np.empty((len(starts), 2), np.int64)
+    runs_at = np.concatenate([[0], np.cumsum(sizes)])
+    heads, heap = np.empty(len(sizes), np.int64), np.empty(len(sizes), np.int64)
+    count = kernels_sorting.merge_runs(pool, starts, weights, runs_at, heads, heap, picks, sums)
+    return pool, starts[picks[:count]], sums[:count]

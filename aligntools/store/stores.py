@@ -1,0 +1,196 @@
+"""A folder of named arrays: what work that is larger than memory, or than one machine, keeps of what it has done.
+
+A name's file appears whole or not at all, so what is there is done, whoever did it and however that process ended.
+"""
+
+import contextlib
+import errno
+import glob
+import json
+import os
+from collections.abc import Iterator
+
+import numpy as np
+
+from aligntools.ground import system
+from aligntools.ground.errors import DataError, ModelError
+from aligntools.store import appearing, tensors
+
+_ABOUT = "about"
+_TRIES = 100  # to lock a file that other runs take away
+
+
+class Store:
+    """Arrays and a few facts under each name of a folder; it can be pickled, and used from any process.
+
+    Parameters
+    ----------
+    folder : str
+        An existing folder.
+    lasting : bool
+        What is written shall be there after the machine has lost its power.
+
+    Attributes
+    ----------
+    read_bytes, written_bytes : int
+        What went through this object.
+    """
+
+    def __init__(self, folder: str, lasting: bool = False) -> None:
+        self.folder, self.lasting = folder, lasting
+        self.read_bytes = self.written_bytes = 0
+
+    def __reduce__(self):
+        return Store, (self.folder, self.lasting)
+
+    def path(self, name: str) -> str:
+        """Return the file of a name."""
+        return os.path.join(self.folder, name + ".arrays")
+
+    def has(self, name: str) -> bool:
+        """Tell whether something is kept under a name."""
+        return os.path.exists(self.path(name))
+
+    def size(self, name: str) -> int:
+        """Return the bytes that a name's file has."""
+        return os.path.getsize(self.path(name))
+
+    def names(self, pattern: str) -> list[str]:
+        """Return the names that match a pattern of the shell's, sorted."""
+        found = glob.glob(os.path.join(glob.escape(self.folder), pattern + ".arrays"))
+        return sorted(os.path.basename(path)[: -len(".arrays")] for path in found if not _is_hidden(path))
+
+    def write(self, name: str, about: dict | None = None, /, **arrays: np.ndarray) -> None:
+        """Keep arrays, and facts in JSON, under a name.
+
+        Raises
+        ------
+        DataError
+            When the disk is full, or the folder cannot be written.
+        """
+        try:
+            with appearing.appearing(self.path(name), self.lasting) as part:
+                tensors.write(part, arrays, {_ABOUT: json.dumps(about or {})})
+        except OSError as error:
+            place = "--checkpoint" if self.lasting else "--tmpdir"
+            raise DataError(self.folder, None, f"cannot be written: {error.strerror or error} (see {place})") from None
+        self.written_bytes += sum(array.nbytes for array in arrays.values())
+
+    @contextlib.contextmanager
+    def _opened(self, name) -> Iterator:
+        from safetensors import SafetensorError, safe_open
+
+        path = self.path(name)
+        try:
+            with safe_open(path, framework="numpy") as file:
+                yield file
+        except OSError as error:
+            raise ModelError(path, None, f"cannot be read: {error.strerror or error}") from None
+        except (SafetensorError, ValueError, KeyError) as error:
+            raise ModelError(path, None, f"is damaged ({error}); remove the folder and begin anew") from None
+
+    def about(self, name: str) -> dict:
+        """Return the facts kept under a name.
+
+        Raises
+        ------
+        ModelError
+            When there is nothing, or it is damaged.
+        """
+        with self._opened(name) as file:
+            return json.loads((file.metadata() or {})[_ABOUT])
+
+    def read(self, name: str, *keys: str) -> list[np.ndarray]:
+        """Return arrays that are kept under a name, by their keys.
+
+        Raises
+        ------
+        ModelError
+            When one is not there, or damaged.
+        """
+        with self._opened(name) as file:
+            arrays = [file.get_tensor(key) for key in keys]
+        self.read_bytes += sum(array.nbytes for array in arrays)
+        return arrays
+
+    def read_all(self, name: str) -> dict[str, np.ndarray]:
+        """Return all arrays that are kept under a name, by key."""
+        with self._opened(name) as file:
+            arrays = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+        self.read_bytes += sum(array.nbytes for array in arrays.values())
+        return arrays
+
+    def read_run(self, name: str, begin: int, end: int, *keys: str) -> list[np.ndarray]:
+        """Return elements ``begin`` to ``end`` of arrays; the rest of the file is not read."""
+        with self._opened(name) as file:
+            slices = [file.get_slice(key) for key in keys]
+            arrays = [a[begin:end] if begin < end else np.empty(0, tensors.TYPES[a.get_dtype()]) for a in slices]
+        self.read_bytes += sum(array.nbytes for array in arrays)
+        return arrays
+
+    def clear(self) -> None:
+        """Forget all, and what killed processes have left unfinished."""
+        for entry in glob.glob(os.path.join(glob.escape(self.folder), "*.arrays")) + glob.glob(
+            os.path.join(glob.escape(self.folder), ".*.arrays.*.part")
+        ):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(entry)
+
+    def remove(self, *names: str) -> None:
+        """Forget what is kept under names; what is not there stays away."""
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.path(name))
+
+
+def _is_hidden(path):
+    return os.path.basename(path).startswith(".")
+
+
+@contextlib.contextmanager
+def held(folder: str, *, ends: bool = False) -> Iterator[None]:
+    """Hold a folder for this process alone while the block runs.
+
+    Parameters
+    ----------
+    folder : str
+    ends : bool
+        What is kept in it is done with after the block: the file that is locked goes, too.
+
+    Raises
+    ------
+    DataError
+        When another process holds it, or it cannot be made or written.
+    """
+    path = os.path.join(folder, "lock")
+    handle = _locked(folder, path)
+    try:
+        yield
+        if ends:  # while it is locked: who waits for it finds that it is gone, and makes another
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+    finally:
+        os.close(handle)
+
+
+def _locked(folder, path):
+    """Return the open file that is locked and is still the one in the folder."""
+    for _ in range(_TRIES):
+        try:
+            os.makedirs(folder, exist_ok=True)
+            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise DataError(folder, None, f"cannot be made or written: {error.strerror or error}") from None
+        try:
+            system.lock(handle)
+        except OSError as error:
+            if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+                os.close(handle)
+                raise DataError(
+                    folder, None, "another run works in this folder; wait for it, or give another"
+                ) from None
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.fstat(handle), os.stat(path)):
+                return handle
+        os.close(handle)
+    raise DataError(folder, None, f"{os.path.basename(path)} is taken away again and again; give another folder")

@@ -1,0 +1,370 @@
+"""Words and their numbers: fixed, as two flat arrays that fit a model file, or growing as text is read."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, pairwise
+
+import numpy as np
+
+from aligntools.ground import memory
+
+_MUCH = 1 << 24  # bytes that are asked for before an array grows by them
+_FORGET, _FORGET_BYTES = 1 << 19, 1 << 26  # words and bytes of them after which a stream forgets its look-ups
+
+
+class Vocabulary:
+    """Words and ids. Id 0 is NULL, the empty string, and never matches a word; the first word is id 1.
+
+    Attributes
+    ----------
+    blob : np.ndarray [shape=(bytes,), dtype=uint8]
+        All words joined, UTF-8.
+    starts : np.ndarray [shape=(len + 1,), dtype=int64]
+        Word ``i`` is ``blob[starts[i]:starts[i + 1]]``; NULL comes first and is empty.
+    """
+
+    def __init__(self, blob, starts):
+        self.blob, self.starts = blob, starts
+        self._index = None
+
+    def __reduce__(self):  # without the index: bytes hash differently in another process
+        return Vocabulary, (self.blob, self.starts)
+
+    @classmethod
+    def from_words(cls, words: Iterable[str]):
+        """Number words from 1 on, in order.
+
+        Raises
+        ------
+        ValueError
+            When a word is empty or comes twice.
+        """
+        words = list(words)
+        if "" in words or len(set(words)) < len(words):
+            raise ValueError("words of a vocabulary are not empty and differ from each other")
+        return cls.from_bytes([word.encode() for word in words])
+
+    @classmethod
+    def from_bytes(cls, words: Sequence[bytes]):
+        """Number words, given in UTF-8 and known to be distinct and not empty, from 1 on."""
+        starts = np.zeros(len(words) + 2, np.int64)
+        np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=starts[2:])
+        return cls(np.frombuffer(b"".join(words), np.uint8), starts)
+
+    @classmethod
+    def from_arrays(cls, blob, starts):
+        """Take a vocabulary as saved in a model file.
+
+        Parameters
+        ----------
+        blob : np.ndarray [shape=(bytes,), dtype=uint8]
+        starts : np.ndarray [shape=(words + 2,), dtype=int64]
+
+        Raises
+        ------
+        ValueError
+            When the two do not fit each other or the first word is not NULL.
+        """
+        fits = (
+            blob.ndim == starts.ndim == 1
+            and (blob.dtype, starts.dtype) == (np.uint8, np.int64)
+            and len(starts) >= 2
+            and starts[0] == starts[1] == 0
+            and starts[-1] == len(blob)
+            and bool(np.all(starts[2:] > starts[1:-1]))
+        )
+        if not fits:
+            raise ValueError("these arrays are not a vocabulary")
+        return cls(blob, starts)
+
+    def __len__(self):
+        return len(self.starts) - 1
+
+    def __repr__(self):
+        return f"<Vocabulary of {len(self) - 1} words>"
+
+    def word(self, id: int) -> str:
+        """Return the word of an id; IndexError if there is none."""
+        if not 0 <= id < len(self):
+            raise IndexError(f"no word has the id {id}")
+        return self.blob[self.starts[id] : self.starts[id + 1]].tobytes().decode()
+
+    def words(self) -> list[str]:
+        """Return all words; the index is the id, so the first is the empty string."""
+        return [word.decode() for word in self.encoded()]
+
+    def encoded(self) -> Iterator[bytes]:
+        """Return all words in UTF-8, NULL first."""
+        data = self.blob.tobytes()
+        return (data[begin:end] for begin, end in pairwise(self.starts.tolist()))
+
+    def id(self, word: str) -> int:
+        """Return a word's id, or -1 if it is not in the vocabulary (as the empty string never is)."""
+        return int(self.ids([word.encode()])[0])
+
+    def ids(self, words: Sequence[bytes]) -> np.ndarray:
+        """Look up many words at once, given in UTF-8.
+
+        Returns
+        -------
+        np.ndarray [shape=(len(words),), dtype=int32]
+            -1 where a word is not in the vocabulary.
+        """
+        if self._index is None:
+            # Sorted hashes: 12 bytes a word, where a dict of bytes would take ten times as much.
+            hashes = np.fromiter(map(hash, islice(self.encoded(), 1, None)), np.int64, len(self) - 1)
+            order = np.argsort(hashes, kind="stable")
+            self._index = hashes[order], (order + 1).astype(np.int32)
+        hashes, ids = self._index
+        wanted = np.fromiter(map(hash, words), np.int64, len(words))
+        result = np.full(len(words), -1, np.int32)
+        places = np.searchsorted(hashes, wanted)
+        hits = np.flatnonzero(hashes.take(places, mode="clip") == wanted) if len(hashes) else places[:0]
+        for k in hits.tolist():
+            place = places[k]
+            while place < len(hashes) and hashes[place] == wanted[k]:
+                id = ids[place]
+                if self.blob[self.starts[id] : self.starts[id + 1]].tobytes() == words[k]:
+                    result[k] = id
+                    break
+                place += 1
+        return result
+
+    def folded(self) -> tuple["Vocabulary", np.ndarray]:
+        """Return the vocabulary in lower case and where each word went.
+
+        Returns
+        -------
+        folded : Vocabulary
+            Every word through `str.lower`, in order of first occurrence.
+        mapping : np.ndarray [shape=(len,), dtype=int32]
+            Old id to new id; NULL stays 0.
+        """
+        new: dict[bytes, int] = {}
+        mapping = np.zeros(len(self), np.int32)
+        words = (word.decode().lower().encode() for word in islice(self.encoded(), 1, None))
+        mapping[1:] = np.fromiter((new.setdefault(word, len(new) + 1) for word in words), np.int32, len(self) - 1)
+        return Vocabulary.from_bytes(list(new)), mapping
+
+
+class ExtendedVocabulary:
+    """A vocabulary with a few more words behind it; the first is shared, not copied.
+
+    Attributes
+    ----------
+    base : Vocabulary
+    base_size : int
+        ``len(base)``: the id of the first additional word.
+    extra : list of str
+        The additional words.
+    """
+
+    def __init__(self, base, extra):
+        self.base, self.base_size, self.extra = base, len(base), extra
+
+    def __len__(self):
+        return self.base_size + len(self.extra)
+
+    def word(self, id: int) -> str:
+        """Return the word of an id; IndexError if there is none."""
+        return self.base.word(id) if id < self.base_size else self.extra[id - self.base_size]
+
+    def words(self) -> list[str]:
+        """Return all words; the index is the id."""
+        return self.base.words() + self.extra
+
+    def id(self, word: str) -> int:
+        """Return a word's id, or -1 if it is in neither part."""
+        known = self.base.id(word)
+        return self.base_size + self.extra.index(word) if known < 0 and word in self.extra else known
+
+
+class Growing:
+    """An array that grows at its end. Reallocation moves pages, not bytes, so small steps cost little."""
+
+    def __init__(self, dtype):
+        self._data, self.size = np.empty(1024, dtype), 0
+
+    def extend(self, count):
+        """Return a view of ``count`` new elements, which holds until the next call."""
+        if self.size + count > len(self._data):
+            size = self.size + count + (self.size >> 3)
+            if (more := (size - len(self._data)) * self._data.itemsize) > _MUCH:
+                memory.ask(more, "does not fit in memory")
+            self._data.resize(size, refcheck=False)
+        self.size += count
+        return self._data[self.size - count : self.size]
+
+    @property
+    def used(self):
+        """The elements so far, as a view that holds until the next call of `extend`."""
+        return self._data[: self.size]
+
+    def finish(self):
+        """Return the array, cut to its length."""
+        self._data.resize(self.size, refcheck=False)
+        return self._data
+
+
+def split_words(text: bytes) -> list[bytes]:
+    """Split at spaces and tabs, and nothing else; what other white space separates, `white_space` makes spaces of."""
+    return [word for word in text.replace(b"\t", b" ").split(b" ") if word]
+
+
+class Lexicon:
+    """Words numbered from 1 in order of first occurrence, in plain Python."""
+
+    def __init__(self):
+        self._ids = {}
+
+    def __len__(self):
+        return len(self._ids) + 1
+
+    def encode(self, block, table, which, keep, tokens):
+        """Number the words of the lines that are kept; see `kernels_text.encode_lines`."""
+        ids, count = self._ids, 0
+        for row in np.flatnonzero(keep):
+            begin, end = table[row, 2 * which : 2 * which + 2].tolist()
+            for word in split_words(block[begin:end]):
+                tokens[count] = ids.setdefault(word, len(ids) + 1)
+                count += 1
+
+    def words(self, begin):
+        """Return the words from number ``begin`` on."""
+        return list(islice(self._ids, begin - 1, None))
+
+    def vocabulary(self):
+        """Return the words as a vocabulary with the same numbers."""
+        return Vocabulary.from_bytes(self.words(1))
+
+    def clear(self):
+        """Forget all words."""
+        self._ids.clear()
+
+
+class CompiledLexicon:
+    """The same as `Lexicon`, in flat arrays that a kernel fills; it stops where they have to grow.
+
+    Parameters
+    ----------
+    words : list of bytes
+        Words to begin with, known to be distinct and not empty.
+    """
+
+    def __init__(self, words=()):
+        self._blob = np.empty(1 << 18, np.uint8)
+        self._starts = np.zeros((1 << 15) + 1, np.int64)
+        self._slots = np.zeros(1 << 16, np.uint64)
+        self._used = np.array([0, 1, 0], np.int64)  # tokens of this call, words with NULL, bytes
+        if words:
+            start = Vocabulary.from_bytes(words)
+            self._reserve(len(start), len(start.blob))
+            self._blob[: len(start.blob)] = start.blob
+            self._starts[: len(start.starts)] = start.starts
+            self._used[1:] = len(start), len(start.blob)
+            self._enter()
+
+    def __len__(self):
+        return int(self._used[1])
+
+    def encode(self, block, table, which, keep, tokens):
+        """Number the words of the lines that are kept; see `kernels_text.encode_lines`."""
+        from aligntools.words import kernels_text
+
+        text, row = np.frombuffer(block, np.uint8), 0
+        self._used[0] = 0
+        while True:
+            row = kernels_text.encode_lines(
+                text, table, which, keep, row, tokens, self._used, self._blob, self._starts, self._slots
+            )
+            if row == len(keep):
+                return
+            begin, end = table[row, 2 * which : 2 * which + 2].tolist()
+            if self._reserve(len(self) + int(table[row, 4 + which]), int(self._used[2]) + end - begin):
+                self._enter()
+
+    def _reserve(self, words, filled):
+        """Make room for that many words and bytes and some more; tell whether the slots are now empty."""
+        if filled > len(self._blob):
+            self._blob.resize(filled + (filled >> 1), refcheck=False)
+        if words >= len(self._starts):
+            self._starts.resize(words + (words >> 1) + 1, refcheck=False)
+        if 2 * words <= len(self._slots):
+            return False
+        self._slots = np.zeros(1 << (2 * words).bit_length(), np.uint64)
+        return True
+
+    def _enter(self):
+        from aligntools.words import kernels_text
+
+        kernels_text.fill_slots(self._blob, self._starts, len(self), self._slots)
+
+    def words(self, begin):
+        """Return the words from number ``begin`` on."""
+        starts = self._starts[begin : len(self) + 1]
+        data = self._blob[starts[0] : starts[-1]].tobytes()
+        ends = (starts - starts[0]).tolist()
+        return [data[a:b] for a, b in pairwise(ends)]
+
+    def vocabulary(self):
+        """Return the words as a vocabulary with the same numbers."""
+        words, filled = len(self), int(self._used[2])
+        return Vocabulary.from_arrays(self._blob[:filled].copy(), self._starts[: words + 1].copy())
+
+    def clear(self):
+        """Forget all words."""
+        self._slots.fill(0)
+        self._used[:] = 0, 1, 0
+
+
+class Lookup:
+    """Translates a lexicon's numbers to the ids of a fixed vocabulary.
+
+    Each word is looked up once, when the lexicon first has it. ``_mapping`` holds its id or, if it is
+    unknown, an id past the vocabulary's; those are numbered anew for each block, to hold for it alone.
+    """
+
+    def __init__(self, vocabulary, lowercase, most=_FORGET):
+        self._vocabulary, self._lowercase, self._most = vocabulary, lowercase, most
+        self._start()
+
+    def _start(self):
+        self._held = 0  # bytes of the lexicon's words
+        self._mapping = Growing(np.int32)
+        self._mapping.extend(1)[0] = 0
+        self._unknown, self._names = {}, []
+
+    def translate(self, tokens, lexicon) -> ExtendedVocabulary:
+        """Put vocabulary ids in place of the lexicon's numbers; return the vocabulary that they are for.
+
+        When the lexicon has become large it is emptied, so that a stream of any length needs bounded memory.
+        """
+        base = len(self._vocabulary)
+        new = lexicon.words(self._mapping.size)
+        if new:
+            self._held += sum(map(len, new))
+            if self._lowercase:
+                new = [word.decode().lower().encode() for word in new]
+            ids = self._vocabulary.ids(new)
+            for k in np.flatnonzero(ids < 0).tolist():
+                ids[k] = self._unknown_id(new[k])
+            self._mapping.extend(len(ids))[:] = ids
+        tokens[:] = self._mapping.used[tokens]
+        extra = []
+        places = np.flatnonzero(tokens >= base)
+        if len(places):
+            found, first, inverse = np.unique(tokens[places], return_index=True, return_inverse=True)
+            order = np.argsort(first)
+            rank = np.empty(len(order), np.int32)
+            rank[order] = np.arange(base, base + len(order), dtype=np.int32)
+            tokens[places] = rank[inverse]
+            extra = [self._names[k].decode() for k in (found[order] - base).tolist()]
+        if len(lexicon) > self._most or self._held > _FORGET_BYTES:
+            lexicon.clear()
+            self._start()
+        return ExtendedVocabulary(self._vocabulary, extra)
+
+    def _unknown_id(self, word):
+        number = self._unknown.setdefault(word, len(self._names))
+        if number == len(self._names):
+            self._names.append(word)
+        return len(self._vocabulary) + number
