@@ -10,8 +10,8 @@ from pathlib import Path
 
 from bench import code, measuring, report, texts
 from bench import contrastive_start as starting
+from bench.contrastive_base import Study, base_hash
 from bench.contrastive_rounds import Teaching, second_base
-from bench.contrastive_study import Study, base_hash
 from bench.quality import Figures, evaluate
 
 WAYS = ("forward", "reverse", "intersect", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and", "joint")

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from aligntools.aligning.contrastive import network_learning
 from bench import code, measuring
 from bench import contrastive_start as starting
-from bench.contrastive_study import Study, base_hash
+from bench.contrastive_base import Study, base_hash
 
 #: Pairs of the largest text whose base model is trained again.
 LARGEST = 20_000

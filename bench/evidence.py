@@ -11,7 +11,7 @@ import statistics
 from aligntools.aligning.contrastive import network_learning
 from bench import code, measuring, peers, report, texts
 from bench import contrastive_start as starting
-from bench.contrastive_study import Study, base_hash
+from bench.contrastive_base import Study, base_hash
 from bench.quality import HEURISTIC, evaluate
 
 #: Most pairs of a text whose base model and other aligners see all of it.

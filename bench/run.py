@@ -19,30 +19,21 @@ python bench/run.py mre --data DIR --pairs 20000
 python bench/run.py chains --treebanks DIR --peer-python PYTHON
 python bench/run.py induction --treebanks DIR
 python bench/run.py taggers --treebanks DIR --peer-python PYTHON
-python bench/run.py tag_decoding --treebanks DIR
 python bench/run.py classes --data DIR --treebanks DIR
 python bench/run.py multiword --treebanks DIR
 python bench/run.py projection --data DIR --treebanks DIR
 python bench/run.py parsing --treebanks DIR
 python bench/run.py transfer --data DIR --treebanks DIR
-python bench/run.py transfer_draws --data DIR --treebanks DIR
-python bench/run.py transfer_study --data DIR --treebanks DIR
 python bench/run.py contrastive --data DIR --peer-results FILE
 python bench/run.py encoder --data DIR
 python bench/run.py encoder_map --data DIR
 python bench/run.py evidence --data DIR --fast-align F --atools A --eflomal E
 python bench/run.py teach --data DIR --out FILE
-python bench/run.py contrastive_study --data DIR
-python bench/run.py contrastive_systems --data DIR --fast-align F --giza DIR
 python bench/run.py contrastive_speed --data DIR
-python bench/run.py transfer_pud --data DIR --treebanks DIR
-python bench/run.py transfer_labels --data DIR --treebanks DIR
 python bench/run.py unsupervised --treebanks DIR
 python bench/run.py translation --texts DIR
 python bench/run.py translation_aligners --texts DIR --fast-align F
-python bench/run.py translation_choices --texts DIR
 python bench/run.py translation_speed --texts DIR --data DIR
-python bench/run.py translation_studies --texts DIR --treebanks DIR
 python bench/run.py abuse --seed 1
 python bench/run.py eflomal_form --data DIR --atools A --eflomal E
 python bench/run.py fast_align_form --data DIR --fast-align F
@@ -83,39 +74,28 @@ COMMANDS = {
     "settings": "AER with one setting changed at a time",
     "filtering": "real pairs told from noise by alignment scores, beside the other aligners'",
     "mre": "AER of reconstruction beside the EM that it starts from",
-    "mre_paper": "AER of reconstruction as Cheng, Liu & Xu 2017 have it, beside converged EM; decisions on links",
     "chains": "an EM iteration of tag induction, beside hmmlearn's",
     "induction": "tags induced by EM and by reconstruction",
-    "induction_paper": "tag induction as Cheng, Liu & Xu 2017 have it: EM, EM on, reconstruction; by size of the text",
     "taggers": "accuracy and speed of taggers, beside NLTK's",
-    "tag_decoding": "posterior decoding against Viterbi, in accuracy",
     "classes": "word classes of plain text as features of taggers and parsers of few sentences",
     "multiword": "tags of surface text, whose tokens may stand for several words",
     "projection": "taggers learned from English tags over word alignments",
     "parsing": "parsers from treebanks: features, learning, inference, memory",
     "transfer": "parsers transferred from English, beside simpler ways and supervised ones",
-    "transfer_study": "ways to use plain text in transfer, and what they change",
-    "transfer_draws": "transferred parsers on several draws of text, with paired tests",
     "contrastive": "AER of contrastive-align on every gold set, beside its base and the other aligners",
     "encoder": "AER of small texts with what an encoder knows beforehand, and without",
     "encoder_map": "what the encoder links by itself, languages held out; the map that ships",
     "evidence": "AER of contrastive-align with other aligners' links as evidence",
     "teach": "a start of contrastive-align taught by large text without gold, languages held out",
-    "contrastive_systems": "Table 5 of Liu & Sun 2015 on every gold set, over several base models, with paired tests",
     "contrastive_speed": "what contrastive alignment costs, by sentence length and beam",
-    "transfer_pud": "what errors of tags, trees and links cost transferred trees",
-    "transfer_labels": "UAS and LAS of parsers transferred from English, on UD",
     "unsupervised": "parsers from tags alone, on short sentences, beside transferred ones",
     "translation": "BLEU, time and memory of a translation system, weights by risk and by MERT",
     "translation_aligners": "BLEU by aligner: align, contrastive-align, fast_align",
-    "translation_choices": "ways to learn weights, compared on halves of the development set",
     "translation_speed": "decoding against the pop limit; language models and grammars of large text",
-    "translation_studies": "the studies of Li et al. 2011: imputed text by size, reverse language model, k",
     "abuse": "what is promised under damaged inputs, senseless options, faults and kills",
     "eflomal_form": "eflomal-align and its stand-in on every gold set: AER and time",
     "fast_align_form": "fast_align and its stand-in: links, tension, time and memory",
     "clients": "programs that call other aligners, run with our stand-ins",
-    "contrastive_study": "the studies of Liu & Sun 2015: approximation, noise, features, systems",
 }
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from bench import code, contrastive, measuring, report, texts
 from bench import contrastive_start as starting
-from bench.contrastive_study import Study, base_hash
+from bench.contrastive_base import Study, base_hash
 
 #: The large texts: pair of languages and part.
 TEXTS = (

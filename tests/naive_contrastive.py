@@ -1,7 +1,6 @@
 """Slow, obvious versions of the contrastive model's features and searches. Imports nothing that it checks."""
 
 import itertools
-import math
 from dataclasses import dataclass, field
 
 NAMES = (
@@ -93,23 +92,10 @@ class Pair:
         scored = [(self.score(links, weights), links) for links in self.alignments() if allowed(links)]
         return sorted(scored, key=lambda x: -x[0])[:n]
 
-    def expectations(self, weights, allowed=lambda links: True):
-        """Return ln Z and the expected features over all alignments that are allowed."""
-        found = [(self.score(links, weights), self.features(links)) for links in self.alignments() if allowed(links)]
-        most = max(s for s, _ in found)
-        z = sum(math.exp(s - most) for s, _ in found)
-        expected = {n: sum(math.exp(s - most) / z * f[n] for s, f in found) for n in NAMES}
-        return most + math.log(z), expected
-
 
 def one_to_one(links):
     """Return whether no word has two links."""
     return len({i for i, _ in links}) == len(links) == len({j for _, j in links})
-
-
-def one_source_each(links):
-    """Return whether no target word has two links."""
-    return len({j for _, j in links}) == len(links)
 
 
 def nests(links):

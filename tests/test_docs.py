@@ -229,7 +229,7 @@ def test_files_that_a_page_points_to_are_there(page):
     text = text_of(page)
     for target in re.findall(r"\]\(([^)#:\s]+)(?:#[\w-]*)?\)", prose(text)):
         assert (page.parent / target).exists(), f"{target} is not there"
-    for path in re.findall(r"`((?:aligntools|bench|bin|data|docs|examples|tests)/[\w./-]+)`", prose(text)):
+    for path in re.findall(r"`((?:aligntools|bench|bin|data|docs|examples|studies|tests)/[\w./-]+)`", prose(text)):
         assert (ROOT / path).exists(), f"{path} is not there"
     for path in re.findall(r"^```\{(?:literal)?include\} (\S+)", text, re.MULTILINE):
         assert (page.parent / path).exists(), f"{path} is not there"
@@ -294,8 +294,8 @@ def test_the_reference_has_every_public_name():
 
 
 def results():
-    """Return RESULTS.md by section."""
-    text = (ROOT / "bench" / "RESULTS.md").read_text(encoding="utf-8")
+    """Return what was measured, and what studies found, by section."""
+    text = "".join((ROOT / folder / "RESULTS.md").read_text(encoding="utf-8") for folder in ("bench", "studies"))
     parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bench import code, contrastive_study, quality, report, translation, translation_stages
+from bench import code, contrastive_base, quality, report, translation, translation_stages
 from tests.places import ROOT
 
 #: Figures of other programs alone, or with the commit beside each.
@@ -30,7 +30,7 @@ def test_commands_have_the_hash_of_what_they_import():
     assert not any("tagging" in name for name in names["translate"])
     assert "aligntools/aligning/contrastive/linknetwork.safetensors" in names["contrastive_align"]
     assert len({code.of(commands=[name]) for name in ("tag", "translate", "align")}) == 3
-    assert contrastive_study.base_hash() == code.of(commands=("symmetrize", "align"))
+    assert contrastive_base.base_hash() == code.of(commands=("symmetrize", "align"))
 
 
 MEASURING = """

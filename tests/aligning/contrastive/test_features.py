@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 from aligntools.aligning.contrastive import features
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.ground.errors import UsageProblem
-from bench import kernels_contrastive_exact
 from tests import naive_contrastive as naive
 from tests.aligning.contrastive.making import ALL, candidates_of, random_pair
 
@@ -29,12 +28,6 @@ class State:
         kf.replay(ALL, pair, np.array(order, np.int32), np.zeros(kf.FEATURES), self.arrays, out)
         return out
 
-    def change(self, add, c):
-        add(self.e.rows, self.e.columns, self.arrays, c)
-
-    def copy(self):
-        return [a.copy() for a in self.arrays]
-
 
 def test_the_slow_version_and_the_registry_have_the_same_features():
     assert features.NAMES == naive.NAMES
@@ -53,24 +46,6 @@ def test_changes_over_links_in_any_order_sum_to_the_definition(seed, n_i, n_j, d
     found = dict(zip(naive.NAMES, State(candidates_of([pair])).features(order).tolist(), strict=True))
     expected = pair.features([pair.candidates[c] for c in order])
     assert found == pytest.approx(expected, abs=1e-6)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 6))
-def test_a_link_that_is_taken_away_leaves_no_trace(seed, n_i, n_j):
-    rng = np.random.default_rng(seed)
-    state = State(candidates_of([random_pair(rng, n_i, n_j)]))
-    order = rng.permutation(n_i * n_j)[: rng.integers(1, n_i * n_j + 1)]
-    away = int(rng.integers(len(order)))
-    state.features(order)
-    state.change(kernels_contrastive_exact.remove_link, order[away])
-    removed = state.copy()
-    state.features(np.delete(order, away))
-    for name, a, b in zip(("bits", "source", "target", "totals", "crossings"), removed, state.copy(), strict=True):
-        if name in ("source", "target"):  # positions of words without a link mean nothing
-            a[a[:, kf.FERTILITY] == 0] = 0
-            b[b[:, kf.FERTILITY] == 0] = 0
-        np.testing.assert_array_equal(a, b, name)
 
 
 @given(st.integers(0, 2**32 - 1), st.floats(0, 1))

@@ -1,4 +1,4 @@
-"""A study of contrastive alignment: links of the pairs that have gold links."""
+"""The base models of contrastive alignment that the bench keeps: links of the pairs that have gold links."""
 
 import types
 
@@ -7,7 +7,7 @@ import pytest
 from aligntools.aligning.contrastive import tasks
 from aligntools.ground.parallel import Pool
 from aligntools.metrics.aer import Aer
-from bench.contrastive_study import Study
+from bench.contrastive_base import Study
 from tests.conftest import SAMPLES
 
 
