@@ -74,7 +74,7 @@ class Study:
     @cached_property
     def bitext(self):
         """Return the training text; the pairs with gold links come first."""
-        from aligntools.formats.bitext import stream_bitext
+        from aligntools.formats.text.bitext import stream_bitext
 
         m, lines = self.model, self.text.n_pairs
         vocabularies = {"source_vocabulary": m.source_vocabulary, "target_vocabulary": m.target_vocabulary}
@@ -91,14 +91,14 @@ class Study:
     @cached_property
     def gold(self):
         """Return the gold links."""
-        from aligntools.formats.goldlinks import read_gold
+        from aligntools.formats.links.goldlinks import read_gold
 
         return read_gold(str(self.text.gold), format="pharaoh")
 
     def links(self, finder, weights, evidence=()):
         """Return the links that weights find in the pairs with gold links."""
         from aligntools.aligning.contrastive.tasks import align
-        from aligntools.formats.pharaoh import concatenate
+        from aligntools.formats.links.pharaoh import concatenate
 
         return concatenate([found.links for found in align(finder, self.gold_text, weights, self.pool, evidence)])
 
