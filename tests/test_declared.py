@@ -13,8 +13,7 @@ import aligntools as at
 from aligntools.aligning.settings import AlignerSettings, Decisions, PriorWeights, ReconstructionSettings
 from aligntools.cli import declared as on_command_line
 from aligntools.cli import options
-from aligntools.cli.flags import as_flag
-from aligntools.cli.flags import on_command_line as with_flags
+from aligntools.cli.flags import as_flag, said
 from aligntools.formats.text.reading import Reading
 from aligntools.ground import former_names
 from aligntools.ground.declaring import Given, Settings, declared, documented, option, taking
@@ -149,11 +148,13 @@ def test_values_are_held_against_types_choices_and_ranges():
 
 def test_messages_name_fields_as_python_and_the_command_line_have_them():
     error = UsageProblem(
-        "`symmetrize=joint` and `agreement=False` exclude `part_size=3`; see `pip install x` and `model`"
+        "`symmetrize=joint` and `agreement=False` exclude `part_size=3`; see `pip x`, `model` and `Aligner.save()`"
     )
-    assert str(error) == ('symmetrize="joint" and agreement=False exclude part_size=3; see `pip install x` and model')
-    assert with_flags(error.message) == (
-        "--symmetrize joint and --no-agreement exclude --part-size 3; see `pip install x` and -m"
+    assert str(error) == (
+        'symmetrize="joint" and agreement=False exclude part_size=3; see `pip x`, model and Aligner.save()'
+    )
+    assert said(error) == (
+        "--symmetrize joint and --no-agreement exclude --part-size 3; see `pip x`, -m and align --save-model"
     )
     assert as_flag("min_length") == "--min-length"
 

@@ -46,6 +46,6 @@ def cells_within(max_memory: int | None, needed: int = 0) -> int:
         return MOST_CELLS
     cells = int((bound - FIXED - needed) // 8)
     if cells < FEWEST_CELLS:
-        advice, asked = "a part of the text, or --fast, needs less", max_memory is not None
+        advice, asked = "a part of the text, or `fast`, needs less", max_memory is not None
         raise memory.too_little(bound, FIXED + needed + 8 * FEWEST_CELLS, asked=asked, advice=advice)
     return min(MOST_CELLS, cells)

@@ -1,9 +1,15 @@
-"""Fields of settings, as the command line has them: in options, and in messages of what is below it."""
+"""Fields and functions, as the command line has them: in options, and in messages of what is below it."""
 
-from aligntools.ground.errors import named
+from aligntools.ground.errors import AligntoolsError, named
 
 #: What the command line calls otherwise than Python: files that have short flags.
 FLAGS = {"joint_file": "-i", "source": "-s", "target": "-t", "model": "-m"}
+
+#: What does the same as a function of Python.
+COMMANDS = {
+    "Aligner.save()": "align --save-model",
+    "ContrastiveAligner.save_weights()": "contrastive-align --save-weights",
+}
 
 
 def flag(name: str) -> str:
@@ -12,12 +18,22 @@ def flag(name: str) -> str:
 
 
 def as_flag(name: str, value: str | None = None) -> str:
-    """Return a field with its value as the command line has it: ``--symmetrize joint``, ``--no-agreement``."""
+    """Return a field with its value as the command line has it: ``--symmetrize joint``, ``--no-agreement``.
+
+    Of a function, whose name ends in parentheses, it is the command that does the same.
+    """
+    if name.endswith("()"):
+        return COMMANDS.get(name, name)
     if value in (None, "True"):
         return flag(name)
     return f"--no-{name.replace('_', '-')}" if value == "False" else f"{flag(name)} {value}"
 
 
 def on_command_line(message: str) -> str:
-    """Return a message with the fields that it names as flags."""
+    """Return a message with the fields that it names as flags, and functions as commands."""
     return named(message, as_flag)
+
+
+def said(error: BaseException) -> str:
+    """Return what an error says, with the fields that it names as flags."""
+    return on_command_line(error.message if isinstance(error, AligntoolsError) else str(error))

@@ -167,7 +167,7 @@ def command(grammar, lm, supervised, references, output, samples, no_reverse_lm,
             tune(grammar, lm, supervised, references, progress=report, **given).save(output)
         except NothingLearned as error:
             texts = [name for name in (supervised, *references, *given["monolingual"]) if name is not None]
-            raise DataError(", ".join(map(str, texts)), None, str(error)) from None
+            raise DataError(", ".join(map(str, texts)), None, error.message) from None
 
 
 def _tell(step, verbose):

@@ -3,6 +3,7 @@
 import click
 from click.shell_completion import CompletionItem
 
+from aligntools.cli.flags import said
 from aligntools.ground import ranges
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import Range
@@ -110,7 +111,7 @@ class Size(click.ParamType):
         try:
             return ranges.size_of(value)
         except UsageProblem as error:
-            self.fail(str(error), param, ctx)
+            self.fail(said(error), param, ctx)
 
 
 class Column(click.ParamType):

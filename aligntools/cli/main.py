@@ -141,7 +141,7 @@ def _run(command, args, prog_name, debug):
         elif isinstance(error, OSError):
             message = f"{error.filename or 'output'}: {error.strerror or error}"
         else:
-            message = flags.on_command_line(error.message)
+            message = flags.said(error)
         sys.stderr.write("error: " + one_line(message) + "\n")
         return getattr(error, "exit_code", 1)
 

@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from aligntools.cli.flags import said
 from aligntools.ground.errors import AligntoolsError, DataError, UsageProblem, harmless
 
 TERMINATED = 143
@@ -101,7 +102,7 @@ def answer(requests, path, work, out, unanswered):
         except UsageProblem:
             raise
         except (AligntoolsError, MemoryError, ValueError) as error:
-            unanswered.add("failed", place, str(error) or "out of memory")
+            unanswered.add("failed", place, said(error) or "out of memory")
             found = work(request.blank)
         out.write(found)
         out.flush()

@@ -55,4 +55,4 @@ class EncoderSettings(Settings):
         if self.folder == "":
             raise UsageProblem("`encoder`: the name is empty")
         if not self.asked and self != type(self)(encoder=self.encoder):
-            raise UsageProblem("`encoder_layer` and `encoder_pairs` are about an encoder; add --encoder")
+            raise UsageProblem("`encoder_layer` and `encoder_pairs` are about an encoder; add `encoder`")

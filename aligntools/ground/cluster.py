@@ -188,7 +188,7 @@ class Cluster:
         advice: Advice = _ADVICE,
     ) -> None:
         if (address is None) == (scheduler_file is None):
-            raise UsageProblem("give either --cluster ADDRESS or --cluster-file FILE")
+            raise UsageProblem("give either `cluster` or `cluster_file`")
         distributed = _dask()
         self.workers, self._alone, self._advice = 1, False, advice
         _leads.set()
@@ -218,8 +218,8 @@ class Cluster:
         except (OSError, ValueError, TimeoutError) as error:
             reason = f"nothing answered within {CONNECT:.0f} s" if _is_timeout(error) else _first_line(error)
             raise ClusterError(
-                f"no Dask scheduler at {shown(self.address)}: {reason[:LONGEST]} (give the address that `dask"
-                " scheduler` prints to --cluster, or the file that it writes with --scheduler-file to --cluster-file)"
+                f"no Dask scheduler at {shown(self.address)}: {reason[:LONGEST]} (`cluster` is the address"
+                " that `dask scheduler` prints, `cluster_file` the scheduler file that it writes)"
             ) from error
 
     def _wait_for_workers(self, seconds: float) -> None:
@@ -441,7 +441,7 @@ def _address_in(path: str) -> str:
         with open(path, encoding="utf-8") as file:  # one that never ends, like a device, is not it
             address = json.loads(file.read(MOST))["address"]
     except FileNotFoundError as error:
-        raise DataError(path, None, "is not there; `dask scheduler --scheduler-file` writes it") from error
+        raise DataError(path, None, "is not there; `dask scheduler` writes it, as its scheduler file") from error
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(path, None, "is not the file of a Dask scheduler (JSON with an address)") from error
     return str(address)

@@ -35,9 +35,9 @@ class Advice:
         Where the scheduler is gone.
     """
 
-    smaller: str = "fewer --workers"
+    smaller: str = "fewer `workers`"
     more: str = "give workers more"
-    folder: str = "--tmpdir"
+    folder: str = "`tmpdir`"
     lost: str = "give the same command again once there is one"
 
 

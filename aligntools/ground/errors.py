@@ -1,7 +1,8 @@
 """Everything that can be wrong with a user's input, as one hierarchy; ``cli`` turns it into exit codes.
 
-Messages name options by their fields, between backquotes, a value behind ``=``. Python shows them as keywords, the
-command line as its own options (`named`).
+Messages name options by their fields, between backquotes, a value behind ``=``, and functions with their parentheses:
+`` `threshold` ``, `` `symmetrize=joint` ``, `` `Aligner.save()` ``. Python shows them as keywords and functions, the
+command line as its own options and commands (`named`). Logged messages do so too; Python leaves them as they are.
 """
 
 import re
@@ -10,17 +11,21 @@ from typing import Any
 
 #: Controls but for tabs and ends of lines; marks, embeddings, overrides, isolates of direction; separators.
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f]")
-_FIELD = re.compile(r"`([a-z][a-z0-9_]*)(?:=([^`\n]*))?`")
+_NAMED = re.compile(r"`(?:([a-z][a-z0-9_]*)(?:=([^`\n]*))?|([A-Za-z][A-Za-z0-9_.]*\(\)))`")
 _BARE = re.compile(r"-?\d[\d.e+-]*|True|False|None")  # values that Python has no quotes around
 
 
 def named(message: str, shown: Callable[[str, str | None], str]) -> str:
-    """Return a message in which the fields it names are as ``shown`` has them, called with name and value or None."""
-    return _FIELD.sub(lambda found: shown(found[1], found[2]), message)
+    """Return a message in which the fields and functions it names are as ``shown`` has them.
+
+    ``shown`` is called with a field's name and its value or None, or with a function's name and its parentheses, and
+    None.
+    """
+    return _NAMED.sub(lambda found: shown(found[1] or found[3], found[2]), message)
 
 
 def as_keyword(name: str, value: str | None) -> str:
-    """Return a field as Python has it: ``threshold``, ``symmetrize="joint"``."""
+    """Return a field or a function as Python has it: ``threshold``, ``symmetrize="joint"``, ``Aligner.save()``."""
     if value is None:
         return name
     return f"{name}={value}" if _BARE.fullmatch(value) else f'{name}="{value}"'

@@ -22,7 +22,7 @@ SPARE = 160 << 20
 #: Fewest bytes that are worth being free for tables, and what part of those tables take: the rest is for copies while
 #: they are sorted and merged.
 LEAST, PART = 64 << 20, 0.5
-_WAY_OUT = "give a part of the text, a machine with more, or a higher --max-memory"
+_WAY_OUT = "give a part of the text, a machine with more, or a higher `max_memory`"
 
 
 class _Bound:
@@ -105,7 +105,7 @@ def excess(more: int = 0, share: float = 1.0) -> str | None:
     needed = used() + more
     if needed <= bound * share:
         return None
-    whose = "--max-memory is" if _Bound.asked else f"{SHARE:.0%} of this machine's or container's memory is"
+    whose = "`max_memory` is" if _Bound.asked else f"{SHARE:.0%} of this machine's or container's memory is"
     part = "" if share == 1 else f", of which reading may take {share:.0%}"
     return f"{shown(needed)} of memory needed, and {whose} {shown(bound)}{part} ({_WAY_OUT})"
 
@@ -175,9 +175,9 @@ def check_workers(max_memory: int | None, workers: int, each: int, advice: str) 
 def too_little(bound: int, needed: int, *, asked: bool, advice: str = "or a part of the text") -> ResourceError:
     """Return the error for work that is known to need more than the bound."""
     if asked:
-        return ResourceError(f"--max-memory {shown(bound)} is too little: about {shown(needed)} are needed ({advice})")
+        return ResourceError(f"`max_memory={shown(bound)}` is too little: about {shown(needed)} are needed ({advice})")
     whose = f"{SHARE:.0%} of this machine's or container's memory, {shown(bound)}, is too little"
-    return ResourceError(f"{whose}: about {shown(needed)} are needed (--max-memory sets another bound; {advice})")
+    return ResourceError(f"{whose}: about {shown(needed)} are needed (`max_memory` sets another bound; {advice})")
 
 
 def shown(size: float) -> str:

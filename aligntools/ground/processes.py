@@ -17,7 +17,7 @@ from aligntools.ground.errors import ResourceError
 
 #: Seconds that workers are given to end in order, removing unfinished files.
 GRACE = 2.0
-_ADVICE = "give fewer --workers, or a lower --max-memory to keep to"
+_ADVICE = "give fewer `workers`, or a lower `max_memory` to keep to"
 #: What the interpreter of a worker begins with: nothing of the program that starts it, so that this needs no guard.
 _BEGIN = """
 import sys
@@ -172,14 +172,14 @@ class Processes:
             if number is None:
                 return
             if not system.HANDS_OVER:
-                raise ResourceError("this system gives worker processes no pipe to their work; leave out --workers")
+                raise ResourceError("this system gives worker processes no pipe to their work; leave out `workers`")
             try:
                 if idle is None:
                     idle = self._start()
             except OSError as error:
                 raise ResourceError(
                     f"worker {len(self._running) + 1} of {self.workers} cannot be started: {error.strerror} "
-                    "(give fewer --workers)"
+                    "(give fewer `workers`)"
                 ) from error
             idle.begin(number, pickle.dumps((function, jobs[number])))
 

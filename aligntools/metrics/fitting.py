@@ -63,7 +63,7 @@ def check_words(
     if len(lengths) != len(theirs):
         named = "" if gold_name == "gold" else f" {gold_name}"
         problem = f"{len(theirs)} {what}, but the gold{named} has {len(lengths)}"
-        more = " (if they are the first ones, score those with --head)" if head and len(theirs) > len(lengths) else ""
+        more = " (if they are the first ones, score those with `head`)" if head and len(theirs) > len(lengths) else ""
         raise DataError(name, None, problem + more)
 
 
@@ -85,7 +85,7 @@ def _difference(words, others, length, other_length, s, place):
         first += " (they look alike: one is in Unicode's form NFC, the other in NFD; bring both into one)"
     if length == other_length:
         return (
-            f"sentence {s + 1} has other words than the gold at {place}{first} (--ignore-forms scores it all the same)"
+            f"sentence {s + 1} has other words than the gold at {place}{first} (`ignore_forms` scores it all the same)"
         )
     return f"sentence {s + 1} has {other_length} words where the gold at {place} has {length}{first}"
 

@@ -72,7 +72,7 @@ def contingency(gold: Sequence[bytes], predicted: Sequence[bytes]) -> Table:
     tags, rows = _numbered(gold)
     labels, columns = _numbered(predicted)
     if len(tags) * len(labels) > _CELLS:
-        raise UsageProblem(f"{len(tags)} different tags and {len(labels)} different labels; is the --column right?")
+        raise UsageProblem(f"{len(tags)} different tags and {len(labels)} different labels; is the `column` right?")
     counts = np.bincount(rows * len(labels) + columns, minlength=len(tags) * len(labels))
     return Table(counts.reshape(len(tags), len(labels)).astype(np.int64), tags, labels)
 

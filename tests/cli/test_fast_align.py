@@ -296,7 +296,7 @@ def test_advice_names_no_flags_that_mean_other_things_here():
     done = fast_align("-i", "-", stdin=b"one side\n" * 10)
     last = done.stderr.decode().splitlines()[-1]
     assert last.endswith("are malformed (one field; each line has both sides: source ||| target)")
-    for raised in (MemoryError(), ResourceError("about 9 GB are needed (--max-memory sets another bound; x)")):
+    for raised in (MemoryError(), ResourceError("about 9 GB are needed (`max_memory` sets another bound; x)")):
         with pytest.raises(ResourceError) as found, in_own_terms():
             raise raised
         assert "--" not in str(found.value)

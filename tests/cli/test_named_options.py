@@ -1,18 +1,22 @@
 """What messages call options is what they are called."""
 
 import ast
+import functools
 import re
 from pathlib import Path
 
 import click
 import pytest
 
+import aligntools
 from aligntools.cli import standins
+from aligntools.cli.flags import COMMANDS as COMMANDS_OF
+from aligntools.cli.flags import on_command_line
 from aligntools.cli.main import COMMANDS, cli
 from tests.cli.running import ROOT, fails, run
 
 #: Options of other programs, which messages name with those.
-FOREIGN = {"--first-step": "train-model.perl", "--scheduler-file": "dask scheduler"}
+FOREIGN = {"--first-step": "train-model.perl"}
 #: An option in a text, and the word behind it.
 NAMED = re.compile(r"(?<![\w-])(--[a-z][\w-]*[a-z0-9])(?: ([a-z][\w-]*))?")
 PACKAGE = ROOT / "aligntools"
@@ -28,14 +32,22 @@ def options_of(command):
     return found
 
 
+def whole(node):
+    """Return the text of a string, with 0 for what an f-string puts in; None of other nodes."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(part.value if isinstance(part, ast.Constant) else "0" for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
 def texts(tree):
-    """Yield the string constants that may be read by a user: no docstrings, no lone names of options."""
+    """Yield the strings that may be read by a user: no docstrings, no lone names of options."""
     described = ast.Module, ast.ClassDef, ast.FunctionDef
     docs = {id(n.body[0].value) for n in ast.walk(tree)
             if isinstance(n, described) and n.body and isinstance(n.body[0], ast.Expr)}  # fmt: skip
+    passed = docs | {id(part) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for part in n.values}
     for node in ast.walk(tree):
-        text = node.value if isinstance(node, ast.Constant) and id(node) not in docs else None
-        if isinstance(text, str) and not re.fullmatch(r"--?[\w-]+(/--?[\w-]+)?", text):
+        text = whole(node) if id(node) not in passed else None
+        if text is not None and not re.fullmatch(r"--?[\w-]+(/--?[\w-]+)?", text):
             yield node.lineno, text
 
 
@@ -91,9 +103,21 @@ def test_options_are_called_what_they_are_called(folder, commands, stand_ins):
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for path in sorted(Path(PACKAGE / folder).rglob("*.py"))
         for line, text in texts(ast.parse(path.read_text(encoding="utf-8")))
-        for name in wrong(text, own_options(path, commands, stand_ins), commands)
+        for name in wrong(on_command_line(text), own_options(path, commands, stand_ins), commands)
     ]
     assert not found
+
+
+def test_functions_that_messages_name_are_commands_on_the_command_line(commands):
+    shown = COMMANDS_OF.copy()
+    for path in PACKAGE.rglob("*.py"):
+        for _, text in texts(ast.parse(path.read_text(encoding="utf-8"))):
+            shown |= {name: on_command_line(f"`{name}`") for name in re.findall(r"`([\w.]+\(\))`", text)}
+    for name, command in shown.items():
+        found = functools.reduce(getattr, name.removesuffix("()").split("."), aligntools)
+        assert callable(found)
+        assert command.split()[0] in commands, name
+        assert not list(wrong(command, [], commands)), name
 
 
 def test_what_is_called_otherwise_is_seen(commands):

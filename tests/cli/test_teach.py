@@ -65,7 +65,7 @@ def test_contrastive_align_takes_it(trained, taught, tmp_path):
     again = run(*given, "-w", tmp_path / "w")
     assert again.stdout == (tmp_path / "a").read_bytes()
     lone = run("contrastive-align", "-q", "-m", trained / "model", *TEXT, "-w", tmp_path / "w")
-    assert fails(lone, "name the file that they started from: --start FILE")
+    assert fails(lone, "give the file that they started from as --start")
     usual = run("contrastive-align", "-q", "-m", trained / "model", *TEXT)
     assert usual.stdout != again.stdout
 

@@ -44,7 +44,7 @@ def test_used_memory_grows_with_what_is_held():
 def test_the_bound_is_asked_before_memory_is_taken():
     with memory.bounded(memory.used() + (64 << 20)):
         memory.ask(1 << 20, "a table")
-        with pytest.raises(ResourceError, match=r"^a table: \d+M of memory needed, and --max-memory is \d+M"):
+        with pytest.raises(ResourceError, match=r"^a table: \d+M of memory needed, and max_memory is \d+M"):
             memory.ask(1 << 30, "a table")
     assert memory.limit() is None
     memory.ask(1 << 60, "a table")

@@ -123,7 +123,7 @@ def test_the_public_function(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["parts", "plain"]
     with pytest.raises(DataError, match="has no words"):
         at.train_lm(["", ""], workers=1)
-    with pytest.raises(ResourceError, match=r"is too little: about .* \(fewer --workers\)"):
+    with pytest.raises(ResourceError, match=r"is too little: about .* \(fewer workers\)"):
         at.train_lm(text, workers=3, max_memory=1 << 30)
     with pytest.raises(UsageProblem, match="workers are processes"):
         at.train_lm(text, workers=1, cluster="tcp://127.0.0.1:9")

@@ -108,7 +108,7 @@ def load_weights(path, network: LinkNetwork | None = None, network_of: str = "th
     except ValueError:
         text = None
     if not isinstance(text, dict) or text.get("format") != FORMAT:
-        raise DataError(path, None, "is not a weights file; contrastive-align --save-weights writes one")
+        raise DataError(path, None, "is not a weights file; `ContrastiveAligner.save_weights()` writes one")
     if text.get("version") != VERSION:
         raise DataError(
             path, None, f"has version {in_words(text.get('version'))}, this program reads {VERSION}; learn it again"
@@ -163,7 +163,7 @@ def _network(path, text, given, network_of):
         if network is not None and network.fingerprint == wanted:
             return network
     wrong = f"that of {network_of}" if given else "the one that comes with the program"
-    advice = "name the file that they started from: --start FILE"
+    advice = "give the file that they started from as `start`"
     raise DataError(path, None, f"its weights were learned from another start than {wrong}; {advice}")
 
 

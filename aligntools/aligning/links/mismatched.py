@@ -42,7 +42,7 @@ class Mismatched:
         assert self._first is not None
         path, line, side = self._first
         others = f"; so in {self.count} of {self._lines} lines" if self.count > 1 else ""
-        advice = "the same sentences in the same order are wanted; --scheme says how pieces are marked"
+        advice = "the same sentences in the same order are needed; `scheme` says how pieces are marked"
         return DataError(path, line, f"the {side} pieces do not spell the words of the text{others} ({advice})")
 
     def summary(self) -> str:

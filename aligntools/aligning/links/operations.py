@@ -187,13 +187,13 @@ def _checked(name, paths, format, index_base, check, to) -> Operation:
     if list(check or ()).count("-") + ("-" in paths) > 1:
         raise UsageProblem("texts to check against must be files where an alignment is standard input")
     if format == "giza" and index_base:
-        raise UsageProblem("--index-base does not go with --format giza, which always counts from 1")
+        raise UsageProblem("`index_base` does not go with `format=giza`, which always counts from 1")
     if to not in FORMATS:
         raise UsageProblem(f"no format '{to}'; there are {', '.join(FORMATS)}")
     if to == "giza" and (check is None or operation.yields != "links"):
-        raise UsageProblem("--to giza writes links with their words: give the texts with --check SRC TGT")
+        raise UsageProblem("`to=giza` writes links with their words: give both texts with `check`")
     if format == "giza" and list(paths) == ["-", "-"]:
-        raise UsageProblem("alternate lines on standard input are not possible with --format giza")
+        raise UsageProblem("alternate lines on standard input are not possible with `format=giza`")
     return operation
 
 

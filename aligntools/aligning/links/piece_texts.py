@@ -29,7 +29,7 @@ def scheme_of(lines: Sequence[bytes], scheme: str, name: object, *, letters: boo
     if found is None and letters:
         return "bpe"  # nothing is taken for a mark
     if found is None:
-        raise DataError(name, None, f"{NO_MARKS} (say how they are marked: --scheme)")
+        raise DataError(name, None, f"{NO_MARKS} (say how they are marked: `scheme`)")
     return found
 
 

@@ -70,8 +70,8 @@ def _too_little(bound: int, needed: int, asked: bool, workers: int, each: int, n
     ways = []
     if numbering <= bound:
         if workers and (fit := min(bound // each - 1, (bound - numbering) // memory.FIXED)) >= 0:
-            ways.append(f"--workers {fit}" if fit else "no --workers")
+            ways.append(f"`workers={fit}`" if fit else "no `workers`")
         smaller = largest_part(bound // (workers + 1))
         if smaller and workers * memory.FIXED + numbering <= bound:
-            ways.append(f"--part-size {smaller}")
+            ways.append(f"`part_size={smaller}`")
     return memory.too_little(bound, needed, asked=asked, advice=" or ".join(ways) or "or a part of the text")

@@ -99,7 +99,7 @@ def _words(view_work, vocabularies):
     """Return the view's words, and where each word of the text is among them."""
     if not view_work.length and any(view_work.store.about(view_work.name("vocabulary"))["shared"]):
         raise ResourceError(
-            f"a model of whole words has at most {MOST_WORDS} on a side, and the text has more; use --views 5"
+            f"a model of whole words has at most {MOST_WORDS} on a side, and the text has more; use `views=5`"
         )
     names, maps, keys = [], [], []
     for side, vocabulary in zip(SIDES, vocabularies, strict=True):

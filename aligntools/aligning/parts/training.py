@@ -56,9 +56,9 @@ def check_settings(settings: AlignerSettings) -> None:
     if settings.model_type not in ("hmm", "fertility"):
         raise UsageProblem(f"in parts the hmm and the fertility model are trained, not {settings.model_type}")
     if settings.subwords:
-        raise UsageProblem("subwords are aligned in memory alone; leave out --subwords for text in parts")
+        raise UsageProblem("subwords are aligned in memory alone; leave out `subwords` for text in parts")
     if settings.view_agreement:
-        raise UsageProblem("views agree in memory alone; leave out --view-agreement for text in parts")
+        raise UsageProblem("views agree in memory alone; leave out `view_agreement` for text in parts")
     if settings.ibm1_iterations < 1:
         raise UsageProblem("in parts training begins with IBM 1; give it at least one iteration")
 

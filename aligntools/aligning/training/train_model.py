@@ -83,7 +83,7 @@ class _Mapped:
                 pairs,
             )
         elif not pairs and not any(f.any() for f in found.fertilities) and not found.jumps.any():
-            _log.warning("the priors have no links, and what else they have weighs nothing (see --prior-fertility)")
+            _log.warning("the priors have no links, and what else they have weighs nothing (see `prior_fertility`)")
 
 
 def train_model(

@@ -4,6 +4,7 @@ import contextlib
 import re
 from collections.abc import Iterator
 
+from aligntools.cli import flags
 from aligntools.ground.errors import AligntoolsError, ResourceError
 
 #: What is said, and what is said instead.
@@ -24,9 +25,8 @@ def in_own_terms() -> Iterator[None]:
     except MemoryError:
         raise ResourceError("out of memory; give a part of the text, or a machine with more") from None
     except AligntoolsError as error:
-        message = str(error)
-        for said, instead in _TERMS:
-            message = re.sub(said, instead, message)
-        if message != str(error):
-            error.args = (message,)
+        message = flags.said(error)
+        for theirs, instead in _TERMS:
+            message = re.sub(theirs, instead, message)
+        error.args = (message,)
         raise

@@ -448,7 +448,7 @@ def _fitting(path, line):
     try:
         yield
     except ResourceError as error:
-        raise DataError(path, line + 1, str(error)) from None
+        raise DataError(path, line + 1, error.message) from None
 
 
 def _shown(path):
