@@ -22,7 +22,7 @@ TEXTS = {
 }  # fmt: skip
 #: Texts whose errors are not measured here.
 COST_ALONE = ("some of the training text",)
-WAYS = {"default": (), "--best": ("--best",)}
+WAYS = {"default": (), "--best": ("--best", "--no-encoder")}
 
 
 def arguments(parser):

@@ -9,8 +9,8 @@ from bench.translation import EXTRACTION, SPAN, Systems
 OURS = {
     "align, grow-diag-final-and": ("align", "--symmetrize", "grow-diag-final-and"),
     "align": ("align",),
-    "contrastive-align": ("contrastive-align",),
-    "contrastive-align, nothing learned": ("contrastive-align", "--passes", 0),
+    "contrastive-align": ("contrastive-align", "--no-encoder"),
+    "contrastive-align, nothing learned": ("contrastive-align", "--no-encoder", "--passes", 0),
     "contrastive-align, the paper's features and start": ("contrastive-align", "--features", "paper"),
     "the same, nothing learned": ("contrastive-align", "--features", "paper", "--passes", 0),
 }

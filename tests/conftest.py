@@ -120,3 +120,15 @@ def _hints_are_shown():
     yield
     for name in ("compiling", "hints"):
         logging.getLogger(f"aligntools.{name}").setLevel(logging.NOTSET)
+
+
+@pytest.fixture(autouse=True)
+def _no_encoder_unasked(request, monkeypatch):
+    """Leave an encoder that happens to be installed out of what does not ask for one, but for `unasked_encoder`."""
+    if "unasked_encoder" not in request.fixturenames:
+        monkeypatch.setattr("aligntools.encoding.settings.installed", lambda: False)
+
+
+@pytest.fixture
+def unasked_encoder():
+    """Let an encoder that is installed take part as it does for users."""

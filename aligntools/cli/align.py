@@ -95,5 +95,5 @@ def command(**o):
         train,
         lambda n_words: settings.resolved(n_words).views[0],
         finds_links=True,
-        encoder=encoder,
+        encoder=encoder.chosen(o["best"] and not (o["model"] or o["init_model"])),
     )

@@ -150,7 +150,7 @@ def shape_of(o):
     )
 
 
-def run(o, train, first_view, finds_links=False, encoder=EncoderSettings()):  # noqa: B008
+def run(o, train, first_view, finds_links=False, encoder=EncoderSettings(encoder=False)):  # noqa: B008
     """Align as the options say.
 
     Parameters

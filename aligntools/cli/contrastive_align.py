@@ -240,7 +240,7 @@ def _base(o, weights, reading, run, reporter):
         return aligner_from_tables(*tables, **names, case_sensitive=o["case_sensitive"]), None, o["evidence"]
     network = network_of(weights) if weights is not None else network_for(o["features"], o["start"])
     reporter.begin("reading")
-    encoder, known = declared.settings(EncoderSettings, o), None
+    encoder, known = declared.settings(EncoderSettings, o).chosen(network is not None and not o["fast"]), None
     if encoder.asked:
         bitext, known = known_text(*text_paths(o), encoder, reading, run)
         reporter.say(known.summary)

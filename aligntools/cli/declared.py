@@ -39,6 +39,8 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Any:
         about.setdefault("show_default", not switch and about["default"] is not None)
     elif one.option.metavar.startswith("["):  # it may stand by itself
         about |= {"is_flag": False, "flag_value": True, "type": kinds.OptionalPlace("dir"), "metavar": "[DIR]"}
+        if any(other is bool for other in one.others):
+            about |= {"cls": kinds.Refusable, "refused": flag("no_" + name)}
     else:
         about |= {"type": _type(one, choices), "metavar": one.option.metavar or _metavar(one, choices)}
         about.setdefault("show_default", about["default"] is not None)

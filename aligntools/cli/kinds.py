@@ -40,8 +40,32 @@ class OptionalPlace(Place):
     """A folder's name, or nothing: an option that may stand by itself, and is True then."""
 
     def convert(self, value, param, ctx):
-        """Keep what stands for nothing."""
-        return value if value is True else super().convert(value, param, ctx)
+        """Keep what stands for nothing, and for no."""
+        return value if isinstance(value, bool) else super().convert(value, param, ctx)
+
+
+class Refusable(click.Option):
+    """An option with a value that may be refused, by another flag; its value is False then.
+
+    Parameters
+    ----------
+    refused : str
+        The flag.
+    """
+
+    def __init__(self, *args, refused, **more):
+        super().__init__(*args, **more)
+        self.secondary_opts = [refused]
+
+    def add_to_parser(self, parser, ctx):
+        """Let the parser know both."""
+        super().add_to_parser(parser, ctx)
+        parser.add_option(obj=self, opts=self.secondary_opts, dest=self.name, action="store_const", const=False)
+
+    def get_help_record(self, ctx):
+        """Return both; the value belongs to the first alone."""
+        names, about = super().get_help_record(ctx)
+        return names.removesuffix(f" {self.metavar}"), about
 
 
 class Word(click.types.StringParamType):

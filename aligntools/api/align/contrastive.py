@@ -350,6 +350,7 @@ def train_contrastive_aligner(
         raise UsageProblem("an aligner is taken as it is; leave it out, or `encoder`")
     tell = reporter(progress)
     network = network_for(settings.features, start)  # wrong features are told of before anything is trained
+    encoder = encoder.chosen(aligner is None and network is not None and not fast)
     if aligner is not None and (settings.rounds or 1) > 1:
         raise UsageProblem("an aligner is taken as it is; leave it out, or ask for one round")
     with pool_of(run.threads) as pool:

