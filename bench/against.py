@@ -20,13 +20,6 @@ COMMANDS = {
 }
 
 
-def arguments(parser):
-    parser.add_argument("--checkout", type=Path, required=True, metavar="DIR", help="the older state of the code")
-    parser.add_argument("--python", default=sys.executable, help="that it runs with [this one]")
-    parser.add_argument("--runs", type=int, default=3, metavar="N", help="of each [%(default)s]")
-    parser.add_argument("--only", default="", metavar="TEXT", help="commands whose names have this")
-
-
 def run(o):
     if not o.data:
         raise SystemExit("against needs text: --data DIR")
@@ -56,7 +49,7 @@ def run(o):
         report.table(header, rows),
         report.circumstances(),
     ]
-    return "Against the state before", "\n\n".join(body)
+    return "\n\n".join(body)
 
 
 def _figures(found):

@@ -25,10 +25,6 @@ COST_ALONE = ("some of the training text",)
 WAYS = {"default": (), "--best": ("--best", "--no-encoder")}
 
 
-def arguments(parser):
-    parser.add_argument("--texts", default=",".join(TEXTS), metavar="A,B", help="only these [%(default)s]")
-
-
 def run(o):
     if not o.data:
         raise SystemExit("best needs gold links and text: --data DIR")
@@ -54,7 +50,7 @@ def run(o):
         report.table(["text", "pairs", "seconds", "--best", "ratio", "peak MB", "--best"], costs),
         report.circumstances(o.threads),
     ]
-    return "The best links", "\n\n".join(body)
+    return "\n\n".join(body)
 
 
 def _write(o, golds, name, folder):

@@ -13,12 +13,6 @@ from bench import measuring, report, treebanks
 PEER = Path(__file__).with_name("peer_taggers.py")
 
 
-def arguments(parser):
-    parser.add_argument("--treebanks", required=True, type=Path, metavar="DIR", help="folder of ud/ and google/")
-    parser.add_argument("--peer-python", metavar="PYTHON", help="an interpreter that has hmmlearn")
-    parser.add_argument("--runs", type=int, default=5, metavar="N", help="of each figure [%(default)s]")
-
-
 def run(o):
     from aligntools.ground.parallel import Pool
 
@@ -34,7 +28,7 @@ def run(o):
         if o.peer_python:
             body.append(_beside(o, tokens, text.offsets, len(numbers), pool))
     body.append(_tagging(o, text))
-    return "Chains", "\n\n".join([*body, report.circumstances(o.threads)])
+    return "\n\n".join([*body, report.circumstances(o.threads)])
 
 
 def _iteration(o, tokens, offsets, n_words, states, pool):

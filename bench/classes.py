@@ -5,7 +5,6 @@ import itertools
 import json
 import random
 import statistics
-from pathlib import Path
 
 from bench import code, measuring, report
 
@@ -16,15 +15,6 @@ SETS = {
 }
 #: Sentences of plain text that are taken have so many words.
 LENGTHS = range(8, 41)
-
-
-def arguments(parser):
-    parser.add_argument("--treebanks", required=True, type=Path, metavar="DIR", help="folder of ud/ and google/")
-    parser.add_argument("--sets", default=",".join(SETS), metavar="A,B", help="[%(default)s]")
-    parser.add_argument("--sizes", default="100,500,2000", metavar="N,N..", help="sentences [%(default)s]")
-    parser.add_argument("--draws", default="5,3,1", metavar="N,N..", help="of each size [%(default)s]")
-    parser.add_argument("--plain", type=int, default=50_000, metavar="N", help="sentences of text [%(default)s]")
-    parser.add_argument("--states", type=int, default=64, metavar="N", help="classes [%(default)s]")
 
 
 def run(o):
@@ -52,7 +42,7 @@ def run(o):
         ),
         report.circumstances(o.threads),
     ]
-    return "Word classes", "\n\n".join(body)
+    return "\n\n".join(body)
 
 
 def _classes(o, chosen):

@@ -7,9 +7,7 @@ left out.
 """
 
 import json
-import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -122,14 +120,6 @@ def _commit():
     return done.stdout.strip()
 
 
-def arguments(parser):
-    parser.add_argument("--clients", type=Path, default=os.environ.get("ALIGNTOOLS_CLIENTS"), metavar="DIR",
-                        help="fetched sources of the clients (ALIGNTOOLS_CLIENTS)")  # fmt: skip
-    parser.add_argument("--client-python", default=sys.executable, metavar="PYTHON",
-                        help="that has the clients' packages, and what aligntools needs [%(default)s]")  # fmt: skip
-    parser.add_argument("--only", metavar="WORD", default="", help="only clients whose line has this word")
-
-
 def run(o):
     if not o.clients:
         raise SystemExit("clients needs their sources: --clients DIR")
@@ -159,4 +149,4 @@ def run(o):
         report.table(["client", "version", "what is run", "outcome", "our commit"], rows),
         report.circumstances(),
     ]
-    return "Clients", "\n\n".join(body)
+    return "\n\n".join(body)

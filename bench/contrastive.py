@@ -6,7 +6,6 @@ learned, from all of them.
 """
 
 import statistics
-from pathlib import Path
 
 from bench import code, measuring, report, texts
 from bench import contrastive_start as starting
@@ -25,14 +24,6 @@ COLUMNS = {
     "ours": "contrastive, by default", "twice": "`align --best`",
     "shipped": "shipped start (has seen this gold)",
 }  # fmt: skip
-
-
-def arguments(parser):
-    parser.add_argument("--sets", metavar="A,B", help="only these gold sets [all]")
-    parser.add_argument("--pairs", type=int, default=10**9, metavar="N", help="pairs to train base models on at most")
-    parser.add_argument("--supervised", default="", metavar="A,B", help="sets to learn weights from gold on, too")
-    parser.add_argument("--peer-results", type=Path, action="append", default=[], metavar="FILE", help="as for quality")
-    parser.add_argument("--ship", action="store_true", help="learn the start that comes with the program, and stop")
 
 
 def run(o):
@@ -60,7 +51,7 @@ def run(o):
                 rows[name] = dict(kept.get(f"{name} plain {known}", plain))
                 if name in o.supervised.split(","):
                     folds[name] = kept.get(f"{name} folds {known}", supervised)
-    return "Contrastive alignment", _body(o, names, rows, folds)
+    return _body(o, names, rows, folds)
 
 
 def _ship(network):

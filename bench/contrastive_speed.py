@@ -13,14 +13,6 @@ BEAMS = (1, 4, 16)
 AROUND = 0.08
 
 
-def arguments(parser):
-    for name, value, text in (
-        ("pairs", 100_000, "to train the base"), ("learn", 1000, "pairs to learn from"),
-        ("each", 300, "pairs of each length"), ("apply", 10_000, "pairs to apply weights to"),
-    ):  # fmt: skip
-        parser.add_argument(f"--{name}", type=int, default=value, metavar="N", help=f"{text} [%(default)s]")
-
-
 def run(o):
     text = texts.text(o.data, texts.MILLION, o.work)
     folder = o.work / "contrastive_speed"
@@ -47,7 +39,7 @@ def run(o):
         report.table(["source words", "candidates", "finding", *(f"search, beam {b}" for b in BEAMS)], rows),
         report.circumstances(o.threads),
     ]
-    return "Contrastive alignment: cost", "\n\n".join(body)
+    return "\n\n".join(body)
 
 
 def _near(pair, words):

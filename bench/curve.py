@@ -28,12 +28,6 @@ RARE, COMMON = 20, 1 / 1000
 BANDS = ("rare", "middle", "common")
 
 
-def arguments(parser):
-    parser.add_argument("--pairs", metavar="A,B", help="pairs of languages [all with training text]")
-    parser.add_argument("--sizes", metavar="A,B", help="training pairs [0 to all]")
-    parser.add_argument("--systems", default=f"{OURS},{PEER}", metavar="A,B", help="run only these [%(default)s]")
-
-
 @dataclass(frozen=True)
 class Part:
     """A text of a pair, whose first lines are the sentences of all its gold sets.
@@ -149,7 +143,7 @@ def run(o):
         for system in systems:
             kept.add(pair, size, system)
     rows = {(pair, size): _row(o, kept, pair, size) for _, pair, size in jobs}
-    return "Error rate by size of the text", _body(o, rows)
+    return _body(o, rows)
 
 
 def pairs_with_text(data):

@@ -11,10 +11,6 @@ from bench.quality import evaluate
 GIVEN = "grow-diag-final-and"
 
 
-def arguments(parser):
-    parser.add_argument("--sets", metavar="A,B", help="only these gold sets, such as en-es.gold [all]")
-
-
 def run(o):
     if not o.data or not o.eflomal:
         raise SystemExit("eflomal_form needs gold links and eflomal-align: --data DIR --eflomal PATH")
@@ -44,7 +40,7 @@ def run(o):
         f" {below[2]}.",
         report.circumstances(o.threads),
     ]  # fmt: skip
-    return "eflomal's form", "\n\n".join(body)
+    return "\n\n".join(body)
 
 
 def _measured(o, system, text):

@@ -17,10 +17,6 @@ COLUMNS = {
 }  # fmt: skip
 
 
-def arguments(parser):
-    parser.add_argument("--sets", metavar="A,B", help="only these gold sets [all]")
-
-
 def run(o):
     from aligntools.ground.parallel import Pool
 
@@ -31,7 +27,7 @@ def run(o):
     with Pool(o.threads) as pool:
         maps = Maps(o, pool)
         rows = {n: kept.get(f"{n} {here}", lambda n=n: _measure(maps, n), n) for n in names}
-    return "Small texts with an encoder", _body(rows)
+    return _body(rows)
 
 
 def _measure(maps, name):

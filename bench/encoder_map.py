@@ -7,7 +7,6 @@ is linked by the encoder alone, without a map and with one that the set's langua
 import statistics
 from dataclasses import replace
 from itertools import islice, pairwise
-from pathlib import Path
 
 import numpy as np
 
@@ -24,13 +23,6 @@ TEACHING = {
 LAYERS = (6, 7)
 #: Gold pairs of each set, at most: to learn from, and to measure on.
 PAIRS = 400
-
-
-def arguments(parser):
-    parser.add_argument("--sets", metavar="A,B", help="only these gold sets [all]")
-    parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="learn the map of all languages, put it here, and stop"
-    )
 
 
 def language(name):
@@ -144,7 +136,7 @@ def run(o):
         " learned; the map is learned from the gold links of other languages. *Agreement*: how far words choose each"
         " other beyond chance, by which the links are believed.\n\n"
     )
-    return "The encoder alone", body + report.table(["gold set", "no map", "map", "agreement"], table)
+    return body + report.table(["gold set", "no map", "map", "agreement"], table)
 
 
 def alone(maps, name):

@@ -28,11 +28,6 @@ PASSES = 16
 SUPERVISED = 100
 
 
-def arguments(parser):
-    parser.add_argument("--sets", metavar="A,B", help="only these gold sets [all]")
-    parser.add_argument("--supervised", default="", metavar="A,B", help="sets to learn weights from gold on, too")
-
-
 class Work:
     """What is kept between runs, by the code it came of."""
 
@@ -92,7 +87,7 @@ def run(o):
                     return _supervised(*_studies(o, name, pool), work.start(name, pool))
 
                 folds[name] = work.figures(name, "folds", supervised)
-    return "Contrastive alignment: other aligners' links as evidence", _body(o, rows, folds)
+    return _body(o, rows, folds)
 
 
 def _studies(o, name, pool):

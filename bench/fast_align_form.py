@@ -9,14 +9,8 @@ from pathlib import Path
 
 from bench import code, measuring, report, texts
 
-SIZES = (20_000, 100_000, 0)  # 0: all of the text
 #: What is compared: both directions as they are recommended; on up to so many pairs also with less than that.
 FLAGS, LESS, SOME = (("-d", "-o", "-v"), ("-d", "-o", "-v", "-r")), (("-d",), ()), 100_000
-
-
-def arguments(parser):
-    parser.add_argument("--set", default="en-fr.dev", help="text whose beginnings are taken [%(default)s]")
-    parser.add_argument("--sizes", metavar="N,N..", help="pairs; 0: all [20000,100000,0]")
 
 
 def run(o):
@@ -27,7 +21,7 @@ def run(o):
     whole = texts.text(o.data, o.set, o.work)
     measuring.run(measuring.aligntools("warmup", "-q"))
     rows = []
-    for size in [int(x) for x in o.sizes.split(",")] if o.sizes else SIZES:
+    for size in [int(x) for x in o.sizes.split(",")]:
         text = texts.beginning(whole, size, o.work) if size else whole
         for flags in FLAGS + (LESS if text.n_pairs <= SOME else ()):
             key = f"{text.name} {' '.join(flags)}"
@@ -53,7 +47,7 @@ def run(o):
         report.table(header, rows),
         report.circumstances(o.threads),
     ]
-    return "fast_align's form", "\n\n".join(body)
+    return "\n\n".join(body)
 
 
 def _run(o, system, text, flags, output, threads):

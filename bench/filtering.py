@@ -17,10 +17,6 @@ NOISE = ("shuffled", "by one", "half", "copied")
 PAIRS, SEED = 20_000, 1
 
 
-def arguments(parser):
-    parser.add_argument("--sets", metavar="A,B", help="only these texts, such as en-de.train [all]")
-
-
 def noisy(data, name, n=PAIRS):
     """Return ``source, target, kind`` of pairs of a text, four times a tenth of them made wrong.
 
@@ -158,4 +154,4 @@ def run(o):
     body.append(report.table(["text", "system", "figure", *NOISE], rows))
     body.append("Percent of pairs that `aligntools filter` keeps with its defaults:")
     body.append(report.table(["text", "pairs", "as they are", *NOISE], kept))
-    return "Filtering", "\n\n".join(body)
+    return "\n\n".join(body)

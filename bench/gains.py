@@ -14,13 +14,6 @@ from bench.against import commit_of
 SEEDED = 10_000
 
 
-def arguments(parser):
-    parser.add_argument("--checkout", type=Path, required=True, metavar="DIR", help="the older state of the code")
-    parser.add_argument("--python", default=sys.executable, help="that it runs with [this one]")
-    parser.add_argument("--seeds", default="1,2,3", metavar="A,B", help="of texts up to 10,000 pairs [%(default)s]")
-    parser.add_argument("--sets", metavar="A,B", help="only these gold sets [all]")
-
-
 def run(o):
     if not o.data:
         raise SystemExit("gains need gold links: --data DIR")
@@ -43,7 +36,7 @@ def run(o):
                 found = kept.get(f"{name} {seed} {states[side]}", measure, f"{name}, seed {seed}, {side}")
                 counts[side].append(np.array(found))
         rows.append((name, text.n_pairs, compared(counts["before"], counts["now"])))
-    return "Gains over an older state", _body(o, states["before"], rows)
+    return _body(o, states["before"], rows)
 
 
 def _counts(o, text, seed, python, checkout):

@@ -2,18 +2,10 @@
 
 import dataclasses
 import statistics
-from pathlib import Path
 
 import numpy as np
 
 from bench import measuring, report, treebanks
-
-
-def arguments(parser):
-    parser.add_argument("--treebanks", required=True, type=Path, metavar="DIR", help="folder of ud/ and google/")
-    parser.add_argument("--texts", default="ewt,wsj", metavar="A,B", help="[%(default)s]")
-    parser.add_argument("--states", default="10,20,30,40,50", metavar="N,N..", help="[%(default)s]")
-    parser.add_argument("--seeds", type=int, default=5, metavar="N", help="random starts each [%(default)s]")
 
 
 def run(o):
@@ -27,7 +19,7 @@ def run(o):
     ]
     with Pool(o.threads) as pool:
         parts += [_text(o, name, pool) for name in o.texts.split(",")]
-    return "Tag induction", "\n\n".join([*parts, report.circumstances(o.threads)])
+    return "\n\n".join([*parts, report.circumstances(o.threads)])
 
 
 def _text(o, name, pool):

@@ -18,34 +18,8 @@ TITLES = {
     "maps": "Maps over a text",
 }  # fmt: skip
 SECTIONS = tuple(TITLES)
-#: Gold sets on which the sampler is cut.
-SETS = "en-cs.gold,en-de.gold,en-es.gold,en-fr.graca,en-it.wiki,en-ja.gold"
-#: Into so many parts.
+#: Into how many parts the sampler of a gold set is cut.
 CUTS = (1, 4, 16, 64)
-
-
-def arguments(parser):
-    parser.add_argument(
-        "--only", metavar="A,B", help=f"measure these of {', '.join(SECTIONS)}; the others as they were [all]"
-    )
-    parser.add_argument("--set", default=texts.MILLION, help="text that is copied [%(default)s]")
-    parser.add_argument("--first", type=int, metavar="N", help="copy only its first pairs [all]")
-    parser.add_argument("--sizes", default="10000000,30000000", metavar="N,N", help="pairs [%(default)s]")
-    parser.add_argument("--bound", default="4G", metavar="SIZE", help="--max-memory [%(default)s]")
-    parser.add_argument("--part-size", type=int, metavar="N", help="pairs of a part [align's own]")
-    parser.add_argument("--workers", default="1,2,4,8", metavar="N,N", help="processes [%(default)s]")
-    parser.add_argument("--worker-pairs", type=int, default=1_000_000, metavar="N",
-                        help="of the text for workers [%(default)s]")  # fmt: skip
-    parser.add_argument("--fault-pairs", type=int, default=100_000, metavar="N", help="for faults [%(default)s]")
-    parser.add_argument("--fault-parts", type=int, default=10, metavar="N", help="parts of it [%(default)s]")
-    parser.add_argument("--kills", type=int, default=20, metavar="N", help="runs with kills [%(default)s]")
-    parser.add_argument("--sets", default=SETS, metavar="A,B", help="gold sets to cut [%(default)s]")
-    parser.add_argument("--init-pairs", type=int, default=10_000_000, metavar="N",
-                        help="of the text that is aligned part by part [%(default)s]")  # fmt: skip
-    parser.add_argument("--init-parts", type=int, default=10, metavar="N", help="its parts [%(default)s]")
-    large_jobs.arguments(parser)
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of made text and of kills [%(default)s]")
-    large_maps.arguments(parser)
 
 
 def run(o):
@@ -62,7 +36,7 @@ def run(o):
     body = [
         (None if name in chosen else others.get(title)) or kept.get(f"section {name}") for name, title in TITLES.items()
     ]
-    return "Text in parts", "\n\n".join(text for text in body if text)
+    return "\n\n".join(text for text in body if text)
 
 
 def written(results):

@@ -54,11 +54,6 @@ JOBS = (
 )  # fmt: skip
 
 
-def arguments(parser):
-    parser.add_argument("--job-pairs", type=int, default=600_000, metavar="N",
-                        help="lines of text for other jobs than align's [%(default)s]")  # fmt: skip
-
-
 def section(o, kept):
     """Return the table of all jobs in all ways."""
     rows = []

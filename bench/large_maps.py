@@ -15,13 +15,6 @@ COLUMNS = ("seconds", "CPU s", "peak MB", "all MB", "without files", "speed-up")
 RUNS = ((1, None), (2, None), (1, 1), (2, 2))
 
 
-def arguments(parser):
-    parser.add_argument("--texts", type=Path, metavar="DIR", help="for maps: folder of train.de.gz, dev.de.gz ...")
-    parser.add_argument("--jobs", default=",".join(JOBS), metavar="A,B", help="for maps [%(default)s]")
-    parser.add_argument("--sentences", type=int, default=2000, metavar="N", help="to translate [%(default)s]")
-    parser.add_argument("--extracted", type=int, default=8000, metavar="N", help="pairs for rules [%(default)s]")
-
-
 def maps(o, kept):
     """Each job here with one thread and two, and in one and two worker processes with a thread each."""
     if not o.texts:

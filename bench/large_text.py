@@ -25,20 +25,12 @@ BLOCK = 1 << 24  # bytes
 _VOWELS, _CONSONANTS = "aeiou", "bdfgklmnprstvz"
 
 
-def arguments(parser):
-    parser.add_argument("--set", default=texts.MILLION, help="text that is copied [%(default)s]")
-    parser.add_argument("--first", type=int, metavar="N", help="copy only its first pairs [all]")
-    parser.add_argument("--pairs", type=int, default=10_000_000, metavar="N", help="to make [%(default)s]")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="[%(default)s]")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="joint file, .zst or plain [in --work]")
-
-
 def run(o):
     if not o.data:
         raise SystemExit("large_text needs text: --data DIR")
     base = base_text(o.data, o.set, o.work, o.first)
     made = make(base, o.pairs, o.work, o.seed, o.output)
-    return "Large text, made", "\n\n".join([describe(base, made), report.circumstances()])
+    return "\n\n".join([describe(base, made), report.circumstances()])
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,13 +6,6 @@ from pathlib import Path
 from bench import measuring, peers, report, texts
 
 
-def arguments(parser):
-    parser.add_argument("--set", default=texts.MILLION, help="text whose beginnings are taken [%(default)s]")
-    parser.add_argument("--sizes", metavar="N,N..", help="pairs [an eighth, a quarter, half, all]")
-    parser.add_argument("--source", type=Path, help="measure on these two files instead")
-    parser.add_argument("--target", type=Path)
-
-
 def run(o):
     if o.source:
         whole = texts.given(o.source, o.target, o.work)
@@ -51,7 +44,7 @@ def run(o):
         report.table(["system", *columns, *(f"{w / 1e6:,.1f}M words" for w in words)], parts),
         report.circumstances(o.threads),
     ]
-    return "Memory", "\n\n".join(body)
+    return "\n\n".join(body)
 
 
 def _peak(o, name, text):

@@ -22,11 +22,6 @@ DEFAULT = "align's default"
 WAYS = ("forward", "reverse", HEURISTIC, "joint")
 
 
-def arguments(parser):
-    parser.add_argument("--sets", metavar="A,B", help="only these gold sets, such as en-es.gold [all]")
-    parser.add_argument("--pairs", type=int, default=20_000, metavar="N", help="pairs trained on at most [%(default)s]")
-
-
 def systems():
     """Yield (start, step) of every system but the default."""
     for start in STARTS:
@@ -52,7 +47,7 @@ def run(o):
             kept.add(key, own, list(_measure(o, text)))
         found[name] = {row: figures[0] for row, figures in kept.rows[key, own].items()}
         sizes[name] = text.n_pairs
-    return "Maximum reconstruction", _body(o, found, sizes)
+    return _body(o, found, sizes)
 
 
 def _measure(o, text):

@@ -17,12 +17,6 @@ SETS = {
 CUT = 800
 
 
-def arguments(parser):
-    parser.add_argument("--treebanks", required=True, type=Path, metavar="DIR", help="folder of ud/ and google/")
-    parser.add_argument("--latent", default=8, type=int, metavar="N", help="[%(default)s]")
-    parser.add_argument("--members", default=4, type=int, metavar="N", help="[%(default)s]")
-
-
 def run(o):
     accuracies, splits, firsts = [], [], []
     with tempfile.TemporaryDirectory(dir=o.work) as name:
@@ -48,7 +42,7 @@ def run(o):
         report.table(["text", "surface tokens", "all tags", "first tag"], firsts),
         report.circumstances(o.threads),
     ]
-    return "Tokens of several words", "\n\n".join(body)
+    return "\n\n".join(body)
 
 
 def _texts(folder, train, test):

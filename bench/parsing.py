@@ -3,7 +3,6 @@
 import json
 import resource
 import time
-from pathlib import Path
 
 import numpy as np
 
@@ -32,18 +31,6 @@ LENGTHS = (10, 20, 40, 80, 160)
 #: Weights of L2 that are tried; sentences, and L2, of an ablation; the English of both schemes.
 L2, SHARE, SHARE_L2 = (0.3, 1.0, 3.0, 5.0, 10.0, 30.0), 4000, 10.0
 BANKS = {"EWT": "ud/en_ewt-{}.conllu.gz", "Google": "google/en-{}.conll.gz"}
-
-
-def arguments(parser):
-    parser.add_argument("--treebanks", required=True, type=Path, metavar="DIR", help="folder of ud/ and google/")
-    parser.add_argument(
-        "--sentences", type=int, default=12_544, metavar="N", help="of EWT's training part [%(default)s]"
-    )
-    parser.add_argument("--iterations", type=int, default=60, metavar="N", help="of L-BFGS [%(default)s]")
-    parser.add_argument(
-        "--peers", type=Path, metavar="FILE", help="a table of other programs' figures, tab-separated, header first"
-    )
-    parser.add_argument("--runs", type=int, default=5, metavar="N", help="of each time [%(default)s]")
 
 
 def run(o):
@@ -78,7 +65,7 @@ def run(o):
             report.table(["words", *map(str, LENGTHS)], _inference(o, one)),
             _parsing(o, parser, test, one),
         ]
-    return "Parsing", "\n\n".join([*body, report.circumstances(o.threads)])
+    return "\n\n".join([*body, report.circumstances(o.threads)])
 
 
 def _read(path):

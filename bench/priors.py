@@ -15,32 +15,18 @@ import numpy as np
 
 from bench import code, measuring, peers, quality, report, texts
 
-#: Gold sets with training text of their own kind or near it. The weights of priors were chosen on the first.
+#: Gold sets that the weights of priors were chosen on.
 CHOSEN_ON = ("en-cs.gold", "en-sv.gold", "en-zh.gold")
-SETS = (*CHOSEN_ON, "en-fr.dev", "en-es.gold", "en-de.gold")
 #: Pairs of the training text that go with the gold sentences in the larger of the small texts.
 SMALL = 1000
-#: Sets whose text is cut, and into how many parts.
-CUT, PARTS = ("en-fr.dev", "en-cs.gold", "en-sv.gold"), 10
+#: Into how many parts a text is cut.
+PARTS = 10
 #: Every so many of the parts is scored.
 EVERY = 3
 #: A set whose gold sentences are aligned with a file of very many priors, and the words a side of what fills it.
 MANY, MANY_WORDS = "en-fr.dev", 1_000_000
 HEURISTIC = "grow-diag-final-and"
 HEADER = "text\tsystem\tpriors\tsymmetrization\tAER"
-
-
-def arguments(parser):
-    parser.add_argument("--sets", metavar="A,B", help=f"only these gold sets [{','.join(SETS)}]")
-    parser.add_argument("--cut", metavar="A,B", help=f"sets whose text is cut into parts [{','.join(CUT)}]")
-    parser.add_argument(
-        "--lines",
-        type=int,
-        default=25_000_000,
-        metavar="N",
-        help="of a file whose reading is timed; 0: none [%(default)s]",
-    )
-    parser.add_argument("--kept", action="store_true", help="measure nothing; write the figures that there are")
 
 
 class _Figures:
@@ -162,17 +148,15 @@ def run(o):
         raise SystemExit("priors needs gold links and eflomal: --data DIR --eflomal PATH")
     figures = _Figures(o.work / f"priors-{code.of(_ours, _eflomal, _small, _parts)}.tsv", o.kept)
     theirs = _Figures(o.work / f"priors-eflomal-{code.of(_cut_texts, _eflomal)}.tsv", o.kept)
-    names = o.sets.split(",") if o.sets else SETS
+    names = o.sets.split(",")
     rows = [row for some in (False, True) for name in names for row in _small(o, figures, theirs, name, some)]
     for name in names:
         whole = texts.text(o.data, name, o.work)
         rows.append((name, whole, "all text", figures.of(name, "ours", "whole", lambda t=whole: _ours(o, t)), {}))
     rows = [row for row in rows if None not in row[3:]]
-    parts = [_parts(o, figures, name) for name in (o.cut.split(",") if o.cut else CUT)]
+    parts = [_parts(o, figures, name) for name in o.cut.split(",")]
     body = _body(o, rows, [part for part in parts if len(part[2]) > 1])
-    return "Priors, and text in parts", "\n\n".join(
-        part for part in (*body, _many(o), report.circumstances(o.threads)) if part
-    )
+    return "\n\n".join(part for part in (*body, _many(o), report.circumstances(o.threads)) if part)
 
 
 def _small(o, figures, theirs, name, some):

@@ -3,7 +3,6 @@
 import json
 import random
 from collections import Counter, defaultdict
-from pathlib import Path
 
 from bench import code, measuring, report, transfer_texts, treebanks
 
@@ -39,12 +38,6 @@ SYSTEMS = {
 }
 
 
-def arguments(parser):
-    parser.add_argument("--treebanks", required=True, type=Path, metavar="DIR", help="folder of google/ and ud/")
-    parser.add_argument("--languages", default=",".join(LANGUAGES), metavar="A,B", help="[%(default)s]")
-    parser.add_argument("--pairs", type=int, default=10_000, metavar="N", help="[%(default)s]")
-
-
 def run(o):
     bench = _Bench(o)
     languages = o.languages.split(",")
@@ -72,7 +65,7 @@ def run(o):
         "Published, on other test sets (CoNLL's of their time, the same 12 tags), with Europarl: projection over a"
         " graph of contexts, Das & Petrov (2011): de 82.8, es 84.2, it 86.8, pt 87.9, sv 80.5."
     )
-    return "Tags carried over from English", "\n\n".join([*body, report.circumstances(o.threads)])
+    return "\n\n".join([*body, report.circumstances(o.threads)])
 
 
 class _Bench:

@@ -13,18 +13,6 @@ SYSTEMS = ("default", "fast", f"default {HEURISTIC}", f"fast {HEURISTIC}")
 HEADER = "variant\ttool\tsymmetrization\tAER\tprecision\trecall"
 
 
-def arguments(parser):
-    parser.add_argument("--sets", metavar="A,B", help="only these gold sets, such as en-es.gold [all]")
-    parser.add_argument(
-        "--peer-results",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help=f"figures measured before, as tab-separated {HEADER.replace(chr(9), ', ')}; may come twice",
-    )
-
-
 def evaluate(path, text):
     """Return AER, precision and recall in percent of the lines that have gold links."""
     from aligntools.formats.links.goldlinks import read_gold
@@ -82,7 +70,7 @@ def run(o):
         found.append((text, {n: f[0] for n, f in ours.rows[name, own].items()}))
     known = [tool for tool in ("fast_align", "eflomal") if any((name, tool) in theirs.rows for name in names)]
     rows = [(text, aers, {tool: _best(theirs.rows.get((text.name, tool))) for tool in known}) for text, aers in found]
-    return "Quality", _body(o, rows, known)
+    return _body(o, rows, known)
 
 
 def _ours(o, text):

@@ -11,15 +11,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "RESULTS.md"
-ORDER = (
-    "quality", "gains", "curve", "best", "eflomal_form", "fast_align_form", "priors", "speed", "against",
-    "memory", "large_text", "large", "view", "startup", "threads", "settings", "filtering", "chains", "induction",
-    "taggers", "multiword", "classes", "mre", "contrastive",
-    "teach", "contrastive_speed", "projection", "parsing", "transfer",
-    "unsupervised", "translation",
-    "translation_aligners", "translation_speed", "soak", "abuse",
-    "bounds", "clients",
-)  # fmt: skip
 HEAD = """# Results
 
 Written by `python bench/run.py COMMAND`, a section for each command; do not edit between the markers.
@@ -63,15 +54,16 @@ def table(header, rows):
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def write_section(path, name, title, body):
-    """Print a section and put it in its place in the file."""
-    text = f"<!-- begin {name} -->\n## {title}\n\n{body.strip()}\n<!-- end {name} -->\n"
+def write_section(path, name, body):
+    """Print the section of a measure and put it in its place in the file."""
+    from bench.measures import BY_NAME  # late: it needs what stands on this module
+
+    text = f"<!-- begin {name} -->\n## {BY_NAME[name].title}\n\n{body.strip()}\n<!-- end {name} -->\n"
     print(text)
     old = path.read_text() if path.exists() else HEAD
-    sections = {m[1]: m[0] for m in re.finditer(r"(?s)<!-- begin (\w+) -->\n.*?<!-- end \1 -->\n", old)}
-    sections[name] = text
+    sections = {m[1]: m[0] for m in re.finditer(r"(?s)<!-- begin (\w+) -->\n.*?<!-- end \1 -->\n", old)} | {name: text}
+    order = [*BY_NAME, *sections]
     head = old.split("<!-- begin ", 1)[0].rstrip() + "\n"
-    ordered = sorted(sections, key=lambda n: ORDER.index(n) if n in ORDER else len(ORDER))
     temporary = path.with_name(path.name + ".part")
-    temporary.write_text("\n".join([head, *(sections[n] for n in ordered)]))
+    temporary.write_text("\n".join([head, *(sections[n] for n in sorted(sections, key=order.index))]))
     temporary.replace(path)

@@ -6,7 +6,6 @@ import statistics
 from bench import code, measuring, report, texts
 from bench.quality import Figures
 
-SETS = "en-ru.wiki,en-sl.wiki,en-da.wiki,en-ro.gold,en-es.gold,en-grc.gold,en-sv.gold,en-zh.gold"
 #: Settings that need a training of their own.
 TRAINED = {
     "alpha 0.05": {"alpha": 0.05},
@@ -38,10 +37,6 @@ THRESHOLDS = (0.3, 0.4, 0.5)
 THRESHOLD = 0.4
 
 
-def arguments(parser):
-    parser.add_argument("--sets", default=SETS, metavar="A,B", help="[%(default)s]")
-
-
 def run(o):
     if not o.data:
         raise SystemExit("settings need gold links: --data DIR")
@@ -66,7 +61,7 @@ def run(o):
         report.table(["setting", *names, "mean", "change"], lines),
         report.circumstances(o.threads),
     ]
-    return "Settings tried", "\n\n".join(body)
+    return "\n\n".join(body)
 
 
 def _defaults():

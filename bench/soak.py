@@ -18,12 +18,6 @@ AHEAD = 64
 LOOKS = 200
 
 
-def arguments(parser):
-    parser.add_argument("--requests", type=int, default=10_000_000, metavar="N", help="of each service [%(default)s]")
-    parser.add_argument("--services", default="align,tag,parse,translate", metavar="NAME,..", help="[%(default)s]")
-    parser.add_argument("--soak-seed", type=int, default=1, metavar="N", help="of the requests [%(default)s]")
-
-
 def run(o):
     kept = o.work / f"soak-{code.of(soak, requests, _commands)}.json"
     found = json.loads(kept.read_text()) if kept.exists() else {}
@@ -48,7 +42,7 @@ def run(o):
         report.table(header, [_row(name, seen) for name, seen in found.items()]),
         report.circumstances(1),
     ]
-    return "Soak", "\n\n".join(body)
+    return "\n\n".join(body)
 
 
 def _commands(folder):

@@ -7,13 +7,6 @@ from pathlib import Path
 from bench import measuring, peers, report, texts
 
 
-def arguments(parser):
-    parser.add_argument("--runs", type=int, default=5, metavar="N", help="of each system [%(default)s]")
-    parser.add_argument("--sets", default=f"en-fr.dev,{texts.MILLION}", metavar="A,B", help="[%(default)s]")
-    parser.add_argument("--source", type=Path, help="measure on these two files instead")
-    parser.add_argument("--target", type=Path)
-
-
 def run(o):
     if o.source:
         chosen = [texts.given(o.source, o.target, o.work)]
@@ -28,7 +21,7 @@ def run(o):
     ]
     for text in chosen:
         parts.append(_measure(o, text))
-    return "Speed", "\n\n".join([*parts, report.circumstances(o.threads)])
+    return "\n\n".join([*parts, report.circumstances(o.threads)])
 
 
 def _systems(o, text, folder):

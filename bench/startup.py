@@ -16,10 +16,6 @@ GIGABYTE = 10**9
 PORTABLE = "the same with ALIGNTOOLS_PORTABLE=1"
 
 
-def arguments(parser):
-    parser.add_argument("--runs", type=int, default=5, metavar="N", help="of what is warm [%(default)s]")
-
-
 def run(o):
     sample = texts.samples(o.work)
     gold = sample.source.with_suffix(".wa")
@@ -70,7 +66,7 @@ def run(o):
         f" `--no-verify`: its checksum costs {verified - unverified:.2f} s (medians of {o.runs}).",
         report.circumstances(o.threads),
     ]
-    return "Start-up", "\n\n".join(body)
+    return "\n\n".join(body)
 
 
 def _verifying(work, runs):

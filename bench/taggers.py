@@ -11,13 +11,6 @@ from bench import measuring, report, treebanks
 PEER = Path(__file__).with_name("peer_taggers.py")
 
 
-def arguments(parser):
-    parser.add_argument("--treebanks", required=True, type=Path, metavar="DIR", help="folder of ud/ and google/")
-    parser.add_argument("--sets", default=",".join(treebanks.TAGGED), metavar="A,B", help="[%(default)s]")
-    parser.add_argument("--latent", default="1,2,4,8,16", metavar="N,N..", help="[%(default)s]")
-    parser.add_argument("--peer-python", metavar="PYTHON", help="an interpreter that has nltk")
-
-
 def run(o):
     sizes = list(map(int, o.latent.split(",")))
     rows, times = [], []
@@ -41,7 +34,7 @@ def run(o):
         report.table(seconds, times),
         report.circumstances(o.threads),
     ]
-    return "Taggers", "\n\n".join(body)
+    return "\n\n".join(body)
 
 
 def _measure(o, folder, train, test, column, sizes):

@@ -7,7 +7,6 @@ part in anything. With --out a start is learned from all texts.
 
 import pickle
 import statistics
-from pathlib import Path
 
 import numpy as np
 
@@ -25,13 +24,6 @@ COLUMNS = {
     "joint": "base (`align`)", "one": "taught, one round", "again": "base of the second round",
     "two": "taught, two rounds", "start": "nothing learned: the start", "ours": "taught, by default",
 }  # fmt: skip
-
-
-def arguments(parser):
-    parser.add_argument("--sets", metavar="A,B", help="only these gold sets [all]")
-    parser.add_argument("--pairs", type=int, default=10**9, metavar="N", help="pairs to train base models on at most")
-    parser.add_argument("--most", type=int, default=100_000, metavar="N", help="pairs of a text at most [%(default)s]")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="learn a start from all texts, put it here, and stop")
 
 
 class Work:
@@ -111,7 +103,7 @@ def run(o):
         rows = {}
         for group in starting.groups(texts.gold_sets(o.data)):
             rows |= {name: work.figures(name, group) for name in group if name in names}
-    return "Contrastive alignment: taught without gold", _body(o, names, rows)
+    return _body(o, names, rows)
 
 
 def _body(o, names, rows):

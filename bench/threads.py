@@ -21,10 +21,6 @@ OUTPUTS = {
 }
 
 
-def arguments(parser):
-    parser.add_argument("--sets", metavar="A,B", help="gold sets to run on, beside the sample text")
-
-
 def run(o):
     chosen = [texts.samples(o.work)]
     if o.sets:
@@ -42,7 +38,7 @@ def run(o):
         report.table(["text", "command", *OUTPUTS, "SHA-256 of the alignment"], rows),
         report.circumstances(),
     ]
-    return "Threads", "\n\n".join(body)
+    return "\n\n".join(body)
 
 
 def _digests(o, text, flags, threads):

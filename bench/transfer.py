@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 from bench import code, english, measuring, report, transfer_texts
 
@@ -12,17 +11,6 @@ SYSTEMS = ("DTP", "PTP", "-U", "+U", "supervised")
 LIMITS = ("--iterations", 80, "--tolerance", 2e-4)
 #: How the source parser is trained; l2 as Google's English dev part asks for.
 SOURCE = ("--l2", 5, "--iterations", 100, "--tolerance", 2e-4, "--crossing", "lift", "--roots", "join")
-
-
-def arguments(parser):
-    parser.add_argument("--treebanks", required=True, type=Path, metavar="DIR", help="folder of google/ and ud/")
-    parser.add_argument("--languages", default="de,es,fr,it,sv", metavar="A,B", help="[%(default)s]")
-    parser.add_argument("--pairs", type=int, default=5000, metavar="N", help="[%(default)s]")
-    parser.add_argument(
-        "--sizes", default="500,1000,2000,5000,10000,20000", metavar="N,N..", help="pairs of table 5 [%(default)s]"
-    )
-    parser.add_argument("--measured", action="store_true", help="write what was measured before, and - for the rest")
-    parser.add_argument("--sizes-of", default="de,es", metavar="A,B", help="languages of table 5 [%(default)s]")
 
 
 def run(o):
@@ -85,7 +73,7 @@ def run(o):
                 " `transfer-parse` asks for; the other columns count such pairs alone)"
             )
         body += [f"{title}:", report.table(["pairs", *(f"{n:,}" for n in sizes)], rows)]
-    return "Parsers for languages without treebanks", "\n\n".join([*body, report.circumstances(o.threads)])
+    return "\n\n".join([*body, report.circumstances(o.threads)])
 
 
 def _words():

@@ -1,7 +1,5 @@
 """A Hiero system from bitext, its weights learned by risk and by MERT: BLEU, time and memory of each stage."""
 
-from pathlib import Path
-
 from bench import report
 from bench.translation_stages import Stages
 
@@ -32,14 +30,6 @@ METHODS = {
 MORE = {"": (), ", LM of captions too": ("mono.en",)}
 WITH_MORE = ("risk",)
 SPAN = 10
-
-
-def arguments(parser):
-    parser.add_argument("--texts", required=True, type=Path, metavar="DIR", help="folder of train.de.gz, dev.de.gz ...")
-    parser.add_argument("--languages", default="de,fr", metavar="A,B", help="translated to English [%(default)s]")
-    parser.add_argument("--seeds", default="1,2,3", metavar="N,N", help="[%(default)s]")
-    parser.add_argument("--rows", metavar="A;B", help="only these rows; without MERT nothing is compared with it")
-    parser.add_argument("--once", default="fr", metavar="A,B", help="languages of the first seed alone [%(default)s]")
 
 
 class Systems(Stages):
@@ -92,7 +82,7 @@ def run(o):
         "What each stage took, one thread; other work ran on the machine, which affects CPU seconds least (means):",
         _stages(usages),
     ]
-    return "Translation", "\n\n".join([*_text(), *body, report.circumstances(o.threads)])
+    return "\n\n".join([*_text(), *body, report.circumstances(o.threads)])
 
 
 def _text():

@@ -1,7 +1,5 @@
 """BLEU by aligner: the same translation system from links of different aligners, with paired tests."""
 
-from pathlib import Path
-
 from bench import measuring, report
 from bench.translation import EXTRACTION, SPAN, Systems
 
@@ -18,12 +16,6 @@ OURS = {
 FIRST = next(iter(OURS))
 #: Rows of fast_align, by symmetrization.
 FAST_ALIGN = ("grow-diag-final-and",)
-
-
-def arguments(parser):
-    parser.add_argument("--texts", required=True, type=Path, metavar="DIR", help="folder of train.de.gz, dev.de.gz ...")
-    parser.add_argument("--source", default="de", metavar="LANGUAGE", help="translated to English [%(default)s]")
-    parser.add_argument("--rounds", type=int, default=4, metavar="N", help="rounds of imputed-risk [%(default)s]")
 
 
 def run(o):
@@ -53,7 +45,7 @@ def run(o):
         " learned* is its start alone. The rules are those that dev and test can use. One run: the noise of learning"
         ' weights alone is about 0.3 (section "Translation"). The authors say of theirs only that it gained modestly.'
     )
-    return "BLEU by aligner", "\n\n".join([text, report.table(header, rows), report.circumstances(o.threads)])
+    return "\n\n".join([text, report.table(header, rows), report.circumstances(o.threads)])
 
 
 def _links(systems, o, command, *options):

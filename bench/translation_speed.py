@@ -1,7 +1,6 @@
 """Decoding against the pop limit: speed, search error, BLEU; language models and grammars of large text."""
 
 import time
-from pathlib import Path
 
 import numpy as np
 
@@ -12,17 +11,12 @@ from bench.translation import SPAN, Systems
 MEMORY = ("2G", "400M")
 
 
-def arguments(parser):
-    parser.add_argument("--texts", required=True, type=Path, metavar="DIR", help="folder of train.de.gz, dev.de.gz ...")
-    parser.add_argument("--limits", default="1,3,10,30,100,300,1000", metavar="N,N", help="pop limits [%(default)s]")
-
-
 def run(o):
     systems = Systems(o.texts, o.work / "translation", o.threads)
     large = _large(o, systems)  # first: a process' peak begins with what the one that started it has in memory
     body = [*_decoding(systems, [int(n) for n in o.limits.split(",")])]
     body += ["Estimation and extraction, whole commands:", large]
-    return "Translation: cost", "\n\n".join([*body, report.circumstances(o.threads)])
+    return "\n\n".join([*body, report.circumstances(o.threads)])
 
 
 def _decoding(systems, limits):

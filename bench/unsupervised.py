@@ -2,14 +2,12 @@
 
 import json
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
 from bench import code, measuring, report, transfer, transfer_texts
 
 #: Languages of google/, the text that a column was chosen on first. Those of transfer also have its columns.
-LANGUAGES = ("en", "en Penn", "de", "es", "fr", "it", "ko", "pt-br", "sv", "ja", "id")
 #: How the dependency model with valence is learned: as in its paper, and what is best on "en" (see `TRIED`).
 PAPER = {}
 CHOSEN = {"estimator": "vb", "prior": 0.5, "decay": 2.0}
@@ -24,17 +22,11 @@ LONGEST = 10
 TRANSFERRED = ("DTP", "PTP", "-U", "+U")
 
 
-def arguments(parser):
-    parser.add_argument("--treebanks", required=True, type=Path, metavar="DIR", help="folder of google/")
-    parser.add_argument("--languages", default=",".join(LANGUAGES), metavar="A,B", help="[%(default)s]")
-    parser.add_argument("--pairs", type=int, default=5000, metavar="N", help="of transferred parsers [%(default)s]")
-
-
 def run(o):
     from aligntools.ground.parallel import Pool
 
     rows, tried = [], []
-    names = [name for name in LANGUAGES if name in o.languages.split(",")]
+    names = o.languages.split(",")
     with Pool(o.threads) as pool:
         for name in names:
             rows.append(_row(o, name, pool))
@@ -63,7 +55,7 @@ def run(o):
         "UAS on en by what can be chosen:",
         report.table(["tags, estimator, prior", *(f"decay {x:g}" for x in TRIED["decay"])], tried),
     ]
-    return "Parsers without trees", "\n\n".join([*body, report.circumstances(o.threads)])
+    return "\n\n".join([*body, report.circumstances(o.threads)])
 
 
 def _row(o, name, pool):

@@ -9,12 +9,6 @@ from bench import measuring, report, texts
 from tests.viewing.browsing import Browser
 
 
-def arguments(parser):
-    parser.add_argument("--set", default="en-fr.dev", help="text with gold links [%(default)s]")
-    parser.add_argument("--sizes", default="1000,10000,100000", metavar="N,N", help="pairs [%(default)s]")
-    parser.add_argument("--runs", type=int, default=5, metavar="N", help="loads of each page [%(default)s]")
-
-
 def run(o):
     if not o.data:
         raise SystemExit("view needs text: --data DIR")
@@ -36,7 +30,7 @@ def run(o):
         f" {o.runs} loads, and the longest."
     )
     header = ["pairs", "page MB", "made in s", "peak MB", "first view ms", "longest"]
-    return "Pages of alignments", "\n\n".join([about, report.table(header, rows), report.circumstances()])
+    return "\n\n".join([about, report.table(header, rows), report.circumstances()])
 
 
 def _row(text, gold, folder, browser, loads):

@@ -12,17 +12,3 @@ silently. Everything is seeded; the same seed gives the same cases.
 - `verdicts`: what is right and what is not.
 - `table`: the report, and the command of ``bench/run.py``.
 """
-
-
-def arguments(parser):
-    """Add what the command of ``bench/run.py`` takes."""
-    from bench.abuse import table
-
-    table.arguments(parser)
-
-
-def run(o):
-    """Run the harness; return the section's title and text."""
-    from bench.abuse import table  # late, so that parts run as modules of their own
-
-    return table.run(o)

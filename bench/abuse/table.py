@@ -2,31 +2,12 @@
 
 import json
 from collections import Counter, defaultdict
-from pathlib import Path
 
 from bench import report
 from bench.abuse import driving, faults, inputs, kills, lines, options
 from bench.abuse.verdicts import GOOD
 
 PARTS = ("inputs", "options", "faults", "kills")
-
-
-def arguments(parser):
-    """Add what the harness takes."""
-    parser.add_argument("--seed", type=int, default=1, metavar="N")
-    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes at once [%(default)s]")
-    parser.add_argument("--parts", nargs="+", choices=(*PARTS, "none"), default=PARTS)
-    parser.add_argument("--lines", nargs="+", type=int, metavar="N", help="of lines.txt [all]")
-    parser.add_argument("--random", type=int, default=100, metavar="N", help="random damages an input [%(default)s]")
-    parser.add_argument("--contents", type=int, default=60, metavar="N", help="for models, with the checksum right")
-    parser.add_argument("--faults", type=int, default=500, metavar="N", help="[%(default)s]")
-    parser.add_argument("--kills", type=float, default=3600, metavar="SECONDS", help="[%(default)s]")
-    parser.add_argument(
-        "--cases",
-        type=Path,
-        metavar="FILE",
-        help="write every case here, as JSON lines; parts that are not run now are taken from it",
-    )
 
 
 def run(o):
@@ -48,7 +29,7 @@ def run(o):
             for part, results in found.items():
                 file.writelines(json.dumps({"part": part} | r) + "\n" for r in results)
     found = {part: found[part] for part in PARTS if part in found}
-    return "What is promised under abuse", "\n\n".join([*text(found, o.seed), report.circumstances()])
+    return "\n\n".join([*text(found, o.seed), report.circumstances()])
 
 
 def _kept(path, parts):

@@ -64,13 +64,13 @@ def test_what_was_aligned_is_kept_and_a_size_past_the_text_is_all_of_it(data, tm
     monkeypatch.setitem(curve.RUNS, "align", align)
     monkeypatch.setattr(curve.code, "of", lambda *_: "code")
     o = options(data, tmp_path)
-    title, body = curve.run(o)
+    body = curve.run(o)
     assert runs == [(0, 2), (10, 12), ("all", 41)]  # small texts first
     assert "### en-xx.a" in body
     assert "### en-xx.b" in body
     assert "| 41 in all | 0.0 | 100.0 | 100.0 |" in body
     assert "| 100 |" not in body
-    assert curve.run(o) == (title, body)
+    assert curve.run(o) == body
     assert len(runs) == 3
 
 
