@@ -13,6 +13,7 @@ import os
 import platform
 import queue
 import re
+import tempfile
 import threading
 import uuid
 import warnings
@@ -24,7 +25,7 @@ from typing import Any
 import aligntools
 from aligntools.ground import kept, memory, system
 from aligntools.ground.engines import Advice, JobFunction, Work
-from aligntools.ground.errors import ClusterError, DataError, UsageProblem
+from aligntools.ground.errors import AligntoolsError, ClusterError, DataError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.ground.portable import portable
 from aligntools.ground.ranges import shown
@@ -86,41 +87,49 @@ def _versions() -> dict[str, str]:
     return found
 
 
-def _facts() -> tuple[dict[str, str], str]:
-    """Return the versions of a worker, and its kind of CPU."""
-    if found := re.search(r"^(model name|CPU part)\s*:\s*(.*)$", system.text_of("/proc/cpuinfo"), re.M):
-        return _versions(), found[2]
-    return _versions(), platform.machine()
+# What workers are asked; one that is not fit for the work raises what the user is told. Dask's own check of versions
+# only warns, and passes over Numba and sources; a plugin of a worker that is not fit would end it, also for others.
 
 
-def _visible(folder: str, token: str) -> str | None:
-    """Return what keeps this worker from reading or writing a folder, in words."""
+def _check_versions(wanted: dict[str, str], dask_worker: Any) -> str:
+    """Return the worker's kind of CPU."""
+    for name, version in _versions().items():
+        if version != wanted[name]:
+            raise ClusterError(
+                f"{name} is {wanted[name]} here and {version} at the worker {dask_worker.address}: they have to be the "
+                "same everywhere"
+            )
+    found = re.search(r"^(model name|CPU part)\s*:\s*(.*)$", system.text_of("/proc/cpuinfo"), re.M)
+    return found[2] if found else platform.machine()
+
+
+def _check_folder(folder: str, token: str, named: str, dask_worker: Any) -> None:
     try:
-        Path(folder, token).read_text(encoding="utf-8")
+        Path(folder, token).read_bytes()
+        tempfile.TemporaryFile(dir=folder).close()
+        return
     except FileNotFoundError:
-        return "is not there" if not os.path.isdir(folder) else "is another folder there"
+        problem = "is another folder there" if os.path.isdir(folder) else "is not there"
     except OSError as error:
-        return f"cannot be read ({error.strerror})"
-    try:
-        own = Path(folder, f"{token}-{uuid.uuid4().hex[:8]}")
-        own.touch()
-        own.unlink()
-    except OSError as error:
-        return f"cannot be written ({error.strerror})"
-    return None
+        problem = f"cannot be read and written ({error.strerror})"
+    raise DataError(
+        folder, None, f"{problem} for the worker {dask_worker.address} (give {named} a folder that all workers see)"
+    )
 
 
-def _readable(sizes: Sequence[tuple[str, int]]) -> tuple[str, str] | None:
-    """Return the first file that this worker cannot read as the client does, and why."""
+def _check_files(sizes: Sequence[tuple[str, int]], dask_worker: Any) -> None:
     for path, size in sizes:
         try:
             with open(path, "rb") as file:
                 found = os.fstat(file.fileno()).st_size
+            problem = f"is another file there ({found} bytes, here {size})" if found != size else ""
         except OSError as error:
-            return path, f"cannot be read ({error.strerror})"
-        if found != size:
-            return path, f"is another file there ({found} bytes, here {size})"
-    return None
+            problem = f"cannot be read ({error.strerror})"
+        if problem:
+            raise DataError(
+                path, None,
+                f"{problem} for the worker {dask_worker.address} (put input into a folder that all workers see)",
+            )  # fmt: skip
 
 
 @functools.cache
@@ -194,7 +203,8 @@ class Cluster:
         _leads.set()
         self._known: set[str] = set()
         self._refused: set[str] = set()
-        self._checks: list[Callable[[Collection[str] | None], None]] = [self._check_versions]
+        self._cpus: dict[str, str] = {}
+        self._checks: list[Callable[[Collection[str]], Any]] = []
         self._open = contextlib.ExitStack()
         self._open.enter_context(_silent())
         try:
@@ -203,7 +213,7 @@ class Cluster:
             self._open.callback(self._client.close, timeout=5)
             self._wait_for_workers(wait)
             self._known = set(self._addresses())
-            self._check_versions()
+            self._check(self._check_versions)
         except BaseException:
             self.close()
             raise
@@ -231,36 +241,31 @@ class Cluster:
                 f"`dask worker {self.address}`"
             ) from error
 
-    def _check_versions(self, workers: Collection[str] | None = None) -> None:
-        here, cpus = _versions(), {}
-        for worker, there in sorted(self._ask(_facts, workers=workers).items()):
-            versions, cpus[there[1]] = there[0], worker
-            for name, version in here.items():
-                if versions[name] != version:
-                    raise ClusterError(
-                        f"{name} is {version} here and {versions[name]} at the worker {worker}: they have to be the "
-                        "same everywhere"
-                    )
-        if len(cpus) > 1 and not portable():
+    def _check_versions(self, workers: Collection[str]) -> None:
+        kinds = len(self._cpus)
+        for worker, cpu in self._ask(workers, _check_versions, _versions()).items():
+            self._cpus.setdefault(cpu, worker)
+        if len(self._cpus) > max(kinds, 1) and not portable():
             log.warning(
                 "workers have different CPUs (%s), which round differently: another run may give a few other links; "
                 "with ALIGNTOOLS_PORTABLE=1 here and at the workers it does not",
-                ", ".join(f"{cpu} at {worker}" for cpu, worker in cpus.items()),
+                ", ".join(f"{cpu} at {worker}" for cpu, worker in self._cpus.items()),
             )
 
-    def _ask(self, function: Callable[..., Any], *args: Any, workers: Collection[str] | None = None) -> dict[str, Any]:
-        """Call a function at all workers, or at some; return the answers by the workers' addresses."""
+    def _ask(self, workers: Collection[str], function: Callable[..., Any], *args: Any) -> dict[str, Any]:
+        """Call a function at workers; return the answers by their addresses, or raise what the first one raised."""
         try:
-            chosen = None if workers is None else sorted(workers)
-            answers = self._client.run(function, *args, workers=chosen, on_error="return")
+            answers = self._client.run(function, *args, workers=sorted(workers), on_error="return")
         except (OSError, TimeoutError, RuntimeError) as error:
             raise self._lost(error) from error
-        for worker, answer in answers.items():
+        for worker, answer in sorted(answers.items()):
+            if isinstance(answer, AligntoolsError):
+                raise answer
             if isinstance(answer, ImportError):
                 raise ClusterError(f"the worker {worker} has no aligntools that can be used: {_first_line(answer)}")
             if isinstance(answer, Exception):
                 raise ClusterError(f"the worker {worker} cannot do the work: {_first_line(answer)}")
-        return answers
+        return dict(sorted(answers.items()))
 
     def _addresses(self) -> list[str]:
         """Return the workers' addresses as they are now."""
@@ -279,21 +284,17 @@ class Cluster:
         DataError
             Which worker does not see which folder.
         """
-        self._check(functools.partial(self._check_folder, os.path.abspath(folder)))
+        path = os.path.abspath(folder)
 
-    def _check_folder(self, folder: str, workers: Collection[str] | None = None) -> None:
-        token = Path(folder, f".aligntools-{uuid.uuid4().hex}")
-        token.write_text("seen", encoding="utf-8")
-        try:
-            answers = self._ask(_visible, folder, token.name, workers=workers)
-        finally:
-            token.unlink(missing_ok=True)
-        for worker, problem in sorted(answers.items()):
-            if problem:
-                raise DataError(
-                    folder, None,
-                    f"{problem} for the worker {worker} (give {self._advice.folder} a folder that all workers see)",
-                )  # fmt: skip
+        def check(workers: Collection[str]) -> None:
+            token = Path(path, f".aligntools-{uuid.uuid4().hex}")
+            token.write_text("seen", encoding="utf-8")
+            try:
+                self._ask(workers, _check_folder, path, token.name, self._advice.folder)
+            finally:
+                token.unlink(missing_ok=True)
+
+        self._check(check)
 
     def check_files(self, paths: Sequence[str | os.PathLike[str]]) -> None:
         """See that every worker reads the same files as this process.
@@ -304,19 +305,11 @@ class Cluster:
             Which worker cannot read which file.
         """
         sizes = [(os.path.abspath(path), os.stat(path).st_size) for path in paths]
-        self._check(functools.partial(self._check_files, sizes))
+        self._check(lambda workers: self._ask(workers, _check_files, sizes))
 
-    def _check_files(self, sizes: Sequence[tuple[str, int]], workers: Collection[str] | None = None) -> None:
-        for worker, found in sorted(self._ask(_readable, sizes, workers=workers).items()):
-            if found:
-                path, problem = found
-                raise DataError(
-                    path, None, f"{problem} for the worker {worker} (put input into a folder that all workers see)"
-                )
-
-    def _check(self, check: Callable[[Collection[str] | None], None]) -> None:
+    def _check(self, check: Callable[[Collection[str]], Any]) -> None:
         """Check the workers that there are, and later those that come."""
-        check(None)
+        check(self._known)
         self._checks.append(check)
 
     def _admit(self, workers: Collection[str]) -> None:

@@ -85,9 +85,19 @@ def alone(job, pool):
     own.unlink()
 
 
-def sees_nothing(folder, token):
+def sees_nothing(folder, token, named, dask_worker):
     """Be a worker without a folder."""
-    return "is not there"
+    raise DataError(folder, None, f"is not there for the worker {dask_worker.address} (give {named} another)")
+
+
+def lacks(folder, token, named):
+    """Be a worker without the package."""
+    raise ImportError("none here")
+
+
+def fails_at_once(folder, token, named):
+    """Be a worker on which anything is wrong."""
+    raise ValueError("so it is\nand more")
 
 
 def run_waiting(folder):

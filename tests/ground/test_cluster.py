@@ -6,17 +6,20 @@ import json
 import sys
 import threading
 import time
+import types
 
 import pytest
 
 from aligntools.ground import cluster as module
 from aligntools.ground import memory
 from aligntools.ground.cluster import Cluster
-from aligntools.ground.errors import ClusterError, DataError, ResourceError, UsageProblem
+from aligntools.ground.errors import AligntoolsError, ClusterError, DataError, ResourceError, UsageProblem
 from tests.ground import jobs
 from tests.ground.test_engines import workers_of, written
 
 distributed = pytest.importorskip("distributed")
+#: A worker, as what it is asked sees it.
+THERE = types.SimpleNamespace(address="tcp://there:1")
 
 
 @contextlib.contextmanager
@@ -123,12 +126,18 @@ def test_a_connection_that_breaks(tmp_path, engine, capfd):
 def test_folders_that_workers_do_not_see(tmp_path, engine, monkeypatch):
     engine.check_folder(tmp_path)
     assert list(tmp_path.iterdir()) == []
-    assert module._visible(str(tmp_path / "none"), "token") == "is not there"
-    assert module._visible(str(tmp_path), "token") == "is another folder there"
-    (tmp_path / "token").mkdir()
-    assert module._visible(str(tmp_path), "token") == "cannot be read (Is a directory)"
-    monkeypatch.setattr(module, "_visible", jobs.sees_nothing)
-    with pytest.raises(DataError, match=r"is not there for the worker inproc://.* \(give tmpdir a"):
+    for folder, problem in (
+        (tmp_path / "none", "is not there"), (tmp_path, "is another folder there"),
+        (tmp_path, "cannot be read and written (Is a directory)"),
+    ):  # fmt: skip
+        with pytest.raises(DataError) as caught:
+            module._check_folder(str(folder), "token", "tmpdir", THERE)
+        assert f"{folder}: {problem}" in str(caught.value)
+        assert "for the worker tcp://there:1 (give tmpdir a folder that all workers see)" in str(caught.value)
+        if "another" in problem:
+            (tmp_path / "token").mkdir()
+    monkeypatch.setattr(module, "_check_folder", jobs.sees_nothing)
+    with pytest.raises(DataError, match=r"is not there for the worker inproc://.* \(give tmpdir"):
         engine.check_folder(tmp_path)
 
 
@@ -136,38 +145,55 @@ def test_files_that_workers_do_not_see(tmp_path, engine):
     path = tmp_path / "text"
     path.write_text("one\n")
     engine.check_files([path, str(path)])
-    assert module._readable([(str(path), 4)]) is None
-    assert module._readable([(str(path), 5)]) == (str(path), "is another file there (4 bytes, here 5)")
-    assert module._readable([(f"{path}s", 5)]) == (f"{path}s", "cannot be read (No such file or directory)")
+    module._check_files([(str(path), 4)], THERE)
+    with pytest.raises(
+        DataError, match=r"text: is another file there \(4 bytes, here 5\) for the worker tcp://there:1 "
+    ):
+        module._check_files([(str(path), 5)], THERE)
+    with pytest.raises(DataError, match=r"texts: cannot be read \(No such file or directory\) for the worker tcp://t"):
+        module._check_files([(f"{path}s", 5)], THERE)
     with pytest.raises(FileNotFoundError):
         engine.check_files([f"{path}s"])
-    engine._ask = lambda function, sizes, workers: {"tcp://there:1": (f"{path}", "cannot be read (Permission denied)")}
-    try:
-        with pytest.raises(DataError, match=r"text: cannot be read \(Permission denied\) for the worker tcp://there:1"):
-            engine.check_files([path])
-    finally:
-        del engine._ask
 
 
 @pytest.mark.parametrize("name", ["python", "numpy", "numba", "distributed", "aligntools", "ALIGNTOOLS_PORTABLE"])
 def test_versions_have_to_be_the_same(engine, monkeypatch, name):
     here = module._versions()
-    monkeypatch.setattr(engine, "_ask", lambda function, workers: {"tcp://there:1": (here | {name: "0.1"}, "x")})
     with pytest.raises(ClusterError) as caught:
-        engine._check_versions()
-    assert f"{name} is {here[name]} here and 0.1 at the worker tcp://there:1" in str(caught.value)
+        module._check_versions(here | {name: "0.1"}, THERE)
+    assert f"{name} is 0.1 here and {here[name]} at the worker tcp://there:1" in str(caught.value)
+    asked = engine._client.run
+    monkeypatch.setattr(engine._client, "run", lambda f, versions, **how: asked(f, versions | {name: "0.1"}, **how))
+    with pytest.raises(ClusterError, match=f"{name} is 0.1 here and .* at the worker inproc://"):
+        engine._check_versions(engine._known)
 
 
 def test_different_cpus_are_said(engine, monkeypatch, caplog):
-    answers = {"tcp://a:1": (module._versions(), "old"), "tcp://b:1": (module._versions(), "new")}
-    monkeypatch.setattr(engine, "_ask", lambda function, workers: answers)
-    engine._check_versions()
-    assert "different CPUs (old at tcp://a:1, new at tcp://b:1)" in caplog.text
-    monkeypatch.setenv("ALIGNTOOLS_PORTABLE", "1")
-    caplog.clear()
-    answers = {worker: (module._versions(), cpu) for worker, (_, cpu) in answers.items()}
-    engine._check_versions()
+    def answers(cpus):
+        monkeypatch.setattr(engine, "_cpus", {})
+        monkeypatch.setattr(engine, "_ask", lambda *_: cpus)
+        engine._check_versions(cpus)
+
+    answers({"tcp://a:1": "old", "tcp://c:1": "old"})
     assert not caplog.text
+    answers({"tcp://a:1": "old", "tcp://b:1": "new"})
+    assert "different CPUs (old at tcp://a:1, new at tcp://b:1)" in caplog.text
+    caplog.clear()
+    engine._check_versions(["tcp://a:1"])
+    assert not caplog.text, "once is enough"
+    monkeypatch.setenv("ALIGNTOOLS_PORTABLE", "1")
+    answers({"tcp://a:1": "old", "tcp://b:1": "new"})
+    assert not caplog.text
+
+
+def test_what_workers_raise_is_told(engine):
+    for function, message in (
+        (jobs.sees_nothing, "is not there for the worker"),
+        (jobs.lacks, "has no aligntools that can be used: none here"),
+        (jobs.fails_at_once, "cannot do the work: so it is"),
+    ):  # fmt: skip
+        with pytest.raises(AligntoolsError, match=message):
+            engine._ask(engine._known, function, "folder", "token", "`tmpdir`")
 
 
 def test_workers_that_come_later(tmp_path, caplog, capfd):
