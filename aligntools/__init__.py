@@ -85,6 +85,8 @@ if TYPE_CHECKING:
     from aligntools.formats.text.reading import Loading as Loading
     from aligntools.formats.text.reading import Reading as Reading
     from aligntools.formats.text.reading import Splitting as Splitting
+    from aligntools.formats.text.reading import TagReading as TagReading
+    from aligntools.formats.text.reading import WordReading as WordReading
     from aligntools.ground.errors import AligntoolsError as AligntoolsError
     from aligntools.ground.errors import ClusterError as ClusterError
     from aligntools.ground.errors import DataError as DataError
@@ -92,13 +94,18 @@ if TYPE_CHECKING:
     from aligntools.ground.errors import ResourceError as ResourceError
     from aligntools.ground.errors import UsageProblem as UsageProblem
     from aligntools.ground.running import Run as Run
+    from aligntools.tagging.settings import InductionSettings as InductionSettings
+    from aligntools.tagging.settings import TagDecisions as TagDecisions
+    from aligntools.tagging.settings import TaggerSettings as TaggerSettings
+    from aligntools.tagging.settings import TagSmoothing as TagSmoothing
     from aligntools.translating.settings import LanguageModelSettings as LanguageModelSettings
 
 #: The module of each public name, by module.
 _MODULES = {
     "ground.running": ("Run",),
     "translating.settings": ("LanguageModelSettings",),
-    "formats.text.reading": ("Loading", "Reading", "Splitting"),
+    "formats.text.reading": ("Loading", "Reading", "Splitting", "TagReading", "WordReading"),
+    "tagging.settings": ("InductionSettings", "TagDecisions", "TagSmoothing", "TaggerSettings"),
     "aligning.contrastive.taught": ("TeachingSettings",),
     "aligning.contrastive.settings": ("ContrastiveSettings",),
     "aligning.settings": (

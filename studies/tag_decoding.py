@@ -72,7 +72,7 @@ def _measured(o, name):
         tagger = at.train_tagger(training, threads=o.threads, **how)
         counts = {"words": [], "sentences": []}
         for decoder in DECODERS:
-            tags = tagger.tag_text(plain, decoder=decoder, threads=o.threads).tags
+            tags = tagger.tag_text(plain, decode=decoder, threads=o.threads).tags
             right = np.fromiter((a == b for a, b in zip(tags, gold.tags, strict=True)), np.int64, len(tags))
             own = np.add.reduceat(right, gold.offsets[:-1][full])
             counts["words"].append(np.stack([own, sizes[full]], 1))

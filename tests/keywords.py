@@ -1,45 +1,35 @@
-"""Writes `aligntools.api.align.keywords`: the options of every class of settings as keywords that type checkers know.
+"""Writes `aligntools.api.given.keywords`: the options of every class of settings as keywords that type checkers know.
 
 ``python -m tests.keywords`` after a change of a class; a test compares.
 """
 
+import importlib
 import typing
+from collections.abc import Iterator
 from pathlib import Path
 
-from aligntools.aligning.contrastive.settings import ContrastiveSettings
-from aligntools.aligning.contrastive.taught import TeachingSettings
-from aligntools.aligning.settings import (
-    AlignerSettings,
-    Decisions,
-    FilterSettings,
-    PartSettings,
-    PriorWeights,
-    ReconstructionSettings,
-)
-from aligntools.encoding.settings import EncoderSettings
-from aligntools.formats.text.reading import Loading, Reading, Splitting
 from aligntools.ground.declaring import Declared, Settings, declared
-from aligntools.ground.running import Run
-from aligntools.translating.settings import LanguageModelSettings
 
-PLACE = Path(__file__).parent.parent / "aligntools" / "api" / "align" / "keywords.py"
-#: Classes whose options public functions take as keywords.
-CLASSES: dict[str, type[Settings]] = {
-    "Aligner": AlignerSettings,
-    "Contrastive": ContrastiveSettings,
-    "Decisions": Decisions,
-    "Encoder": EncoderSettings,
-    "Filter": FilterSettings,
-    "LanguageModel": LanguageModelSettings,
-    "Loading": Loading,
-    "Part": PartSettings,
-    "PriorWeights": PriorWeights,
-    "Reading": Reading,
-    "Reconstruction": ReconstructionSettings,
-    "Run": Run,
-    "Splitting": Splitting,
-    "Teach": TeachingSettings,
-}
+ROOT = Path(__file__).parent.parent
+PLACE = ROOT / "aligntools" / "api" / "given" / "keywords.py"
+
+
+def classes() -> dict[str, type[Settings]]:
+    """Return every class of settings of the package, by the beginning of its keywords' name."""
+    for path in sorted((ROOT / "aligntools").rglob("*.py")):
+        if "@documented" in path.read_text(encoding="utf-8"):
+            importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    found = {kind.__name__.removesuffix("Settings"): kind for kind in _below(Settings)}
+    return {name: found[name] for name in sorted(found)}
+
+
+def _below(kind: type[Settings]) -> Iterator[type[Settings]]:
+    for one in kind.__subclasses__():
+        if one.__module__.startswith("aligntools."):
+            yield one
+            yield from _below(one)
+
+
 _HEAD = '''"""Options of the settings as keywords, for type checkers; ``python -m tests.keywords`` makes it of these."""
 
 import os
@@ -68,7 +58,7 @@ def _row(name: str, kind: str) -> str:
 def keywords() -> str:
     """Return the module's text."""
     parts = [_HEAD]
-    for name, kind in CLASSES.items():
+    for name, kind in classes().items():
         rows = "".join(_row(n, written(one)) for n, one in declared(kind).items())
         parts.append(
             f'\n\nclass {name}Keywords(TypedDict, total=False):\n    """Those of `{kind.__name__}`."""\n\n{rows}'

@@ -10,19 +10,18 @@ import pytest
 from click.testing import CliRunner
 
 import aligntools as at
-from aligntools.aligning.settings import AlignerSettings, Decisions, PriorWeights, ReconstructionSettings
+from aligntools.aligning.settings import AlignerSettings
 from aligntools.cli import declared as on_command_line
 from aligntools.cli import options
-from aligntools.cli.flags import as_flag, said
+from aligntools.cli.flags import as_flag, renamed, said
 from aligntools.formats.text.reading import Reading
 from aligntools.ground import former_names
 from aligntools.ground.declaring import Given, Settings, declared, documented, option, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import amounts, counts
 from aligntools.ground.running import Run
+from aligntools.tagging.settings import TagDecisions
 from tests import keywords
-
-ALIGNED = (AlignerSettings, Decisions, PriorWeights, Reading, ReconstructionSettings, Run)
 
 
 @documented
@@ -74,7 +73,7 @@ def test_keywords_for_type_checkers_are_those_of_the_settings():
     assert keywords.PLACE.read_text(encoding="utf-8") == keywords.keywords(), "run python -m tests.keywords"
 
 
-@pytest.mark.parametrize("kind", keywords.CLASSES.values(), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", keywords.classes().values(), ids=lambda kind: kind.__name__)
 def test_every_option_says_what_it_does(kind):
     for name, one in declared(kind).items():
         assert one.option.help.endswith("."), name
@@ -160,7 +159,17 @@ def test_messages_name_fields_as_python_and_the_command_line_have_them():
 
 
 def test_names_of_earlier_versions_are_names_of_fields():
-    kinds = {kind.__name__: kind for kind in ALIGNED}
-    for name, former in former_names.FIELDS.items():
-        assert set(former.values()) <= {field.name for field in dataclasses.fields(kinds[name])}
-        assert not set(former) & {field.name for field in dataclasses.fields(kinds[name])}
+    kinds = {kind.__name__: kind for kind in keywords.classes().values()}
+    for name, table in former_names.FIELDS.items():
+        fields = {field.name for field in dataclasses.fields(kinds[name])}
+        assert {now.removeprefix("not ").partition("=")[0] for now in table.values()} <= fields
+        assert not set(table) & fields
+
+
+def test_old_names_are_read_as_keywords_options_and_headers():
+    given = Given("f", {"viterbi": True, "joint": False})
+    assert given.take(TagDecisions).decode == "viterbi"
+    assert given.take(AlignerSettings).agreement is False
+    given.end()
+    assert renamed(TagDecisions)["--viterbi"] == "--decode=viterbi"
+    assert former_names.modern(AlignerSettings, {"joint": True, "seed": 3}) == {"agreement": True, "seed": 3}

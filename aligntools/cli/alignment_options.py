@@ -4,10 +4,10 @@ import os
 import sys
 
 import click
-from click.core import ParameterSource
 
 from aligntools.aligning.settings import JOINTLY, MODELS, AlignerSettings, Decisions, ReconstructionSettings
 from aligntools.cli import declared, options
+from aligntools.cli.declared import given as given
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 
@@ -95,12 +95,6 @@ limits = options.group(
 OF_THE_MODEL = {*AlignerSettings.names(), "case_sensitive"}
 #: How reconstruction continues from a model, and so what may be given with --init-model.
 OF_RECONSTRUCTION = {"preset", *ReconstructionSettings.names()}
-
-
-def given() -> set[str]:
-    """Return the names of the options that the command line itself gave."""
-    context = click.get_current_context()
-    return {n for n in context.params if context.get_parameter_source(n) is ParameterSource.COMMANDLINE}
 
 
 def take_old_type(o, chosen, known=MODELS):

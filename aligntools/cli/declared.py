@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from aligntools.cli import grouping, kinds
 from aligntools.cli.flags import flag
@@ -55,6 +56,8 @@ def help_of(kind: type[Settings], name: str) -> str:
 def _type(one: Declared, choices: tuple[str, ...]) -> click.ParamType:
     if choices:
         return click.Choice(choices)
+    if one.kind is str and int in one.others:
+        return kinds.Column()
     if one.option.metavar in ("FILE", "DIR"):
         return kinds.Place("dir" if one.option.metavar == "DIR" else "file")
     if one.option.metavar == "SIZE":
@@ -98,6 +101,23 @@ def group(kind: type[Settings], *names: str, without: Iterable[str] = (), title:
     return decorate
 
 
-def settings(kind: type[S], given: dict[str, Any], **instead: Any) -> S:
-    """Return checked settings made of a command's options; fields that the command has no option for keep defaults."""
-    return kind(**{name: given[name] for name in declared(kind) if name in given} | instead).checked()
+def given() -> set[str]:
+    """Return the names of the options that the command line itself gave."""
+    context = click.get_current_context()
+    return {n for n in context.params if context.get_parameter_source(n) is ParameterSource.COMMANDLINE}
+
+
+def settings(kind: type[S], options: dict[str, Any], **instead: Any) -> S:
+    """Return checked settings made of a command's options.
+
+    Fields that the command has no option for keep their defaults, and so do those whose option is None by default here
+    and not in the declaration.
+    """
+    known = declared(kind)
+    own = {name: value for name, value in options.items() if name in known}
+    return kind(**{n: v for n, v in own.items() if v is not None or known[n].optional} | instead).checked()
+
+
+def chosen(kind: type[Settings], options: dict[str, Any]) -> dict[str, Any]:
+    """Return those fields of settings that the command line itself gave."""
+    return {name: options[name] for name in declared(kind) if name in options and name in given()}

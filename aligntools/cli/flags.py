@@ -1,6 +1,7 @@
 """Fields and functions, as the command line has them: in options, and in messages of what is below it."""
 
 from aligntools.ground.errors import AligntoolsError, named
+from aligntools.ground.former_names import former
 
 #: What the command line calls otherwise than Python: files that have short flags.
 FLAGS = {"joint_file": "-i", "source": "-s", "target": "-t", "model": "-m"}
@@ -37,3 +38,14 @@ def on_command_line(message: str) -> str:
 def said(error: BaseException) -> str:
     """Return what an error says, with the fields that it names as flags."""
     return on_command_line(error.message if isinstance(error, AligntoolsError) else str(error))
+
+
+def renamed(*kinds: type) -> dict[str, str]:
+    """Return what options of classes of settings were called, and what they are called now, with their values."""
+    found = {}
+    for kind in kinds:
+        for name, now in former(kind).items():
+            field, _, value = now.removeprefix("not ").partition("=")
+            value = "False" if now.startswith("not ") else value
+            found[flag(name)] = as_flag(field, value or None).replace(" ", "=")
+    return found

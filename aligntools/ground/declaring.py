@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from aligntools.ground.errors import UsageProblem
+from aligntools.ground.former_names import former, modern
 from aligntools.ground.ranges import Range, shown
 
 _KEY = "option"
@@ -237,7 +238,8 @@ class Given:
         UsageProblem
             See `Settings.checked`.
         """
-        own = {name: self._left.pop(name) for name in declared(kind) if name in self._left}
+        names = [*declared(kind), *former(kind)]
+        own = modern(kind, {name: self._left.pop(name) for name in names if name in self._left})
         several = {name: tuple(value) for name, value in own.items() if _is_list(kind, name, value)}
         return replace(whole if whole is not None else kind(), **own | several).checked()
 

@@ -1,9 +1,10 @@
-"""What fields of settings were called in the headers of files of earlier versions."""
+"""What fields of settings were called in earlier versions: in headers of files, as keywords and on the command line."""
 
 from collections.abc import Mapping
 from typing import Any
 
-#: By the class of settings: what a field was called, and what it is called now.
+#: By the class of settings: what a field was called, and what it is called now, ``not`` before one that says the
+#: opposite, and with a value where the old name said it: ``decode=viterbi``.
 FIELDS: dict[str, dict[str, str]] = {
     "AlignerSettings": {
         "model": "model_type",
@@ -11,10 +12,24 @@ FIELDS: dict[str, dict[str, str]] = {
         "ibm_iterations": "ibm1_iterations",
         "model_iterations": "iterations",
     },
+    "TagDecisions": {"decoder": "decode", "viterbi": "decode=viterbi", "posterior": "decode=posterior"},
 }
 
 
-def modern(kind: type, header: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a header says of a class of settings, under today's names."""
-    former = FIELDS.get(kind.__name__, {})
-    return {former.get(name, name): value for name, value in header.items()}
+def former(kind: type) -> dict[str, str]:
+    """Return what fields of a class of settings, and of those it is made from, were called."""
+    found: dict[str, str] = {}
+    for one in reversed(kind.__mro__):
+        found |= FIELDS.get(one.__name__, {})
+    return found
+
+
+def modern(kind: type, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is said of a class of settings under old names, under today's."""
+    known = former(kind)
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        now, _, own = known.get(name, name).partition("=")
+        opposite = now.startswith("not ")
+        found[now.removeprefix("not ")] = own or (not value if opposite else value)
+    return found

@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
@@ -62,6 +62,18 @@ class Run(Settings):
     def asked(self) -> bool:
         """Whether other processes do it."""
         return self.workers is not None or self.remote
+
+    def here(self) -> Self:
+        """Return it, for work that one process does.
+
+        Raises
+        ------
+        UsageProblem
+            When others are asked for.
+        """
+        if self.asked or self.tmpdir is not None:
+            raise UsageProblem("this is done in one process; leave out `workers`, `cluster` and `tmpdir`")
+        return self
 
     def rules(self) -> None:
         """Refuse what excludes each other, and a size that is none."""

@@ -71,7 +71,7 @@ def train_induced(
             chain, text, pool, steps, lambda i, value: tell("mre", {"iteration": i, "objective": value})
         )
     counts = expected_counts(chain, text, pool).emissions
-    about = {"estimator": settings.estimator, "states": settings.states, "seed": settings.seed, "column": "upos"}
+    about = settings.header() | {"column": "upos"}
     return from_chain(text.held(chain), list(numbers), counts, settings=about, tags=names), found.restart
 
 

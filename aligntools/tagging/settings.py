@@ -1,161 +1,177 @@
 """What can be chosen about taggers and their training, with the defaults that measured best."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
+from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import SEED, Range, amounts, check, counts
+from aligntools.ground.ranges import PROBABILITY, SEED, amounts, counts
 
-DECODERS = ("posterior", "viterbi")
+Decoder: TypeAlias = Literal["posterior", "viterbi"]
 #: Ways to learn tags from untagged text: expectation maximization, variational Bayes, maximum reconstruction after EM.
-ESTIMATORS = ("em", "vb", "mre")
+Estimator: TypeAlias = Literal["em", "vb", "mre"]
+#: What is learned of CoNLL: its syntactic words, or surface tokens.
+Units: TypeAlias = Literal["words", "surface"]
+
+DECODERS: tuple[Decoder, ...] = get_args(Decoder)
 #: Share of a word's weight in a dictionary from which a tag counts as one of its tags.
 MIN_SHARE = 0.3
+#: Titles of groups of options.
+_KNOWN, _TRAINING, _TAGGERS, _INDUCED = "Tags that are not all known", "Training", "Taggers", "Induced tags"
+_SHARE: dict[str, Any] = {
+    "default": MIN_SHARE,
+    "help": "Leave tags out of the dictionary that are a smaller share of their word's weight.",
+    "allowed": PROBABILITY,
+    "group": _KNOWN,
+    "metavar": "P",
+}
+_SEED: dict[str, Any] = {
+    "default": 1,
+    "help": "Seed of everything random; the same seed gives the same bytes.",
+    "allowed": SEED,
+    "group": "Resources and messages",
+}
 
 
+@documented
 @dataclass(frozen=True)
-class TagSmoothing:
-    """How counts become probabilities; each value is a number of observations of what is backed off to.
+class TagSmoothing(Settings):
+    """How counts become probabilities; each value is a number of observations of what is backed off to."""
 
-    Attributes
-    ----------
-    transitions : float
-        A state's next state, towards its tag's.
-    tags : float
-        A tag's next state, towards that of any tag.
-    substates : float
-        A word's substates of a tag, towards those of words that look like it.
-    classes : float
-        The substates of words that look alike, towards those of words that look less alike.
-    words : float
-        A word's tags, towards those that its letters suggest (`UnknownWords`).
-    """
-
-    transitions: float = 10.0
-    tags: float = 5.0
-    substates: float = 3.0
-    classes: float = 5.0
-    words: float = 1.0
-
-    RANGES: ClassVar[dict[str, Range]] = dict.fromkeys(
-        ("transitions", "tags", "substates", "classes", "words"), amounts()
+    transitions: float = option(10.0, "A state's next state, towards its tag's.", allowed=amounts())
+    tags: float = option(5.0, "A tag's next state, towards that of any tag.", allowed=amounts())
+    substates: float = option(
+        3.0, "A word's substates of a tag, towards those of words that look like it.", allowed=amounts()
     )
+    classes: float = option(
+        5.0, "The substates of words that look alike, towards those of words that look less alike.", allowed=amounts()
+    )
+    words: float = option(1.0, "A word's tags, towards those that its letters suggest.", allowed=amounts())
 
 
+@documented
 @dataclass(frozen=True)
-class TaggerSettings:
-    """How a tagger is trained on tagged text.
+class TaggerSettings(Settings):
+    """How a tagger is trained on text with tags.
 
-    Attributes
-    ----------
-    latent : int
-        Largest number of substates of a tag; 1 is the plain bigram tagger.
-    members : int
-        Models with different seeds, whose posteriors are multiplied; one if ``latent`` is 1.
-    iterations : int
-        Iterations of EM in each round of splits.
-    noise : float
-        How far the halves of a split state differ at first.
-    merging : float
-        Share of the splits that is undone.
-    rare : float
-        Words seen at most this often teach what unknown words are like.
-    seed : int
-    smoothing : TagSmoothing
-    relative_frequencies : bool
-        Maximum likelihood of a chain with one state a tag: counts over counts, nothing smoothed. Unknown words have
-        the probability 0, and get the tags that their neighbours ask for.
+    ``smoothing`` is a `TagSmoothing`.
     """
 
-    latent: int = 8
-    members: int = 4
-    iterations: int = 20
-    noise: float = 0.01
-    merging: float = 0.25
-    rare: float = 20
-    seed: int = 1
+    latent: int = option(
+        8,
+        "Largest number of substates of a tag; 1 is the plain bigram tagger.",
+        allowed=counts(1, 1024),
+        group=_TAGGERS,
+    )
+    members: int = option(
+        4,
+        "Number of models with different seeds, whose posteriors are multiplied; one if tags have no substates.",
+        allowed=counts(1, 1024),
+        group=_TAGGERS,
+    )
+    iterations: int = option(
+        20, "Largest number of iterations of EM, in each round of splits.", allowed=counts(1), group=_TRAINING
+    )
+    noise: float = option(0.01, "How far the halves of a split state differ at first.", allowed=amounts(0, 1))
+    merging: float = option(0.25, "Share of the splits that is undone.", allowed=amounts(0, 1, below=True))
+    rare: float = option(20, "Words seen at most this often teach what unknown words are like.", allowed=amounts())
+    seed: int = option(**_SEED)
     smoothing: TagSmoothing = field(default_factory=TagSmoothing)
-    relative_frequencies: bool = False
+    relative_frequencies: bool = option(
+        False,
+        "Maximum likelihood of one state a tag: counts over counts, nothing smoothed. An unknown word has the"
+        " probability 0, and gets the tag that its neighbours ask for.",
+        group=_TAGGERS,
+        excludes=("partial",),
+    )
+    tokens: Units = option(
+        "words",
+        "Learn CoNLL's syntactic words, or its surface tokens: for text with au, not à le, which the tagger can split."
+        " A range such as au has the tags of its words with a plus between, ADP+DET.",
+        group=_TAGGERS,
+    )
+    partial: bool = option(
+        False,
+        "Words may have no tag (_; in word_TAG lines word__), or one of several (NOUN|VERB): what is not known is"
+        " summed over.",
+        group=_KNOWN,
+    )
+    min_share: float = option(**_SHARE)
 
-    RANGES: ClassVar[dict[str, Range]] = {
-        "latent": counts(1, 1024), "members": counts(1, 1024), "iterations": counts(1), "noise": amounts(0, 1),
-        "merging": amounts(0, 1, below=True), "rare": amounts(), "seed": SEED,
-    }  # fmt: skip
-
-    def checked(self) -> "TaggerSettings":
-        """Return the settings.
-
-        Raises
-        ------
-        UsageProblem
-            When one of them makes no sense.
-        """
-        check(self)
-        check(self.smoothing)
+    def rules(self) -> None:
+        """Refuse settings that do not go together."""
+        self.smoothing.checked()
         if self.relative_frequencies and self.latent > 1:
-            raise UsageProblem("relative frequencies are those of one state a tag: latent 1")
-        return self
+            raise UsageProblem("`relative_frequencies` are those of one state a tag: `latent=1`")
+        if self.partial and self.tokens == "surface":
+            raise UsageProblem("`partial` tags are those of words, not of surface tokens; leave out `tokens=surface`")
 
 
+@documented
 @dataclass(frozen=True)
-class InductionSettings:
-    """How tags are learned from text without tags.
+class InductionSettings(Settings):
+    """How tags are learned from text without tags."""
 
-    Attributes
-    ----------
-    states : int
-        Number of tags.
-    estimator : str
-        One of `ESTIMATORS`.
-    iterations : int
-        Largest number of updates of EM or variational Bayes.
-    mre_iterations : int
-        Steps of maximum reconstruction after EM, as in the paper; only for ``mre``.
-    tolerance : float
-        Stop when an update gains less than this, relative to the objective.
-    transition_prior, emission_prior : float or None
-        EM: added to the expected counts, so that 0 is plain EM. Variational Bayes: parameters of the symmetric
-        Dirichlet priors. None: 0 for EM, 0.1 for variational Bayes.
-    restarts : int
-        Random starts; the one with the highest objective is kept.
-    stop : bool
-        Whether the end of a sentence is part of the model.
-    seed : int
-    """
-
-    states: int = 50
-    estimator: str = "em"
-    iterations: int = 100
-    mre_iterations: int = 50
-    tolerance: float = 1e-5
-    transition_prior: float | None = None
-    emission_prior: float | None = None
-    restarts: int = 1
-    stop: bool = True
-    seed: int = 1
-
-    RANGES: ClassVar[dict[str, Range]] = {
-        "states": counts(1, 2**15), "iterations": counts(1), "mre_iterations": counts(), "tolerance": amounts(0, 1),
-        "transition_prior": amounts(), "emission_prior": amounts(), "restarts": counts(1), "seed": SEED,
-    }  # fmt: skip
+    states: int = option(50, "Number of tags.", allowed=counts(1, 2**15), group=_INDUCED)
+    estimator: Estimator = option("em", "EM, variational Bayes, or EM and then reconstruction.", group=_TRAINING)
+    iterations: int = option(
+        100, "Largest number of iterations of EM or variational Bayes.", allowed=counts(1), group=_TRAINING
+    )
+    mre_iterations: int = option(
+        50, "Steps of maximum reconstruction (Cheng, Liu & Xu 2017).", allowed=counts(), group=_TRAINING
+    )
+    tolerance: float = option(
+        1e-5,
+        "When to stop: as soon as an iteration improves the objective by less than this share. Larger stops earlier.",
+        allowed=amounts(0, 1),
+        group=_INDUCED,
+    )
+    transition_prior: float | None = option(
+        None,
+        "Dirichlet prior of the transitions; em adds it to the expected counts.",
+        allowed=amounts(),
+        otherwise="0 for em, 0.1 for vb",
+        group=_INDUCED,
+        metavar="A",
+    )
+    emission_prior: float | None = option(
+        None,
+        "Dirichlet prior of the emissions; em adds it to the expected counts.",
+        allowed=amounts(),
+        otherwise="0 for em, 0.1 for vb",
+        group=_INDUCED,
+        metavar="A",
+    )
+    restarts: int = option(
+        1, "Random starts; the one with the highest objective is kept.", allowed=counts(1), group=_INDUCED
+    )
+    stop: bool = option(True, "Whether the end of a sentence is part of the model.", group=_INDUCED)
+    seed: int = option(**_SEED)
+    min_share: float = option(**_SHARE)
 
     @property
-    def learner(self) -> str:
+    def learner(self) -> Literal["em", "vb"]:
         """The estimator of the first part: reconstruction begins from the solution of EM."""
         return "vb" if self.estimator == "vb" else "em"
 
-    def checked(self) -> "InductionSettings":
-        """Return the settings.
+    def rules(self) -> None:
+        """Refuse steps of reconstruction where there is none."""
+        if self.estimator != "mre" and self.mre_iterations != InductionSettings.mre_iterations:
+            raise UsageProblem("`mre_iterations` goes with `estimator=mre`")
 
-        Raises
-        ------
-        UsageProblem
-            When one of them makes no sense.
-        """
-        if self.estimator not in ESTIMATORS:
-            raise UsageProblem(f"estimator {self.estimator!r}: choose one of {', '.join(ESTIMATORS)}")
-        check(self)
-        return self
+
+@documented
+@dataclass(frozen=True)
+class TagDecisions(Settings):
+    """How tags are decided on."""
+
+    CHANGES: ClassVar = "decisions"
+
+    decode: Decoder = option(
+        "posterior",
+        "Give each word its most probable tag, or each sentence its most probable sequence of tags.",
+        group="Decisions",
+    )
 
 
 #: What a preset makes of `InductionSettings`. ``paper`` is what Cheng, Liu & Xu (2017) describe where it is not the

@@ -14,7 +14,8 @@ from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.models.modelfile import fitting, hold, hold_offsets, read_model, write_model
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
-from aligntools.tagging.decoding import CandidateChain, TagCandidates, decode, tag_posteriors
+from aligntools.tagging.decoding import CandidateChain, TagCandidates, tag_posteriors
+from aligntools.tagging.decoding import decode as decoded
 from aligntools.tagging.forms.unknown import RELATIONS, UnknownWords, text_of
 from aligntools.tagging.forms.wordclasses import WordClasses
 from aligntools.tagging.settings import DECODERS
@@ -136,7 +137,7 @@ class TaggerModel:
         words: Sequence[bytes],
         offsets: np.ndarray,
         pool: Pool,
-        decoder: str = "posterior",
+        decode: str = "posterior",
         remember: bool = True,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Tag a text.
@@ -147,7 +148,7 @@ class TaggerModel:
             Bytes that are not UTF-8 make an unknown word.
         offsets : int64 [sentences + 1]
         pool : Pool
-        decoder : {"posterior", "viterbi"}
+        decode : {"posterior", "viterbi"}
             The most probable tag of each token, or the most probable tags of a sentence.
         remember : bool
             Keep what was found out about unknown words. Otherwise time and memory are those of the words given.
@@ -162,15 +163,15 @@ class TaggerModel:
         Raises
         ------
         UsageProblem
-            When the decoder is not one of these.
+            When ``decode`` is not one of these.
         """
-        if decoder not in DECODERS:
-            raise UsageProblem(f"no decoder '{decoder}'; choose one of {', '.join(DECODERS)}")
+        if decode not in DECODERS:
+            raise UsageProblem(f"`decode` is one of {', '.join(DECODERS)}, not {decode}")
         rows, table, chains = self._rows(words) if remember else self._rows_alone(words)
         coarse = chains[0] if self.coarse else None
         offsets = np.ascontiguousarray(offsets, np.int64)
-        path = decoder == "viterbi"
-        return decode(rows, offsets, table, chains[1:] if coarse else chains, pool, coarse, self.anonymous, path)
+        path = decode == "viterbi"
+        return decoded(rows, offsets, table, chains[1:] if coarse else chains, pool, coarse, self.anonymous, path)
 
     def tag_posteriors(
         self, words: Sequence[bytes], offsets: np.ndarray, pool: Pool

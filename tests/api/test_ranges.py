@@ -30,7 +30,7 @@ CHECKS = {
     TaggerSettings: TaggerSettings.checked, InductionSettings: InductionSettings.checked,
     LanguageModelSettings: LanguageModelSettings.checked, ExtractionSettings: ExtractionSettings.check,
     DecoderSettings: DecoderSettings.check, ImputationSettings: ImputationSettings.check,
-    TuningSettings: TuningSettings.check, SearchSettings: check, TagSmoothing: check,
+    TuningSettings: TuningSettings.check, SearchSettings: check, TagSmoothing: TagSmoothing.checked,
 }  # fmt: skip
 
 

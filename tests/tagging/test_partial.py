@@ -259,7 +259,8 @@ def test_a_dictionary_names_the_states_and_holds(estimator):
     words, offsets, tags, _ = a_text(4, n=600)
     types = {word: (NAMES[b"abc".index(word[:1])],) for word in words if word[1:] in b"012"}
     types[b"a3"] = (b"A", b"C")
-    chosen = InductionSettings(estimator=estimator, iterations=15, mre_iterations=5)
+    more = {"mre_iterations": 5} if estimator == "mre" else {}
+    chosen = InductionSettings(estimator=estimator, iterations=15, **more)
     objectives = []
     tagger, _ = train_induced(
         words, offsets, POOL, chosen, lambda stage, f: objectives.append((stage, f["objective"])), types

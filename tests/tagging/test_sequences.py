@@ -156,7 +156,7 @@ def test_what_is_refused():
     with pytest.raises(UsageProblem, match="an older version made it"):
         old.log_probabilities(["the dog"])
     for wrong in ({"latent": 2}, {"latent": 1, "partial": True}):
-        with pytest.raises(UsageProblem, match="relative frequencies"):
+        with pytest.raises(UsageProblem, match="relative_frequencies"):
             at.train_tagger(TEXT, relative_frequencies=True, **wrong)
     with pytest.raises(UsageProblem):
         next(tagger.n_best(["the dog"], 0))

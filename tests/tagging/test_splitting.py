@@ -147,7 +147,7 @@ def test_only_a_treebank_with_ranges_teaches_it(treebank, tmp_path):
     with pytest.raises(DataError, match=r"plus\.conllu:1: the tag 'PRO\+N' has a plus"):
         train_tagger(plus, tokens="surface")
     for text, format in (([[("a", "X")]], "auto"), (treebank, "tagged")):
-        with pytest.raises(UsageProblem, match="surface takes CoNLL"):
+        with pytest.raises(UsageProblem, match='tokens="surface" takes CoNLL'):
             train_tagger(text, tokens="surface", format=format)
 
 

@@ -64,14 +64,14 @@ def names(tagger, words, offsets, **more):
     return [tagger.tags[k] for k in tagger.tag(words, offsets, Pool(1), **more)[0]]
 
 
-@pytest.mark.parametrize("decoder", ["posterior", "viterbi"])
+@pytest.mark.parametrize("decode", ["posterior", "viterbi"])
 @pytest.mark.parametrize("latent", [1, 4])
-def test_the_training_text_and_new_words(plain, split, latent, decoder):
+def test_the_training_text_and_new_words(plain, split, latent, decode):
     tagger = plain if latent == 1 else split
     words, offsets, tags = text_of()
-    assert names(tagger, words, offsets, decoder=decoder) == [t.decode() for t in tags]
+    assert names(tagger, words, offsets, decode=decode) == [t.decode() for t in tags]
     new = b"the zorg barks wildly .".split()
-    assert names(tagger, new, np.array([0, 5]), decoder=decoder) == ["D", "N", "V", "R", "P"]
+    assert names(tagger, new, np.array([0, 5]), decode=decode) == ["D", "N", "V", "R", "P"]
 
 
 def test_context_decides_between_a_words_tags(plain):
@@ -206,7 +206,7 @@ def test_a_model_of_another_kind_is_named(tmp_path):
 def test_what_makes_no_sense_is_refused(plain):
     with pytest.raises(UsageProblem, match="no tagged words"):
         train_supervised([], np.array([0]), [], Pool(1))
-    with pytest.raises(UsageProblem, match="no decoder 'best'"):
+    with pytest.raises(UsageProblem, match="decode is one of"):
         plain.tag([b"a"], np.array([0, 1]), Pool(1), "best")
     for wrong in ({"latent": 0}, {"members": 0}, {"merging": 1.0}):
         with pytest.raises(UsageProblem, match=next(iter(wrong))):

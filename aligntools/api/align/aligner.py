@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.api.align.alignments import Alignment, Alignments, with_words
-from aligntools.api.align.keywords import DecisionsKeywords, ReadingKeywords, RunKeywords
+from aligntools.api.given.keywords import DecisionsKeywords, ReadingKeywords, RunKeywords
 from aligntools.api.given.notebooks import ShownAsModel
 from aligntools.api.given.texts import Sentence, Sentences, paths_of
 from aligntools.api.running.engines import mapping

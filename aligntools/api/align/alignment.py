@@ -16,7 +16,9 @@ from aligntools.aligning.settings import (
 from aligntools.api.align.aligner import Aligner, check_lengths
 from aligntools.api.align.alignments import Alignments
 from aligntools.api.align.encoders import Known, known_of, weighed
-from aligntools.api.align.keywords import (
+from aligntools.api.align.priors import SomePriors, read_priors
+from aligntools.api.align.training_links import TrainingLinks
+from aligntools.api.given.keywords import (
     AlignerKeywords,
     DecisionsKeywords,
     EncoderKeywords,
@@ -25,8 +27,6 @@ from aligntools.api.align.keywords import (
     ReconstructionKeywords,
     RunKeywords,
 )
-from aligntools.api.align.priors import SomePriors, read_priors
-from aligntools.api.align.training_links import TrainingLinks
 from aligntools.api.given.texts import Sentences, paths_of
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of

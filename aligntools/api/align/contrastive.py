@@ -14,9 +14,9 @@ from aligntools.api.align.alignment import known_text, read_bitext
 from aligntools.api.align.alignments import Alignment, Alignments, with_words
 from aligntools.api.align.contrastive_base import network_for, network_of, train_base
 from aligntools.api.align.evidence import Evidence, check_count, in_step
-from aligntools.api.align.keywords import ContrastiveKeywords, EncoderKeywords, ReadingKeywords, RunKeywords
 from aligntools.api.align.teaching import SomeStart, resolved_start
 from aligntools.api.convert.links import OneAlignment
+from aligntools.api.given.keywords import ContrastiveKeywords, EncoderKeywords, ReadingKeywords, RunKeywords
 from aligntools.api.given.texts import Sentence, Sentences
 from aligntools.api.running.engines import mapping
 from aligntools.api.running.progress import Progress, Step, reporter

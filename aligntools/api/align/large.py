@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from aligntools.aligning.settings import PART_PAIRS, AlignerSettings, Decisions, PartSettings
 from aligntools.api.align.alignment import tell_unused
 from aligntools.api.align.alignments import Alignments
-from aligntools.api.align.keywords import AlignerKeywords, DecisionsKeywords, PartKeywords, ReadingKeywords, RunKeywords
+from aligntools.api.given.keywords import AlignerKeywords, DecisionsKeywords, PartKeywords, ReadingKeywords, RunKeywords
 from aligntools.api.given.texts import Sentences, paths_of
 from aligntools.api.running.engines import opened, temporary_folder
 from aligntools.api.running.progress import Progress, Step, reporter

@@ -9,7 +9,7 @@ from aligntools.aligning.contrastive.settings import GIVEN, STARTS
 from aligntools.aligning.contrastive.taught import TeachingSettings
 from aligntools.api.align.aligner import Aligner, check_lengths
 from aligntools.api.align.alignment import read_bitext
-from aligntools.api.align.keywords import ReadingKeywords, RunKeywords, TeachKeywords
+from aligntools.api.given.keywords import ReadingKeywords, RunKeywords, TeachingKeywords
 from aligntools.api.given.texts import Sentences
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
@@ -28,7 +28,7 @@ TeachingText: TypeAlias = Union["Bitext", str, os.PathLike[str], tuple[Sentences
 SomeStart: TypeAlias = Union[str, os.PathLike[str], "ContrastiveStart"]
 
 
-class TeachingKeywords(TeachKeywords, ReadingKeywords, RunKeywords, total=False):
+class TeachKeywords(TeachingKeywords, ReadingKeywords, RunKeywords, total=False):
     """Keywords of `teach`, beside its own parameters."""
 
 
@@ -42,7 +42,7 @@ def teach(
     reading: Reading | None = None,
     run: Run | None = None,
     progress: Progress = None,
-    **options: Unpack[TeachingKeywords],
+    **options: Unpack[TeachKeywords],
 ) -> "ContrastiveStart":
     """Teach the network that judges links by large text, without gold links: a start for `train_contrastive_aligner`.
 

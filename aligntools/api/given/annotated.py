@@ -12,6 +12,7 @@ from aligntools.formats.annotation.class_lists import ClassList, WordLookup, rea
 from aligntools.formats.annotation.conll import Conll
 from aligntools.formats.annotation.tagged import Tokens, parse_tagged, read_tags, read_words, sniff, tokens_of_conll
 from aligntools.formats.text.memory_text import sentences_given, words_given
+from aligntools.formats.text.reading import TagReading, WordReading
 from aligntools.ground.errors import DataError
 from aligntools.words.normal_forms import form_of, in_form
 from aligntools.words.vocabulary import split_words
@@ -26,6 +27,7 @@ Parsed: TypeAlias = Tokens | Conll
 
 #: What messages call text that is not from a file.
 IN_MEMORY = "<sentences>"
+_TAGS, _WORDS = TagReading(), WordReading()
 
 
 def encoded(word: str) -> bytes:
@@ -38,18 +40,13 @@ def decoded(word: bytes) -> str:
     return word.decode("utf-8", "surrogateescape")
 
 
-def as_bytes(separator: str | bytes | None) -> bytes | None:
-    """Return a separator in UTF-8."""
-    return separator.encode() if isinstance(separator, str) else separator
-
-
 def _offsets(rows: Sequence[Sequence[object]]) -> np.ndarray:
     offsets = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(row) for row in rows], out=offsets[1:])
     return offsets
 
 
-def tokens_of(sentences: Iterable[Sentence], split: Split = "spaces") -> Tokens:
+def tokens_of(sentences: Iterable[Sentence], split: Split | None = None) -> Tokens:
     """Return sentences as flat lists of words."""
     plain = as_spaces if split == "unicode" else bytes
     rows = [
@@ -92,28 +89,19 @@ def tagged_tokens_of(sentences: Iterable[Annotated], separator: bytes | None = N
     return Tokens(words, _offsets(pairs), tags, np.arange(1, len(rows) + 1), "tagged")
 
 
-def read_untagged(
-    text: PathLike | Parsed | Iterable[Sentence],
-    format: str = "auto",
-    separator: bytes | None = None,
-    split: Split = "spaces",
-) -> Tokens:
+def read_untagged(text: PathLike | Parsed | Iterable[Sentence], reading: WordReading = _WORDS) -> Tokens:
     """Return the words of a file, of sentences, or of what was read."""
     if isinstance(text, Tokens):
         return text
     if isinstance(text, (str, os.PathLike)):
-        return read_words(os.fspath(split_as(text, split)), format, separator)
+        return read_words(os.fspath(split_as(text, reading.split)), reading.format, reading.mark)
     if isinstance(text, Conll):
         return tokens_of_conll(text, None)
-    return tokens_of(text, split)
+    return tokens_of(text, reading.split)
 
 
 def read_annotated(
-    text: PathLike | Parsed | Iterable[Annotated],
-    column: str | int = "upos",
-    format: str = "auto",
-    separator: bytes | None = None,
-    partial: bool = False,
+    text: PathLike | Parsed | Iterable[Annotated], reading: TagReading = _TAGS, partial: bool = False
 ) -> Tokens:
     """Return the words and tags of a file, of sentences, or of what was read; ``partial``: some may be ``_``."""
     if isinstance(text, Tokens):
@@ -121,10 +109,10 @@ def read_annotated(
             raise DataError(IN_MEMORY, None, "the text has no tags")
         return text
     if isinstance(text, (str, os.PathLike)):
-        return read_tags(os.fspath(text), column, format, separator, partial)
+        return read_tags(os.fspath(text), reading.tags, reading.format, reading.mark, partial)
     if isinstance(text, Conll):
-        return tokens_of_conll(text, column, partial)
-    return tagged_tokens_of(text, separator, partial)
+        return tokens_of_conll(text, reading.tags, partial)
+    return tagged_tokens_of(text, reading.mark, partial)
 
 
 def check_words(text: object, tokens: Tokens) -> None:
@@ -142,7 +130,7 @@ def check_tags(text: object, tokens: Tokens) -> None:
         name = text if isinstance(text, (str, os.PathLike)) else IN_MEMORY
         sentence = int(np.searchsorted(tokens.offsets, bare[0], "right")) - 1
         problem = f"{len(bare)} of {len(tags)} words have no tag (_), the first of them in this sentence"
-        advice = "every word needs one (with --partial words may have none); leave such sentences out"
+        advice = "every word needs one (with `partial` words may have none); leave such sentences out"
         raise DataError(name, int(tokens.lines[sentence]), f"{problem}; {advice}")
 
 

@@ -3,10 +3,11 @@
 import os
 from typing import TYPE_CHECKING, Any, Literal
 
-from aligntools.api.given.annotated import IN_MEMORY, as_bytes, check_tags, read_annotated
+from aligntools.api.given.annotated import IN_MEMORY, check_tags, read_annotated
 from aligntools.api.parse.parsing import Parser, TagMap, mapped_tags
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
+from aligntools.formats.text.reading import TagReading
 from aligntools.ground.errors import DataError
 from aligntools.parsing.unsupervised.settings import InducedParserSettings
 
@@ -105,7 +106,7 @@ def induce_parser(
         estimator=estimator, prior=prior, punct=punct, min_length=min_length, max_length=max_length, decay=decay,
         iterations=iterations, tolerance=tolerance,
     ).checked()  # fmt: skip
-    read = read_annotated(text, column, "auto", as_bytes(separator))
+    read = read_annotated(text, TagReading(separator=separator, column=column))
     check_tags(text, read)
     name = os.fspath(text) if isinstance(text, (str, os.PathLike)) else IN_MEMORY
     tell = reporter(progress)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, Unpack
 import numpy as np
 
 from aligntools.api.convert.links import check_fit
-from aligntools.api.given.annotated import IN_MEMORY, Annotated, Parsed, PathLike, as_bytes, read_annotated
+from aligntools.api.given.annotated import IN_MEMORY, Annotated, Parsed, PathLike, read_annotated
 from aligntools.api.parse.parser_training import Features, checkpoint_in, in_parts
 from aligntools.api.parse.parsing import Parser, TagMap, mapped_tags
 from aligntools.api.running.engines import Where
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
 from aligntools.formats.annotation.conll import Conll
+from aligntools.formats.text.reading import TagReading
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.ground.running import Run
 from aligntools.parsing.settings import TransferSettings
@@ -339,7 +340,7 @@ def _read_tagged(
     from aligntools.parsing.text import TaggedText
 
     column, map = how
-    read = read_annotated(text, column, "auto", as_bytes(separator))
+    read = read_annotated(text, TagReading(separator=separator, column=column))
     given = read.tags or []
     tags = mapped_tags(given, map)
     unknown = np.flatnonzero(_model(parser).unknown_tags(tags))

@@ -15,7 +15,6 @@ from aligntools.api.given.annotated import (
     Annotated,
     Parsed,
     PathLike,
-    as_bytes,
     decoded,
     encoded,
     tagged_tokens_of,
@@ -25,6 +24,7 @@ from aligntools.api.running.threads import pool_of
 from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, format_conll
 from aligntools.formats.annotation.enhanced import tree_graph
 from aligntools.formats.text.memory_text import sentences_given, words_given
+from aligntools.formats.text.reading import TagReading
 from aligntools.ground.errors import DataError
 from aligntools.parsing.settings import LONGEST
 from aligntools.words.normal_forms import in_form
@@ -346,8 +346,8 @@ class Parser(ShownAsModel):
         with pool_of(threads) as pool:
             while part := list(islice(rest, 1 if unbuffered else batch_size)):
                 found = self.parse_text(
-                    tagged_tokens_of(part, as_bytes(separator)), map=map, projective=projective, any_root=any_root,
-                    max_length=max_length, labels=labels, threads=pool,
+                    tagged_tokens_of(part, TagReading(separator=separator).mark), map=map, projective=projective,
+                    any_root=any_root, max_length=max_length, labels=labels, threads=pool,
                 )  # fmt: skip
                 if not warned and found.unknown_tags.any():
                     warned = True

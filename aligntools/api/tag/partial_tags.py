@@ -8,8 +8,6 @@ from aligntools.api.given.annotated import IN_MEMORY, PathLike, encoded
 from aligntools.formats.annotation.tag_sets import likely, read_dictionary, sets_of
 from aligntools.formats.annotation.tagged import Tokens
 from aligntools.ground.errors import DataError
-from aligntools.ground.ranges import PROBABILITY
-from aligntools.tagging.settings import MIN_SHARE
 
 if TYPE_CHECKING:
     from aligntools.tagging.supervised.partial import Observation
@@ -19,7 +17,7 @@ Dictionary: TypeAlias = PathLike | Mapping[str, Mapping[str, float]]
 
 
 def types_of(
-    text: object, tokens: Tokens, dictionary: Dictionary | None, min_share: float = MIN_SHARE
+    text: object, tokens: Tokens, dictionary: Dictionary | None, min_share: float
 ) -> dict[bytes, tuple[bytes, ...]]:
     """Return the tags that words of a text can have by a dictionary, heaviest first.
 
@@ -27,10 +25,7 @@ def types_of(
     ------
     DataError
         When the dictionary cannot be read, or no word of the text is in it.
-    UsageProblem
-        When the share is none.
     """
-    PROBABILITY.check("min_share", min_share)
     if dictionary is None:
         return {}
     if isinstance(dictionary, (str, os.PathLike)):

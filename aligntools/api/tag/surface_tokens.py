@@ -8,18 +8,19 @@ import numpy as np
 from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, read_conll
 from aligntools.formats.annotation.conll_tokens import surface_of
 from aligntools.formats.annotation.tagged import Tokens, filled_column
+from aligntools.formats.text.reading import TagReading
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.tagging.splitting import JOIN, Splitter
 
 
-def read_surface(text: object, column: str | int, format: str = "auto") -> tuple[Tokens, Splitter]:
+def read_surface(text: object, reading: TagReading) -> tuple[Tokens, Splitter]:
     """Return the surface tokens of a treebank with their tags, and what splits them.
 
     Parameters
     ----------
     text : str, path or Conll
-    column : str or int
-        The column of the tags. A token that stands for several words gets those of all, with a plus between.
+    reading : TagReading
+        A token that stands for several words gets the tags of all, with a plus between.
 
     Raises
     ------
@@ -28,23 +29,23 @@ def read_surface(text: object, column: str | int, format: str = "auto") -> tuple
     UsageProblem
         When the text is something else.
     """
-    if format not in ("auto", "conll"):
-        raise UsageProblem(f"--tokens surface takes CoNLL; --format {format} has no ranges of words")
+    if reading.format not in ("auto", "conll"):
+        raise UsageProblem(f"`tokens=surface` takes CoNLL; `format={reading.format}` has no ranges of words")
     if isinstance(text, (str, os.PathLike)):
         conll = read_conll(os.fspath(text))
     elif isinstance(text, Conll):
         conll = text
     else:
-        raise UsageProblem("--tokens surface takes CoNLL; other text has no ranges of words")
+        raise UsageProblem("`tokens=surface` takes CoNLL; other text has no ranges of words")
     surface = surface_of(conll)
-    words, tags = conll.words, filled_column(conll, column_place(column))
+    words, tags = conll.words, filled_column(conll, column_place(reading.tags))
     bounds = list(pairwise(surface.words.tolist()))
     if all(b - a == 1 for a, b in bounds):
-        raise DataError(conll.path, None, "has no ranges such as 1-2; --tokens surface learns from them")
+        raise DataError(conll.path, None, "has no ranges such as 1-2; `tokens=surface` learns from them")
     for k, tag in enumerate(tags):
         if JOIN in tag:
-            problem = f"the tag '{tag.decode('utf-8', 'replace')}' has a plus; --tokens surface joins tags by it"
-            raise DataError(conll.path, conll.line_of_word(k), f"{problem} (choose another --column)")
+            problem = f"the tag '{tag.decode('utf-8', 'replace')}' has a plus; `tokens=surface` joins tags by it"
+            raise DataError(conll.path, conll.line_of_word(k), f"{problem} (choose another `column`)")
     forms = surface.column(COLUMNS["form"])
     splitter = Splitter.learn(
         (form, words[a:b], tags[a:b]) for form, (a, b) in zip(forms, bounds, strict=True) if b - a > 1

@@ -8,11 +8,12 @@ from typing import Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.given.annotated import Parsed, as_bytes, decoded
+from aligntools.api.given.annotated import Parsed, decoded
 from aligntools.api.given.notebooks import ShownAsTags, ShownWithTags
 from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, format_conll, parse_conll
 from aligntools.formats.annotation.conll_tokens import expanded, is_range
 from aligntools.formats.annotation.tagged import format_tagged
+from aligntools.formats.text.reading import TextReading
 from aligntools.ground.errors import UsageProblem
 from aligntools.tagging.splitting import JOIN, Splitter
 
@@ -166,7 +167,9 @@ class TaggedSentences(ShownAsTags, Sequence[TaggedSentence]):
         """
         conll = isinstance(self.source, Conll)
         if to == "tagged" or (to == "same" and not conll):
-            return format_tagged(self._words, self.source.offsets, self.tags, as_bytes(separator) or b"_")
+            return format_tagged(
+                self._words, self.source.offsets, self.tags, TextReading(separator=separator).mark or b"_"
+            )
         place = column_place(self.column if column is None else column)
         if isinstance(self.source, Conll):
             kept = {place, *map(column_place, keep)}

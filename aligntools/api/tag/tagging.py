@@ -1,9 +1,9 @@
 """Tagging from Python: training taggers, with tags or without, and applying them."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from aligntools.api.given.annotated import (
     IN_MEMORY,
@@ -11,7 +11,6 @@ from aligntools.api.given.annotated import (
     Parsed,
     PathLike,
     Sentence,
-    as_bytes,
     check_tags,
     check_words,
     lookup_of,
@@ -19,8 +18,15 @@ from aligntools.api.given.annotated import (
     read_untagged,
     tokens_of,
 )
+from aligntools.api.given.keywords import (
+    InductionKeywords,
+    RunKeywords,
+    TagDecisionsKeywords,
+    TaggerKeywords,
+    TagReadingKeywords,
+    WordReadingKeywords,
+)
 from aligntools.api.given.notebooks import ShownAsModel
-from aligntools.api.given.texts import Split
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
 from aligntools.api.tag.partial_tags import Dictionary, observe_text, types_of
@@ -29,21 +35,31 @@ from aligntools.api.tag.tag_sequences import TagDistributions
 from aligntools.api.tag.tagged_sentences import TaggedSentence, TaggedSentences
 from aligntools.formats.annotation.class_lists import ClassList
 from aligntools.formats.text.memory_text import sentences_given
+from aligntools.formats.text.reading import TagReading, WordReading
+from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
-from aligntools.tagging.settings import MIN_SHARE, InductionSettings, TaggerSettings
+from aligntools.ground.running import Run
+from aligntools.tagging.settings import INDUCTION_PRESETS, InductionSettings, TagDecisions, TaggerSettings
 from aligntools.words.normal_forms import in_form
 
 if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
     from aligntools.tagging.tagger import TaggerModel
 
-Decoder: TypeAlias = Literal["posterior", "viterbi"]
-TextFormat: TypeAlias = Literal["auto", "conll", "tagged", "columns", "text"]
-Estimator: TypeAlias = Literal["em", "vb", "mre"]
-
 #: Sentences that are tagged at a time.
 PART = 4000
-_SETTINGS, _INDUCTION = TaggerSettings(), InductionSettings()
+
+
+class TaggingKeywords(TagDecisionsKeywords, RunKeywords, total=False):
+    """Keywords of `Tagger.tag_batch` and its kin, beside their own parameters."""
+
+
+class TrainingKeywords(TaggerKeywords, TagReadingKeywords, RunKeywords, total=False):
+    """Keywords of `train_tagger`, beside its own parameters."""
+
+
+class InducingKeywords(InductionKeywords, WordReadingKeywords, RunKeywords, total=False):
+    """Keywords of `induce_tags`, beside its own parameters."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,15 +132,19 @@ class Tagger(TagDistributions, ShownAsModel):
         found: list[bool] = self.model.knows([word.encode("utf-8", "surrogateescape") for word in words]).tolist()
         return found
 
-    def tag(self, sentence: Sentence, *, decoder: Decoder = "posterior") -> TaggedSentence:
+    @taking(TagDecisions)
+    def tag(
+        self, sentence: Sentence, decisions: TagDecisions | None = None, **options: Unpack[TagDecisionsKeywords]
+    ) -> TaggedSentence:
         """Tag a sentence.
 
         Parameters
         ----------
         sentence : str or sequence of str
             Words between spaces, or a list of words.
-        decoder : {"posterior", "viterbi"}
-            Each word's most probable tag, or the most probable sequence of tags.
+        decisions : TagDecisions or None
+            The options below, whole.
+        **options
 
         Returns
         -------
@@ -137,16 +157,22 @@ class Tagger(TagDistributions, ShownAsModel):
         >>> list(tagger.tag("the cat barks"))
         [('the', 'DET'), ('cat', 'NOUN'), ('barks', 'VERB')]
         """
-        return self.tag_text(tokens_of([sentence]), decoder=decoder, threads=1)[0]
+        given = Given("tag", options)
+        decisions = given.take(TagDecisions, decisions)
+        given.end()
+        with pool_of(1) as pool:
+            return self._tagged(tokens_of([sentence]), decisions, pool)[0]
 
+    @taking(TagDecisions, Run)
     def tag_batch(
         self,
         sentences: Iterable[Sentence],
+        decisions: TagDecisions | None = None,
         *,
-        decoder: Decoder = "posterior",
-        threads: "int | Pool | None" = None,
+        run: Run | None = None,
         batch_size: int = PART,
         unbuffered: bool = False,
+        **options: Unpack[TaggingKeywords],
     ) -> Iterator[TaggedSentence]:
         """Tag sentences as they come, in constant memory.
 
@@ -154,14 +180,13 @@ class Tagger(TagDistributions, ShownAsModel):
         ----------
         sentences : iterable of str or of sequences of str
             A sentence without words gets no tags, and is returned like the others.
-        decoder
-            As for `tag`.
-        threads : int or None
-            None: all cores. The result does not depend on it.
+        decisions, run : TagDecisions, Run or None
+            The options below, whole. One process does this.
         batch_size : int
             Sentences that are read before the first of them is returned.
         unbuffered : bool
             Yield each sentence before the next is asked for, and remember nothing of it.
+        **options
 
         Yields
         ------
@@ -174,58 +199,63 @@ class Tagger(TagDistributions, ShownAsModel):
         >>> [str(s) for s in tagger.tag_batch(["the cat", "", "a dog"])]
         ['the_DET cat_NOUN', '', 'a_DET dog_NOUN']
         """
+        given = Given("tag_batch", options)
+        decisions, run = given.take(TagDecisions, decisions), given.take(Run, run).here()
+        given.end()
         rest = sentences_given(sentences, IN_MEMORY)
-        with pool_of(threads) as pool:
+        with pool_of(run.threads) as pool:
             while part := list(islice(rest, 1 if unbuffered else batch_size)):
-                yield from self.tag_text(tokens_of(part), decoder=decoder, threads=pool, remember=not unbuffered)
+                yield from self._tagged(tokens_of(part), decisions, pool, not unbuffered)
 
+    @taking(TagDecisions, Run)
     def tag_text(
         self,
         text: Parsed,
+        decisions: TagDecisions | None = None,
         *,
-        decoder: Decoder = "posterior",
-        threads: "int | Pool | None" = None,
+        run: Run | None = None,
         remember: bool = True,
+        **options: Unpack[TaggingKeywords],
     ) -> TaggedSentences:
         """Tag what a reader of `aligntools.formats` returned.
 
         Parameters
         ----------
         text : Tokens or Conll
-        decoder, threads
+        decisions, run
             As for `tag_batch`.
         remember : bool
             Keep what was found out about unknown words for later calls, up to a bound. It does not change the tags;
             without it a call on a few words takes no time for all the words that the model knows.
+        **options
 
         Returns
         -------
         TaggedSentences
         """
-        with pool_of(threads) as pool:
-            words, turned = in_form(text.words, self.model.normal_form)
-            ids, probabilities = self.model.tag(words, text.offsets, pool, decoder, remember)
+        given = Given("tag_text", options)
+        decisions, run = given.take(TagDecisions, decisions), given.take(Run, run).here()
+        given.end()
+        with pool_of(run.threads) as pool:
+            return self._tagged(text, decisions, pool, remember)
+
+    def _tagged(self, text: Parsed, decisions: TagDecisions, pool: "Pool", remember: bool = True) -> TaggedSentences:
+        words, turned = in_form(text.words, self.model.normal_form)
+        ids, probabilities = self.model.tag(words, text.offsets, pool, decisions.decode, remember)
         return TaggedSentences(text, self.tags, ids, probabilities, self.column, turned, self.model.splitter)
 
 
+@taking(TaggerSettings, TagReading, Run)
 def train_tagger(
     text: PathLike | Parsed | Iterable[Annotated],
+    settings: TaggerSettings | None = None,
     *,
-    column: str | int = "upos",
-    format: TextFormat = "auto",
-    separator: str | bytes | None = None,
-    latent: int = _SETTINGS.latent,
-    members: int = _SETTINGS.members,
     classes: "ClassList | PathLike | None" = None,
-    iterations: int = _SETTINGS.iterations,
-    partial: bool = False,
     dictionary: Dictionary | None = None,
-    min_share: float = MIN_SHARE,
-    relative_frequencies: bool = False,
-    seed: int = _SETTINGS.seed,
-    tokens: Literal["words", "surface"] = "words",
-    threads: "int | Pool | None" = None,
+    reading: TagReading | None = None,
+    run: Run | None = None,
     progress: Progress = None,
+    **options: Unpack[TrainingKeywords],
 ) -> Tagger:
     """Train a tagger on tagged text: a hidden Markov model whose tags are split into latent substates.
 
@@ -237,46 +267,24 @@ def train_tagger(
     text : str, path, Tokens, Conll, or iterable of sentences
         The name of a file (CoNLL, ``word_TAG`` lines, or one word and tag per line), or sentences: lines of
         ``word_TAG``, or lists of pairs of word and tag.
-    column : str or int
-        Column of CoNLL with the tags, by name or number from 1.
-    format : {"auto", "conll", "tagged", "columns"}
-        Format of the file; ``auto`` looks at its first lines.
-    separator : str or None
-        Between word and tag. None: ``_`` or ``/``, whichever the text has.
-    latent : int
-        Largest number of substates of a tag; 1 is the plain bigram tagger.
-    members : int
-        Number of models.
+    settings, reading, run : TaggerSettings, TagReading, Run or None
+        The options below, whole. One process does this.
     classes : ClassList, str, path or None
         Word classes of plain text (see `word_classes`): features of the words that training has not or seldom seen.
         The tagger keeps them.
-    iterations : int
-        Iterations of EM in each round of splits.
-    partial : bool
-        Words may have no tag, ``_``, or a set of them, ``NOUN|VERB``: what is not known is summed over.
     dictionary : path, dict of str to dict of str to float, or None
         Tags that words can have and their weights, as `Projection.dictionary` returns them and ``project --dictionary``
         writes them. A word that is in it has one of its tags there, whatever the text says; needs ``partial``.
-    min_share : float
-        Tags with a smaller share of their word's weight are left out of the dictionary.
-    relative_frequencies : bool
-        Maximum likelihood of a chain with one state a tag: counts over counts, nothing smoothed; needs ``latent=1``.
-        An unknown word has the probability 0, and gets the tag that its neighbours ask for.
-    seed : int
-        The same seed gives the same model.
-    tokens : {"words", "surface"}
-        What is learned of CoNLL: its words, or surface tokens. A range such as *au* has the tags of its words with a
-        plus between, ``ADP+DET``, and the tagger learns what it is split into; see `TaggedSentences.split`.
-    threads : int or None
-        None: all cores. The result does not depend on it.
     progress : callable, True or None
         Called with a `Step` after each iteration, stage ``em``, with the figures ``member``, ``split``,
         ``iteration``, ``states`` and ``log_likelihood`` (natural logarithm; with ``partial``, split 0 is EM with one
         state a tag), and at the end, stage ``trained``.
+    **options
 
     Returns
     -------
     Tagger
+        With ``tokens="surface"`` it has learned what tokens are split into; see `TaggedSentences.split`.
 
     Raises
     ------
@@ -284,7 +292,7 @@ def train_tagger(
         When the file cannot be read or has no words, a word has no tag (unless ``partial``), or nothing is known of
         any word.
     UsageProblem
-        When an option makes no sense.
+        When an option is outside its range, or options do not go together.
 
     Examples
     --------
@@ -297,29 +305,27 @@ def train_tagger(
     >>> str(tagger.tag("the dogs bark"))
     'the_DET dogs_NOUN bark_VERB'
     """
-    from dataclasses import replace
-
     from aligntools.tagging.supervised.training import train_supervised
 
-    settings = TaggerSettings(
-        latent=latent, members=members, iterations=iterations, seed=seed, relative_frequencies=relative_frequencies
-    ).checked()
-    if relative_frequencies and (partial or classes is not None):
-        raise UsageProblem("relative frequencies are counted in text whose tags are all known, without classes")
-    if dictionary is not None and not partial:
-        raise UsageProblem("a dictionary needs partial tags, or text without tags")
-    if partial and tokens == "surface":
-        raise UsageProblem("tags that are not all known are those of words, not of surface tokens")
-    tell, learned = reporter(progress), dict[str, Any](column=column)
-    if tokens == "surface":
-        tagged, splitter = read_surface(text, column, format)
+    given = Given("train_tagger", options)
+    settings = given.take(TaggerSettings, settings)
+    reading, run = given.take(TagReading, reading), given.take(Run, run).here()
+    given.end()
+    if settings.relative_frequencies and classes is not None:
+        raise UsageProblem("`relative_frequencies` are counted without `classes`")
+    if dictionary is not None and not settings.partial:
+        raise UsageProblem("`dictionary` goes with `partial`, or with text without tags")
+    _check_share(settings.min_share, dictionary)
+    tell, learned = reporter(progress), dict[str, Any](column=reading.tags)
+    if settings.tokens == "surface":
+        tagged, splitter = read_surface(text, reading)
         learned["splits"] = splitter.kept()
     else:
-        tagged = read_annotated(text, column, format, as_bytes(separator), partial)
+        tagged = read_annotated(text, reading, settings.partial)
     check_words(text, tagged)
     observed, known = None, dict[str, int]()
-    if partial:
-        observed, known = observe_text(text, tagged, dictionary, min_share)
+    if settings.partial:
+        observed, known = observe_text(text, tagged, dictionary, settings.min_share)
     else:
         check_tags(text, tagged)
     lookup = lookup_of(classes, tagged.words)
@@ -328,7 +334,7 @@ def train_tagger(
     def report(*figures: float) -> None:
         tell(Step("em", figures=dict(zip(names, figures, strict=True))))
 
-    with pool_of(threads) as pool:
+    with pool_of(run.threads) as pool:
         model = train_supervised(
             tagged.words, tagged.offsets, tagged.tags or [], pool, settings, report, lookup, observed
         )
@@ -338,26 +344,23 @@ def train_tagger(
     return tagger
 
 
+def _check_share(share: float, dictionary: Dictionary | None) -> None:
+    """Refuse a share of what is not there."""
+    if dictionary is None and share != TaggerSettings.min_share:
+        raise UsageProblem("`min_share` goes with `dictionary`")
+
+
+@taking(InductionSettings, WordReading, Run)
 def induce_tags(
     text: PathLike | Parsed | Iterable[Sentence],
+    settings: InductionSettings | None = None,
     *,
-    format: TextFormat = "auto",
-    separator: str | bytes | None = None,
-    split: Split = "spaces",
-    states: int = _INDUCTION.states,
-    estimator: Estimator = "em",
-    iterations: int = _INDUCTION.iterations,
-    mre_iterations: int = _INDUCTION.mre_iterations,
-    tolerance: float = _INDUCTION.tolerance,
-    transition_prior: float | None = _INDUCTION.transition_prior,
-    emission_prior: float | None = _INDUCTION.emission_prior,
-    restarts: int = _INDUCTION.restarts,
-    stop: bool = _INDUCTION.stop,
+    preset: Literal["paper"] | None = None,
     dictionary: Dictionary | None = None,
-    min_share: float = MIN_SHARE,
-    seed: int = _INDUCTION.seed,
-    threads: "int | Pool | None" = None,
+    reading: WordReading | None = None,
+    run: Run | None = None,
     progress: Progress = None,
+    **options: Unpack[InducingKeywords],
 ) -> Tagger:
     """Learn tags from text without tags: a hidden Markov model, by EM, variational Bayes or maximum reconstruction.
 
@@ -366,37 +369,19 @@ def induce_tags(
     text : str, path, Tokens, Conll, or iterable of sentences
         The name of a file (plain text; of tagged text or CoNLL the words are read), or sentences: lines of words
         between spaces, or lists of words.
-    format, separator
-        As for `train_tagger`; ``text`` is plain text.
-    split : str
-        What separates words in plain text, as for `read_bitext`.
-    states : int
-        Number of tags.
-    estimator : {"em", "vb", "mre"}
-        EM, variational Bayes, or EM and then maximum reconstruction (Cheng, Liu & Xu 2017).
-    iterations : int
-        Largest number of iterations of EM or variational Bayes.
-    mre_iterations : int
-        Steps of maximum reconstruction; only for ``mre``.
-    tolerance : float
-        Stop when an iteration gains less than this, relative to the objective.
-    transition_prior, emission_prior : float or None
-        EM: added to the expected counts. Variational Bayes: parameters of the Dirichlet priors. None: 0 for EM, 0.1
-        for variational Bayes.
-    restarts : int
-        Random starts; the one with the highest objective is kept.
-    stop : bool
-        Whether the end of a sentence is part of the model. The paper's chain does not have it; ``estimator="mre",
-        tolerance=0, stop=False`` is its configuration.
-    dictionary, min_share
+    settings, reading, run : InductionSettings, WordReading, Run or None
+        The options below, whole. One process does this.
+    preset : str or None
+        ``paper`` says of what is not given what Cheng, Liu & Xu (2017) describe: 100 iterations of EM, then 50 steps of
+        maximum reconstruction, and a chain that does not know the end of a sentence.
+    dictionary : path, dict of str to dict of str to float, or None
         As for `train_tagger`: words have one of their tags there, words that are not in it any (Merialdo 1994). The
-        states have the names of these tags; ``states`` does not count.
-    seed, threads
-        As for `train_tagger`.
+        states have the names of these tags, and ``states`` is not given.
     progress : callable, True or None
         Called with a `Step` after each iteration. Stages ``em`` and ``vb`` have the figures ``restart``,
         ``iteration``, ``objective`` and ``perplexity``; ``mre`` has ``iteration`` and ``objective``, the mean
         ``ln P(x|x)`` of a sentence; ``trained`` is the end.
+    **options
 
     Returns
     -------
@@ -408,7 +393,7 @@ def induce_tags(
     DataError
         When the file cannot be read or has no words.
     UsageProblem
-        When an option makes no sense.
+        When an option is outside its range, or options do not go together.
 
     Examples
     --------
@@ -421,18 +406,31 @@ def induce_tags(
     """
     from aligntools.tagging.induced import train_induced
 
-    settings = InductionSettings(
-        states, estimator, iterations, mre_iterations, tolerance, transition_prior, emission_prior, restarts, stop, seed
-    ).checked()
-    tokens, tell = read_untagged(text, format, as_bytes(separator), split), reporter(progress)
+    given = Given("induce_tags", _preset(preset) | options)
+    settings = given.take(InductionSettings, settings)
+    reading, run = given.take(WordReading, reading), given.take(Run, run).here()
+    given.end()
+    if preset is not None and settings.estimator != "mre":
+        raise UsageProblem(f"`preset={preset}` is of `estimator=mre`, not {settings.estimator}")
+    if dictionary is not None and settings.states != InductionSettings.states:
+        raise UsageProblem("`states` does not go with `dictionary`, whose tags are the states")
+    _check_share(settings.min_share, dictionary)
+    tokens, tell = read_untagged(text, reading), reporter(progress)
     check_words(text, tokens)
-    types = None if dictionary is None else types_of(text, tokens, dictionary, min_share)
+    types = None if dictionary is None else types_of(text, tokens, dictionary, settings.min_share)
 
     def report(stage: str, figures: dict[str, Any]) -> None:
         tell(Step(stage, figures=figures))
 
-    with pool_of(threads) as pool:
+    with pool_of(run.threads) as pool:
         model, restart = train_induced(tokens.words, tokens.offsets, pool, settings, report, types)
     figures = {"words": len(tokens.words), "types": len(model.words), "states": len(model.tags), "restart": restart}
     tell(Step("trained", figures=figures))
     return Tagger(model)
+
+
+def _preset(name: str | None) -> dict[str, Any]:
+    """Return what a preset says of `InductionSettings`."""
+    if name is not None and name not in INDUCTION_PRESETS:
+        raise UsageProblem(f"`preset` is one of {', '.join(INDUCTION_PRESETS)}, not {name}")
+    return INDUCTION_PRESETS[name] if name else {}

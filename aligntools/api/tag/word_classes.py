@@ -2,23 +2,28 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import Unpack
 
 import numpy as np
 
-from aligntools.api.given.annotated import Parsed, PathLike, Sentence, as_bytes, check_words, read_untagged
+from aligntools.api.given.annotated import Parsed, PathLike, Sentence, check_words, read_untagged
+from aligntools.api.given.keywords import RunKeywords, WordReadingKeywords
 from aligntools.api.running.threads import pool_of
 from aligntools.api.tag.tagged_sentences import TaggedSentences
-from aligntools.api.tag.tagging import Tagger, TextFormat
+from aligntools.api.tag.tagging import Tagger
 from aligntools.formats.annotation.class_lists import ClassList as ClassList
 from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.formats.annotation.class_lists import read_classes as read_classes
-
-if TYPE_CHECKING:
-    from aligntools.ground.parallel import Pool
+from aligntools.formats.text.reading import WordReading
+from aligntools.ground.declaring import Given, taking
+from aligntools.ground.running import Run
 
 #: How often each word has each tag.
 Counts = Counter[tuple[bytes, bytes]]
+
+
+class CountingKeywords(WordReadingKeywords, RunKeywords, total=False):
+    """Keywords of `word_classes`, beside its own parameters."""
 
 
 def counts_of(found: TaggedSentences) -> Counts:
@@ -32,14 +37,15 @@ def list_of(counts: Counts) -> ClassList:
     return ClassList(words, classes, np.fromiter(counts.values(), np.int64, len(counts)))
 
 
+@taking(WordReading, Run)
 def word_classes(
     text: PathLike | Parsed | Iterable[Sentence],
     tagger: Tagger,
     *,
     paths: bool = False,
-    format: TextFormat = "auto",
-    separator: str | bytes | None = None,
-    threads: "int | Pool | None" = None,
+    reading: WordReading | None = None,
+    run: Run | None = None,
+    **options: Unpack[CountingKeywords],
 ) -> ClassList:
     """Return one class for each word of a text: the tag that a tagger gives it most often.
 
@@ -51,10 +57,9 @@ def word_classes(
     paths : bool
         Give classes as paths in a tree of the tags, whose beginnings are larger classes: those are joined whose joining
         loses least of the mutual information of neighbouring words' classes (Brown et al. 1992).
-    format, separator
-        As for `induce_tags`.
-    threads : int or None
-        None: all cores. The result does not depend on it.
+    reading, run : WordReading, Run or None
+        The options below, whole. One process does this.
+    **options
 
     Returns
     -------
@@ -74,9 +79,12 @@ def word_classes(
     >>> len(found), found.paths
     (6, True)
     """
-    tokens = read_untagged(text, format, as_bytes(separator))
+    given = Given("word_classes", options)
+    reading, run = given.take(WordReading, reading), given.take(Run, run).here()
+    given.end()
+    tokens = read_untagged(text, reading)
     check_words(text, tokens)
-    with pool_of(threads) as pool:
+    with pool_of(run.threads) as pool:
         found = list_of(counts_of(tagger.tag_text(tokens, threads=pool))).best()
     if not paths:
         return found

@@ -9,6 +9,7 @@ import numpy as np
 
 from aligntools.api.given.annotated import encoded, read_annotated
 from aligntools.formats.annotation.tagged import Tokens, tokens_of_conll
+from aligntools.formats.text.reading import TagReading
 from aligntools.metrics.fitting import check_words
 from aligntools.viewing.shown import visible
 from aligntools.viewing.tags import TagsView
@@ -69,7 +70,7 @@ def _tokens(given: Any, column: str | int) -> Tokens:
         words, tags = (list(map(encoded, values)) for values in (given.tokens, given.tags))
         tokens = Tokens(words, np.array([0, len(words)]), tags, np.ones(1, np.int64), "tagged")
     else:
-        tokens = read_annotated(given, column)
+        tokens = read_annotated(given, TagReading(column=column))
     some = np.diff(tokens.offsets) > 0
     if some.all():
         return tokens

@@ -4,15 +4,18 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import counts
 
 #: What is between the sides of a text that is one file: ``' ||| '``, a tab, or what its first line says.
 InputFormat: TypeAlias = Literal["auto", "joint", "tsv"]
 #: What separates words: spaces and tabs, or all white space at which Python's `str.split` splits.
 Split: TypeAlias = Literal["spaces", "unicode"]
+#: What text with tags is: CoNLL, word_TAG lines, one word and its tag a line, or plain text.
+TextFormat: TypeAlias = Literal["auto", "conll", "tagged", "columns", "text"]
 #: Words of the longer side above which a pair gets a blank line: kernels number positions in 16 bits.
 LONGEST_RANGE = counts(1, 30_000)
-_TEXT = "Text and resources"
+_TEXT, _INPUT = "Text and resources", "Input"
 
 
 @documented
@@ -59,3 +62,55 @@ class Reading(Splitting):
         found = asdict(self)
         found.pop("split")  # it travels with a text's name: `white_space.split_as`
         return {"lowercase": not found.pop("case_sensitive")} | found
+
+
+@documented
+@dataclass(frozen=True)
+class TextReading(Settings):
+    """How text is read that may have tags."""
+
+    CHANGES: ClassVar = "reading"
+
+    format: TextFormat = option("auto", "Format of the text; auto looks at its first lines.", group=_INPUT)
+    separator: str | bytes | None = option(
+        None,
+        "Between word and tag.",
+        otherwise="_ or /, whichever the text has",
+        group=_INPUT,
+        metavar="TEXT",
+    )
+
+    @property
+    def mark(self) -> bytes | None:
+        """The separator as files have it."""
+        return self.separator.encode("utf-8", "surrogateescape") if isinstance(self.separator, str) else self.separator
+
+    def rules(self) -> None:
+        """Refuse a separator that cannot stand within a word."""
+        if self.separator is not None and (not self.separator or self.separator.split() != [self.separator]):
+            raise UsageProblem("`separator` is one or more characters, none of them a space")
+
+
+@documented
+@dataclass(frozen=True)
+class TagReading(TextReading):
+    """How text with tags is read."""
+
+    column: str | int | None = option(
+        None,
+        "Column of CoNLL with the tags, by name or by number from 1.",
+        otherwise="upos; with a model the one that it learned from",
+        group=_INPUT,
+        metavar="upos|xpos|N",
+    )
+
+    @property
+    def tags(self) -> str | int:
+        """The column, where no model says which."""
+        return "upos" if self.column is None else self.column
+
+
+@documented
+@dataclass(frozen=True)
+class WordReading(Splitting, TextReading):
+    """How the words of a text are read, whatever tags it may have."""

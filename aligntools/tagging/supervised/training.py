@@ -1,7 +1,6 @@
 """Training a tagger on tagged text: counts, and substates of the tags."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from functools import partial
 
 import numpy as np
@@ -82,9 +81,6 @@ def train_supervised(
         own = expected.renewed(states) if expected else (text, pair_shares)
         return _member(states, *own, shares, looks, candidates, smoothing)
 
-    about = asdict(settings)
-    if not settings.relative_frequencies:
-        del about["relative_frequencies"]
     plain, start = member(states), states
     members = []
     for n in range(settings.members if settings.latent > 1 else 0):
@@ -98,7 +94,7 @@ def train_supervised(
     counted = np.bincount(text.tokens, minlength=len(text.words)).astype(np.float64)
     return TaggerModel(
         names, text.words, candidates, members or [plain], plain if members else None, unknown, looks,
-        settings=about, factors=counted / max(counted.sum(), 1e-300),
+        settings=settings.header(), factors=counted / max(counted.sum(), 1e-300),
     )  # fmt: skip
 
 

@@ -85,6 +85,22 @@ class FilterKeywords(TypedDict, total=False):
     max_copied: float
 
 
+class InductionKeywords(TypedDict, total=False):
+    """Those of `InductionSettings`."""
+
+    states: int
+    estimator: Literal["em", "vb", "mre"]
+    iterations: int
+    mre_iterations: int
+    tolerance: float
+    transition_prior: float | None
+    emission_prior: float | None
+    restarts: int
+    stop: bool
+    seed: int
+    min_share: float
+
+
 class LanguageModelKeywords(TypedDict, total=False):
     """Those of `LanguageModelSettings`."""
 
@@ -152,7 +168,47 @@ class SplittingKeywords(TypedDict, total=False):
     split: Literal["spaces", "unicode"] | None
 
 
-class TeachKeywords(TypedDict, total=False):
+class TagDecisionsKeywords(TypedDict, total=False):
+    """Those of `TagDecisions`."""
+
+    decode: Literal["posterior", "viterbi"]
+
+
+class TagReadingKeywords(TypedDict, total=False):
+    """Those of `TagReading`."""
+
+    format: Literal["auto", "conll", "tagged", "columns", "text"]
+    separator: str | bytes | None
+    column: str | int | None
+
+
+class TagSmoothingKeywords(TypedDict, total=False):
+    """Those of `TagSmoothing`."""
+
+    transitions: float
+    tags: float
+    substates: float
+    classes: float
+    words: float
+
+
+class TaggerKeywords(TypedDict, total=False):
+    """Those of `TaggerSettings`."""
+
+    latent: int
+    members: int
+    iterations: int
+    noise: float
+    merging: float
+    rare: float
+    seed: int
+    relative_frequencies: bool
+    tokens: Literal["words", "surface"]
+    partial: bool
+    min_share: float
+
+
+class TeachingKeywords(TypedDict, total=False):
     """Those of `TeachingSettings`."""
 
     students: Sequence[int]
@@ -160,3 +216,18 @@ class TeachKeywords(TypedDict, total=False):
     networks: int
     passes: int | None
     seed: int
+
+
+class TextReadingKeywords(TypedDict, total=False):
+    """Those of `TextReading`."""
+
+    format: Literal["auto", "conll", "tagged", "columns", "text"]
+    separator: str | bytes | None
+
+
+class WordReadingKeywords(TypedDict, total=False):
+    """Those of `WordReading`."""
+
+    format: Literal["auto", "conll", "tagged", "columns", "text"]
+    separator: str | bytes | None
+    split: Literal["spaces", "unicode"] | None
