@@ -153,7 +153,8 @@ def test_messages_name_fields_as_python_and_the_command_line_have_them():
         'symmetrize="joint" and agreement=False exclude part_size=3; see `pip x`, model and Aligner.save()'
     )
     assert said(error) == (
-        "--symmetrize joint and --no-agreement exclude --part-size 3; see `pip x`, -m and align --save-model"
+        "--symmetrize joint and --no-agreement exclude --part-size 3; see `pip x`, -m and"
+        " `aligntools align --save-model`"
     )
     assert as_flag("min_length") == "--min-length"
 

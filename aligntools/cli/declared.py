@@ -7,7 +7,7 @@ import click
 from click.core import ParameterSource
 
 from aligntools.cli import grouping, kinds
-from aligntools.cli.flags import flag
+from aligntools.cli.flags import flag, on_command_line
 from aligntools.ground.declaring import Declared, Settings, declared
 
 S = TypeVar("S", bound=Settings)
@@ -32,6 +32,7 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Any:
     choices = about.pop("choices", one.choices)
     if about["default"] is None and one.option.otherwise and "help" not in instead:
         about["help"] += f"  [default: {one.option.otherwise}]"
+    about["help"] = on_command_line(about["help"])
     long = flag(name)
     if one.kind is bool:
         switch = about["default"] is False and not one.optional
@@ -50,7 +51,7 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Any:
 
 def help_of(kind: type[Settings], name: str) -> str:
     """Return what the help says of a field."""
-    return declared(kind)[name].option.help
+    return on_command_line(declared(kind)[name].option.help)
 
 
 def _type(one: Declared, choices: tuple[str, ...]) -> click.ParamType:

@@ -4,12 +4,28 @@ from aligntools.ground.errors import AligntoolsError, named
 from aligntools.ground.former_names import former
 
 #: What the command line calls otherwise than Python: files that have short flags.
-FLAGS = {"joint_file": "-i", "source": "-s", "target": "-t", "model": "-m"}
+FLAGS = {"joint_file": "-i", "source": "-s", "target": "-t", "model": "-m", "progress": "--log-json"}
 
 #: What does the same as a function of Python.
 COMMANDS = {
+    "Aligner.load()": "align -m",
     "Aligner.save()": "align --save-model",
     "ContrastiveAligner.save_weights()": "contrastive-align --save-weights",
+    "Grammar.load()": "translate --grammar",
+    "Grammar.save()": "extract-grammar --format binary",
+    "LanguageModel.load()": "translate --lm",
+    "LanguageModel.save()": "train-lm --format binary",
+    "Parser.load()": "parse -m",
+    "Parser.save()": "train-parser -o",
+    "Projection.dictionary()": "project --dictionary",
+    "Tagger.load()": "tag -m",
+    "Tagger.save()": "train-tagger -o",
+    "Tagger.tag_text()": "tag",
+    "Translator.derivations()": "translate --derivations",
+    "Translator.hypergraphs()": "translate --hypergraphs",
+    "align()": "align",
+    "teach()": "teach -o",
+    "train_contrastive_aligner()": "contrastive-align",
 }
 
 
@@ -24,7 +40,7 @@ def as_flag(name: str, value: str | None = None) -> str:
     Of a function, whose name ends in parentheses, it is the command that does the same.
     """
     if name.endswith("()"):
-        return COMMANDS.get(name, name)
+        return f"`aligntools {COMMANDS[name]}`" if name in COMMANDS else name
     if value in (None, "True"):
         return flag(name)
     return f"--no-{name.replace('_', '-')}" if value == "False" else f"{flag(name)} {value}"

@@ -24,7 +24,7 @@ class EncoderSettings(Settings):
         None,
         "Start from what a multilingual encoder knows of the words: that of the extra aligntools[encoder] or, with DIR,"
         " one in a folder with config.json, tokenizer.json and model.safetensors (BERT, XLM-R).",
-        otherwise="the extra's, where it is installed, with --best and in contrastive-align",
+        otherwise="the extra's, where it is installed, with `best` and in `train_contrastive_aligner()`",
         group=_GROUP,
         metavar="[DIR]",
     )

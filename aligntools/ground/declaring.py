@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
-from aligntools.ground.errors import UsageProblem
+from aligntools.ground.errors import UsageProblem, as_keyword, named
 from aligntools.ground.former_names import former, modern
 from aligntools.ground.ranges import Range, shown
 
@@ -33,7 +33,8 @@ class Option:
     Attributes
     ----------
     help : str
-        What it does, in whole sentences; the command line and the API's documentation show the same.
+        What it does, in whole sentences, other fields named as in messages (`aligntools.ground.errors`); the command
+        line and the API's documentation show the same.
     allowed : Range or None
         Of a number, or of each of several.
     otherwise : str
@@ -282,7 +283,7 @@ def parameters(*kinds: type[Settings]) -> str:
     for kind in kinds:
         for one in declared(kind).values():
             default = "" if one.default is None else f", default {one.default}"
-            text = textwrap.fill(one.described, 110)
+            text = textwrap.fill(named(one.described, as_keyword), 110)
             found.append(f"{one.name} : {one.typed}{default}\n{textwrap.indent(text, '    ')}")
     return "\n".join(found)
 

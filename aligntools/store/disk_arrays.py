@@ -76,7 +76,7 @@ class ArrayStore:
         except OSError as error:
             raise ResourceError(
                 f"{folder}: no room for a temporary file of {(size >> 20) + 1}M ({error.strerror or error});"
-                " name another folder with --tmpdir, or raise --max-memory"
+                " name another folder with `tmpdir`, or raise `max_memory`"
             ) from None
         with self._lock:
             self._maps.add(mapped)

@@ -163,7 +163,7 @@ class Spool:
             for place, array in zip(stored, arrays, strict=True):
                 place.write(array)
         except OSError as error:
-            raise DataError(self._place, None, f"cannot be written: {error.strerror or error} (see --tmpdir)") from None
+            raise DataError(self._place, None, f"cannot be written: {error.strerror or error} (see `tmpdir`)") from None
         return number
 
     def get(self, number, lazily=False):
@@ -185,7 +185,7 @@ class Spool:
             try:
                 self._file = tempfile.TemporaryFile(prefix="aligntools.", buffering=0, dir=self._folder)  # noqa: SIM115
             except OSError as error:
-                problem = f"no temporary file can be made: {error.strerror or error} (see --tmpdir)"
+                problem = f"no temporary file can be made: {error.strerror or error} (see `tmpdir`)"
                 raise DataError(self._place, None, problem) from None
         return self._file
 

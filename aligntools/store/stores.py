@@ -72,7 +72,7 @@ class Store:
             with appearing.appearing(self.path(name), self.lasting) as part:
                 tensors.write(part, arrays, {_ABOUT: json.dumps(about or {})})
         except OSError as error:
-            place = "--checkpoint" if self.lasting else "--tmpdir"
+            place = "`checkpoint`" if self.lasting else "`tmpdir`"
             raise DataError(self.folder, None, f"cannot be written: {error.strerror or error} (see {place})") from None
         self.written_bytes += sum(array.nbytes for array in arrays.values())
 

@@ -109,11 +109,11 @@ def _advice(sample, format, separators):
     tabs = {line.count(b"\t") for line in sample}
     seems = [
         (format == "tsv" and all(SEPARATOR.search(line) for line in sample),
-         "it has ' ||| ' between the sides? --input-format joint reads that"),
+         "it has ' ||| ' between the sides? `input_format=joint` reads that"),
         (9 in tabs and all(line[:1] == b"#" or line.count(b"\t") == 9 for line in sample),
          "CoNLL? parallel text is wanted, one pair of sentences a line"),
         (format != "tsv" and tabs == {1} and not separators,
-         "separated by tabs? --input-format tsv reads that"),
+         "separated by tabs? `input_format=tsv` reads that"),
         (min(tabs) > 1 and len(tabs) == 1, f"{max(tabs) + 1} columns? keep the two texts, for instance with cut -f1,2"),
         (all(_LINK.fullmatch(word) for line in sample for word in line.split()), "an alignment? text is wanted here"),
         (all(line.lstrip()[:1] in (b"<", b"{") for line in sample), "XML or JSON? extract the text"),

@@ -30,7 +30,7 @@ def languages_of(pair: str) -> tuple[str, str]:
     """Return the two languages of a pair such as ``de-en``."""
     found = _LANGUAGES.fullmatch(pair)
     if not found:
-        raise UsageProblem(f"--tokenize takes icu, or the languages of both sides, such as de-en, not '{pair}'")
+        raise UsageProblem(f"`tokenize` takes icu, or the languages of both sides, such as de-en, not '{pair}'")
     return found[1], found[2]
 
 
@@ -60,7 +60,7 @@ def sentence_splitter(language: str) -> Callable[[str], list[str]]:
     try:
         from sentencex import segment
     except ImportError:
-        raise UsageProblem("--tokenize needs sentencex: pip install 'aligntools[tokenize]'") from None
+        raise UsageProblem("`tokenize` needs sentencex: pip install 'aligntools[tokenize]'") from None
 
     def split(text: str) -> list[str]:
         found: list[str] = segment(language, text)
@@ -76,7 +76,7 @@ class Tokenizer:
         try:
             from sacremoses import MosesTokenizer
         except ImportError:
-            raise UsageProblem("--tokenize needs sacremoses: pip install 'aligntools[tokenize]'") from None
+            raise UsageProblem("`tokenize` needs sacremoses: pip install 'aligntools[tokenize]'") from None
         self._tokenizer = MosesTokenizer(language)
 
     def __call__(self, line: bytes) -> bytes:

@@ -22,6 +22,6 @@ def hint(path, block: bytes) -> None:
     """Log, once for a run, that a file, of which this is the beginning, looks untokenized."""
     if isinstance(path, (str, os.PathLike)) and looks_untokenized(block):
         shown = "<stdin>" if str(path) == "-" else path
-        advice = "words would be taken with it (see --tokenize of tag and align, or tokenize it first)"
+        advice = "words would be taken with it (see `tokenize` of `align()` and `Tagger.tag_text()`)"
         once = {"once": "untokenized"}
         _log.warning("%s: looks untokenized: many words have punctuation on them; %s", shown, advice, extra=once)

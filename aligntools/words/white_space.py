@@ -199,7 +199,7 @@ def found_in(name: object, lines: int, characters: Iterable[str]) -> str:
     have = f"{lines} lines have" if lines > 1 else "1 line has"
     return (
         f"{shown}: {have} white space other than spaces and tabs within words ({', '.join(found)});"
-        " --split unicode separates words there too, as Python's str.split() does"
+        " `split=unicode` separates words there too, as Python's str.split() does"
     )
 
 

@@ -9,8 +9,7 @@ import click
 import pytest
 
 import aligntools
-from aligntools.cli import standins
-from aligntools.cli.flags import COMMANDS as COMMANDS_OF
+from aligntools.cli import flags, standins
 from aligntools.cli.flags import on_command_line
 from aligntools.cli.main import COMMANDS, cli
 from tests.cli.running import ROOT, fails, run
@@ -109,14 +108,14 @@ def test_options_are_called_what_they_are_called(folder, commands, stand_ins):
 
 
 def test_functions_that_messages_name_are_commands_on_the_command_line(commands):
-    shown = COMMANDS_OF.copy()
+    shown = {name: on_command_line(f"`{name}`") for name in flags.COMMANDS}
     for path in PACKAGE.rglob("*.py"):
         for _, text in texts(ast.parse(path.read_text(encoding="utf-8"))):
             shown |= {name: on_command_line(f"`{name}`") for name in re.findall(r"`([\w.]+\(\))`", text)}
     for name, command in shown.items():
         found = functools.reduce(getattr, name.removesuffix("()").split("."), aligntools)
         assert callable(found)
-        assert command.split()[0] in commands, name
+        assert command.removeprefix("`aligntools ").rstrip("`").split()[0] in commands, name
         assert not list(wrong(command, [], commands)), name
 
 

@@ -76,7 +76,7 @@ def test_wrong_files_and_options(trained, taught, tmp_path):
     assert fails(run(*given, "--start", tmp_path / "bad"), "is damaged")
     assert fails(run(*given, "--start", trained / "model"), "needs 'contrastive-start'")
     assert fails(run(*given, "--start", tmp_path / "none"), "cannot be opened")
-    assert fails(run("align", "-m", taught / "start", *TEXT), "is for `aligntools contrastive-align --start`")
+    assert fails(run("align", "-m", taught / "start", *TEXT), "is for --start of `aligntools contrastive-align`")
     out = ("-o", tmp_path / "s")
     assert fails(run("teach", *out), "give a text to teach by", status=2)
     assert fails(run("teach", *TEXT, "-s", "x", *out), "as many of the one as of the other", status=2)

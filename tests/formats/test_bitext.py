@@ -75,7 +75,7 @@ def test_a_joint_file(one, either_path):
 def test_a_tab_may_separate(one, either_path):
     corpus = read_bitext(joint=one(b"a b\tx y\nc ||| z\n \te\n"), input_format="either")
     assert both(corpus) == ([["a", "b"], ["c"], []], [["x", "y"], ["z"], []])
-    with pytest.raises(DataError, match=r":1: no ' \|\|\| ' separator .*--input-format tsv"):
+    with pytest.raises(DataError, match=r':1: no \S \|\|\| \S separator .*input_format="tsv"'):
         read_bitext(joint=one(b"a b\tx y\n"), input_format="joint")
     with pytest.raises(DataError, match=":2: 2 separators"):
         read_bitext(joint=one(b"a\tb\na ||| \tb"), input_format="either", strict=True)
@@ -87,7 +87,7 @@ def test_tab_separated_pairs(one, either_path):
     assert both(corpus)[0][:6] == [[], [], ["a", "b"], [], [], []]
     assert both(corpus)[1][:6] == [[], [], ["x", "|||", "y"], [], [], []]
     assert corpus.skipped.summary() == "4 blank, 1 malformed (line 6); first at line 1"
-    with pytest.raises(DataError, match=r":1: no tab .*--input-format joint"):
+    with pytest.raises(DataError, match=r':1: no tab .*input_format="joint"'):
         read_bitext(joint=one(b"a ||| b\n"), input_format="tsv")
     with pytest.raises(DataError, match=r":1: 2 tabs; 9 of 9 lines are malformed \(3 columns\? .*cut -f1,2"):
         read_bitext(joint=one(b"a\tb\tc\n" * 9), input_format="tsv")
@@ -183,7 +183,7 @@ def test_a_service_bears_any_number_of_malformed_lines(one):
 @pytest.mark.parametrize(
     ("line", "seems"),
     [
-        (b"a b\tc\n", "--input-format tsv"),
+        (b"a b\tc\n", 'input_format="tsv"'),
         (b"a\tb\tc\td\n", "4 columns"),
         (b"1\tThe\tthe\tDET\t_\t_\t2\tdet\t_\t_\n", "CoNLL"),
         (b"0-0 1-1 2-3:0.5\n", "an alignment"),

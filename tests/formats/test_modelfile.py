@@ -76,7 +76,7 @@ def test_it_is_a_file_of_others_too(tmp_path):
 
 def test_other_kinds_and_versions_are_refused(tmp_path):
     path = write(tmp_path / "model", kind="tagging")
-    refused(path, "holds a model of kind 'tagging'", "needs 'alignment'")
+    refused(path, "holds a model of kind 'tagging'", "not 'alignment'")
     refused(written_with(path, about(version=0)), "model version 0", f"reads version {modelfile.VERSION}")
     refused(written_with(path, {"other": "x"}), "not a model of this program")
     for text in ("{", "{}", "[]", "3"):
@@ -206,5 +206,5 @@ def test_a_model_has_to_be_a_file(tmp_path):
 
 def test_a_file_of_another_program_is_told_from_a_model_by_what_writes_one(tmp_path):
     tensors.write(tmp_path / "other", {}, {})
-    with pytest.raises(ModelError, match=r"is not a model of this program; `aligntools train-tagger -o` writes one$"):
+    with pytest.raises(ModelError, match=r"is not a model of this program; Tagger.save\(\) writes one$"):
         read_model(tmp_path / "other", "tagger")

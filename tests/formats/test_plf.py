@@ -124,7 +124,7 @@ def test_what_is_wrong_with_a_network(tmp_path):
         ("a -1\n", 1, "negative"),
     ):
         path.write_text(text)
-        with pytest.raises(DataError, match="--arc-scores") as caught:
+        with pytest.raises(DataError, match="arc_scores") as caught:
             list(stream_lattices(str(path), "cn"))
         assert str(caught.value).startswith(f"{path}:{line}: ")
         assert problem in str(caught.value)

@@ -158,7 +158,7 @@ def test_without_the_extra_it_says_what_to_install(library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
     if library == "sentencex":
         pytest.importorskip("sacremoses")
-    with pytest.raises(UsageProblem, match=rf"--tokenize needs {library}: pip install 'aligntools\[tokenize\]'"):
+    with pytest.raises(UsageProblem, match=rf"^tokenize needs {library}: pip install 'aligntools\[tokenize\]'"):
         list(stream_raw("-", "en"))
 
 

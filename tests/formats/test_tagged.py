@@ -122,7 +122,7 @@ def test_writing():
     assert format_tagged(words, np.array([0, 3]), tags, b"/") == "a/X b_c/Y 10\u00a0000/NUM\n".encode()
     assert format_tagged([], [0], []) == b""
     for tag in (b"A_B", b"", b"A B"):
-        with pytest.raises(UsageProblem, match="--separator"):
+        with pytest.raises(UsageProblem, match="use another separator"):
             format_tagged([b"a"], [0, 1], [tag])
     assert format_tagged([b"a"], [0, 1], [b"A_B"], b"/") == b"a/A_B\n"
 

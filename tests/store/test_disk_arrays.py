@@ -37,7 +37,7 @@ def test_memory_is_given_back(tmp_path):
 
 
 def test_a_folder_without_room(tmp_path):
-    with pytest.raises(ResourceError, match="--tmpdir"):
+    with pytest.raises(ResourceError, match="tmpdir"):
         ArrayStore(0, str(tmp_path / "none")).empty((10,))
     with pytest.raises(ResourceError, match="no room"):
         ArrayStore(0, str(tmp_path)).empty((1 << 50,))

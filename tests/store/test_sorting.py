@@ -103,5 +103,5 @@ def test_a_spool_goes_to_disk_past_its_budget(tmp_path):
 
 
 def test_a_folder_that_cannot_be_made(tmp_path):
-    with sorting.Spool(0, str(tmp_path / "none")) as spool, pytest.raises(DataError, match="--tmpdir"):
+    with sorting.Spool(0, str(tmp_path / "none")) as spool, pytest.raises(DataError, match="tmpdir"):
         spool.add((np.arange(3),))

@@ -65,7 +65,7 @@ def test_a_full_disk_is_said(store, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(tensors, "write", full)
-    with pytest.raises(DataError, match=r"cannot be written: No space left on device \(see --tmpdir"):
+    with pytest.raises(DataError, match=r"cannot be written: No space left on device \(see tmpdir"):
         store.write("one", a=np.arange(3))
     assert os.listdir(store.folder) == []
 

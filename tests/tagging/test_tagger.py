@@ -199,7 +199,7 @@ def test_damaged_models_are_refused(tmp_path, split, harm):
 
 def test_a_model_of_another_kind_is_named(tmp_path):
     write_model(tmp_path / "m", "alignment", {}, {"a": np.zeros(1)})
-    with pytest.raises(ModelError, match="holds a model of kind 'alignment'; this command needs 'tagger'"):
+    with pytest.raises(ModelError, match="holds a model of kind 'alignment', not 'tagger'"):
         TaggerModel.load(tmp_path / "m")
 
 

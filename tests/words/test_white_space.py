@@ -94,7 +94,7 @@ def test_spaces_and_tabs_alone_separate_words_otherwise(tmp_path, monkeypatch, c
     (line,) = [record.getMessage() for record in caplog.records]
     assert line == (
         f"{path}: 2 lines have white space other than spaces and tabs within words (U+00A0 NO-BREAK SPACE, U+202F"
-        " NARROW NO-BREAK SPACE); --split unicode separates words there too, as Python's str.split() does"
+        " NARROW NO-BREAK SPACE); `split=unicode` separates words there too, as Python's str.split() does"
     )
 
 

@@ -52,7 +52,7 @@ class Reshaping:
         self._to_words, self._with_text = to_words, with_text
         self._with_words = with_words
         if service and scheme == "auto" and (pieces is not None or to_words):
-            raise UsageProblem("--unbuffered needs to know how pieces are marked before it has seen many: say --scheme")
+            raise UsageProblem("`unbuffered` needs to know how pieces are marked before it has seen many: say `scheme`")
         self._scheme: str | None = None if scheme == "auto" else scheme
         self.mismatched = Mismatched(strict, service)
         #: Tabs of the text that had to become spaces.
@@ -109,7 +109,7 @@ class Reshaping:
         if self._scheme is None:
             found = pieces.recognized(lines)
             if found is None and path is not None:
-                advice = "links between words need no --to-words; or say --scheme"
+                advice = "links between words need no `to_words`; or say `scheme`"
                 raise DataError(path, None, f"{pieces.NO_MARKS} ({advice})")
             self._scheme = found or "bpe"  # letters decide, and nothing is taken for a mark
         return self._scheme

@@ -168,7 +168,7 @@ def _check_tags(tags: list[bytes], separator: bytes, units: Conll | Surface, par
     wrong = next((k for k, tag in enumerate(tags) if separator in tag), None)
     if wrong is not None:
         shown_tag, mark = (shown(value.decode("utf-8", "replace")) for value in (tags[wrong], separator))
-        problem = f"tag '{shown_tag}' has the separator '{mark}' in it; use another --separator"
+        problem = f"tag '{shown_tag}' has the separator '{mark}' in it; use another `separator`"
         raise DataError(part.path, part.first_line + int(units.places[wrong]), problem)
 
 
@@ -223,7 +223,7 @@ class _Values:
             if len(row) != length:
                 unit = {"words": "words", "surface": "surface tokens"}[self._tokens]
                 where = f"the sentence at line {part.sentence_lines()[k]} of {path} has {length} {unit}"
-                raise DataError(self.path, numbers[k], f"{len(row)} values, where {where} (see --tokens and --space)")
+                raise DataError(self.path, numbers[k], f"{len(row)} values, where {where} (see `tokens` and `space`)")
         if found is not None and not isinstance(found, Conll):
             rows = self._tags_of(rows, units, numbers, mark)
         if len(rows) < len(part):
@@ -259,7 +259,7 @@ class _Values:
                 if not _goes_on(token, start):
                     token_shown, start_shown = (shown(value.decode("utf-8", "replace")) for value in (token, start))
                     problem = f"word_TAG lines, and '{token_shown}' is not '{start_shown}' and a tag"
-                    raise DataError(self.path, number, f"{problem} (--format values puts lines in as they are)")
+                    raise DataError(self.path, number, f"{problem} (`format=values` puts lines in as they are)")
             found.append([token[len(start) :] for token, start in zip(row, begins, strict=False)])
         return found
 

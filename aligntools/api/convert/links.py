@@ -286,7 +286,7 @@ def combine_files(
     if to_words is not None and to_pieces is not None:
         raise UsageProblem("links become links between words or between pieces, not both")
     if to == "giza":
-        raise UsageProblem("--to giza has the words of --check in it; change units and format one after the other")
+        raise UsageProblem("`to=giza` has the words of `check` in it; change units and format one after the other")
     if OPERATIONS[operation].yields == "summary":
         raise UsageProblem(f"{operation} writes no links")
     source, target = to_words or to_pieces or ("", "")
@@ -464,4 +464,4 @@ def check_fit(
         except DataError:
             raise error from None
         problem = error.problem.partition(" (")[0]
-        raise DataError(name, error.line, f"{problem}; with the sides exchanged all links fit: see --reverse") from None
+        raise DataError(name, error.line, f"{problem}; with the sides exchanged all links fit: see `reverse`") from None

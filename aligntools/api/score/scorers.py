@@ -85,7 +85,7 @@ class AlignmentScorer(Scorer[AerScore]):
 
     def __post_init__(self) -> None:
         if self.all_sure and self.ignore_possible:
-            raise UsageProblem("--all-sure and --ignore-possible exclude each other")
+            raise UsageProblem("`all_sure` and `ignore_possible` exclude each other")
         self._read: Gold | None = None
         self._lengths: list[np.ndarray | None] = []
         self._white: list[WhiteSpace] = []
@@ -101,14 +101,14 @@ class AlignmentScorer(Scorer[AerScore]):
             problem = f"{len(links)} lines, but {_the('gold', self.gold)} has links of line {gold.reach}"
             raise DataError(name, None, problem)
         if gold.numbers is None and len(links) != len(gold):
-            hint = "" if len(links) < len(gold) else " (if they are the first ones, score those with --head)"
+            hint = "" if len(links) < len(gold) else " (if they are the first ones, score those with `head`)"
             problem = f"{len(links)} lines, but {_the('gold', self.gold)} has {len(gold)} sentence pairs"
             raise DataError(name, None, problem + hint)
         # Checked as they are in the file, so that the message shows what is there.
         sides = self._lengths[::-1] if self.reverse else self._lengths
         with explained_by(self._white):
             pharaoh.check_range(links[: gold.reach], *sides, path=name, index_base=self.index_base)
-        _suspect_base(name, links, self.index_base, "--index-base")
+        _suspect_base(name, links, self.index_base, "index_base")
         metric = Aer(self.all_sure, self.ignore_possible, self.reverse, self.index_base)
         return metric.score(gold, links if gold.numbers is None else links[gold.rows])
 
@@ -136,7 +136,7 @@ class AlignmentScorer(Scorer[AerScore]):
                 pharaoh.check_range(gold.possible, *own, path=name, index_base=gold.index_base)
             for white in self._white:
                 white.tell()
-            _suspect_base(name, gold.possible, gold.index_base, "--gold-base")
+            _suspect_base(name, gold.possible, gold.index_base, "gold_base")
             if not len((gold.possible if self.all_sure else gold.sure).pairs):
                 _log.warning("%s: no sure links; recall and F1 are undefined, and AER is 1 - precision", name)
             if gold.null_links:
@@ -185,7 +185,7 @@ def _sure_and_possible(item: Any) -> bool:
 def _suspect_base(name: str, links: Links, base: int, option: str) -> None:
     """Warn where it looks as if another index base was meant."""
     if base == 0 and len(links) > 4 and len(links.pairs) and links.pairs.min() > 0:
-        problem = "no link has an index 0 in %d lines; if it counts words from 1, use %s 1"
+        problem = "no link has an index 0 in %d lines; if it counts words from 1, use `%s=1`"
         _log.warning(f"%s: {problem}", name, len(links), option)
 
 
@@ -360,7 +360,7 @@ class TreeScorer(Scorer[TreeScore]):
         elif gold.named and trees.named and gold.labels == trees.labels:
             _untouched(self, system, name, "label")
         score = Attachment(self.punct, self.max_length, self.subtypes, self.ignore_forms).score(gold, trees)
-        _something(score.words, self.gold, "--punct, --max-length" if len(gold.heads) else "")
+        _something(score.words, self.gold, "`punct`, `max_length`" if len(gold.heads) else "")
         return score
 
     @cached_property
@@ -446,7 +446,7 @@ class TranslationScorer(Scorer[BleuScore]):
         if self.smooth not in SMOOTHING:
             raise UsageProblem(f"no smoothing '{self.smooth}'; there are {', '.join(SMOOTHING)}")
         if self.smooth_value is not None and self.smooth in ("exp", "none"):
-            raise UsageProblem(f"--smooth-value does not go with --smooth {self.smooth}")
+            raise UsageProblem(f"`smooth_value` does not go with `smooth={self.smooth}`")
         if self.smooth_value is not None:
             SMOOTHING_RANGE.check("smooth_value", self.smooth_value)
         self._ids: dict[str, int] = {}

@@ -106,7 +106,7 @@ def _aligner(model: Any, title: str, words: int, best: int) -> ModelView:
             Words(own, f"{other[:-1]}", side["words"], side["translations"], side["counts"], side["fertility"], 1 - d)
         )
         if side["all"] > len(side["words"]):
-            notes.append(f"The {len(side['words']):,} most frequent of {side['all']:,} {own}; --words N takes more.")
+            notes.append(f"The {len(side['words']):,} most frequent of {side['all']:,} {own}.")
     if found["view"]:
         notes.append(f"Words are cut to their first {found['view']} letters, as in the model's first view.")
     return ModelView(title, found["settings"], charts, words=lists, notes=notes)
@@ -135,7 +135,7 @@ def _tagger(model: Any, title: str, words: int, best: int) -> ModelView:
         known = found["words"]
         lists = [Words("known words", "tag", [word for word, _ in known], [pairs for _, pairs in known])]
         if len(known) < len(model.model.words):
-            notes.append(f"{len(known):,} of {len(model.model.words):,} known words; --words N takes more.")
+            notes.append(f"{len(known):,} of {len(model.model.words):,} known words.")
     return ModelView(title, found["settings"], tables=[table], words=lists, matrix=matrix, notes=notes)
 
 

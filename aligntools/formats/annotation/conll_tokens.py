@@ -254,4 +254,4 @@ def check_column_of_tokens(place: int) -> None:
     """Refuse to put into surface tokens what belongs to their words."""
     if place not in [COLUMNS[name] for name in OF_TOKENS]:
         problem = "a surface token has form and misc alone; what else there is belongs to its words"
-        raise UsageProblem(f"{problem} (--tokens words)")
+        raise UsageProblem(f"{problem} (`tokens=words`)")

@@ -35,7 +35,7 @@ def read_dictionary(path) -> dict[bytes, dict[bytes, float]]:
             if weight is None:
                 text = shown(b"\t".join(fields).decode("utf-8", "replace"))
                 problem = f"'{text}': a word, a tag and perhaps a weight of 0 or more were expected, between tabs"
-                raise DataError(path, number, f"{problem} (as `aligntools project --dictionary` writes them)")
+                raise DataError(path, number, f"{problem} (`Projection.dictionary()` makes such lines)")
             word, tag = fields[:2]
             if tag == NONE or OR in tag:
                 name = shown(tag.decode("utf-8", "replace"))

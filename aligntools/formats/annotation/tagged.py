@@ -343,7 +343,7 @@ def format_tagged(words: Sequence[bytes], offsets, tags: Sequence[bytes], separa
         if separator in tag or not tag or tag.split() != [tag]:
             name, mark = shown(tag.decode("utf-8", "replace")), shown(separator.decode())
             raise UsageProblem(
-                f"tag '{name}' cannot be written behind the separator '{mark}' (use another --separator)"
+                f"tag '{name}' cannot be written behind the separator '{mark}' (use another `separator`)"
             )
     pairs = zip(words, tags, strict=True)
     return _joined([without_spaces(word) + separator + tag for word, tag in pairs], offsets)
@@ -428,7 +428,7 @@ def parse_tagged(path, lines: list[bytes], first: int, separator: bytes, partial
         else:
             problem = f"token '{token}' has no {'tag' if parts[k][0] else 'word'} beside its last '{mark}'"
         line = first + int(np.searchsorted(offsets, k, "right")) - 1
-        advice = "tag plain text with `aligntools tag`, or use another --separator or --format"
+        advice = "tag plain text with `Tagger.tag_text()`, or use another `separator` or `format`"
         raise DataError(path, line, f"{problem}; every token is word{mark}TAG ({advice})")
     return Tokens(words, offsets, tags, np.arange(first, first + len(lines)), "tagged")
 
@@ -451,7 +451,7 @@ def _columns(path, lines, column):
             continue
         fields = line.rstrip(b"\r\n").split(b"\t") if tabs else line.split()
         if not fields[0] or (column is not None and (len(fields) <= place or not fields[place])):
-            problem = f"{len(fields)} columns, and none of number {place + 1} for the tag (see --column)"
+            problem = f"{len(fields)} columns, and none of number {place + 1} for the tag (see `column`)"
             raise DataError(path, number, problem if fields[0] else "no word in the first column")
         if not inside:
             inside = True
@@ -491,6 +491,6 @@ def tokens_of_conll(conll: Conll, column: str | int | None, partial: bool = Fals
         place = column_place(column)
         tags = filled_column(conll, place)
         if tags and set(tags) == {b"_"} and not partial:
-            problem = "is _ in every line; the tags must be in another --column"
+            problem = "is _ in every line; the tags must be in another `column`"
             raise DataError(conll.path, None, f"{column_name(place)} {problem}")
     return Tokens(conll.words, conll.offsets, tags, conll.sentence_lines(), "conll")

@@ -262,5 +262,5 @@ def _first_number(path: str, lowest: int, highest: int, first: int | None, sente
         path,
         None,
         f"sentence numbers run from {lowest} to {highest}: give the number of the corpus's first line"
-        f" (--first-sentence {lowest}, or 1?)",
+        f" (`first_sentence={lowest}`, or 1?)",
     )

@@ -25,23 +25,23 @@ _CHECKED = 1 << 20
 _BREAKS = np.frombuffer(b"\t\n", np.uint8)
 #: What takes a model of each kind.
 USES = {
-    "alignment": "align -m",
-    "tagger": "tag -m",
-    "parser": "parse -m",
-    "dmv": "parse -m",
-    "grammar": "translate --grammar",
-    "lm": "translate --lm",
-    "contrastive-start": "contrastive-align --start",
+    "alignment": "`Aligner.load()`",
+    "tagger": "`Tagger.load()`",
+    "parser": "`Parser.load()`",
+    "dmv": "`Parser.load()`",
+    "grammar": "`Grammar.load()`",
+    "lm": "`LanguageModel.load()`",
+    "contrastive-start": "`start` of `train_contrastive_aligner()`",
 }
 #: What writes a model of each kind.
 WRITERS = {
-    "alignment": "align --save-model",
-    "tagger": "train-tagger -o",
-    "parser": "train-parser -o",
-    "dmv": "train-parser -o",
-    "grammar": "extract-grammar --format binary",
-    "lm": "train-lm --format binary",
-    "contrastive-start": "teach -o",
+    "alignment": "`Aligner.save()`",
+    "tagger": "`Tagger.save()`",
+    "parser": "`Parser.save()`",
+    "dmv": "`Parser.save()`",
+    "grammar": "`Grammar.save()`",
+    "lm": "`LanguageModel.save()`",
+    "contrastive-start": "`teach()`",
 }
 
 
@@ -217,7 +217,7 @@ def _opened(path, kind=None):
         with safe_open(path, framework="numpy") as file:
             text = file.metadata() or {}
             if _MAGIC not in text:
-                by = f"; `aligntools {WRITERS[kind]}` writes one" if kind in WRITERS else ""
+                by = f"; {WRITERS[kind]} writes one" if kind in WRITERS else ""
                 raise ModelError(path, None, f"is not a model of this program{by}")
             about = parse_json(text[_MAGIC])
             if set(about) not in (_KEYS, _OLD_KEYS):
@@ -225,7 +225,9 @@ def _opened(path, kind=None):
             yield file, about
     except checksums.Mismatch:
         raise ModelError(
-            path, None, "is damaged: its checksum does not match; write it again or copy it anew (--no-verify reads it)"
+            path,
+            None,
+            "is damaged: its checksum does not match; write it again or copy it anew (`verify=False` reads it)",
         ) from None
     except OSError as error:
         raise ModelError(path, None, f"cannot be opened: {error.strerror or error}") from None
@@ -257,8 +259,8 @@ def read_model(path, kind, verify=True):
     with _opened(path, kind) as (file, about):
         if about["kind"] != kind:
             use = USES.get(about["kind"])
-            advice = f" (that one is for `aligntools {use}`)" if use else ""
-            found = f"holds a model of kind '{shown(about['kind'])}'; this command needs '{kind}'{advice}"
+            advice = f" (that one is for {use})" if use else ""
+            found = f"holds a model of kind '{shown(about['kind'])}', not '{kind}'{advice}"
             raise ModelError(path, None, found)
         if about["version"] != VERSION:
             found = f"has model version {shown(about['version'])}, this program reads version {VERSION}; train it again"

@@ -31,15 +31,15 @@ def read_training_log(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
             if number == len(lines) > 1:
                 continue
             raise DataError(
-                path, number, "is not JSON; a log that --log-json wrote has an object on each line"
+                path, number, "is not JSON; a log of training has an object on each line (see `progress`)"
             ) from None
         if not isinstance(value, dict) or not isinstance(value.get("stage"), str):
             found = in_words(value)
-            raise DataError(path, number, f"{found}: a step of training has a 'stage'; --log-json writes such lines")
+            raise DataError(path, number, f"{found}: a step of training has a 'stage' (see `progress`)")
         figures = {name: x for name, x in value.items() if is_number(x) or _numbers(x)}
         steps.append({"stage": value["stage"]} | figures)
     if not steps:
-        raise DataError(path, None, "has no steps; --log-json of the training commands writes them")
+        raise DataError(path, None, "has no steps of training (see `progress`)")
     return steps
 
 

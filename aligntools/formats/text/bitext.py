@@ -269,7 +269,7 @@ class _Text:
                     if found == "tsv":
                         _log.info(
                             "%s: its first line has one tab and no ' ||| ', so it is read as tab-separated pairs;"
-                            " --input-format joint if it is not",
+                            " `input_format=joint` if it is not",
                             _shown(self.path),
                         )
             bars, tab = self.format in ("joint", "either"), self.format in ("tsv", "either")
@@ -303,7 +303,7 @@ class _Pairs:
         if input_format not in malformed.FORMATS:
             raise UsageProblem(f"no input format '{input_format}'; there are {', '.join(malformed.FORMATS)}")
         if input_format != "auto" and not self._joint:
-            raise UsageProblem("--input-format is about one file with both sides (-i)")
+            raise UsageProblem("`input_format` is about one file with both sides")
         self._max_length, self._strict, self._unbuffered = max_length, strict, unbuffered
         self._line = 0  # lines read so far
         self._open = [_blocks(path, unbuffered, not self._joint) for path in paths]

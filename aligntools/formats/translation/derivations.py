@@ -133,10 +133,10 @@ def read_derivations(path: str | os.PathLike[str]) -> list[DerivedSentence]:
         try:
             value = parse_json(line)
         except ValueError:
-            raise DataError(path, number, "is not JSON; translate --derivations writes a line a sentence") from None
+            raise DataError(path, number, "is not JSON, as derivations are (`Translator.derivations()`)") from None
         if not begun:
             if not isinstance(value, dict) or value.get("format") != FORMAT:
-                raise DataError(path, number, "is not the first line of derivations; translate --derivations writes it")
+                raise DataError(path, number, "is not the first line of derivations (`Translator.derivations()`)")
             if value.get("version") != VERSION:
                 raise DataError(path, number, f"version {in_words(value.get('version'))}, this program reads {VERSION}")
             begun = True
@@ -148,7 +148,7 @@ def read_derivations(path: str | os.PathLike[str]) -> list[DerivedSentence]:
         except (KeyError, TypeError, ValueError, AttributeError):
             raise DataError(path, number, "is not a sentence with its derivations (see the documentation)") from None
     if not begun:
-        raise DataError(path, None, "is empty; translate --derivations writes such files")
+        raise DataError(path, None, "is empty, and holds no derivations (`Translator.derivations()`)")
     return result
 
 

@@ -116,7 +116,7 @@ def read_hypergraphs(path):
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise DataError(path, number, "is not a sentence's nodes, edges and root (see the documentation)") from None
     if reader is None:
-        raise DataError(path, None, "is empty; translate --hypergraphs writes such files")
+        raise DataError(path, None, "is empty, and holds no hypergraphs (`Translator.hypergraphs()`)")
     return reader.arrays(), features, reader.words
 
 

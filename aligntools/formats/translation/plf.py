@@ -124,12 +124,12 @@ def parse_cn(lines: Iterable[str], scores: int = 1, path: object = "<sentences>"
         found, column = text.split(), []
         if len(found) % (1 + scores):
             problem = f"{len(found)} fields are not words with {scores} {'score' if scores == 1 else 'scores'} each"
-            raise DataError(path, number, f"{problem}; --arc-scores says how many scores a word has")
+            raise DataError(path, number, f"{problem}; `arc_scores` says how many scores a word has")
         for k in range(0, len(found), 1 + scores):
             try:
                 values = tuple(min(_score(value), 1.0) for value in found[k + 1 : k + 1 + scores])
             except _Fault as fault:
-                raise DataError(path, number, f"{fault}; --arc-scores says how many scores a word has") from None
+                raise DataError(path, number, f"{fault}; `arc_scores` says how many scores a word has") from None
             column.append(Arc(found[k], values))
         nodes.append(tuple(column))
     return WordLattice(tuple(nodes))
@@ -300,4 +300,4 @@ def _check(lattice, scores):
                 scores = len(arc.scores)
             if len(arc.scores) != scores:
                 found = f"{len(arc.scores)} {'score' if len(arc.scores) == 1 else 'scores'}"
-                raise _Fault(f"the arc '{arc.word}' has {found}, not {scores} (--arc-scores says how many)")
+                raise _Fault(f"the arc '{arc.word}' has {found}, not {scores} (`arc_scores` says how many)")
