@@ -97,7 +97,9 @@ if TYPE_CHECKING:
     from aligntools.tagging.settings import InductionSettings as InductionSettings
     from aligntools.tagging.settings import TagDecisions as TagDecisions
     from aligntools.tagging.settings import TaggerSettings as TaggerSettings
+    from aligntools.tagging.settings import TagLists as TagLists
     from aligntools.tagging.settings import TagSmoothing as TagSmoothing
+    from aligntools.tagging.settings import TagWriting as TagWriting
     from aligntools.translating.settings import LanguageModelSettings as LanguageModelSettings
 
 #: The module of each public name, by module.
@@ -105,7 +107,9 @@ _MODULES = {
     "ground.running": ("Run",),
     "translating.settings": ("LanguageModelSettings",),
     "formats.text.reading": ("Loading", "Reading", "Splitting", "TagReading", "WordReading"),
-    "tagging.settings": ("InductionSettings", "TagDecisions", "TagSmoothing", "TaggerSettings"),
+    "tagging.settings": (
+        "InductionSettings", "TagDecisions", "TagLists", "TagSmoothing", "TagWriting", "TaggerSettings",
+    ),
     "aligning.contrastive.taught": ("TeachingSettings",),
     "aligning.contrastive.settings": ("ContrastiveSettings",),
     "aligning.settings": (

@@ -73,12 +73,19 @@ def _tagging(o, text):
         times = -(-1_000_000 // len(text.words))
         (folder / "text").write_bytes((folder / "text").read_bytes() * times)
         measuring.run(measuring.aligntools("train-hmm", "-q", "--tagged", folder / "train", "-o", folder / "model"))
-        for flag in ("--posterior", "--viterbi"):
-            tag = measuring.aligntools("tag", flag, "-m", folder / "model", folder / "text", "-o", folder / "out")
+        for decoder in ("posterior", "viterbi"):
+            tag = measuring.aligntools(
+                "tag", "--decode", decoder, "-m", folder / "model", folder / "text", "-o", folder / "out"
+            )
             used = sorted((measuring.run(tag) for _ in range(o.runs)), key=lambda u: u.seconds)[o.runs // 2]
             words = len(text.words) * times
             rows.append(
-                [f"`tag {flag}`", f"{used.seconds:.2f}", f"{words / used.seconds:,.0f}", f"{used.peak / 1e6:.0f}"]
+                [
+                    f"`tag --decode {decoder}`",
+                    f"{used.seconds:.2f}",
+                    f"{words / used.seconds:,.0f}",
+                    f"{used.peak / 1e6:.0f}",
+                ]
             )
     head = f"`tag` on {words:,} words, XPOS, `--latent 8`, four models; whole command, loading included:"
     return f"{head}\n\n{report.table(['command', 'seconds', 'words/s', 'peak MB'], rows)}"

@@ -57,7 +57,7 @@ train-hmm --tagged S/en.conllu -o en.tagger
 train-hmm --tagged S/en.conllu -o latent.tagger --latent 2 --members 2
 train-tagger --tagged S/en.conllu --partial --latent 2 --members 2 -o partial.tagger
 tag -m en.tagger S/en.conllu > tagged
-tag -m latent.tagger --viterbi S/en.txt > tagged.2
+tag -m latent.tagger --decode viterbi S/en.txt > tagged.2
 conll S/en.conllu --to tagged > taken
 eval-tags S/en.conllu tagged > tags
 train-hmm --text S/de-en.en --states 6 -o em.hmm --estimator em --save-classes classes --save-paths paths

@@ -44,7 +44,7 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Any:
         if any(other is bool for other in one.others):
             about |= {"cls": kinds.Refusable, "refused": flag("no_" + name)}
     else:
-        about |= {"type": _type(one, choices), "metavar": one.option.metavar or _metavar(one, choices)}
+        about = {"type": _type(one, choices), "metavar": one.option.metavar or _metavar(one, choices)} | about
         about.setdefault("show_default", about["default"] is not None)
     return click.option(long, *flags, name, **about)
 
@@ -57,7 +57,7 @@ def help_of(kind: type[Settings], name: str) -> str:
 def _type(one: Declared, choices: tuple[str, ...]) -> click.ParamType:
     if choices:
         return click.Choice(choices)
-    if one.kind is str and int in one.others:
+    if one.option.metavar.startswith("upos|"):
         return kinds.Column()
     if one.option.metavar in ("FILE", "DIR"):
         return kinds.Place("dir" if one.option.metavar == "DIR" else "file")

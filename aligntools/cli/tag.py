@@ -4,43 +4,44 @@ import math
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from aligntools.cli import engine_options, kinds, notices, options, reporting, serving
-from aligntools.cli.alignment_options import given
+from aligntools import Run, TagDecisions, TagLists, TagReading, TagWriting
+from aligntools.cli import declared, engine_options, kinds, notices, options, reporting, serving
+from aligntools.cli.flags import as_flag, renamed
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import counts as at_least
 
-#: Sequences of tags of each sentence.
-SEQUENCES = at_least(1, 100_000)
+if TYPE_CHECKING:
+    from aligntools import Tagger
+    from aligntools.api.given.annotated import Parsed
+    from aligntools.api.tag.tag_sequences import TagSequence
+    from aligntools.api.tag.word_classes import Counts
+    from aligntools.ground.parallel import Pool
+
 #: Where raw text has its sentences; `aligntools.formats.annotation.raw_text` has them, too.
 SENTENCES = ("split", "lines")
 
 
-@click.command("tag", cls=options.Command)
+@click.command("tag", cls=options.Command, renamed=renamed(TagDecisions))
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
 @options.group(
     "Common options",
     click.option("-m", "--model", required=True, metavar="FILE", help="Tagger from train-tagger (or train-hmm)."),
     options.output,
-    click.option("--to", type=click.Choice(["same", "tagged", "conll"]), default="same", show_default=True,
-                 help="Write word_TAG lines or CoNLL; same: CoNLL for CoNLL, word_TAG lines for plain text."),
-)  # fmt: skip
+    declared.group(TagWriting, "to"),
+)
 @options.group(
     "Input and output",
-    click.option("--format", type=click.Choice(["auto", "text", "conll"]), default="auto", show_default=True,
-                 help="Format of TEXT: plain text, one sentence per line, or CoNLL; auto looks at its first lines."),
-    click.option("--column", type=kinds.Column(), metavar="upos|xpos|N",
-                 help="Column of CoNLL that gets the tags.  [default: the one that the tagger learned]"),
-    click.option("--separator", default="_", show_default=True, callback=options.tag_separator, metavar="TEXT",
-                 help="Separator between word and tag in word_TAG lines."),
-    click.option("--keep", type=kinds.Column(), multiple=True, metavar="upos|xpos|feats",
-                 help="Leave this column of CoNLL as it is, where UPOS, XPOS and FEATS are emptied otherwise. May be"
-                      " given several times."),
+    declared.option(TagReading, "format", choices=("auto", "text", "conll")),
+    declared.group(TagWriting, "column", "separator"),
+    declared.option(TagWriting, "keep", type=kinds.Column(), multiple=True, show_default=False,
+                    help=declared.help_of(TagWriting, "keep") + " May be given several times."),
     click.option("--save-classes", metavar="FILE", type=options.WRITTEN,
                  help="Also write each word with each of its tags and how often it got it, between tabs."),
     serving.unbuffered,
@@ -59,18 +60,10 @@ SENTENCES = ("split", "lines")
     click.option("--sentences", type=click.Choice(SENTENCES), default="split", show_default=True,
                  help="Split raw text into sentences, or take each of its lines for one."),
 )  # fmt: skip
-@options.group(
-    "Decisions",
-    click.option("--posterior/--viterbi", default=True, show_default=True,
-                 help="Give each word its most probable tag, or each sentence its most probable sequence of tags."),
-)  # fmt: skip
+@declared.group(TagDecisions)
 @options.group(
     "Probabilities",
-    click.option("--n-best", type=options.number(SEQUENCES), metavar="N",
-                 help="Write the N most probable sequences of tags of each sentence: its number, the tags and"
-                      " ln p(x, z), ' ||| ' between them. Exact with one state a tag and one model."),
-    click.option("--samples", type=options.number(SEQUENCES), metavar="N",
-                 help="Write N sequences of tags of each sentence, drawn from p(z|x), in the same format."),
+    declared.group(TagLists, "n_best", "samples"),
     click.option("--scores", metavar="FILE", type=options.WRITTEN,
                  help="Also write ln p(x) of each sentence, summed over its tags, one per line."),
     click.option("--posteriors", metavar="FILE", type=options.WRITTEN,
@@ -78,11 +71,10 @@ SENTENCES = ("split", "lines")
                       " tag:probability between tabs, and a blank line after each sentence."),
 )  # fmt: skip
 @engine_options.group
-@options.group("Resources and messages", options.verify, options.seed, options.threads, options.verbosity)
-def command(
-    texts, model, output, to, format, column, separator, keep, save_classes, unbuffered, tokenize, tokenizer, language,
-    split, sentences, posterior, n_best, samples, scores, posteriors, verify, seed, threads, quiet, verbose, **where,
-):  # fmt: skip
+@options.group(
+    "Resources and messages", options.verify, declared.option(TagLists, "seed"), options.threads, options.verbosity
+)
+def command(**o: Any) -> None:
     """Tag text: one line out per line in, or CoNLL with one column filled in.
 
     Of CoNLL's other columns, those that say more of the tag are emptied (XPOS and FEATS beside new UPOS), since they
@@ -107,136 +99,137 @@ def command(
     from aligntools.formats.opening import files
     from aligntools.formats.text.requests import stream_requests
 
-    _check(unbuffered, tokenize, format)
-    wanted = _Wanted(n_best or 0, samples or 0, seed, scores is not None, posteriors is not None)
-    run = engine_options.run_of(where)
-    engine_options.check_unbuffered(unbuffered, run)
-    wanted.check(unbuffered, run.asked)
-    tagger = Tagger.load(model, verify=verify)
-    column = tagger.column if column is None else column
-    for name in (column, *keep):
+    run = declared.settings(Run, o)
+    wanted = _Wanted(declared.settings(TagLists, o), o["scores"] is not None, o["posteriors"] is not None)
+    _check(o, wanted, run)
+    writing, quiet, texts = declared.settings(TagWriting, o), o["quiet"], o["texts"] or ("-",)
+    tagger = Tagger.load(o["model"], verify=o["verify"])
+    for name in (tagger.column if writing.column is None else writing.column, *writing.keep):
         column_place(name)
     lines = reporting.Lines(not quiet)
     began, words, turned, unanswered = time.perf_counter(), 0, 0, serving.Unanswered()
 
-    if split and tagger.model.splitter is None:
-        raise UsageProblem(f"{model}: --split is for taggers of train-hmm --tokens surface, which this one is not")
-    decoder = {"decoder": "posterior" if posterior else "viterbi"}
-    how = decoder, split, (to, column, separator, keep), save_classes is not None, wanted
+    if o["split"] and tagger.model.splitter is None:
+        raise UsageProblem(f"{o['model']}: `split` is for taggers of train-hmm `tokens=surface`, which this one is not")
+    how = _How(declared.settings(TagDecisions, o), writing, o["split"], o["save_classes"] is not None, wanted)
     counts: Counts = Counter()
-    number, total = 0, Counter()
+    number, total = 0, Counter[str]()
 
-    def take(found):
+    def take(found: _Found) -> bytes:
         nonlocal words, turned, number
-        written, *figures, more = found
-        words, turned = words + figures[0], turned + figures[1]
-        counts.update(figures[2])
-        if more.lists is not None:
-            written = format_sequences(number, more.lists)
-        for file, lines in zip(also, (more.scores, more.posteriors), strict=True):
+        words, turned = words + found.words, turned + found.turned
+        counts.update(found.counts)
+        written = found.written if found.lists is None else format_sequences(number, found.lists)
+        for file, rows in zip(also, (found.scores, found.posteriors), strict=True):
             if file is not None:
-                file.write(lines)
-        number += more.sentences
-        total.update(more.figures)
+                file.write(rows)
+        number += found.sentences
+        total.update(found.figures)
         return written
 
-    def answered(text):
-        return take(_tag({**how[0], "remember": False}, *how[1:], tagger, text, pool))
+    def answered(text: "Parsed") -> bytes:
+        return take(_tag(how, tagger, text, pool, remember=False))
 
     with (
-        pool_of(threads) as pool,
-        files.writing(output) as out,
+        pool_of(o["threads"]) as pool,
+        files.writing(o["output"]) as out,
         ExitStack() as stack,
-        serving.until_terminated(unbuffered),
+        serving.until_terminated(o["unbuffered"]),
         engine_options.mapping(run, pool, quiet) as blocks,
     ):
-        also = [stack.enter_context(files.writing(path)) if path else None for path in (scores, posteriors)]
-        if unbuffered:
-            for path in texts or ("-",):
-                serving.answer(stream_requests(path, format), path, answered, out, unanswered)
+        also = [stack.enter_context(files.writing(o[n])) if o[n] else None for n in ("scores", "posteriors")]
+        if o["unbuffered"]:
+            for path in texts:
+                serving.answer(stream_requests(path, o["format"]), path, answered, out, unanswered)
         else:
-            if tokenize:
-                read = partial(stream_raw, language=language, sentences=sentences, most=PART, name=tokenizer)
+            if o["tokenize"]:
+                raw = {"language": o["language"], "sentences": o["sentences"], "name": o["tokenizer"]}
+                read: Callable[..., Any] = partial(stream_raw, most=PART, **raw)
             else:
-                read = partial(stream_sentences, format=format, sentences=PART)
-            parts = parts_of(texts or ("-",), read)
-            annotate = partial(_tag, *how) if blocks is not None else _numbered(how, lambda: number)
-            for _, _, found in annotated(parts, tagger, annotate, pool, blocks):
+                read = partial(stream_sentences, format=o["format"], sentences=PART)
+            annotate = partial(_tag, how) if blocks is not None else _numbered(how, lambda: number)
+            for _, _, found in annotated(parts_of(texts, read), tagger, annotate, pool, blocks):
                 out.write(take(found))
                 out.flush()
                 lines.tell(f"{words} words tagged")
-        if save_classes:
-            list_of(counts).save(save_classes)
+        if o["save_classes"]:
+            list_of(counts).save(o["save_classes"])
         if not quiet:
             unanswered.tell()
             notices.tell_turned(turned, "tagger")
-            if scores:
+            if o["scores"]:
                 sys.stderr.write(_likelihood(total))
-    if verbose and not quiet:
+    if o["verbose"] and not quiet:
         seconds = time.perf_counter() - began
         sys.stderr.write(f"{words} words in {seconds:.1f} s ({words / max(seconds, 1e-9):.0f} words/s)\n")
-
-
-def _check(unbuffered, tokenize, format):
-    """Refuse options that do not go together."""
-    if tokenize and (unbuffered or format == "conll"):
-        other = "--unbuffered" if unbuffered else "--format conll"
-        raise UsageProblem(f"--tokenize does not go with {other}")
-    if not tokenize and (others := sorted(given() & {"language", "sentences", "tokenizer"})):
-        raise UsageProblem(f"--{others[0]} goes with --tokenize")
 
 
 @dataclass(frozen=True)
 class _Wanted:
     """What is asked for beside the tags."""
 
-    n_best: int
-    samples: int
-    seed: int
+    lists: TagLists
     scores: bool
     posteriors: bool
 
-    def check(self, unbuffered, workers):
-        """Refuse what does not go together."""
-        if self.n_best and self.samples:
-            raise UsageProblem("--n-best and --samples exclude each other")
-        lists = "--n-best" if self.n_best else "--samples" if self.samples else None
-        if unbuffered and (lists or self.scores or self.posteriors):
-            raise UsageProblem(
-                "--unbuffered answers a line with a line; leave out --n-best, --samples, --scores and --posteriors"
-            )
-        if self.samples and workers:
-            raise UsageProblem("--samples are drawn by the number of the sentence; leave out --workers and --cluster")
-        if not self.samples and "seed" in given():
-            raise UsageProblem("--seed goes with --samples")
-        others = {"to", "column", "separator", "keep", "split", "posterior"} & given()
-        if lists and others:
-            flag = {"posterior": "posterior and --viterbi"}.get(min(others), min(others))
-            raise UsageProblem(f"{lists} writes sequences of tags; leave out --{flag}")
+
+@dataclass(frozen=True)
+class _How:
+    """What is done with each part of a text."""
+
+    decisions: TagDecisions
+    writing: TagWriting
+    split: bool
+    counting: bool
+    wanted: _Wanted
 
 
 @dataclass(frozen=True)
-class _More:
-    """What a part has beside its tags."""
+class _Found:
+    """What is found in a part of a text."""
 
+    written: bytes
+    words: int
+    turned: int
+    counts: "Counts"
     sentences: int
-    lists: list | None = None
+    lists: "list[list[TagSequence]] | None" = None
     scores: bytes = b""
     posteriors: bytes = b""
-    figures: dict | None = None
+    figures: dict[str, float] = field(default_factory=dict)
 
 
-def _numbered(how, number):
+def _check(o: dict[str, Any], wanted: _Wanted, run: Run) -> None:
+    """Refuse what only the command has, and what does not go with it."""
+    given, lists = declared.given(), wanted.lists
+    if o["tokenize"] and (o["unbuffered"] or o["format"] == "conll"):
+        raise UsageProblem(f"`tokenize` does not go with {'`unbuffered`' if o['unbuffered'] else '`format=conll`'}")
+    if not o["tokenize"] and (others := sorted(given & {"language", "sentences", "tokenizer"})):
+        raise UsageProblem(f"`{others[0]}` goes with `tokenize`")
+    engine_options.check_unbuffered(o["unbuffered"], run)
+    listed = "n_best" if lists.n_best else "samples" if lists.samples else None
+    if o["unbuffered"] and (listed or wanted.scores or wanted.posteriors):
+        raise UsageProblem(
+            "`unbuffered` answers a line with a line; leave out `n_best`, `samples`, `scores` and `posteriors`"
+        )
+    if lists.samples and run.asked:
+        raise UsageProblem("`samples` are drawn by the number of the sentence; leave out `workers` and `cluster`")
+    others = sorted(given & {"split", *TagWriting.names(), *TagDecisions.names()})
+    if listed and others:
+        raise UsageProblem(f"`{listed}` writes sequences of tags; leave out {as_flag(others[0])}")
+
+
+def _numbered(how: _How, number: Callable[[], int]) -> "Callable[[Tagger, Parsed, Pool], _Found]":
     """Return `_tag` for parts that come one after the other, with the number of each part's first sentence."""
 
-    def tag(tagger, text, pool):
-        return _tag(*how, tagger, text, pool, number())
+    def tag(tagger: "Tagger", text: "Parsed", pool: "Pool") -> _Found:
+        return _tag(how, tagger, text, pool, number())
 
     return tag
 
 
-def _tag(how, split, writing, counting, wanted, tagger, text, pool, first=0):
-    """Return a part of a text with its tags, how many words it has and were turned, how often each had each tag, more.
+def _tag(how: _How, tagger: "Tagger", text: "Parsed", pool: "Pool", first: int = 0, *, remember: bool = True) -> _Found:
+    """Tag a part of a text.
 
     Parameters
     ----------
@@ -245,43 +238,47 @@ def _tag(how, split, writing, counting, wanted, tagger, text, pool, first=0):
     """
     from aligntools.api.tag.word_classes import counts_of
 
-    found = tagger.tag_text(text, **how, threads=pool)
-    if split:
+    found = tagger.tag_text(text, how.decisions, run=Run(threads=pool), remember=remember)
+    if how.split:
         found = found.split()
-    lists = wanted.n_best or wanted.samples
-    written = b"" if lists else found.format(*writing)
-    counts = counts_of(found) if counting else {}
-    return written, len(found.ids), found.turned, counts, _more(wanted, tagger, text, pool, first)
+    listed = how.wanted.lists.n_best or how.wanted.lists.samples
+    written = b"" if listed else found.format(how.writing)
+    counts = counts_of(found) if how.counting else Counter()
+    more = _more(how.wanted, tagger, text, pool, first)
+    return _Found(written, len(found.ids), found.turned, counts, len(text), **more)
 
 
-def _more(wanted, tagger, text, pool, first):
+def _more(wanted: _Wanted, tagger: "Tagger", text: "Parsed", pool: "Pool", first: int) -> dict[str, Any]:
     """Return lists, scores and posteriors of a part."""
     import numpy as np
 
     from aligntools.formats.annotation.tag_lists import format_posteriors, format_scores
 
-    lists, scores, posteriors, figures = None, b"", b"", None
-    if wanted.n_best or wanted.samples or wanted.scores:
+    more: dict[str, Any] = {}
+    lists = wanted.lists
+    if lists.n_best or lists.samples or wanted.scores:
         own = tagger.sequences_of(text, pool)
-        if wanted.n_best:
-            lists = tagger.named(own.best(wanted.n_best))
-        if wanted.samples:
-            lists = tagger.named(own.samples(wanted.samples, wanted.seed, first))
+        if lists.n_best:
+            more["lists"] = tagger.named(own.best(lists.n_best))
+        if lists.samples:
+            more["lists"] = tagger.named(own.samples(lists.samples, lists.seed, first))
         if wanted.scores:
             logs = own.log_probabilities()
-            scores = format_scores(logs.tolist(), own.offsets)
             sizes = np.diff(own.offsets)
-            figures = {"log": float(logs.sum()), "words": int(sizes.sum()), "sentences": int((sizes > 0).sum()),
-                       "unknown": own.unknown}  # fmt: skip
+            more["scores"] = format_scores(logs.tolist(), own.offsets)
+            more["figures"] = {
+                "log": float(logs.sum()), "words": int(sizes.sum()), "sentences": int((sizes > 0).sum()),
+                "unknown": own.unknown,
+            }  # fmt: skip
     if wanted.posteriors:
         found = tagger.posteriors_of(text, threads=pool)
         names = [name.encode("utf-8", "surrogateescape") for name in tagger.tags]
         tags = [names[k] for k in found.ids.tolist()]
-        posteriors = format_posteriors(text.words, text.offsets, found.cells, tags, found.values)
-    return _More(len(text), lists, scores, posteriors, figures)
+        more["posteriors"] = format_posteriors(text.words, text.offsets, found.cells, tags, found.values)
+    return more
 
 
-def _likelihood(total):
+def _likelihood(total: Counter[str]) -> str:
     """Say how probable the text is."""
     events = total["words"] + total["sentences"]
     perplexity = math.exp(min(-total["log"] / events, 700)) if events and math.isfinite(total["log"]) else math.inf

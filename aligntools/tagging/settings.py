@@ -10,14 +10,18 @@ from aligntools.ground.ranges import PROBABILITY, SEED, amounts, counts
 Decoder: TypeAlias = Literal["posterior", "viterbi"]
 #: Ways to learn tags from untagged text: expectation maximization, variational Bayes, maximum reconstruction after EM.
 Estimator: TypeAlias = Literal["em", "vb", "mre"]
+TagFile: TypeAlias = Literal["same", "tagged", "conll"]
 #: What is learned of CoNLL: its syntactic words, or surface tokens.
 Units: TypeAlias = Literal["words", "surface"]
 
 DECODERS: tuple[Decoder, ...] = get_args(Decoder)
 #: Share of a word's weight in a dictionary from which a tag counts as one of its tags.
 MIN_SHARE = 0.3
+#: Sequences of tags of each sentence.
+SEQUENCES = counts(1, 100_000)
 #: Titles of groups of options.
 _KNOWN, _TRAINING, _TAGGERS, _INDUCED = "Tags that are not all known", "Training", "Taggers", "Induced tags"
+_OUTPUT, _PROBABILITIES = "Input and output", "Probabilities"
 _SHARE: dict[str, Any] = {
     "default": MIN_SHARE,
     "help": "Leave tags out of the dictionary that are a smaller share of their word's weight.",
@@ -172,6 +176,68 @@ class TagDecisions(Settings):
         "Give each word its most probable tag, or each sentence its most probable sequence of tags.",
         group="Decisions",
     )
+
+
+@documented
+@dataclass(frozen=True)
+class TagWriting(Settings):
+    """How text is written with its tags."""
+
+    CHANGES: ClassVar = "decisions"
+
+    to: TagFile = option(
+        "same",
+        "Write word_TAG lines or CoNLL; same: CoNLL for CoNLL, word_TAG lines for plain text.",
+        group="Common options",
+    )
+    column: str | int | None = option(
+        None,
+        "Column of CoNLL that gets the tags, by name or by number from 1.",
+        otherwise="the one that the tagger learned",
+        group=_OUTPUT,
+        metavar="upos|xpos|N",
+    )
+    separator: str = option("_", "Between word and tag in word_TAG lines.", group=_OUTPUT, metavar="TEXT")
+    keep: tuple[str, ...] = option(
+        (),
+        "Leave this column of CoNLL as it is, where UPOS, XPOS and FEATS are emptied otherwise.",
+        group=_OUTPUT,
+        metavar="upos|xpos|feats",
+    )
+
+    def rules(self) -> None:
+        """Refuse a separator that cannot stand within a word."""
+        if self.separator.split() != [self.separator]:
+            raise UsageProblem("`separator` is one or more characters, none of them a space")
+
+
+@documented
+@dataclass(frozen=True)
+class TagLists(Settings):
+    """Which sequences of tags of each sentence are listed."""
+
+    CHANGES: ClassVar = "decisions"
+
+    n_best: int | None = option(
+        None,
+        "Write the N most probable sequences of tags of each sentence: its number, the tags and ln p(x, z), ' ||| '"
+        " between them. Exact with one state a tag and one model.",
+        allowed=SEQUENCES,
+        group=_PROBABILITIES,
+        excludes=("samples",),
+    )
+    samples: int | None = option(
+        None,
+        "Write N sequences of tags of each sentence, drawn from p(z|x), in the same format.",
+        allowed=SEQUENCES,
+        group=_PROBABILITIES,
+    )
+    seed: int = option(**_SEED)
+
+    def rules(self) -> None:
+        """Refuse a seed of nothing."""
+        if self.samples is None and self.seed != TagLists.seed:
+            raise UsageProblem("`seed` goes with `samples`")
 
 
 #: What a preset makes of `InductionSettings`. ``paper`` is what Cheng, Liu & Xu (2017) describe where it is not the

@@ -73,7 +73,9 @@ def test_a_batch_is_one_after_the_other_and_streams(tagger):
 def test_the_command_writes_what_the_api_finds(tagger, tmp_path):
     tagger.save(tmp_path / "model")
     for decoder in ("posterior", "viterbi"):
-        lines = run("tag", f"--{decoder}", "-m", tmp_path / "model", SAMPLES / "en.txt").stdout.decode().splitlines()
+        lines = (
+            run("tag", "--decode", decoder, "-m", tmp_path / "model", SAMPLES / "en.txt").stdout.decode().splitlines()
+        )
         texts = (SAMPLES / "en.txt").read_text().splitlines()
         assert [str(s) for s in tagger.tag_batch(texts, decode=decoder)] == lines
 
@@ -90,8 +92,8 @@ def test_text_that_a_reader_returned(tagger):
         found[len(found)]
     assert found.format().count(b"\n") == (SAMPLES / "en.conllu").read_bytes().count(b"\n")
     plain = tagger.tag_text(read_text(str(SAMPLES / "en.txt")))
-    assert plain.format("tagged", separator="/") == plain.format().replace(b"_", b"/")
-    assert plain.format("conll", "xpos").split(b"\n")[0].split(b"\t")[3:5] == [b"_", plain.tags[0]]
+    assert plain.format(to="tagged", separator="/") == plain.format().replace(b"_", b"/")
+    assert plain.format(to="conll", column="xpos").split(b"\n")[0].split(b"\t")[3:5] == [b"_", plain.tags[0]]
     with pytest.raises(at.UsageProblem, match="column 'tag'"):
         found.format(column="tag")
 

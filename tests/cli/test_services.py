@@ -146,7 +146,7 @@ def test_sigterm_ends_a_service_that_waits(models):
 
 def test_answers_are_those_of_a_batch(models, samples):
     text = (samples / "en.txt").read_bytes() + b"Xyzzy-Plugh 4711 qu\xffx\n\nXyzzy-Plugh\n"
-    for name, more in (("tag", ()), ("tag", ("--viterbi",)), ("translate", ())):
+    for name, more in (("tag", ()), ("tag", ("--decode", "viterbi")), ("translate", ())):
         batch = run(*models[name], *more, "-q", stdin=text)
         single = run(*models[name], *more, "-q", "--unbuffered", stdin=text)
         assert batch.returncode == single.returncode == 0, single.stderr

@@ -69,8 +69,11 @@ def test_from_text_to_conll_and_back(model, samples):
 
 
 def test_both_decoders_and_any_number_of_threads(model, samples):
-    for decoder in ("--viterbi", "--posterior"):
-        outputs = {run("tag", "-m", model, decoder, "--threads", n, samples / "en.conllu").stdout for n in (1, 2, 3)}
+    for decoder in ("viterbi", "posterior"):
+        outputs = {
+            run("tag", "-m", model, "--decode", decoder, "--threads", n, samples / "en.conllu").stdout
+            for n in (1, 2, 3)
+        }
         assert len(outputs) == 1
 
 

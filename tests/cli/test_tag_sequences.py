@@ -66,7 +66,7 @@ def test_scores_lists_and_posteriors(models, tmp_path, name):
         assert 1 <= len(own) <= 3
         assert math.log(sum(map(math.exp, own))) <= float(line) + 1e-5
     if name == "plain":
-        path = run("tag", "-q", "-m", models / name, "--viterbi", stdin=TEXT).stdout.decode().splitlines()
+        path = run("tag", "-q", "-m", models / name, "--decode", "viterbi", stdin=TEXT).stdout.decode().splitlines()
         first = next(tags for number, tags, _ in best if number == 0)
         assert first == [token.rpartition("_")[2] for token in path[0].split()]
 
@@ -113,7 +113,7 @@ def test_what_does_not_go_together(models, tmp_path):
     fails(run(*tag, "--samples", 2, "--workers", 2, stdin=TEXT), "leave out --workers", status=2)
     fails(run(*tag, "--seed", 2, stdin=TEXT), "--seed goes with --samples", status=2)
     fails(run(*tag, "--n-best", 2, "--to", "conll", stdin=TEXT), "leave out --to", status=2)
-    fails(run(*tag, "--samples", 2, "--viterbi", stdin=TEXT), "leave out --posterior and --viterbi", status=2)
+    fails(run(*tag, "--samples", 2, "--decode", "viterbi", stdin=TEXT), "leave out --decode", status=2)
     fails(run(*tag, "--n-best", 0, stdin=TEXT), "n-best", status=2)
     train = ("train-tagger", "-q", "--relative-frequencies", "-o", tmp_path / "m", "--tagged", "-")
     fails(run(*train, "--latent", 2, stdin=b"a_B\n"), "latent 1", status=2)

@@ -163,7 +163,7 @@ def test_a_single_state_and_sentences_of_one_word(folder):
     (folder / "tagged").write_bytes(b"a_X\n\nb_X\na_X\n")
     done = run("train-hmm", "-q", "--tagged", folder / "tagged", "-o", folder / "one")
     assert done.returncode == 0, done.stderr
-    assert run("tag", "--viterbi", "-m", folder / "one", folder / "short").stdout == b"a_X\n\nb_X\na_X\n"
+    assert run("tag", "--decode", "viterbi", "-m", folder / "one", folder / "short").stdout == b"a_X\n\nb_X\na_X\n"
 
 
 def test_each_option_shows(samples, folder):

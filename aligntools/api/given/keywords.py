@@ -174,6 +174,14 @@ class TagDecisionsKeywords(TypedDict, total=False):
     decode: Literal["posterior", "viterbi"]
 
 
+class TagListsKeywords(TypedDict, total=False):
+    """Those of `TagLists`."""
+
+    n_best: int | None
+    samples: int | None
+    seed: int
+
+
 class TagReadingKeywords(TypedDict, total=False):
     """Those of `TagReading`."""
 
@@ -190,6 +198,15 @@ class TagSmoothingKeywords(TypedDict, total=False):
     substates: float
     classes: float
     words: float
+
+
+class TagWritingKeywords(TypedDict, total=False):
+    """Those of `TagWriting`."""
+
+    to: Literal["same", "tagged", "conll"]
+    column: str | int | None
+    separator: str
+    keep: Sequence[str]
 
 
 class TaggerKeywords(TypedDict, total=False):

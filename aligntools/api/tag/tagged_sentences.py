@@ -1,20 +1,22 @@
 """What a tagger returns: sentences with a tag for each word."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, overload
+from typing import Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.given.annotated import Parsed, decoded
+from aligntools.api.given.annotated import Parsed, decoded, encoded
+from aligntools.api.given.keywords import TagWritingKeywords
 from aligntools.api.given.notebooks import ShownAsTags, ShownWithTags
 from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, format_conll, parse_conll
 from aligntools.formats.annotation.conll_tokens import expanded, is_range
 from aligntools.formats.annotation.tagged import format_tagged
-from aligntools.formats.text.reading import TextReading
+from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
+from aligntools.tagging.settings import TagWriting
 from aligntools.tagging.splitting import JOIN, Splitter
 
 #: Columns of CoNLL that say together what a word's tag is.
@@ -138,41 +140,32 @@ class TaggedSentences(ShownAsTags, Sequence[TaggedSentence]):
         text = expanded(conll, pieces)
         return TaggedSentences(text, tagset, ids, probabilities, self.column, self.turned)
 
-    def format(
-        self,
-        to: Literal["same", "tagged", "conll"] = "same",
-        column: str | int | None = None,
-        separator: str | bytes = "_",
-        keep: Iterable[str | int] = (),
-    ) -> bytes:
+    @taking(TagWriting)
+    def format(self, writing: TagWriting | None = None, **options: Unpack[TagWritingKeywords]) -> bytes:
         """Return the text with its tags, in UTF-8.
 
         In CoNLL, what else is known of a word's tag is not the tagger's, and is emptied: UPOS, XPOS and FEATS.
 
         Parameters
         ----------
-        to : {"same", "tagged", "conll"}
-            ``word_TAG`` lines or CoNLL; ``same``: CoNLL if the source is, with all else as it was.
-        column : str, int or None
-            Column of CoNLL that gets the tags, by name or number. None: the one that the tagger learned.
-        separator : str
-            Between word and tag.
-        keep : iterable of str or int
-            Columns of CoNLL that stay as they were.
+        writing : TagWriting or None
+            The options below, whole.
+        **options
 
         Raises
         ------
         UsageProblem
             When there is no such column, or a tag has the separator in it.
         """
+        given = Given("format", options)
+        how = given.take(TagWriting, writing)
+        given.end()
         conll = isinstance(self.source, Conll)
-        if to == "tagged" or (to == "same" and not conll):
-            return format_tagged(
-                self._words, self.source.offsets, self.tags, TextReading(separator=separator).mark or b"_"
-            )
-        place = column_place(self.column if column is None else column)
+        if how.to == "tagged" or (how.to == "same" and not conll):
+            return format_tagged(self._words, self.source.offsets, self.tags, encoded(how.separator))
+        place = column_place(self.column if how.column is None else how.column)
         if isinstance(self.source, Conll):
-            kept = {place, *map(column_place, keep)}
+            kept = {place, *map(column_place, how.keep)}
             emptied = (_OF_TAGS if place in _OF_TAGS else set()) - kept
             columns: dict[int, Sequence[bytes]] = {n: [b"_"] * len(self.tags) for n in sorted(emptied)}
             return self.source.format({place: self.tags} | columns)
