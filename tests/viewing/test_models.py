@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 
 import aligntools as at
+from aligntools.aligning.contrastive.features import NAMES, select
+from aligntools.aligning.contrastive.starts import shipped
+from aligntools.aligning.contrastive.weights import Weights
 from aligntools.aligning.describing import described
 from tests.cli.running import fails, run
 from tests.places import ROOT
@@ -82,14 +85,23 @@ def test_taggers_give_tags_of_words_and_words_of_tags():
     assert at.view_model(KEPT / "tag.induced").text()
 
 
-def test_parsers_weights_and_other_models():
+@pytest.fixture
+def learned(tmp_path):
+    """Weights of the contrastive model over the network that comes with the program."""
+    path = tmp_path / "contrastive.weights"
+    values = np.arange(len(NAMES)) / 7 - 2
+    Weights(values, select("all"), network=shipped().network).save(path)
+    return path
+
+
+def test_parsers_weights_and_other_models(learned):
     parser = at.view_model(KEPT / "parse.labels")
     assert (
         sum(int(row[1].replace(",", "")) for row in parser.tables[0]["rows"])
         == at.load(KEPT / "parse.labels").n_features
     )
-    weights = at.view_model(KEPT / "contrastive.weights").weights
-    given = json.loads((KEPT / "contrastive.weights").read_text())["weights"]
+    weights = at.view_model(learned).weights
+    given = json.loads(learned.read_text())["weights"]
     assert dict(weights) == given
     assert [abs(value) for _, value in weights] == sorted(map(abs, given.values()), reverse=True)
     assert "lm" in dict(at.view_model(KEPT / "translate.weights").weights)
@@ -142,9 +154,9 @@ def test_the_page_is_searched_and_leads_from_word_to_word(browser, tmp_path):
         assert not browser.overflows()
 
 
-def test_pages_of_weights_and_tags(browser, tmp_path):
+def test_pages_of_weights_and_tags(browser, tmp_path, learned):
     for name, seen in (
-        ("contrastive.weights", ".weights rect"),
+        (learned, ".weights rect"),
         ("tag.hmm", ".heat .h9, .heat .h8"),
         ("parse.labels", "td"),
     ):
