@@ -25,7 +25,7 @@ def _decoding(systems, limits):
     from aligntools.translating.decoding.decoder import DecoderSettings, System, feature_names
     from aligntools.translating.lm import language_model
     from aligntools.translating.text import Lines
-    from aligntools.translating.tuning.weights import load_weights
+    from aligntools.translating.tuning.weights import in_order, read_weights
 
     dev, test = systems.text("dev.de"), systems.text("test2016.de")
     both = systems.write("both.de", systems.lines(dev) + systems.lines(test))
@@ -33,7 +33,7 @@ def _decoding(systems, limits):
     given = ("--supervised", dev, "--reference", systems.text("dev.en"), "--grammar", rules, "--lm", model)
     weights = systems.make("weights", "imputed-risk", *given)
     grammar, language_model = read_grammar(str(rules)), language_model.load(str(model))
-    values = load_weights(str(weights), feature_names(grammar))
+    values = in_order(str(weights), read_weights(str(weights))[0], feature_names(grammar))
     text = Lines.of(*read_side(str(test), lowercase=False))
     decoded = {}
     for limit in limits:

@@ -32,7 +32,6 @@ _LIMITS, _RESOURCES, _RECONSTRUCTION, _PARTS = (
 )
 #: How two directions become one alignment: by their mean posterior, or by a heuristic over their links.
 JOINTLY = ("joint", "mean")
-SYMMETRIZATIONS: tuple[str, ...] = get_args(Symmetrization)
 #: What the threshold is where none is given.
 THRESHOLDS = "0.4; of more than two million words 0.45, with one view of the text 0.5"
 #: How pieces of words are marked; `aligntools.words.pieces` knows how.

@@ -29,11 +29,6 @@ def asked(o):
     return run_of({name: o[name] for name in NAMES if name in o}).asked
 
 
-def where(o):
-    """Return a command's options as functions take them that work in one process, several or on a cluster."""
-    return {name: o[name] for name in NAMES}
-
-
 def check_unbuffered(unbuffered, run):
     """Refuse to answer line by line in other processes."""
     if unbuffered and run.asked:

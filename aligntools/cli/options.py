@@ -189,26 +189,6 @@ def seed(function):
     )(function)
 
 
-def scoring(figure, system):
-    """Add what the commands that score share: ``bootstrap`` and ``seed`` (int), ``paired`` and ``json`` (bool).
-
-    ``figure`` is what intervals and tests are of, ``system`` what each further file is called.
-    """
-
-    def decorate(function):
-        for option in (
-            click.option("--json", is_flag=True, help="Print JSON, with fractions instead of percent."),
-            seed,
-            click.option("--paired", is_flag=True, help=f"Test each further {system}'s {figure} against the first's."),
-            click.option("--bootstrap", type=number(ranges.BOOTSTRAP), default=1000, show_default=True, metavar="N",
-                         help=f"Samples for the 95 % interval of the {figure}; 0 for none."),
-        ):  # fmt: skip
-            function = option(function)
-        return function
-
-    return decorate
-
-
 def index_base(function=None, *, name="--index-base", of="the alignment files", default="0"):
     """Add ``--index-base 0|1``, passed as ``index_base`` (int), or another flag of that kind by ``name``.
 
@@ -228,8 +208,8 @@ def index_base(function=None, *, name="--index-base", of="the alignment files", 
 
 #: ``--verify/--no-verify``, passed as ``verify`` (bool), of commands that load models.
 verify = declared.option(Loading, "verify")
-#: ``--max-length N`` and ``--input-format FORMAT`` of parallel text, passed under these names.
-max_length, input_format = declared.option(Reading, "max_length"), declared.option(Reading, "input_format")
+#: ``--input-format FORMAT`` of parallel text, passed as ``input_format``.
+input_format = declared.option(Reading, "input_format")
 #: ``--scheme SCHEME`` of text in pieces, passed as ``scheme`` (str).
 scheme = click.option(
     "--scheme",
@@ -257,8 +237,6 @@ tokenizer = click.option(
 )
 #: ``--split HOW`` of text in words, passed as ``split`` (str).
 split = declared.option(Reading, "split")
-#: ``--strict``, passed as ``strict`` (bool).
-strict = declared.option(Reading, "strict")
 
 
 def tag_separator(_ctx, _option, value):
@@ -291,11 +269,6 @@ def text_path(path, split):
     """Return the file of a text as the API takes it, with how it is split."""
     found = split_as(path, split)
     return found if isinstance(found, UnicodeSplit) else Path(path)
-
-
-def difference_as(name, difference):
-    """Return a `resampling.Difference` for JSON, its value under the figure's ``name``."""
-    return {name: difference.value, "interval": difference.interval, "p_value": difference.p_value}
 
 
 def write_text(path, text):

@@ -6,8 +6,6 @@ import numpy as np
 
 from aligntools.parsing.parser import ParserModel
 
-_ATOMS = {"w": "word", "p": "tag", "x": "first letters"}
-
 
 def described(model: ParserModel) -> dict[str, Any]:
     """Return what the model learned.

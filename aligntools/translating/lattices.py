@@ -1,7 +1,7 @@
 """Lattices as the decoder takes them: arcs with words alone, every node on a path from the first to the last."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
@@ -158,15 +158,6 @@ def _trimmed(arcs, last):
             leading.add(begin)
     used = {node: k for k, node in enumerate(sorted(reached & leading))}
     return [(used[b], used[e], word, values) for b, e, word, values in arcs if b in used and e in used]
-
-
-def part(lines: LatticeLines, begin: int, end: int) -> LatticeLines:
-    """Return the lattices ``begin:end``."""
-    a, b = lines.offsets[[begin, end]].tolist()
-    return replace(
-        lines, words=lines.words[a:b], offsets=lines.offsets[begin : end + 1] - a, begins=lines.begins[a:b],
-        ends=lines.ends[a:b], values=lines.values[a:b],
-    )  # fmt: skip
 
 
 def arc_names(text: Lines) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 from aligntools.viewing import drawing
 from aligntools.viewing.drawing import element
 
-_INK, _SOFT, _LINE = "#1c1f22", "#5b6268", "#d5d9dd"
+_SOFT, _LINE = "#5b6268", "#d5d9dd"
 #: Colors of the series: filled, and open with a border.
 _SERIES = (("#1b5e9e", "#1b5e9e"), ("#c2410c", "none"))
 _STYLE = (

@@ -14,7 +14,6 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -90,13 +89,3 @@ def framed(document: str, height: int = 640) -> str:
         f'<iframe sandbox="{sandbox}" width="100%" height="{height}" frameborder="0"'
         f' srcdoc="{html.escape(document)}"></iframe>'
     )
-
-
-def fraction(value: float | None, digits: int = 4) -> float | None:
-    """Return a figure for `page`'s data, short; None where there is none (None, NaN, infinite)."""
-    return None if value is None or not abs(value) < float("inf") else round(float(value), digits)
-
-
-def rows_of(table: Mapping[str, Any]) -> list[list[Any]]:
-    """Return a mapping as rows, which keep their order in every reader of JSON."""
-    return [[name, value] for name, value in table.items()]

@@ -22,10 +22,6 @@ _ADDRESS = re.compile(r"(?<!\S)(?:(?:https?|ftp)://|www\.)\S*[\w/=&#]|(?<!\S)[\w
 _LANGUAGES = re.compile(r"([a-z]{2,3})-([a-z]{2,3})")
 
 
-#: What finds words.
-TOKENIZERS = ("moses", "icu")
-
-
 def languages_of(pair: str) -> tuple[str, str]:
     """Return the two languages of a pair such as ``de-en``."""
     found = _LANGUAGES.fullmatch(pair)
@@ -45,7 +41,7 @@ class Words(Protocol):
 
 
 def tokenizer(language: str, name: str = "moses") -> Words:
-    """Return one of `TOKENIZERS` for a language, an ISO code.
+    """Return ``moses`` or ``icu`` for a language, an ISO code.
 
     Raises
     ------

@@ -18,7 +18,7 @@ from aligntools.ground.processes import Processes
 from aligntools.store.block_maps import BlockMap
 from aligntools.store.stores import Store
 from aligntools.translating.grammar import extraction
-from aligntools.translating.grammar.extraction import Extraction, extract_grammar
+from aligntools.translating.grammar.extraction import Extraction
 from aligntools.translating.grammar.extraction_jobs import parts_by_jobs
 from aligntools.translating.settings import ExtractionSettings
 from aligntools.words.vocabulary import Vocabulary
@@ -37,6 +37,11 @@ CORPUS = [
     ),
     (["ne", "va", "pas", "plus"], ["goes", "not"], [(0, 1), (1, 0), (2, 1)]),
 ]
+
+
+def extract_grammar(bitext, links, settings=None, **how):
+    """Extract a grammar whole."""
+    return Extraction(bitext, links, settings, **how).grammar()
 
 
 def tight(phrases="tight", features="standard", **options):

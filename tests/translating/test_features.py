@@ -4,10 +4,9 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given, settings
 
-from aligntools.translating.grammar.extraction import extract_grammar
 from aligntools.translating.grammar.features import SETS, add_bigrams, dominant_tags
 from tests import naive_grammar
-from tests.translating.test_extraction import CORPUS, as_dict, bitext, tight
+from tests.translating.test_extraction import CORPUS, as_dict, bitext, extract_grammar, tight
 
 
 def test_dominant_tags():

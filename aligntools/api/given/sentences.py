@@ -30,11 +30,6 @@ Text: TypeAlias = PathLike | Lines | Tokens | Iterable[Sentence]
 IN_MEMORY = "<sentences>"
 
 
-def is_path(text: object) -> bool:
-    """Tell whether text is given as a file's name."""
-    return isinstance(text, str | os.PathLike)
-
-
 def words_of(sentence: Sentence, split: str | None = None, white: WhiteSpace | None = None) -> list[bytes]:
     """Return the words of a sentence in UTF-8; ``white`` counts the white space within those of a line."""
     if not isinstance(sentence, str):

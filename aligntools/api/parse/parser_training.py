@@ -1,7 +1,6 @@
 """Training parsers from Python: on treebanks, and for languages without one."""
 
 import contextlib
-import logging
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack
@@ -30,7 +29,6 @@ Features: TypeAlias = Literal["full", "prefixes", "delexicalized"]
 
 _SETTINGS = ParserSettings()
 _ADVICE = Advice(lost="the same command with the same --checkpoint goes on where it was")
-_log = logging.getLogger("aligntools")
 
 
 @contextlib.contextmanager

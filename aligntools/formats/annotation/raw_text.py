@@ -41,7 +41,7 @@ def stream_raw(
     most : int
         Most sentences in a part.
     name : str
-        One of `aligntools.words.tokenizing.TOKENIZERS`.
+        ``moses`` or ``icu``.
 
     Raises
     ------

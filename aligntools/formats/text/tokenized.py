@@ -64,7 +64,7 @@ class TokenizedPairs(RawPairs):
     keep : str
         Where tokens are kept: ``disk`` or ``memory``.
     name : str
-        One of `TOKENIZERS`.
+        ``moses`` or ``icu``.
     """
 
     def __init__(self, raw: RawPairs, languages: str, keep: str, name: str = "moses") -> None:

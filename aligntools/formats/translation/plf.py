@@ -181,22 +181,6 @@ def format_plf(lattice: WordLattice) -> str:
     return f"({''.join(f'({arcs}),' for arcs in nodes)})"
 
 
-def format_cn(lattice: WordLattice) -> str:
-    """Return a confusion network as lines, a blank one at the end.
-
-    Raises
-    ------
-    ValueError
-        When an arc passes over a node or has named scores, which the format cannot say.
-    """
-    if any(arc.steps != 1 or arc.named for _, _, arc in lattice.arcs()):
-        raise ValueError("not a confusion network: an arc passes over a node, or has named scores")
-    columns = (
-        " ".join(" ".join([arc.word or EPSILON, *map(repr, arc.scores)]) for arc in arcs) for arcs in lattice.nodes
-    )
-    return "".join(column + "\n" for column in columns) + "\n"
-
-
 def _quoted(arc):
     word = arc.word.replace("\\", "\\\\").replace("'", "\\'")
     named = [f"{name}={value!r}" for name, value in arc.named]

@@ -247,11 +247,6 @@ def whole(parts) -> GrammarRules:
     return concatenate(parts).canonical()
 
 
-def extract_grammar(bitext: Bitext, links: Links, settings=None, **how) -> GrammarRules:
-    """Extract a grammar whole; see `Extraction` for the parameters."""
-    return Extraction(bitext, links, settings, **how).grammar()
-
-
 def _by_bytes(side: Side, vocabulary):
     """Number a side's words in the order of their bytes."""
     words = [word.encode() for word in vocabulary.words()[1:]]

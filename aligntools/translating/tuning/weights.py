@@ -77,11 +77,6 @@ def read_weights(path: str) -> tuple[dict[str, float], dict[str, Any]]:
     return {name: float(value) for name, value in features.items()}, about if isinstance(about, dict) else {}
 
 
-def load_weights(path: str, names: Sequence[str]) -> np.ndarray:
-    """Read the weights of a system from a file; see `read_weights` and `in_order`."""
-    return in_order(path, read_weights(path)[0], names)
-
-
 def in_order(path: str, features: Mapping[str, float], names: Sequence[str]) -> np.ndarray:
     """Return weights in the order of a system's features.
 
