@@ -1,6 +1,7 @@
 """Slow, obvious versions of the contrastive model's features and searches. Imports nothing that it checks."""
 
 import itertools
+import math
 from dataclasses import dataclass, field
 
 NAMES = (
@@ -91,6 +92,14 @@ class Pair:
         """Return the ``n`` best alignments, (score, links), from best to worst."""
         scored = [(self.score(links, weights), links) for links in self.alignments() if allowed(links)]
         return sorted(scored, key=lambda x: -x[0])[:n]
+
+    def expectations(self, weights):
+        """Return ln Z and the expected features over all alignments."""
+        found = [(self.score(links, weights), self.features(links)) for links in self.alignments()]
+        most = max(s for s, _ in found)
+        z = sum(math.exp(s - most) for s, _ in found)
+        expected = {n: sum(math.exp(s - most) / z * f[n] for s, f in found) for n in NAMES}
+        return most + math.log(z), expected
 
 
 def one_to_one(links):

@@ -8,6 +8,7 @@ import pytest
 from aligntools.aligning.contrastive import evidence, evidence_tasks, features
 from aligntools.aligning.contrastive import kernels_features as kf
 from aligntools.aligning.contrastive.search import SearchSettings, search
+from aligntools.aligning.contrastive.starts import shipped
 from aligntools.aligning.contrastive.weights import Weights, load_weights
 from aligntools.formats.links.given_links import parse_given
 from aligntools.formats.links.pharaoh import Links
@@ -127,7 +128,8 @@ def test_agreement_is_f1():
 def test_weights_with_evidence_on_disk(tmp_path):
     rng = np.random.default_rng(3)
     tables = tuple(rng.normal(size=evidence.READINGS).round(6) for _ in range(2))
-    weights = Weights(np.append(random_weights(rng)[0], [0.5, 0.0]), np.append(ALL, [True, True]), tables=tables)
+    values, active = np.append(random_weights(rng)[0], [0.5, 0.0]), np.append(ALL, [True, True])
+    weights = Weights(values, active, tables=tables, network=shipped().network)
     weights.save(tmp_path / "w")
     found = load_weights(tmp_path / "w")
     assert found.by_name == weights.by_name

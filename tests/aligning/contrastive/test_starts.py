@@ -59,9 +59,9 @@ def test_weights_go_with_the_network_that_they_were_learned_over(tmp_path):
     weights = Weights(own.weights, active, network=own.network)
     weights.save(tmp_path / "w")
     assert load_weights(tmp_path / "w", own.network).network is own.network
-    with pytest.raises(DataError, match="another start than the one that comes with the program; name"):
+    with pytest.raises(DataError, match="another start than the one that comes with the program; give the file"):
         load_weights(tmp_path / "w")
-    with pytest.raises(DataError, match="another start than that of mine; name the file"):
+    with pytest.raises(DataError, match="another start than that of mine; give the file"):
         load_weights(tmp_path / "w", shipped("languages").network, "mine")
     text = json.loads((tmp_path / "w").read_text())
     (tmp_path / "w").write_text(json.dumps(text | {"trees": 3}))
