@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from aligntools.api.convert.pieces import links_to_words as links_to_words
     from aligntools.api.convert.projecting import Projection as Projection
     from aligntools.api.convert.projecting import project as project
-    from aligntools.api.loading import load as load
+    from aligntools.api.models.loading import load as load
+    from aligntools.api.models.model_views import view_model as view_model
     from aligntools.api.parse.parser_induction import induce_parser as induce_parser
     from aligntools.api.parse.parser_training import train_parser as train_parser
     from aligntools.api.parse.parser_transfer import transfer_parser as transfer_parser
@@ -76,7 +77,6 @@ if TYPE_CHECKING:
     from aligntools.api.translate.translation import Translator as Translator
     from aligntools.api.translate.tuning import tune as tune
     from aligntools.api.views.derivation_views import view_derivations as view_derivations
-    from aligntools.api.views.model_views import view_model as view_model
     from aligntools.api.views.tag_views import view_tags as view_tags
     from aligntools.api.views.training_views import view_training as view_training
     from aligntools.api.views.tree_views import view_trees as view_trees
@@ -127,8 +127,8 @@ _MODULES = {
     "api.align.large": ("align_in_parts",),
     "api.translate.language_models": ("LanguageModel", "WordScore", "train_lm"),
     "api.convert.links": ("count_priors", "extract_lexicon", "symmetrize"),
-    "api.loading": ("load",),
-    "api.views.model_views": ("view_model",),
+    "api.models.loading": ("load",),
+    "api.models.model_views": ("view_model",),
     "api.parse.parser_induction": ("induce_parser",),
     "api.parse.parser_training": ("train_parser",),
     "api.parse.parser_transfer": ("transfer_parser",),

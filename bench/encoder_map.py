@@ -83,7 +83,7 @@ class Maps:
     def encoder(self):
         """The brought encoder."""
         if self._encoder is None:
-            from aligntools.encoding import load
+            from aligntools.encoding.encoder import load
 
             self._encoder = load(None, max(LAYERS))
         return self._encoder

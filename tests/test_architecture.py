@@ -28,7 +28,11 @@ BELOW["adapters"] = {"api"} | BELOW["api"]
 #: The groups within a package, lowest first: each may import those before it. A file beside them is its own group.
 GROUPS = {
     "formats": ("opening", "models", "links", "annotation", "text", "translation"),
-    "api": ("given", "running", "convert", "score", "align", "tag", "parse", "translate", "loading", "views"),
+    "api": (
+        *("given", "running", "convert", "score", "views"),
+        *("align", "tag", "parse", "translate"),
+        *("models", "warming"),
+    ),
 }
 POLICY = "aligntools/ground/compiling.py"
 CODE_FILES, CODE_FOLDERS = "aligntools/ground/code_cache.py", "aligntools/ground/code_folders.py"
@@ -348,6 +352,21 @@ def test_modules_do_not_import_each_other_in_circles():
         if name != "aligntools/__init__.py"
     }
     list(graphlib.TopologicalSorter(graph).static_order())  # raises CycleError, which names the circle
+
+
+#: What is loaded by its name: what the package gives, and its commands.
+LAZY = ("aligntools/__init__.py", "aligntools/cli/programs.py")
+
+
+def test_modules_are_loaded_by_name_in_two_places():
+    """Anywhere else a name would hide an import from the tests of layers and circles."""
+    found = set()
+    for name, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and dotted(node.func).split(".")[-1] in ("import_module", "__import__"):
+                own = not isinstance(node.args[0], ast.Constant) or node.args[0].value.startswith("aligntools")
+                found |= {name} if own else set()
+    assert found == set(LAZY)
 
 
 # Words about the code

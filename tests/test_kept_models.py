@@ -38,9 +38,9 @@ def test_kept_models_give_what_they_gave(kept):
 
 
 def test_every_kind_is_kept():
-    from aligntools.api.loading import CLASSES
+    from aligntools.api.models.loading import KINDS
     from aligntools.formats.models.modelfile import model_kind
 
     for version in VERSIONS:
         files = [path for path in (KEPT / version).iterdir() if path.suffix not in (".json", ".weights")]
-        assert {model_kind(path) for path in files} == set(CLASSES) - NEWER.get(version, set())
+        assert {model_kind(path) for path in files} == set(KINDS) - NEWER.get(version, set())

@@ -1,21 +1,23 @@
 """Runs every kernel once on a few sentences."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from aligntools.aligning.applying.applier import Applier, decide
 from aligntools.aligning.applying.costs import link_costs
 from aligntools.aligning.applying.kernels_decoding import JOINT, MEAN
 from aligntools.aligning.contrastive import warming as contrastive
 from aligntools.aligning.links import symmetrize
-from aligntools.aligning.settings import AlignerSettings, ReconstructionSettings
+from aligntools.aligning.settings import AlignerSettings, ModelType, ReconstructionSettings
 from aligntools.aligning.training.reconstruction import reconstruct
 from aligntools.aligning.training.stages import train
 from aligntools.aligning.training.subwords import train_subwords
 from aligntools.formats.links import pharaoh
 from aligntools.formats.text import bitext
+from aligntools.ground.parallel import Pool
 
 
-def warm(folder, pool):
+def warm(folder: Path, pool: Pool) -> None:
     """Compile what ``align``, ``symmetrize`` and ``lexicon`` use; ``folder`` (a Path) is for small files.
 
     Inputs are long enough to pass the sizes below which uncompiled code serves.
@@ -32,7 +34,8 @@ def warm(folder, pool):
         read.source_vocabulary, read.target_vocabulary, bitext.Skipped(),
     )  # fmt: skip
     sizes = (len(head.source_vocabulary), len(head.target_vocabulary))
-    for model, joint in (("fertility", True), ("ibm2", False)):
+    kinds: tuple[tuple[ModelType, bool], ...] = ("fertility", True), ("ibm2", False)
+    for model, joint in kinds:
         settings = AlignerSettings(model_type=model, agreement=joint, views=(0,)).resolved(1000)
         models = train(head, settings, pool, 1_000_000)
         pieces = train_subwords(head, replace(settings, subwords=9), pool, 1_000_000) if joint else None

@@ -1,7 +1,6 @@
 """The ``aligntools`` command: finds subcommands, turns errors into one line and an exit status."""
 
 import contextlib
-import importlib
 import logging
 import os
 import sys
@@ -9,7 +8,7 @@ import sys
 import click
 
 from aligntools import __version__
-from aligntools.cli import flags, notices, signals, streams
+from aligntools.cli import flags, notices, programs, signals, streams
 from aligntools.cli.docstrings import docstring
 from aligntools.ground import memory, portable
 from aligntools.ground.errors import AligntoolsError, harmless, one_line, unquoted
@@ -65,7 +64,7 @@ class _Lazy(click.Group):
     def get_command(self, ctx, name):
         if name not in COMMANDS:
             return None
-        return importlib.import_module(f"aligntools.cli.{name.replace('-', '_')}").command
+        return programs.command(name)
 
     def format_commands(self, ctx, formatter):
         with formatter.section("Commands"):

@@ -35,7 +35,7 @@ own_options = options.group(
 
 def view_of(given, number, title):
     """Return the view and the number of the chart that is asked for, or None."""
-    from aligntools.api.views.model_views import view_model
+    from aligntools.api.models.model_views import view_model
 
     if given["files"]:
         raise UsageProblem(f"'{given['files'][0]}': --model is looked at alone")

@@ -1,18 +1,13 @@
 """``aligntools warmup``: compile everything once."""
 
-import importlib
 import multiprocessing
-import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import click
 
+from aligntools.api.warming import PARTS, warm
 from aligntools.cli import options
-
-#: The task packages, those that compile longest first. Each is warmed up in a process of its own.
-PARTS = ("aligning", "translating", "parsing", "tagging", "encoding")
 
 
 @click.command("warmup", cls=options.Command)
@@ -47,11 +42,7 @@ def _warm(processes):
 
 
 def _part(name):
-    """Run the ``warm`` of a package's module ``warming``; return the name and the seconds."""
-    from aligntools.ground.parallel import Pool
-
+    """Warm up a part; return its name and the seconds that it took."""
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder, Pool(1) as pool:
-        arguments = (pool,) if name in ("tagging", "parsing", "encoding") else (Path(folder), pool)
-        importlib.import_module(f"aligntools.{name}.warming").warm(*arguments)
+    warm(name)
     return name, time.perf_counter() - began

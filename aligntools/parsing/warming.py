@@ -3,6 +3,7 @@
 import numpy as np
 
 from aligntools.formats.links.pharaoh import Links
+from aligntools.ground.parallel import Pool
 from aligntools.parsing.learning import treebank
 from aligntools.parsing.settings import ParserSettings, TransferSettings, TreeConstraints
 from aligntools.parsing.text import TaggedText
@@ -12,7 +13,7 @@ from aligntools.parsing.unsupervised import training as unsupervised
 from aligntools.parsing.unsupervised.valence import expected_counts
 
 
-def warm(pool):
+def warm(pool: Pool) -> None:
     """Compile what training parsers, transferring them and parsing use."""
     words, tags = b"a dog barks . the dogs bark .".split(), b"D N V P D N V P".split()
     offsets = np.array([0, 4, 8], np.int64)
@@ -29,6 +30,7 @@ def warm(pool):
         parser, _ = treebank.train(words, tags, offsets, heads, [b"x"] * 8, settings, pool)
         sentences = parser.sentences(words, tags, offsets)
         found = parser.parse(sentences, pool)
+        assert parser.labeler is not None
         parser.labeler.label(sentences, found.heads)
         for method in ("full", "projected"):
             chosen = TransferSettings(

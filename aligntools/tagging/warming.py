@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from aligntools.ground.parallel import Pool
 from aligntools.tagging.chains.chain import Chain, ChainText, posterior_decode, viterbi
 from aligntools.tagging.chains.induction import induce
 from aligntools.tagging.chains.reconstruction import reconstruct
@@ -11,7 +12,7 @@ from aligntools.tagging.supervised.training import train_supervised
 from aligntools.tagging.tagger import from_chain
 
 
-def warm(pool):
+def warm(pool: Pool) -> None:
     """Compile what training a tagger, inducing one and tagging use."""
     words, tags = b"a dog barks . the dogs bark .".split(), b"D N V P D N V P".split()
     offsets = np.array([0, 4, 8], np.int64)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.formats.text.bitext import Side
-from aligntools.words.vocabulary import Vocabulary
+from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class Lines:
         return len(self.offsets) - 1
 
     @classmethod
-    def of(cls, side: Side, vocabulary: Vocabulary, name: str = "<sentences>") -> "Lines":
+    def of(cls, side: Side, vocabulary: Vocabulary | ExtendedVocabulary, name: str = "<sentences>") -> "Lines":
         """Take a side that was read with its vocabulary."""
         words = [word.encode() for word in vocabulary.words()]
         return cls([words[t] for t in side.tokens.tolist()], side.offsets, name)

@@ -1,5 +1,7 @@
 """Runs once, on a few sentences, what language models, grammars, decoding and tuning compile."""
 
+from pathlib import Path
+
 import numpy as np
 
 from aligntools.formats.links.pharaoh import Links
@@ -10,6 +12,7 @@ from aligntools.formats.translation.arpa import write_arpa
 from aligntools.formats.translation.grammar_files import read_grammar
 from aligntools.formats.translation.grammar_text import write_text
 from aligntools.formats.translation.plf import EPSILON, Arc, WordLattice
+from aligntools.ground.parallel import Pool
 from aligntools.metrics import bleu
 from aligntools.store import sorting
 from aligntools.store.disk_arrays import ArrayStore
@@ -31,7 +34,7 @@ _SOURCE = ("x y z", "y z", "u x", "z y x u")
 _TARGET = ("a b c", "b c", "d a", "c b a d")
 
 
-def warm(folder, pool):
+def warm(folder: Path, pool: Pool) -> None:
     """Compile what ``train-lm``, ``extract-grammar``, ``translate`` and ``imputed-risk`` use.
 
     Parameters
@@ -67,8 +70,8 @@ def warm(folder, pool):
         tuning.tune([part], system.weights, settings, pool=pool)
     automata(system.with_settings(full_states=True).forest(system.encode_text(source_text), pool), system.weights)
     forest = part.decode(np.asarray(system.weights))
-    for how in ("kbest", "samples"):
-        impute(forest, system.weights, how, 2, 1.0, 1, pool)
+    for taken in ("kbest", "samples"):
+        impute(forest, system.weights, taken, 2, 1.0, 1, pool)
     target_side = text.target.tokens, text.target.offsets
     bleu.statistics(*target_side, [target_side])
 

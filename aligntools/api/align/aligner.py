@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 from aligntools.aligning.settings import AlignerSettings, Decisions
 from aligntools.api.align.alignments import Alignment, Alignments, with_words
 from aligntools.api.given.keywords import DecisionsKeywords, ReadingKeywords, RunKeywords
-from aligntools.api.given.notebooks import ShownAsModel
 from aligntools.api.given.texts import Sentence, Sentences, paths_of
 from aligntools.api.running.engines import mapping
 from aligntools.api.running.threads import pool_of
+from aligntools.api.views.showing import ShownAsModel
 from aligntools.formats.text.reading import LONGEST_RANGE, Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from aligntools.aligning.model import AlignmentModel
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
+    from aligntools.viewing.models import ModelView
 
 #: Sentence pairs decided on at a time, so that long texts need no temporaries as long as they are.
 PART = 50_000
@@ -61,6 +62,12 @@ class Aligner(ShownAsModel):
     def __repr__(self) -> str:
         s, sizes = self.model.settings, self.model.sizes
         return f"<Aligner: {s.model_type}, views {s.views}, {sizes[0] - 1} source and {sizes[1] - 1} target words>"
+
+    def model_view(self, title: str, words: int, best: int) -> "ModelView":
+        """Return what the model learned; see `aligntools.view_model`."""
+        from aligntools.api.align.model_view import model_view
+
+        return model_view(self.model, title, words, best)
 
     @classmethod
     def load(

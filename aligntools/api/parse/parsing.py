@@ -19,8 +19,8 @@ from aligntools.api.given.annotated import (
     encoded,
     tagged_tokens_of,
 )
-from aligntools.api.given.notebooks import ShownAsModel, ShownAsTree, ShownAsTrees
 from aligntools.api.running.threads import pool_of
+from aligntools.api.views.showing import ShownAsModel, ShownAsTree, ShownAsTrees
 from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, format_conll
 from aligntools.formats.annotation.enhanced import tree_graph
 from aligntools.formats.text.memory_text import sentences_given, words_given
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
     from aligntools.parsing.parser import ParserModel
     from aligntools.parsing.unsupervised.model import ValenceModel
+    from aligntools.viewing.models import ModelView
 
 TagMap: TypeAlias = Literal["none", "upos", "penn"]
 
@@ -183,6 +184,12 @@ class Parser(ShownAsModel):
     def __repr__(self) -> str:
         kind = "labeled" if self.model.labeler else "unlabeled"
         return f"<Parser, {kind}, of {self.n_features} features>"
+
+    def model_view(self, title: str, words: int, best: int) -> "ModelView":
+        """Return what the model learned; see `aligntools.view_model`."""
+        from aligntools.api.parse.model_view import model_view
+
+        return model_view(self.model, title)
 
     @classmethod
     def load(cls, path: PathLike, *, verify: bool = True) -> "Parser":

@@ -26,13 +26,13 @@ from aligntools.api.given.keywords import (
     TagReadingKeywords,
     WordReadingKeywords,
 )
-from aligntools.api.given.notebooks import ShownAsModel
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
 from aligntools.api.tag.partial_tags import Dictionary, observe_text, types_of
 from aligntools.api.tag.surface_tokens import read_surface
 from aligntools.api.tag.tag_sequences import TagDistributions
 from aligntools.api.tag.tagged_sentences import TaggedSentence, TaggedSentences
+from aligntools.api.views.showing import ShownAsModel
 from aligntools.formats.annotation.class_lists import ClassList
 from aligntools.formats.text.memory_text import sentences_given
 from aligntools.formats.text.reading import TagReading, WordReading
@@ -45,6 +45,7 @@ from aligntools.words.normal_forms import in_form
 if TYPE_CHECKING:
     from aligntools.ground.parallel import Pool
     from aligntools.tagging.tagger import TaggerModel
+    from aligntools.viewing.models import ModelView
 
 #: Sentences that are tagged at a time.
 PART = 4000
@@ -76,6 +77,12 @@ class Tagger(TagDistributions, ShownAsModel):
 
     def __repr__(self) -> str:
         return f"<Tagger of {len(self.tags)} tags, {self.n_states} states>"
+
+    def model_view(self, title: str, words: int, best: int) -> "ModelView":
+        """Return what the model learned; see `aligntools.view_model`."""
+        from aligntools.api.tag.model_view import model_view
+
+        return model_view(self.model, title, words, best)
 
     @classmethod
     def load(cls, path: PathLike, *, verify: bool = True) -> "Tagger":

@@ -12,6 +12,7 @@ from aligntools.api.given.sentences import PathLike, Text, lines_of, read_lines,
 from aligntools.api.given.texts import Split
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.translate.extracting import AlignmentsInput, extraction_of, parts_of, whole_of
+from aligntools.api.views.showing import ShownAsModel
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 from aligntools.translating.lattices import LatticeLines, as_lattices, joined_lattices
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from aligntools.formats.text.bitext import Bitext
     from aligntools.formats.translation.grammar import GrammarRules
     from aligntools.translating.grammar.extraction import Extraction, ExtractionFigures
+    from aligntools.viewing.models import ModelView
 
 GrammarFormat: TypeAlias = Literal["hiero", "moses", "binary"]
 Phrases: TypeAlias = Literal["tight", "outer", "loose"]
@@ -73,7 +75,7 @@ class FilterFigures:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Grammar:
+class Grammar(ShownAsModel):
     """A hierarchical (Hiero) grammar, sorted by source side.
 
     It does not change, can be pickled, and may be used from several threads at once.
@@ -98,6 +100,16 @@ class Grammar:
 
     def __repr__(self) -> str:
         return f"<Grammar of {len(self)} rules, features {', '.join(self.feature_names)}>"
+
+    def model_view(self, title: str, words: int, best: int) -> "ModelView":
+        """Return how many rules have no, one and two nonterminals; see `aligntools.view_model`."""
+        import numpy as np
+
+        from aligntools.viewing.models import Columns, ModelView
+
+        arities = np.bincount(self.rules.arities(), minlength=3) / max(len(self), 1)
+        chart = Columns("Rules by nonterminals", "nonterminals", ["0", "1", "2"], [("rules", arities.tolist())])
+        return ModelView(title, [["rules", len(self)], ["features", " ".join(self.feature_names)]], [chart])
 
     @property
     def feature_names(self) -> list[str]:

@@ -15,6 +15,7 @@ from aligntools.api.given.texts import Split
 from aligntools.api.running.engines import opened, temporary_folder
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
+from aligntools.api.views.showing import ShownAsModel
 from aligntools.formats.text.reading import Splitting
 from aligntools.ground import memory
 from aligntools.ground.declaring import Given, taking
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from aligntools.translating.lm.counting import NgramCounts
     from aligntools.translating.lm.kneser_ney import Discounts, Estimate
     from aligntools.translating.lm.language_model import NgramModel, Perplexity, WordScores
+    from aligntools.viewing.models import ModelView
 
 _log = logging.getLogger("aligntools")
 
@@ -73,7 +75,7 @@ class WordScore(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LanguageModel:
+class LanguageModel(ShownAsModel):
     """An n-gram language model with backoff (Katz 1987), from `train_lm` or from a file.
 
     It does not change, can be pickled, and may be used from several threads at once.
@@ -104,6 +106,12 @@ class LanguageModel:
         assert self._estimate is not None
         e = self._estimate
         return from_blocks(e.order, e.vocabulary, e.counts, e.blocks())
+
+    def model_view(self, title: str, words: int, best: int) -> "ModelView":
+        """Return what the model says of itself; see `aligntools.view_model`."""
+        from aligntools.viewing.models import ModelView
+
+        return ModelView(title, [["language model", repr(self).strip("<>")]])
 
     @property
     def order(self) -> int:

@@ -24,6 +24,7 @@ from aligntools.api.translate.lattices import (
     stream_input,
     without_arcs,
 )
+from aligntools.api.views.showing import ShownAsWeights
 from aligntools.formats.translation.derivations import DerivedSentence as DerivedSentence
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.ranges import SEED
@@ -67,7 +68,7 @@ class Translation:
 
 
 @dataclass(frozen=True)
-class TranslationWeights:
+class TranslationWeights(ShownAsWeights):
     """Weights of a translation system, by the names of its features.
 
     Attributes

@@ -13,15 +13,21 @@ import numpy.typing as npt
 
 from aligntools.api.convert.links import links_of
 from aligntools.api.given.texts import InputFormat, Sentences, Split, paths_of
+from aligntools.api.running.progress import Step
 from aligntools.api.score.scorers import GoldFormat, gold_of
-from aligntools.api.views.view_kinds import view_of
+from aligntools.api.views.derivation_views import view_derivations
+from aligntools.api.views.showing import Shown, weight_view
+from aligntools.api.views.training_views import view_training
+from aligntools.api.views.tree_views import view_trees
 from aligntools.formats.annotation import tagged
+from aligntools.formats.annotation.conll import Conll
 from aligntools.formats.links import pharaoh
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.formats.links.link_probabilities import read_with_probabilities
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.formats.text.raw_pairs import Sides
+from aligntools.formats.translation.derivations import DerivedSentence
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.viewing.alignments import AlignmentsView
 from aligntools.viewing.base import View as View
@@ -92,7 +98,7 @@ def view(
     >>> shown = at.view((["das haus"], ["the house"]), ["0-0 1-1"])
     >>> shown.save("/tmp/page.html")  # doctest: +SKIP
     """
-    if not alignments and (other := view_of(text, gold, title)) is not None:
+    if not alignments and (other := _view_of(text, gold, title)) is not None:
         return other
     source, target, name = _sides(text, input_format, split)
     lengths = [np.array([len(words) for words in side], np.int64) for side in (source, target)]
@@ -111,6 +117,24 @@ def view(
         None if path is None else _tags(path, words) for path, words in ((source_tags, source), (target_tags, target))
     ]
     return AlignmentsView(source, target, systems, read, visible(title or "Alignments"), *tags)
+
+
+def _view_of(thing: Any, gold: Any, title: str | None) -> View | None:
+    """Return a view of a result that shows itself, of trees, derivations or steps of training; None of a text."""
+    if isinstance(thing, Shown):
+        return thing.shown(gold, title)
+    if isinstance(thing, Conll):
+        return view_trees(thing, gold, title=title)
+    if isinstance(thing, list) and thing and all(isinstance(one, DerivedSentence) for one in thing):
+        return view_derivations(thing, gold, title=title)
+    if isinstance(thing, list) and thing and all(isinstance(one, Step) for one in thing):
+        return view_training(thing, title=title or "Training")
+    if not isinstance(thing, Bitext | str | os.PathLike | Sequence):
+        from aligntools.aligning.contrastive.weights import Weights
+
+        if isinstance(thing, Weights):
+            return weight_view(title or "Weights", thing.by_name, thing.about)
+    return None
 
 
 def _name_of(given: Any, otherwise: str) -> str:

@@ -4,29 +4,26 @@
 first two.
 """
 
-import importlib
+from aligntools.cli import programs, signals
 
-from aligntools.cli import signals
-
-#: Every program, and where its click command is: ``module:name``.
-PROGRAMS = {
-    "fast_align": "aligntools.cli.standins.fast_align:command",
-    "atools": "aligntools.cli.standins.atools:command",
-    "eflomal": "aligntools.cli.standins.eflomal:command",
-    "eflomal-align": "aligntools.cli.standins.eflomal_align:command",
-    "eflomal-makepriors": "aligntools.cli.standins.eflomal_makepriors:command",
-    "force_align.py": "aligntools.cli.standins.force_align:command",
-    "symal": "aligntools.cli.standins.symal:command",
-    "extract_lex": "aligntools.cli.standins.extract_lex:command",
-}
+#: Every program; its module here has its name, with ``_`` for ``-``.
+PROGRAMS = (
+    "fast_align",
+    "atools",
+    "eflomal",
+    "eflomal-align",
+    "eflomal-makepriors",
+    "force_align.py",
+    "symal",
+    "extract_lex",
+)
 #: Python packages that have an adapter of the same name in ``aligntools.adapters``.
 PACKAGES = ("eflomal", "systran_align", "simalign")
 
 
 def command(name: str):
     """Return the click command of a program."""
-    module, _, attribute = PROGRAMS[name].partition(":")
-    return getattr(importlib.import_module(module), attribute)
+    return programs.command(name, __name__)
 
 
 def main(name: str, args=None) -> int:

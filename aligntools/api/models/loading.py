@@ -1,6 +1,5 @@
 """Loading a model file of any kind."""
 
-import importlib
 import os
 from typing import TYPE_CHECKING, TypeAlias, Union
 
@@ -14,16 +13,8 @@ if TYPE_CHECKING:
     from aligntools.api.translate.language_models import LanguageModel
 
 Model: TypeAlias = Union["Aligner", "Tagger", "Parser", "Grammar", "LanguageModel"]
-
-#: The class that loads models of each kind.
-CLASSES = {
-    "alignment": ("align.aligner", "Aligner"),
-    "tagger": ("tag.tagging", "Tagger"),
-    "parser": ("parse.parsing", "Parser"),
-    "dmv": ("parse.parsing", "Parser"),
-    "grammar": ("translate.grammars", "Grammar"),
-    "lm": ("translate.language_models", "LanguageModel"),
-}
+#: What model files say that they are.
+KINDS = ("alignment", "tagger", "parser", "dmv", "grammar", "lm")
 
 
 def load(path: str | os.PathLike[str], *, verify: bool = True) -> Model:
@@ -55,8 +46,29 @@ def load(path: str | os.PathLike[str], *, verify: bool = True) -> Model:
     from aligntools.formats.models.modelfile import model_kind
 
     kind = model_kind(path)
-    if kind not in CLASSES:
+    if kind not in KINDS:
         raise ModelError(path, None, f"holds '{kind}', which is not a model to load")
-    module, name = CLASSES[kind]
-    model: Model = getattr(importlib.import_module(f"aligntools.api.{module}"), name).load(path, verify=verify)
-    return model
+    return _class_of(kind).load(path, verify=verify)
+
+
+def _class_of(kind: str) -> type[Model]:
+    """Return the class of a kind of model; what others need is not imported."""
+    if kind == "alignment":
+        from aligntools.api.align.aligner import Aligner
+
+        return Aligner
+    if kind == "tagger":
+        from aligntools.api.tag.tagging import Tagger
+
+        return Tagger
+    if kind == "grammar":
+        from aligntools.api.translate.grammars import Grammar
+
+        return Grammar
+    if kind == "lm":
+        from aligntools.api.translate.language_models import LanguageModel
+
+        return LanguageModel
+    from aligntools.api.parse.parsing import Parser
+
+    return Parser
