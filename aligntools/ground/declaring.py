@@ -13,7 +13,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 from aligntools.ground.errors import UsageProblem, as_keyword, named
 from aligntools.ground.former_names import former, modern
@@ -231,14 +231,18 @@ class Given:
     def __init__(self, function: str, keywords: Mapping[str, Any]) -> None:
         self._function, self._left = function, dict(keywords)
 
-    def take(self, kind: type[S], whole: S | None = None) -> S:
+    def take(self, kind: type[S], whole: S | str | None = None) -> S:
         """Return settings of a class: what was given whole, or the defaults, with the keywords of the class put in.
+
+        ``whole`` may be the keyword that has them whole, where it is given.
 
         Raises
         ------
         UsageProblem
             See `Settings.checked`.
         """
+        if isinstance(whole, str):
+            whole = cast("S | None", self._left.pop(whole, None))
         names = [*declared(kind), *former(kind)]
         own = modern(kind, {name: self._left.pop(name) for name in names if name in self._left})
         several = {name: tuple(value) for name, value in own.items() if _is_list(kind, name, value)}

@@ -34,6 +34,10 @@ _LINES = 10_000
 class ApplyingKeywords(DecisionsKeywords, ReadingKeywords, RunKeywords, total=False):
     """Keywords of `Aligner.align_batch` and its kin, beside their own parameters."""
 
+    decisions: Decisions | None
+    reading: Reading | None
+    run: Run | None
+
 
 def check_lengths(bitext: "Bitext") -> None:
     """Refuse sentences that are longer than kernels can number."""
@@ -119,14 +123,7 @@ class Aligner(ShownAsModel):
         cells = CHUNK_CELLS if max_cells is None else max_cells
         return Applier(model.views, model.settings, model.sizes, cells, model.subwords)
 
-    def align(
-        self,
-        source: Sentence,
-        target: Sentence,
-        *,
-        decisions: Decisions | None = None,
-        **options: Unpack[ApplyingKeywords],
-    ) -> Alignment:
+    def align(self, source: Sentence, target: Sentence, **options: Unpack[ApplyingKeywords]) -> Alignment:
         """Align one sentence pair; see `align_batch` for the options.
 
         Examples
@@ -137,7 +134,7 @@ class Aligner(ShownAsModel):
         '0-0 1-1 2-2 3-3 4-4 5-5 7-6'
         """
         options.setdefault("threads", 1)
-        (found,) = self.align_batch([source], [target], decisions=decisions, unbuffered=True, **options)
+        (found,) = self.align_batch([source], [target], unbuffered=True, **options)
         return with_words(found, source, target)
 
     @taking(Decisions, Reading, Run)
@@ -146,9 +143,6 @@ class Aligner(ShownAsModel):
         sources: "Sentences | Bitext",
         targets: Sentences | None = None,
         *,
-        decisions: Decisions | None = None,
-        reading: Reading | None = None,
-        run: Run | None = None,
         unbuffered: bool = False,
         **options: Unpack[ApplyingKeywords],
     ) -> Iterator[Alignment]:
@@ -182,10 +176,7 @@ class Aligner(ShownAsModel):
         >>> [str(a) for a in model.align_batch(["Der Zug fährt .", ""], ["The train leaves .", "?"])]
         ['0-0 1-1 2-2 3-3', '']
         """
-        blocks = self.align_blocks(
-            sources, targets, decisions=decisions, reading=reading, run=run, unbuffered=unbuffered, **options
-        )
-        for block in blocks:
+        for block in self.align_blocks(sources, targets, unbuffered=unbuffered, **options):
             yield from block
 
     def align_blocks(
@@ -193,9 +184,6 @@ class Aligner(ShownAsModel):
         sources: "Sentences | Bitext",
         targets: Sentences | None = None,
         *,
-        decisions: Decisions | None = None,
-        reading: Reading | None = None,
-        run: Run | None = None,
         unbuffered: bool = False,
         directions: bool = True,
         counter: "PriorCounter | None" = None,
@@ -215,9 +203,9 @@ class Aligner(ShownAsModel):
         from aligntools.formats.links.pharaoh import concatenate
 
         given = Given("align_blocks", options)
-        decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
+        decisions = given.take(Decisions, "decisions").suiting(self.settings.direction)
+        reading, run = given.take(Reading, "reading"), given.take(Run, "run")
         given.end()
-        decisions = decisions.suiting(self.settings.direction)
         max_memory = run.memory
         if run.asked:
             if unbuffered or counter is not None:

@@ -17,6 +17,7 @@ from aligntools.api.align.evidence import Evidence, check_count, in_step
 from aligntools.api.align.teaching import SomeStart, resolved_start
 from aligntools.api.convert.links import OneAlignment
 from aligntools.api.given.keywords import ContrastiveKeywords, EncoderKeywords, ReadingKeywords, RunKeywords
+from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import Sentence, Sentences
 from aligntools.api.running.engines import mapping
 from aligntools.api.running.progress import Progress, Step, reporter
@@ -45,6 +46,9 @@ PART = 10_000
 
 class SearchingKeywords(ReadingKeywords, RunKeywords, total=False):
     """Keywords of `ContrastiveAligner.align_batch` and its kin, beside their own parameters."""
+
+    reading: Reading | None
+    run: Run | None
 
 
 class LearningKeywords(ContrastiveKeywords, EncoderKeywords, ReadingKeywords, RunKeywords, total=False):
@@ -169,8 +173,6 @@ class ContrastiveAligner:
         sources: "Sentences | Bitext",
         targets: Sentences | None = None,
         *,
-        reading: Reading | None = None,
-        run: Run | None = None,
         unbuffered: bool = False,
         evidence: Sequence[Evidence] = (),
         **options: Unpack[SearchingKeywords],
@@ -191,10 +193,7 @@ class ContrastiveAligner:
         UsageProblem
             When there is more or less evidence than the weights were learned with.
         """
-        blocks = self.align_blocks(
-            sources, targets, reading=reading, run=run, unbuffered=unbuffered, evidence=evidence, **options
-        )
-        for block in blocks:
+        for block in self.align_blocks(sources, targets, unbuffered=unbuffered, evidence=evidence, **options):
             yield from block
 
     def align_blocks(
@@ -202,8 +201,6 @@ class ContrastiveAligner:
         sources: "Sentences | Bitext",
         targets: Sentences | None = None,
         *,
-        reading: Reading | None = None,
-        run: Run | None = None,
         unbuffered: bool = False,
         evidence: Sequence[Evidence] = (),
         **options: Unpack[SearchingKeywords],
@@ -213,7 +210,7 @@ class ContrastiveAligner:
 
         check_count(evidence, len(self.weights.tables), MOST_FILES)
         given = Given("align_blocks", options)
-        reading, run = given.take(Reading, reading), given.take(Run, run)
+        reading, run = given.take(Reading, "reading"), given.take(Run, "run")
         given.end()
         if unbuffered and run.asked:
             raise UsageProblem("unbuffered pairs are aligned in this process; leave out the workers")
@@ -236,8 +233,7 @@ def load_contrastive_weights(
     from aligntools.aligning.contrastive.weights import load_weights
 
     _, given = resolved_start(start)
-    named = os.fspath(start) if isinstance(start, (str, os.PathLike)) else "the start"
-    found = load_weights(os.fspath(path), given.network if given is not None else None, named)
+    found = load_weights(os.fspath(path), given.network if given is not None else None, name_of(start, "the start"))
     chosen: dict[str, Any] = {name: value for name, value in (("beam", beam), ("constraint", constraint)) if value}
     search = replace(found.search, **chosen)
     return replace(found, search=search.among(candidates) if candidates else search)

@@ -10,6 +10,7 @@ from aligntools.aligning.contrastive.taught import TeachingSettings
 from aligntools.api.align.aligner import Aligner, check_lengths
 from aligntools.api.align.alignment import read_bitext
 from aligntools.api.given.keywords import ReadingKeywords, RunKeywords, TeachingKeywords
+from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import Sentences
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
@@ -145,7 +146,7 @@ def _name(text: TeachingText, number: int) -> str:
 
 def _first_file(text: TeachingText) -> str:
     first = text[0] if isinstance(text, tuple) else text
-    return os.fspath(first) if isinstance(first, str | os.PathLike) else "<sentences>"
+    return name_of(first)
 
 
 def resolved_start(start: SomeStart | None) -> "tuple[str | None, ContrastiveStart | None]":

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.api.given.annotated import Parsed, PathLike, Sentence, decoded, tokens_of
+from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import Split
 from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, format_conll, read_conll
 from aligntools.formats.annotation.tagged import Tokens, column_name, filled_column, stream_sentences
@@ -164,8 +165,8 @@ def project(
     table, weights = _links(alignments, index_base)
     if reverse:
         table, weights = _turned(table, weights)
-    name = alignments if isinstance(alignments, (str, os.PathLike)) else "alignments"
-    _check(theirs, text, target if isinstance(target, (str, os.PathLike)) else "target", table, name, index_base)
+    name = name_of(alignments, "alignments")
+    _check(theirs, text, name_of(target, "target"), table, name, index_base)
     n_source, n_target = len(theirs.words), len(text.words)
     flat = flat_links(table, weights, theirs.offsets, text.offsets)
     if not len(flat.target):

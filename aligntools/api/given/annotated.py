@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from aligntools.api.given.naming import IN_MEMORY, name_of
 from aligntools.api.given.texts import Sentence as Sentence
 from aligntools.api.given.texts import Split
 from aligntools.formats.annotation.class_lists import ClassList, WordLookup, read_classes
@@ -25,8 +26,6 @@ PathLike: TypeAlias = str | os.PathLike[str]
 #: What the readers of `formats` return.
 Parsed: TypeAlias = Tokens | Conll
 
-#: What messages call text that is not from a file.
-IN_MEMORY = "<sentences>"
 _TAGS, _WORDS = TagReading(), WordReading()
 
 
@@ -118,8 +117,7 @@ def read_annotated(
 def check_words(text: object, tokens: Tokens) -> None:
     """Refuse a text without words to learn from."""
     if not tokens.words:
-        name = text if isinstance(text, (str, os.PathLike)) else IN_MEMORY
-        raise DataError(name, None, "has no words to learn from; one sentence per line was expected")
+        raise DataError(name_of(text), None, "has no words to learn from; one sentence per line was expected")
 
 
 def check_tags(text: object, tokens: Tokens) -> None:
@@ -127,11 +125,10 @@ def check_tags(text: object, tokens: Tokens) -> None:
     tags = tokens.tags or []
     bare = [k for k, tag in enumerate(tags) if tag == b"_"]
     if bare:
-        name = text if isinstance(text, (str, os.PathLike)) else IN_MEMORY
         sentence = int(np.searchsorted(tokens.offsets, bare[0], "right")) - 1
         problem = f"{len(bare)} of {len(tags)} words have no tag (_), the first of them in this sentence"
         advice = "every word needs one (with `partial` words may have none); leave such sentences out"
-        raise DataError(name, int(tokens.lines[sentence]), f"{problem}; {advice}")
+        raise DataError(name_of(text), int(tokens.lines[sentence]), f"{problem}; {advice}")
 
 
 def lookup_of(classes: ClassList | PathLike | None, words: list[bytes]) -> WordLookup | None:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from aligntools.api.given.naming import IN_MEMORY
 from aligntools.formats.annotation.tagged import Tokens
 from aligntools.formats.text.bitext import Side, read_side
 from aligntools.formats.text.memory_text import sentences_given, words_given
@@ -25,9 +26,6 @@ Sentence: TypeAlias = str | Sequence[str]
 PathLike: TypeAlias = str | os.PathLike[str]
 #: Text: a file, sentences, or what the readers return.
 Text: TypeAlias = PathLike | Lines | Tokens | Iterable[Sentence]
-
-#: What messages call text that is not from a file.
-IN_MEMORY = "<sentences>"
 
 
 def words_of(sentence: Sentence, split: str | None = None, white: WhiteSpace | None = None) -> list[bytes]:

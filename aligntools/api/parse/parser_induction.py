@@ -1,9 +1,9 @@
 """Parsers learned from tags alone, from Python."""
 
-import os
 from typing import TYPE_CHECKING, Any, Literal
 
-from aligntools.api.given.annotated import IN_MEMORY, check_tags, read_annotated
+from aligntools.api.given.annotated import check_tags, read_annotated
+from aligntools.api.given.naming import name_of
 from aligntools.api.parse.parsing import Parser, TagMap, mapped_tags
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
@@ -108,7 +108,7 @@ def induce_parser(
     ).checked()  # fmt: skip
     read = read_annotated(text, TagReading(separator=separator, column=column))
     check_tags(text, read)
-    name = os.fspath(text) if isinstance(text, (str, os.PathLike)) else IN_MEMORY
+    name = name_of(text)
     tell = reporter(progress)
 
     def report(number: int, objective: float) -> None:

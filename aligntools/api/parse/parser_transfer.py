@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Union, Unpack
 import numpy as np
 
 from aligntools.api.convert.links import check_fit
-from aligntools.api.given.annotated import IN_MEMORY, Annotated, Parsed, PathLike, read_annotated
+from aligntools.api.given.annotated import Annotated, Parsed, PathLike, read_annotated
+from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.parse.parser_training import Features, checkpoint_in, in_parts
 from aligntools.api.parse.parsing import Parser, TagMap, mapped_tags
 from aligntools.api.running.engines import Where

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.api.given.annotated import (
-    IN_MEMORY,
     Annotated,
     Parsed,
     PathLike,
@@ -19,6 +18,7 @@ from aligntools.api.given.annotated import (
     encoded,
     tagged_tokens_of,
 )
+from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.running.threads import pool_of
 from aligntools.api.views.showing import ShownAsModel, ShownAsTree, ShownAsTrees
 from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, format_conll

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.given.annotated import IN_MEMORY, PathLike, encoded
+from aligntools.api.given.annotated import PathLike, encoded
+from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.parse.parsing import Parse
 from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, read_conll
 from aligntools.ground.errors import DataError

@@ -15,6 +15,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 import numpy as np
 
 from aligntools.api.convert.links import links_of
+from aligntools.api.given.naming import name_of
 from aligntools.api.given.text_lengths import lengths_of
 from aligntools.api.given.texts import Split
 from aligntools.formats.annotation import conll, tagged
@@ -53,11 +54,6 @@ class Scorer(ABC, Generic[_S]):
         """Score what a system gives: a file's path, or data."""
 
 
-def _name(given: Any, otherwise: str) -> str:
-    """Return what messages call a file or an argument."""
-    return str(given) if isinstance(given, str | Path) else otherwise
-
-
 def _the(what: str, given: Any) -> str:
     """Return what messages call the gold standard: "the gold", with its path where it has one."""
     return f"the {what} {given}" if isinstance(given, str | Path) else f"the {what}"
@@ -92,7 +88,7 @@ class AlignmentScorer(Scorer[AerScore]):
 
     def score(self, system: Any) -> AerScore:
         """Score alignments: a Pharaoh file's path, or one alignment for each sentence pair."""
-        name = _name(system, "hypotheses")
+        name = name_of(system, "hypotheses")
         links = None if self.head else self._links(system, name, None)
         gold = self._gold_for(None if links is None else len(links))
         if links is None:
@@ -120,15 +116,15 @@ class AlignmentScorer(Scorer[AerScore]):
     def _gold_for(self, sentences: int | None) -> Gold:
         """Return the gold, read and checked when it is first asked for."""
         if self._read is None:
-            name = _name(self.gold, "gold")
+            name = name_of(self.gold, "gold")
             base = self.gold_base if self.gold_base is not None or not self.index_base else self.index_base
             how: dict[str, Any] = {"format": self.gold_format, "index_base": base,
                                    "first_sentence": self.first_sentence, "sentences": sentences}  # fmt: skip
             gold = gold_of(self.gold, how)
             texts = (self.source, "source"), (self.target, "target")
-            self._white = [WhiteSpace(_name(text, side)) for text, side in texts]
+            self._white = [WhiteSpace(name_of(text, side)) for text, side in texts]
             self._lengths = [
-                lengths_of(text, _name(text, side), side, gold.reach, _the("gold", self.gold), self.split, white)
+                lengths_of(text, name_of(text, side), side, gold.reach, _the("gold", self.gold), self.split, white)
                 for (text, side), white in zip(texts, self._white, strict=True)
             ]
             own = [None if lengths is None else lengths[gold.rows] for lengths in self._lengths]
@@ -155,7 +151,7 @@ def _something(words: int, gold: Any, options: str = "", name: str = "gold") -> 
     """Refuse a gold standard of which no word counts."""
     if not words:
         why = f"no word of it counts (see {options})" if options else "it has no words"
-        raise DataError(_name(gold, name), None, f"{why}; there is nothing to score")
+        raise DataError(name_of(gold, name), None, f"{why}; there is nothing to score")
 
 
 def gold_of(gold: Any, how: dict[str, Any]) -> Gold:
@@ -209,7 +205,7 @@ class TagScorer(Scorer[TagScore]):
     def score(self, system: Any) -> TagScore:
         """Score tags: a file's path, or one tagged sentence after the other."""
         gold, words_known = self._reference
-        name, gold_name = _name(system, "predicted"), _name(self.gold, "gold")
+        name, gold_name = name_of(system, "predicted"), name_of(self.gold, "gold")
         column = self.column if self.hyp_column is None else self.hyp_column
         tags, words = self._read(system, "predicted", column, self.hyp_format or self.format)
         if self.head and len(tags) > len(gold):
@@ -340,9 +336,9 @@ class TreeScorer(Scorer[TreeScore]):
         """Score trees: a CoNLL file's path, or one tree after the other."""
         if self.punct not in PUNCTUATION:
             raise UsageProblem(f"no convention '{self.punct}'; there are {', '.join(PUNCTUATION)}")
-        gold, name = self._reference, _name(system, "predicted")
+        gold, name = self._reference, name_of(system, "predicted")
         trees = self._read(system, "predicted")
-        names = _name(self.gold, "gold"), name
+        names = name_of(self.gold, "gold"), name
         try:
             check_words(gold, trees, *names, ignore_forms=self.ignore_forms)
         except DataError:
@@ -371,7 +367,7 @@ class TreeScorer(Scorer[TreeScore]):
                 first = int(np.argmax(sentences))
                 where = first + 1 if gold.lines is None else int(gold.lines[first])
                 count = int(np.count_nonzero(sentences))
-                _log.warning("%s:%d: %s in the gold tree; so it is in %d sentences of %d", _name(self.gold, "gold"),
+                _log.warning("%s:%d: %s in the gold tree; so it is in %d sentences of %d", name_of(self.gold, "gold"),
                              where, flaw, count, len(gold))  # fmt: skip
         return gold
 
@@ -470,7 +466,7 @@ class TranslationScorer(Scorer[BleuScore]):
         segments = self._read(given, what)
         if len(segments.offsets) != n:
             problem = f"{len(segments.offsets) - 1} lines, but {_the('reference', self.references)} has {n - 1}"
-            raise DataError(_name(given, what), None, f"{problem}; they must have the same number of lines")
+            raise DataError(name_of(given, what), None, f"{problem}; they must have the same number of lines")
         return segments
 
     def _read(self, given: Any, what: str) -> Segments:
@@ -486,7 +482,7 @@ class TranslationScorer(Scorer[BleuScore]):
             words += [ids.setdefault(word, len(ids)) for word in found]
             ends.append(len(words))
         if len(ends) == 1:
-            raise DataError(_name(given, what), None, "is empty; give text, one sentence per line")
+            raise DataError(name_of(given, what), None, "is empty; give text, one sentence per line")
         return Segments(np.array(words, np.int32), np.array(ends, np.int64))
 
 

@@ -4,7 +4,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from aligntools.api.given.annotated import IN_MEMORY, PathLike, encoded
+from aligntools.api.given.annotated import PathLike, encoded
+from aligntools.api.given.naming import name_of
 from aligntools.formats.annotation.tag_sets import likely, read_dictionary, sets_of
 from aligntools.formats.annotation.tagged import Tokens
 from aligntools.ground.errors import DataError
@@ -36,7 +37,7 @@ def types_of(
     words = set(tokens.words)
     types = {word: tuple(likely(tags, min_share)) for word, tags in weights.items() if word in words}
     if not types:
-        raise DataError(name, None, f"has no word of {_name(text)}: is it the dictionary of another language?")
+        raise DataError(name, None, f"has no word of {name_of(text)}: is it the dictionary of another language?")
     return types
 
 
@@ -54,16 +55,12 @@ def observe_text(
 
     types = types_of(text, tokens, dictionary, min_share)
     labels = tokens.tags or []
-    sets = sets_of(tokens, _name(text), {tag for tags in types.values() for tag in tags})
+    sets = sets_of(tokens, name_of(text), {tag for tags in types.values() for tag in tags})
     observed = observe(tokens.words, labels, sets, types)
     widths = observed.widths
     if not observed.names:
-        raise DataError(_name(text), None, "no word has a tag (_ stands for none); tags or a dictionary are needed")
+        raise DataError(name_of(text), None, "no word has a tag (_ stands for none); tags or a dictionary are needed")
     free = sum(not sets[label] and word not in types for word, label in zip(tokens.words, labels, strict=True))
     one = int((widths == 1).sum())
     known = {"given": one, "several": len(widths) - one - free, "free": free, "dropped": observed.dropped}
     return observed, known
-
-
-def _name(text: object) -> str | os.PathLike[str]:
-    return text if isinstance(text, (str, os.PathLike)) else IN_MEMORY

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.api.given.annotated import IN_MEMORY, Parsed, Sentence, tokens_of
+from aligntools.api.given.annotated import Parsed, Sentence, tokens_of
+from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.running.threads import pool_of
 from aligntools.formats.text.memory_text import sentences_given
 from aligntools.ground.errors import UsageProblem

@@ -6,7 +6,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from aligntools.api.given.annotated import (
-    IN_MEMORY,
     Annotated,
     Parsed,
     PathLike,
@@ -26,6 +25,7 @@ from aligntools.api.given.keywords import (
     TagReadingKeywords,
     WordReadingKeywords,
 )
+from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
 from aligntools.api.tag.partial_tags import Dictionary, observe_text, types_of

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
-from aligntools.api.given.sentences import IN_MEMORY, Sentence, Text, stream_lines
+from aligntools.api.given.naming import IN_MEMORY
+from aligntools.api.given.sentences import Sentence, Text, stream_lines
 from aligntools.formats.translation.plf import Arc as Arc
 from aligntools.formats.translation.plf import WordLattice as WordLattice
 from aligntools.formats.translation.plf import parse_cn, parse_plf, stream_lattices

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Unpack
 
+from aligntools.api.given.naming import name_of
 from aligntools.api.given.sentences import PathLike, Sentence
 from aligntools.api.running.engines import Where, mapping
 from aligntools.api.running.threads import pool_of
@@ -468,8 +469,7 @@ def ordered_weights(given: WeightsInput, weights: TranslationWeights | None, nam
 
     if weights is None:
         return default_weights(names)
-    path = os.fspath(given) if isinstance(given, str | os.PathLike) else "<weights>"
-    return in_order(path, weights.features, names)
+    return in_order(name_of(given, "<weights>"), weights.features, names)
 
 
 def with_bigrams(

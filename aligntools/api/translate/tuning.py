@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
+from aligntools.api.given.naming import name_of
 from aligntools.api.given.sentences import PathLike, Text, read_lines
 from aligntools.api.given.texts import Split
 from aligntools.api.running.engines import Where, mapping_if_asked
@@ -223,7 +224,7 @@ def _learn(
         if tags is not None:
             rules = with_bigrams(rules, tags, None if begin is None else begin.features, bigrams)
         model = lm if isinstance(lm, LanguageModel) else LanguageModel.load(lm, verify=verify)
-        first = starting_weights(rules, None if begin is None else dict(begin.features), _name(start, "<weights>"))
+        first = starting_weights(rules, None if begin is None else dict(begin.features), name_of(start, "<weights>"))
         found = learner.learn(rules, model.ngrams, first, supervised, references, monolingual, imputed, reverse)
     return TranslationWeights(*found)
 
@@ -280,11 +281,6 @@ def _tell_unused(
         _log.warning("%s changes nothing: %s", name, about)
 
 
-def _name(given: object, otherwise: str) -> str:
-    """Return what messages call a file or an argument."""
-    return os.fspath(given) if isinstance(given, str | os.PathLike) else otherwise
-
-
 def _same_length(texts: list[Lines], first: Lines | None, words: bool = False) -> list[Lines]:
     """Check that texts have as many sentences as the first, and words."""
     for text in texts:
@@ -318,6 +314,6 @@ def _reverse(
     learned = weights_of(weights)
     assert learned is not None
     return ReverseSystem(
-        read, None if model is None else model.ngrams, dict(learned.features), _name(grammar, "<reverse grammar>"),
-        _name(weights, "<reverse weights>"),
+        read, None if model is None else model.ngrams, dict(learned.features), name_of(grammar, "<reverse grammar>"),
+        name_of(weights, "<reverse weights>"),
     )  # fmt: skip

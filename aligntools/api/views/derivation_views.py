@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from aligntools.api.given.naming import name_of
 from aligntools.api.given.sentences import Sentence
 from aligntools.formats.opening import files
 from aligntools.formats.translation.derivations import DerivedSentence, read_derivations
@@ -59,9 +60,8 @@ def view_derivations(
     if references is not None:
         found = _references(references)
         if len(found) != len(sentences):
-            path = os.fspath(references) if isinstance(references, str | os.PathLike) else "references"
             problem = f"{len(found)} lines, but there are {len(sentences)} sentences with derivations"
-            raise DataError(path, None, f"{problem}; a reference for each is needed")
+            raise DataError(name_of(references, "references"), None, f"{problem}; a reference for each is needed")
     return DerivationsView(sentences, found, visible(name or "Derivations"))
 
 

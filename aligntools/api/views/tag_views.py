@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.api.given.annotated import encoded, read_annotated
+from aligntools.api.given.naming import name_of
 from aligntools.formats.annotation.tagged import Tokens, tokens_of_conll
 from aligntools.formats.text.reading import TagReading
 from aligntools.metrics.fitting import check_words
@@ -47,7 +48,7 @@ def view_tags(tagged: Any, gold: Any = None, *, column: str | int = "upos", titl
     tokens = _tokens(tagged, column)
     found = None if gold is None else _tokens(gold, column)
     if found is not None:
-        check_words(found, tokens, _name(gold, "gold"), _name(tagged, "tagged"), what="sentences with words")
+        check_words(found, tokens, name_of(gold, "gold"), name_of(tagged, "tagged"), what="sentences with words")
     names = [Path(str(each)).name if _is_file(each) else word for each, word in ((tagged, "Tags"), (gold, "gold"))]
     shown = title or (names[0] if gold is None else f"{names[0]} beside {names[1]}")
     return TagsView(tokens, found, visible(shown))
@@ -55,10 +56,6 @@ def view_tags(tagged: Any, gold: Any = None, *, column: str | int = "upos", titl
 
 def _is_file(given: Any) -> bool:
     return isinstance(given, str | os.PathLike)
-
-
-def _name(given: Any, otherwise: str) -> str:
-    return os.fspath(given) if _is_file(given) else otherwise
 
 
 def _tokens(given: Any, column: str | int) -> Tokens:

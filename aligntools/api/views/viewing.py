@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from aligntools.api.convert.links import links_of
+from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import InputFormat, Sentences, Split, paths_of
 from aligntools.api.running.progress import Step
 from aligntools.api.score.scorers import GoldFormat, gold_of
@@ -224,7 +225,7 @@ def _check_count(links: Links, lengths: Sequence[np.ndarray], path: str, text: s
 
 
 def _gold(given: Any, lengths: Sequence[np.ndarray], how: dict[str, Any], text: str) -> Gold:
-    path = str(given) if isinstance(given, str | os.PathLike) else "gold"
+    path = name_of(given, "gold")
     gold = gold_of(given, how)
     if gold.reach > len(lengths[0]):
         problem = f"{len(gold)} sentence pairs" if gold.numbers is None else f"links of line {gold.reach}"
