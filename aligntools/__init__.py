@@ -100,12 +100,14 @@ if TYPE_CHECKING:
     from aligntools.tagging.settings import TagLists as TagLists
     from aligntools.tagging.settings import TagSmoothing as TagSmoothing
     from aligntools.tagging.settings import TagWriting as TagWriting
+    from aligntools.translating.settings import ExtractionSettings as ExtractionSettings
+    from aligntools.translating.settings import GrammarFilter as GrammarFilter
     from aligntools.translating.settings import LanguageModelSettings as LanguageModelSettings
 
 #: The module of each public name, by module.
 _MODULES = {
     "ground.running": ("Run",),
-    "translating.settings": ("LanguageModelSettings",),
+    "translating.settings": ("ExtractionSettings", "GrammarFilter", "LanguageModelSettings"),
     "formats.text.reading": ("Loading", "Reading", "Splitting", "TagReading", "WordReading"),
     "tagging.settings": (
         "InductionSettings", "TagDecisions", "TagLists", "TagSmoothing", "TagWriting", "TaggerSettings",

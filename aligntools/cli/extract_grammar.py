@@ -2,14 +2,17 @@
 
 import sys
 import time
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from aligntools.cli import engine_options, notices, options
+from aligntools import ExtractionSettings, Run
+from aligntools.cli import alignment_options as aligning
+from aligntools.cli import declared, engine_options, notices, options
 from aligntools.ground.errors import UsageProblem
-from aligntools.translating.settings import FEATURE_SETS, PHRASES, ExtractionSettings
 
-_ANY_LENGTH = 2**31 - 1
+if TYPE_CHECKING:
+    from aligntools.api.given.texts import InputFormat, Split
 
 
 @click.command("extract-grammar", cls=options.Command, renamed={"--align": "--alignments"})
@@ -32,36 +35,24 @@ _ANY_LENGTH = 2**31 - 1
     options.input_format,
     options.index_base(of="the alignment file"),
 )  # fmt: skip
-@options.group(
-    "Rules",
-    options.setting("--max-span", of=ExtractionSettings, metavar="N",
-                    help="Most words of an initial phrase, on either side."),
-    options.setting("--max-symbols", of=ExtractionSettings, metavar="N",
-                    help="Most words and nonterminals of a source side."),
-    options.setting("--nonterminals", of=ExtractionSettings, metavar="N",
-                    help="Most nonterminals; 0 gives a phrase table."),
-    options.setting("--min-hole", of=ExtractionSettings, metavar="N",
-                    help="Fewest source words that a nonterminal replaces."),
-    click.option("--phrases", type=click.Choice(PHRASES), default=ExtractionSettings.phrases, show_default=True,
-                 help="All phrases begin and end with linked words (tight), only those that nonterminals replace do"
-                      " (outer), or none need to (loose)."),
-    click.option("--features", type=click.Choice(FEATURE_SETS), default=ExtractionSettings.features, show_default=True,
-                 help="Phrase and lexical probabilities (standard), with counts (full), or those of cdec's extractor."),
-    options.setting("--keep", of=ExtractionSettings, metavar="N",
-                    help="Rules kept for each source side, the most frequent ones."),
-    options.setting("--min-count", of=ExtractionSettings, metavar="C",
-                    help="Leave out rules with a lower fractional count."),
-)  # fmt: skip
+@declared.group(ExtractionSettings)
 @engine_options.group
-@options.group(
-    "Resources",
-    options.max_memory("Use at most this much memory, for instance 800M or 4G; tables that do not fit go to temporary"
-                       " files.  [default: 2G of tables, 75% of the memory in all]"),
-    options.threads,
-    options.verbosity,
-)  # fmt: skip
-def command(source, target, joint, alignments, output, format, text, split, input_format, index_base, tmpdir, threads,
-            quiet, verbose, **settings):  # fmt: skip
+@options.group("Resources", options.table_memory, options.threads, options.verbosity)
+def command(
+    source: str | None,
+    target: str | None,
+    joint: str | None,
+    alignments: str,
+    output: str,
+    format: Literal["hiero", "moses", "binary"],
+    text: str | None,
+    split: "Split | None",
+    input_format: "InputFormat",
+    index_base: int,
+    quiet: bool,
+    verbose: bool,
+    **o: Any,
+) -> None:
     """Extract a hierarchical grammar (Hiero; Chiang 2007) from aligned text.
 
     Every stretch of words whose links stay within it is an initial phrase pair. Rules are these, and what is left of
@@ -78,29 +69,30 @@ def command(source, target, joint, alignments, output, format, text, split, inpu
     """
     if [source, target, joint, alignments, text].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
-    if format == "binary" and output == "-":
-        raise UsageProblem("--format binary needs a file: -o FILE")
+    aligning.check_text({"joint_file": joint, "source": source, "target": target})
     from aligntools.api.translate.grammars import extract_grammar_file
-    from aligntools.formats.text.bitext import read_bitext
-    from aligntools.words.white_space import split_as
 
+    first = source if joint is None else joint
+    assert first is not None  # as was checked
     began = time.perf_counter()
     with notices.shown(quiet):
-        bitext = read_bitext(
-            *(split_as(path, split) for path in (source, target)),
-            joint=split_as(joint, split),
-            lowercase=False,
-            max_length=_ANY_LENGTH,
-            input_format=input_format,
-        )
         figures = extract_grammar_file(
-            output, bitext, alignments=alignments, format=format, text=split_as(text, split), index_base=index_base,
-            tmpdir=tmpdir, threads=threads, **settings,
-        )  # fmt: skip
+            output,
+            first,
+            target,
+            alignments,
+            declared.settings(ExtractionSettings, o),
+            format=format,
+            text=text,
+            index_base=index_base,
+            input_format=input_format,
+            split=split,
+            run=declared.settings(Run, o),
+        )
     if quiet:
         return
-    skipped = f" (without words: {bitext.skipped.summary()})" if bitext.skipped.total else ""
-    sys.stderr.write(f"{len(bitext)} sentence pairs{skipped}: {figures.found} rules found, {figures.kept} written\n")
+    skipped = f" (without words: {figures.skipped})" if figures.skipped else ""
+    sys.stderr.write(f"{figures.pairs} sentence pairs{skipped}: {figures.found} rules found, {figures.kept} written\n")
     if verbose:
         sys.stderr.write(
             f"{figures.sources} source sides, {figures.targets} target sides, {figures.runs} sorted runs,"

@@ -1,21 +1,22 @@
 """``aligntools filter-grammar``: the rules of a grammar that a text can use."""
 
 import sys
+from typing import Any, Literal
 
 import click
 
-from aligntools.cli import notices, options
+from aligntools import GrammarFilter
+from aligntools.cli import declared, notices, options
+from aligntools.cli.flags import renamed
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import counts
 
 
-@click.command("filter-grammar", cls=options.Command)
+@click.command("filter-grammar", cls=options.Command, renamed=renamed(GrammarFilter))
 @options.group(
     "Common options",
     click.option("--grammar", required=True, metavar="FILE", help="Grammar, in any of the formats."),
     click.option("--text", required=True, metavar="FILE", help="Text to be translated, one sentence per line."),
-    click.option("--span", type=options.number(counts(1, 200)), metavar="N",
-                 help="Keep only rules that match within N words of a sentence: the span limit of the decoder."),
+    declared.option(GrammarFilter, "span_limit"),
 )  # fmt: skip
 @options.group(
     "Input and output",
@@ -25,11 +26,19 @@ from aligntools.ground.ranges import counts
                  show_default=True, help="Format to write; same copies the lines as they are."),
 )  # fmt: skip
 @options.group("Resources and messages", options.verify, options.verbosity)
-def command(grammar, text, output, split, span, format, verify, quiet, verbose):
+def command(
+    grammar: str,
+    text: str,
+    output: str,
+    format: Literal["same", "hiero", "moses", "binary"],
+    quiet: bool,
+    verbose: bool,
+    **o: Any,
+) -> None:
     """Keep the rules of a grammar that a text can use: it has all words between a source side's nonterminals.
 
-    With --span the whole source side must match somewhere, which keeps far fewer rules. The lines of a text grammar
-    are copied unless --format is given; with --format the command also converts grammars.
+    With --span-limit the whole source side must match somewhere, which keeps far fewer rules. The lines of a text
+    grammar are copied unless --format is given; with --format the command also converts grammars.
 
     \b
     Example:
@@ -42,7 +51,7 @@ def command(grammar, text, output, split, span, format, verify, quiet, verbose):
     from aligntools.api.translate.grammars import filter_grammar_file
 
     with notices.hushed(quiet):
-        found = filter_grammar_file(grammar, text, output, span=span, format=format, split=split, verify=verify)
+        found = filter_grammar_file(grammar, text, output, format=format, **o)
     if quiet:
         return
     sys.stderr.write(f"{found.kept} rules" + (f" of {found.total}" if found.total is not None else "") + "\n")

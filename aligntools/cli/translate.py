@@ -121,7 +121,7 @@ def command(
     reads = None if kind == "text" else lattice_input(kind, arc_scores, arc_weights or None, of_arcs)[0]
     parts, known = ((), None) if unbuffered else _input(texts or ("-",), size, reads)
     with notices.hushed(quiet):
-        rules = Grammar.load(grammar, text=known, span=span_limit, verify=verify)
+        rules = Grammar.load(grammar, text=known, span_limit=span_limit, verify=verify)
     began, line, total = time.perf_counter(), 0, 0.0
     progress = reporting.Lines(not quiet)
     with ExitStack() as stack:

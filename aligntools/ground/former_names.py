@@ -12,6 +12,7 @@ FIELDS: dict[str, dict[str, str]] = {
         "ibm_iterations": "ibm1_iterations",
         "model_iterations": "iterations",
     },
+    "GrammarFilter": {"span": "span_limit"},
     "TagDecisions": {"decoder": "decode", "viterbi": "decode=viterbi", "posterior": "decode=posterior"},
 }
 

@@ -1,20 +1,18 @@
 """Settings of language models, grammars, decoding and tuning; their defaults are those of the API and the commands."""
 
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias
 
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import MEMORY, PROBABILITY, SEED, Range, amounts, check, counts
+from aligntools.ground.ranges import PROBABILITY, SEED, Range, amounts, check, counts
 
 #: Titles of groups of options.
-_COMMON, _TRAINING = "Common options", "Training"
+_COMMON, _TRAINING, _RULES = "Common options", "Training", "Rules"
 #: Bytes of tables beyond which they go to files, where nothing bounds them.
 TABLES = 2 << 30
-#: What initial phrases may begin and end with; see `ExtractionSettings`.
-PHRASES = ("tight", "outer", "loose")
-#: Sets of features of rules; see `grammar.features.SETS`.
-FEATURE_SETS = ("standard", "full", "cdec")
+Phrases: TypeAlias = Literal["tight", "outer", "loose"]
+FeatureSet: TypeAlias = Literal["standard", "full", "cdec"]
 METHODS = ("risk", "mert", "likelihood", "mira", "perceptron")
 #: Those that look at single candidates, or at their BLEU.
 _ON_LISTS = ("mert", "mira", "perceptron")
@@ -61,55 +59,46 @@ class LanguageModelSettings(Settings):
             raise UsageProblem(f"`prune` has {len(self.prune)} numbers for a model of order {self.order}")
 
 
+@documented
 @dataclass(frozen=True)
-class ExtractionSettings:
-    """What rules are extracted, kept and how they are scored.
+class ExtractionSettings(Settings):
+    """What rules are extracted, kept and how they are scored."""
 
-    Attributes
-    ----------
-    max_span : int
-        Most words of an initial phrase, on either side.
-    max_symbols : int
-        Most words and nonterminals of a source side.
-    nonterminals : int
-        Most nonterminals of a rule: 0, 1 or 2.
-    phrases : str
-        ``tight``: phrases begin and end with linked words on both sides; ``loose``: they need not; ``outer``: they
-        need not, but the phrases that nonterminals replace must.
-    min_hole : int
-        Fewest source words that a nonterminal replaces.
-    keep : int
-        Rules kept for each source side, the most frequent ones.
-    min_count : float
-        Least (fractional) count of a rule.
-    features : str
-        A name of `grammar.features.SETS`.
-    max_memory : int
-        Bytes; what exceeds them goes to temporary files.
-    """
+    max_span: int = option(10, "Most words of an initial phrase, on either side.", allowed=counts(1, 200), group=_RULES)
+    max_symbols: int = option(5, "Most words and nonterminals of a source side.", allowed=counts(1, 200), group=_RULES)
+    nonterminals: int = option(2, "Most nonterminals; 0 gives a phrase table.", allowed=counts(0, 2), group=_RULES)
+    min_hole: int = option(1, "Fewest source words that a nonterminal replaces.", allowed=counts(1, 200), group=_RULES)
+    phrases: Phrases = option(
+        "outer",
+        "All phrases begin and end with linked words (tight), only those that nonterminals replace do (outer), or none"
+        " need to (loose).",
+        group=_RULES,
+    )
+    features: FeatureSet = option(
+        "full",
+        "Phrase and lexical probabilities (standard), with counts (full), or those of cdec's extractor.",
+        group=_RULES,
+    )
+    keep: int = option(20, "Rules kept for each source side, the most frequent ones.", allowed=counts(1), group=_RULES)
+    min_count: float = option(
+        0.0, "Leave out rules with a lower fractional count.", allowed=amounts(), group=_RULES, metavar="C"
+    )
 
-    max_span: int = 10
-    max_symbols: int = 5
-    nonterminals: int = 2
-    phrases: str = "outer"
-    min_hole: int = 1
-    keep: int = 20
-    min_count: float = 0.0
-    features: str = "full"
-    max_memory: int = 2 << 30
 
-    RANGES: ClassVar[dict[str, Range]] = {
-        "max_span": counts(1, 200), "max_symbols": counts(1, 200), "nonterminals": counts(0, 2),
-        "min_hole": counts(1, 200), "keep": counts(1), "min_count": amounts(), "max_memory": MEMORY,
-    }  # fmt: skip
+@documented
+@dataclass(frozen=True)
+class GrammarFilter(Settings):
+    """Which rules of a grammar a text can use, beside having their words."""
 
-    def check(self) -> None:
-        """Raise a `UsageProblem` for settings that no grammar can have."""
-        check(self)
-        if self.phrases not in PHRASES:
-            raise UsageProblem(f"no phrases '{self.phrases}'; choose one of {', '.join(PHRASES)}")
-        if self.features not in FEATURE_SETS:
-            raise UsageProblem(f"no features '{self.features}'; choose one of {', '.join(FEATURE_SETS)}")
+    CHANGES: ClassVar = "reading"
+
+    span_limit: int | None = option(
+        None,
+        "Keep only rules that match within N words of a sentence: the span limit of the decoder.",
+        allowed=counts(1, 200),
+        otherwise="within any number",
+        group=_COMMON,
+    )
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ CHECKS = {
     Decisions: Decisions.checked, ContrastiveSettings: ContrastiveSettings.checked,
     ParserSettings: ParserSettings.checked, TransferSettings: TransferSettings.checked,
     TaggerSettings: TaggerSettings.checked, InductionSettings: InductionSettings.checked,
-    LanguageModelSettings: LanguageModelSettings.checked, ExtractionSettings: ExtractionSettings.check,
+    LanguageModelSettings: LanguageModelSettings.checked, ExtractionSettings: ExtractionSettings.checked,
     DecoderSettings: DecoderSettings.check, ImputationSettings: ImputationSettings.check,
     TuningSettings: TuningSettings.check, SearchSettings: check, TagSmoothing: TagSmoothing.checked,
 }  # fmt: skip

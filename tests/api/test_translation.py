@@ -166,7 +166,7 @@ def test_rules_can_be_read_and_grammars_written(grammar, tmp_path):
 def test_filtering(grammar, texts, tmp_path):
     text = texts[0][:3]
     few = at.filter_grammar(grammar, text)
-    fewer = at.filter_grammar(grammar, text, span=5)
+    fewer = at.filter_grammar(grammar, text, span_limit=5)
     assert 0 < len(fewer) < len(few) < len(grammar)
     grammar.save(tmp_path / "g")
     assert len(at.Grammar.load(tmp_path / "g", text=text, span=5)) == len(fewer)
@@ -184,7 +184,7 @@ def test_what_no_grammar_is_extracted_from(texts):
         at.extract_grammar(["a"], ["b"], ["3-0"])
     with pytest.raises(at.UsageProblem, match="alignments"):
         at.extract_grammar(source, target)
-    with pytest.raises(at.UsageProblem, match="no phrases"):
+    with pytest.raises(at.UsageProblem, match="phrases is one of tight, outer, loose, not all"):
         at.extract_grammar(source, target, links, phrases="all")
     assert len(at.extract_grammar(["a b", ""], ["c", "d"], ["0-0", ""])) > 0
 

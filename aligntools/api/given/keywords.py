@@ -76,6 +76,19 @@ class EncoderKeywords(TypedDict, total=False):
     encoder_pairs: int
 
 
+class ExtractionKeywords(TypedDict, total=False):
+    """Those of `ExtractionSettings`."""
+
+    max_span: int
+    max_symbols: int
+    nonterminals: int
+    min_hole: int
+    phrases: Literal["tight", "outer", "loose"]
+    features: Literal["standard", "full", "cdec"]
+    keep: int
+    min_count: float
+
+
 class FilterKeywords(TypedDict, total=False):
     """Those of `FilterSettings`."""
 
@@ -83,6 +96,12 @@ class FilterKeywords(TypedDict, total=False):
     min_coverage: float
     min_probability: float | None
     max_copied: float
+
+
+class GrammarFilterKeywords(TypedDict, total=False):
+    """Those of `GrammarFilter`."""
+
+    span_limit: int | None
 
 
 class InductionKeywords(TypedDict, total=False):

@@ -32,3 +32,10 @@ def pool_of(threads: int | Pool | None) -> Iterator[Pool]:
         THREADS.check("threads", threads)
     with Pool(available_cores() if threads is None else threads) as pool:
         yield pool
+
+
+def threads_in(threads: int | Pool | None) -> int:
+    """Return how many threads those are; see `pool_of`."""
+    if threads is None:
+        return available_cores()
+    return threads.threads if isinstance(threads, Pool) else threads

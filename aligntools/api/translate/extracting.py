@@ -2,18 +2,18 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 import numpy as np
 
 from aligntools.api.given.sentences import PathLike, Text, read_lines, side_of
 from aligntools.api.running.engines import mapping
-from aligntools.api.running.threads import available_cores, pool_of
+from aligntools.api.running.threads import pool_of, threads_in
+from aligntools.formats.text.reading import InputFormat, Split
 from aligntools.ground import memory
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.running import Run
-from aligntools.translating.settings import ExtractionSettings
+from aligntools.translating.settings import TABLES, ExtractionSettings
 from aligntools.translating.text import Lines, numbered
 
 if TYPE_CHECKING:
@@ -36,50 +36,52 @@ def extraction_of(
     settings: ExtractionSettings,
     text: Text | None,
     index_base: int,
-    max_memory: int | None,
-    tmpdir: PathLike | None,
-    threads: int | None,
+    input_format: InputFormat,
+    split: Split | None,
+    run: Run,
 ) -> "Extraction":
     """Read what is given and prepare the extraction."""
-    most = settings.max_memory
-    settings = settings if max_memory is None else replace(settings, max_memory=max_memory)
-    settings.check()
     if alignments is None:
         raise UsageProblem("a grammar needs alignments: one for each sentence pair")
     from aligntools.formats.links import pharaoh
     from aligntools.translating.grammar.extraction import Extraction
 
+    bitext = _bitext(_split_as(source, split), _split_as(target, split), input_format)
     links, name = _links(alignments, index_base)
-    bitext = _bitext(source, target)
     if len(links) != len(bitext):
         found = f"{len(links)} lines, but the text has {len(bitext)} sentence pairs; they must have the same number"
         raise DataError(name, None, found)
     lengths = bitext.source.lengths(), bitext.target.lengths()
     pharaoh.check_range(links, *lengths, path=name, index_base=index_base)
-    tables = memory.for_tables(max_memory, most)
     return Extraction(
-        bitext, links, settings, text=None if text is None else side_of(text),
-        threads=available_cores() if threads is None else threads, max_memory=tables,
-        folder=None if tmpdir is None else os.fspath(tmpdir),
-    )  # fmt: skip
+        bitext,
+        links,
+        settings,
+        text=None if text is None else side_of(_split_as(text, split)),
+        threads=threads_in(run.threads),
+        max_memory=memory.for_tables(run.memory, TABLES),
+        folder=None if run.tmpdir is None else os.fspath(run.tmpdir),
+    )
 
 
-def _bitext(source: "Text | Bitext", target: Text | None) -> "Bitext":
+def _bitext(source: "Text | Bitext", target: Text | None, input_format: InputFormat) -> "Bitext":
     """Return both texts as a bitext, in the case that they have."""
     from aligntools.formats.text.bitext import Bitext, Skipped, read_bitext
 
     if isinstance(source, Bitext):
         return source
+    paths = [os.fspath(one) if isinstance(one, str | os.PathLike) else None for one in (source, target)]
+    how: dict[str, Any] = {"lowercase": False, "max_length": _ANY_LENGTH}
     if target is None:
-        raise UsageProblem("a grammar needs two texts: source and target, or what read_bitext returns")
-    if isinstance(source, str | os.PathLike) and isinstance(target, str | os.PathLike):
-        return read_bitext(os.fspath(source), os.fspath(target), lowercase=False, max_length=_ANY_LENGTH)
+        if paths[0] is None:
+            raise UsageProblem("a grammar needs two texts: source and target, one file of both, or a Bitext")
+        return read_bitext(joint=paths[0], input_format=input_format, **how)
+    if None not in paths:
+        return read_bitext(*paths, input_format=input_format, **how)
     sides = read_lines(source), read_lines(target)
     if len(sides[0]) != len(sides[1]):
-        raise DataError(
-            sides[1].name, None, f"{len(sides[1])} sentences, but the source text has {len(sides[0])}; they must have"
-            " the same number",
-        )  # fmt: skip
+        found = f"{len(sides[1])} sentences, but the source text has {len(sides[0])}; they must have the same number"
+        raise DataError(sides[1].name, None, found)
     lengths = [np.diff(side.offsets) for side in sides]
     blank = (lengths[0] == 0) | (lengths[1] == 0)
     (first, words), (second, others) = (numbered([_without(side, blank)]) for side in sides)
@@ -88,6 +90,15 @@ def _bitext(source: "Text | Bitext", target: Text | None) -> "Bitext":
     if blank.any():
         skipped.first["blank"] = int(np.argmax(blank)) + 1
     return Bitext(first, second, words, others, skipped)
+
+
+def _split_as(text: Any, split: Split | None) -> Any:
+    """Return a text, a `Bitext` or None with the text's lines split so."""
+    from aligntools.words.white_space import split_as
+
+    text = split_as(text, split)
+    plain = split in (None, "spaces") or text is None or isinstance(text, str | os.PathLike)
+    return text if plain or hasattr(text, "source_vocabulary") else read_lines(text, split)
 
 
 def _without(side: Lines, blank: np.ndarray) -> Lines:
@@ -121,18 +132,18 @@ def _links(alignments: AlignmentsInput, index_base: int) -> "tuple[Links, str]":
     return parse_pharaoh(data, path="<alignments>", index_base=index_base), "<alignments>"
 
 
-def whole_of(extraction: "Extraction", run: Run, threads: int | None) -> "GrammarRules":
+def whole_of(extraction: "Extraction", run: Run) -> "GrammarRules":
     """Return the grammar whole."""
     if not run.asked:
         return extraction.grammar()
     from aligntools.translating.grammar.extraction import whole
 
-    return whole(parts_of(extraction, run, threads, None))
+    return whole(parts_of(extraction, run, None))
 
 
-def parts_of(extraction: "Extraction", run: Run, threads: int | None, style: str | None) -> Iterator[Any]:
+def parts_of(extraction: "Extraction", run: Run, style: str | None) -> Iterator[Any]:
     """Yield the grammar in parts that workers make, in text of a style if there is one."""
     from aligntools.translating.grammar.extraction_jobs import parts_by_jobs
 
-    with pool_of(threads) as pool, mapping(run, pool) as blocks:
+    with pool_of(run.threads) as pool, mapping(run, pool) as blocks:
         yield from parts_by_jobs(extraction, blocks, run.workers or 1, style)

@@ -4,19 +4,27 @@ import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, Unpack
 
 import numpy as np
 
-from aligntools.api.given.sentences import PathLike, Text, lines_of, read_lines, side_of
-from aligntools.api.given.texts import Split
+from aligntools.api.given.keywords import (
+    ExtractionKeywords,
+    GrammarFilterKeywords,
+    LoadingKeywords,
+    RunKeywords,
+    SplittingKeywords,
+)
+from aligntools.api.given.sentences import PathLike, Text, lines_of, side_of
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.translate.extracting import AlignmentsInput, extraction_of, parts_of, whole_of
 from aligntools.api.views.showing import ShownAsModel
+from aligntools.formats.text.reading import InputFormat, Loading, Splitting
+from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 from aligntools.translating.lattices import LatticeLines, as_lattices, joined_lattices
-from aligntools.translating.settings import ExtractionSettings
+from aligntools.translating.settings import ExtractionSettings, GrammarFilter
 from aligntools.translating.text import Lines
 
 if TYPE_CHECKING:
@@ -26,9 +34,19 @@ if TYPE_CHECKING:
     from aligntools.viewing.models import ModelView
 
 GrammarFormat: TypeAlias = Literal["hiero", "moses", "binary"]
-Phrases: TypeAlias = Literal["tight", "outer", "loose"]
-FeatureSet: TypeAlias = Literal["standard", "full", "cdec"]
 _log = logging.getLogger("aligntools")
+
+
+class ExtractingKeywords(ExtractionKeywords, SplittingKeywords, RunKeywords, total=False):
+    """Keywords of `extract_grammar`, beside its own parameters."""
+
+
+class GrammarLoadingKeywords(GrammarFilterKeywords, LoadingKeywords, total=False):
+    """Keywords of `Grammar.load`, beside its own parameters."""
+
+
+class FilteringKeywords(GrammarLoadingKeywords, SplittingKeywords, total=False):
+    """Keywords of `filter_grammar_file`, beside its own parameters."""
 
 
 @dataclass(frozen=True)
@@ -130,9 +148,8 @@ class Grammar(ShownAsModel):
         return Rule(tuple(source), tuple(target), features, tuple((i, j) for i, j in r.links[begin:end].tolist()))
 
     @classmethod
-    def load(
-        cls, path: PathLike, *, text: Text | None = None, span: int | None = None, verify: bool = True
-    ) -> "Grammar":
+    @taking(GrammarFilter, Loading)
+    def load(cls, path: PathLike, *, text: Text | None = None, **options: Unpack[GrammarLoadingKeywords]) -> "Grammar":
         """Read a grammar: the text of cdec and Joshua, that of Moses, or a binary file.
 
         Parameters
@@ -140,10 +157,7 @@ class Grammar(ShownAsModel):
         path : str or path
         text : path or iterable of sentences, optional
             Keep only the rules that this text can use: it has all words between a source side's nonterminals.
-        span : int, optional
-            Keep only those that match within so many words, the span limit of the decoder.
-        verify : bool
-            Check a binary file's checksum, which says whether the file is what was written.
+        **options
 
         Raises
         ------
@@ -152,6 +166,9 @@ class Grammar(ShownAsModel):
         """
         from aligntools.formats.translation.grammar_files import read_grammar
 
+        given = Given("Grammar.load", options)
+        span, verify = given.take(GrammarFilter).span_limit, given.take(Loading).verify
+        given.end()
         if isinstance(text, LatticeLines):
             return cls(read_grammar(os.fspath(path), only_for=text.pairs, longest=2, verify=verify))
         only_for = None if text is None else side_of(text)
@@ -179,29 +196,19 @@ class Grammar(ShownAsModel):
         write_grammar(os.fspath(path), self.rules, format)
 
 
+@taking(ExtractionSettings, Splitting, Run)
 def extract_grammar(
     source: "Text | Bitext",
     target: Text | None = None,
     alignments: AlignmentsInput | None = None,
+    settings: ExtractionSettings | None = None,
     *,
-    max_span: int = ExtractionSettings.max_span,
-    max_symbols: int = ExtractionSettings.max_symbols,
-    nonterminals: int = ExtractionSettings.nonterminals,
-    min_hole: int = ExtractionSettings.min_hole,
-    phrases: Phrases = "outer",
-    features: FeatureSet = "full",
-    keep: int = ExtractionSettings.keep,
-    min_count: float = ExtractionSettings.min_count,
     text: Text | None = None,
     index_base: int = 0,
-    split: Split = "spaces",
-    max_memory: int | None = None,
-    tmpdir: PathLike | None = None,
-    threads: int | None = None,
+    input_format: InputFormat = "auto",
+    run: Run | None = None,
     progress: Progress = None,
-    workers: int | None = None,
-    cluster: str | None = None,
-    cluster_file: PathLike | None = None,
+    **options: Unpack[ExtractingKeywords],
 ) -> Grammar:
     """Extract a hierarchical grammar from aligned text (Chiang 2007, "Hierarchical phrase-based translation", 3).
 
@@ -212,43 +219,22 @@ def extract_grammar(
     Parameters
     ----------
     source, target : path, or iterable of sentences
-        Or one `Bitext`, from `read_bitext`, as ``source``.
+        ``source`` alone: a file of both sides, or a `Bitext`, from `read_bitext`.
     alignments : path, or iterable of alignments
         One for each sentence pair: a line of Pharaoh, pairs of positions, or an `Alignment`.
-    max_span : int
-        Most words of an initial phrase, on either side.
-    max_symbols : int
-        Most words and nonterminals of a source side.
-    nonterminals : int
-        Most nonterminals, 0 to 2; 0 gives a phrase table.
-    min_hole : int
-        Fewest source words that a nonterminal replaces.
-    phrases : str
-        ``tight``: phrases begin and end with linked words; ``loose``: they need not; ``outer``: only those that
-        nonterminals replace do.
-    features : str
-        ``standard``: phrase and lexical probabilities, natural logs; ``full``: with counts; ``cdec``: cdec's.
-    keep : int
-        Rules kept for each source side, the most frequent ones.
-    min_count : float
-        Leave out rules with a lower (fractional) count.
+    settings, run : ExtractionSettings, Run or None
+        The options below, whole. None of them but the settings changes the grammar. Without ``max_memory`` tables take
+        2 GiB, less where the machine or the container has less and a command bounds the process by that; what exceeds
+        them goes to temporary files.
     text : path or iterable of sentences, optional
         Keep only the rules that this text can use; all rules enter the scores.
     index_base : int
         What the first word is called in ``alignments``, 0 or 1.
-    split : str
-        What separates words in lines, as for `read_bitext`.
-    max_memory : int or None
-        Bytes that the process may have; tables that do not fit go to temporary files. None: 2 GiB of tables, less
-        where the machine or the container has less and a command bounds the process by that.
-    tmpdir : path, optional
-        Where temporary files go; the system's folder for them if not given.
-    threads : int, optional
-        All cores if not given; neither this nor ``max_memory`` changes the grammar.
+    input_format : str
+        What is between the sides of one file, as for `read_bitext`.
     progress : callable or bool, optional
         Called with a `Step` at the end, with what the extraction found.
-    workers, cluster, cluster_file
-        As for `align_in_parts`: what does the work, with files in ``tmpdir``. It does not change the grammar.
+    **options
 
     Raises
     ------
@@ -267,32 +253,31 @@ def extract_grammar(
     >>> print(grammar[len(grammar) - 1])
     [X] ||| ein Haus ||| a house ||| PhraseEgivenF=0 PhraseFgivenE=0 LexEgivenF=0 LexFgivenE=0
     """
-    settings = ExtractionSettings(max_span, max_symbols, nonterminals, phrases, min_hole, keep, min_count, features)
-    run = Run(None, max_memory, workers, cluster, cluster_file, tmpdir).checked()
-    source, target, text = (_split_as(one, split) for one in (source, target, text))
-    extraction = extraction_of(source, target, alignments, settings, text, index_base, max_memory, tmpdir, threads)
-    rules = whole_of(extraction, run, threads)
+    given = Given("extract_grammar", options)
+    settings, run = given.take(ExtractionSettings, settings), given.take(Run, run)
+    split = given.take(Splitting).split
+    given.end()
+    extraction = extraction_of(source, target, alignments, settings, text, index_base, input_format, split, run)
+    rules = whole_of(extraction, run)
     _report(extraction, progress)
     return Grammar(rules)
 
 
+@taking(ExtractionSettings, Splitting, Run)
 def extract_grammar_file(
     path: PathLike,
     source: "Text | Bitext",
     target: Text | None = None,
     alignments: AlignmentsInput | None = None,
+    settings: ExtractionSettings | None = None,
     *,
     format: GrammarFormat = "hiero",
     text: Text | None = None,
     index_base: int = 0,
-    max_memory: int | None = None,
-    tmpdir: PathLike | None = None,
-    threads: int | None = None,
+    input_format: InputFormat = "auto",
+    run: Run | None = None,
     progress: Progress = None,
-    workers: int | None = None,
-    cluster: str | None = None,
-    cluster_file: PathLike | None = None,
-    **settings: Any,
+    **options: Unpack[ExtractingKeywords],
 ) -> "ExtractionFigures":
     """Extract a grammar and write it part by part, so that it is never in memory as a whole.
 
@@ -302,29 +287,31 @@ def extract_grammar_file(
         The file, which appears whole or not at all; ``-`` is standard output.
     format : str
         ``hiero``, ``moses`` or ``binary``; the last one is made in memory.
-    source, target, alignments, text, index_base, max_memory, tmpdir, threads, progress, workers, cluster, cluster_file
+    source, target, alignments, settings, text, index_base, input_format, run, progress
         See `extract_grammar`.
-    **settings
-        As well.
+    **options
 
     Returns
     -------
     ExtractionFigures
-        Rules found and written, source and target sides, sorted runs.
+        Sentence pairs, rules found and written, source and target sides, sorted runs.
     """
     from aligntools.formats.opening import files
     from aligntools.formats.translation.grammar_files import write_grammar
     from aligntools.formats.translation.grammar_text import tell_factors, write_text
 
-    run = Run(None, max_memory, workers, cluster, cluster_file, tmpdir).checked()
-    extraction = extraction_of(
-        source, target, alignments, ExtractionSettings(**settings), text, index_base, max_memory, tmpdir, threads
-    )
+    if format == "binary" and os.fspath(path) == "-":
+        raise UsageProblem("`format=binary` is written to a file, not to standard output")
+    given = Given("extract_grammar_file", options)
+    settings, run = given.take(ExtractionSettings, settings), given.take(Run, run)
+    split = given.take(Splitting).split
+    given.end()
+    extraction = extraction_of(source, target, alignments, settings, text, index_base, input_format, split, run)
     if format == "binary":
-        write_grammar(os.fspath(path), whole_of(extraction, run, threads), "binary")
+        write_grammar(os.fspath(path), whole_of(extraction, run), "binary")
     elif run.asked:
         with files.writing(os.fspath(path)) as out:
-            out.writelines(parts_of(extraction, run, threads, format))
+            out.writelines(parts_of(extraction, run, format))
         if format == "moses":
             tell_factors(os.fspath(path), extraction.source_vocabulary, extraction.target_vocabulary)
     else:
@@ -335,15 +322,16 @@ def extract_grammar_file(
 
 def _report(extraction: "Extraction", progress: Progress) -> None:
     figures = extraction.figures
-    reporter(progress)(Step("extracting", 1, 1, vars(figures) | {"pairs": len(extraction.source)}))
+    reporter(progress)(Step("extracting", 1, 1, dict(vars(figures))))
     if figures.kept == 0:
-        _log.info("no rules; do the alignments belong to these texts, or is min_count too high?")
+        _log.info("no rules; do the alignments belong to these texts, or is `min_count` too high?")
     if figures.unwritable:
         words = "'|||', '[X]' or the like, which the format cannot express"
         _log.info("%d rules left out with words such as %s", figures.unwritable, words)
 
 
-def filter_grammar(grammar: Grammar, text: Text, *, span: int | None = None) -> Grammar:
+@taking(GrammarFilter)
+def filter_grammar(grammar: Grammar, text: Text, **options: Unpack[GrammarFilterKeywords]) -> Grammar:
     """Keep the rules of a grammar that a text can use: it has all words between a source side's nonterminals.
 
     Parameters
@@ -351,8 +339,7 @@ def filter_grammar(grammar: Grammar, text: Text, *, span: int | None = None) -> 
     grammar : Grammar
     text : path, or iterable of sentences
         What is to be translated.
-    span : int, optional
-        Keep only rules that match within so many words of a sentence, the span limit of the decoder: far fewer.
+    **options
 
     Returns
     -------
@@ -368,29 +355,21 @@ def filter_grammar(grammar: Grammar, text: Text, *, span: int | None = None) -> 
     """
     from aligntools.formats.translation.grammar import TextFilter, filtered
 
+    given = Given("filter_grammar", options)
+    span = given.take(GrammarFilter).span_limit
+    given.end()
     side, vocabulary = side_of(text)
     return Grammar(filtered(grammar.rules, TextFilter(side, vocabulary, span=span)))
 
 
-def _split_as(text: Any, split: Split) -> Any:
-    """Return a text, a `Bitext` or None with the text's lines split so."""
-    from aligntools.words.white_space import split_as
-
-    text = split_as(text, split)
-    if split == "spaces" or text is None or isinstance(text, str | os.PathLike) or hasattr(text, "source_vocabulary"):
-        return text
-    return read_lines(text, split)
-
-
+@taking(GrammarFilter, Splitting, Loading)
 def filter_grammar_file(
     grammar: PathLike,
     text: Text,
     path: PathLike,
     *,
-    span: int | None = None,
     format: Literal["same", "hiero", "moses", "binary"] = "same",
-    split: Split = "spaces",
-    verify: bool = True,
+    **options: Unpack[FilteringKeywords],
 ) -> FilterFigures:
     """Keep the rules of a grammar's file that a text can use; the lines of text files are copied as they are.
 
@@ -401,14 +380,9 @@ def filter_grammar_file(
     text : path, or iterable of sentences
     path : str or path
         The file to write; it appears whole or not at all. ``-`` is standard output.
-    span : int, optional
-        See `filter_grammar`.
     format : str
         ``same`` as that of the grammar, or one of those of `Grammar.save`.
-    split : str
-        What separates words in lines, as for `read_bitext`.
-    verify : bool
-        See `Grammar.load`.
+    **options
 
     Returns
     -------
@@ -420,10 +394,14 @@ def filter_grammar_file(
     from aligntools.formats.translation.grammar_files import read_grammar
     from aligntools.formats.translation.grammar_text import filter_lines
 
+    given = Given("filter_grammar_file", options)
+    span, verify = given.take(GrammarFilter).span_limit, given.take(Loading).verify
+    split = given.take(Splitting).split
+    given.end()
     name, only_for = os.fspath(grammar), side_of(text, split)
     binary = modelfile.is_model(name)
     if os.fspath(path) == "-" and (format == "binary" or (format == "same" and binary)):
-        raise UsageProblem("a binary grammar is written to a file: -o FILE")
+        raise UsageProblem("a binary grammar is written to a file, not to standard output")
     if format != "same" or binary:
         rules = Grammar(read_grammar(name, only_for=only_for, span=span, verify=verify))
         rules.save(path, "binary" if format == "same" else format)
@@ -437,10 +415,12 @@ def filter_grammar_file(
 
 
 def grammar_of(
-    grammar: "Grammar | PathLike", text: Lines | None = None, span: int | None = None, verify: bool = True
+    grammar: "Grammar | PathLike", text: Lines | None = None, span_limit: int | None = None, verify: bool = True
 ) -> Grammar:
     """Return a grammar, read from its file as far as a text needs it; one in memory is taken as it is."""
-    return grammar if isinstance(grammar, Grammar) else Grammar.load(grammar, text=text, span=span, verify=verify)
+    if isinstance(grammar, Grammar):
+        return grammar
+    return Grammar.load(grammar, text=text, span_limit=span_limit, verify=verify)
 
 
 def joined(texts: Sequence[Lines]) -> Lines:

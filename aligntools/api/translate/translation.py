@@ -251,7 +251,7 @@ class Translator:
         if given is not None:
             plain, of_arcs = without_arcs(given.features)
             given = TranslationWeights(plain, given.about)
-        rules = (grammar if isinstance(grammar, Grammar) else Grammar.load(grammar, span=span_limit)).rules
+        rules = (grammar if isinstance(grammar, Grammar) else Grammar.load(grammar, span_limit=span_limit)).rules
         if tags is not None:
             rules = with_bigrams(rules, tags, None if given is None else given.features)
         values = ordered_weights(weights, given, feature_names(rules))

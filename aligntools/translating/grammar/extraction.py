@@ -36,8 +36,10 @@ _SENTENCES = 4096  # of a block that is worked at a time, at most
 
 @dataclass
 class ExtractionFigures:
-    """What an extraction came to: distinct rules found, written, on disk; source and target sides seen."""
+    """What an extraction came to: sentence pairs, those left out, rules found and written, sides seen, sorted runs."""
 
+    pairs: int = 0
+    skipped: str = ""
     found: int = 0
     kept: int = 0
     sources: int = 0
@@ -75,8 +77,7 @@ class Extraction:
 
     def __init__(self, bitext: Bitext, links: Links, settings=None, *, text=None, threads=1, max_memory=2 << 30,
                  folder=None):  # fmt: skip
-        self.settings = settings or ExtractionSettings()
-        self.settings.check()
+        self.settings = (settings or ExtractionSettings()).checked()
         if len(links) != len(bitext):
             raise ValueError(f"links of {len(links)} sentences for {len(bitext)} sentence pairs")
         self.source, self.source_vocabulary = _by_bytes(bitext.source, bitext.source_vocabulary)
@@ -88,7 +89,7 @@ class Extraction:
             self._mapping = self._filter.mapping(self.source_vocabulary)
         self._banned = unwritable(self.source_vocabulary), unwritable(self.target_vocabulary)
         self._threads, self.memory, self._folder = threads, max_memory, folder
-        self.figures = ExtractionFigures()
+        self.figures = ExtractionFigures(len(bitext), bitext.skipped.summary())
 
     def parts(self) -> Iterator[GrammarRules]:
         """Yield the grammar in parts, in order; they share vocabularies."""
