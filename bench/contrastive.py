@@ -138,7 +138,7 @@ def _decided(study, model, pairs=None):
 
     text = study.gold_text if pairs is None else pick(study.gold_text, np.arange(pairs))
     applier = Applier(model.views, model.settings, model.sizes, CELLS, model.subwords)
-    return concatenate([found.links for found in decided(applier, text, Decisions(), study.pool)])
+    return concatenate([found.table for found in decided(applier, text, Decisions(), study.pool)])
 
 
 def _supervised(study, judge, start):
@@ -164,7 +164,7 @@ def _supervised(study, judge, start):
     finder = CandidateFinder(_default_base(study, judge), study.pool, judge)
     found = tasks.learn_from_gold(finder, part, gold, plan)
     alone = tasks.learn_weights(finder, [study.bitext], replace(plan, learning=replace(plan.learning, passes=0)))
-    links = concatenate([found.links for found in tasks.align(finder, part, alone, study.pool)])
+    links = concatenate([found.table for found in tasks.align(finder, part, alone, study.pool)])
     aers = {"joint": _decided(study, study.model, n), "start": links}
     aers = {column: 100 * Aer().score(gold, these).aer for column, these in aers.items()}
     return {"gold": n} | aers | {"supervised": 100 * found.validated}

@@ -7,6 +7,9 @@ from itertools import zip_longest
 from operator import itemgetter
 from typing import IO, Any
 
+from aligntools.formats.links.priors import row_of
+from aligntools.ground.errors import DataError
+
 
 class AlignedTextError(ValueError):
     """A line of aligned text that is wrong.
@@ -125,20 +128,18 @@ def read_priors(priors_file: Iterable[str]) -> tuple[list, dict[int, float], dic
     pairs: dict[str, list] = {"LEX": [], "FERF": [], "FERR": []}
     jumps: dict[str, dict[int, float]] = {"HMMF": {}, "HMMR": {}}
     for number, line in enumerate(priors_file, 1):
-        fields = line.removeprefix("\ufeff").rstrip("\n").split("\t")
-        kind, alpha = fields[0], 0.0
+        row = line.removeprefix("\ufeff").rstrip("\n")
         try:
-            alpha = float(fields[-1])
-            if kind == "LEX" and len(fields) == 4:
-                pairs[kind].append((fields[1], fields[2], alpha))
-            elif kind in pairs and len(fields) == 4:
-                pairs[kind].append((fields[1], int(fields[2]), alpha))
-            elif kind in jumps and len(fields) == 3:
-                jumps[kind][int(fields[1])] = alpha
-            else:
-                raise ValueError
-        except ValueError:
-            raise ValueError(f"priors, line {number}: '{line.rstrip()[:60]}' is not a line of priors") from None
+            kind, fields = row_of(row.encode("utf-8", "surrogatepass"), "priors", number)
+        except DataError as error:
+            raise ValueError(f"priors, line {number}: {error.problem}") from None
+        *words, alpha = (field.decode("utf-8", "surrogatepass") for field in fields)
+        if kind == "LEX":
+            pairs[kind].append((*words, float(alpha)))
+        elif kind in pairs:
+            pairs[kind].append((words[0], int(words[1]), float(alpha)))
+        else:
+            jumps[kind][int(words[0])] = float(alpha)
     return pairs["LEX"], jumps["HMMF"], jumps["HMMR"], pairs["FERF"], pairs["FERR"]
 
 

@@ -1,12 +1,12 @@
 """From posteriors to links: the joint decision, single directions, their symmetrization."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.applier import Applier, Posteriors, decide
+from aligntools.aligning.applying.decided import Decided
 from aligntools.aligning.links.symmetrize import symmetrize
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.settings import Decisions
@@ -14,31 +14,6 @@ from aligntools.formats.links.pharaoh import Links
 
 #: The ways to decide on both directions' posteriors at once, by their names.
 _WAYS = {"joint": kd.JOINT, "mean": kd.MEAN}
-
-
-@dataclass(frozen=True, eq=False)
-class Decided:
-    """What was decided on consecutive sentence pairs.
-
-    Attributes
-    ----------
-    links : Links
-    probabilities : float32 [links]
-        Mean posterior of the link in the two directions; the one direction's where one alone was trained.
-    forward, reverse : Links or None
-        Each direction's own links, where they were asked for and trained.
-    log_likelihood : float64 [2, pairs]
-        ``ln p(target | source)`` and ``ln p(source | target)``; NaN for a direction that was not trained.
-    lengths : int64 [2, pairs]
-        Words of the source and of the target sentences.
-    """
-
-    links: Links
-    probabilities: np.ndarray
-    forward: Links | None
-    reverse: Links | None
-    log_likelihood: np.ndarray
-    lengths: np.ndarray
 
 
 def decided(applier: Applier, bitext, settings: Decisions, pool, directions=False) -> Iterator[Decided]:

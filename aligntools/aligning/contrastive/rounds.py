@@ -5,7 +5,7 @@ in one sentence speaks for the same words in others. The links are decided on (l
 ones help the network a third as much (`bench/SETTINGS.md`).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,12 @@ from aligntools.aligning.contrastive.candidates import CandidateFinder, Candidat
 from aligntools.aligning.contrastive.linknetwork import LinkNetwork
 from aligntools.aligning.contrastive.noise import pick
 from aligntools.aligning.contrastive.starts import shipped
-from aligntools.aligning.links.prior_counts import PriorCounter
+from aligntools.aligning.links.prior_counts import PriorCounter, joined_with
 from aligntools.aligning.model import AlignmentModel
 from aligntools.aligning.settings import AlignerSettings, PriorWeights
 from aligntools.aligning.training.train_model import train_model
 from aligntools.formats.links.pharaoh import Links, concatenate
-from aligntools.formats.links.priors import Counted, Priors, combined
+from aligntools.formats.links.priors import Priors
 from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.errors import UsageProblem
 
@@ -109,10 +109,33 @@ def train_again(
     known : Priors or None
         What an encoder knows of the text, which counts in full.
     """
-    priors, weights = found if len(found.lexical) else None, WEIGHTS
-    if known is not None:
-        own = Counted(found.lexical.keys, found.lexical.alphas * WEIGHTS.prior_lexical)
-        priors, weights = combined([replace(found, lexical=own), known]), replace(WEIGHTS, prior_lexical=1.0)
+    priors, weights = joined_with(found if len(found.lexical) else None, known, WEIGHTS)
     return train_model(
         bitext, settings, pool, lowercase=lowercase, report=report, priors=priors, weights=weights, **more
     )
+
+
+def train_in_rounds(
+    rounds: Rounds, bitext: Bitext, settings, pool, *, lowercase=True, report=None, keep_text=True, max_memory=None,
+    known: Priors | None = None, **first: Any
+) -> AlignmentModel:  # fmt: skip
+    """Train a base model as often as there are rounds, each after the first with what the network found.
+
+    Parameters
+    ----------
+    rounds : Rounds
+    bitext, settings, pool, lowercase, report, keep_text, max_memory
+        See `train_model.train_model`.
+    known : Priors or None
+        What an encoder knows of the text: of all rounds but the first, whose priors have it already.
+    **first
+        What `train_model.train_model` takes else, for the first round.
+    """
+    how = {"lowercase": lowercase, "report": report, "max_memory": max_memory}
+    again = rounds.count - 1
+    model = train_model(bitext, settings, pool, keep_text=keep_text or again > 0, **how, **first)
+    for left in reversed(range(again)):
+        found = count_found(CandidateFinder(model, pool, rounds.network), bitext)
+        del model  # its memory serves the next one
+        model = train_again(found, settings, bitext, pool, keep_text=keep_text or left > 0, known=known, **how)
+    return model

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from aligntools.aligning.applying.applier import decide
-from aligntools.aligning.applying.decisions import Decided, link_posteriors
+from aligntools.aligning.applying.decided import Decided
+from aligntools.aligning.applying.decisions import link_posteriors
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import supervised

@@ -4,10 +4,13 @@ Links come in two directions: *forward*, which target words chose, and *reverse*
 links may serve as both.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
+from aligntools.aligning.settings import PriorWeights
 from aligntools.formats.links.pharaoh import Links
-from aligntools.formats.links.priors import Counted, Priors
+from aligntools.formats.links.priors import Counted, Priors, combined
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.ground.errors import UsageProblem
 from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
@@ -123,3 +126,16 @@ def _jumps(links: Links, lengths, k):
     ends[:-1] = begins[1:]
     last[sentences[ends]] = positions[ends]
     return np.concatenate([(positions - before)[first], lengths - last])
+
+
+def joined_with(
+    priors: Priors | None, known: Priors | None, weights: PriorWeights
+) -> tuple[Priors | None, PriorWeights]:
+    """Join priors with what an encoder knows, which counts in full; return what they weigh then, too."""
+    if known is None:
+        return priors, weights
+    in_full = replace(weights, prior_lexical=1.0)
+    if priors is None:
+        return known, in_full
+    own = Counted(priors.lexical.keys, priors.lexical.alphas * weights.prior_lexical)
+    return combined([replace(priors, lexical=own), known]), in_full

@@ -1,18 +1,15 @@
 """The links of a text in parts, decided on part by part with the whole text's model."""
 
-from dataclasses import replace
-
-import numpy as np
-
 from aligntools.aligning.applying.applier import CHUNK_CELLS, Applier
-from aligntools.aligning.applying.decisions import Decided, decided
+from aligntools.aligning.applying.decided import Decided, joined
+from aligntools.aligning.applying.decisions import decided
 from aligntools.aligning.models.fertility import Fertility
 from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.parts.sampler import part_hmm, part_sampler
 from aligntools.aligning.parts.table import PartTable
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import Decisions
-from aligntools.formats.links.pharaoh import Links, concatenate
+from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Skipped
 
 
@@ -45,17 +42,11 @@ def link_part(work: Work, models: tuple[tuple[int, int], ...], decisions: Decisi
     ]
     sizes = len(text.source_vocabulary), len(text.target_vocabulary)
     applier = Applier(views, work.settings, sizes, CHUNK_CELLS)
-    runs = [replace(d) for d in decided(applier, text, decisions, pool, directions)]
-    arrays = {
-        "log_likelihood": np.concatenate([d.log_likelihood for d in runs], axis=1),
-        "lengths": np.concatenate([d.lengths for d in runs], axis=1),
-        "probabilities": np.concatenate([d.probabilities for d in runs]),
-    }
-    for key in ("links", "forward", "reverse"):
-        tables = [getattr(d, key) for d in runs]
-        if all(table is not None for table in tables):
-            one = concatenate(tables)
-            arrays |= {f"{key}.pairs": one.pairs, f"{key}.offsets": one.offsets}
+    found = joined(list(decided(applier, text, decisions, pool, directions)))
+    arrays = {name: getattr(found, name) for name in ("log_likelihood", "lengths", "probabilities")}
+    for key, table in (("links", found.table), ("forward", found.forward_table), ("reverse", found.reverse_table)):
+        if table is not None:
+            arrays |= {f"{key}.pairs": table.pairs, f"{key}.offsets": table.offsets}
     store.write(name, **arrays)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from aligntools.aligning.applying.decisions import Decided
+from aligntools.aligning.applying.decided import Decided
 from aligntools.aligning.parts import links, passes, sampler, table, words
 from aligntools.aligning.parts.reading import Reading, TextSizes, read_file, sizes_of
 from aligntools.aligning.parts.work import ViewWork, Work

@@ -10,7 +10,8 @@ import numpy as np
 
 from aligntools.aligning.applying import kernels_decoding as kd
 from aligntools.aligning.applying.applier import Posteriors
-from aligntools.aligning.applying.decisions import Decided, Decider
+from aligntools.aligning.applying.decided import Decided
+from aligntools.aligning.applying.decisions import Decider
 from aligntools.aligning.settings import MEDIUM, AlignerSettings, Decisions
 
 

@@ -280,5 +280,5 @@ def _aligned(
 
     skipped = text.skipped
     for d in decided(applier, text, decisions, pool, directions):
-        yield Alignments(d.links, d.probabilities, d.forward, d.reverse, d.log_likelihood, d.lengths, skipped)
+        yield Alignments.of(d, skipped)
         skipped = Skipped()

@@ -2,9 +2,8 @@
 
 import logging
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack
-
-import numpy as np
 
 from aligntools.aligning.settings import (
     MRE_PRESETS,
@@ -15,7 +14,7 @@ from aligntools.aligning.settings import (
 )
 from aligntools.api.align.aligner import Aligner, check_lengths
 from aligntools.api.align.alignments import Alignments
-from aligntools.api.align.encoders import Known, known_of, weighed
+from aligntools.api.align.encoders import Known, known_of
 from aligntools.api.align.priors import SomePriors, read_priors
 from aligntools.api.align.training_links import TrainingLinks
 from aligntools.api.given.keywords import (
@@ -38,7 +37,6 @@ from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.rounds import Rounds
-    from aligntools.formats.links.pharaoh import Links
     from aligntools.formats.text.corpus import Bitext
 
 
@@ -316,6 +314,7 @@ def train_with(
     ``rounds`` are those of the contrastive aligner's base model; with ``best`` there are two where they help.
     ``known`` is what an encoder knows of the text.
     """
+    from aligntools.aligning.links.prior_counts import joined_with
     from aligntools.aligning.training.train_model import count_steps, train_model
     from aligntools.formats.text.corpus import Bitext, without_blanks
 
@@ -339,7 +338,7 @@ def train_with(
 
         rounds = best_rounds(settings, len(bitext))
     again = rounds.count - 1 if rounds else 0
-    counts, weights = weighed(counts, known, weights or PriorWeights())
+    counts, weights = joined_with(counts, known.priors if known else None, weights or PriorWeights())
     total, done, tell = count_steps(settings, reconstruction, start is not None), 0, reporter(progress)
     total += again * count_steps(settings, None, False)
 
@@ -348,8 +347,14 @@ def train_with(
         done += 1
         tell(Step(figures["stage"], done, total, figures))
 
+    if rounds is None:
+        train = train_model
+    else:
+        from aligntools.aligning.contrastive.rounds import train_in_rounds
+
+        train = partial(train_in_rounds, rounds, known=known.priors if known else None)
     with pool_of(run.threads) as pool:
-        model = train_model(
+        model = train(
             bitext,
             settings,
             pool,
@@ -358,29 +363,11 @@ def train_with(
             start=start,
             reconstruction=reconstruction,
             report=report,
-            keep_text=keep_text or again > 0,
+            keep_text=keep_text,
             priors=counts,
             weights=weights,
             last_pass=links.last_pass(bitext.skipped) if links and not again else None,
         )
-        if rounds is not None:
-            from aligntools.aligning.contrastive.candidates import CandidateFinder
-            from aligntools.aligning.contrastive.rounds import count_found, train_again
-
-            for left in reversed(range(again)):
-                found = count_found(CandidateFinder(model, pool, rounds.network), bitext)
-                del model  # its memory serves the next one
-                model = train_again(
-                    found,
-                    settings,
-                    bitext,
-                    pool,
-                    lowercase,
-                    report,
-                    max_memory=run.memory,
-                    keep_text=keep_text or left > 0,
-                    known=known.priors if known else None,
-                )
     return Aligner(replace(model, split=splitting, encoder=known.about if known else None))
 
 
@@ -420,8 +407,7 @@ def align(
     >>> [str(a) for a in found]
     ['0-0 1-1', '0-0 1-1', '0-0 1-1']
     """
-    from aligntools.formats.links.pharaoh import Links, concatenate
-    from aligntools.formats.text.corpus import Bitext, Skipped
+    from aligntools.formats.text.corpus import Bitext
 
     given = Given("align", options)
     settings, weights = given.take(AlignerSettings, settings), given.take(PriorWeights)
@@ -457,25 +443,4 @@ def align(
     )
     if not links.found:
         blocks = list(aligner.align_blocks(bitext, decisions=decisions, run=run))
-    skipped = Skipped()
-    for block in blocks:
-        skipped.add(block.skipped)
-
-    def joined(tables: "list[Links | None]") -> "Links | None":
-        known = [table for table in tables if table is not None]
-        return concatenate(known) if len(known) == len(tables) else None
-
-    if not blocks:
-        none = Links(np.empty((0, 2), np.int32), np.zeros(1, np.int64))
-        return Alignments(
-            none, np.empty(0, np.float32), none, none, np.empty((2, 0)), np.empty((2, 0), np.int64), skipped
-        )
-    return Alignments(
-        concatenate([b.table for b in blocks]),
-        np.concatenate([b.probabilities for b in blocks]),
-        joined([b.forward_table for b in blocks]),
-        joined([b.reverse_table for b in blocks]),
-        np.concatenate([b.log_likelihood for b in blocks], axis=1),
-        np.concatenate([b.lengths for b in blocks], axis=1),
-        skipped,
-    )
+    return Alignments.joined(blocks)

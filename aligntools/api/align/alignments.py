@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from aligntools.aligning.applying.decided import Decided, joined
 from aligntools.api.given.texts import Sentence
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _as_tuples(pairs: npt.NDArray[np.int32]) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Alignments(Sequence[Alignment]):
+class Alignments(Decided, Sequence[Alignment]):
     """The alignments of consecutive sentence pairs, in a few arrays; an item is an `Alignment`.
 
     Attributes
@@ -130,13 +131,22 @@ class Alignments(Sequence[Alignment]):
         How many pairs were left out, and why.
     """
 
-    table: "Links"
-    probabilities: npt.NDArray[np.float32]
-    forward_table: "Links | None"
-    reverse_table: "Links | None"
-    log_likelihood: npt.NDArray[np.float64]
-    lengths: npt.NDArray[np.int64]
     skipped: "Skipped"
+
+    @classmethod
+    def of(cls, decided: Decided, skipped: "Skipped") -> "Alignments":
+        """Return what was decided on sentence pairs with what was left out of them."""
+        return cls(**{field.name: getattr(decided, field.name) for field in fields(Decided)}, skipped=skipped)
+
+    @classmethod
+    def joined(cls, blocks: "Sequence[Alignments]") -> "Alignments":
+        """Return the alignments of several runs of pairs as those of one."""
+        from aligntools.formats.text.corpus import Skipped
+
+        skipped = Skipped()
+        for block in blocks:
+            skipped.add(block.skipped)
+        return cls.of(joined(blocks), skipped)
 
     def __len__(self) -> int:
         return len(self.table)

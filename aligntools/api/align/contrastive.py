@@ -249,7 +249,7 @@ def _align(
     finder = _candidate_finder(aligner.aligner, aligner.weights, pool, aligner._applier)
     skipped = text.skipped
     for d in tasks.align(finder, text, aligner.weights, pool, evidence):
-        yield Alignments(d.links, d.probabilities, None, None, d.log_likelihood, d.lengths, skipped)
+        yield Alignments.of(d, skipped)
         skipped = Skipped()
 
 

@@ -1,6 +1,6 @@
 """What an encoder knows of a text, before a model is trained on it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aligntools.api.running.threads import pool_of
@@ -60,15 +60,3 @@ def known_of(written: "Bitext", settings: EncoderSettings, run: Run) -> Known | 
         "belief": round(found.belief, 4),
     }  # fmt: skip
     return Known(knowledge.priors(text, found), about)
-
-
-def weighed(priors: "Priors | None", known: Known | None, weights: Any) -> tuple["Priors | None", Any]:
-    """Join priors that a caller gave and what an encoder knows, which counts in full; return weights too."""
-    if known is None:
-        return priors, weights
-    from aligntools.formats.links.priors import Counted, combined
-
-    if priors is None:
-        return known.priors, replace(weights, prior_lexical=1.0)
-    own = Counted(priors.lexical.keys, priors.lexical.alphas * weights.prior_lexical)
-    return combined([replace(priors, lexical=own), known.priors]), replace(weights, prior_lexical=1.0)

@@ -145,12 +145,7 @@ class PartsRun:
                 for part, (d, skipped) in enumerate(linked):
                     while part >= ends[file]:
                         file += 1
-                    yield (
-                        file,
-                        Alignments(
-                            d.links, d.probabilities, d.forward, d.reverse, d.log_likelihood, d.lengths, skipped
-                        ),
-                    )
+                    yield file, Alignments.of(d, skipped)
 
     def plan(self, pool: "Pool", clock: Callable[[], float]) -> list[str]:
         """Return what the work would take, in lines for a person; a sample is aligned, and timed by ``clock``."""

@@ -7,7 +7,7 @@ from aligntools.aligning.settings import Decisions
 from aligntools.api.align.alignments import Alignments
 
 if TYPE_CHECKING:
-    from aligntools.aligning.applying.decisions import Decided
+    from aligntools.aligning.applying.decided import Decided
     from aligntools.aligning.training.last_pass import LastPass
     from aligntools.formats.text.corpus import Skipped
 
@@ -47,6 +47,6 @@ class TrainingLinks:
         def take(d: "Decided") -> None:
             told = Skipped() if self.found else skipped
             self.found = True
-            self._take(Alignments(d.links, d.probabilities, d.forward, d.reverse, d.log_likelihood, d.lengths, told))
+            self._take(Alignments.of(d, told))
 
         return LastPass(self._decisions, self._directions, take)

@@ -208,18 +208,28 @@ def _take_lines(builder, block, path, first):
         row = row.removesuffix(b"\r")
         if not row.strip():
             continue
-        name, *fields = row.split(b"\t")
-        kind = _KINDS.get(name)
-        if kind is None:
-            known = ", ".join(PAIRS + JUMPS)
-            raise DataError(
-                path, number, f"'{shown(row.decode('utf-8', 'replace'))}' does not begin with {known} and a tab"
-            )
-        _check_row(kind, fields, path, number)
+        kind, fields = row_of(row, path, number)
         found[kind].append(fields)
     for kind, rows in found.items():
         if rows:
             builder.take(kind, list(zip(*rows, strict=True)))
+
+
+def row_of(row: bytes, path: object, line: int) -> tuple[str, list[bytes]]:
+    """Return the kind of a line, without its end, and its other fields.
+
+    Raises
+    ------
+    DataError
+        When it is no line of priors.
+    """
+    name, *fields = row.split(b"\t")
+    kind = _KINDS.get(name)
+    if kind is None:
+        known = ", ".join(PAIRS + JUMPS)
+        raise DataError(path, line, f"'{shown(row.decode('utf-8', 'replace'))}' does not begin with {known} and a tab")
+    _check_row(kind, fields, path, line)
+    return kind, fields
 
 
 def _check_row(kind, fields, path, line):
