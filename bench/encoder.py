@@ -33,24 +33,29 @@ def run(o):
 def _measure(maps, name):
     """Return AER of each way, the share that `contrastive-align --encoder` keeps of the error, and what was said."""
     from aligntools.aligning.contrastive import evidence
+    from aligntools.aligning.contrastive.evidence import Places
     from aligntools.aligning.settings import AlignerSettings
     from aligntools.api.align.alignment import train_with
     from aligntools.api.align.contrastive import train_contrastive_aligner
     from aligntools.api.align.contrastive_base import network_for, train_base
-    from aligntools.api.align.encoders import Known
+    from aligntools.api.align.encoders import Knower, Known
     from aligntools.encoding import knowledge
+    from aligntools.encoding.settings import EncoderSettings
     from aligntools.formats.text.corpus import in_lower_case
     from aligntools.formats.text.reading import Reading
     from aligntools.ground.running import Run
 
     written, gold = gold_text(maps.o.data, name)
     said = knowledge.Member(maps.encoder, LAYERS, maps.without(language(name))).knowledge(written, maps.pool)
-    known = Known(knowledge.priors(written, said), {})
+    text = in_lower_case(written)
+    known = Known(
+        knowledge.priors(written, said), {}, Places(said.given, said.odds) if said.odds.any() else None, text,
+        Knower(EncoderSettings(encoder=True)),
+    )  # fmt: skip
     found = {"pairs": len(written), "alone": _aer(evidence.firm(said.given).links, gold), "agreement": said.agreement}
     how = {"reading": Reading(), "run": Run(threads=maps.pool)}
     network = network_for("all", None)
     for title, one in (("", None), (", encoder", known)):
-        text = in_lower_case(written)
         model = train_with(text, None, AlignerSettings(), known=one, **how)
         found[f"align{title}"] = _aer(_links(model, text), gold)
         base = train_base(text, network, AlignerSettings(), known=one, **how)
@@ -83,7 +88,8 @@ def _body(rows):
         " the encoder's states is learned from gold links of other languages. The network that judges links in"
         " `contrastive-align` is the one that ships, with the encoder and without. *Share of the error*: what"
         " `contrastive-align --encoder` has of the error of `contrastive-align`. *Agreement*: how far words choose each"
-        " other beyond chance, by which the encoder is believed. Single runs.\n\n"
+        " other beyond chance, by which the encoder is believed. What a"
+        " link's probability is worth beside the network, six numbers, was learned from all these sets. Single runs.\n\n"
     )
     return text + report.table(header, table)
 

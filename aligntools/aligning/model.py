@@ -59,6 +59,9 @@ class AlignmentModel:
         What separated the words of the text; see `words.white_space`.
     encoder : dict or None
         Of what encoder the model learned words: its name, checksum and layers.
+    decision : dict or None
+        Weights of features by which links are decided on, where posteriors alone do not: what
+        `contrastive.weights.Weights.text` has.
     """
 
     settings: AlignerSettings
@@ -70,6 +73,12 @@ class AlignmentModel:
     subwords: SubwordMember | None = None
     split: str = SPLITS[0]
     encoder: dict[str, Any] | None = None
+    decision: dict[str, Any] | None = None
+
+    @property
+    def usual_threshold(self) -> float:
+        """The posterior that a link must exceed, where nothing else is asked for."""
+        return self.settings.threshold(len(self.views) + (self.subwords is not None))
 
     @property
     def sizes(self) -> tuple[int, int]:
@@ -87,6 +96,8 @@ class AlignmentModel:
         }
         if self.encoder is not None:
             header["encoder"] = self.encoder
+        if self.decision is not None:
+            header["decision"] = self.decision
         arrays = {
             "source.blob": self.source_vocabulary.blob,
             "source.starts": self.source_vocabulary.starts,
@@ -124,8 +135,8 @@ class AlignmentModel:
             split = header.get("split", SPLITS[0])  # older files have none
             if split not in SPLITS:
                 raise ValueError(f"no splitting '{split}'")
-            encoder = dict(header["encoder"]) if "encoder" in header else None
-            return cls(settings, source, target, views, bool(header["lowercase"]), ratio, subwords, split, encoder)
+            found = {name: dict(header[name]) for name in ("encoder", "decision") if name in header}
+            return cls(settings, source, target, views, bool(header["lowercase"]), ratio, subwords, split, **found)
 
 
 def _under(name, arrays):

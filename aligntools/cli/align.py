@@ -76,8 +76,9 @@ def command(**o):
         raise UsageProblem(f"`{weights[0]}` weighs what --priors gives; add it")
     aligning.check_shapes(o, chosen)
     settings, encoder = declared.settings(AlignerSettings, o), declared.settings(EncoderSettings, o)
-    if o["model"] and encoder.asked:
-        raise UsageProblem("-m applies a model as it is; --encoder is for training")
+    given = sorted(chosen & {"encoder_layer", "encoder_pairs"})
+    if o["model"] and given:
+        raise UsageProblem(f"-m applies a model as it is; `{given[0]}` is for training")
     if aligning_parts.asked(o, chosen) or aligning_parts.must(o, settings):
         aligning_parts.check(o, chosen)
         aligning_parts.run(o, settings)

@@ -198,7 +198,9 @@ def load_aligner(o, pool, reporter):
     from aligntools.api.align.aligner import Aligner
 
     with reporter.stage("loading"):
-        aligner = Aligner.load(o["model"], threads=pool, verify=o["verify"])
+        aligner = Aligner.load(o["model"], threads=pool, verify=o["verify"], encoder=o.get("encoder"))
+    if o.get("encoder") and (aligner.weights is None or aligner.weights.knower is None):
+        raise UsageProblem(f"{o['model']} asks no encoder; --encoder is for training")
     if "split" not in given():
         o["split"] = aligner.model.split
     return aligner

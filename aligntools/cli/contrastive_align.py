@@ -124,7 +124,7 @@ def _check(o):
         raise UsageProblem(
             "-m takes a base model as it is; --save-model, --fast and --case-sensitive are for a new one"
         )
-    if declared.settings(EncoderSettings, o).asked and (o["model"] or any(tables)):
+    if declared.settings(EncoderSettings, o).asked and (o["model"] or any(tables)) and not o["weights"]:
         raise UsageProblem("--encoder is for a base model that is trained here; leave out -m and tables")
     if (o["rounds"] or 1) > 1 and (o["model"] or any(tables)):
         raise UsageProblem("--rounds is for a base model that is trained here; leave out -m and tables, or ask for one")
@@ -178,7 +178,7 @@ def _run(o, stack):
     if o["save_model"]:
         base.save(o["save_model"])
     if weights is not None:
-        aligner = ContrastiveAligner(base, weights)
+        aligner = ContrastiveAligner(base, weights, encoder=declared.settings(EncoderSettings, o))
     else:
         if text is None:  # read once: learning and aligning both need it
             reporter.begin("reading")

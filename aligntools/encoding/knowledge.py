@@ -32,6 +32,10 @@ _ROWS = 256
 #: How far beyond chance words choose each other, below which nothing is believed, and from which on all is. Languages
 #: that the brought encoder has read have 0.23 and more, Ancient Greek 0.15, text with one side in cipher at most 0.1.
 DOUBTED, BELIEVED = 0.12, 0.2
+#: What the log-odds of a link gain by the encoder beside what a network holds of it, by the link's probability: below
+#: 0.1, and from each of LEVELS on. Learned by logistic regression from the gold links of all sets of `bench.encoder`.
+LEVELS = (0.1, 0.5, 0.75, 0.9, 0.97)
+ODDS = np.array([-1.2, -0.1, 0.7, 0.8, 1.0, 1.6])
 #: What share of words choose each other by chance, where there is one pair alone.
 _CHANCE = 0.5
 
@@ -62,6 +66,14 @@ class Knowledge:
     def belief(self) -> float:
         """How far the links are believed, from 0 to 1."""
         return min(1.0, max(0.0, (self.agreement - DOUBTED) / (BELIEVED - DOUBTED)))
+
+    @property
+    def odds(self) -> np.ndarray:
+        """What the log-odds of a link gain by its probability: see ODDS; float64.
+
+        Where priors are believed to a half, places are not at all: training finds out which priors hold.
+        """
+        return ODDS * max(0.0, 2.0 * self.belief - 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +109,22 @@ class Member:
         """
         parts: list[GivenLinks] = []
         agreed, by_chance = np.zeros(2, int), np.zeros(2, int)
+        for source, target in self._blocks(bitext, pool):
+            compared = compare(source, target)
+            parts.append(_links(compared))
+            agreed += _mutual(compared)
+            if len(source) > 1:
+                by_chance += _mutual(compare(source, target[1:] + target[:1]))
+        given = concatenate_given(parts)
+        mutual, chance = (int(a) / int(b) if b else _CHANCE for a, b in (agreed, by_chance))
+        return Knowledge(given, mutual, chance)
+
+    def given(self, bitext: Bitext, pool: Pool) -> GivenLinks:
+        """Return the links alone that `knowledge` has of a text."""
+        return concatenate_given([_links(compare(*states)) for states in self._blocks(bitext, pool)])
+
+    def _blocks(self, bitext: Bitext, pool: Pool) -> Iterator[tuple[list[np.ndarray], list[np.ndarray]]]:
+        """Yield the states of runs of sentence pairs, of the source and of the target."""
         sides = [
             self._states(side, vocabulary.words(), pool)
             for side, vocabulary in (
@@ -107,14 +135,7 @@ class Member:
         for begin in range(0, len(bitext), _ROWS):
             rows = range(begin, min(begin + _ROWS, len(bitext)))
             source, target = ([next(states) for _ in rows] for states in sides)
-            compared = compare(source, target)
-            parts.append(_links(compared))
-            agreed += _mutual(compared)
-            if len(rows) > 1:
-                by_chance += _mutual(compare(source, target[1:] + target[:1]))
-        given = concatenate_given(parts)
-        mutual, chance = (int(a) / int(b) if b else _CHANCE for a, b in (agreed, by_chance))
-        return Knowledge(given, mutual, chance)
+            yield source, target
 
     def _states(self, side: Side, words: list[str], pool: Pool) -> Iterator[np.ndarray]:
         words = [word[:_LETTERS] for word in words]

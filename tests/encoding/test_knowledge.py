@@ -7,6 +7,7 @@ import os
 import numpy as np
 import pytest
 
+from aligntools.aligning.contrastive import evidence
 from aligntools.encoding import encoder as encoders
 from aligntools.encoding import knowledge
 from aligntools.encoding.mapping import WordMap
@@ -78,6 +79,23 @@ def test_priors_count_words_with_their_probabilities(member):
     got = {(names[0].word(i), names[1].word(j)): a for (i, j), a in zip(found.lexical.keys, found.lexical.alphas)}  # noqa: B905
     assert got == pytest.approx(wanted)
     assert not len(knowledge.priors(bitext, knowledge.Knowledge(given, 0.1, 0.1)))
+
+
+def test_places_are_read_as_evidence_is():
+    assert evidence.LEVELS == knowledge.LEVELS
+    assert len(knowledge.ODDS) == evidence.READINGS
+    assert (np.diff(knowledge.ODDS) > 0).all()
+    given = knowledge.GivenLinks(None, None)
+    for mutual, share in ((0.1, 0.0), (0.16, 0.0), (0.18, 0.5), (0.5, 1.0)):
+        assert knowledge.Knowledge(given, mutual, 0.0).odds == pytest.approx(share * knowledge.ODDS)
+
+
+def test_links_alone_are_those_of_knowledge(member):
+    bitext = text(SOURCE, SOURCE)
+    with Pool(1) as pool:
+        given, same = member.given(bitext, pool), member.knowledge(bitext, pool).given
+    assert given.links.pairs.tolist() == same.links.pairs.tolist()
+    assert given.strengths.tolist() == same.strengths.tolist()
 
 
 def test_a_sample_is_evenly_spread():

@@ -62,13 +62,8 @@ class Decider:
     def decide(self, posteriors: Posteriors, chosen: Posteriors, pool) -> Decided:
         """Decide on the links of one run; ``chosen`` are the posteriors, or paths, that single directions follow."""
         settings, trained = self.settings, self.trained
-        found: list[Links | None] = [None, None]
         joint = trained == 3 and settings.symmetrize in _WAYS
-        for d in (0, 1):
-            if trained & (d + 1) and (self.directions or not joint):
-                own = 0.5 if chosen is not posteriors else self.threshold
-                pairs, offsets, _ = decide(chosen, self.single[d], own, pool)
-                found[d] = Links(pairs, offsets)
+        found = self.singles(posteriors, chosen, pool) if self.directions or not joint else (None, None)
         if joint:
             pairs, offsets, probabilities = decide(posteriors, _WAYS[settings.symmetrize], self.threshold, pool)
             links = Links(pairs, offsets)
@@ -78,8 +73,16 @@ class Decider:
         forward, reverse = found if self.directions else (None, None)
         return Decided(links, probabilities, forward, reverse, posteriors.log_likelihood, posteriors.lengths())
 
+    def singles(self, posteriors: Posteriors, chosen: Posteriors, pool) -> tuple[Links | None, Links | None]:
+        """Return each direction's own links, where it was trained."""
+        own = 0.5 if chosen is not posteriors else self.threshold
+        found = [
+            Links(*decide(chosen, self.single[d], own, pool)[:2]) if self.trained & (d + 1) else None for d in (0, 1)
+        ]
+        return found[0], found[1]
 
-def _combined(found: list[Links | None], settings: Decisions) -> Links:
+
+def _combined(found: tuple[Links | None, Links | None], settings: Decisions) -> Links:
     """Return the links of both directions combined, or of the one that there is."""
     forward, reverse = found
     if forward is not None and reverse is not None:

@@ -66,6 +66,22 @@ def _reading(wanted, given):
     return found
 
 
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Links of a text from what knows words beforehand, and what its readings are worth.
+
+    Attributes
+    ----------
+    given : GivenLinks
+        Of each sentence pair.
+    table : float64 [READINGS]
+        The log-odds of a link that each reading adds.
+    """
+
+    given: GivenLinks
+    table: np.ndarray
+
+
 def names(files):
     """Return the names of the columns of so many files, as weight files have them."""
     return tuple(f"evidence-{n}" for n in range(1, files + 1))

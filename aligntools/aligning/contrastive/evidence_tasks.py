@@ -118,6 +118,21 @@ def with_evidence(weights: Weights, tables: list, told: list, counts_for: float 
     return replace(weights, values=values, active=active, tables=tuple(tables))
 
 
+def with_knower(weights: Weights, table: np.ndarray, about: dict) -> Weights:
+    """Return weights with those of what has readings of any text, each worth what its table says.
+
+    Parameters
+    ----------
+    weights : Weights
+    table : float64 [evidence.READINGS]
+    about : dict
+        Its name and checksum.
+    """
+    values = np.append(weights.values, scale(weights.values, weights.active))
+    tables = (*weights.tables, np.asarray(table, np.float64))
+    return replace(weights, values=values, active=np.append(weights.active, True), tables=tables, knower=about)
+
+
 def plan_with_evidence(plan: LearningPlan, files: int, counts_for: float | None = None) -> LearningPlan:
     """Return a plan of learning from gold whose start has weights of evidence too."""
     own = np.full(files, (FIRST_SHARE if counts_for is None else counts_for) * scale(plan.start, plan.active))

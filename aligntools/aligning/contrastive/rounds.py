@@ -107,7 +107,7 @@ def train_again(
     lowercase, report, **more
         See `train_model.train_model`.
     known : Priors or None
-        What an encoder knows of the text, which counts in full.
+        What was known of the text's words beforehand, which counts in full.
     """
     priors, weights = joined_with(found if len(found.lexical) else None, known, WEIGHTS)
     return train_model(

@@ -7,7 +7,7 @@ import numpy as np
 
 from aligntools.aligning.applying.applier import decide
 from aligntools.aligning.applying.decided import Decided
-from aligntools.aligning.applying.decisions import link_posteriors
+from aligntools.aligning.applying.decisions import Decider, link_posteriors
 from aligntools.aligning.applying.kernels_decoding import JOINT
 from aligntools.aligning.contrastive import features as names
 from aligntools.aligning.contrastive import supervised
@@ -20,7 +20,7 @@ from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import GIVEN, SGD_DELAY, USUAL, ContrastiveSettings
 from aligntools.aligning.contrastive.starts import ContrastiveStart, shipped
 from aligntools.aligning.contrastive.weights import Weights
-from aligntools.aligning.settings import DIRECTIONS
+from aligntools.aligning.settings import DIRECTIONS, Decisions
 from aligntools.formats.links.goldlinks import Gold
 from aligntools.ground.errors import UsageProblem
 
@@ -281,13 +281,15 @@ def plan_of(settings: ContrastiveSettings, threshold=0.4, given: ContrastiveStar
     )  # fmt: skip
 
 
-def align(finder, bitext, weights, pool, evidence=()) -> Iterator[Decided]:
+def align(finder, bitext, weights, pool, evidence=(), directions=False) -> Iterator[Decided]:
     """Yield what is decided on consecutive runs of sentences; probabilities are the base model's.
 
     ``evidence`` are other aligners' links of the same sentences, as many as the weights have tables. Those that have
-    no weight are passed over, so that their links are not tried either.
+    no weight are passed over, so that their links are not tried either. With ``directions`` the base model's links of
+    single directions are found too.
     """
     trained = DIRECTIONS[finder.model.settings.direction]
+    base = Decider(Decisions(), trained, finder.model.usual_threshold, False, True)
     used = np.flatnonzero(weights.values[len(names.ALL) :]).tolist()
     kept = [*range(len(names.ALL)), *(len(names.ALL) + k for k in used)]
     values, active = weights.values[kept], weights.active[kept]
@@ -296,7 +298,8 @@ def align(finder, bitext, weights, pool, evidence=()) -> Iterator[Decided]:
         if evidence:
             candidates = with_readings(candidates, tables)
         links = search(candidates, values, active, weights.search, pool).links()
+        single = base.singles(posteriors, posteriors, pool) if directions else (None, None)
         yield Decided(
-            links, link_posteriors(posteriors, links, trained), None, None, posteriors.log_likelihood,
+            links, link_posteriors(posteriors, links, trained), *single, posteriors.log_likelihood,
             posteriors.lengths(),
         )  # fmt: skip

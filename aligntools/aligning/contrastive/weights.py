@@ -2,8 +2,8 @@
 
 import json
 import math
-from dataclasses import asdict, dataclass, field, fields
-from typing import get_args
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, get_args
 
 import numpy as np
 
@@ -40,6 +40,9 @@ class Weights:
         Of each file of evidence that goes with them, what its readings are worth.
     network : LinkNetwork or None
         What the feature ``trees`` asks, where it is active.
+    knower : dict or None
+        Of what the last table's readings are, where no file has them: the name and the checksum of what gives them of
+        any text.
     """
 
     values: np.ndarray
@@ -48,6 +51,7 @@ class Weights:
     about: dict = field(default_factory=dict)
     tables: tuple = ()
     network: LinkNetwork | None = None
+    knower: dict | None = None
 
     def __post_init__(self) -> None:
         for name in ("values", "active"):
@@ -61,12 +65,24 @@ class Weights:
         return *NAMES, *evidence.names(len(self.tables))
 
     @property
+    def files(self) -> int:
+        """How many files of evidence go with them."""
+        return len(self.tables) - (self.knower is not None)
+
+    def without_knower(self) -> "Weights":
+        """Return the same for text of which it is not asked."""
+        if self.knower is None:
+            return self
+        values, active = self.values[:-1], self.active[:-1]
+        return replace(self, values=values, active=active, tables=self.tables[:-1], knower=None)
+
+    @property
     def by_name(self) -> dict[str, float]:
         """The weights of the active features."""
         return {n: float(v) for n, v, a in zip(self.names, self.values, self.active, strict=True) if a}
 
-    def save(self, path) -> None:
-        """Write the file; it appears whole or not at all."""
+    def text(self) -> dict[str, Any]:
+        """Return what a file has, for JSON."""
         left_out = ("slack", math.inf), ("candidates", GREEDY.candidates)  # files of before had no candidates
         search = {k: v for k, v in asdict(self.search).items() if (k, v) not in left_out}
         text = {
@@ -81,8 +97,14 @@ class Weights:
             text["evidence"] = [np.asarray(table).tolist() for table in self.tables]
         if self.network is not None and self.active[_TREES]:
             text["trees"] = self.network.fingerprint
+        if self.knower is not None:
+            text["encoder"] = self.knower
+        return text
+
+    def save(self, path) -> None:
+        """Write the file; it appears whole or not at all."""
         with files.writing(path) as out:
-            out.write((json.dumps(text, indent=1, ensure_ascii=False) + "\n").encode())
+            out.write((json.dumps(self.text(), indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def load_weights(path, network: LinkNetwork | None = None, network_of: str = "the start") -> Weights:
@@ -109,6 +131,13 @@ def load_weights(path, network: LinkNetwork | None = None, network_of: str = "th
         text = None
     if not isinstance(text, dict) or text.get("format") != FORMAT:
         raise DataError(path, None, "is not a weights file; `ContrastiveAligner.save_weights()` writes one")
+    return weights_of(path, text, network, network_of)
+
+
+def weights_of(
+    path, text: dict[str, Any], network: LinkNetwork | None = None, network_of: str = "the start"
+) -> Weights:
+    """Return the weights that the text of a file has; see `load_weights`."""
     if text.get("version") != VERSION:
         raise DataError(
             path, None, f"has version {in_words(text.get('version'))}, this program reads {VERSION}; learn it again"
@@ -135,13 +164,23 @@ def load_weights(path, network: LinkNetwork | None = None, network_of: str = "th
             raise DataError(path, None, f"a weight for '{name}', which is not among its features; remove it or list it")
     search, about = _search_settings(path, text.get("search", {})), text.get("learned", {})
     asked = _network(path, text, network, network_of) if active[_TREES] else None
-    return Weights(values, active, search, about, tables, asked)
+    return Weights(values, active, search, about, tables, asked, _knower(path, text.get("encoder"), tables))
+
+
+def _knower(path, given, tables):
+    """Return of what the last table is, where no file has its readings."""
+    if given is None:
+        return None
+    right = isinstance(given, dict) and all(isinstance(given.get(name), str) for name in ("name", "checksum"))
+    if not right or not tables:
+        raise DataError(path, None, "'encoder' has a name, a checksum, and the last list in 'evidence'; learn it again")
+    return given
 
 
 def _tables(path, given):
     """Return what files of evidence say is worth, of each."""
     n = evidence.READINGS
-    if not isinstance(given, list) or len(given) > MOST_FILES:
+    if not isinstance(given, list) or len(given) > MOST_FILES + 1:
         raise DataError(path, None, f"'evidence' is a list, of {MOST_FILES} files at most; learn it again")
     for table in given:
         if not isinstance(table, list) or len(table) != n or not all(map(is_number, table)):

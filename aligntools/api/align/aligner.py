@@ -12,6 +12,7 @@ from aligntools.api.given.texts import Sentence, Sentences, paths_of
 from aligntools.api.running.engines import mapping
 from aligntools.api.running.threads import pool_of
 from aligntools.api.views.showing import ShownAsModel
+from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.text.reading import LONGEST_RANGE, Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import UsageProblem
@@ -19,8 +20,11 @@ from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
     from aligntools.aligning.applying.applier import Applier
+    from aligntools.aligning.contrastive.weights import Weights
     from aligntools.aligning.links.prior_counts import PriorCounter
     from aligntools.aligning.model import AlignmentModel
+    from aligntools.api.align.encoders import Knower, Known
+    from aligntools.formats.links.given_links import GivenLinks
     from aligntools.formats.text.corpus import Bitext
     from aligntools.ground.parallel import Pool
     from aligntools.viewing.models import ModelView
@@ -52,16 +56,43 @@ class Aligner(ShownAsModel):
     `train_aligner` and `Aligner.load` make one.
     """
 
-    def __init__(self, model: "AlignmentModel"):
-        self._model = model
+    def __init__(
+        self, model: "AlignmentModel", known: "Known | None" = None, encoder: EncoderSettings = EncoderSettings()  # noqa: B008
+    ):  # fmt: skip
+        self._model, self._known, self._encoder = model, known, encoder
 
     @property
     def model(self) -> "AlignmentModel":
         """The model's vocabularies, settings and arrays."""
         return self._model
 
+    @property
+    def known(self) -> "Known | None":
+        """What an encoder knows of the text that the model was trained on, where it was trained here."""
+        return self._known
+
+    @cached_property
+    def weights(self) -> "Weights | None":
+        """The weights of features by which links are decided on, where posteriors alone do not."""
+        if self.model.decision is None:
+            return None
+        from aligntools.aligning.contrastive.weights import weights_of
+
+        found = weights_of("the model", self.model.decision)
+        return found.without_knower() if self._encoder.encoder is False else found
+
+    @cached_property
+    def knower(self) -> "Knower":
+        """The encoder that decisions on links ask."""
+        if self.known is not None and self.known.knower is not None:
+            return self.known.knower
+        from aligntools.api.align.encoders import knower_for
+
+        assert self.weights is not None
+        return knower_for(self.weights.knower or {}, self._encoder)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return Aligner, (self.model,)
+        return Aligner, (self.model, None, self._encoder)
 
     def __repr__(self) -> str:
         s, sizes = self.model.settings, self.model.sizes
@@ -75,7 +106,12 @@ class Aligner(ShownAsModel):
 
     @classmethod
     def load(
-        cls, path: str | os.PathLike[str], *, threads: "int | Pool | None" = None, verify: bool = True
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        threads: "int | Pool | None" = None,
+        verify: bool = True,
+        encoder: str | bool | os.PathLike[str] | None = None,
     ) -> "Aligner":
         """Read a model file, as ``align --save-model`` or `save` wrote it.
 
@@ -85,6 +121,9 @@ class Aligner(ShownAsModel):
         threads : int or None
         verify : bool
             Check the checksum, which says whether the file is what was written.
+        encoder : path, bool or None
+            Where links are decided on with an encoder: the folder of that which the model was trained with, where it
+            is not the extra's; False decides without.
 
         Raises
         ------
@@ -94,7 +133,8 @@ class Aligner(ShownAsModel):
         from aligntools.aligning.model import AlignmentModel
 
         with pool_of(threads) as pool:
-            return cls(AlignmentModel.load(os.fspath(path), pool, verify))
+            model = AlignmentModel.load(os.fspath(path), pool, verify)
+        return cls(model, None, EncoderSettings(encoder=encoder).checked())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file; it appears whole or not at all.
@@ -206,27 +246,43 @@ class Aligner(ShownAsModel):
         decisions = given.take(Decisions, "decisions").suiting(self.settings.direction)
         reading, run = given.take(Reading, "reading"), given.take(Run, "run")
         given.end()
+        weights = self.weights if decisions == Decisions() else None
         max_memory = run.memory
         if run.asked:
             if unbuffered or counter is not None:
                 what = "unbuffered pairs are aligned" if unbuffered else "links are counted"
                 raise UsageProblem(f"{what} in this process; leave out the workers")
-            texts = self.texts(sources, targets, reading, False, JOB)
             cells = None if max_memory is None else cells_within(max_memory // ((run.workers or 1) + 1))
             job = partial(_align, decisions, cells, directions)
             with pool_of(run.threads) as pool, mapping(run, pool) as blocks:
+                texts = self._asked(sources, targets, reading, False, JOB, weights, pool)
                 yield from aligned_by(blocks, self, job, texts)
             return
-        applier = self._applier if max_memory is None else self.applier(cells_within(max_memory))
+        cells = None if max_memory is None else cells_within(max_memory)
         with pool_of(run.threads) as pool:
-            for text in self.texts(sources, targets, reading, unbuffered):
+            for text, asked in self._asked(sources, targets, reading, unbuffered, PART, weights, pool):
                 links = []
-                for found in _aligned(applier, text, decisions, directions or counter is not None, pool):
+                for found in _align(decisions, cells, directions or counter is not None, self, text, pool, asked):
                     if counter is not None:
                         links.append((found.forward_table, found.reverse_table))
                     yield found
                 if counter is not None:
                     counter.add(text, *(concatenate(column) for column in zip(*links, strict=True)))
+
+    def _asked(
+        self,
+        sources: "Sentences | Bitext",
+        targets: Sentences | None,
+        reading: Reading,
+        unbuffered: bool,
+        part: int,
+        weights: "Weights | None",
+        pool: "Pool",
+    ) -> "Iterator[tuple[Bitext, list[GivenLinks]]]":
+        """Yield what `texts` does, each with what weights ask of its places."""
+        if weights is not None and weights.knower is not None:
+            return self.knower.texts(self, sources, targets, reading, unbuffered, part, pool)
+        return ((text, []) for text in self.texts(sources, targets, reading, unbuffered, part))
 
     def texts(
         self,
@@ -264,21 +320,30 @@ class Aligner(ShownAsModel):
 
 
 def _align(
-    decisions: Decisions, cells: int | None, directions: bool, aligner: Aligner, text: "Bitext", pool: "Pool"
+    decisions: Decisions,
+    cells: int | None,
+    directions: bool,
+    aligner: Aligner,
+    text: "Bitext",
+    pool: "Pool",
+    given: "list[GivenLinks]",
 ) -> Iterator[Alignments]:
-    """Do a worker's job of `Aligner.align_blocks`."""
-    applier = aligner._applier if cells is None else aligner.applier(cells)
-    return _aligned(applier, text, decisions, directions, pool)
-
-
-def _aligned(
-    applier: "Applier", text: "Bitext", decisions: Decisions, directions: bool, pool: "Pool"
-) -> Iterator[Alignments]:
-    """Yield the alignments of runs of a text in the model's ids."""
+    """Yield the alignments of runs of a text in the model's ids; ``given`` is what the model's weights ask for."""
     from aligntools.aligning.applying.decisions import decided
     from aligntools.formats.text.corpus import Skipped
 
+    weights = aligner.weights if decisions == Decisions() else None
+    if weights is None:
+        applier = aligner._applier if cells is None else aligner.applier(cells)
+        found = decided(applier, text, decisions, pool, directions)
+    else:
+        from aligntools.aligning.contrastive import tasks
+        from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
+
+        applier = aligner.applier(CELLS if cells is None else min(cells, CELLS))
+        finder = CandidateFinder(aligner.model, pool, weights.network, applier=applier)
+        found = tasks.align(finder, text, weights, pool, given, directions)
     skipped = text.skipped
-    for d in decided(applier, text, decisions, pool, directions):
+    for d in found:
         yield Alignments.of(d, skipped)
         skipped = Skipped()

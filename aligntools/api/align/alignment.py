@@ -124,7 +124,8 @@ def known_text(
     if not isinstance(written, Bitext):
         written = read_bitext(written, targets, reading=replace(reading, case_sensitive=True))
     known = known_of(written, encoder, run)
-    return (written if reading.case_sensitive else in_lower_case(written)), known
+    text = written if reading.case_sensitive else in_lower_case(written)
+    return text, replace(known, text=text) if known is not None else None
 
 
 def tell_unused(settings: AlignerSettings) -> None:
@@ -332,8 +333,11 @@ def train_with(
         bitext, keep_text, links = without_blanks(bitext), True, None  # the words are shared with the whole text
     if counts is not None and len(counts) and settings.subwords is None:  # pieces would not know of what words have
         settings = replace(settings, subwords=0)
-    best, settings = settings.best, settings.resolved(len(bitext.source.tokens))
-    if best and start is None and counts is None:
+    best, settings = settings.best and start is None, settings.resolved(len(bitext.source.tokens))
+    network = best and known is not None and settings.direction == "both"
+    if network:
+        keep_text, links = True, None  # the network decides on links, with the whole words
+    if best and counts is None:
         from aligntools.aligning.contrastive.rounds import best_rounds
 
         rounds = best_rounds(settings, len(bitext))
@@ -368,7 +372,13 @@ def train_with(
             weights=weights,
             last_pass=links.last_pass(bitext.skipped) if links and not again else None,
         )
-    return Aligner(replace(model, split=splitting, encoder=known.about if known else None))
+        aligner = Aligner(replace(model, split=splitting, encoder=known.about if known else None), known)
+        if network and known is not None:
+            from aligntools.api.align.deciding import with_network
+
+            tell(Step("deciding", total, total, {}))
+            return with_network(aligner, bitext, known, reading, pool)
+    return aligner
 
 
 @taking(AlignerSettings, Decisions, PriorWeights, Reading, Run, EncoderSettings)

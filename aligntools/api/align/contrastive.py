@@ -13,6 +13,7 @@ from aligntools.api.align.aligner import Aligner
 from aligntools.api.align.alignment import known_text, read_bitext
 from aligntools.api.align.alignments import Alignment, Alignments, with_words
 from aligntools.api.align.contrastive_base import network_for, network_of, train_base
+from aligntools.api.align.encoders import Knower, Known, knower_for
 from aligntools.api.align.evidence import Evidence, check_count, in_step
 from aligntools.api.align.teaching import SomeStart, resolved_start
 from aligntools.api.convert.links import OneAlignment
@@ -70,17 +71,27 @@ class ContrastiveAligner:
         Errors on the gold links that the weights were learned from.
     evidence : sequence of EvidenceFile
         What was found out about the files of evidence that the weights were learned with.
+    encoder : EncoderSettings
+        Which encoder is asked, where the weights ask one.
     """
 
     def __init__(
         self, aligner: Aligner, weights: "Weights", report: "GoldLearning | None" = None,
-        evidence: "Sequence[EvidenceFile]" = (),
+        evidence: "Sequence[EvidenceFile]" = (), encoder: EncoderSettings = EncoderSettings(),  # noqa: B008
     ):  # fmt: skip
         _check_base(aligner)
-        self._aligner, self._weights, self._report, self._evidence = aligner, weights, report, tuple(evidence)
+        self._aligner, self._report, self._evidence, self._encoder = aligner, report, tuple(evidence), encoder
+        self._weights = weights.without_knower() if encoder.encoder is False else weights
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ContrastiveAligner, (self._aligner, self._weights, self._report, self._evidence)
+        return ContrastiveAligner, (self._aligner, self._weights, self._report, self._evidence, self._encoder)
+
+    @cached_property
+    def _knower(self) -> Knower:
+        known = self._aligner.known
+        if known is not None and known.knower is not None:
+            return known.knower
+        return knower_for(self._weights.knower or {}, self._encoder)
 
     @property
     def aligner(self) -> Aligner:
@@ -114,6 +125,7 @@ class ContrastiveAligner:
     def load(
         cls, weights: str | os.PathLike[str], aligner: Aligner, *, beam: int | None = None,
         constraint: Constraint | None = None, candidates: Candidates | None = None, start: SomeStart | None = None,
+        encoder: str | bool | os.PathLike[str] | None = None,
     ) -> "ContrastiveAligner":  # fmt: skip
         """Read a weights file, as ``contrastive-align --save-weights`` or `save_weights` wrote it.
 
@@ -127,6 +139,8 @@ class ContrastiveAligner:
         start : path, ContrastiveStart or None
             What the weights were learned from, where that is none of the starts that come with the program: what
             judges links goes with them.
+        encoder : path, bool or None
+            As for `Aligner.load`.
 
         Raises
         ------
@@ -136,7 +150,7 @@ class ContrastiveAligner:
         found = load_contrastive_weights(
             weights, beam=beam, constraint=constraint, candidates=candidates, start=start
         )  # fmt: skip
-        return cls(aligner, found)
+        return cls(aligner, found, encoder=EncoderSettings(encoder=encoder).checked())
 
     @cached_property
     def _applier(self) -> "Applier":
@@ -208,15 +222,19 @@ class ContrastiveAligner:
         """Align as `align_batch` does; yield runs of sentence pairs as arrays, for speed."""
         from aligntools.api.align.aligning_blocks import JOB, aligned_by
 
-        check_count(evidence, len(self.weights.tables), MOST_FILES)
+        check_count(evidence, self.weights.files, MOST_FILES)
         given = Given("align_blocks", options)
         reading, run = given.take(Reading, "reading"), given.take(Run, "run")
         given.end()
         if unbuffered and run.asked:
             raise UsageProblem("unbuffered pairs are aligned in this process; leave out the workers")
         part = JOB if run.asked else PART
-        texts = in_step(self.aligner.texts(sources, targets, reading, unbuffered, part), evidence)
         with pool_of(run.threads) as pool:
+            if self.weights.knower is None:
+                read: Any = self.aligner.texts(sources, targets, reading, unbuffered, part)
+            else:
+                read = self._knower.texts(self.aligner, sources, targets, reading, unbuffered, part, pool)
+            texts = in_step(read, evidence)
             if run.asked:
                 with mapping(run, pool) as blocks:
                     yield from aligned_by(blocks, self, _align, texts)
@@ -346,6 +364,7 @@ def train_contrastive_aligner(
         raise UsageProblem("an aligner is taken as it is; leave it out, or `encoder`")
     tell = reporter(progress)
     network = network_for(settings.features, start)  # wrong features are told of before anything is trained
+    left_out = encoder.encoder is False
     encoder = encoder.chosen(aligner is None and network is not None and not fast)
     if aligner is not None and (settings.rounds or 1) > 1:
         raise UsageProblem("an aligner is taken as it is; leave it out, or ask for one round")
@@ -360,11 +379,13 @@ def train_contrastive_aligner(
             how: dict[str, Any] = {"reading": reading, "run": run, "progress": progress, "known": known}
             aligner = train_base(sources, network, base, settings.rounds, **how)
         _check_base(aligner)
-        members = len(aligner.model.views) + (aligner.model.subwords is not None)
-        plan = tasks.plan_of(settings, aligner.model.settings.threshold(members), begun)
+        plan = tasks.plan_of(settings, aligner.model.usual_threshold, begun)
         finder = _candidate_finder(aligner, plan, pool)
         texts = list(aligner.texts(sources, targets, reading, False))
-        others = _Others(finder, texts, evidence, plan) if evidence else None
+        known = aligner.known if network is not None and not left_out else None
+        if known is not None and (known.text is not sources or known.places is None):
+            known = None
+        others = _Others(finder, texts, evidence, plan, known) if evidence or known else None
         if gold is not None:
             found = _learn_from_gold(finder, texts, gold, plan, settings, tell, others)
             told = others.told(found.weights, found.files) if others else ()
@@ -384,24 +405,30 @@ class _Others:
     """Evidence for a text: each file's links in its runs of pairs, and what they are worth."""
 
     def __init__(
-        self, finder: "CandidateFinder", texts: "list[Bitext]", evidence: Sequence[Evidence], plan: Any
+        self, finder: "CandidateFinder", texts: "list[Bitext]", evidence: Sequence[Evidence], plan: Any,
+        known: Known | None,
     ) -> None:  # fmt: skip
         from aligntools.aligning.contrastive import evidence_tasks
 
         check_count(evidence, len(evidence), MOST_FILES)
-        self.links = [given for _, given in in_step(texts, evidence)]
-        self.tables, self._files = evidence_tasks.judge_files(finder, texts, self.links, plan)
+        self.links, self.known, self._files = [given for _, given in in_step(texts, evidence)], known, []
+        self.tables: list[Any] = []
+        if evidence:
+            self.tables, self._files = evidence_tasks.judge_files(finder, texts, self.links, plan)
 
     def weights(self, weights: "Weights", share: float | None) -> "Weights":
-        """Return weights with those of the files."""
+        """Return weights with those of the files, and of what is known of places."""
         from aligntools.aligning.contrastive.evidence_tasks import with_evidence
 
-        return with_evidence(weights, self.tables, self._files, share)
+        if self._files:
+            weights = with_evidence(weights, self.tables, self._files, share)
+        return weights if self.known is None else self.known.added_to(weights)
 
     def told(self, weights: "Weights", aers: Sequence[float] = ()) -> "list[EvidenceFile]":
         """Return what is known of the files."""
-        own = weights.values[len(weights.values) - len(self._files) :].tolist()
-        known: list[float | None] = list(aers) or [None] * len(own)
+        first = len(weights.values) - len(weights.tables)
+        own = weights.values[first : first + len(self._files)].tolist()
+        known: list[float | None] = [*aers[: len(own)]] or [None] * len(own)
         return [replace(f, weight=w, aer=a) for f, w, a in zip(self._files, own, known, strict=True)]
 
 
@@ -435,9 +462,17 @@ def _learn_from_gold(
         return tasks.learn_from_gold(finder, text, gold, plan, *how)
     from aligntools.aligning.contrastive.evidence_tasks import plan_with_evidence
 
-    links, tables = [x[gold.rows] for x in evidence.links[0]], evidence.tables
+    links, tables = [x[gold.rows] for x in evidence.links[0]], list(evidence.tables)
     with_files = plan_with_evidence(plan, len(tables), settings.evidence_share)
+    if evidence.known is not None and evidence.known.places is not None:
+        with_files = plan_with_evidence(with_files, 1, 1.0)
+        links.append(evidence.known.places.given[: len(texts[0])][gold.rows])
+        tables.append(evidence.known.places.table)
     found = tasks.learn_from_gold(finder, text, gold, with_files, *how, links, tables)
+    if evidence.known is not None:
+        found = replace(found, weights=replace(found.weights, knower=evidence.known.about))
+        if not evidence.tables:
+            return found
     if found.validated is None:
         return found
     return replace(found, without=tasks.learn_from_gold(finder, text, gold, plan, *how[:2]).validated)

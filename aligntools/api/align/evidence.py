@@ -56,9 +56,9 @@ class _File:
 
 
 def in_step(
-    texts: "Iterable[Bitext]", evidence: Sequence[Evidence]
+    texts: "Iterable[Bitext | tuple[Bitext, list[GivenLinks]]]", evidence: Sequence[Evidence]
 ) -> "Iterator[tuple[Bitext, list[GivenLinks]]]":  # fmt: skip
-    """Yield runs of a text, each with its links in every file of evidence.
+    """Yield runs of a text, each with its links in every file of evidence, and then with those that came with it.
 
     Raises
     ------
@@ -76,9 +76,10 @@ def in_step(
             else:
                 sources.append(_InMemory(_given(one, name), name))
         lines = 0
-        for text in texts:
+        for given in texts:
+            text, more = given if isinstance(given, tuple) else (given, [])
             lines += len(text)
-            yield text, [source.read(text.source, text.target) for source in sources]
+            yield text, [*(source.read(text.source, text.target) for source in sources), *more]
         for source in sources:
             source.end(lines)
 

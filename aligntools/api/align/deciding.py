@@ -1,0 +1,36 @@
+"""Aligners whose links the network decides on, as `train_contrastive_aligner`'s weights do."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from aligntools.api.align.aligner import Aligner
+from aligntools.formats.text.reading import Reading
+
+if TYPE_CHECKING:
+    from aligntools.api.align.encoders import Known
+    from aligntools.formats.text.corpus import Bitext
+    from aligntools.ground.parallel import Pool
+
+
+def with_network(aligner: Aligner, bitext: "Bitext", known: "Known", reading: Reading, pool: "Pool") -> Aligner:
+    """Return an aligner of a text whose links the network that comes with the program decides on.
+
+    Parameters
+    ----------
+    aligner : Aligner
+        Of both directions, trained on the text.
+    bitext : Bitext
+    known : Known
+        What was known of the text's words beforehand; of its places too, the model goes on asking.
+    reading : Reading
+    pool : Pool
+    """
+    from aligntools.aligning.contrastive import tasks
+    from aligntools.aligning.contrastive.candidates import CandidateFinder
+    from aligntools.aligning.contrastive.settings import ContrastiveSettings
+
+    model = aligner.model
+    plan = tasks.plan_of(ContrastiveSettings(seed=model.settings.seed), model.usual_threshold)
+    finder = CandidateFinder(model, pool, plan.network)
+    weights = tasks.learn_weights(finder, list(aligner.texts(bitext, None, reading, False)), plan)
+    return Aligner(replace(model, decision=known.added_to(weights).text()), known)
