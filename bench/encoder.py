@@ -27,7 +27,7 @@ def run(o):
     with Pool(o.threads) as pool:
         maps = Maps(o, pool)
         rows = {n: kept.get(f"{n} {here}", lambda n=n: _measure(maps, n), n) for n in names}
-    return _body(rows)
+    return f"{_body(rows)}\n\n{report.circumstances(o.threads)}"
 
 
 def _measure(maps, name):
@@ -89,7 +89,8 @@ def _body(rows):
         " `contrastive-align` is the one that ships, with the encoder and without. *Share of the error*: what"
         " `contrastive-align --encoder` has of the error of `contrastive-align`. *Agreement*: how far words choose each"
         " other beyond chance, by which the encoder is believed. What a"
-        " link's probability is worth beside the network, six numbers, was learned from all these sets. Single runs.\n\n"
+        " link's probability is worth beside the network, six numbers, was learned from all these sets. Single"
+        " runs.\n\n"
     )
     return text + report.table(header, table)
 
