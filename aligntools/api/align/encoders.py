@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from aligntools.api.given.texts import Sentences, paths_of
 from aligntools.api.running.threads import pool_of
@@ -15,7 +15,7 @@ from aligntools.ground.running import Run
 if TYPE_CHECKING:
     from aligntools.aligning.contrastive.evidence import Places
     from aligntools.aligning.contrastive.weights import Weights
-    from aligntools.api.align.aligner import Aligner
+    from aligntools.aligning.model import AlignmentModel
     from aligntools.encoding.knowledge import Member
     from aligntools.formats.links.given_links import GivenLinks
     from aligntools.formats.links.priors import Priors
@@ -66,6 +66,23 @@ class Known:
         return weights if self.places is None else with_knower(weights, self.places.table, self.about)
 
 
+class Taught(Protocol):
+    """An `Aligner`, as far as it is asked here."""
+
+    @property
+    def model(self) -> "AlignmentModel":
+        """The model."""
+
+    @property
+    def known(self) -> "Known | None":
+        """What is known of the text that it was trained on."""
+
+    def texts(
+        self, sources: "Sentences | Bitext", targets: Sentences | None, reading: Reading, unbuffered: bool, part: int
+    ) -> "Iterator[Bitext]":
+        """Yield a text in the model's ids."""
+
+
 @dataclass(frozen=True, eq=False)
 class Knower:
     """An encoder that links the words of any text, loaded when it is asked first.
@@ -86,7 +103,7 @@ class Knower:
 
     def texts(
         self,
-        aligner: "Aligner",
+        aligner: "Taught",
         sources: "Sentences | Bitext",
         targets: Sentences | None,
         reading: Reading,
@@ -95,7 +112,6 @@ class Knower:
         pool: "Pool",
     ) -> "Iterator[tuple[Bitext, list[GivenLinks]]]":
         """Yield a text in an aligner's ids, as `Aligner.texts` does, with links of its words as they are written."""
-        from aligntools.api.align.aligner import check_lengths
         from aligntools.formats.text.bitext import stream_bitext
         from aligntools.formats.text.corpus import Bitext, in_ids_of, parts_of
         from aligntools.words.vocabulary import Vocabulary
@@ -123,8 +139,8 @@ class Knower:
         )
         for written in blocks:
             text = in_ids_of(written, model.source_vocabulary, model.target_vocabulary, model.lowercase)
-            check_lengths(text)
-            yield text, [self.member.given(written, pool)]
+            for whole in aligner.texts(text, None, reading, unbuffered, len(text)):
+                yield whole, [self.member.given(written, pool)]
 
 
 def knower_for(about: dict[str, Any], settings: EncoderSettings) -> Knower:
