@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from aligntools.aligning.settings import Decisions, PartSettings
-from aligntools.cli import ahead, declared, notices, options, placing
+from aligntools.cli import ahead, declared, options, placing
 from aligntools.cli.aligning_run import Outputs, shape_of
-from aligntools.cli.reporting import Reporter
+from aligntools.cli.reporting import reporting
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
@@ -152,14 +152,10 @@ def run(o, settings) -> None:
     """
     from aligntools.api.align.large import PartsRun
     from aligntools.api.running.threads import pool_of
-    from aligntools.formats.opening.files import writing
     from aligntools.formats.text.corpus import Skipped
 
     with contextlib.ExitStack() as stack:
-        stack.enter_context(notices.shown(o["quiet"]))
-        log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
-        reporter = Reporter(o["quiet"], o["verbose"], log)
-        stack.callback(reporter.close)
+        reporter = stack.enter_context(reporting(o))
         shape, text = shape_of(o)
         if shape:
             stack.enter_context(contextlib.closing(shape))

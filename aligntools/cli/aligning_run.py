@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from aligntools.aligning.settings import JOINTLY, Decisions
-from aligntools.cli import ahead, declared, notices, options
+from aligntools.cli import ahead, declared, options
 from aligntools.cli.alignment_options import check_decisions, given
 from aligntools.cli.moses import MosesModel
-from aligntools.cli.reporting import Reporter
+from aligntools.cli.reporting import reporting
 from aligntools.cli.serving import until_terminated
 from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.text.reading import Reading
@@ -166,13 +166,9 @@ def run(o, train, first_view, finds_links=False, encoder=EncoderSettings(encoder
     encoder : EncoderSettings
     """
     from aligntools.api.running.threads import pool_of
-    from aligntools.formats.opening.files import writing
 
     with contextlib.ExitStack() as stack:
-        stack.enter_context(notices.shown(o["quiet"]))
-        log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
-        reporter = Reporter(o["quiet"], o["verbose"], log)
-        stack.callback(reporter.close)
+        reporter = stack.enter_context(reporting(o))
         out = Outputs(stack, o)
         pool = stack.enter_context(pool_of(o["threads"]))
         aligner = load_aligner(o, pool, reporter) if o["model"] else None

@@ -9,7 +9,7 @@ import click
 from aligntools.aligning.contrastive.settings import MOST_FILES, STARTS, ContrastiveSettings, noise_shares
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import declared, engine_options, evidence_notes, notices, options, training
+from aligntools.cli import declared, engine_options, evidence_notes, options, training
 from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
@@ -159,18 +159,15 @@ def _run(o, stack):
     from aligntools.api.align.evidence import read_evidence
     from aligntools.api.running.threads import pool_of
     from aligntools.cli.aligning_run import text_paths
-    from aligntools.cli.reporting import Reporter
+    from aligntools.cli.reporting import reporting
     from aligntools.cli.serving import until_terminated
     from aligntools.formats.links.pharaoh import format_pharaoh
     from aligntools.formats.opening.files import writing
     from aligntools.formats.text.corpus import Skipped
 
-    log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
-    reporter = Reporter(o["quiet"], o["verbose"], log)
-    stack.callback(reporter.close)
+    reporter = stack.enter_context(reporting(o))
     out = stack.enter_context(writing(o["output"]))
     pool = stack.enter_context(pool_of(o["threads"]))
-    stack.enter_context(notices.shown(o["quiet"]))
     reading, run = declared.settings(Reading, o), declared.settings(Run, o, threads=pool)
     search = {name: o[name] for name in SEARCH if o[name]}
     weights = load_contrastive_weights(o["weights"], start=o["start"], **search) if o["weights"] else None

@@ -5,7 +5,6 @@ import click
 from aligntools.api.score.scorers import AlignmentScorer
 from aligntools.cli import options, scoring
 from aligntools.formats.links import goldlinks
-from aligntools.ground.ranges import counts
 
 
 @click.command("eval-aer", cls=options.Command)
@@ -27,14 +26,7 @@ from aligntools.ground.ranges import counts
         help="pharaoh: i-j sure, i?j or ipj possible, alone or after an id and a tab; ids #2, #17 are the lines to"
         " score. naacl: 'sentence i j [S|P]', counted from 1.",
     ),
-    options.index_base(of="the alignments and in Pharaoh gold"),
-    options.index_base(name="--gold-base", of="the gold alone", default=None),
-    click.option(
-        "--first-sentence",
-        type=options.number(counts()),
-        metavar="N",
-        help="naacl: number of the first line's sentence.",
-    ),
+    *options.counted_from,
     click.option("--reverse", is_flag=True, help="The alignments are target-source."),
     click.option("-s", "--source", metavar="FILE", help="Source text: links past a sentence's end are refused."),
     click.option("-t", "--target", metavar="FILE", help="Target text, likewise."),

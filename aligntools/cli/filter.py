@@ -7,8 +7,8 @@ import click
 
 from aligntools.aligning.settings import AlignerSettings, FilterSettings
 from aligntools.cli import alignment_options as aligning
-from aligntools.cli import declared, notices, options
-from aligntools.cli.reporting import Reporter
+from aligntools.cli import declared, options
+from aligntools.cli.reporting import reporting
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
@@ -141,9 +141,7 @@ def run(o):
     from aligntools.words.white_space import split_as
 
     with contextlib.ExitStack() as stack:
-        stack.enter_context(notices.shown(o["quiet"]))
-        reporter = Reporter(o["quiet"], o["verbose"])
-        stack.callback(reporter.close)
+        reporter = stack.enter_context(reporting(o))
         limits = Filter(declared.settings(FilterSettings, o))
         kept, format = "memory" if o["model"] else "disk", o["input_format"]
         pool = stack.enter_context(pool_of(o["threads"]))

@@ -6,6 +6,7 @@ import sys
 import time
 
 from aligntools.api.running.progress import Step
+from aligntools.cli import notices
 from aligntools.ground import system
 from aligntools.ground.errors import harmless
 
@@ -35,6 +36,25 @@ class Lines:
             self.last = now
             text = text() if callable(text) else text
             sys.stderr.write(f"{text}; {now - self.began:.0f}{SO_FAR}\n")
+
+
+@contextlib.contextmanager
+def reporting(o):
+    """Have a command say what its options ask for: notices, progress (`Reporter`), the log of ``--log-json``.
+
+    Parameters
+    ----------
+    o : dict
+        Options by name.
+    """
+    from aligntools.formats.opening.files import writing
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(notices.shown(o["quiet"]))
+        log = stack.enter_context(writing(o["log_json"])) if o.get("log_json") else None
+        reporter = Reporter(o["quiet"], o["verbose"], log)
+        stack.callback(reporter.close)
+        yield reporter
 
 
 class Reporter:

@@ -5,7 +5,7 @@ import contextlib
 import click
 
 from aligntools.aligning.contrastive.taught import TeachingSettings
-from aligntools.cli import declared, notices, options, training
+from aligntools.cli import declared, options, training
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
@@ -62,13 +62,9 @@ def _run(o, stack):
     from aligntools.api.align.aligner import Aligner
     from aligntools.api.align.teaching import teach
     from aligntools.api.running.threads import pool_of
-    from aligntools.cli.reporting import Reporter
-    from aligntools.formats.opening.files import writing
+    from aligntools.cli.reporting import reporting
 
-    log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
-    reporter = Reporter(o["quiet"], o["verbose"], log)
-    stack.callback(reporter.close)
-    stack.enter_context(notices.shown(o["quiet"]))
+    reporter = stack.enter_context(reporting(o))
     pool = stack.enter_context(pool_of(o["threads"]))
     texts = [
         (options.text_path(s, o["split"]), options.text_path(t, o["split"]))

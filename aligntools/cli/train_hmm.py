@@ -18,7 +18,7 @@ from aligntools import (
     TagReading,
     WordReading,
 )
-from aligntools.cli import declared, notices, options, training
+from aligntools.cli import declared, options, training
 from aligntools.ground.errors import UsageProblem
 
 _ALIGNER, _READING = ("agreement", "look_alike", "views"), ("case_sensitive", "split", "input_format")
@@ -194,8 +194,7 @@ def _alignments(o: dict[str, Any]) -> None:
     from aligntools.api.align.alignment import read_bitext, train_aligner, train_mre_aligner
     from aligntools.cli.aligning_run import text_paths
     from aligntools.cli.alignment_options import check_text
-    from aligntools.cli.reporting import Reporter
-    from aligntools.formats.opening.files import writing
+    from aligntools.cli.reporting import reporting
 
     check_text(o)
     mre = (o["estimator"] or ("mre" if o["preset"] else "vb")) == "mre"
@@ -203,11 +202,7 @@ def _alignments(o: dict[str, Any]) -> None:
         raise UsageProblem(f"`preset={o['preset']}` is of `estimator=mre`, not {o['estimator']}")
     if o["mre_iterations"] is not None and not mre:
         raise UsageProblem("`mre_iterations` goes with `estimator=mre`")
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(notices.shown(o["quiet"]))
-        log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
-        reporter = Reporter(o["quiet"], o["verbose"], log)
-        stack.callback(reporter.close)
+    with reporting(o) as reporter:
         with reporter.stage("reading"):
             reading = declared.settings(Reading, o)
             bitext = read_bitext(*text_paths(o), reading=reading)

@@ -8,7 +8,6 @@ import click
 from aligntools.cli import options
 from aligntools.formats.links import goldlinks
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import counts
 
 GROUP = "Alignments"
 #: Alignments are looked at where one of these is given.
@@ -72,14 +71,7 @@ own_options = options.group(
         show_default=True,
         help="pharaoh: i-j sure, i?j or ipj possible. naacl: 'sentence i j [S|P]', counted from 1.",
     ),
-    options.index_base(of="the alignments and in Pharaoh gold"),
-    options.index_base(name="--gold-base", of="the gold alone", default=None),
-    click.option(
-        "--first-sentence",
-        type=options.number(counts()),
-        metavar="N",
-        help="naacl: number of the first line's sentence.",
-    ),
+    *options.counted_from,
 )
 
 

@@ -40,6 +40,11 @@ class Pool:
         self.close()
 
 
+def over(pool: Pool | None, function: Callable[[_Item], _Result], items: Iterable[_Item]) -> list[_Result]:
+    """Return ``[function(x) for x in items]``, by the pool where there is one."""
+    return [function(x) for x in items] if pool is None else pool.map(function, items)
+
+
 def balanced_blocks(costs, blocks):
     """Cut ``0..len(costs)`` into at most ``blocks`` runs of about equal total cost.
 

@@ -17,6 +17,7 @@ from aligntools.aligning.contrastive import kernels_linknetwork as kn
 from aligntools.aligning.contrastive.features import NAMES
 from aligntools.aligning.contrastive.kernels_features import largest_pair
 from aligntools.formats.models.modelfile import fitting, hold, read_model, write_model
+from aligntools.ground.parallel import over
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +62,7 @@ class LinkNetwork:
             scratch = (1, self.first.shape[1]), (3, max(longest), kn.CHANNELS), (2, most, kn.CHANNELS)
             kn.network_odds(*block, arrays, self._network, *(np.empty(shape, np.float32) for shape in scratch), out)
 
-        blocks = candidates.blocks()
-        list(map(judge, blocks) if pool is None else pool.map(judge, blocks))
+        over(pool, judge, candidates.blocks())
         return out
 
     def parts(self):

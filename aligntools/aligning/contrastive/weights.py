@@ -14,7 +14,7 @@ from aligntools.aligning.contrastive.search import CONSTRAINTS, GREEDY, SearchSe
 from aligntools.aligning.contrastive.settings import MOST_FILES, Candidates
 from aligntools.aligning.contrastive.starts import FORMER, LINK_TREES, SHIPPED, shipped
 from aligntools.formats.opening import files
-from aligntools.formats.opening.json_text import in_words, is_number, parse_json
+from aligntools.formats.opening.json_text import check_version, in_words, is_number, read_described
 from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import shown
 
@@ -123,14 +123,7 @@ def load_weights(path, network: LinkNetwork | None = None, network_of: str = "th
     DataError
         When it is none, is of another version, or has an unknown feature or lacks one that it lists.
     """
-    with files.reading(path) as file:
-        data = file.read()
-    try:
-        text = parse_json(data)
-    except ValueError:
-        text = None
-    if not isinstance(text, dict) or text.get("format") != FORMAT:
-        raise DataError(path, None, "is not a weights file; `ContrastiveAligner.save_weights()` writes one")
+    text = read_described(path, {"format": FORMAT}, "a weights file; `ContrastiveAligner.save_weights()` writes one")
     return weights_of(path, text, network, network_of)
 
 
@@ -138,10 +131,7 @@ def weights_of(
     path, text: dict[str, Any], network: LinkNetwork | None = None, network_of: str = "the start"
 ) -> Weights:
     """Return the weights that the text of a file has; see `load_weights`."""
-    if text.get("version") != VERSION:
-        raise DataError(
-            path, None, f"has version {in_words(text.get('version'))}, this program reads {VERSION}; learn it again"
-        )
+    check_version(path, text, VERSION)
     listed, given = text.get("features"), text.get("weights")
     if not isinstance(listed, list) or not isinstance(given, dict) or not listed:
         raise DataError(path, None, "has no 'features' and 'weights'")

@@ -1,8 +1,11 @@
 """JSON from files, of which nothing is known: whatever it is, it is read or refused, and shown in messages."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
+from aligntools.formats.opening import files
+from aligntools.ground.errors import DataError
 from aligntools.ground.ranges import amounts, shown
 
 #: Weights and other numbers that may have either sign.
@@ -21,6 +24,40 @@ def parse_json(text: bytes | str) -> Any:
         return json.loads(text)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def read_described(path: Any, described: Mapping[str, str], what: str) -> dict[str, Any]:
+    """Read a file that is a JSON object and says what it is.
+
+    Parameters
+    ----------
+    path : str
+    described : dict of str to str
+        What it has to say.
+    what : str
+        What it should be, and what writes one.
+
+    Raises
+    ------
+    DataError
+        When it is something else.
+    """
+    with files.reading(path) as file:
+        data = file.read()
+    try:
+        text = parse_json(data)
+    except ValueError:
+        text = None
+    if not isinstance(text, dict) or any(text.get(name) != value for name, value in described.items()):
+        raise DataError(path, None, f"is not {what}")
+    return text
+
+
+def check_version(path: Any, text: Mapping[str, Any], version: int) -> None:
+    """Refuse what such a file has under another version than the one that is read."""
+    if text.get("version") != version:
+        found = in_words(text.get("version"))
+        raise DataError(path, None, f"has version {found}, this program reads {version}; learn it again")
 
 
 def in_words(value: object) -> str:

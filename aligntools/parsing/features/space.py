@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from aligntools.formats.annotation.class_lists import WordLookup
-from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.ground.parallel import Pool, balanced_blocks, over
 from aligntools.parsing.features import kernels_features as kernels
 from aligntools.parsing.trees.inference import BLOCKS, edge_offsets
 
@@ -215,7 +215,7 @@ class FeatureSpace:
             return np.count_nonzero(filled)
 
         numbers = range(len(trial.templates))
-        return trial.cut(list(map(count, numbers)) if pool is None else pool.map(count, numbers))
+        return trial.cut(over(pool, count, numbers))
 
     @classmethod
     def trial(cls, templates, most, bins=BINS):
@@ -271,11 +271,7 @@ class FeatureSpace:
         # Large blocks: within one, a template is done for all sentences, and its weights stay in the cache.
         costs = (sentences.lengths + 2.0) ** 2
         blocks = balanced_blocks(costs, int(np.clip(costs.sum() / EDGES, min(16, costs.sum() / 2000), BLOCKS)) + 1)
-        if pool is None:
-            for block in blocks:
-                work(block)
-        else:
-            pool.map(work, blocks)
+        over(pool, work, blocks)
         return result
 
     def add_gradient(self, values, sentences: EncodedSentences, gradient, pool: Pool | None = None):
@@ -285,11 +281,7 @@ class FeatureSpace:
             self.add_template(t, sentences, values, gradient[slice(*self.regions[t])])
 
         order = sorted(range(len(self.templates)), key=lambda t: -int(self.between[t]))  # the dearest ones first
-        if pool is None:
-            for t in order:
-                work(t)
-        else:
-            pool.map(work, order)
+        over(pool, work, order)
 
     def used(self, sentences: EncodedSentences, pool: Pool | None = None) -> np.ndarray:
         """Return which weights some edge of the sentences has [shape=(size,), dtype=bool]."""

@@ -6,7 +6,7 @@ parser is trained to have the least cross-entropy with it, and little entropy of
 
 import numpy as np
 
-from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.ground.parallel import Pool, balanced_blocks, over
 from aligntools.parsing.features.space import TAGS, EncodedSentences, FeatureSpace
 from aligntools.parsing.features.vocabularies import Vocabularies
 from aligntools.parsing.parser import ParserModel
@@ -52,12 +52,7 @@ def one_to_one(pairs, link_offsets, offsets) -> np.ndarray:
 
 
 def _in_blocks(pool, sentences, work):
-    blocks = balanced_blocks((sentences.lengths + 1.0) ** 2, BLOCKS)
-    if pool is None:
-        for block in blocks:
-            work(block)
-    else:
-        pool.map(work, blocks)
+    over(pool, work, balanced_blocks((sentences.lengths + 1.0) ** 2, BLOCKS))
 
 
 def transferring_scores(

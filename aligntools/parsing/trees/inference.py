@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.ground.parallel import Pool, balanced_blocks, over
 from aligntools.parsing.settings import TreeConstraints
 from aligntools.parsing.trees import kernels_nonprojective as nonprojective
 from aligntools.parsing.trees import kernels_nonprojective_log as nonprojective_log
@@ -65,14 +65,6 @@ def _blocks(lengths):
     return balanced_blocks((lengths + 8.0) ** 3, BLOCKS)
 
 
-def _over(pool, work, blocks):
-    if pool is None:
-        for block in blocks:
-            work(block)
-    else:
-        pool.map(work, blocks)
-
-
 def _checked(scores, offsets):
     scores = np.ascontiguousarray(scores, np.float64)
     lengths = np.diff(np.asarray(offsets, np.int64))
@@ -105,7 +97,7 @@ def sums(scores, offsets, trees: TreeConstraints, pool: Pool | None = None) -> T
         scratch = np.empty(kernels.SQUARES * n * n + kernels.ROWS * (n + 1))
         run(scores, lengths, edges, *block, trees.single_root, scratch, log_z, marginals, unsafe)
 
-    _over(pool, work, _blocks(lengths))
+    over(pool, work, _blocks(lengths))
     rest = np.flatnonzero(unsafe)
     if len(rest):
         unused = np.zeros(len(lengths)), np.zeros(len(scores))
@@ -139,7 +131,7 @@ def expectation(scores, function, offsets, trees: TreeConstraints, pool: Pool | 
             scores, function, lengths, edges, *block, trees.single_root, scratch, log_z, marginals, mean, slopes, unsafe
         )
 
-    _over(pool, work, _blocks(lengths))
+    over(pool, work, _blocks(lengths))
     rest = np.flatnonzero(unsafe)
     if len(rest):
         _in_log_space(rest, scores, function, lengths, edges, trees, (log_z, marginals, mean, slopes), pool)
@@ -164,7 +156,7 @@ def _in_log_space(sentences, scores, function, lengths, edges, trees, out, pool)
             np.empty(4 * n * (n + 1) + 2 * n), log_z[s : s + 1], marginals[here], mean[s : s + 1], slopes[here],
         )  # fmt: skip
 
-    _over(pool, work, [int(s) for s in sentences])
+    over(pool, work, [int(s) for s in sentences])
 
 
 def best_trees(scores, offsets, trees: TreeConstraints, pool: Pool | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -192,7 +184,7 @@ def best_trees(scores, offsets, trees: TreeConstraints, pool: Pool | None = None
         scratch = np.empty(sizes[0]), np.empty(sizes[1], np.int32)
         run(scores, lengths, edges, words, *block, trees.single_root, *scratch, heads, best)
 
-    _over(pool, work, _blocks(lengths))
+    over(pool, work, _blocks(lengths))
     return heads, best
 
 

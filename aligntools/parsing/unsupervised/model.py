@@ -10,14 +10,14 @@ import numpy as np
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.models.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.ground.parallel import Pool, balanced_blocks, over
 from aligntools.parsing.parser import ParsedTrees
 from aligntools.parsing.settings import LONGEST, MAPS, TreeConstraints
 from aligntools.parsing.tagsets import PENN
 from aligntools.parsing.text import chosen
 from aligntools.parsing.unsupervised import kernels_valence
 from aligntools.parsing.unsupervised.settings import PUNCTUATION
-from aligntools.parsing.unsupervised.valence import BLOCKS, Valence, best_trees, over
+from aligntools.parsing.unsupervised.valence import BLOCKS, Valence, best_trees
 from aligntools.words.vocabulary import Vocabulary
 
 KIND = "dmv"

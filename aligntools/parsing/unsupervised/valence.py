@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.ground.parallel import Pool, balanced_blocks
+from aligntools.ground.parallel import Pool, balanced_blocks, over
 from aligntools.parsing.unsupervised import kernels_valence
 
 #: Blocks of a batch, and numbers that their counts may have together; fixed, so that threads never show.
@@ -94,11 +94,6 @@ def harmonic(tags: np.ndarray, offsets: np.ndarray, n_tags: int, decay: float = 
                 np.add.at(chosen[:, int(i < j)], (rows[:, i], rows[:, j]), near[i, j])
     words = np.bincount(tags, minlength=n_tags).astype(np.float64)
     return ValenceCounts(chosen, rooted, bare, words)
-
-
-def over(pool, work, blocks):
-    """Do the work for each block, on the threads of a pool."""
-    return [work(block) for block in blocks] if pool is None else pool.map(work, blocks)
 
 
 def expected_counts(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.formats.translation.grammar import GrammarRules
-from aligntools.ground.parallel import balanced_blocks
+from aligntools.ground.parallel import balanced_blocks, over
 from aligntools.translating.decoding import forced, kernels_forest, kernels_state
 from aligntools.translating.decoding import kernels_decoder as kernels
 from aligntools.translating.decoding.kernels_tables import (
@@ -347,10 +347,7 @@ class System:
             self._prepared.workspaces.append(workspace)
 
         blocks = balanced_blocks(np.diff(offsets) + 1, _BLOCKS)
-        for block in blocks if pool is None else ():
-            work(block)
-        if pool is not None:
-            pool.map(work, blocks)
+        over(pool, work, blocks)
         return found
 
     def _lm_ids(self, sentences):

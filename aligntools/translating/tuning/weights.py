@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from aligntools.formats.opening import files
-from aligntools.formats.opening.json_text import in_words, is_number, parse_json
+from aligntools.formats.opening.json_text import check_version, in_words, is_number, read_described
 from aligntools.ground.errors import DataError
 
 FORMAT = "aligntools weights"
@@ -56,18 +56,9 @@ def read_weights(path: str) -> tuple[dict[str, float], dict[str, Any]]:
     DataError
         When it is not such a file, or of another version, or a weight is not a finite number.
     """
-    with files.reading(path) as file:
-        data = file.read()
-    try:
-        text = parse_json(data)
-    except ValueError:
-        text = None
-    if not isinstance(text, dict) or text.get("format") != FORMAT or text.get("kind") != KIND:
-        raise DataError(path, None, "is not a file of translation weights; imputed-risk -o writes one")
-    if text.get("version") != VERSION:
-        raise DataError(
-            path, None, f"has version {in_words(text.get('version'))}, this program reads {VERSION}; learn it again"
-        )
+    described = {"format": FORMAT, "kind": KIND}
+    text = read_described(path, described, "a file of translation weights; imputed-risk -o writes one")
+    check_version(path, text, VERSION)
     features, about = text.get("features"), text.get("about", {})
     if not isinstance(features, dict):
         raise DataError(path, None, "has no 'features': a weight for each feature's name")
