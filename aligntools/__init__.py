@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from aligntools.api.views.tree_views import view_trees as view_trees
     from aligntools.api.views.viewing import View as View
     from aligntools.api.views.viewing import view as view
+    from aligntools.formats.text.reading import LinkReading as LinkReading
     from aligntools.formats.text.reading import Loading as Loading
     from aligntools.formats.text.reading import Reading as Reading
     from aligntools.formats.text.reading import Splitting as Splitting
@@ -94,6 +95,11 @@ if TYPE_CHECKING:
     from aligntools.ground.errors import ResourceError as ResourceError
     from aligntools.ground.errors import UsageProblem as UsageProblem
     from aligntools.ground.running import Run as Run
+    from aligntools.parsing.settings import ParserDecisions as ParserDecisions
+    from aligntools.parsing.settings import ParserReading as ParserReading
+    from aligntools.parsing.settings import ParserSettings as ParserSettings
+    from aligntools.parsing.settings import TransferSettings as TransferSettings
+    from aligntools.parsing.unsupervised.settings import InducedParserSettings as InducedParserSettings
     from aligntools.tagging.settings import InductionSettings as InductionSettings
     from aligntools.tagging.settings import TagDecisions as TagDecisions
     from aligntools.tagging.settings import TaggerSettings as TaggerSettings
@@ -108,7 +114,9 @@ if TYPE_CHECKING:
 _MODULES = {
     "ground.running": ("Run",),
     "translating.settings": ("ExtractionSettings", "GrammarFilter", "LanguageModelSettings"),
-    "formats.text.reading": ("Loading", "Reading", "Splitting", "TagReading", "WordReading"),
+    "formats.text.reading": ("LinkReading", "Loading", "Reading", "Splitting", "TagReading", "WordReading"),
+    "parsing.settings": ("ParserDecisions", "ParserReading", "ParserSettings", "TransferSettings"),
+    "parsing.unsupervised.settings": ("InducedParserSettings",),
     "tagging.settings": (
         "InductionSettings", "TagDecisions", "TagLists", "TagSmoothing", "TagWriting", "TaggerSettings",
     ),

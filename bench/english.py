@@ -182,7 +182,7 @@ def ewt(path, parser, pool):
         table = scores[sentences.edges[s] : sentences.edges[s + 1]].reshape(len(own), len(own) + 1)
         kept = np.flatnonzero(~free)
         table[kept, np.array(heads)[kept]] += GIVEN
-    best = inference.best_trees(scores, offsets, parser.trees, pool)[0]
+    best = inference.best_trees(scores, offsets, parser.constraints, pool)[0]
     parts = zip(found, offsets[:-1], offsets[1:], strict=True)
     return [(x[0], x[1], best[a:b].tolist()) for x, a, b in parts]
 

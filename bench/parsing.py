@@ -193,9 +193,9 @@ def _learning(o, parser, train, pool, most):
     from aligntools.parsing.trees.usable import usable
 
     words, tags, offsets, heads = train
-    heads = usable(heads, offsets, parser.trees, "lift", "join").heads
+    heads = usable(heads, offsets, parser.constraints, "lift", "join").heads
     sentences = parser.sentences(words, tags, offsets)
-    objective = training.Objective(parser.space, [training.TreeLoss(sentences, heads, parser.trees)], 1.0, pool)
+    objective = training.Objective(parser.space, [training.TreeLoss(sentences, heads, parser.constraints)], 1.0, pool)
     seconds = _median(o, lambda: objective(parser.weights))
     bytes_text = sentences.layers.nbytes + sentences.offsets.nbytes
     return [

@@ -171,7 +171,7 @@ class _Bench:
         if system == "DTP":
             self._run(*start, "--method", "direct")
             return {}
-        start += ("--source", text.source, "--target", text.target, "-a", text.links, "--head", pairs, *LIMITS)
+        start += ("--source", text.source, "--target", text.target, "-a", text.links, "--max-pairs", pairs, *LIMITS)
         more = {"PTP": ("--method", "projected", "--reward", 1), "-U": (), "+U": ("--unlabeled", text.plain)}
         said = self._run(*start, *more[system]).messages
         return {"pairs": int(re.search(r"(\d+) pairs,", said)[1])}

@@ -50,7 +50,7 @@ def make(folder: Path) -> None:
     trees = treebank(folder / "trees.conllu", 3)
     at.train_parser(trees, features="delexicalized", bits=5, iterations=5).save(folder / "parse.labels")
     at.train_parser(trees, features="delexicalized", bits=5, iterations=5, labels=False, projective=False,
-                    any_root=True).save(folder / "parse.nonprojective")  # fmt: skip
+                    single_root=False).save(folder / "parse.nonprojective")  # fmt: skip
     at.induce_parser(trees, iterations=3).save(folder / "parse.induced")
     trees.unlink()
     grammar = at.extract_grammar(german, english, aligner.align_batch(german, english), max_span=4, max_symbols=3)

@@ -69,7 +69,7 @@ train-hmm --text S/de-en.en --states 6 -o vb.hmm --estimator vb
 train-hmm --text S/de-en.en --states 6 -o mre.tags --estimator mre
 tag -m mre.tags S/en.txt > induced
 train-parser --treebank S/en.conllu -o en.parser --iterations 4
-train-parser --treebank S/en.conllu -o free.parser --iterations 4 --non-projective
+train-parser --treebank S/en.conllu -o free.parser --iterations 4 --no-projective
 train-parser --unsupervised S/en.conllu -o en.dmv --iterations 4
 train-parser --unsupervised S/en.tagged -o vb.dmv --iterations 4 --estimator vb
 parse -m en.dmv tagged > trees.dmv

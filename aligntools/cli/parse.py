@@ -4,53 +4,43 @@ import sys
 import time
 from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
-from aligntools.cli import engine_options, kinds, notices, options, reporting, serving, training
-from aligntools.parsing.settings import LONGEST, LONGEST_RANGE, MAPS
+from aligntools import ParserDecisions, ParserReading, Run
+from aligntools.cli import declared, engine_options, notices, options, reporting, serving
+from aligntools.cli.flags import on_command_line, renamed
+
+if TYPE_CHECKING:
+    from aligntools import Parser
+    from aligntools.api.given.annotated import Parsed
+    from aligntools.api.parse.parsing import Parses
+    from aligntools.ground.parallel import Pool
 
 #: Unknown tags that the warning names.
 SHOWN = 5
 
 
-@click.command("parse", cls=options.Command)
+@click.command("parse", cls=options.Command, renamed=renamed(ParserDecisions))
 @click.argument("texts", metavar="[TEXT]...", nargs=-1)
 @options.group(
     "Common options",
     click.option("-m", "--model", required=True, metavar="FILE", help="Parser from train-parser or transfer-parse."),
     options.output,
-    click.option("--labels/--no-labels", default=True, show_default=True,
-                 help="Write labels too, where the parser has learned any."),
-)  # fmt: skip
+    declared.group(ParserDecisions, "labels"),
+)
 @options.group(
     "Input",
-    click.option("--format", type=click.Choice(["auto", "conll", "tagged"]), default="auto", show_default=True,
-                 help="Format of TEXT: CoNLL or word_TAG lines; auto looks at its first line."),
-    click.option("--column", type=kinds.Column(), metavar="upos|xpos|N",
-                 help="Column of CoNLL with the tags.  [default: the one that the parser learned from]"),
-    click.option("--map", type=click.Choice(MAPS),
-                 help="Map tags to the 12 universal ones for parsing; they are written unchanged."
-                      "  [default: as in training]"),
-    training.separator,
+    declared.option(ParserReading, "format", choices=("auto", "conll", "tagged")),
+    declared.group(ParserReading, "column", "map", "separator"),
     serving.unbuffered,
-)  # fmt: skip
-@options.group(
-    "Trees",
-    click.option("--projective/--non-projective", default=None,
-                 help="Choose from trees without crossing edges, or from all trees.  [default: as in training]"),
-    click.option("--any-root/--single-root", default=None,
-                 help="Whether several words may be under the root.  [default: as in training]"),
-    click.option("--max-length", type=options.number(LONGEST_RANGE), default=LONGEST, show_default=True, metavar="N",
-                 help="Longer sentences get a flat tree, and are counted."),
-)  # fmt: skip
+)
+@declared.group(ParserDecisions, without=("labels",))
 @engine_options.group
 @options.group("Resources and messages", options.verify, options.threads, options.verbosity)
-def command(
-    texts, model, output, format, column, separator, unbuffered, verify, threads, quiet, verbose, tmpdir, workers,
-    cluster, cluster_file, **decisions,
-):  # fmt: skip
+def command(**o: Any) -> None:
     """Parse text with tags: CoNLL with heads and labels filled in and all else unchanged.
 
     DEPREL of a parser without labels is _ (root at roots). DEPS belongs to other heads: where it was an enhanced graph,
@@ -70,63 +60,63 @@ def command(
     from aligntools.formats.opening import files
     from aligntools.formats.text.requests import stream_requests
 
-    run = engine_options.run_of(
-        {"workers": workers, "cluster": cluster, "cluster_file": cluster_file, "tmpdir": tmpdir}
-    )
-    engine_options.check_unbuffered(unbuffered, run)
-    parser = Parser.load(model, verify=verify)
-    column = parser.column if column is None else column
-    column_place(column)
-    if decisions["projective"] is False and parser.projective and not (parser.unsupervised or quiet):
-        sys.stderr.write(
-            "warning: the parser was trained on projective trees; among all trees it finds worse ones (train it with"
-            " --non-projective for them)\n"
+    run, quiet, texts = declared.settings(Run, o), o["quiet"], o["texts"] or ("-",)
+    engine_options.check_unbuffered(o["unbuffered"], run)
+    reading, decisions = declared.settings(ParserReading, o), declared.settings(ParserDecisions, o)
+    parser = Parser.load(o["model"], verify=o["verify"])
+    column_place(parser.column if reading.column is None else reading.column)
+    if decisions.projective is False and parser.projective and not (parser.unsupervised or quiet):
+        problem = (
+            "the parser was trained on projective trees; among all trees it finds worse ones (train it with"
+            " `projective=False` for them)"
         )
+        sys.stderr.write(f"warning: {on_command_line(problem)}\n")
     lines = reporting.Lines(not quiet)
-    notes, began, words, unanswered = Notes(), time.perf_counter(), 0, serving.Unanswered()
+    notes, began, words, done, unanswered = Notes(), time.perf_counter(), 0, 0, serving.Unanswered()
+    parse = partial(_parse, decisions, reading)
 
-    how = {"column": column, **decisions}
-
-    def take(path, before, found):
+    def take(path: str, before: int, found: "tuple[bytes, int, Note]") -> bytes:
         nonlocal words
         written, own, note = found
         notes.take(path, before, note)
         words += own
         return written
 
-    def answered(text):
+    def answered(text: "Parsed") -> bytes:
         nonlocal done
         done += len(text)
-        return take(path, done - len(text), _parse(how, parser, text, pool))
+        return take(path, done - len(text), parse(parser, text, pool))
 
     with (
-        pool_of(threads) as pool,
-        files.writing(output) as out,
-        serving.until_terminated(unbuffered),
+        pool_of(run.threads) as pool,
+        files.writing(o["output"]) as out,
+        serving.until_terminated(o["unbuffered"]),
         engine_options.mapping(run, pool, quiet) as blocks,
     ):
-        if unbuffered:
-            for path in texts or ("-",):
+        if o["unbuffered"]:
+            for path in texts:
                 done = 0
-                requests = stream_requests(path, format, separator, tags=True)
+                requests = stream_requests(path, reading.format, reading.mark, tags=True)
                 serving.answer(requests, path, answered, out, unanswered)
         else:
-            parts = parts_of(texts or ("-",), lambda path: stream_tags(path, format, separator, PART))
-            for path, before, found in annotated(parts, parser, partial(_parse, how), pool, blocks):
+            parts = parts_of(texts, lambda path: stream_tags(path, reading.format, reading.mark, PART))
+            for path, before, found in annotated(parts, parser, parse, pool, blocks):
                 out.write(take(path, before, found))
                 out.flush()
                 lines.tell(f"{words} words parsed")
         if not quiet:
             unanswered.tell()
             notes.tell()
-    if verbose and not quiet:
+    if o["verbose"] and not quiet:
         seconds = time.perf_counter() - began
         sys.stderr.write(f"{words} words in {seconds:.1f} s ({words / max(seconds, 1e-9):.0f} words/s)\n")
 
 
-def _parse(how, parser, text, pool):
+def _parse(
+    decisions: ParserDecisions, reading: ParserReading, parser: "Parser", text: "Parsed", pool: "Pool"
+) -> "tuple[bytes, int, Note]":
     """Return a part of a text with its trees, how many words it has, and what is noted of it."""
-    found = parser.parse_text(text, **how, threads=pool)
+    found = parser.parse_text(text, decisions, reading=reading, run=Run(threads=pool))
     return found.format(), len(found.heads), Note.of(found)
 
 
@@ -151,7 +141,7 @@ class Note:
     turned: int
 
     @classmethod
-    def of(cls, found):
+    def of(cls, found: "Parses") -> "Note":
         """Note a part."""
         flat, unknown = np.flatnonzero(found.flat), np.flatnonzero(found.unknown_tags)
         sentences = np.searchsorted(found.source.offsets, unknown[:1], side="right").tolist()
@@ -164,24 +154,25 @@ class Note:
 class Notes:
     """Sentences that were not parsed, and words with unknown tags: their number, and the first sentence of them."""
 
-    def __init__(self):
-        self.flat, self.first_flat = 0, None
-        self.unknown, self.tags, self.first_unknown = 0, {}, None  # the first few tags: there may be ever more
-        self.turned = 0
+    def __init__(self) -> None:
+        self.flat = self.unknown = self.turned = 0
+        self.first_flat: str | None = None
+        self.first_unknown: str | None = None
+        self.tags: dict[bytes, None] = {}  # the first few tags: there may be ever more
 
-    def take(self, path, before, note):
+    def take(self, path: str, before: int, note: Note) -> None:
         """Add what is noted of a part of a text that has ``before`` sentences before it."""
         self.turned += note.turned
-        if note.flat:
+        if note.first_flat is not None:
             self.flat += note.flat
             self.first_flat = self.first_flat or f"{path}, sentence {before + note.first_flat + 1}"
-        if note.unknown:
+        if note.first_unknown is not None:
             self.unknown += note.unknown
             if len(self.tags) < SHOWN:
                 self.tags |= note.tags
             self.first_unknown = self.first_unknown or f"{path}, sentence {before + note.first_unknown + 1}"
 
-    def tell(self):
+    def tell(self) -> None:
         """Write the notes to standard error."""
         notices.tell_turned(self.turned, "parser")
         if self.flat:

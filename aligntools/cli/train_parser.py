@@ -2,22 +2,40 @@
 
 import contextlib
 import sys
+from typing import Any
 
 import click
 
-from aligntools.cli import engine_options, notices, options, training
-from aligntools.cli.alignment_options import given
+from aligntools import InducedParserSettings, ParserReading, ParserSettings, Run
+from aligntools.cli import declared, engine_options, notices, options, training
+from aligntools.cli.flags import as_flag, renamed
 from aligntools.ground.errors import UsageProblem
-from aligntools.parsing.settings import CROSSING, ROOTS, ParserSettings
-from aligntools.parsing.unsupervised.settings import ESTIMATORS, PUNCTUATION, InducedParserSettings
 
-#: The options of --unsupervised that others have too, those that are for it alone, and those that both uses have.
-SHARED = ("column", "map", "min_length", "max_length", "iterations", "tolerance", "checkpoint")
-INDUCING = ("separator", "estimator", "prior", "punct", "decay")
+#: The options of each use of the command, apart from those that both have; a tagged text has a separator.
+USES = {
+    "--treebank": {
+        "treebanks",
+        *ParserSettings.names(),
+        "column",
+        "map",
+        "classes",
+        "checkpoint",
+        *engine_options.NAMES,
+    },
+    "--unsupervised": {"unsupervised", *InducedParserSettings.names(), "column", "map", "separator", "checkpoint"},
+}
 COMMON = {"output", "log_json", "threads", "quiet", "verbose"}
 
 
-@click.command("train-parser", cls=options.Command, renamed=training.RENAMED)
+def _length(name: str) -> Any:
+    """Return an option on the length of sentences, which is another one with --unsupervised."""
+    default, other = getattr(ParserSettings, name), getattr(InducedParserSettings, name)
+    shown = f"{default}" if default == other else f"{default}; {other} with --unsupervised"
+    about = f"{declared.help_of(ParserSettings, name)}  [default: {shown}]"
+    return declared.option(ParserSettings, name, default=None, help=about)
+
+
+@click.command("train-parser", cls=options.Command, renamed=training.RENAMED | renamed(ParserSettings))
 @options.group(
     "Common options",
     click.option("--treebank", "treebanks", metavar="FILE", multiple=True,
@@ -25,43 +43,35 @@ COMMON = {"output", "log_json", "threads", "quiet", "verbose"}
     click.option("--unsupervised", metavar="TEXT",
                  help="Learn from tags alone instead: CoNLL, whose trees are not read, or word_TAG lines."),
     training.output,
-    click.option("--labels/--no-labels", default=ParserSettings.labels, show_default=True,
-                 help="Learn labels too, where there are any."),
+    declared.group(ParserSettings, "labels"),
 )  # fmt: skip
-@options.group("Tags", training.column, training.tag_map)
+@declared.group(ParserReading, "column", "map", title="Tags")
 @options.group(
     "Trees of the treebank",
-    click.option("--crossing", type=click.Choice(CROSSING), default=ParserSettings.crossing, show_default=True,
-                 help="Trees with crossing edges: leave them out, or lift the edges."),
-    click.option("--roots", type=click.Choice(ROOTS), default=ParserSettings.roots, show_default=True,
-                 help="Trees with several roots: leave them out, or put the others under the first."),
-    options.setting("--min-length", of=ParserSettings, metavar="N", help="Leave out shorter sentences."),
-    options.setting("--max-length", of=ParserSettings, metavar="N", help="Leave out longer sentences; those of over"
-                    f" {InducedParserSettings.max_length} words with --unsupervised, if this is not given."),
-)  # fmt: skip
-@options.group("Model", *training.parser_model, training.classes)
+    declared.group(ParserSettings, "crossing", "roots"),
+    _length("min_length"),
+    _length("max_length"),
+)
+@options.group(
+    "Model",
+    declared.group(ParserSettings, "features", "projective", "single_root", "min_count", "bits"),
+    training.classes,
+)
 @options.group(
     "Training",
-    options.setting("--l2", of=ParserSettings, metavar="X",
-                    help=training.L2_HELP.format("treebank") + " What else is minimized grows"
-                         " with the treebank, so the same value holds less in a large one."),
-    *training.parser_learning,
-)  # fmt: skip
+    declared.group(ParserSettings, "l2", "iterations", "tolerance"),
+    training.checkpoint,
+)
 @options.group(
     "Without trees (--unsupervised)",
-    click.option("--estimator", type=click.Choice(ESTIMATORS), default=InducedParserSettings.estimator,
-                 show_default=True, help="Expectation maximization, or variational Bayes."),
-    options.setting("--prior", of=InducedParserSettings, metavar="A",
-                    help="em: added to the expected counts; vb: parameter of the Dirichlet priors."),
-    click.option("--punct", type=click.Choice(PUNCTUATION), default=InducedParserSettings.punct, show_default=True,
-                 help="Punctuation, by its tags: leave it out and attach it afterwards, or take it for words."),
-    options.setting("--decay", of=InducedParserSettings, metavar="X",
-                    help="In the start, near heads are likelier: by their distance to the power of -X."),
-    training.separator,
-)  # fmt: skip
+    declared.group(
+        InducedParserSettings, "estimator", "prior", "punct", "decay", title="Without trees (--unsupervised)"
+    ),
+    declared.group(ParserReading, "separator", title="Without trees (--unsupervised)"),
+)
 @engine_options.group
 @options.group("Resources and messages", training.log_json, options.threads, options.verbosity)
-def command(treebanks, unsupervised, output, log_json, threads, quiet, verbose, **settings):
+def command(**o: Any) -> None:
     """Train a dependency parser from a treebank, or from tags alone (--unsupervised).
 
     The model is log-linear and scores each edge by itself (McDonald, Crammer & Pereira 2005; Ma & Xia 2014); labels
@@ -81,33 +91,35 @@ def command(treebanks, unsupervised, output, log_json, threads, quiet, verbose, 
     from aligntools.api.parse.parser_training import train_parser
     from aligntools.formats.opening.files import writing
 
-    _check_use(bool(treebanks), unsupervised is not None)
+    _check_use(o)
+    quiet, supervised = o["quiet"], o["unsupervised"] is None
+    reading, run = declared.settings(ParserReading, o), declared.settings(Run, o)
     with contextlib.ExitStack() as stack:
         stack.enter_context(notices.shown(quiet))
-        log = stack.enter_context(writing(log_json)) if log_json else None
-        steps = training.Steps(verbose, log, training.lbfgs_step, quiet)
-        if unsupervised is None:
-            own = {name: value for name, value in settings.items() if name not in INDUCING}
-            train_parser(treebanks, **own, threads=threads, progress=steps).save(output)
+        log = stack.enter_context(writing(o["log_json"])) if o["log_json"] else None
+        steps = training.Steps(o["verbose"], log, training.lbfgs_step, quiet)
+        how: dict[str, Any] = {"checkpoint": o["checkpoint"], "reading": reading, "run": run, "progress": steps}
+        if supervised:
+            parser = train_parser(o["treebanks"], declared.settings(ParserSettings, o), classes=o["classes"], **how)
         else:
-            own = {name: settings[name] for name in {*SHARED, *INDUCING} - {"max_length"} | ({"max_length"} & given())}
-            induce_parser(unsupervised, **own, threads=threads, progress=steps).save(output)
+            own = InducedParserSettings(**declared.chosen(InducedParserSettings, o))
+            parser = induce_parser(o["unsupervised"], own, **how)
+        parser.save(o["output"])
     if not quiet:
         _tell(steps.result)
 
 
-def _check_use(supervised, unsupervised):
+def _check_use(o: dict[str, Any]) -> None:
     """Refuse two uses at once, none, and options of the other."""
-    if supervised == unsupervised:
+    if bool(o["treebanks"]) == (o["unsupervised"] is not None):
         raise UsageProblem("give one text: --treebank for a parser from trees, or --unsupervised for one from tags")
-    flag = {"treebanks": "treebank", "projective": "non-projective"}
-    for name in sorted(given() - COMMON - {"treebanks", "unsupervised"}):
-        if name in INDUCING if supervised else name not in (*SHARED, *INDUCING):
-            use = "--treebank" if supervised else "--unsupervised"
-            raise UsageProblem(f"--{flag.get(name, name.replace('_', '-'))} does not go with {use}")
+    use = "--treebank" if o["treebanks"] else "--unsupervised"
+    for name in sorted(declared.given() - COMMON - USES[use]):
+        value = str(o[name]) if isinstance(o[name], bool) else None
+        raise UsageProblem(f"{as_flag(name, value)} does not go with {use}")
 
 
-def _tell(found):
+def _tell(found: dict[str, Any]) -> None:
     """Write what came of a training to standard error."""
     if found["skipped"]:
         first = f"; the first is {found['first_skipped']}" if found.get("first_skipped") else ""

@@ -13,6 +13,17 @@ FIELDS: dict[str, dict[str, str]] = {
         "model_iterations": "iterations",
     },
     "GrammarFilter": {"span": "span_limit"},
+    "TreeConstraints": {"any_root": "not single_root", "non_projective": "not projective"},
+    "LearningSettings": {"least": "min_count"},
+    "ParserSettings": {"shortest": "min_length", "longest": "max_length"},
+    "TransferSettings": {
+        "shortest": "min_length",
+        "longest": "max_length",
+        "head": "max_pairs",
+        "most": "max_pairs",
+        "weights": "transferred",
+    },
+    "ParserDecisions": {"any_root": "not single_root", "non_projective": "not projective"},
     "TagDecisions": {"decoder": "decode", "viterbi": "decode=viterbi", "posterior": "decode=posterior"},
 }
 

@@ -22,7 +22,7 @@ def described(model: ParserModel) -> dict[str, Any]:
         some = weights[weights != 0]
         figures = [float(np.abs(some).mean()), float(some.max()), float(some.min())] if len(some) else [0.0] * 3
         rows.append([template, len(some), *figures])
-    trees = model.trees
+    trees = model.constraints
     settings = [
         ["weights that are not 0", int(np.count_nonzero(model.weights))],
         ["trees", ("projective" if trees.projective else "all") + (", one root" if trees.single_root else "")],

@@ -10,11 +10,13 @@ import numpy as np
 from aligntools.formats.annotation.class_lists import WordLookup
 from aligntools.formats.annotation.conll import column_place
 from aligntools.formats.models.modelfile import fitting, hold, hold_vocabulary, read_model, write_model
+from aligntools.ground.declaring import range_of
+from aligntools.ground.former_names import modern
 from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.space import FIRST_LAYERS, EncodedSentences, FeatureSpace, layers_of
 from aligntools.parsing.features.vocabularies import Vocabularies
 from aligntools.parsing.labels import TEMPLATES, Labeler
-from aligntools.parsing.settings import LONGEST, MAPS, LearningSettings, TreeConstraints
+from aligntools.parsing.settings import LONGEST, MAPS, LearningSettings, TransferSettings, TreeConstraints
 from aligntools.parsing.trees import inference
 from aligntools.words.normal_forms import NormalForm, form_of
 
@@ -52,7 +54,7 @@ class ParserModel:
     space : FeatureSpace
     weights : float64 [space.size]
         With no more digits than a float32 has, so that a saved model is the same model.
-    trees : TreeConstraints
+    constraints : TreeConstraints
         Which trees it was trained over.
     settings : dict
         What it was trained with, for information; JSON.
@@ -62,7 +64,7 @@ class ParserModel:
     vocabularies: Vocabularies
     space: FeatureSpace
     weights: np.ndarray
-    trees: TreeConstraints
+    constraints: TreeConstraints
     settings: dict[str, Any] = field(default_factory=dict)
     labeler: Labeler | None = None
 
@@ -96,7 +98,7 @@ class ParserModel:
         self,
         sentences: EncodedSentences,
         pool: Pool | None = None,
-        trees: TreeConstraints | None = None,
+        constraints: TreeConstraints | None = None,
         longest: int = LONGEST,
     ) -> ParsedTrees:
         """Find the best trees.
@@ -106,25 +108,25 @@ class ParserModel:
         sentences : EncodedSentences
         pool : Pool, optional
             Does not change the results.
-        trees : TreeConstraints, optional
+        constraints : TreeConstraints, optional
             Which trees to choose from, instead of those of the model.
         longest : int
             Sentences with more words get a flat tree: the first word under the root, the others under it.
         """
         offsets = sentences.offsets - sentences.offsets[0]
-        flat = sentences.lengths > longest
+        flat, allowed = sentences.lengths > longest, constraints or self.constraints
         heads, best = np.ones(int(offsets[-1]), np.int32), np.full(len(sentences), -np.inf)
         heads[offsets[:-1][sentences.lengths > 0]] = 0
         for begin, end in _runs(sentences, flat):
             part = sentences if end - begin == len(sentences) else sentences.part(begin, end)
-            found, scores = inference.best_trees(self.scores(part, pool), part.offsets, trees or self.trees, pool)
+            found, scores = inference.best_trees(self.scores(part, pool), part.offsets, allowed, pool)
             heads[offsets[begin] : offsets[end]], best[begin:end] = found, scores
         return ParsedTrees(heads, best, flat)
 
     def save(self, path) -> None:
         """Write the model file: the weights that are not 0, as float32."""
         header = {
-            "trees": asdict(self.trees),
+            "trees": asdict(self.constraints),
             "settings": self.settings,
             "templates": list(self.space.templates),
             "bits": list(self.space.bits),
@@ -167,7 +169,7 @@ def _checked(header, arrays):
     Templates and bins read as such, every weight has its own place among those that the templates have, and all are
     finite.
     """
-    if any(bits not in LearningSettings.RANGES["bits"] for bits in header["bits"]):
+    if any(bits not in range_of(LearningSettings, "bits") for bits in header["bits"]):
         raise ValueError("bits")
     space = FeatureSpace(header["templates"], header["bits"], header["bins"])
     names = ("words", "tags", "prefixes")
@@ -189,13 +191,13 @@ def _checked(header, arrays):
         if not templates:
             raise ValueError("label_templates")
         labeler = Labeler.from_arrays(own, templates)
-    trees, settings = TreeConstraints(**header["trees"]), header["settings"]
-    if not isinstance(settings, dict) or not all(isinstance(given, bool) for given in asdict(trees).values()):
+    constraints, settings = TreeConstraints(**header["trees"]), modern(TransferSettings, dict(header["settings"]))
+    if not isinstance(settings, dict) or not all(isinstance(given, bool) for given in asdict(constraints).values()):
         raise ValueError("settings")
     column_place(settings.get("column", "upos"))
     if settings.get("map", "none") not in MAPS:
         raise ValueError("map")
-    return vocabularies, space, weights, trees, settings, labeler
+    return vocabularies, space, weights, constraints, settings, labeler
 
 
 def _runs(sentences, skip):

@@ -1,223 +1,229 @@
 """What can be chosen about parsers and their training, with the defaults that measured best."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, Literal, TypeAlias, get_args
 
+from aligntools.formats.text.reading import TagReading
+from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import PROBABILITY, Range, amounts, check, counts
+from aligntools.ground.ranges import PROBABILITY, amounts, counts
 
 #: Named sets of feature templates; see `features.space.SETS`.
-FEATURES = ("full", "prefixes", "delexicalized")
+Features: TypeAlias = Literal["full", "prefixes", "delexicalized"]
 #: What to do with given trees that have crossing edges or several roots.
-CROSSING = ("skip", "lift")
-ROOTS = ("skip", "join")
+Crossing: TypeAlias = Literal["skip", "lift"]
+Roots: TypeAlias = Literal["skip", "join"]
 #: Ways to the 12 universal tags; see `tagsets`.
-MAPS = ("none", "upos", "penn")
+TagMap: TypeAlias = Literal["none", "upos", "penn"]
 #: Ways to transfer a parser, what is transferred of an edge, and entropies.
-METHODS = ("full", "direct", "projected")
-WEIGHTS = ("posterior", "score")
-ENTROPIES = ("shannon", "renyi")
+Method: TypeAlias = Literal["full", "direct", "projected"]
+Transferred: TypeAlias = Literal["posterior", "score"]
+Entropy: TypeAlias = Literal["shannon", "renyi"]
+
+CROSSING: tuple[str, ...] = get_args(Crossing)
+ROOTS: tuple[str, ...] = get_args(Roots)
+MAPS: tuple[str, ...] = get_args(TagMap)
+METHODS: tuple[Method, ...] = get_args(Method)
+TRANSFERRED: tuple[Transferred, ...] = get_args(Transferred)
 #: Longer sentences are not parsed: they get a flat tree.
 LONGEST = 1000
-#: What that may be set to.
-LONGEST_RANGE = counts(1)
+#: Titles of groups of options.
+_COMMON, _INPUT, _TREES, _GIVEN, _MODEL = "Common options", "Input", "Trees", "Trees of the treebank", "Model"
+_TRAINING, _METHOD = "Training", "Method"
+_PROJECTIVE = "trees without crossing edges, or {} all trees."
+_SINGLE_ROOT = "Only trees with one word under the root, as Universal Dependencies requires, or with several too."
+_LABELS = "Learn labels (nsubj, obj, ...) too, where there are any."
+_L2 = (
+    "How strongly weights are held near 0 (the paper's lambda): half of this times the sum of their squares is added to"
+    " what is minimized. Larger trusts the {} less and generalizes more.{} What else is minimized grows with the text,"
+    " so the same value holds less in a large one."
+)
 
 
+@documented
 @dataclass(frozen=True)
-class TreeConstraints:
-    """Which trees sentences may have.
+class ParserReading(TagReading):
+    """How text with tags is read for a parser."""
 
-    Attributes
-    ----------
-    projective : bool
-        Only trees without crossing edges; else all.
-    single_root : bool
-        Only trees with exactly one word under the root, as Universal Dependencies requires.
-    """
-
-    projective: bool = True
-    single_root: bool = True
-
-
-@dataclass(frozen=True)
-class LearningSettings:
-    """What training on a treebank and transfer have in common.
-
-    Attributes
-    ----------
-    features : str
-        One of `FEATURES`.
-    bits : int
-        Each template has at most ``2**bits`` weights.
-    min_count : int
-        Words that occur less often are unknown words.
-    projective : bool
-        Whether trees have no crossing edges.
-    any_root : bool
-        Whether several words may be under the root.
-    iterations : int
-        Largest number of steps of L-BFGS.
-    tolerance : float
-        Stop when two steps in a row lower the objective by less than this share.
-    """
-
-    features: str = "full"
-    bits: int = 19
-    min_count: int = 2
-    projective: bool = True
-    any_root: bool = False
-    iterations: int = 100
-    tolerance: float = 1e-4
-
-    RANGES: ClassVar[dict[str, Range]] = {
-        "bits": counts(4, 24), "min_count": counts(1), "iterations": counts(1), "tolerance": PROBABILITY,
-        "min_length": counts(1), "max_length": counts(1), "l2": amounts(),
-    }  # fmt: skip
+    map: TagMap | None = option(
+        None,
+        "Map tags to the 12 universal ones: from UPOS, or from the tags of the Penn Treebank. Text is written with its"
+        " own.",
+        otherwise="none; with a model as it learned",
+        group=_INPUT,
+    )
 
     @property
-    def trees(self) -> TreeConstraints:
+    def mapping(self) -> TagMap:
+        """The map, where no model says which."""
+        return self.map or "none"
+
+
+@documented
+@dataclass(frozen=True)
+class TreeConstraints(Settings):
+    """Which trees sentences may have."""
+
+    projective: bool = option(True, "Learn over " + _PROJECTIVE.format("over"), group=_MODEL)
+    single_root: bool = option(True, _SINGLE_ROOT, group=_MODEL)
+
+
+@documented
+@dataclass(frozen=True)
+class LearningSettings(TreeConstraints):
+    """What training on a treebank and transfer have in common."""
+
+    features: Features = option(
+        "full",
+        "What edges are scored by: words and tags (full), also word beginnings (prefixes), or tags alone"
+        " (delexicalized).",
+        group=_MODEL,
+    )
+    bits: int = option(
+        19,
+        "Each kind of feature has room for at most 2^N weights; where it has more features than that, some share a"
+        " weight. One more doubles the memory; change it if memory is short (less), or for a treebank of a million"
+        " words (more).",
+        allowed=counts(4, 24),
+        group=_MODEL,
+    )
+    min_count: int = option(2, "Words that occur less often are unknown words.", allowed=counts(1), group=_MODEL)
+    iterations: int = option(100, "Largest number of steps of L-BFGS.", allowed=counts(1), group=_TRAINING)
+    tolerance: float = option(
+        1e-4,
+        "When to stop: as soon as two steps in a row have improved the objective by less than this share. Larger stops"
+        " earlier: 0.001 for quick trials.",
+        allowed=PROBABILITY,
+        group=_TRAINING,
+    )
+
+    @property
+    def constraints(self) -> TreeConstraints:
         """Which trees there are."""
-        return TreeConstraints(self.projective, not self.any_root)
-
-    def _header(self) -> dict[str, Any]:
-        return {
-            "features": self.features, "bits": self.bits, "least": self.min_count, "projective": self.projective,
-            "single_root": not self.any_root, "iterations": self.iterations, "tolerance": self.tolerance,
-        }  # fmt: skip
-
-    def _check(self, choices: Mapping[str, tuple[str, ...]], lengths: tuple[int, int]) -> None:
-        for name, known in {"features": FEATURES, **choices}.items():
-            if getattr(self, name) not in known:
-                raise UsageProblem(f"{name} '{getattr(self, name)}': choose one of {', '.join(known)}")
-        check(self)
-        if lengths[0] > lengths[1]:
-            raise UsageProblem(
-                f"the shortest length, {lengths[0]}, is above the longest, {lengths[1]}: nothing is left"
-            )
+        return TreeConstraints(self.projective, self.single_root)
 
 
+@documented
 @dataclass(frozen=True)
 class ParserSettings(LearningSettings):
-    """How a parser is trained on a treebank; see `LearningSettings` too.
+    """How a parser is trained on a treebank."""
 
-    Attributes
-    ----------
-    crossing, roots : str
-        What to do with trees that the model cannot have: ``skip`` them, ``lift`` crossing edges, or ``join`` further
-        roots under the first.
-    min_length, max_length : int
-        Shorter and longer sentences are left out.
-    l2 : float
-        Half of it times the squared weights is added to the objective.
-    labels : bool
-        Whether to learn labels too, where there are any.
-    """
+    labels: bool = option(True, _LABELS, group=_COMMON)
+    crossing: Crossing = option(
+        "lift",
+        "Trees with crossing edges: leave them out, or lift the edges (Nivre & Nilsson 2005).",
+        group=_GIVEN,
+    )
+    roots: Roots = option(
+        "join", "Trees with several roots: leave them out, or put the others under the first.", group=_GIVEN
+    )
+    min_length: int = option(1, "Leave out shorter sentences.", allowed=counts(1), group=_GIVEN)
+    max_length: int = option(200, "Leave out longer sentences.", allowed=counts(1), group=_GIVEN)
+    l2: float = option(5.0, _L2.format("treebank", ""), allowed=amounts(), group=_TRAINING)
 
-    crossing: str = "lift"
-    roots: str = "join"
-    min_length: int = 1
-    max_length: int = 200
-    l2: float = 5.0
-    labels: bool = True
-
-    def header(self) -> dict[str, Any]:
-        """Return the settings as model files and checkpoints name them."""
-        return self._header() | {
-            "crossing": self.crossing, "roots": self.roots, "shortest": self.min_length, "longest": self.max_length,
-            "l2": self.l2, "labels": self.labels,
-        }  # fmt: skip
-
-    def checked(self) -> "ParserSettings":
-        """Return the settings.
-
-        Raises
-        ------
-        UsageProblem
-            When one of them makes no sense, or two contradict each other.
-        """
-        self._check({"crossing": CROSSING, "roots": ROOTS}, (self.min_length, self.max_length))
-        return self
+    def rules(self) -> None:
+        """Refuse limits that leave nothing."""
+        check_lengths(self.min_length, self.max_length)
 
 
+@documented
 @dataclass(frozen=True)
 class TransferSettings(LearningSettings):
-    """How a parser is transferred to another language; see `LearningSettings` too.
+    """How a parser is transferred to another language."""
 
-    Attributes
-    ----------
-    method : str
-        ``full``: learn from transferred distributions (Ma & Xia 2014); ``direct``: take the source parser without its
-        words; ``projected``: learn from trees that the alignments support (McDonald, Petrov & Hall 2011).
-    min_length, max_length : int
-        Pairs with a shorter or longer sentence, on either side, are left out, and unlabeled sentences too.
-    min_aligned : float
-        Pairs with a smaller share of target words aligned one to one are left out.
-    head : int or None
-        Only the first pairs of those that are left are used.
-    weights : str
-        What is transferred of an edge, one of `WEIGHTS`; see `transfer.projection.transferring_scores`.
-    gamma : float
-        Weight of the entropy on unlabeled sentences (equation 11); a large one makes the parser certain of mistakes.
-    direct_share : float
-        Above 0: what unlabeled sentences teach is not entropy, but the trees that the parser so far and the source
-        parser without its words find together, with this share of the latter.
-    entropy : str
-        One of `ENTROPIES`.
-    alpha : float
-        Order of Rényi's entropy.
-    l2 : float
-        Half of it times the squared weights is added to the objective.
-    rounds : int
-        How often projected transfer chooses its trees again.
-    reward : float
-        What projected transfer adds to the score of an edge that the source tree has too.
-    labels : bool
-        Whether to learn labels too, where the source parser has any.
-    """
-
-    method: str = "full"
-    min_length: int = 3
-    max_length: int = 100
-    min_aligned: float = 0.8
-    head: int | None = None
-    weights: str = "posterior"
-    gamma: float = 0.03
-    direct_share: float = 0.0
-    entropy: str = "shannon"
-    alpha: float = 2.0
-    l2: float = 100.0
-    rounds: int = 3
-    reward: float = 3.0
-    labels: bool = True
-
-    RANGES: ClassVar[dict[str, Range]] = LearningSettings.RANGES | {
-        "min_aligned": PROBABILITY, "head": counts(1), "gamma": amounts(), "direct_share": PROBABILITY,
-        "alpha": amounts(0, 100, above=True), "rounds": counts(), "reward": amounts(),
-    }  # fmt: skip
+    labels: bool = option(True, _LABELS, group=_COMMON)
+    min_length: int = option(3, "Leave out pairs with a shorter sentence.", allowed=counts(1), group=_INPUT)
+    max_length: int = option(100, "Leave out pairs with a longer sentence.", allowed=counts(1), group=_INPUT)
+    min_aligned: float = option(
+        0.8,
+        "Leave out pairs with a smaller share of target words aligned one to one.",
+        allowed=PROBABILITY,
+        group=_INPUT,
+        metavar="P",
+    )
+    max_pairs: int | None = option(
+        None, "Use the first N of the pairs that are left.", allowed=counts(1), otherwise="all", group=_INPUT
+    )
+    method: Method = option(
+        "full",
+        "full: transferred distributions (Ma & Xia 2014); direct: the source parser without its words; projected:"
+        " trees that the alignments support (McDonald, Petrov & Hall 2011).",
+        group=_METHOD,
+    )
+    transferred: Transferred = option(
+        "posterior",
+        "What an aligned edge carries over from the source sentence (the paper's transferring weight, w in equation 8):"
+        " how probable the source parser finds it there, or its bare score, as in the paper.",
+        group=_METHOD,
+    )
+    gamma: float = option(
+        0.03,
+        "How much it counts that the parser is certain of its trees on unlabeled text (gamma in the paper's equation"
+        " 11). Larger makes it more certain, also of mistakes; 0 leaves that text out.",
+        allowed=amounts(),
+        group=_METHOD,
+    )
+    direct_share: float = option(
+        0.0,
+        "Learn something else from unlabeled text: the trees that the parser so far and the source parser without its"
+        " words find together, with this share of the latter. 0.15 helped most languages tried, above all with few"
+        " pairs, and harmed German.",
+        allowed=PROBABILITY,
+        group=_METHOD,
+        metavar="P",
+    )
+    entropy: Entropy = option("shannon", "Entropy of Shannon or of Renyi.", group=_METHOD)
+    alpha: float = option(2.0, "Order of Renyi's entropy.", allowed=amounts(0, 100, above=True), group=_METHOD)
+    rounds: int = option(3, "How often projected transfer chooses its trees again.", allowed=counts(), group=_METHOD)
+    reward: float = option(
+        3.0,
+        "For projected transfer: how much the alignment counts against the parser's own opinion. An edge that the"
+        " source tree has too gains this much score, one that contradicts it loses as much. Larger follows the source"
+        " trees more; 0 ignores them.",
+        allowed=amounts(),
+        group=_METHOD,
+    )
+    l2: float = option(
+        100.0,
+        _L2.format("transferred trees", " The default is higher than for a treebank, because these have mistakes."),
+        allowed=amounts(),
+        group=_TRAINING,
+    )
 
     @property
     def order(self) -> float:
         """Order of the entropy: 1 is Shannon's."""
         return 1.0 if self.entropy == "shannon" else self.alpha
 
-    def header(self) -> dict[str, Any]:
-        """Return the settings as model files and checkpoints name them."""
-        return self._header() | {
-            "method": self.method, "shortest": self.min_length, "longest": self.max_length,
-            "min_aligned": self.min_aligned, "most": self.head, "weights": self.weights, "gamma": self.gamma,
-            "direct_share": self.direct_share, "alpha": self.order, "l2": self.l2, "rounds": self.rounds,
-            "reward": self.reward, "labels": self.labels,
-        }  # fmt: skip
+    def rules(self) -> None:
+        """Refuse limits that leave nothing."""
+        check_lengths(self.min_length, self.max_length)
 
-    def checked(self) -> "TransferSettings":
-        """Return the settings.
 
-        Raises
-        ------
-        UsageProblem
-            When one of them makes no sense, or two contradict each other.
-        """
-        choices = {"method": METHODS, "weights": WEIGHTS, "entropy": ENTROPIES}
-        self._check(choices, (self.min_length, self.max_length))
-        return self
+def check_lengths(shortest: int, longest: int) -> None:
+    """Refuse limits on the length of sentences that leave nothing."""
+    if shortest > longest:
+        raise UsageProblem(f"`min_length={shortest}` is above `max_length={longest}`: nothing is left")
+
+
+@documented
+@dataclass(frozen=True)
+class ParserDecisions(Settings):
+    """How trees are decided on."""
+
+    CHANGES: ClassVar = "decisions"
+
+    labels: bool = option(True, "Write labels too, where the parser has learned any.", group=_COMMON)
+    projective: bool | None = option(
+        None, "Choose from " + _PROJECTIVE.format("from"), otherwise="as in training", group=_TREES
+    )
+    single_root: bool | None = option(None, _SINGLE_ROOT, otherwise="as in training", group=_TREES)
+    max_length: int = option(
+        LONGEST, "Longer sentences get a flat tree, and are counted.", allowed=counts(1), group=_TREES
+    )
+
+    def constraints(self, trained: TreeConstraints) -> TreeConstraints:
+        """Return which trees there are to choose from, of a parser that was trained over some."""
+        projective = trained.projective if self.projective is None else self.projective
+        single_root = trained.single_root if self.single_root is None else self.single_root
+        return TreeConstraints(projective, single_root)

@@ -115,7 +115,7 @@ def test_all_kinds_of_treebanks_give_the_same_parser(parser, tmp_path):
 
 def test_each_option_of_training_shows(tmp_path):
     changes = (
-        {}, {"l2": 1.0}, {"labels": False}, {"features": "prefixes"}, {"projective": False}, {"any_root": True},
+        {}, {"l2": 1.0}, {"labels": False}, {"features": "prefixes"}, {"projective": False}, {"single_root": False},
         {"min_count": 1}, {"bits": 6}, {"iterations": 4}, {"max_length": 6}, {"min_length": 4}, {"map": "upos"},
         {"column": "xpos"},
     )  # fmt: skip
@@ -192,7 +192,7 @@ def test_a_transferred_parser(parser, tmp_path):
         assert saved(at.transfer_parser(tmp_path / "source", *given, **options, **more), tmp_path) == expected
     found = [saved(at.transfer_parser(parser, *texts, LINKS * 5, **options | change), tmp_path) for change in (
         {"method": "projected"}, {"method": "projected", "rounds": 1}, {"method": "projected", "reward": 50.0},
-        {"weights": "score"}, {"unlabeled": TARGET}, {"unlabeled": TARGET, "gamma": 1.0},
+        {"transferred": "score"}, {"unlabeled": TARGET}, {"unlabeled": TARGET, "gamma": 1.0},
         {"unlabeled": TARGET, "entropy": "renyi"}, {"unlabeled": TARGET, "entropy": "renyi", "alpha": 3.0},
         {"head": 4}, {"max_length": 4}, {"min_length": 4}, {"map": "upos"},
     )]  # fmt: skip
@@ -224,19 +224,19 @@ def test_unknown_tags_are_logged(parser, caplog):
         (lambda p: at.train_parser([]), at.DataError, "no sentence can be trained on"),
         (lambda p: at.train_parser("none"), at.DataError, "none: cannot be opened"),
         (lambda p: at.train_parser(BANK, min_length=9, max_length=3), at.UsageProblem, "nothing is left"),
-        (lambda p: at.train_parser(BANK, features="all"), at.UsageProblem, "features 'all': choose one of full"),
+        (lambda p: at.train_parser(BANK, features="all"), at.UsageProblem, "features is one of full"),
         (lambda p: at.train_parser(BANK, bits=30), at.UsageProblem, "bits must be a whole number from 4 to 24"),
         (lambda p: at.train_parser([at.Parse(("a",), ("X",), np.array([3]))]), at.DataError, "heads are 0 to 1"),
         (lambda p: at.train_parser([at.Parse(("a",), (), np.array([0]))]), at.DataError, "a tag and a head"),
         (lambda p: at.transfer_parser(p), at.UsageProblem, "needs source and target and alignments"),
-        (lambda p: at.transfer_parser(p, method="direct", direct_model=p), at.UsageProblem, "for the other methods"),
+        (lambda p: at.transfer_parser(p, method="direct", direct_model=p), at.UsageProblem, "direct_model does not go"),
         (lambda p: at.transfer_parser([p, p], method="direct"), at.UsageProblem, "takes one source parser"),
-        (lambda p: at.transfer_parser([p, p], [SOURCE], [TARGET] * 2, [LINKS] * 2), at.UsageProblem, "as many of"),
+        (lambda p: at.transfer_parser([p, p], [SOURCE], [TARGET] * 2, [LINKS] * 2), at.UsageProblem, "but 1 of source"),
         (lambda p: at.transfer_parser([p, at.train_parser(BANK, map="upos", iterations=1)], [SOURCE] * 2, [TARGET] * 2,
                                       [LINKS] * 2), at.UsageProblem, "learned from different tags .column upos, map"),
         (lambda p: at.transfer_parser(p, SOURCE, method="direct"), at.UsageProblem, "takes the source parser alone"),
         (lambda p: at.transfer_parser(p, SOURCE, TARGET, LINKS, method="projected", unlabeled=TARGET),
-         at.UsageProblem, "only for the method 'full'"),
+         at.UsageProblem, 'unlabeled text goes with method="full"'),
         (lambda p: at.transfer_parser(p, SOURCE, TARGET[:2], LINKS), at.DataError, "2 sentences, but <source> has 3"),
         (lambda p: at.transfer_parser(p, SOURCE, TARGET, LINKS[:2]), at.DataError, "2 lines of links, but 3 sentence"),
         (lambda p: at.transfer_parser(p, SOURCE, TARGET, ["0-0", "9-0", ""]), at.DataError, "<alignments>:2"),

@@ -101,13 +101,13 @@ def test_threads_options_and_pipes(model, samples):
     text = samples / "en.conllu"
     outputs = {run("parse", "-m", model, "--threads", n, text).stdout for n in (1, 3)}
     assert len(outputs) == 1
-    for flags in (("--non-projective",), ("--any-root",), ("--non-projective", "--any-root")):
+    for flags in (("--no-projective",), ("--no-single-root",), ("--no-projective", "--no-single-root")):
         done = run("parse", "-m", model, *flags, text)
         assert done.returncode == 0, done.stderr
         assert len(columns(done.stdout, 0)) == len(columns(text.read_bytes(), 0))
         said = done.stderr.decode()
-        assert ("warning: the parser was trained on projective trees" in said) == ("--non-projective" in flags)
-    assert run("parse", "-q", "-m", model, "--non-projective", text).stderr == b""
+        assert ("warning: the parser was trained on projective trees" in said) == ("--no-projective" in flags)
+    assert run("parse", "-q", "-m", model, "--no-projective", text).stderr == b""
     line, status, errors = through_head("parse", "-m", model, *[text] * 30)
     assert (line.startswith(b"#"), status, errors) == (True, 0, b"")
 
@@ -153,7 +153,7 @@ def test_trees_that_cannot_be_learned_are_counted(file, tmp_path):
     assert errors.splitlines()[-1].startswith("2 sentences, 3 words")
     repaired = run("train-parser", "--treebank", bank, "-o", tmp_path / "m").stderr.decode()
     assert "2 sentences repaired: several roots 1, crossing edges 1" in repaired
-    free = run("train-parser", "--treebank", bank, "-o", tmp_path / "m", "--non-projective", "--any-root")
+    free = run("train-parser", "--treebank", bank, "-o", tmp_path / "m", "--no-projective", "--no-single-root")
     assert "repaired" not in free.stderr.decode()
     short = run("train-parser", "--treebank", bank, "-o", tmp_path / "m", "--min-length", 2).stderr.decode()
     assert "too short 1" in short
@@ -224,7 +224,7 @@ def test_each_option_of_training_shows(samples, tmp_path):
     bank = ("train-parser", "-q", "--treebank", samples / "en.conllu", "-o", tmp_path / "m")
     found = []
     for change in (
-        (), ("--l2", 1), ("--no-labels",), ("--features", "prefixes"), ("--non-projective",), ("--any-root",),
+        (), ("--l2", 1), ("--no-labels",), ("--features", "prefixes"), ("--no-projective",), ("--no-single-root",),
         ("--min-count", 1), ("--bits", 6), ("--iterations", 4), ("--max-length", 6), ("--min-length", 4),
         ("--map", "upos"), ("--column", "xpos"), ("--treebank", samples / "en.conllu"),
     ):  # fmt: skip
@@ -253,7 +253,7 @@ def test_kinds_of_trees_show(samples, file, tmp_path):
     """A parser that knows little finds crossing edges; one that learned from several roots finds several."""
     row = b"%d\t%s\t_\tX\tX\t_\t%d\t_\t_\t_\n"
     roots = file("roots", (row % (1, b"a", 0) + row % (2, b"b", 0) + b"\n") * 9)
-    model, kinds = tmp_path / "model", ("--non-projective", "--any-root")
+    model, kinds = tmp_path / "model", ("--no-projective", "--no-single-root")
     for bank, change, flag in (
         (samples / "en.conllu", ("--iterations", 1, "--bits", 4), "--projective"),
         (roots, (), "--single-root"),

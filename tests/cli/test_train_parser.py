@@ -75,9 +75,9 @@ def test_options_of_the_other_use_are_refused(model, samples, tmp_path):
     fails(run("train-parser", *out, "--treebank", bank, "--unsupervised", bank), "give one text", status=2)
     fails(run("train-parser", *out, "--unsupervised", bank, "--l2", "3"), "--l2 does not go with", status=2)
     fails(run("train-parser", *out, "--unsupervised", bank, "--workers", "2"), "--workers does not", status=2)
-    fails(run("train-parser", *out, "--unsupervised", bank, "--non-projective"), "--non-projective does", status=2)
+    fails(run("train-parser", *out, "--unsupervised", bank, "--no-projective"), "--no-projective does", status=2)
     fails(run("train-parser", *out, "--treebank", bank, "--decay", "2"), "--decay does not go with", status=2)
-    for option in ("--non-projective", "--any-root"):
+    for option in ("--no-projective", "--no-single-root"):
         fails(run("parse", "-m", model, samples / "en.tagged", option), "only projective ones", status=2)
     assert not (tmp_path / "m").exists()
 

@@ -65,7 +65,7 @@ def transfer(folder, tmp_path):
     return command
 
 
-@pytest.mark.parametrize("flags", [(), ("--non-projective",), ("--method", "projected", "--rounds", "1")])
+@pytest.mark.parametrize("flags", [(), ("--no-projective",), ("--method", "projected", "--rounds", "1")])
 def test_a_parser_of_the_other_language(transfer, folder, tmp_path, flags):
     done = transfer(*flags)
     assert done.returncode == 0, done.stderr
@@ -145,9 +145,9 @@ def test_several_source_languages(folder, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stderr.startswith(b"120 pairs, ")
     assert run("parse", "-q", "-m", tmp_path / "m", folder / "de").returncode == 0
-    fails(run("transfer-parse", *common, *common[:6], "-o", "m"), "2 times --source-model, but 1 times -a", status=2)
+    fails(run("transfer-parse", *common, *common[:6], "-o", "m"), "2 source parsers, but 1 of --alignments", status=2)
     both = ("--source-model", folder / "en.parser") * 2
-    fails(run("transfer-parse", *both, "--method", "direct", "-o", "m"), "takes one --source-model", status=2)
+    fails(run("transfer-parse", *both, "--method", "direct", "-o", "m"), "takes one source parser", status=2)
 
 
 def test_a_direct_model(transfer, folder, tmp_path, samples):
@@ -173,7 +173,7 @@ def test_a_direct_model(transfer, folder, tmp_path, samples):
 
 
 def test_limits_threads_and_checkpoints(transfer, folder, tmp_path):
-    done = transfer("--head", 40, "--min-length", 6, "--max-length", 8)
+    done = transfer("--max-pairs", 40, "--min-length", 6, "--max-length", 8)
     assert (
         b"of 60 pairs left out: a sentence has fewer than 6 or more than 8 words (--min-length 6, --max-len"
         in done.stderr
@@ -280,8 +280,8 @@ def test_tags_of_another_set(transfer, folder, file, samples, tmp_path):
 
 
 def test_options_that_contradict(transfer, folder, samples):
-    fails(transfer("--method", "direct"), "--source does not go with --method direct", status=2)
-    fails(transfer(target=None), "needs --target", status=2)
+    fails(transfer("--method", "direct"), "-s does not go with --method direct", status=2)
+    fails(transfer(target=None), "needs -t", status=2)
     fails(transfer("--method", "projected", "--unlabeled", folder / "de"), "--unlabeled", status=2)
     fails(transfer("--min-length", 9, "--max-length", 8), "nothing is left", status=2)
     fails(transfer(source="-", target="-"), "standard input", status=2)
@@ -309,10 +309,10 @@ def test_each_option_shows(transfer, folder, tmp_path):
     (tmp_path / "from-1").write_text("\n".join(re.sub(r"\d+", lambda n: str(int(n[0]) + 1), line) for line in links))
     found = {}
     for change in (
-        (), ("--unlabeled", folder / "en"), ("--head", 30), ("--min-length", 8), ("--max-length", 7),
-        ("--min-aligned", 0.9), ("--map", "upos"), ("--weights", "score"), ("--method", "projected"),
+        (), ("--unlabeled", folder / "en"), ("--max-pairs", 30), ("--min-length", 8), ("--max-length", 7),
+        ("--min-aligned", 0.9), ("--map", "upos"), ("--transferred", "score"), ("--method", "projected"),
         ("--method", "projected", "--rounds", 0), ("--method", "projected", "--reward", 20), ("--l2", 1),
-        ("--features", "delexicalized"), ("--non-projective",), ("--any-root",), ("--min-count", 1), ("--bits", 6),
+        ("--features", "delexicalized"), ("--no-projective",), ("--no-single-root",), ("--min-count", 1), ("--bits", 6),
         ("--iterations", 4), ("--tolerance", 0.5), ("--unlabeled", folder / "en", "--gamma", 9),
         ("--unlabeled", folder / "en", "--direct-share", 0.15),
         ("--unlabeled", folder / "en", "--entropy", "renyi"),

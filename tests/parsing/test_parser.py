@@ -69,8 +69,8 @@ def test_a_saved_parser_is_the_same_parser(parser, tmp_path):
     parser.save(path)
     again = ParserModel.load(path)
     assert again.weights.tobytes() == parser.weights.tobytes()
-    assert (again.trees, again.settings, again.space.templates) == (
-        parser.trees,
+    assert (again.constraints, again.settings, again.space.templates) == (
+        parser.constraints,
         parser.settings,
         parser.space.templates,
     )
@@ -106,7 +106,7 @@ def test_other_trees_than_the_models_own(parser):
     words, tags, offsets, _, _ = split(TEXT)
     sentences = parser.sentences(words, tags, offsets)
     for trees in (TreeConstraints(False, True), TreeConstraints(True, False), TreeConstraints(False, False)):
-        assert parser.parse(sentences, trees=trees).scores.sum() >= parser.parse(sentences).scores.sum() - 1e-9
+        assert parser.parse(sentences, constraints=trees).scores.sum() >= parser.parse(sentences).scores.sum() - 1e-9
 
 
 def test_words_are_normalized():

@@ -37,7 +37,7 @@ def test_a_parser_from_a_treebank():
     assert parser.labeler.label(sentences, found) == labels
     assert [v for _, v in seen] == report.fit.values[1:]
     assert parser.settings["l2"] == 0.05
-    assert parser.trees == TreeConstraints()
+    assert parser.constraints == TreeConstraints()
 
 
 def test_what_cannot_be_trained_on_is_left_out_and_counted():

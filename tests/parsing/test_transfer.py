@@ -11,7 +11,7 @@ from aligntools.ground.parallel import Pool
 from aligntools.parsing.features.space import TAGS
 from aligntools.parsing.learning import treebank
 from aligntools.parsing.learning.checkpoints import Checkpoint
-from aligntools.parsing.settings import METHODS, WEIGHTS, ParserSettings, TransferSettings, TreeConstraints
+from aligntools.parsing.settings import METHODS, TRANSFERRED, ParserSettings, TransferSettings, TreeConstraints
 from aligntools.parsing.text import TaggedText
 from aligntools.parsing.transfer import learning, projection
 from aligntools.parsing.transfer.learning import train
@@ -117,15 +117,15 @@ def test_posteriors_do_not_depend_on_the_scale_of_a_word(parser, pairs):
     aligned[1::2] = -1
 
     class Shifted:
-        trees = parser.trees
+        constraints = parser.constraints
 
         def scores(self, sentences, pool=None, only=None):
             return parser.scores(sentences, pool, only) + (0.0 if only else 7.0)
 
     found = {}
-    for weights in WEIGHTS:
-        found[weights] = [
-            projection.expected_edges(p, x, y, aligned, TreeConstraints(), None, weights) for p in (parser, Shifted())
+    for kind in TRANSFERRED:
+        found[kind] = [
+            projection.expected_edges(p, x, y, aligned, TreeConstraints(), None, kind) for p in (parser, Shifted())
         ]
     assert np.allclose(*found["posterior"], atol=1e-9)
     assert not np.allclose(*found["score"], atol=0.01)
@@ -168,7 +168,7 @@ def test_the_objective_falls_at_each_step(parser, pairs, alpha, projective):
     )
     seen = []
     _, report = train(parser, source, target, links, target, settings, progress=lambda stage, n, v: seen.append(v))
-    assert report.plain == 20
+    assert report.unlabeled == 20
     assert len(report.fits) == 2  # without and with the entropy, from there on
     for fit in report.fits:
         assert len(fit.values) > 5
@@ -184,7 +184,7 @@ def test_entropy_on_plain_text_makes_the_parser_certain(parser, pairs):
         settings = TransferSettings(bits=10, min_length=1, gamma=gamma, iterations=40, l2=1.0)
         found, _ = train(parser, source, target, links, plain, settings)
         sentences = found.sentences(plain.words, plain.tags, plain.offsets)
-        return float(np.sum(inference.entropy(found.scores(sentences), sentences.offsets, found.trees)[0]))
+        return float(np.sum(inference.entropy(found.scores(sentences), sentences.offsets, found.constraints)[0]))
 
     assert uncertainty(2.0) < 0.5 * uncertainty(0.0)
 
@@ -216,7 +216,7 @@ def test_plain_text_teaches_what_the_direct_parser_knows(parser, pairs):
 
     (without, _), (with_it, report) = agreement(0.0), agreement(1.0)
     assert without + 0.1 < with_it
-    assert [len(report.fits), report.plain] == [2, 40]
+    assert [len(report.fits), report.unlabeled] == [2, 40]
 
 
 def test_limits_of_length_and_what_they_leave(parser, pairs):
@@ -224,8 +224,8 @@ def test_limits_of_length_and_what_they_leave(parser, pairs):
     _, report = train(
         parser, source, target, links, target, TransferSettings(bits=8, iterations=2, min_length=4, max_length=5)
     )
-    assert (report.pairs, report.plain) == (10, 10)  # 4 words of the source and 3 of the target are too short
-    assert report.skipped == {"pairs too short or too long": 10, "plain sentences too short or too long": 10}
+    assert (report.pairs, report.unlabeled) == (10, 10)  # 4 words of the source and 3 of the target are too short
+    assert report.skipped == {"pairs too short or too long": 10, "unlabeled sentences too short or too long": 10}
     with pytest.raises(learning.NoPairs):
         train(parser, source, target, links, None, TransferSettings(min_length=50))
 

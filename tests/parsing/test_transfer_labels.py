@@ -186,11 +186,11 @@ def test_source_parsers_with_other_labels_and_without(labeled, pairs):  # noqa: 
 
 
 def test_limits_are_counted_over_all_sources(labeled, pairs):  # noqa: F811
-    settings = replace(SETTINGS, min_length=4, iterations=2, head=3)
+    settings = replace(SETTINGS, min_length=4, iterations=2, max_pairs=3)
     _, report = learning.train_from(thirds(pairs, [labeled] * 2), None, settings)
     assert (report.pairs, report.given, report.skipped) == (6, 20, {learning.LENGTH: 10})
     assert learning.explained(report.skipped, report.given, settings) == [
-        "10 of 20 pairs left out: a sentence has fewer than 4 or more than 100 words (--min-length 4, --max-length 100)"
+        "10 of 20 pairs left out: a sentence has fewer than 4 or more than 100 words (`min_length=4`, `max_length=100`)"
     ]
     with pytest.raises(learning.NoPairs) as caught:
         learning.train_from(thirds(pairs, [labeled] * 2), None, replace(settings, min_length=50))

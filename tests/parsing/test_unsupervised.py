@@ -209,7 +209,7 @@ def test_sentences_over_the_limit_and_empty_ones_and_new_tags():
     with pytest.raises(ValueError, match="2 words, 1 tags"):
         parser.model.sentences([b"w"] * 2, [b"N"], np.array([0, 2]))
     with pytest.raises(UsageProblem, match="only projective"):
-        parser.model.parse(parser.model.sentences([b"w"], [b"N"], np.array([0, 1])), trees=TreeConstraints(False))
+        parser.model.parse(parser.model.sentences([b"w"], [b"N"], np.array([0, 1])), constraints=TreeConstraints(False))
 
 
 def test_a_saved_model_is_the_same_model(tmp_path):

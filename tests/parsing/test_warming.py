@@ -17,9 +17,9 @@ def work():
     with tempfile.TemporaryDirectory() as folder:
         for projective in (True, False):
             options = {"iterations": 2, "projective": projective, "threads": 2}
-            for any_root in (True, False):
-                parser = at.train_parser(SAMPLES / "en.conllu", any_root=any_root, checkpoint=folder + f"/{projective}"
-                                         f"{any_root}", **options)  # fmt: skip
+            for single_root in (True, False):
+                parser = at.train_parser(SAMPLES / "en.conllu", single_root=single_root,
+                                         checkpoint=f"{folder}/{projective}{single_root}", **options)  # fmt: skip
             parser.save(f"{folder}/model")
             for one in (parser, at.Parser.load(f"{folder}/model")):
                 for only in (True, False):

@@ -104,6 +104,19 @@ class GrammarFilterKeywords(TypedDict, total=False):
     span_limit: int | None
 
 
+class InducedParserKeywords(TypedDict, total=False):
+    """Those of `InducedParserSettings`."""
+
+    estimator: Literal["em", "vb"]
+    prior: float
+    punct: Literal["drop", "keep"]
+    min_length: int
+    max_length: int
+    decay: float
+    iterations: int
+    tolerance: float
+
+
 class InductionKeywords(TypedDict, total=False):
     """Those of `InductionSettings`."""
 
@@ -129,10 +142,65 @@ class LanguageModelKeywords(TypedDict, total=False):
     skip_symbols: bool
 
 
+class LearningKeywords(TypedDict, total=False):
+    """Those of `LearningSettings`."""
+
+    projective: bool
+    single_root: bool
+    features: Literal["full", "prefixes", "delexicalized"]
+    bits: int
+    min_count: int
+    iterations: int
+    tolerance: float
+
+
+class LinkReadingKeywords(TypedDict, total=False):
+    """Those of `LinkReading`."""
+
+    reverse: bool
+    index_base: int
+
+
 class LoadingKeywords(TypedDict, total=False):
     """Those of `Loading`."""
 
     verify: bool
+
+
+class ParserKeywords(TypedDict, total=False):
+    """Those of `ParserSettings`."""
+
+    projective: bool
+    single_root: bool
+    features: Literal["full", "prefixes", "delexicalized"]
+    bits: int
+    min_count: int
+    iterations: int
+    tolerance: float
+    labels: bool
+    crossing: Literal["skip", "lift"]
+    roots: Literal["skip", "join"]
+    min_length: int
+    max_length: int
+    l2: float
+
+
+class ParserDecisionsKeywords(TypedDict, total=False):
+    """Those of `ParserDecisions`."""
+
+    labels: bool
+    projective: bool | None
+    single_root: bool | None
+    max_length: int
+
+
+class ParserReadingKeywords(TypedDict, total=False):
+    """Those of `ParserReading`."""
+
+    format: Literal["auto", "conll", "tagged", "columns", "text"]
+    separator: str | bytes | None
+    column: str | int | None
+    map: Literal["none", "upos", "penn"] | None
 
 
 class PartKeywords(TypedDict, total=False):
@@ -259,6 +327,39 @@ class TextReadingKeywords(TypedDict, total=False):
 
     format: Literal["auto", "conll", "tagged", "columns", "text"]
     separator: str | bytes | None
+
+
+class TransferKeywords(TypedDict, total=False):
+    """Those of `TransferSettings`."""
+
+    projective: bool
+    single_root: bool
+    features: Literal["full", "prefixes", "delexicalized"]
+    bits: int
+    min_count: int
+    iterations: int
+    tolerance: float
+    labels: bool
+    min_length: int
+    max_length: int
+    min_aligned: float
+    max_pairs: int | None
+    method: Literal["full", "direct", "projected"]
+    transferred: Literal["posterior", "score"]
+    gamma: float
+    direct_share: float
+    entropy: Literal["shannon", "renyi"]
+    alpha: float
+    rounds: int
+    reward: float
+    l2: float
+
+
+class TreeConstraintsKeywords(TypedDict, total=False):
+    """Those of `TreeConstraints`."""
+
+    projective: bool
+    single_root: bool
 
 
 class WordReadingKeywords(TypedDict, total=False):

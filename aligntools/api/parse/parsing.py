@@ -2,10 +2,10 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,15 +18,17 @@ from aligntools.api.given.annotated import (
     encoded,
     tagged_tokens_of,
 )
+from aligntools.api.given.keywords import ParserDecisionsKeywords, ParserReadingKeywords, RunKeywords
 from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.running.threads import pool_of
 from aligntools.api.views.showing import ShownAsModel, ShownAsTree, ShownAsTrees
 from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, format_conll
 from aligntools.formats.annotation.enhanced import tree_graph
 from aligntools.formats.text.memory_text import sentences_given, words_given
-from aligntools.formats.text.reading import TagReading
+from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError
-from aligntools.parsing.settings import LONGEST
+from aligntools.ground.running import Run
+from aligntools.parsing.settings import ParserDecisions, ParserReading, TagMap
 from aligntools.words.normal_forms import in_form
 
 if TYPE_CHECKING:
@@ -35,11 +37,17 @@ if TYPE_CHECKING:
     from aligntools.parsing.unsupervised.model import ValenceModel
     from aligntools.viewing.models import ModelView
 
-TagMap: TypeAlias = Literal["none", "upos", "penn"]
-
 #: Sentences that are parsed at a time.
 PART = 2000
 _log = logging.getLogger("aligntools")
+
+
+class DecidingKeywords(ParserDecisionsKeywords, ParserReadingKeywords, total=False):
+    """Keywords of `Parser.parse`, beside its own parameters."""
+
+
+class ParsingKeywords(DecidingKeywords, RunKeywords, total=False):
+    """Keywords of `Parser.parse_batch` and its kin, beside their own parameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,7 +242,7 @@ class Parser(ShownAsModel):
     @property
     def projective(self) -> bool:
         """Whether it was trained to find trees without crossing edges."""
-        return self.model.trees.projective
+        return self.model.constraints.projective
 
     @property
     def unsupervised(self) -> bool:
@@ -249,16 +257,15 @@ class Parser(ShownAsModel):
         mapping: TagMap = self.model.settings.get("map", "none")
         return mapping
 
+    @taking(ParserDecisions, ParserReading)
     def parse(
         self,
         tokens: "Annotated | Sequence[str]",
         tags: Sequence[str] | None = None,
+        decisions: ParserDecisions | None = None,
         *,
-        map: TagMap | None = None,
-        projective: bool | None = None,
-        any_root: bool | None = None,
-        max_length: int = LONGEST,
-        labels: bool = True,
+        reading: ParserReading | None = None,
+        **options: Unpack[DecidingKeywords],
     ) -> Parse:
         """Parse a sentence.
 
@@ -268,16 +275,9 @@ class Parser(ShownAsModel):
             The words; or, without ``tags``, a line of ``word_TAG``, pairs of word and tag, or what a tagger returned.
         tags : sequence of str, optional
             A tag for each word.
-        map : {"none", "upos", "penn"} or None
-            Map tags to the 12 universal ones for parsing. None: as in training.
-        projective : bool or None
-            Only trees without crossing edges, or all. None: as in training.
-        any_root : bool or None
-            Whether several words may be under the root. None: as in training.
-        max_length : int
-            A longer sentence gets a flat tree.
-        labels : bool
-            Find labels too, where the parser has learned any.
+        decisions, reading : ParserDecisions, ParserReading or None
+            The options below, whole.
+        **options
 
         Returns
         -------
@@ -295,31 +295,30 @@ class Parser(ShownAsModel):
         >>> parser.parse(["the", "dog", "sleeps"], ["DET", "NOUN", "VERB"]).edges
         [(2, 1), (3, 2), (0, 3)]
         """
+        given = Given("parse", options)
+        decisions, reading = given.take(ParserDecisions, decisions), given.take(ParserReading, reading)
+        given.end()
         sentence = tokens
         if tags is not None:
             words = tokens.split() if isinstance(tokens, str) else words_given(tokens, IN_MEMORY, None)
             if len(words) != len(tags):
                 raise DataError(IN_MEMORY, None, f"{len(words)} words, but {len(tags)} tags")
             sentence = list(zip(words, tags, strict=True))
-        read = tagged_tokens_of([sentence])  # type: ignore[list-item]
-        found = self.parse_text(
-            read, map=map, projective=projective, any_root=any_root, max_length=max_length, labels=labels, threads=1
-        )
-        return found[0]
+        read = tagged_tokens_of([sentence], reading.mark)  # type: ignore[list-item]
+        with pool_of(1) as pool:
+            return self._parsed(read, decisions, reading, pool)[0]
 
+    @taking(ParserDecisions, ParserReading, Run)
     def parse_batch(
         self,
         sentences: Iterable[Annotated],
+        decisions: ParserDecisions | None = None,
         *,
-        separator: str | None = None,
-        map: TagMap | None = None,
-        projective: bool | None = None,
-        any_root: bool | None = None,
-        max_length: int = LONGEST,
-        labels: bool = True,
-        threads: "int | Pool | None" = None,
+        reading: ParserReading | None = None,
+        run: Run | None = None,
         batch_size: int = PART,
         unbuffered: bool = False,
+        **options: Unpack[ParsingKeywords],
     ) -> Iterator[Parse]:
         """Parse sentences with tags as they come, in constant memory.
 
@@ -327,16 +326,13 @@ class Parser(ShownAsModel):
         ----------
         sentences : iterable of sentences with tags
             Lines of ``word_TAG``, lists of pairs of word and tag, or what a tagger returns.
-        separator : str or None
-            Between word and tag of lines. None: ``_`` or ``/``, whichever the first lines have.
-        map, projective, any_root, max_length, labels
-            As for `parse`.
-        threads : int or None
-            None: all cores. The result does not depend on it.
+        decisions, reading, run : ParserDecisions, ParserReading, Run or None
+            The options below, whole. One process does this.
         batch_size : int
             Sentences that are read before the first of them is returned.
         unbuffered : bool
             Yield each tree before the next sentence is asked for.
+        **options
 
         Yields
         ------
@@ -349,30 +345,29 @@ class Parser(ShownAsModel):
         >>> [p.heads.tolist() for p in parser.parse_batch(["dogs_NOUN sleep_VERB", [("sleep", "VERB")]])]
         [[2, 0], [0]]
         """
+        given = Given("parse_batch", options)
+        decisions, reading = given.take(ParserDecisions, decisions), given.take(ParserReading, reading)
+        run = given.take(Run, run).here()
+        given.end()
         rest, warned = sentences_given(sentences, IN_MEMORY), False
-        with pool_of(threads) as pool:
+        with pool_of(run.threads) as pool:
             while part := list(islice(rest, 1 if unbuffered else batch_size)):
-                found = self.parse_text(
-                    tagged_tokens_of(part, TagReading(separator=separator).mark), map=map, projective=projective,
-                    any_root=any_root, max_length=max_length, labels=labels, threads=pool,
-                )  # fmt: skip
+                found = self._parsed(tagged_tokens_of(part, reading.mark), decisions, reading, pool)
                 if not warned and found.unknown_tags.any():
                     warned = True
                     k = int(np.argmax(found.unknown_tags))
                     _log.warning("the parser has never seen the tag %s; see `map`", decoded(found.mapped_tags[k]))
                 yield from found
 
+    @taking(ParserDecisions, ParserReading, Run)
     def parse_text(
         self,
         text: Parsed,
+        decisions: ParserDecisions | None = None,
         *,
-        column: str | int | None = None,
-        map: TagMap | None = None,
-        projective: bool | None = None,
-        any_root: bool | None = None,
-        max_length: int = LONGEST,
-        labels: bool = True,
-        threads: "int | Pool | None" = None,
+        reading: ParserReading | None = None,
+        run: Run | None = None,
+        **options: Unpack[ParsingKeywords],
     ) -> Parses:
         """Parse what a reader of `aligntools.formats` returned.
 
@@ -380,10 +375,9 @@ class Parser(ShownAsModel):
         ----------
         text : Tokens or Conll
             With tags.
-        column : str, int or None
-            Column of CoNLL with the tags, by name or number. None: as in training.
-        map, projective, any_root, max_length, labels, threads
+        decisions, reading, run
             As for `parse_batch`.
+        **options
 
         Returns
         -------
@@ -396,27 +390,29 @@ class Parser(ShownAsModel):
         UsageProblem
             When there is no such column.
         """
+        given = Given("parse_text", options)
+        decisions, reading = given.take(ParserDecisions, decisions), given.take(ParserReading, reading)
+        run = given.take(Run, run).here()
+        given.end()
+        with pool_of(run.threads) as pool:
+            return self._parsed(text, decisions, reading, pool)
+
+    def _parsed(self, text: Parsed, decisions: ParserDecisions, reading: ParserReading, pool: "Pool") -> Parses:
         words, model = text.words, self.model
         if isinstance(text, Conll):
-            tags = text.column(column_place(self.column if column is None else column))
+            tags = text.column(column_place(self.column if reading.column is None else reading.column))
         elif text.tags is None:
             raise DataError(IN_MEMORY, None, "the text has no tags")
         else:
             tags = text.tags
-        mapped = mapped_tags(tags, self.map if map is None else map)
-        trees = model.trees
-        if projective is not None:
-            trees = replace(trees, projective=projective)
-        if any_root is not None:
-            trees = replace(trees, single_root=not any_root)
+        mapped = mapped_tags(tags, self.map if reading.map is None else reading.map)
         words, turned = in_form(words, model.normal_form)
         sentences: Any = model.sentences(words, mapped, text.offsets)
-        with pool_of(threads) as pool:
-            found = model.parse(sentences, pool, trees, max_length)
-        names = model.labeler.label(sentences, found.heads) if labels and model.labeler is not None else None
-        return Parses(
-            text, tags, found.heads, names, found.scores, found.flat, mapped, model.unknown_tags(mapped), turned
-        )  # fmt: skip
+        found = model.parse(sentences, pool, decisions.constraints(model.constraints), decisions.max_length)
+        labeler = model.labeler if decisions.labels else None
+        labels = None if labeler is None else labeler.label(sentences, found.heads)
+        unknown = model.unknown_tags(mapped)
+        return Parses(text, tags, found.heads, labels, found.scores, found.flat, mapped, unknown, turned)
 
 
 def mapped_tags(tags: list[bytes], mapping: TagMap) -> list[bytes]:

@@ -66,6 +66,17 @@ class Reading(Splitting):
 
 @documented
 @dataclass(frozen=True)
+class LinkReading(Settings):
+    """How links are read."""
+
+    CHANGES: ClassVar = "reading"
+
+    reverse: bool = option(False, "The links are target-source: i of i-j is the target word.", group=_INPUT)
+    index_base: int = option(0, "What the first word is called in links.", allowed=counts(0, 1), group=_INPUT)
+
+
+@documented
+@dataclass(frozen=True)
 class TextReading(Settings):
     """How text is read that may have tags."""
 

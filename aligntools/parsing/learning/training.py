@@ -45,23 +45,23 @@ class TreeLoss:
     ----------
     sentences : EncodedSentences
     heads : int32 [words]
-        Trees that ``trees`` has; see `trees.usable`.
-    trees : TreeConstraints
+        Trees that ``constraints`` has; see `trees.usable`.
+    constraints : TreeConstraints
     """
 
     sentences: EncodedSentences
     heads: np.ndarray
-    trees: TreeConstraints
+    constraints: TreeConstraints
 
     def part(self, begin, end):
         """Return the loss over the sentences ``begin:end``."""
         a, b = self.sentences.offsets[[begin, end]] - self.sentences.offsets[0]
-        return TreeLoss(self.sentences.part(begin, end), self.heads[a:b], self.trees)
+        return TreeLoss(self.sentences.part(begin, end), self.heads[a:b], self.constraints)
 
     def value(self, scores, pool=None):
         """Return values ``ln Z - score`` and derivatives: expected less given edges."""
         x = self.sentences
-        found = inference.sums(scores, x.offsets, self.trees, pool)
+        found = inference.sums(scores, x.offsets, self.constraints, pool)
         words, given = x.offsets - x.offsets[0], np.zeros(len(x))
         kernels.edge_sums(scores, self.heads, words, x.lengths, x.edges, 0, len(x), given)
         kernels.add_edges(self.heads, words, x.lengths, x.edges, 0, len(x), -1.0, found.marginals)
@@ -77,22 +77,22 @@ class ExpectedLoss:
     sentences : EncodedSentences
     expected : float64 [edges]
         Marginals of the other distribution.
-    trees : TreeConstraints
+    constraints : TreeConstraints
     """
 
     sentences: EncodedSentences
     expected: np.ndarray
-    trees: TreeConstraints
+    constraints: TreeConstraints
 
     def part(self, begin, end):
         """Return the loss over the sentences ``begin:end``."""
         a, b = self.sentences.edges[[begin, end]]
-        return ExpectedLoss(self.sentences.part(begin, end), self.expected[a:b], self.trees)
+        return ExpectedLoss(self.sentences.part(begin, end), self.expected[a:b], self.constraints)
 
     def value(self, scores, pool=None):
         """Return values ``ln Z - E[score]`` and derivatives: the difference of the expected edges."""
         x = self.sentences
-        found = inference.sums(scores, x.offsets, self.trees, pool)
+        found = inference.sums(scores, x.offsets, self.constraints, pool)
         values = found.log_z.copy()
         full = x.lengths > 0
         if full.any():
@@ -102,12 +102,12 @@ class ExpectedLoss:
 
 @dataclass(frozen=True)
 class EntropyLoss:
-    """Entropy of the model on plain sentences, weighted (Ma & Xia 2014, equations 11 and 14 to 16).
+    """Entropy of the model on unlabeled sentences, weighted (Ma & Xia 2014, equations 11 and 14 to 16).
 
     Attributes
     ----------
     sentences : EncodedSentences
-    trees : TreeConstraints
+    constraints : TreeConstraints
     weight : float
         The trade-off gamma.
     alpha : float
@@ -115,17 +115,17 @@ class EntropyLoss:
     """
 
     sentences: EncodedSentences
-    trees: TreeConstraints
+    constraints: TreeConstraints
     weight: float = 1.0
     alpha: float = 1.0
 
     def part(self, begin, end):
         """Return the loss over the sentences ``begin:end``."""
-        return EntropyLoss(self.sentences.part(begin, end), self.trees, self.weight, self.alpha)
+        return EntropyLoss(self.sentences.part(begin, end), self.constraints, self.weight, self.alpha)
 
     def value(self, scores, pool=None):
         """Return weighted entropies and their derivatives."""
-        values, slopes = inference.renyi_entropy(scores, self.alpha, self.sentences.offsets, self.trees, pool)
+        values, slopes = inference.renyi_entropy(scores, self.alpha, self.sentences.offsets, self.constraints, pool)
         return self.weight * values, self.weight * slopes
 
 

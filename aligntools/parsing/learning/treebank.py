@@ -94,7 +94,7 @@ def train(
     """
     settings = settings or ParserSettings()
     offsets = np.asarray(offsets, np.int64)
-    found = usable(heads, offsets, settings.trees, settings.crossing, settings.roots)
+    found = usable(heads, offsets, settings.constraints, settings.crossing, settings.roots)
     lengths = np.diff(offsets)
     skipped = dict(found.skipped)
     for reason, wrong in (("too short", lengths < settings.min_length), ("too long", lengths > settings.max_length)):
@@ -105,20 +105,22 @@ def train(
         raise NoSentences("no sentence can be trained on")
     words, within = chosen(list(words), offsets, keep)
     tags = chosen(list(tags), offsets, keep)[0]
-    trees = chosen(found.heads, offsets, keep)[0]
+    given = chosen(found.heads, offsets, keep)[0]
     vocabularies = Vocabularies.of(words, tags, settings.min_count, classes)
     sentences = vocabularies.sentences(words, tags, within)
     place = parts or training.InMemory(pool)
     space = place.fitted(templates_of(settings.features, classes), sentences, settings.bits)
-    objective = place.objective(space, [training.TreeLoss(sentences, trees, settings.trees)], settings.l2)
+    objective = place.objective(space, [training.TreeLoss(sentences, given, settings.constraints)], settings.l2)
     minimize: training.Minimize = training.minimize
     if checkpoint is not None:
-        own = fingerprint(settings.header(), sentences.offsets, sentences.layers, trees)
+        own = fingerprint(settings.header(), sentences.offsets, sentences.layers, given)
         minimize = checkpoint.open("train", own).minimize
     fit = minimize(objective, None, settings.iterations, settings.tolerance, progress=progress)
     labeler = None
     if labels is not None and settings.labels:
-        labeler = Labeler.train(sentences, trees, chosen(list(labels), offsets, keep)[0])
-    parser = ParserModel(vocabularies, space, fit.weights, settings.trees, settings.header() | (about or {}), labeler)
+        labeler = Labeler.train(sentences, given, chosen(list(labels), offsets, keep)[0])
+    parser = ParserModel(
+        vocabularies, space, fit.weights, settings.constraints, settings.header() | (about or {}), labeler
+    )
     report = TrainingReport(len(sentences), int(within[-1]), skipped, found.changed, found.first, fit)
     return parser, report

@@ -62,19 +62,19 @@ class TransferReport:
 
     Attributes
     ----------
-    pairs, plain, words : int
-        Sentence pairs, plain sentences and target words of the pairs that were trained on.
+    pairs, unlabeled, words : int
+        Sentence pairs, unlabeled sentences and target words of the pairs that were trained on.
     aligned : float
         Share of these words that are aligned one to one.
     skipped : dict of str to int
-        Pairs and plain sentences that were left out, by reason.
+        Pairs and unlabeled sentences that were left out, by reason.
     fits : list of training.Fit
     given : int
         Pairs that there were.
     """
 
     pairs: int
-    plain: int
+    unlabeled: int
     words: int
     aligned: float
     skipped: dict[str, int] = field(default_factory=dict)
@@ -83,20 +83,20 @@ class TransferReport:
 
 
 #: Reasons to leave something out.
-LENGTH, ALIGNED, PLAIN = (
-    "pairs too short or too long", "pairs with too few aligned words", "plain sentences too short or too long",
+LENGTH, ALIGNED, UNLABELED = (
+    "pairs too short or too long", "pairs with too few aligned words", "unlabeled sentences too short or too long",
 )  # fmt: skip
 
 
 def explained(skipped: dict[str, int], given: int, settings: TransferSettings) -> list[str]:
     """Say what was left out of how many pairs, and which option it was for."""
     words = f"fewer than {settings.min_length} or more than {settings.max_length} words"
-    limits = f"(--min-length {settings.min_length}, --max-length {settings.max_length})"
+    limits = f"(`min_length={settings.min_length}`, `max_length={settings.max_length}`)"
     why = {
         LENGTH: f"of {given:,} pairs left out: a sentence has {words} {limits}",
         ALIGNED: f"of {given:,} pairs left out: fewer than {100 * settings.min_aligned:g} % of their target words are"
-        f" aligned one to one (--min-aligned {settings.min_aligned:g})",
-        PLAIN: f"unlabeled sentences left out: they have {words} {limits}",
+        f" aligned one to one (`min_aligned={settings.min_aligned:g}`)",
+        UNLABELED: f"unlabeled sentences left out: they have {words} {limits}",
     }
     return [f"{n:,} {why[reason]}" for reason, n in skipped.items()]
 
@@ -136,8 +136,8 @@ def _usable(side, settings, skipped):
     if np.any(keep & ~enough):
         skipped[ALIGNED] = skipped.get(ALIGNED, 0) + int(np.sum(keep & ~enough))
     keep &= enough
-    if settings.head is not None:
-        keep[np.flatnonzero(keep)[settings.head :]] = False
+    if settings.max_pairs is not None:
+        keep[np.flatnonzero(keep)[settings.max_pairs :]] = False
     return side.chosen(keep)
 
 
@@ -146,7 +146,7 @@ def train(
     source: TaggedText,
     target: TaggedText,
     links: Links,
-    plain: TaggedText | None = None,
+    unlabeled: TaggedText | None = None,
     settings: TransferSettings | None = None,
     pool: Pool | None = None,
     progress: Callable[[str, int, float], None] | None = None,
@@ -156,12 +156,12 @@ def train(
 ) -> tuple[ParserModel, TransferReport]:
     """Train a parser of the target language through parallel text of one source language; see `train_from`."""
     sides = [Side(parser, source, target, links)]
-    return train_from(sides, plain, settings, pool, progress, checkpoint, about, parts)
+    return train_from(sides, unlabeled, settings, pool, progress, checkpoint, about, parts)
 
 
 def train_from(
     sides: Sequence[Side],
-    plain: TaggedText | None = None,
+    unlabeled: TaggedText | None = None,
     settings: TransferSettings | None = None,
     pool: Pool | None = None,
     progress: Callable[[str, int, float], None] | None = None,
@@ -174,7 +174,7 @@ def train_from(
     Parameters
     ----------
     sides : sequence of Side
-    plain : TaggedText, optional
+    unlabeled : TaggedText, optional
         Unlabeled text of the target language (only for the method ``full``).
     settings : TransferSettings, optional
     pool : Pool, optional
@@ -202,22 +202,22 @@ def train_from(
     sides = [side for side in (_usable(side, settings, skipped) for side in sides) if len(side.target)]
     if not sides:
         raise NoPairs(skipped, given)
-    if plain is not None:
-        use = _within(plain, settings)
+    if unlabeled is not None:
+        use = _within(unlabeled, settings)
         if not use.all():
-            skipped[PLAIN] = int(np.sum(~use))
-        plain = plain.chosen(use)
-    work = _Work(sides, settings, pool, progress, checkpoint, plain, parts)
+            skipped[UNLABELED] = int(np.sum(~use))
+        unlabeled = unlabeled.chosen(use)
+    work = _Work(sides, settings, pool, progress, checkpoint, unlabeled, parts)
     weights = work.full() if settings.method == "full" else work.projected()
     labeler = work.labeler() if settings.labels else None
     kept = {name: value for name, value in sides[0].parser.settings.items() if name in ("column", "map")}
     header = settings.header() | kept | (about or {})
-    found = ParserModel(work.vocabularies, work.space, weights, settings.trees, header, labeler)
+    found = ParserModel(work.vocabularies, work.space, weights, settings.constraints, header, labeler)
     aligned = np.concatenate([pairs.aligned for pairs in work.pairs])
     share = float(np.mean(aligned >= 0)) if len(aligned) else 0.0
-    plain_used = 0 if plain is None else len(plain)
+    used = 0 if unlabeled is None else len(unlabeled)
     pairs = sum(len(side.target) for side in sides)
-    return found, TransferReport(pairs, plain_used, len(aligned), share, skipped, work.fits, given)
+    return found, TransferReport(pairs, used, len(aligned), share, skipped, work.fits, given)
 
 
 def _encoded(side, own):
@@ -225,26 +225,27 @@ def _encoded(side, own):
     see = side.parser.sentences
     source, target = (see(text.words, text.tags, text.offsets) for text in (side.source, side.target))
     text = side.target
-    plain = None if side.direct is None else side.direct.sentences(text.words, text.tags, text.offsets)
-    return Pairs(source, target, own, side.aligned(), plain)
+    direct = None if side.direct is None else side.direct.sentences(text.words, text.tags, text.offsets)
+    return Pairs(source, target, own, side.aligned(), direct)
 
 
 class _Work:
     """The target parser's vocabularies, features and text, and the ways to find its weights."""
 
-    def __init__(self, sides, settings, pool, progress, checkpoint, plain, parts):
+    def __init__(self, sides, settings, pool, progress, checkpoint, unlabeled, parts):
         self.parts, self.place = parts, parts or training.InMemory(pool)
         self.parsers, self.settings, self.pool = [(side.parser, side.direct) for side in sides], settings, pool
         self.progress, self.checkpoint, self.fits = progress, checkpoint, []
         self.evidence = []  # of each side, the probabilities of edges, or the trees, that were learned from
         target = TaggedText.joined([side.target for side in sides])
         words, tags = target.words, target.tags
-        if plain is not None:
-            words, tags = words + plain.words, tags + plain.tags
+        if unlabeled is not None:
+            words, tags = words + unlabeled.words, tags + unlabeled.tags
         self.vocabularies = Vocabularies.of(words, tags, settings.min_count)
         self.sentences = self.vocabularies.sentences(target.words, target.tags, target.offsets)
-        self.plain_text = plain
-        self.plain = None if plain is None else self.vocabularies.sentences(plain.words, plain.tags, plain.offsets)
+        self.unlabeled_text = unlabeled
+        see = self.vocabularies.sentences
+        self.unlabeled = None if unlabeled is None else see(unlabeled.words, unlabeled.tags, unlabeled.offsets)
         self.space = self.place.fitted(templates_of(settings.features), self.sentences, settings.bits)
         ends = np.cumsum([0, *(len(side.target) for side in sides)]).tolist()
         own = [self.sentences.part(begin, end) for begin, end in itertools.pairwise(ends)]
@@ -273,29 +274,29 @@ class _Work:
         loss, data = self._expected()
         losses = [loss]
         weights = self.fit("train", losses, data)
-        if self.plain is None or not len(self.plain):
+        if self.unlabeled is None or not len(self.unlabeled):
             return weights
         if s.direct_share > 0:
             expected = self._shared(weights)
-            losses.append(training.ExpectedLoss(self.plain, expected, s.trees))
-            return self.fit("plain", losses, [*data, self.plain.layers, self.plain.offsets, expected], weights)
+            losses.append(training.ExpectedLoss(self.unlabeled, expected, s.constraints))
+            return self.fit("shared", losses, [*data, self.unlabeled.layers, self.unlabeled.offsets, expected], weights)
         if s.gamma > 0:
-            losses.append(training.EntropyLoss(self.plain, s.trees, s.gamma, s.order))
-            return self.fit("entropy", losses, [*data, self.plain.layers, self.plain.offsets, weights], weights)
+            losses.append(training.EntropyLoss(self.unlabeled, s.constraints, s.gamma, s.order))
+            return self.fit("entropy", losses, [*data, self.unlabeled.layers, self.unlabeled.offsets, weights], weights)
         return weights
 
     def _shared(self, weights):
-        """Return what weights and the parsers without words believe of the plain text's edges together."""
-        s, text = self.settings, self.plain_text
+        """Return what weights and the parsers without words believe of the unlabeled text's edges together."""
+        s, text = self.settings, self.unlabeled_text
         direct = [own or projection.direct(parser, labels=False) for parser, own in self.parsers]
         seen = [parser.sentences(text.words, text.tags, text.offsets) for parser in direct]
-        found = np.empty(int(self.plain.edges[-1]))
-        for begin, end in training.runs_of_edges(self.plain.edges, training.CHUNK):
-            own = self.space.scores(weights, self.plain.part(begin, end), self.pool)
+        found = np.empty(int(self.unlabeled.edges[-1]))
+        for begin, end in training.runs_of_edges(self.unlabeled.edges, training.CHUNK):
+            own = self.space.scores(weights, self.unlabeled.part(begin, end), self.pool)
             others = [p.scores(x.part(begin, end), self.pool) for p, x in zip(direct, seen, strict=True)]
-            offsets = self.plain.offsets[begin : end + 1] - self.plain.offsets[begin]
-            edges = slice(*self.plain.edges[[begin, end]])
-            found[edges] = projection.shared_edges(own, others, s.direct_share, offsets, s.trees, self.pool)
+            offsets = self.unlabeled.offsets[begin : end + 1] - self.unlabeled.offsets[begin]
+            edges = slice(*self.unlabeled.edges[[begin, end]])
+            found[edges] = projection.shared_edges(own, others, s.direct_share, offsets, s.constraints, self.pool)
         return found
 
     def _expected(self):
@@ -306,9 +307,11 @@ class _Work:
             self.evidence = [expected for _, expected in found]
             names = tuple(name for loss, _ in found for name in loss.names)
             return KeptLoss(names, self.sentences.edges), [KeptArray.joined(self.evidence)]
-        self.evidence = [expected_of(*parsers, pairs, s.trees, s.weights, self.pool) for parsers, pairs in both]
+        self.evidence = [
+            expected_of(*parsers, pairs, s.constraints, s.transferred, self.pool) for parsers, pairs in both
+        ]
         expected = np.concatenate(self.evidence) if len(both) > 1 else self.evidence[0]
-        return training.ExpectedLoss(self.sentences, expected, s.trees), [expected]
+        return training.ExpectedLoss(self.sentences, expected, s.constraints), [expected]
 
     def projected(self):
         """Learn from the direct parsers' trees, then from trees that the alignments speak for, chosen in rounds.
@@ -317,18 +320,18 @@ class _Work:
         agreement is added to the model's scores, and what is learned is the same log-linear model as everywhere.
         """
         s, both = self.settings, list(zip(self.parsers, self.pairs, strict=True))
-        seeds = [(parser, p.target) if p.plain is None else (direct, p.plain) for (parser, direct), p in both]
+        seeds = [(parser, p.target) if p.direct is None else (direct, p.direct) for (parser, direct), p in both]
         heads = np.concatenate([
-            projection.direct(parser, labels=False).parse(text, self.pool, s.trees, s.max_length).heads
+            projection.direct(parser, labels=False).parse(text, self.pool, s.constraints, s.max_length).heads
             for parser, text in seeds
         ])  # fmt: skip
-        weights = self.fit("seed", [training.TreeLoss(self.sentences, heads, s.trees)], [heads])
+        weights = self.fit("seed", [training.TreeLoss(self.sentences, heads, s.constraints)], [heads])
         theirs = [parser.parse(pairs.source, self.pool, longest=s.max_length).heads for (parser, _), pairs in both]
         choose = [self._chooser(pairs, trees) for pairs, trees in zip(self.pairs, theirs, strict=True)]
         for turn in range(1, s.rounds + 1):
             self.evidence = [chosen(weights) for chosen in choose]
             heads = np.concatenate(self.evidence)
-            loss = training.TreeLoss(self.sentences, heads, s.trees)
+            loss = training.TreeLoss(self.sentences, heads, s.constraints)
             weights = self.fit(f"round {turn}", [loss], [heads, weights], weights)
         if not s.rounds:
             ends = np.cumsum([len(pairs.aligned) for pairs in self.pairs])[:-1]
@@ -345,4 +348,6 @@ class _Work:
         if self.parts is not None:
             return partial(SupportedTrees(self.parts, pairs, theirs, s).chosen, self.space)
         agreement = s.reward * projection.agreement(theirs, pairs.source, pairs.own, pairs.aligned, self.pool)
-        return lambda weights: projection.supported_trees(self.space, weights, pairs.own, agreement, s.trees, self.pool)
+        return lambda weights: projection.supported_trees(
+            self.space, weights, pairs.own, agreement, s.constraints, self.pool
+        )

@@ -28,7 +28,7 @@ class Pairs:
         The target side, as the target parser sees it.
     aligned : int32 [target words]
         See `projection.one_to_one`.
-    plain : EncodedSentences or None
+    direct : EncodedSentences or None
         The target side, as another parser without words sees it.
     """
 
@@ -36,18 +36,18 @@ class Pairs:
     target: EncodedSentences
     own: EncodedSentences
     aligned: np.ndarray
-    plain: EncodedSentences | None = None
+    direct: EncodedSentences | None = None
 
     def part(self, begin: int, end: int) -> "Pairs":
         """Return the pairs ``begin:end``."""
         a, b = self.target.offsets[[begin, end]] - self.target.offsets[0]
         source, target, own = (side.part(begin, end) for side in (self.source, self.target, self.own))
-        plain = None if self.plain is None else self.plain.part(begin, end)
-        return Pairs(source, target, own, self.aligned[a:b], plain)
+        direct = None if self.direct is None else self.direct.part(begin, end)
+        return Pairs(source, target, own, self.aligned[a:b], direct)
 
 
 def expected_of(
-    parser: ParserModel, direct: ParserModel | None, pairs: Pairs, trees: TreeConstraints, weights: str,
+    parser: ParserModel, direct: ParserModel | None, pairs: Pairs, constraints: TreeConstraints, transferred: str,
     pool: Pool | None,
 ) -> np.ndarray:  # fmt: skip
     """Return the edge marginals that are transferred over pairs [shape=(target edges,)].
@@ -57,15 +57,17 @@ def expected_of(
     parser : ParserModel
         Of the source language.
     direct : ParserModel or None
-        A parser without words for edges that are not aligned, which sees ``pairs.plain``.
+        A parser without words for edges that are not aligned, which sees ``pairs.direct``.
     pairs : Pairs
-    trees : TreeConstraints
-    weights : str
+    constraints : TreeConstraints
+    transferred : str
         See `projection.transferring_scores`.
     pool : Pool, optional
     """
-    plain = None if direct is None or pairs.plain is None else direct.scores(pairs.plain, pool, only=TAGS)
-    return projection.expected_edges(parser, pairs.source, pairs.target, pairs.aligned, trees, pool, weights, plain)
+    own = None if direct is None or pairs.direct is None else direct.scores(pairs.direct, pool, only=TAGS)
+    return projection.expected_edges(
+        parser, pairs.source, pairs.target, pairs.aligned, constraints, pool, transferred, own
+    )
 
 
 def keep_pairs(
@@ -82,12 +84,12 @@ def keep_pairs(
     return names
 
 
-def _expect(parser: Kept, trees: TreeConstraints, weights: str, names: tuple[str, str], pool: Pool) -> None:
+def _expect(parser: Kept, constraints: TreeConstraints, transferred: str, names: tuple[str, str], pool: Pool) -> None:
     """Write the loss of a part: its edges' probabilities under what is transferred."""
     pairs, _ = read_object(parser.store, names[0], shared=True)
     source, direct = parser.get()
-    expected = expected_of(source, direct, pairs, trees, weights, pool)
-    write_object(parser.store, names[1], training.ExpectedLoss(pairs.own, expected, trees))
+    expected = expected_of(source, direct, pairs, constraints, transferred, pool)
+    write_object(parser.store, names[1], training.ExpectedLoss(pairs.own, expected, constraints))
 
 
 def expected_loss(
@@ -107,7 +109,7 @@ def expected_loss(
     write_object(store, kept.name, (parser, direct))
     names = keep_pairs(place, pairs)
     losses = place.new_names("loss", len(names))
-    expect = functools.partial(_expect, kept, settings.trees, settings.weights)
+    expect = functools.partial(_expect, kept, settings.constraints, settings.transferred)
     place.run("transferring", expect, list(zip(names, losses, strict=True)))
     store.remove(kept.name, *names)
     edges = pairs.own.edges
@@ -118,12 +120,12 @@ def _expected_of(loss):
     return loss.expected
 
 
-def _support(store: Store, space: FeatureSpace, weights: str, reward: float, trees: TreeConstraints,
+def _support(store: Store, space: FeatureSpace, weights: str, reward: float, constraints: TreeConstraints,
              names: tuple[str, str], pool: Pool) -> None:  # fmt: skip
     """Write the best trees of a part, by the target parser and by the alignments."""
     pairs, theirs = read_object(store, names[0], shared=True)
     agreement = reward * projection.agreement(theirs, pairs.source, pairs.own, pairs.aligned, pool)
-    heads = projection.supported_trees(space, weights_of(store, weights), pairs.own, agreement, trees, pool)
+    heads = projection.supported_trees(space, weights_of(store, weights), pairs.own, agreement, constraints, pool)
     write_object(store, names[1], heads)
 
 
@@ -148,7 +150,7 @@ class SupportedTrees:
         s, store = self._settings, self._place.store
         (name,), found = self._place.new_names("chooser", 1), self._place.new_names("heads", len(self._names))
         write_object(store, name, weights)
-        support = functools.partial(_support, store, space, name, s.reward, s.trees)
+        support = functools.partial(_support, store, space, name, s.reward, s.constraints)
         self._place.run("trees", support, list(zip(self._names, found, strict=True)))
         heads = np.concatenate([read_object(store, one) for one in found])
         store.remove(name, *found)

@@ -1,7 +1,7 @@
-"""Parsers for languages without treebanks, learned through parallel text (Ma & Xia 2014) and plain text.
+"""Parsers for languages without treebanks, learned through parallel text (Ma & Xia 2014) and unlabeled text.
 
 A source parser and one-to-one word alignments give a distribution over the trees of each target sentence; the target
-parser is trained to have the least cross-entropy with it, and little entropy of its own on plain sentences.
+parser is trained to have the least cross-entropy with it, and little entropy of its own on unlabeled sentences.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from aligntools.words.vocabulary import Vocabulary
 
 #: Least probability of an edge that is transferred.
 LEAST = 1e-6
-#: Power of the probabilities that two parsers of plain text give together.
+#: Power of the probabilities that two parsers of unlabeled text give together.
 SHARPER = 2.0
 
 
@@ -61,8 +61,8 @@ def transferring_scores(
     target: EncodedSentences,
     aligned,
     pool: Pool | None = None,
-    weights="score",
-    plain: np.ndarray | None = None,
+    transferred="score",
+    direct_scores: np.ndarray | None = None,
 ) -> np.ndarray:
     """Compute the logarithms of the transferring weights (Ma & Xia 2014, equation 8).
 
@@ -75,12 +75,12 @@ def transferring_scores(
     aligned : int32 [target words]
         See `one_to_one`.
     pool : Pool, optional
-    weights : str
-        One of `settings.WEIGHTS`: ``score`` is equation 8 as it stands. The scores of two sentences have no common
+    transferred : str
+        One of `settings.TRANSFERRED`: ``score`` is equation 8 as it stands. The scores of two sentences have no common
         scale, though: a constant for each word makes no difference within one sentence, but it does where a word's
         heads come from both. ``posterior`` takes the logarithm of each edge's probability in its own sentence
         instead, at least `LEAST`.
-    plain : float64 [target edges], optional
+    direct_scores : float64 [target edges], optional
         Scores of a parser without words, instead of the source parser's with delexicalized features alone.
 
     Returns
@@ -89,10 +89,10 @@ def transferring_scores(
         The source parser's score of the aligned source edge where both ends are aligned (the root is, with the
         root), else its score of the edge with delexicalized features alone.
     """
-    scores = parser.scores(target, pool, only=TAGS) if plain is None else plain.copy()
+    scores = parser.scores(target, pool, only=TAGS) if direct_scores is None else direct_scores.copy()
     theirs = parser.scores(source, pool)
-    if weights == "posterior":
-        scores, theirs = (_posteriors(s, x, parser.trees, pool) for s, x in ((scores, target), (theirs, source)))
+    if transferred == "posterior":
+        scores, theirs = (_posteriors(s, x, parser.constraints, pool) for s, x in ((scores, target), (theirs, source)))
     words = target.offsets - target.offsets[0]
 
     def work(block):
@@ -104,8 +104,8 @@ def transferring_scores(
     return scores
 
 
-def _posteriors(scores, sentences, trees, pool):
-    found = inference.sums(scores, sentences.offsets, trees, pool).marginals
+def _posteriors(scores, sentences, constraints, pool):
+    found = inference.sums(scores, sentences.offsets, constraints, pool).marginals
     return np.log(np.clip(found, LEAST, 1.0))
 
 
@@ -114,14 +114,14 @@ def expected_edges(
     source: EncodedSentences,
     target: EncodedSentences,
     aligned,
-    trees: TreeConstraints,
+    constraints: TreeConstraints,
     pool=None,
-    weights="score",
-    plain: np.ndarray | None = None,
+    transferred="score",
+    direct_scores: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return the edge marginals of the transferring distribution (equation 9) [shape=(target edges,)]."""
-    scores = transferring_scores(parser, source, target, aligned, pool, weights, plain)
-    return inference.sums(scores, target.offsets, trees, pool).marginals
+    scores = transferring_scores(parser, source, target, aligned, pool, transferred, direct_scores)
+    return inference.sums(scores, target.offsets, constraints, pool).marginals
 
 
 def agreement(
@@ -152,7 +152,7 @@ def agreement(
 
 
 def supported_trees(
-    space: FeatureSpace, weights, sentences: EncodedSentences, agreement, trees: TreeConstraints, pool=None
+    space: FeatureSpace, weights, sentences: EncodedSentences, agreement, constraints: TreeConstraints, pool=None
 ) -> np.ndarray:
     """Return the heads of the trees that are best by a parser's scores and what is added to them, int32 [words].
 
@@ -162,14 +162,16 @@ def supported_trees(
     weights : float64 [space.size]
     sentences : EncodedSentences
     agreement : float64 [edges]
-    trees : TreeConstraints
+    constraints : TreeConstraints
     pool : Pool, optional
     """
     scores = space.scores(weights, sentences, pool) + agreement
-    return inference.best_trees(scores, sentences.offsets, trees, pool)[0]
+    return inference.best_trees(scores, sentences.offsets, constraints, pool)[0]
 
 
-def shared_edges(own, others, share: float, offsets, trees: TreeConstraints, pool: Pool | None = None) -> np.ndarray:
+def shared_edges(
+    own, others, share: float, offsets, constraints: TreeConstraints, pool: Pool | None = None
+) -> np.ndarray:
     """Return what a parser and others believe of edges together, more certain than either.
 
     Where one of them is undecided, the other one decides. The means of the edges' probabilities, squared, are the
@@ -185,12 +187,12 @@ def shared_edges(own, others, share: float, offsets, trees: TreeConstraints, poo
         Of the others.
     offsets : int64 [sentences + 1]
         Over words.
-    trees : TreeConstraints
+    constraints : TreeConstraints
     pool : Pool, optional
     """
-    mine, *theirs = (inference.sums(scores, offsets, trees, pool).marginals for scores in (own, *others))
+    mine, *theirs = (inference.sums(scores, offsets, constraints, pool).marginals for scores in (own, *others))
     mixed = (1 - share) * mine + share * np.mean(theirs, axis=0)
-    return inference.sums(SHARPER * np.log(np.clip(mixed, LEAST, 1.0)), offsets, trees, pool).marginals
+    return inference.sums(SHARPER * np.log(np.clip(mixed, LEAST, 1.0)), offsets, constraints, pool).marginals
 
 
 def direct(parser: ParserModel, labels: bool = True) -> ParserModel:
@@ -213,5 +215,5 @@ def direct(parser: ParserModel, labels: bool = True) -> ParserModel:
     weights = np.concatenate([parser.weights[slice(*parser.space.regions[t])] for t in use])
     none = Vocabulary.from_bytes([])
     return ParserModel(
-        Vocabularies(none, parser.vocabularies.tags, none), space, weights, parser.trees, parser.settings, labeler
+        Vocabularies(none, parser.vocabularies.tags, none), space, weights, parser.constraints, parser.settings, labeler
     )

@@ -74,7 +74,7 @@ def _checked(scores, offsets):
     return scores, lengths, edges
 
 
-def sums(scores, offsets, trees: TreeConstraints, pool: Pool | None = None) -> TreeSums:
+def sums(scores, offsets, constraints: TreeConstraints, pool: Pool | None = None) -> TreeSums:
     """Compute log partition functions and edge marginals.
 
     Parameters
@@ -82,30 +82,32 @@ def sums(scores, offsets, trees: TreeConstraints, pool: Pool | None = None) -> T
     scores : float64 [edges]
     offsets : int64 [sentences + 1]
         Over words.
-    trees : TreeConstraints
+    constraints : TreeConstraints
     pool : Pool, optional
         The results do not depend on it.
     """
     scores, lengths, edges = _checked(scores, offsets)
     log_z, marginals = np.zeros(len(lengths)), np.zeros(len(scores))
     unsafe = np.zeros(len(lengths), np.uint8)
-    kernels = projective if trees.projective else nonprojective
-    run = projective.inside_outside if trees.projective else nonprojective.matrix_tree
+    kernels = projective if constraints.projective else nonprojective
+    run = projective.inside_outside if constraints.projective else nonprojective.matrix_tree
 
     def work(block):
         n = int(lengths[block[0] : block[1]].max())
         scratch = np.empty(kernels.SQUARES * n * n + kernels.ROWS * (n + 1))
-        run(scores, lengths, edges, *block, trees.single_root, scratch, log_z, marginals, unsafe)
+        run(scores, lengths, edges, *block, constraints.single_root, scratch, log_z, marginals, unsafe)
 
     over(pool, work, _blocks(lengths))
     rest = np.flatnonzero(unsafe)
     if len(rest):
         unused = np.zeros(len(lengths)), np.zeros(len(scores))
-        _in_log_space(rest, scores, np.zeros(len(scores)), lengths, edges, trees, (log_z, marginals, *unused), pool)
+        _in_log_space(
+            rest, scores, np.zeros(len(scores)), lengths, edges, constraints, (log_z, marginals, *unused), pool
+        )
     return TreeSums(log_z, marginals)
 
 
-def expectation(scores, function, offsets, trees: TreeConstraints, pool: Pool | None = None) -> TreeSums:
+def expectation(scores, function, offsets, constraints: TreeConstraints, pool: Pool | None = None) -> TreeSums:
     """Compute the expected value of an additive edge function and its gradient, in O(n^3) a sentence.
 
     Parameters
@@ -122,44 +124,68 @@ def expectation(scores, function, offsets, trees: TreeConstraints, pool: Pool | 
     log_z, mean = np.zeros(len(lengths)), np.zeros(len(lengths))
     marginals, slopes = np.zeros(len(scores)), np.zeros(len(scores))
     unsafe = np.zeros(len(lengths), np.uint8)
-    kernels = projective if trees.projective else nonprojective
+    kernels = projective if constraints.projective else nonprojective
 
     def work(block):
         n = int(lengths[block[0] : block[1]].max())
         scratch = np.empty(kernels.TANGENT_SQUARES * n * n + kernels.ROWS * (n + 1))
         kernels.expectation(
-            scores, function, lengths, edges, *block, trees.single_root, scratch, log_z, marginals, mean, slopes, unsafe
+            scores,
+            function,
+            lengths,
+            edges,
+            *block,
+            constraints.single_root,
+            scratch,
+            log_z,
+            marginals,
+            mean,
+            slopes,
+            unsafe,
         )
 
     over(pool, work, _blocks(lengths))
     rest = np.flatnonzero(unsafe)
     if len(rest):
-        _in_log_space(rest, scores, function, lengths, edges, trees, (log_z, marginals, mean, slopes), pool)
+        _in_log_space(rest, scores, function, lengths, edges, constraints, (log_z, marginals, mean, slopes), pool)
     return TreeSums(log_z, marginals, mean, slopes)
 
 
-def _in_log_space(sentences, scores, function, lengths, edges, trees, out, pool):
+def _in_log_space(sentences, scores, function, lengths, edges, constraints, out, pool):
     """Do some sentences again, one at a time."""
     log_z, marginals, mean, slopes = out
 
     def work(s):
         n, here = int(lengths[s]), slice(edges[s], edges[s + 1])
-        if trees.projective:
+        if constraints.projective:
             chart = np.empty(projective_log.LOG_SQUARES * n * n + projective_log.LOG_ROWS * (n + 1))
             projective_log.expectation_log(
-                scores, function, lengths, edges, s, s + 1, trees.single_root, chart, log_z, marginals, mean, slopes
+                scores,
+                function,
+                lengths,
+                edges,
+                s,
+                s + 1,
+                constraints.single_root,
+                chart,
+                log_z,
+                marginals,
+                mean,
+                slopes,
             )
             return
         size = n * (n + 1) * (n + 2) // 3
         nonprojective_log.expectation_log(
-            scores[here], function[here], n, trees.single_root, np.empty(size), np.empty(size),
+            scores[here], function[here], n, constraints.single_root, np.empty(size), np.empty(size),
             np.empty(4 * n * (n + 1) + 2 * n), log_z[s : s + 1], marginals[here], mean[s : s + 1], slopes[here],
         )  # fmt: skip
 
     over(pool, work, [int(s) for s in sentences])
 
 
-def best_trees(scores, offsets, trees: TreeConstraints, pool: Pool | None = None) -> tuple[np.ndarray, np.ndarray]:
+def best_trees(
+    scores, offsets, constraints: TreeConstraints, pool: Pool | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Find each sentence's highest-scoring tree.
 
     Returns
@@ -176,13 +202,13 @@ def best_trees(scores, offsets, trees: TreeConstraints, pool: Pool | None = None
 
     def work(block):
         n = int(lengths[block[0] : block[1]].max())
-        if trees.projective:
+        if constraints.projective:
             run, sizes = projective.best_tree, (6 * n * n + 2 * (n + 1), 3 * n * n + 6 * (n + 1))
         else:
             m = 2 * n + 1
             run, sizes = spanning.best_tree, (m * m, 2 * m * m + 8 * m)
         scratch = np.empty(sizes[0]), np.empty(sizes[1], np.int32)
-        run(scores, lengths, edges, words, *block, trees.single_root, *scratch, heads, best)
+        run(scores, lengths, edges, words, *block, constraints.single_root, *scratch, heads, best)
 
     over(pool, work, _blocks(lengths))
     return heads, best
@@ -205,7 +231,7 @@ def relative(scores, offsets) -> np.ndarray:
 
 
 def entropy(
-    scores, offsets, trees: TreeConstraints, pool: Pool | None = None
+    scores, offsets, constraints: TreeConstraints, pool: Pool | None = None
 ) -> tuple[np.ndarray, np.ndarray, TreeSums]:
     """Compute the Shannon entropy of the distribution over trees and its gradient.
 
@@ -223,7 +249,7 @@ def entropy(
     scores, lengths, _ = _checked(scores, offsets)
     # The scores less a constant for every modifier have the same covariances, and lose no digits.
     function = relative(scores, offsets)
-    found = expectation(scores, function, offsets, trees, pool)
+    found = expectation(scores, function, offsets, constraints, pool)
     mean, covariances = found.moments
     taken = np.zeros(len(lengths))
     full = lengths > 0
@@ -237,7 +263,7 @@ def entropy(
 
 
 def renyi_entropy(
-    scores, alpha, offsets, trees: TreeConstraints, pool: Pool | None = None
+    scores, alpha, offsets, constraints: TreeConstraints, pool: Pool | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the Rényi entropy of order ``alpha`` of the distribution over trees and its gradient.
 
@@ -258,9 +284,9 @@ def renyi_entropy(
     if not 0 < alpha < np.inf:
         raise ValueError(f"the order of a Rényi entropy is above 0, not {alpha}")
     if alpha == 1:
-        return entropy(scores, offsets, trees, pool)[:2]
+        return entropy(scores, offsets, constraints, pool)[:2]
     scores = _checked(scores, offsets)[0]
-    low, high = sums(scores, offsets, trees, pool), sums(alpha * scores, offsets, trees, pool)
+    low, high = sums(scores, offsets, constraints, pool), sums(alpha * scores, offsets, constraints, pool)
     possible = np.isfinite(low.log_z)
     z = [np.where(possible, part.log_z, 0.0) for part in (low, high)]
     value = (z[1] - alpha * z[0]) / (1 - alpha)

@@ -61,14 +61,14 @@ class UsableTrees:
     first: int | None
 
 
-def usable(heads, offsets, trees: TreeConstraints, crossing="skip", roots="skip") -> UsableTrees:
+def usable(heads, offsets, constraints: TreeConstraints, crossing="skip", roots="skip") -> UsableTrees:
     """Decide which given trees can be learned from, and change those that the options say to change.
 
     Parameters
     ----------
     heads, offsets
         As for `inspect`.
-    trees : TreeConstraints
+    constraints : TreeConstraints
         What the model can have.
     crossing : str
         ``skip`` sentences that are not projective, or ``lift`` their crossed edges (Nivre & Nilsson 2005), where the
@@ -83,9 +83,9 @@ def usable(heads, offsets, trees: TreeConstraints, crossing="skip", roots="skip"
     found = inspect(heads, offsets)
     bad = (kernels.NO_HEAD, kernels.CYCLE, kernels.NO_ROOT)
     reasons = [(bit, False) for bit in bad]
-    if trees.single_root:
+    if constraints.single_root:
         reasons.append((kernels.ROOTS, roots == "join"))
-    if trees.projective:
+    if constraints.projective:
         reasons.append((kernels.CROSSING, crossing == "lift"))
     keep = np.ones(len(lengths), bool)
     skipped: dict[str, int] = {}

@@ -75,7 +75,7 @@ class ValenceModel:
     vocabulary: Vocabulary
     parameters: Valence
     settings: dict[str, Any] = field(default_factory=dict)
-    trees: ClassVar[TreeConstraints] = TreeConstraints()
+    constraints: ClassVar[TreeConstraints] = TreeConstraints()
     labeler: ClassVar[None] = None
     normal_form: ClassVar[None] = None
 
@@ -118,7 +118,7 @@ class ValenceModel:
         self,
         sentences: TagSentences,
         pool: Pool | None = None,
-        trees: TreeConstraints | None = None,
+        constraints: TreeConstraints | None = None,
         longest: int = LONGEST,
     ) -> ParsedTrees:
         """Find the most probable trees; parameters are as for `parser.ParserModel.parse`.
@@ -130,7 +130,7 @@ class ValenceModel:
         UsageProblem
             When other trees are asked for than projective ones with one root.
         """
-        if trees not in (None, self.trees):
+        if constraints not in (None, self.constraints):
             raise UsageProblem("a parser that was learned without trees has only projective ones with one root")
         offsets, lengths = sentences.offsets, np.diff(sentences.offsets)
         flat = lengths > longest

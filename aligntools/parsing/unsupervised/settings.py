@@ -1,73 +1,68 @@
 """What can be chosen about a grammar that is learned without trees."""
 
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
 
+from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import PROBABILITY, Range, amounts, check, counts
+from aligntools.ground.ranges import PROBABILITY, amounts, counts
+from aligntools.parsing.settings import check_lengths
 
-ESTIMATORS = ("em", "vb")
+#: Expectation maximization, or variational Bayes.
+Estimator: TypeAlias = Literal["em", "vb"]
 #: What to do with punctuation: leave it out of the model and attach it afterwards, or take it for words.
-PUNCTUATION = ("drop", "keep")
+Punctuation: TypeAlias = Literal["drop", "keep"]
+PUNCTUATION: tuple[str, ...] = get_args(Punctuation)
+_GROUP = "Without trees"
 
 
+@documented
 @dataclass(frozen=True)
-class InducedParserSettings:
-    """How the dependency model with valence is learned.
+class InducedParserSettings(Settings):
+    """How the dependency model with valence is learned."""
 
-    Attributes
-    ----------
-    estimator : str
-        ``em`` or ``vb``: expectation maximization, or variational Bayes.
-    prior : float
-        EM: added to the expected counts, so that 0 is plain EM. Variational Bayes: parameter of the symmetric Dirichlet
-        priors.
-    punct : str
-        One of `PUNCTUATION`.
-    min_length, max_length : int
-        Shorter and longer sentences are left out; punctuation does not count where it is dropped.
-    decay : float
-        In the start, a word's heads weigh their distance to the power of minus this; 1 is Klein & Manning's harmonic
-        start.
-    iterations : int
-        Largest number of updates.
-    tolerance : float
-        Stop when two updates in a row gain less than this share of the objective.
-    """
+    estimator: Estimator = option("em", "Expectation maximization, or variational Bayes.", group=_GROUP)
+    prior: float = option(
+        0.1,
+        "em: added to the expected counts; vb: parameter of the symmetric Dirichlet priors.",
+        allowed=amounts(),
+        group=_GROUP,
+        metavar="A",
+    )
+    punct: Punctuation = option(
+        "drop",
+        "Punctuation, by its tags: leave it out and attach it afterwards, or take it for words.",
+        group=_GROUP,
+    )
+    min_length: int = option(
+        1,
+        "Leave out shorter sentences; punctuation does not count where it is dropped.",
+        allowed=counts(1),
+        group=_GROUP,
+    )
+    max_length: int = option(
+        10,
+        "Leave out longer sentences; punctuation does not count where it is dropped.",
+        allowed=counts(1),
+        group=_GROUP,
+    )
+    decay: float = option(
+        1.0,
+        "In the start, near heads are likelier: by their distance to the power of minus this. 1 is the harmonic start"
+        " of the paper.",
+        allowed=amounts(0, 100),
+        group=_GROUP,
+    )
+    iterations: int = option(100, "Largest number of iterations.", allowed=counts(1), group=_GROUP)
+    tolerance: float = option(
+        1e-4,
+        "When to stop: as soon as two iterations in a row have improved the objective by less than this share.",
+        allowed=PROBABILITY,
+        group=_GROUP,
+    )
 
-    estimator: str = "em"
-    prior: float = 0.1
-    punct: str = "drop"
-    min_length: int = 1
-    max_length: int = 10
-    decay: float = 1.0
-    iterations: int = 100
-    tolerance: float = 1e-4
-
-    RANGES: ClassVar[dict[str, Range]] = {
-        "prior": amounts(), "min_length": counts(1), "max_length": counts(1), "iterations": counts(1),
-        "tolerance": PROBABILITY, "decay": amounts(0, 100),
-    }  # fmt: skip
-
-    def header(self) -> dict[str, Any]:
-        """Return the settings as model files and checkpoints name them."""
-        return asdict(self)
-
-    def checked(self) -> "InducedParserSettings":
-        """Return the settings.
-
-        Raises
-        ------
-        UsageProblem
-            When one of them makes no sense, or two contradict each other.
-        """
-        for name, known in (("estimator", ESTIMATORS), ("punct", PUNCTUATION)):
-            if getattr(self, name) not in known:
-                raise UsageProblem(f"{name} '{getattr(self, name)}': choose one of {', '.join(known)}")
-        check(self)
+    def rules(self) -> None:
+        """Refuse limits that leave nothing, and variational Bayes without a prior."""
         if self.estimator == "vb" and not self.prior:
-            raise UsageProblem("variational Bayes needs a prior above 0")
-        if self.min_length > self.max_length:
-            found = f"the shortest length, {self.min_length}, is above the longest, {self.max_length}"
-            raise UsageProblem(f"{found}: nothing is left")
-        return self
+            raise UsageProblem("`estimator=vb` needs a `prior` above 0")
+        check_lengths(self.min_length, self.max_length)
