@@ -38,6 +38,11 @@ Example:
 """
 
 
+def _texts(name, about):
+    """Return the option for the texts of both sides."""
+    return click.option(name, nargs=2, metavar="SRC TGT", type=options.Place(), help=about)
+
+
 @click.command("symmetrize", cls=options.Command, help=_HELP)
 @click.argument("operands", metavar="A [B]", nargs=-1)
 @options.group(
@@ -106,27 +111,9 @@ Example:
 )
 @options.group(
     "Words and pieces",
-    click.option(
-        "--to-words",
-        nargs=2,
-        metavar="SRC TGT",
-        type=options.Place(),
-        help="These texts are in pieces, which links are between: write links between words.",
-    ),
-    click.option(
-        "--to-pieces",
-        nargs=2,
-        metavar="SRC TGT",
-        type=options.Place(),
-        help="These texts are in pieces, of whose words links are: write links between pieces.",
-    ),
-    click.option(
-        "--words",
-        nargs=2,
-        metavar="SRC TGT",
-        type=options.Place(),
-        help="The same texts in words: letters then say which pieces a word has, not marks.",
-    ),
+    _texts("--to-words", "These texts are in pieces, which links are between: write links between words."),
+    _texts("--to-pieces", "These texts are in pieces, of whose words links are: write links between pieces."),
+    _texts("--words", "The same texts in words: letters then say which pieces a word has, not marks."),
     options.scheme,
 )
 @options.group("Messages", options.verbosity)  # fmt: skip

@@ -36,7 +36,7 @@ def warm(pool: Pool) -> None:
             chosen = TransferSettings(
                 bits=8, min_count=1, projective=projective, method=method, iterations=2, rounds=1, l2=1.0
             )
-            learning.train(parser, text, text, links, text, chosen, pool)
+            learning.train([learning.Side(parser, text, text, links)], text, chosen, pool)
         scores = np.linspace(-1e4, 1e4, int(sentences.edges[-1]))  # far apart: the sums in log space
         scores[:20], scores[[2, 6]] = -1e3, 0.0  # two words that want each other as head
         trees = TreeConstraints(projective)

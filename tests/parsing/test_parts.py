@@ -116,9 +116,9 @@ def test_value_and_gradient_of_all_losses(sentences, tmp_path):
 def test_the_same_transferred_parser(method, kind, parser, pairs, tmp_path):  # noqa: F811
     settings = TransferSettings(method=method, bits=8, min_length=1, iterations=3, rounds=2, l2=1.0)
     plain = pairs[1] if method == "full" else None
-    whole, _ = learning.train(parser, *pairs, plain, settings)
+    whole, _ = learning.train([learning.Side(parser, *pairs)], plain, settings)
     with in_parts(kind, tmp_path) as place:
-        found, report = learning.train(parser, *pairs, plain, settings, place.pool, parts=place)
+        found, report = learning.train([learning.Side(parser, *pairs)], plain, settings, place.pool, parts=place)
     assert found.weights.tobytes() == whole.weights.tobytes()
     assert len(report.fits) == (2 if method == "full" else 3)
     ended = "ended in transferring" if method == "full" else "ended in trees"
@@ -128,7 +128,7 @@ def test_the_same_transferred_parser(method, kind, parser, pairs, tmp_path):  # 
 @pytest.mark.parametrize("method", ["full", "projected"])
 def test_what_was_begun_in_memory_goes_on_in_parts(method, parser, pairs, tmp_path):  # noqa: F811
     settings = TransferSettings(method=method, bits=8, min_length=1, iterations=4, rounds=1, l2=1.0)
-    whole, _ = learning.train(parser, *pairs, None, settings)
+    whole, _ = learning.train([learning.Side(parser, *pairs)], None, settings)
 
     class Stop(Exception):
         pass
@@ -138,18 +138,28 @@ def test_what_was_begun_in_memory_goes_on_in_parts(method, parser, pairs, tmp_pa
             raise Stop
 
     with pytest.raises(Stop):
-        learning.train(parser, *pairs, None, settings, progress=stop, checkpoint=Checkpoint(tmp_path / "keep"))
+        learning.train(
+            [learning.Side(parser, *pairs)], None, settings, progress=stop, checkpoint=Checkpoint(tmp_path / "keep")
+        )
     steps = []
     note = lambda stage, number, _: steps.append((stage, number))  # noqa: E731
     with in_parts("serial", tmp_path) as place:
         again, _ = learning.train(
-            parser, *pairs, None, settings, place.pool, note, Checkpoint(tmp_path / "keep"), parts=place
+            [learning.Side(parser, *pairs)],
+            None,
+            settings,
+            place.pool,
+            note,
+            Checkpoint(tmp_path / "keep"),
+            parts=place,
         )
         assert again.weights.tobytes() == whole.weights.tobytes()
         assert steps[0][1] == 2 or steps[0][1] == 3  # the first is not done again
         other = TransferSettings(method=method, bits=8, min_length=1, iterations=4, rounds=1, l2=2.0)
         with pytest.raises(ModelError, match="other text or options"):
-            learning.train(parser, *pairs, None, other, checkpoint=Checkpoint(tmp_path / "keep"), parts=place)
+            learning.train(
+                [learning.Side(parser, *pairs)], None, other, checkpoint=Checkpoint(tmp_path / "keep"), parts=place
+            )
 
 
 def test_the_public_functions_take_workers(tmp_path):

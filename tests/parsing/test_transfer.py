@@ -14,7 +14,6 @@ from aligntools.parsing.learning.checkpoints import Checkpoint
 from aligntools.parsing.settings import METHODS, TRANSFERRED, ParserSettings, TransferSettings, TreeConstraints
 from aligntools.parsing.text import TaggedText
 from aligntools.parsing.transfer import learning, projection
-from aligntools.parsing.transfer.learning import train
 from aligntools.parsing.trees import inference
 from tests import naive_parsing as naive
 from tests.parsing.test_parser import TEXT, split
@@ -26,6 +25,11 @@ PAIRS = [
     ("dogs see the 23", "hund/NOUN 23/NUM seh/VERB", [(0, 0), (3, 1), (1, 2)]),
     ("the old cat sleeps well", "katz/NOUN alt/ADJ gut/ADV schlaf/VERB", [(2, 0), (1, 1), (4, 2), (3, 3)]),
 ]
+
+
+def train(parser, source, target, links, *more, **how):
+    """Train through one source language's text."""
+    return learning.train([learning.Side(parser, source, target, links)], *more, **how)
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +247,7 @@ def test_a_parser_without_words_of_ones_own(parser, pairs, method):
     found = []
     for model in models:
         sides = [learning.Side(parser, source, target, fewer, model)]
-        found.append(learning.train_from(sides, None, settings)[0].weights)
+        found.append(learning.train(sides, None, settings)[0].weights)
     assert found[0].tobytes() == whole.weights.tobytes()
     assert found[1].tobytes() != whole.weights.tobytes()
 

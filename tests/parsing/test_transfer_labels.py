@@ -43,18 +43,23 @@ def labels_of(found, target):
 @pytest.mark.parametrize("method", ["full", "projected"])
 def test_the_target_parser_learns_the_source_parsers_labels(labeled, pairs, method, monkeypatch):  # noqa: F811
     settings = replace(SETTINGS, method=method, reward=30.0)
-    found, _ = learning.train(labeled, *pairs, None, settings)
+    found, _ = learning.train([learning.Side(labeled, *pairs)], None, settings)
     by_tags = [*RIGHT]
     by_tags[6] = b"nsubj"  # an object before its verb: in the source language, a subject's place
     assert labels_of(found, pairs[1])[:15] == by_tags
     monkeypatch.setattr(labels, "TARGET", 0.0)
-    found, _ = learning.train(labeled, *pairs, None, settings)
+    found, _ = learning.train([learning.Side(labeled, *pairs)], None, settings)
     assert labels_of(found, pairs[1])[:15] == RIGHT
 
 
 def test_no_labels_where_there_are_none_or_none_are_wanted(labeled, pairs):  # noqa: F811
-    assert learning.train(labeled, *pairs, None, replace(SETTINGS, labels=False, iterations=2))[0].labeler is None
-    found, _ = learning.train(replace(labeled, labeler=None), *pairs, None, replace(SETTINGS, iterations=2))
+    assert (
+        learning.train([learning.Side(labeled, *pairs)], None, replace(SETTINGS, labels=False, iterations=2))[0].labeler
+        is None
+    )
+    found, _ = learning.train(
+        [learning.Side(replace(labeled, labeler=None), *pairs)], None, replace(SETTINGS, iterations=2)
+    )
     assert found.labeler is None
     assert found.settings["labels"] is False
 
@@ -158,15 +163,15 @@ def thirds(pairs, parsers, direct=None):  # noqa: F811
 def test_several_source_languages_are_one_training_set(labeled, pairs, method, tmp_path):  # noqa: F811
     """The same pairs by the same parser give the same parser, whatever languages they are said to be of."""
     settings = replace(SETTINGS, method=method, iterations=4, rounds=1)
-    whole, report = learning.train(labeled, *pairs, pairs[1], replace(settings, method=method))
+    whole, report = learning.train([learning.Side(labeled, *pairs)], pairs[1], replace(settings, method=method))
     for parsers in ([labeled] * 2, [labeled] * 3):
-        found, again = learning.train_from(thirds(pairs, parsers), pairs[1], settings)
+        found, again = learning.train(thirds(pairs, parsers), pairs[1], settings)
         assert found.weights.tobytes() == whole.weights.tobytes()
         assert found.labeler.weights.tobytes() == whole.labeler.weights.tobytes()
         assert (again.pairs, again.words, again.given, again.aligned) == (20, 75, 20, report.aligned)
     with in_parts("two", tmp_path) as place:
         sides = thirds(pairs, parsers, projection.direct(labeled))
-        parts, _ = learning.train_from(sides, pairs[1], settings, place.pool, parts=place)
+        parts, _ = learning.train(sides, pairs[1], settings, place.pool, parts=place)
     assert parts.weights.tobytes() == whole.weights.tobytes()
     assert parts.labeler.weights.tobytes() == whole.labeler.weights.tobytes()
 
@@ -175,10 +180,10 @@ def test_source_parsers_with_other_labels_and_without(labeled, pairs):  # noqa: 
     words, tags, offsets, heads, names = split(TEXT * 3)
     renamed = [b"subject" if name == b"nsubj" else name for name in names]
     other = treebank.train(words, tags, offsets, heads, renamed, ParserSettings(bits=10, l2=0.1, iterations=20))[0]
-    found, _ = learning.train_from(thirds(pairs, [labeled, other]), None, SETTINGS)
+    found, _ = learning.train(thirds(pairs, [labeled, other]), None, SETTINGS)
     assert found.labeler.labels.words()[1:] == ["det", "nsubj", "root", "obj", "amod", "advmod", "subject"]
     bare = replace(other, labeler=None)
-    with_bare, _ = learning.train_from(thirds(pairs, [labeled, bare]), None, SETTINGS)
+    with_bare, _ = learning.train(thirds(pairs, [labeled, bare]), None, SETTINGS)
     assert with_bare.weights.tobytes() == found.weights.tobytes()
     assert with_bare.labeler.labels.words() == labeled.labeler.labels.words()
     edges = labels_of(with_bare, pairs[1])
@@ -187,24 +192,24 @@ def test_source_parsers_with_other_labels_and_without(labeled, pairs):  # noqa: 
 
 def test_limits_are_counted_over_all_sources(labeled, pairs):  # noqa: F811
     settings = replace(SETTINGS, min_length=4, iterations=2, max_pairs=3)
-    _, report = learning.train_from(thirds(pairs, [labeled] * 2), None, settings)
+    _, report = learning.train(thirds(pairs, [labeled] * 2), None, settings)
     assert (report.pairs, report.given, report.skipped) == (6, 20, {learning.LENGTH: 10})
     assert learning.explained(report.skipped, report.given, settings) == [
         "10 of 20 pairs left out: a sentence has fewer than 4 or more than 100 words (`min_length=4`, `max_length=100`)"
     ]
     with pytest.raises(learning.NoPairs) as caught:
-        learning.train_from(thirds(pairs, [labeled] * 2), None, replace(settings, min_length=50))
+        learning.train(thirds(pairs, [labeled] * 2), None, replace(settings, min_length=50))
     assert (caught.value.skipped, caught.value.given) == ({learning.LENGTH: 20}, 20)
 
 
 @pytest.mark.parametrize("method", ["full", "projected"])
 def test_the_same_labels_whoever_works(labeled, pairs, method, tmp_path):  # noqa: F811
     settings = replace(SETTINGS, method=method, iterations=3, rounds=1)
-    whole, _ = learning.train(labeled, *pairs, None, settings)
+    whole, _ = learning.train([learning.Side(labeled, *pairs)], None, settings)
     with Pool(3) as pool:
-        threads, _ = learning.train(labeled, *pairs, None, settings, pool)
+        threads, _ = learning.train([learning.Side(labeled, *pairs)], None, settings, pool)
     with in_parts("two", tmp_path) as place:
-        parts, _ = learning.train(labeled, *pairs, None, settings, place.pool, parts=place)
+        parts, _ = learning.train([learning.Side(labeled, *pairs)], None, settings, place.pool, parts=place)
     assert whole.labeler.weights.any()
     for found in (threads, parts):
         assert found.labeler.weights.tobytes() == whole.labeler.weights.tobytes()

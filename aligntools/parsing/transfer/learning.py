@@ -142,24 +142,6 @@ def _usable(side, settings, skipped):
 
 
 def train(
-    parser: ParserModel,
-    source: TaggedText,
-    target: TaggedText,
-    links: Links,
-    unlabeled: TaggedText | None = None,
-    settings: TransferSettings | None = None,
-    pool: Pool | None = None,
-    progress: Callable[[str, int, float], None] | None = None,
-    checkpoint: Checkpoint | None = None,
-    about: dict[str, Any] | None = None,
-    parts: InParts | None = None,
-) -> tuple[ParserModel, TransferReport]:
-    """Train a parser of the target language through parallel text of one source language; see `train_from`."""
-    sides = [Side(parser, source, target, links)]
-    return train_from(sides, unlabeled, settings, pool, progress, checkpoint, about, parts)
-
-
-def train_from(
     sides: Sequence[Side],
     unlabeled: TaggedText | None = None,
     settings: TransferSettings | None = None,
