@@ -178,9 +178,7 @@ def transfer_parser(
 
     with pool_of(run.threads) as pool, in_parts(run, pool) as parts:
         try:
-            model, found = learning.train(
-                sides, more, settings, pool, report, checkpoint_in(checkpoint), about, parts
-            )
+            model, found = learning.train(sides, more, settings, pool, report, checkpoint_in(checkpoint), about, parts)
         except learning.NoPairs as problem:
             reasons = "; ".join(learning.explained(problem.skipped, problem.given, settings)) or "there is none"
             advice = "are these the alignments of these texts, source first?"
