@@ -95,11 +95,14 @@ if TYPE_CHECKING:
     from aligntools.ground.errors import ResourceError as ResourceError
     from aligntools.ground.errors import UsageProblem as UsageProblem
     from aligntools.ground.running import Run as Run
+    from aligntools.metrics.settings import TagScoring as TagScoring
+    from aligntools.metrics.settings import TreeScoring as TreeScoring
     from aligntools.parsing.settings import ParserDecisions as ParserDecisions
     from aligntools.parsing.settings import ParserReading as ParserReading
     from aligntools.parsing.settings import ParserSettings as ParserSettings
     from aligntools.parsing.settings import TransferSettings as TransferSettings
     from aligntools.parsing.unsupervised.settings import InducedParserSettings as InducedParserSettings
+    from aligntools.projecting.settings import ProjectionSettings as ProjectionSettings
     from aligntools.tagging.settings import InductionSettings as InductionSettings
     from aligntools.tagging.settings import TagDecisions as TagDecisions
     from aligntools.tagging.settings import TaggerSettings as TaggerSettings
@@ -115,6 +118,8 @@ _MODULES = {
     "ground.running": ("Run",),
     "translating.settings": ("ExtractionSettings", "GrammarFilter", "LanguageModelSettings"),
     "formats.text.reading": ("LinkReading", "Loading", "Reading", "Splitting", "TagReading", "WordReading"),
+    "metrics.settings": ("TagScoring", "TreeScoring"),
+    "projecting.settings": ("ProjectionSettings",),
     "parsing.settings": ("ParserDecisions", "ParserReading", "ParserSettings", "TransferSettings"),
     "parsing.unsupervised.settings": ("InducedParserSettings",),
     "tagging.settings": (

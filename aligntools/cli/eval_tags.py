@@ -1,11 +1,12 @@
 """``aligntools eval-tags``: tags, or induced classes, scored against gold tags."""
 
-from typing import get_args
+from typing import Any
 
 import click
 
-from aligntools.api.score.scorers import TagFormat, TagScorer
-from aligntools.cli import kinds, options, scoring
+from aligntools import TagScoring
+from aligntools.api.score.scorers import TagScorer
+from aligntools.cli import declared, options, scoring
 
 
 @click.command("eval-tags", cls=options.Command)
@@ -13,48 +14,17 @@ from aligntools.cli import kinds, options, scoring
 @click.argument("hypotheses", metavar="TAGGED...", nargs=-1, required=True)
 @options.group(
     "Common options",
-    click.option(
-        "--column",
-        default=TagScorer.column,
-        show_default=True,
-        metavar="upos|xpos|N",
-        type=kinds.Column(),
-        help="Column of the tags in CoNLL, by name or number, counted from 1.",
-    ),
+    declared.group(TagScoring, "column"),
     click.option("--train", metavar="FILE", help="The tagger's training text: score words that are not in it apart."),
     scoring.paired("accuracy", "TAGGED"),
     click.option(
         "--by-tag", is_flag=True, help="Add precision, recall and F1 of each tag, and the most frequent errors."
     ),
 )
-@options.group(
-    "Input and output",
-    click.option(
-        "--format",
-        type=click.Choice(get_args(TagFormat)),
-        default=TagScorer.format,
-        show_default=True,
-        help="tagged: word_TAG or word/TAG, one sentence per line. columns: one word and its tag per line.",
-    ),
-    click.option(
-        "--separator",
-        metavar="TEXT",
-        callback=options.tag_separator,
-        show_default="'_' or '/', found out",
-        help="Between word and tag in tagged text.",
-    ),
-    click.option(
-        "--hyp-column", metavar="upos|xpos|N", type=kinds.Column(), help="Column of the tags in TAGGED alone."
-    ),
-    click.option("--hyp-format", type=click.Choice(get_args(TagFormat)), help="Format of TAGGED alone."),
-    click.option("--head", is_flag=True, help="Score the first sentences of a TAGGED longer than the gold."),
-    click.option("--ignore-forms", is_flag=True, help="Do not compare the words, only how many there are."),
-    scoring.json,
-    options.output,
-)
+@options.group("Input and output", declared.group(TagScoring, without=("column",)), scoring.json, options.output)
 @scoring.tests("accuracy")
-@options.group("Messages", options.verbosity)  # fmt: skip
-def command(gold, hypotheses, train, by_tag, bootstrap, paired, seed, json, output, quiet, verbose, **how):
+@options.group("Messages", options.verbosity)
+def command(**o: Any) -> None:
     """Score tags against gold tags: accuracy, and measures for induced classes without names.
 
     Files are CoNLL-X or CoNLL-U, word_TAG lines, or a word and its tag per line, told apart by their first lines.
@@ -69,9 +39,6 @@ def command(gold, hypotheses, train, by_tag, bootstrap, paired, seed, json, outp
     Example:
       sed 's/_ADJ/_NOUN/g' data/samples/en.tagged | aligntools eval-tags data/samples/en.tagged -
     """
-    scoring.check_files([gold, train], hypotheses, paired)
-    scorer = TagScorer(gold, train=train, **how)
-    scoring.write_report(
-        scorer, hypotheses, output, bootstrap=bootstrap, paired=paired, seed=seed, json=json, quiet=quiet,
-        verbose=verbose, by=["tag"] if by_tag else [],
-    )  # fmt: skip
+    scoring.check_files([o["gold"], o["train"]], o["hypotheses"], o["paired"])
+    scorer = TagScorer(o["gold"], declared.settings(TagScoring, o), o["train"])
+    scoring.report(scorer, o, by=["tag"] if o["by_tag"] else [])

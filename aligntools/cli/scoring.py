@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -36,6 +37,12 @@ def paired(figure, system):
 def json(function):
     """Add ``--json``, passed as ``json`` (bool)."""
     return click.option("--json", is_flag=True, help="Print JSON, with fractions instead of percent.")(function)
+
+
+def report(scorer: Scorer[Any], o: dict[str, Any], by: Sequence[str] = ()) -> None:
+    """Score every system that a command's options name; see `write_report`."""
+    names = ("output", "bootstrap", "paired", "seed", "json", "quiet", "verbose")
+    write_report(scorer, o["hypotheses"], **{name: o[name] for name in names}, by=by)
 
 
 def check_files(files: Sequence[str | None], systems: Sequence[str], paired: bool) -> None:

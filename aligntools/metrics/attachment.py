@@ -14,6 +14,7 @@ from aligntools.ground.errors import UsageProblem
 from aligntools.metrics.base import Metric, Score, aligned, divide, percent
 from aligntools.metrics.conll18 import Measure, conll18
 from aligntools.metrics.segmentation import Alignment
+from aligntools.metrics.settings import PUNCTUATION
 
 #: Columns of the counts of a sentence: counted words; those with the right head, and with the right head and label;
 #: 1 for a sentence with counted words; 1 if all their heads are right; counted words under the root in the gold
@@ -22,7 +23,6 @@ LABELS = ("words", "heads", "labels", "sentences", "trees", "roots", "roots_righ
 
 #: Which words are not counted: none of them; those whose form is made of characters with the Unicode property
 #: Punctuation alone (the scorer of the CoNLL shared tasks 2006 and 2007); those that the gold tags call punctuation.
-PUNCTUATION = ("all", "conll", "ud")
 _TAGS = {b"PUNCT", b"."}
 #: What a breakdown can have that is no groups.
 _NO_GROUPS = ("confusion", "conll18")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
+from aligntools.formats.text.reading import check_separator
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, SEED, amounts, counts
@@ -207,8 +208,7 @@ class TagWriting(Settings):
 
     def rules(self) -> None:
         """Refuse a separator that cannot stand within a word."""
-        if self.separator.split() != [self.separator]:
-            raise UsageProblem("`separator` is one or more characters, none of them a space")
+        check_separator(self.separator)
 
 
 @documented

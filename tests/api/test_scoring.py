@@ -88,7 +88,7 @@ def test_options_of_aer(tmp_path):
 
 @pytest.mark.parametrize(("hypothesis", "message"), [
     ([[(0, 0)]], "hypotheses: 1 lines, but the gold has 2 sentence pairs"),
-    ([[(0, 0)]] * 3, "hypotheses: 3 lines.*--head"),
+    ([[(0, 0)]] * 3, "hypotheses: 3 lines.*with head"),
     (["0-0", "0_0"], "hypotheses:2: '0_0' is not a link"),
     (["0-0", "0-0\n1-1"], "hypotheses:2: more than one line"),
     ([[(0, 0)], [(-1, 0)]], r"hypotheses:2: \[\(-1, 0\)\] is not an alignment"),
@@ -181,7 +181,7 @@ def test_trees_of_files_and_options():
         at.score_trees(path, path).groups("word")
     with pytest.raises(at.UsageProblem, match="needs gold trees with tags"):
         at.score_trees(HEADS, OTHER, punct="ud")
-    with pytest.raises(at.UsageProblem, match="no convention 'none'"):
+    with pytest.raises(at.UsageProblem, match="punct is one of all, conll, ud"):
         at.score_trees(HEADS, OTHER, punct="none")
     with pytest.raises(at.DataError, match="predicted:1: a head is not in the sentence, which has 2 words"):
         at.score_trees([[2, 0]], [[3, 0]])

@@ -72,7 +72,7 @@ def test_spans_and_dictionaries(texts):
         ("0-9\n\n", (), ("links:1: link 0-9 points past the target sentence",), 1),
         ("\n\n", (), ("links: has no link",), 1),
         ("0-0 x\n\n", (), ("links:1:",), 1),
-        ("0-0\n\n", ("--columns", "upos,tag"), ("column 'tag' cannot be carried over",), 2),
+        ("0-0\n\n", ("--columns", "upos,tag"), ("--columns is one of lemma, upos",), 2),
         ("0-0\n\n", ("--columns", "upos", "--spans", "upos"), ("column 'upos' cannot hold spans",), 2),
     ],
 )

@@ -3,28 +3,33 @@
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from aligntools.api.given.annotated import Parsed, PathLike, Sentence, decoded, tokens_of
+from aligntools.api.given.keywords import LinkReadingKeywords, ProjectionKeywords, SplittingKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import Split
 from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, format_conll, read_conll
 from aligntools.formats.annotation.tagged import Tokens, column_name, filled_column, stream_sentences
+from aligntools.formats.text.reading import LinkReading, Splitting
+from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.projecting.settings import ProjectionSettings
 from aligntools.words.white_space import split_as
 
 if TYPE_CHECKING:
     from aligntools.api.convert.links import ManyAlignments
     from aligntools.formats.links.pharaoh import Links
 
-LinkChoice: TypeAlias = Literal["best", "one-to-one", "vote"]
-#: Columns that may be carried over.
-PROJECTED = ("lemma", "upos", "xpos", "feats", "head", "deprel")
 #: What stands before a confidence in the column MISC.
 CONFIDENCE = b"Projected="
+
+
+class ProjectingKeywords(ProjectionKeywords, LinkReadingKeywords, SplittingKeywords, total=False):
+    """Keywords of `project`, beside its own parameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,14 +73,14 @@ class Projection:
             return self.source.format(columns)
         return format_conll(words, self.source.offsets, columns)
 
-    def dictionary(self, column: str | int = "upos", least: float = 0.0) -> dict[str, dict[str, float]]:
+    def dictionary(self, column: str | int = "upos", min_share: float = 0.0) -> dict[str, dict[str, float]]:
         """Return the labels that each word took, with their weights, heaviest first: a type dictionary.
 
         Parameters
         ----------
         column : str or int
             One of those that were carried over.
-        least : float
+        min_share : float
             Labels with a smaller share of their word's weight are left out.
         """
         from aligntools.projecting.dictionary import type_dictionary
@@ -83,7 +88,7 @@ class Projection:
         place = column_place(column)
         if place not in self.columns:
             raise UsageProblem(f"column '{column}' was not carried over")
-        found = type_dictionary(self.source.words, self.columns[place], self.confidence, least)
+        found = type_dictionary(self.source.words, self.columns[place], self.confidence, min_share)
         return {
             decoded(word): {decoded(label): weight for label, weight in labels.items()}
             for word, labels in found.items()
@@ -96,17 +101,13 @@ def _with(field: bytes, mark: bytes) -> bytes:
     return b"|".join([*kept, *[mark] * bool(mark)]) or b"_"
 
 
+@taking(ProjectionSettings, LinkReading, Splitting)
 def project(
     source: "PathLike | Conll",
     target: "PathLike | Parsed | Iterable[Sentence]",
     alignments: "PathLike | ManyAlignments",
-    *,
-    columns: Sequence[str] = ("upos",),
-    spans: str | int | None = None,
-    links: LinkChoice = "best",
-    reverse: bool = False,
-    index_base: int = 0,
-    split: Split = "spaces",
+    settings: ProjectionSettings | None = None,
+    **options: Unpack[ProjectingKeywords],
 ) -> Projection:
     """Carry annotation from sentences to their translations, over word alignments.
 
@@ -121,21 +122,9 @@ def project(
         Their translations, one for each; plain text or CoNLL.
     alignments : path, or one alignment for each sentence pair
         Links source-target, with probabilities or without.
-    columns : sequence of str
-        What is carried over: of ``lemma``, ``upos``, ``xpos``, ``feats``, ``head`` and ``deprel``. With ``head``, a
-        relation is carried over where its edge is.
-    spans : str, int or None
-        A column with BIO labels (``B-PER I-PER O``), carried over as spans: name, or number from 1.
-    links : {"best", "one-to-one", "vote"}
-        Where a word has several links: the most probable one (without probabilities that of the source word with
-        fewest links, then the one nearest to the diagonal), only links between words that have no other, or a vote of
-        all linked words about each label (trees go by the best).
-    reverse : bool
-        The links are target-source.
-    index_base : int
-        What the first word is called in the alignment file, 0 or 1.
-    split : str
-        What separates words in plain text, as for `read_bitext`.
+    settings : ProjectionSettings or None
+        The options of this class below, whole.
+    **options
 
     Returns
     -------
@@ -157,13 +146,19 @@ def project(
     from aligntools.projecting import columns as carry
     from aligntools.projecting.partners import flat_links, one_to_one, partners
 
-    wanted = _columns(columns, spans)
-    if links not in get_args(LinkChoice):
-        raise UsageProblem(f"no way '{links}' to choose links; there are {', '.join(get_args(LinkChoice))}")
+    given = Given("project", options)
+    settings, how, split = (
+        given.take(ProjectionSettings, settings),
+        given.take(LinkReading),
+        given.take(Splitting).split,
+    )
+    given.end()
+    wanted, spans = _columns(settings), settings.spans
+    links, index_base = settings.links, how.index_base
     theirs = source if isinstance(source, Conll) else read_conll(os.fspath(source))
     text = _target(split_as(target, split), split)
     table, weights = _links(alignments, index_base)
-    if reverse:
+    if how.reverse:
         table, weights = _turned(table, weights)
     name = name_of(alignments, "alignments")
     _check(theirs, text, name_of(target, "target"), table, name, index_base)
@@ -198,19 +193,15 @@ def project(
     return Projection(text, result, reached, confidence, scored=weights is not None or links == "vote")
 
 
-def _columns(columns: Sequence[str], spans: str | int | None) -> list[str]:
-    """Return the columns to carry over, the head first, since relations go with it."""
-    for column in columns:
-        if column not in PROJECTED:
-            raise UsageProblem(f"column '{column}' cannot be carried over; there are {', '.join(PROJECTED)}")
-    if spans is not None and column_place(spans) in (COLUMNS["id"], COLUMNS["form"], *(COLUMNS[c] for c in columns)):
+def _columns(settings: ProjectionSettings) -> list[str]:
+    """Return the columns to carry over."""
+    own, spans = (COLUMNS["id"], COLUMNS["form"], *(COLUMNS[c] for c in settings.columns)), settings.spans
+    if spans is not None and column_place(spans) in own:
         raise UsageProblem(f"column '{spans}' cannot hold spans: it is the words' own, or carried over as labels")
-    if not columns and spans is None:
-        raise UsageProblem("no column to carry over; name some, or spans")
-    return list(dict.fromkeys(columns))
+    return list(dict.fromkeys(settings.columns))
 
 
-def _target(target: "PathLike | Parsed | Iterable[Sentence]", split: Split) -> Parsed:
+def _target(target: "PathLike | Parsed | Iterable[Sentence]", split: Split | None) -> Parsed:
     if isinstance(target, (str, os.PathLike)):
         whole = next(stream_sentences(os.fspath(target), "auto", 1 << 62), None)
         if whole is None:

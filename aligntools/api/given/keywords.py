@@ -217,6 +217,14 @@ class PriorWeightsKeywords(TypedDict, total=False):
     prior_jumps: float
 
 
+class ProjectionKeywords(TypedDict, total=False):
+    """Those of `ProjectionSettings`."""
+
+    columns: Sequence[Literal["lemma", "upos", "xpos", "feats", "head", "deprel"]]
+    spans: str | int | None
+    links: Literal["best", "one-to-one", "vote"]
+
+
 class ReadingKeywords(TypedDict, total=False):
     """Those of `Reading`."""
 
@@ -275,6 +283,18 @@ class TagReadingKeywords(TypedDict, total=False):
     format: Literal["auto", "conll", "tagged", "columns", "text"]
     separator: str | bytes | None
     column: str | int | None
+
+
+class TagScoringKeywords(TypedDict, total=False):
+    """Those of `TagScoring`."""
+
+    column: str | int
+    format: Literal["auto", "conll", "tagged", "columns"]
+    separator: str | bytes | None
+    hyp_column: str | int | None
+    hyp_format: Literal["auto", "conll", "tagged", "columns"] | None
+    head: bool
+    ignore_forms: bool
 
 
 class TagSmoothingKeywords(TypedDict, total=False):
@@ -360,6 +380,17 @@ class TreeConstraintsKeywords(TypedDict, total=False):
 
     projective: bool
     single_root: bool
+
+
+class TreeScoringKeywords(TypedDict, total=False):
+    """Those of `TreeScoring`."""
+
+    punct: Literal["all", "conll", "ud"]
+    conll18: bool
+    column: str | int
+    ignore_forms: bool
+    max_length: int | None
+    subtypes: bool
 
 
 class WordReadingKeywords(TypedDict, total=False):

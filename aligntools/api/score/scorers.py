@@ -6,7 +6,7 @@ A scorer's fields are the options of its command, and their defaults those of th
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -28,18 +28,17 @@ from aligntools.formats.opening import files
 from aligntools.formats.text.memory_text import TextLines, sentences_given, words_given
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.metrics.aer import Aer, AerScore
-from aligntools.metrics.attachment import PUNCTUATION, Attachment, Trees, TreeScore
+from aligntools.metrics.attachment import Attachment, Trees, TreeScore
 from aligntools.metrics.base import Score
 from aligntools.metrics.bleu import SMOOTHING, SMOOTHING_RANGE, Bleu, BleuScore, Segments
 from aligntools.metrics.fitting import check_words, shown
 from aligntools.metrics.segmentation import align_words
+from aligntools.metrics.settings import TagScoring, TreeScoring
 from aligntools.metrics.tags import Tagging, TagScore
 from aligntools.words.vocabulary import split_words
 from aligntools.words.white_space import WhiteSpace, explained_by
 
 GoldFormat: TypeAlias = Literal["auto", "pharaoh", "naacl"]
-TagFormat: TypeAlias = Literal["auto", "conll", "tagged", "columns"]
-Punctuation: TypeAlias = Literal["all", "conll", "ud"]
 Smoothing: TypeAlias = Literal["exp", "floor", "add-k", "none"]
 
 _log = logging.getLogger("aligntools")
@@ -193,32 +192,27 @@ class TagScorer(Scorer[TagScore]):
     """Scores tags; see `aligntools.score_tags`."""
 
     gold: Any
-    column: str | int = "upos"
-    hyp_column: str | int | None = None
-    format: TagFormat = "auto"
-    hyp_format: TagFormat | None = None
-    separator: str | bytes | None = None
+    settings: TagScoring = field(default_factory=TagScoring)
     train: Any = None
-    head: bool = False
-    ignore_forms: bool = False
 
     def score(self, system: Any) -> TagScore:
         """Score tags: a file's path, or one tagged sentence after the other."""
         gold, words_known = self._reference
         name, gold_name = name_of(system, "predicted"), name_of(self.gold, "gold")
-        column = self.column if self.hyp_column is None else self.hyp_column
-        tags, words = self._read(system, "predicted", column, self.hyp_format or self.format)
-        if self.head and len(tags) > len(gold):
+        column = self.settings.column if self.settings.hyp_column is None else self.settings.hyp_column
+        tags, words = self._read(system, "predicted", column, self.settings.hyp_format or self.settings.format)
+        if self.settings.head and len(tags) > len(gold):
             end = int(tags.offsets[len(gold)])
             tags = replace(
                 tags, words=tags.words[:end], tags=(tags.tags or [])[:end], offsets=tags.offsets[: len(gold) + 1],
                 lines=tags.lines[: len(gold)],
             )  # fmt: skip
+        forms = self.settings.ignore_forms
         check_words(
-            _Shape(gold, words_known), _Shape(tags, words), gold_name, name, ignore_forms=self.ignore_forms, head=True,
+            _Shape(gold, words_known), _Shape(tags, words), gold_name, name, ignore_forms=forms, head=True,
             what="sentences with words",
         )  # fmt: skip
-        metric = Tagging(self._training, self.ignore_forms, self.column, column)
+        metric = Tagging(self._training, self.settings.ignore_forms, self.settings.column, column)
         score = metric.score(gold, tags)
         table = score.table
         _something(table.words, self.gold)
@@ -234,7 +228,7 @@ class TagScorer(Scorer[TagScore]):
 
     @cached_property
     def _reference(self) -> tuple[Tokens, bool]:
-        return self._read(self.gold, "gold", self.column, self.format)
+        return self._read(self.gold, "gold", self.settings.column, self.settings.format)
 
     @cached_property
     def _training(self) -> frozenset[bytes] | None:
@@ -251,7 +245,7 @@ class TagScorer(Scorer[TagScore]):
 
     @property
     def _separator(self) -> bytes | None:
-        return self.separator.encode() if isinstance(self.separator, str) else self.separator
+        return mark.encode("utf-8", "surrogateescape") if isinstance(mark := self.settings.separator, str) else mark
 
     def _read(self, given: Any, what: str, column: str | int, format: str) -> tuple[Tokens, bool]:
         """Return tagged text without its empty sentences, and whether it has words."""
@@ -325,24 +319,18 @@ class TreeScorer(Scorer[TreeScore]):
     """Scores dependency trees; see `aligntools.score_trees`."""
 
     gold: Any
-    punct: Punctuation = "all"
-    max_length: int | None = None
-    column: str | int = "upos"
-    subtypes: bool = True
-    ignore_forms: bool = False
-    conll18: bool = False
+    settings: TreeScoring = field(default_factory=TreeScoring)
 
     def score(self, system: Any) -> TreeScore:
         """Score trees: a CoNLL file's path, or one tree after the other."""
-        if self.punct not in PUNCTUATION:
-            raise UsageProblem(f"no convention '{self.punct}'; there are {', '.join(PUNCTUATION)}")
+        how = self.settings
         gold, name = self._reference, name_of(system, "predicted")
         trees = self._read(system, "predicted")
         names = name_of(self.gold, "gold"), name
         try:
-            check_words(gold, trees, *names, ignore_forms=self.ignore_forms)
+            check_words(gold, trees, *names, ignore_forms=self.settings.ignore_forms)
         except DataError:
-            if not self.conll18 or self.ignore_forms or gold.source is None or trees.source is None:
+            if not self.settings.conll18 or self.settings.ignore_forms or gold.source is None or trees.source is None:
                 raise
             alignment = align_words(gold.source, trees.source, *names)
             _log.info("%s: other words than the gold's; %d of its %d words are the same", name, len(alignment.gold),
@@ -355,7 +343,7 @@ class TreeScorer(Scorer[TreeScore]):
             _untouched(self, system, name, "head")
         elif gold.named and trees.named and gold.labels == trees.labels:
             _untouched(self, system, name, "label")
-        score = Attachment(self.punct, self.max_length, self.subtypes, self.ignore_forms).score(gold, trees)
+        score = Attachment(how.punct, how.max_length, how.subtypes, how.ignore_forms).score(gold, trees)
         _something(score.words, self.gold, "`punct`, `max_length`" if len(gold.heads) else "")
         return score
 
@@ -386,7 +374,7 @@ class TreeScorer(Scorer[TreeScore]):
         return trees
 
     def _of_conll(self, text: Conll) -> Trees:
-        tags = text.column(column_place(self.column))
+        tags = text.column(column_place(self.settings.column))
         labels = text.column(COLUMNS["deprel"])
         return Trees(text.heads(), text.offsets, labels, text.words, tags, text.sentence_lines(), text)
 

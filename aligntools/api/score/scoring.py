@@ -2,24 +2,25 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 from aligntools.api.convert.links import ManyAlignments
+from aligntools.api.given.keywords import TagScoringKeywords, TreeScoringKeywords
 from aligntools.api.given.texts import Sentences
 from aligntools.api.score.scorers import (
     AlignmentScorer,
     GoldFormat,
-    Punctuation,
     Smoothing,
-    TagFormat,
     TagScorer,
     TranslationScorer,
     TreeScorer,
 )  # fmt: skip
+from aligntools.ground.declaring import Given, taking
 from aligntools.ground.ranges import BOOTSTRAP, SEED
 from aligntools.metrics.base import Score
 from aligntools.metrics.report import Report
 from aligntools.metrics.report import compare_scores as report
+from aligntools.metrics.settings import TagScoring, TreeScoring
 
 if TYPE_CHECKING:
     from aligntools.formats.annotation.conll import Conll
@@ -110,18 +111,14 @@ def aer(
     return scorer.score(hypotheses)
 
 
+@taking(TagScoring)
 def score_tags(
     gold: "AnyPath | Tokens | Conll | Iterable[Any]",
     predicted: "AnyPath | Tokens | Conll | Iterable[Any]",
+    settings: TagScoring | None = None,
     *,
-    column: str | int = TagScorer.column,
-    hyp_column: str | int | None = TagScorer.hyp_column,
-    format: TagFormat = TagScorer.format,
-    hyp_format: TagFormat | None = TagScorer.hyp_format,
-    separator: str | None = None,
-    train: AnyPath | Sentences | None = TagScorer.train,
-    head: bool = TagScorer.head,
-    ignore_forms: bool = TagScorer.ignore_forms,
+    train: AnyPath | Sentences | None = None,
+    **options: Unpack[TagScoringKeywords],
 ) -> "TagScore":
     """Score tags, or induced classes without names, against gold tags.
 
@@ -135,18 +132,11 @@ def score_tags(
     gold, predicted : str, Path, or iterable of sentences
         A file: CoNLL, ``word_TAG`` lines, or a word and its tag on a line. Or sentences: ``"word_TAG word_TAG"``, lists
         of ``(word, tag)`` pairs, lists of tags, or objects with ``tags`` (and ``tokens``), as `Tagger` gives.
-    column, hyp_column : str or int
-        Column of the tags in CoNLL, by name or number, counted from 1; in ``predicted`` alone.
-    format, hyp_format : str
-        ``auto``, ``conll``, ``tagged`` or ``columns``; of ``predicted`` alone.
-    separator : str, optional
-        Between word and tag in tagged text; found out by default (``_`` or ``/``).
+    settings : TagScoring or None
+        The options below, whole.
     train : str, Path, or iterable of sentences, optional
         The training text: words that it does not have are scored apart.
-    head : bool
-        Score the first sentences, where there are more than the gold has.
-    ignore_forms : bool
-        Do not compare the words, only how many there are.
+    **options
 
     Returns
     -------
@@ -173,23 +163,18 @@ def score_tags(
     >>> round(score.accuracy, 2), round(score.one_to_one, 2), round(score.information.vi, 2)
     (0.67, 0.67, 0.67)
     """
-    scorer = TagScorer(
-        gold, column=column, hyp_column=hyp_column, format=format, hyp_format=hyp_format, separator=separator,
-        train=train, head=head, ignore_forms=ignore_forms,
-    )  # fmt: skip
-    return scorer.score(predicted)
+    given = Given("score_tags", options)
+    settings = given.take(TagScoring, settings)
+    given.end()
+    return TagScorer(gold, settings, train).score(predicted)
 
 
+@taking(TreeScoring)
 def score_trees(
     gold: "AnyPath | Conll | Trees | Iterable[Any]",
     predicted: "AnyPath | Conll | Trees | Iterable[Any]",
-    *,
-    punct: Punctuation = TreeScorer.punct,
-    max_length: int | None = TreeScorer.max_length,
-    column: str | int = TreeScorer.column,
-    subtypes: bool = TreeScorer.subtypes,
-    ignore_forms: bool = TreeScorer.ignore_forms,
-    conll18: bool = TreeScorer.conll18,
+    settings: TreeScoring | None = None,
+    **options: Unpack[TreeScoringKeywords],
 ) -> "TreeScore":
     """Score dependency trees against gold trees: UAS, LAS, whole trees, roots.
 
@@ -198,21 +183,9 @@ def score_trees(
     gold, predicted : str, Path, or iterable of trees
         A CoNLL-X or CoNLL-U file; or trees as lists of heads (numbers of words, counted from 1, 0 for the root), lists
         of ``(head, label)`` pairs, or objects with ``heads`` (and ``labels``, ``tokens``, ``tags``), as `Parser` gives.
-    punct : str
-        Words that count: ``all``; ``conll``: not those of punctuation characters alone (CoNLL 2006 and 2007);
-        ``ud``: not those with the gold tag PUNCT (or ``.``).
-    max_length : int, optional
-        Only sentences of at most so many words that count.
-    column : str or int
-        Column of the gold tags, by name or number, counted from 1.
-    subtypes : bool
-        Labels must agree after a colon too (``nsubj:pass``).
-    ignore_forms : bool
-        Do not compare the words, only how many there are.
-    conll18 : bool
-        Words and sentences may be others than the gold's, where the characters are the same: words are aligned by these
-        as CoNLL 2018 did, for the score's ``conll18()``. All else is then of the gold's words; one that is no word of
-        ``predicted`` is wrong.
+    settings : TreeScoring or None
+        The options below, whole.
+    **options
 
     Returns
     -------
@@ -225,7 +198,7 @@ def score_trees(
     DataError
         When a file cannot be read, the words are not the gold's, or the gold has words without a head.
     UsageProblem
-        When there is no such convention, or what it needs is not there.
+        When an option is none of its choices, or what it needs is not there.
 
     Notes
     -----
@@ -237,11 +210,10 @@ def score_trees(
     >>> print(at.score_trees([[2, 3, 0, 3]], [[2, 0, 2, 3]]))
     UAS% 50.00, LAS% -, trees% 0.00, root% 0.00
     """
-    scorer = TreeScorer(
-        gold, punct=punct, max_length=max_length, column=column, subtypes=subtypes, ignore_forms=ignore_forms,
-        conll18=conll18,
-    )  # fmt: skip
-    return scorer.score(predicted)
+    given = Given("score_trees", options)
+    settings = given.take(TreeScoring, settings)
+    given.end()
+    return TreeScorer(gold, settings).score(predicted)
 
 
 def bleu(

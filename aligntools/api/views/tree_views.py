@@ -12,6 +12,7 @@ from aligntools.api.score.scorers import TreeScorer
 from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, read_conll
 from aligntools.ground.errors import DataError
 from aligntools.metrics.attachment import Trees
+from aligntools.metrics.settings import TreeScoring
 from aligntools.viewing.shown import visible
 from aligntools.viewing.trees import TreesView
 
@@ -55,7 +56,7 @@ def view_trees(trees: Any, gold: Any = None, *, column: str | int = "upos", titl
     name = title or " beside ".join(_name_of(each, word) for each, word in ((trees, "Trees"), (gold, "gold")) if each)
     if gold is None:
         return TreesView(_trees_of(trees, column), title=visible(name))
-    scorer = TreeScorer(gold if _is_file(gold) else _trees_of(gold, column), column=column)
+    scorer = TreeScorer(gold if _is_file(gold) else _trees_of(gold, column), TreeScoring(column=column))
     score = scorer.score(str(trees) if _is_file(trees) else _trees_of(trees, column))
     return TreesView(score.hypothesis, score.gold, visible(name), score)
 

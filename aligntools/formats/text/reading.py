@@ -98,8 +98,13 @@ class TextReading(Settings):
 
     def rules(self) -> None:
         """Refuse a separator that cannot stand within a word."""
-        if self.separator is not None and (not self.separator or self.separator.split() != [self.separator]):
-            raise UsageProblem("`separator` is one or more characters, none of them a space")
+        check_separator(self.separator)
+
+
+def check_separator(separator: str | bytes | None) -> None:
+    """Refuse a separator of word and tag that cannot stand within a word."""
+    if separator is not None and (not separator or separator.split() != [separator]):
+        raise UsageProblem("`separator` is one or more characters, none of them a space")
 
 
 @documented

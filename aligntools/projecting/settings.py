@@ -1,0 +1,44 @@
+"""What can be chosen about carrying annotation over links."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeAlias, get_args
+
+from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.errors import UsageProblem
+
+LinkChoice: TypeAlias = Literal["best", "one-to-one", "vote"]
+Projected: TypeAlias = Literal["lemma", "upos", "xpos", "feats", "head", "deprel"]
+PROJECTED: tuple[Projected, ...] = get_args(Projected)
+
+
+@documented
+@dataclass(frozen=True)
+class ProjectionSettings(Settings):
+    """What is carried over links, and over which."""
+
+    CHANGES: ClassVar = "decisions"
+
+    columns: tuple[Projected, ...] = option(
+        ("upos",),
+        f"What is carried over: {', '.join(PROJECTED)}. With head, a relation is carried over where its edge is.",
+        group="Common options",
+        metavar="A,B",
+    )
+    spans: str | int | None = option(
+        None,
+        "Column with spans in BIO (B-PER I-PER O), carried over as spans; by name or by number from 1.",
+        group="Common options",
+        metavar="xpos|misc|N",
+    )
+    links: LinkChoice = option(
+        "best",
+        "Of several links of a word take the most probable one (without probabilities that of the source word with"
+        " fewest links, then the one nearest to the diagonal), or none, or let all linked words vote on labels (trees"
+        " go by the best).",
+        group="Links",
+    )
+
+    def rules(self) -> None:
+        """Refuse to carry nothing over."""
+        if not self.columns and self.spans is None:
+            raise UsageProblem("there is nothing to carry over; give `columns` or `spans`")
