@@ -73,8 +73,8 @@ if TYPE_CHECKING:
     from aligntools.api.translate.language_models import WordScore as WordScore
     from aligntools.api.translate.language_models import train_lm as train_lm
     from aligntools.api.translate.translation import Translation as Translation
-    from aligntools.api.translate.translation import TranslationWeights as TranslationWeights
     from aligntools.api.translate.translation import Translator as Translator
+    from aligntools.api.translate.translation_weights import TranslationWeights as TranslationWeights
     from aligntools.api.translate.tuning import tune as tune
     from aligntools.api.views.derivation_views import view_derivations as view_derivations
     from aligntools.api.views.tag_views import view_tags as view_tags
@@ -109,14 +109,20 @@ if TYPE_CHECKING:
     from aligntools.tagging.settings import TagLists as TagLists
     from aligntools.tagging.settings import TagSmoothing as TagSmoothing
     from aligntools.tagging.settings import TagWriting as TagWriting
+    from aligntools.translating.settings import DecoderSettings as DecoderSettings
     from aligntools.translating.settings import ExtractionSettings as ExtractionSettings
     from aligntools.translating.settings import GrammarFilter as GrammarFilter
     from aligntools.translating.settings import LanguageModelSettings as LanguageModelSettings
+    from aligntools.translating.settings import LatticeSettings as LatticeSettings
+    from aligntools.translating.settings import TranslationLists as TranslationLists
 
 #: The module of each public name, by module.
 _MODULES = {
     "ground.running": ("Run",),
-    "translating.settings": ("ExtractionSettings", "GrammarFilter", "LanguageModelSettings"),
+    "translating.settings": (
+        "DecoderSettings", "ExtractionSettings", "GrammarFilter", "LanguageModelSettings", "LatticeSettings",
+        "TranslationLists",
+    ),
     "formats.text.reading": ("LinkReading", "Loading", "Reading", "Splitting", "TagReading", "WordReading"),
     "metrics.settings": ("TagScoring", "TreeScoring"),
     "projecting.settings": ("ProjectionSettings",),
@@ -158,7 +164,8 @@ _MODULES = {
     "api.tag.tagging": ("Tagger", "induce_tags", "train_tagger"),
     "api.align.teaching": ("teach",),
     "api.views.training_views": ("view_training",),
-    "api.translate.translation": ("Translation", "TranslationWeights", "Translator"),
+    "api.translate.translation": ("Translation", "Translator"),
+    "api.translate.translation_weights": ("TranslationWeights",),
     "api.views.tree_views": ("view_trees",),
     "api.translate.tuning": ("tune",),
     "api.views.viewing": ("View", "view"),

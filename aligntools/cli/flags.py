@@ -4,7 +4,14 @@ from aligntools.ground.errors import AligntoolsError, named
 from aligntools.ground.former_names import former
 
 #: What the command line calls otherwise than Python: files that have short flags.
-FLAGS = {"joint_file": "-i", "source": "-s", "target": "-t", "model": "-m", "progress": "--log-json"}
+FLAGS = {
+    "joint_file": "-i",
+    "source": "-s",
+    "target": "-t",
+    "model": "-m",
+    "arc_weights": "--arc-weight",
+    "progress": "--log-json",
+}
 
 #: What does the same as a function of Python.
 COMMANDS = {

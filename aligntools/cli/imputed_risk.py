@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from aligntools.cli import engine_options, notices, options
+from aligntools.cli import declared, engine_options, notices, options
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.translating.settings import (
     BIGRAMS,
@@ -117,11 +117,7 @@ def _choice(name, kinds, default, help):
                     help="The largest step of MIRA (its C), every step of the perceptron. Larger learns faster and is"
                          " less steady."),
 )  # fmt: skip
-@options.group(
-    "Search",
-    options.setting("--pop-limit", of=DecoderSettings, help="Most items taken in a cell of the decoder's chart."),
-    options.setting("--span-limit", of=DecoderSettings, help="Most words that a rule covers."),
-)
+@declared.group(DecoderSettings)
 @engine_options.group
 @options.group(
     "Resources",

@@ -24,7 +24,9 @@ FIELDS: dict[str, dict[str, str]] = {
         "weights": "transferred",
     },
     "ParserDecisions": {"any_root": "not single_root", "non_projective": "not projective"},
+    "LatticeSettings": {"format": "input", "scores": "arc_scores", "weights": "arc_weights"},
     "TagDecisions": {"decoder": "decode", "viterbi": "decode=viterbi", "posterior": "decode=posterior"},
+    "TranslationLists": {"k_best": "n_best"},
 }
 
 

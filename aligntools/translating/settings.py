@@ -1,18 +1,28 @@
 """Settings of language models, grammars, decoding and tuning; their defaults are those of the API and the commands."""
 
 from dataclasses import dataclass, fields
-from typing import ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from aligntools.ground.declaring import Settings, documented, option
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.ranges import PROBABILITY, SEED, Range, amounts, check, counts
 
 #: Titles of groups of options.
-_COMMON, _TRAINING, _RULES = "Common options", "Training", "Rules"
+_COMMON, _TRAINING, _RULES, _SEARCH = "Common options", "Training", "Rules", "Search"
+_OUTPUT, _RESOURCES = "Input and output", "Resources"
+#: Declared once for the classes that have it.
+_SEED: dict[str, Any] = {
+    "default": 1,
+    "help": "Seed of everything random; the same seed gives the same bytes.",
+    "allowed": SEED,
+    "group": _RESOURCES,
+}
 #: Bytes of tables beyond which they go to files, where nothing bounds them.
 TABLES = 2 << 30
 Phrases: TypeAlias = Literal["tight", "outer", "loose"]
 FeatureSet: TypeAlias = Literal["standard", "full", "cdec"]
+#: Sentences, or lattices in one of two formats.
+InputKind: TypeAlias = Literal["text", "plf", "cn"]
 METHODS = ("risk", "mert", "likelihood", "mira", "perceptron")
 #: Those that look at single candidates, or at their BLEU.
 _ON_LISTS = ("mert", "mira", "perceptron")
@@ -24,11 +34,6 @@ REACHES = ("forest", "grammar")
 #: What the k best imputed sources of a sentence weigh.
 SOURCE_WEIGHTS = ("posterior", "equal")
 CHOICES = ("supervised", "all", "last")
-#: Translations of a sentence that can be asked for, and the factor of scores when they are drawn.
-CANDIDATES, SAMPLING_GAMMA = counts(1, 10**6), amounts()
-#: What is translated: sentences, or lattices in one of two formats; scores that each arc may have, and their weights.
-INPUTS = ("text", "plf", "cn")
-ARC_SCORES, ARC_WEIGHT = counts(0, 1000), amounts(-1e6, 1e6)
 #: How many bigrams over tags may be features.
 BIGRAMS, BIGRAMS_RANGE = 500, counts(1)
 
@@ -101,40 +106,111 @@ class GrammarFilter(Settings):
     )
 
 
+@documented
 @dataclass(frozen=True)
-class DecoderSettings:
-    """How translations are searched.
+class DecoderSettings(Settings):
+    """How translations are searched."""
 
-    Attributes
-    ----------
-    pop_limit : int
-        Most items taken in a cell of the chart (cube pruning); 0 for all.
-    span_limit : int
-        Most words that a rule covers; longer stretches are built by glue rules alone, from left to right.
-    full_states : bool
-        Whether the hypotheses of `System.forest` keep their first and last 4 words, so that their hyperedges decide
-        which n-grams up to 5 words a derivation has.
-    lazy : bool
-        Whether only a cube's first item is scored by the language model at once; the others wait until their
-        estimate is the highest of their cell: their score without the language model across junctions, corrected by
-        the difference that it made for the item from which they were reached. This saves a third of the scoring; the
-        loss (0.01 to 0.03 of a sentence's score, measured) is cheaper to win back by a higher ``pop_limit``.
-    pass_known : bool
-        Whether words of the grammar that no rule has alone are passed through, as unknown words are; without it a
-        sentence that rules do not cover has no translation, and only hypergraphs of sentences that they do are made.
-    """
+    CHANGES: ClassVar = "decisions"
 
-    pop_limit: int = 100
-    span_limit: int = 10
+    pop_limit: int = option(
+        100,
+        "Most items taken in a cell of the chart (cube pruning): more is slower and finds better scores; 0 takes all.",
+        allowed=counts(0, 10**6),
+        group=_SEARCH,
+    )
+    span_limit: int = option(
+        10,
+        "Most words that a rule covers; longer stretches are built by glue rules alone, from left to right.",
+        allowed=counts(1, 100),
+        group=_SEARCH,
+    )
+    # hypotheses of `System.forest` keep their first and last 4 words: hyperedges decide which n-grams a derivation has
     full_states: bool = True
-    lazy: bool = True
+    lazy: bool = option(
+        True,
+        "Score only a cube's first item by the language model at once. The others wait until their estimate is the"
+        " highest of their cell: their score without the language model across junctions, corrected by the difference"
+        " that it made for the item from which they were reached. This saves a third of the scoring; what it loses"
+        " (0.01 to 0.03 of a sentence's score, measured) a higher `pop_limit` wins back sooner.",
+    )
+    # words of the grammar that no rule has alone are passed through, as unknown words are; without it only sentences
+    # that rules cover have a translation
     pass_known: bool = True
 
-    RANGES: ClassVar[dict[str, Range]] = {"pop_limit": counts(0, 10**6), "span_limit": counts(1, 100)}
 
-    def check(self) -> None:
-        """Raise a `UsageProblem` for numbers outside their ranges."""
-        check(self)
+@documented
+@dataclass(frozen=True)
+class LatticeSettings(Settings):
+    """What is translated: sentences or lattices."""
+
+    CHANGES: ClassVar = "reading"
+
+    input: InputKind = option(
+        "text",
+        "What the text is: sentences; word lattices, one a line, in the python lattice format (plf); or confusion"
+        " networks, with blank lines between them (cn).",
+        group=_OUTPUT,
+    )
+    arc_scores: int = option(
+        1,
+        "Scores of each arc of a lattice: probabilities, whose logarithms are features, lattice-1 and so on; -100 at"
+        " least.",
+        allowed=counts(0, 1000),
+        group=_OUTPUT,
+    )
+    arc_weights: tuple[float, ...] | None = option(
+        None,
+        "Weights of these scores, one for each.",
+        allowed=amounts(-1e6, 1e6),
+        otherwise="what the translation weights have for lattice-1 and so on, or 1",
+        group=_OUTPUT,
+    )
+
+    def rules(self) -> None:
+        """Refuse weights that are of no scores."""
+        if self.arc_weights is None:
+            return
+        if self.input == "text":
+            raise UsageProblem("`arc_weights` is for lattices: `input=plf` or `input=cn`")
+        if len(self.arc_weights) != self.arc_scores:
+            found = f"{len(self.arc_weights)} weights for {self.arc_scores} scores of an arc"
+            raise UsageProblem(f"{found} (`arc_weights`, `arc_scores`)")
+
+
+@documented
+@dataclass(frozen=True)
+class TranslationLists(Settings):
+    """Which translations of each sentence are listed."""
+
+    CHANGES: ClassVar = "decisions"
+
+    n_best: int | None = option(
+        None,
+        "Write the N best distinct translations of each sentence, with features, in Moses' format.",
+        allowed=counts(1, 10**6),
+        group=_OUTPUT,
+        excludes=("samples",),
+    )
+    samples: int | None = option(
+        None,
+        "Write N derivations of each sentence, drawn by their probability, in the same format.",
+        allowed=counts(1, 10**6),
+        group=_OUTPUT,
+    )
+    gamma: float = option(
+        1.0,
+        "For `samples`: scores are multiplied by this before they become probabilities. Larger draws the best"
+        " translations more often, smaller more different ones.",
+        allowed=amounts(),
+        group=_OUTPUT,
+    )
+    seed: int = option(**_SEED)
+
+    def rules(self) -> None:
+        """Refuse a factor of nothing."""
+        if self.samples is None and self.gamma != TranslationLists.gamma:
+            raise UsageProblem("`gamma` is for `samples`: give it with it, or leave it out")
 
 
 @dataclass(frozen=True)

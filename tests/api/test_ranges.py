@@ -29,7 +29,7 @@ CHECKS = {
     ParserSettings: ParserSettings.checked, TransferSettings: TransferSettings.checked,
     TaggerSettings: TaggerSettings.checked, InductionSettings: InductionSettings.checked,
     LanguageModelSettings: LanguageModelSettings.checked, ExtractionSettings: ExtractionSettings.checked,
-    DecoderSettings: DecoderSettings.check, ImputationSettings: ImputationSettings.check,
+    DecoderSettings: DecoderSettings.checked, ImputationSettings: ImputationSettings.check,
     TuningSettings: TuningSettings.check, SearchSettings: check, TagSmoothing: TagSmoothing.checked,
 }  # fmt: skip
 

@@ -68,6 +68,14 @@ class DecisionsKeywords(TypedDict, total=False):
     threshold: float | None
 
 
+class DecoderKeywords(TypedDict, total=False):
+    """Those of `DecoderSettings`."""
+
+    pop_limit: int
+    span_limit: int
+    lazy: bool
+
+
 class EncoderKeywords(TypedDict, total=False):
     """Those of `EncoderSettings`."""
 
@@ -140,6 +148,14 @@ class LanguageModelKeywords(TypedDict, total=False):
     prune: Sequence[int]
     lowercase: bool
     skip_symbols: bool
+
+
+class LatticeKeywords(TypedDict, total=False):
+    """Those of `LatticeSettings`."""
+
+    input: Literal["text", "plf", "cn"]
+    arc_scores: int
+    arc_weights: Sequence[float] | None
 
 
 class LearningKeywords(TypedDict, total=False):
@@ -373,6 +389,15 @@ class TransferKeywords(TypedDict, total=False):
     rounds: int
     reward: float
     l2: float
+
+
+class TranslationListsKeywords(TypedDict, total=False):
+    """Those of `TranslationLists`."""
+
+    n_best: int | None
+    samples: int | None
+    gamma: float
+    seed: int
 
 
 class TreeConstraintsKeywords(TypedDict, total=False):

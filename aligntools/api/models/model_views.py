@@ -76,7 +76,7 @@ def _loaded(path: str, verify: bool) -> Model | Any:
     if start.lstrip().startswith(b"{"):
         if FORMAT.encode() in start:
             return load_weights(path)
-        from aligntools.api.translate.translation import TranslationWeights
+        from aligntools.api.translate.translation_weights import TranslationWeights
 
         return TranslationWeights.load(path)
     return load(path, verify=verify)

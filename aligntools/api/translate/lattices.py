@@ -1,23 +1,20 @@
 """Word lattices as what `Translator` takes: from files, as lines of PLF, or as objects."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.given.sentences import Sentence, Text, stream_lines
 from aligntools.formats.translation.plf import Arc as Arc
 from aligntools.formats.translation.plf import WordLattice as WordLattice
 from aligntools.formats.translation.plf import parse_cn, parse_plf, stream_lattices
-from aligntools.ground.errors import UsageProblem
 from aligntools.translating.lattices import PREFIX, LatticeLines, lattice_lines
-from aligntools.translating.settings import ARC_SCORES
+from aligntools.translating.settings import LatticeSettings
 from aligntools.translating.text import Lines
 
-#: Formats of lattices.
-LatticeFormat: TypeAlias = Literal["plf", "cn"]
 #: Text, or lattices.
 Input: TypeAlias = Text | Iterable[Sentence | WordLattice]
 
@@ -28,16 +25,12 @@ class LatticeInput:
 
     Attributes
     ----------
-    format : str
-        ``plf`` or ``cn``.
-    scores : int
-        Of each arc.
+    settings : LatticeSettings
     named : tuple of str
         Named features of arcs that count.
     """
 
-    format: LatticeFormat
-    scores: int
+    settings: LatticeSettings
     named: tuple[str, ...] = ()
 
     def stream(self, text: Input, lattices: int) -> Iterator[Lines]:
@@ -45,24 +38,25 @@ class LatticeInput:
         if isinstance(text, LatticeLines):
             yield text
             return
-        name, found = IN_MEMORY, _lattices(text, self)
+        name, found = IN_MEMORY, _lattices(text, self.settings)
         if isinstance(text, str | os.PathLike):
             name = os.fspath(text)
-            found = stream_lattices(name, self.format, self.scores)
+            found = stream_lattices(name, self.settings.input, self.settings.arc_scores)
         first = 1
         while part := list(islice(found, lattices)):
-            yield lattice_lines(part, self.scores, self.named, name, first)
+            yield lattice_lines(part, self.settings.arc_scores, self.named, name, first)
             first += len(part)
 
 
-def _lattices(items: Any, how: LatticeInput) -> Iterator[WordLattice]:
+def _lattices(items: Any, settings: LatticeSettings) -> Iterator[WordLattice]:
+    scores = settings.arc_scores
     for number, item in enumerate(items, 1):
         if isinstance(item, WordLattice):
-            yield parse_plf(str(item), how.scores, IN_MEMORY, number)  # which checks it
-        elif how.format == "plf":
-            yield parse_plf(item, how.scores, IN_MEMORY, number)
+            yield parse_plf(str(item), scores, IN_MEMORY, number)  # which checks it
+        elif settings.input == "plf":
+            yield parse_plf(item, scores, IN_MEMORY, number)
         else:
-            yield parse_cn(item.splitlines(), how.scores)
+            yield parse_cn(item.splitlines(), scores)
 
 
 def stream_input(text: Input, size: int, how: LatticeInput | None) -> Iterator[Lines]:
@@ -70,29 +64,21 @@ def stream_input(text: Input, size: int, how: LatticeInput | None) -> Iterator[L
     return stream_lines(text, size) if how is None else how.stream(text, size)  # type: ignore[arg-type]
 
 
-def lattice_input(
-    format: LatticeFormat, scores: int, weights: Sequence[float] | None, given: Mapping[str, float]
-) -> tuple[LatticeInput, dict[str, float]]:
+def lattice_input(settings: LatticeSettings, given: Mapping[str, float]) -> tuple[LatticeInput, dict[str, float]]:
     """Return how lattices are read, and the weight of each feature of their arcs.
 
     Parameters
     ----------
-    format, scores, weights
-        As `Translator.for_lattices` takes them.
+    settings : LatticeSettings
     given : mapping of str to float
         Weights of the features of arcs, as far as they are known.
     """
-    ARC_SCORES.check("arc-scores", scores)
-    if format not in ("plf", "cn"):
-        raise UsageProblem(f"no format '{format}'; choose one of plf, cn")
-    if weights is not None and len(weights) != scores:
-        raise UsageProblem(f"{len(weights)} weights for {scores} scores of an arc (--arc-weight, --arc-scores)")
-    dense = [f"{PREFIX}{k}" for k in range(1, scores + 1)]
+    dense = [f"{PREFIX}{k}" for k in range(1, settings.arc_scores + 1)]
     known = {name: given.get(name, 1.0) for name in dense}
-    if weights is not None:
-        known = dict(zip(dense, map(float, weights), strict=True))
+    if settings.arc_weights is not None:
+        known = dict(zip(dense, map(float, settings.arc_weights), strict=True))
     named = [name for name in given if not name.removeprefix(PREFIX).isdecimal()]
-    how = LatticeInput(format, scores, tuple(name.removeprefix(PREFIX) for name in named))
+    how = LatticeInput(settings, tuple(name.removeprefix(PREFIX) for name in named))
     return how, known | {name: given[name] for name in named}
 
 

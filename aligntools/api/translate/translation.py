@@ -1,15 +1,14 @@
 """Translation from Python: systems of a grammar, a language model and weights."""
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from aligntools.api.given.naming import name_of
+from aligntools.api.given.keywords import DecoderKeywords, LatticeKeywords, RunKeywords
 from aligntools.api.given.sentences import PathLike, Sentence
-from aligntools.api.running.engines import Where, mapping
+from aligntools.api.running.engines import mapping
 from aligntools.api.running.threads import pool_of
 from aligntools.api.translate.grammars import Grammar as Grammar
 from aligntools.api.translate.grammars import extract_grammar as extract_grammar
@@ -18,29 +17,34 @@ from aligntools.api.translate.language_models import LanguageModel as LanguageMo
 from aligntools.api.translate.language_models import train_lm as train_lm
 from aligntools.api.translate.lattices import (
     Input,
-    LatticeFormat,
     LatticeInput,
     WordLattice,
     lattice_input,
     stream_input,
     without_arcs,
 )
-from aligntools.api.views.showing import ShownAsWeights
+from aligntools.api.translate.translation_weights import (
+    TranslationWeights,
+    WeightsInput,
+    ordered_weights,
+    weights_of,
+    with_bigrams,
+)
 from aligntools.formats.translation.derivations import DerivedSentence as DerivedSentence
-from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.ground.ranges import SEED
+from aligntools.ground.declaring import Given, range_of, taking
+from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
-from aligntools.translating.settings import CANDIDATES, SAMPLING_GAMMA, DecoderSettings
+from aligntools.translating.settings import DecoderSettings, LatticeSettings, TranslationLists
 from aligntools.translating.text import Lines
 
 if TYPE_CHECKING:
-    from aligntools.formats.translation.grammar import GrammarRules
     from aligntools.ground.parallel import Pool
     from aligntools.store.objects import Kept
     from aligntools.translating.decoding.decoder import Sentences, System
     from aligntools.translating.forest.hypergraph import Hypergraph
     from aligntools.translating.forest.nbest import Candidate
 
+_COUNT = range_of(TranslationLists, "n_best")
 #: Sentences worked at a time.
 PART = 500
 #: Sentences of a worker's job, but for samples, which depend on where parts begin.
@@ -66,50 +70,6 @@ class Translation:
 
     def __str__(self) -> str:
         return " ".join(self.words)
-
-
-@dataclass(frozen=True)
-class TranslationWeights(ShownAsWeights):
-    """Weights of a translation system, by the names of its features.
-
-    Attributes
-    ----------
-    features : dict of str to float
-    about : dict
-        How they were learned.
-
-    Examples
-    --------
-    >>> import aligntools as at
-    >>> at.TranslationWeights({"lm": 1.0, "word-penalty": 0.5}).features["lm"]
-    1.0
-    """
-
-    features: Mapping[str, float]
-    about: Mapping[str, Any] = field(default_factory=dict)
-
-    @classmethod
-    def load(cls, path: PathLike) -> "TranslationWeights":
-        """Read weights from a file.
-
-        Raises
-        ------
-        DataError
-            When it is not a file of translation weights.
-        """
-        from aligntools.translating.tuning.weights import read_weights
-
-        return cls(*read_weights(os.fspath(path)))
-
-    def save(self, path: PathLike) -> None:
-        """Write the weights as JSON; the file appears whole or not at all."""
-        from aligntools.translating.tuning.weights import save_weights
-
-        save_weights(os.fspath(path), list(self.features), list(self.features.values()), dict(self.about))
-
-
-#: Weights: learned ones, their file, numbers by name, or None for untuned ones.
-WeightsInput = TranslationWeights | Mapping[str, float] | PathLike | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -139,7 +99,7 @@ class Hypergraphs:
 
     def n_best(self, n: int) -> list[list[Translation]]:
         """Return the n best distinct translations of each sentence, best first."""
-        CANDIDATES.check("n", n)
+        _COUNT.check("n", n)
         from aligntools.translating.forest.nbest import best_lists
 
         with pool_of(self._threads) as pool:
@@ -147,7 +107,7 @@ class Hypergraphs:
 
     def derivations(self, n: int = 1) -> list[DerivedSentence]:
         """Return each sentence with its n best derivations that differ in their words: rules, spans, scores."""
-        CANDIDATES.check("n", n)
+        _COUNT.check("n", n)
         if self._system.arc_features:
             raise UsageProblem("derivations are shown over the words of sentences, and these are of lattices")
         from aligntools.translating.forest.nbest import derivation_lists
@@ -157,8 +117,8 @@ class Hypergraphs:
 
     def samples(self, n: int, *, gamma: float = 1.0, seed: int = 1) -> list[list[Translation]]:
         """Return n derivations of each sentence, drawn in proportion to ``exp(gamma * score)``."""
-        for name, value, allowed in (("n", n, CANDIDATES), ("gamma", gamma, SAMPLING_GAMMA), ("seed", seed, SEED)):
-            allowed.check(name, value)
+        _COUNT.check("n", n)
+        TranslationLists(samples=n, gamma=gamma, seed=seed).checked()
         from aligntools.translating.forest.nbest import sample_lists
 
         own = seed + (self._first << 32)  # other parts of the text, other samples
@@ -187,6 +147,7 @@ def _decoded(words: list[bytes]) -> tuple[str, ...]:
     return tuple(word.decode("utf-8", "surrogateescape") for word in words)
 
 
+@taking(DecoderSettings)
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class Translator:
     """A translation system: a hierarchical grammar, a language model and weights.
@@ -203,12 +164,11 @@ class Translator:
         One for each feature; None takes untuned weights.
     tags : path, or mapping of str to str, optional
         Tagged target text, or each word's tag: for weights with bigrams of target sides over tags.
-    pop_limit : int
-        Most items taken in a cell of the chart: more is slower and finds better scores; 0 takes all.
-    span_limit : int
-        Most words that a rule covers.
+    settings : DecoderSettings or None
+        The options below, whole.
     threads : int, optional
         All cores if not given; does not change the translations.
+    **options
 
     Raises
     ------
@@ -236,22 +196,23 @@ class Translator:
         grammar: Grammar | PathLike,
         lm: LanguageModel | PathLike | None = None,
         weights: WeightsInput = None,
+        settings: DecoderSettings | None = None,
         *,
         tags: PathLike | Mapping[str, str] | None = None,
-        pop_limit: int = DecoderSettings.pop_limit,
-        span_limit: int = DecoderSettings.span_limit,
         threads: "int | Pool | None" = None,
+        **options: Unpack[DecoderKeywords],
     ) -> None:
         from aligntools.translating.decoding.decoder import System, feature_names
 
-        settings = DecoderSettings(pop_limit, span_limit)
-        settings.check()
+        keywords = Given("Translator", options)
+        settings = keywords.take(DecoderSettings, settings)
+        keywords.end()
         given = weights_of(weights)  # first: wrong ones are soon found
         of_arcs: dict[str, float] = {}
         if given is not None:
             plain, of_arcs = without_arcs(given.features)
             given = TranslationWeights(plain, given.about)
-        rules = (grammar if isinstance(grammar, Grammar) else Grammar.load(grammar, span_limit=span_limit)).rules
+        rules = (grammar if isinstance(grammar, Grammar) else Grammar.load(grammar)).rules
         if tags is not None:
             rules = with_bigrams(rules, tags, None if given is None else given.features)
         values = ordered_weights(weights, given, feature_names(rules))
@@ -293,21 +254,17 @@ class Translator:
         """Return the same system, which works with so many threads."""
         return self._other(threads=threads)
 
+    @taking(LatticeSettings)
     def for_lattices(
-        self, format: LatticeFormat = "plf", *, scores: int = 1, weights: Sequence[float] | None = None
+        self, settings: LatticeSettings | Literal["plf", "cn"] = "plf", **options: Unpack[LatticeKeywords]
     ) -> "Translator":
         """Return the same system for lattices: its text is PLF or confusion networks, or consists of `WordLattice`.
 
-        The logarithms of an arc's scores are features, ``lattice-1`` and so on; -100 at least.
-
         Parameters
         ----------
-        format : str
-            ``plf``: a lattice a line, as Moses reads it; ``cn``: confusion networks, with blank lines between them.
-        scores : int
-            Of each arc.
-        weights : sequence of float, optional
-            Of the scores. If not given, those that the translator's weights have for ``lattice-1`` and so on, or 1.
+        settings : LatticeSettings or str
+            The options below, whole, or the first of them.
+        **options
 
         Examples
         --------
@@ -317,7 +274,13 @@ class Translator:
         >>> str(translator.translate("((('ein',0.7,1),('das',0.3,1),),(('Hund',1,1),),)"))
         'a dog'
         """
-        how, known = lattice_input(format, scores, weights, self._arc_weights)
+        given = Given("for_lattices", options)
+        whole = settings if isinstance(settings, LatticeSettings) else LatticeSettings(input=settings)
+        settings = given.take(LatticeSettings, whole)
+        given.end()
+        if settings.input == "text":
+            raise UsageProblem("lattices are `input=plf` or `input=cn`")
+        how, known = lattice_input(settings, self._arc_weights)
         system = self._system.for_arcs(known)
         return self._other(_system=system, _lattices=how)
 
@@ -330,8 +293,15 @@ class Translator:
     def _parts(self, text: Input, size: int) -> Iterator[Lines]:
         return stream_input(text, size, self._lattices)
 
+    @taking(Run)
     def translate_batch(
-        self, text: Input, *, features: bool = False, unbuffered: bool = False, **where: Unpack[Where]
+        self,
+        text: Input,
+        *,
+        features: bool = False,
+        unbuffered: bool = False,
+        run: Run | None = None,
+        **options: Unpack[RunKeywords],
     ) -> Iterator[Translation]:
         """Translate sentences one after another; text of any length, which is read as it is needed.
 
@@ -342,19 +312,20 @@ class Translator:
             Return the features of each derivation too, which takes longer.
         unbuffered : bool
             Yield each translation before the next sentence is asked for.
-        **where
-            ``workers``, ``cluster``, ``cluster_file`` and ``tmpdir``, as for `align_in_parts`: what does the work,
-            which does not change the translations.
+        run : Run or None
+            The options below, whole. None of them changes the translations; without ``threads`` it is the translator's.
+        **options
         """
-        if Run(**where).checked().asked:
+        run = self._run("translate_batch", run, options)
+        if run.asked:
             if unbuffered:
-                raise UsageProblem("unbuffered translation is done in this process; leave out the workers")
-            yield from self._by_workers(where, self._parts(text, JOB), _translations, features)
+                raise UsageProblem("`unbuffered` answers each line in this process; leave out `workers` and `cluster`")
+            yield from self._by_workers(run, self._parts(text, JOB), _translations, features)
             return
         for lines in self._parts(text, 1 if unbuffered else PART):
             sentences = self._system.encode_text(lines)
             name = self._system.names(sentences)
-            with pool_of(self.threads) as pool:
+            with pool_of(run.threads) as pool:
                 found = self._system.translate(sentences, pool)
                 vectors = self._system.derivation_features(sentences, pool) if features else None
             scores = found.scores.tolist()
@@ -378,20 +349,25 @@ class Translator:
             yield Hypergraphs(forest, self.features, self._system, sentences, first, self.threads)
             first += len(lines)
 
-    def n_best(self, text: Input, n: int, **where: Unpack[Where]) -> Iterator[list[Translation]]:
+    @taking(Run)
+    def n_best(
+        self, text: Input, n: int, *, run: Run | None = None, **options: Unpack[RunKeywords]
+    ) -> Iterator[list[Translation]]:
         """Return the n best distinct translations of each sentence, best first, with their features.
 
         Parameters
         ----------
         text : path, or iterable of sentences
         n : int
-        **where
+        run : Run or None
             As for `translate_batch`.
+        **options
         """
-        if Run(**where).checked().asked:
-            yield from self._by_workers(where, self._parts(text, JOB), _candidates, n)
+        run = self._run("n_best", run, options)
+        if run.asked:
+            yield from self._by_workers(run, self._parts(text, JOB), _candidates, n)
             return
-        for part in self.hypergraphs(text):
+        for part in self.with_threads(run.threads).hypergraphs(text):
             yield from part.n_best(n)
 
     def derivations(self, text: Input, n: int = 1) -> Iterator[DerivedSentence]:
@@ -405,8 +381,16 @@ class Translator:
         for part in self.hypergraphs(text):
             yield from part.derivations(n)
 
+    @taking(Run)
     def samples(
-        self, text: Input, n: int, *, gamma: float = 1.0, seed: int = 1, **where: Unpack[Where]
+        self,
+        text: Input,
+        n: int,
+        *,
+        gamma: float = TranslationLists.gamma,
+        seed: int = TranslationLists.seed,
+        run: Run | None = None,
+        **options: Unpack[RunKeywords],
     ) -> Iterator[list[Translation]]:
         """Return n derivations of each sentence, drawn in proportion to ``exp(gamma * score)``, with their features.
 
@@ -417,18 +401,27 @@ class Translator:
         gamma : float
             Factor of the scores.
         seed : int
-        **where
+        run : Run or None
             As for `translate_batch`.
+        **options
         """
-        if Run(**where).checked().asked:
-            yield from self._by_workers(where, enumerate(self._parts(text, PART)), _samples, n, gamma, seed)
+        run = self._run("samples", run, options)
+        if run.asked:
+            yield from self._by_workers(run, enumerate(self._parts(text, PART)), _samples, n, gamma, seed)
             return
-        for part in self.hypergraphs(text):
+        for part in self.with_threads(run.threads).hypergraphs(text):
             yield from part.samples(n, gamma=gamma, seed=seed)
 
-    def _by_workers(self, where: Where, blocks: Iterable[Any], job: Callable[..., Any], *how: Any) -> Iterator[Any]:
+    def _run(self, function: str, run: Run | None, options: Mapping[str, Any]) -> Run:
+        """Return how a call's work is done; with the translator's threads where it does not say."""
+        given = Given(function, options)
+        run = given.take(Run, run)
+        given.end()
+        return run if run.threads is not None else replace(run, threads=self.threads)
+
+    def _by_workers(self, run: Run, blocks: Iterable[Any], job: Callable[..., Any], *how: Any) -> Iterator[Any]:
         """Yield the items of what workers make of each block by ``job(translator, *how, block, pool)``."""
-        with pool_of(self.threads) as pool, mapping(Run(**where).checked(), pool) as found:
+        with pool_of(run.threads) as pool, mapping(run, pool) as found:
             kept = found.keep(self.with_threads(None))
             for items in found.run("translating", partial(job, kept, *how), blocks):
                 yield from items
@@ -452,49 +445,3 @@ def _samples(
     forests = next(translator.get().with_threads(pool).hypergraphs(lines, first=number * PART))
     found: list[list[Translation]] = forests.samples(n, gamma=gamma, seed=seed)
     return found
-
-
-def weights_of(weights: WeightsInput) -> TranslationWeights | None:
-    """Return weights, read from their file if they are given by its name."""
-    if weights is None or isinstance(weights, TranslationWeights):
-        return weights
-    if isinstance(weights, str | os.PathLike):
-        return TranslationWeights.load(weights)
-    return TranslationWeights(dict(weights))
-
-
-def ordered_weights(given: WeightsInput, weights: TranslationWeights | None, names: list[str]) -> Any:
-    """Return a weight for each feature [float64], untuned ones if there are none."""
-    from aligntools.translating.tuning.weights import default_weights, in_order
-
-    if weights is None:
-        return default_weights(names)
-    return in_order(name_of(given, "<weights>"), weights.features, names)
-
-
-def with_bigrams(
-    rules: "GrammarRules",
-    tags: PathLike | Mapping[str, str],
-    known: Mapping[str, float] | None = None,
-    most: int | None = None,
-) -> "GrammarRules":
-    """Return a grammar with bigrams of target sides as features: those that weights know, or the most frequent."""
-    from aligntools.formats.annotation.tagged import check_tags, read_tags
-    from aligntools.translating.decoding.decoder import feature_names
-    from aligntools.translating.grammar.features import add_bigrams, dominant_tags
-
-    if isinstance(tags, str | os.PathLike):
-        tagged = read_tags(os.fspath(tags))
-        if tagged.tags is None:
-            raise DataError(os.fspath(tags), None, "has no tags")
-        check_tags(tagged, os.fspath(tags))
-        by_word = dominant_tags(tagged.words, tagged.tags)
-    else:
-        by_word = {word.encode(): tag.encode() for word, tag in tags.items()}
-    names = None
-    if known is not None:
-        plain = set(feature_names(rules))
-        names = [name for name in known if name not in plain]
-        if most is not None:
-            names = names or None  # weights learned without bigrams to begin with
-    return add_bigrams(rules, by_word, most=most, names=names)

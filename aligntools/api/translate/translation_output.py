@@ -1,14 +1,28 @@
-"""What ``translate`` writes of the parts of a text, made here or in workers."""
+"""What ``translate`` reads and writes: a text in parts, and what is written of each, made here or in workers."""
 
-from collections.abc import Iterable, Iterator
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from aligntools.api.translate.translation import Translator
+from aligntools.api.given.sentences import PathLike
+from aligntools.api.running.engines import mapping_if_asked
+from aligntools.api.running.threads import pool_of
+from aligntools.api.translate.grammars import joined
+from aligntools.api.translate.lattices import LatticeInput, lattice_input, stream_input, without_arcs
+from aligntools.api.translate.translation import JOB, PART, Grammar, LanguageModel, Translator
+from aligntools.api.translate.translation_weights import TranslationWeights
+from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
-from aligntools.store.block_maps import BlockMap
+from aligntools.ground.running import Run
 from aligntools.store.objects import Kept
+from aligntools.translating.settings import DecoderSettings, LatticeSettings, TranslationLists
 from aligntools.translating.text import Lines
+
+#: Bytes of input up to which the grammar is limited to the input's words before it is loaded.
+FILTERED = 1 << 28
 
 
 @dataclass(frozen=True)
@@ -38,59 +52,130 @@ class TranslationOutput:
 
     Attributes
     ----------
-    n_best : int or None
-        The best translations, so many, in place of one.
-    samples : int or None
-        So many samples.
-    gamma, seed : float, int
-        Of the samples.
+    lists : TranslationLists
+        Lists in place of the best translation.
     hypergraphs : bool
         Packed derivations too.
     derivations : bool
-        The best derivation too, or those of the ``n_best``.
+        The best derivation too, or those of the n best.
     """
 
-    n_best: int | None = None
-    samples: int | None = None
-    gamma: float = 1.0
-    seed: int = 1
+    lists: TranslationLists
     hypergraphs: bool = False
     derivations: bool = False
+
+    @property
+    def header(self) -> bytes:
+        """The first line of derivations, if they are wanted."""
+        from aligntools.formats.translation.derivations import format_header
+
+        return format_header() if self.derivations else b""
 
     def of(self, translator: Translator, part: Lines, first: int) -> Written:
         """Return what is written of a part whose first sentence has this number."""
         from aligntools.formats.translation.derivations import format_sentences
         from aligntools.formats.translation.nbest import format_nbest
 
-        lists = self.n_best or self.samples
+        n_best, samples = self.lists.n_best, self.lists.samples
+        listed = n_best is not None or samples is not None
         lines, scores = b"", []
-        if not lists:
+        if not listed:
             found = list(translator.translate_batch(part))
             lines = b"".join(str(one).encode("utf-8", "surrogateescape") + b"\n" for one in found)
             scores = [one.score for one in found]
-        wanted = lists or self.hypergraphs or self.derivations
+        wanted = listed or self.hypergraphs or self.derivations
         forests = next(translator.hypergraphs(part, first=first)) if wanted else None
-        if forests is not None and self.n_best:
-            lines = format_nbest(first, forests.n_best(self.n_best))
-        elif forests is not None and self.samples:
-            lines = format_nbest(first, forests.samples(self.samples, gamma=self.gamma, seed=self.seed))
+        if forests is not None and n_best is not None:
+            lines = format_nbest(first, forests.n_best(n_best))
+        elif forests is not None and samples is not None:
+            lines = format_nbest(first, forests.samples(samples, gamma=self.lists.gamma, seed=self.lists.seed))
         packed = b"".join(forests.lines()) if forests is not None and self.hypergraphs else b""
         trees = b""
         if forests is not None and self.derivations:
-            trees = b"".join(format_sentences(forests.derivations(self.n_best or 1)))
+            trees = b"".join(format_sentences(forests.derivations(n_best or 1)))
         return Written(len(part), lines, scores, packed, trees)
 
 
-def written(translator: Translator, wanted: TranslationOutput, parts: Iterable[Lines]) -> Iterator[Written]:
-    """Yield what is written of each part of a text."""
-    return (wanted.of(translator, part, first) for first, part in _numbered(parts))
+def prepared(
+    texts: Sequence[PathLike] | None,
+    grammar: PathLike,
+    lm: PathLike | None,
+    weights: PathLike | None,
+    decoding: DecoderSettings,
+    lattices: LatticeSettings,
+    wanted: TranslationOutput,
+    *,
+    tags: PathLike | None = None,
+    verify: bool = True,
+    run: Run,
+) -> tuple[Translator, Iterable[Lines]]:
+    """Return a translator, and what it is to translate in parts.
+
+    Parameters
+    ----------
+    texts : sequence of path or None
+        Where all of it is in files and not too large, only those rules of the grammar are read that it can use. None:
+        sentences come one by one, and there are no parts.
+    grammar, lm, weights, tags
+        See `Translator`.
+    decoding : DecoderSettings
+    lattices : LatticeSettings
+    wanted : TranslationOutput
+    verify : bool
+        Check the checksums of files.
+    run : Run
+
+    Raises
+    ------
+    UsageProblem
+        When what is wanted is not made of lattices.
+    """
+    if wanted.derivations and lattices.input != "text":
+        raise UsageProblem(f"`derivations` is for sentences; leave it out with `input={lattices.input}`")
+    # first: a wrong file is soon found
+    of_arcs = {} if weights is None else without_arcs(TranslationWeights.load(weights).features)[1]
+    reads = None if lattices.input == "text" else lattice_input(lattices, of_arcs)[0]
+    size = JOB if run.asked and wanted.lists.samples is None else PART
+    parts, known = ([], None) if texts is None else _input(texts, size, reads)
+    rules = Grammar.load(grammar, text=known, span_limit=decoding.span_limit, verify=verify)
+    model = None if lm is None else LanguageModel.load(lm, verify=verify)
+    translator = Translator(rules, model, weights, decoding, tags=tags, threads=run.threads)
+    return (translator if reads is None else translator.for_lattices(lattices)), parts
 
 
-def written_by(
-    blocks: BlockMap, translator: Kept, wanted: TranslationOutput, parts: Iterable[Lines]
-) -> Iterator[Written]:
-    """Yield what `written` does, made by workers; the translator is one that ``blocks`` keeps."""
-    return blocks.run("translating", partial(_written, translator, wanted), _numbered(parts))
+def _input(texts: Sequence[PathLike], size: int, reads: LatticeInput | None) -> tuple[Iterable[Lines], Lines | None]:
+    """Return the input in parts of so many sentences, and as a whole if it is known: when all of it is in files."""
+    total = 0
+    for path in texts:
+        try:
+            info = os.fstat(sys.stdin.fileno()) if path == "-" else os.stat(path)
+            mode = stat.S_IFMT(info.st_mode)
+            total += info.st_size if mode in (stat.S_IFREG, stat.S_IFDIR) else FILTERED
+        except (OSError, ValueError, AttributeError):  # a standard input that is no file, or nothing to open
+            total += FILTERED if path == "-" else 0
+    parts = (part for path in texts for part in stream_input(path, size, reads))
+    if total >= FILTERED:
+        return parts, None
+    found = list(parts)
+    return found, joined(found)
+
+
+def written(translator: Translator, wanted: TranslationOutput, parts: Iterable[Lines], run: Run) -> Iterator[Written]:
+    """Yield what is written: what comes before the first part, and then each part of a text, made here or by workers.
+
+    The caller keeps no other reference to the translator where it is large: workers have it then.
+    """
+    from aligntools.formats.translation.hypergraphs import format_header
+
+    yield Written(0, b"", [], format_header(translator.features) if wanted.hypergraphs else b"", wanted.header)
+    with pool_of(run.threads) as pool, mapping_if_asked(run, pool) as blocks:
+        if blocks is None:
+            own = translator.with_threads(pool)
+            yield from (wanted.of(own, part, first) for first, part in _numbered(parts))
+            return
+        kept = blocks.keep(translator.with_threads(None))
+        del translator
+        yield from blocks.run("translating", partial(_written, kept, wanted), _numbered(parts))
 
 
 def _numbered(parts: Iterable[Lines]) -> Iterator[tuple[int, Lines]]:

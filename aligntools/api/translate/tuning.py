@@ -13,13 +13,8 @@ from aligntools.api.running.engines import Where, mapping_if_asked
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
 from aligntools.api.translate.grammars import Grammar, grammar_of, joined
-from aligntools.api.translate.translation import (
-    LanguageModel,
-    TranslationWeights,
-    WeightsInput,
-    weights_of,
-    with_bigrams,
-)
+from aligntools.api.translate.language_models import LanguageModel
+from aligntools.api.translate.translation_weights import TranslationWeights, WeightsInput, weights_of, with_bigrams
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.ground.running import Run
 from aligntools.translating.settings import (
@@ -169,8 +164,9 @@ def tune(
     decoding = DecoderSettings(pop_limit, span_limit)
     imputation = ImputationSettings(impute, n_sources, reverse_gamma, monolingual_weight, lattice_order, lattice_prune,
                                     source_weights)  # fmt: skip
-    for chosen in (settings, decoding, imputation):
+    for chosen in (settings, imputation):
         chosen.check()
+    decoding.checked()
     if method == "likelihood" and forest and impute == "lattice" and monolingual:
         raise UsageProblem("--method likelihood --forest derives references from text, not lattices: omit --forest")
     BIGRAMS_RANGE.check("bigrams", bigrams)
