@@ -100,7 +100,7 @@ class Study:
         from aligntools.aligning.contrastive.tasks import align
         from aligntools.formats.links.pharaoh import concatenate
 
-        return concatenate([found.links for found in align(finder, self.gold_text, weights, self.pool, evidence)])
+        return concatenate([found.table for found in align(finder, self.gold_text, weights, self.pool, evidence)])
 
     def links_aer(self, finder, weights, evidence=()):
         """Return the AER of these links in percent."""
