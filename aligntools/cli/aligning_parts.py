@@ -10,6 +10,7 @@ from aligntools.aligning.settings import Decisions, PartSettings
 from aligntools.cli import ahead, declared, options, placing
 from aligntools.cli.aligning_run import Outputs, shape_of
 from aligntools.cli.reporting import reporting
+from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
@@ -17,7 +18,7 @@ from aligntools.ground.running import Run
 #: Options that ask for parts by themselves.
 ASKING = ("tmpdir", "checkpoint", "workers", "cluster", "cluster_file", "part_size", "plan")
 #: Options that need the whole text, or a model of it, in memory.
-WHOLE = ("best", "encoder", "init_model", "priors", "save_priors", "ttable", "moses_dir")
+WHOLE = ("best", "init_model", "priors", "save_priors", "ttable", "moses_dir")
 _OUTPUTS = ("output", "forward_output", "reverse_output", "scores", "word_pairs")
 
 
@@ -166,6 +167,7 @@ def run(o, settings) -> None:
             source, target, settings, declared.settings(Decisions, o), declared.settings(PartSettings, o),
             declared.settings(Reading, o), declared.settings(Run, o, threads=pool), checkpoint=o["checkpoint"],
             directions=single, progress=reporter, advance=_bars(reporter),
+            encoder=declared.settings(EncoderSettings, o).chosen(False),
         )  # fmt: skip
         _check_places(o, job)
         if o["plan"]:

@@ -191,6 +191,29 @@ def test_one_of_another_version_is_told_of_and_left_out(text, unasked_encoder, m
     assert done.stdout == run("contrastive-align", *text, "--no-encoder").stdout
 
 
+def test_in_parts_each_part_is_asked(believed, text, tmp_path):
+    """The same for any number of threads and after a crash; the encoder is believed as for the whole text."""
+    whole = run("align", "--encoder", *text, "--views", "0", "--subwords", "0")
+    said = next(line for line in whole.stderr.splitlines() if line.startswith(b"encoder"))
+    more = "--encoder", "--views", "0", "--part-size", "17", "--save-model", tmp_path / "model"
+    found = [run("align", *text, *more, "--threads", n) for n in ("1", "2")]
+    assert found[0].returncode == 0, found[0].stderr
+    assert found[0].stdout == found[1].stdout
+    assert found[0].stdout.count(b"\n") == 60
+    kept = at.Aligner.load(tmp_path / "model").model.encoder
+    assert said.split(b": ")[1].split(b",")[0] in found[0].stderr  # as many links of as many pairs
+    assert (kept["pairs"], kept["checksum"], kept["belief"]) == (60, believed.about["checksum"], 1.0)
+    without = run("align", *text, "--views", "0", "--part-size", "17", "--save-model", tmp_path / "without")
+    assert at.Aligner.load(tmp_path / "without").model.encoder is None
+    assert (tmp_path / "without").read_bytes() != (tmp_path / "model").read_bytes()
+    assert b"encoder" not in without.stderr
+    few = run("align", *text, "--encoder", "--encoder-pairs", "7", "--part-size", "17", "--views", "0")
+    assert b" of 7 pairs" in few.stderr
+    paths = [str(path) for path in text[1::2]]
+    blocks = at.align_in_parts(*paths, part_size=17, views=(0,), encoder=True)
+    assert [str(a) for block in blocks for a in block] == found[0].stdout.decode().splitlines()
+
+
 def test_what_excludes_each_other(text, trained):
     assert fails(run("align", *text, "--encoder-pairs", "5"), "add --encoder", status=2)
     assert fails(run("align", *text, "--no-encoder", "--encoder-pairs", "5"), "--no-encoder has none", status=2)
@@ -219,6 +242,21 @@ def test_words_are_known_beforehand(tmp_path):
         return sum(len(set(a.split()) ^ set(b.split())) for a, b in sides)
 
     assert errors(known) < errors(plain)
+
+
+@brought
+def test_workers_ask_it_too(tmp_path):
+    """The same lines as without workers, nearer to the gold links than without the encoder."""
+    text = "-i", SAMPLES / "de-en.txt", "--part-size", "100", "--views", "5"
+    found = [run("align", *text, *more) for more in (("--encoder",), ("--encoder", "--workers", "2"), ())]
+    assert found[1].returncode == 0, found[1].stderr
+    assert found[0].stdout == found[1].stdout
+    gold = [line.split() for line in (SAMPLES / "de-en.wa").read_text().replace("?", "-").splitlines()]
+    with_it, _, without = (
+        sum(len(set(a.split()) ^ set(b)) for a, b in zip(one.stdout.decode().splitlines(), gold, strict=False))
+        for one in found
+    )
+    assert with_it < without
 
 
 def test_an_encoder_in_a_folder(text, tmp_path):

@@ -11,6 +11,7 @@ from aligntools.aligning.models.lexical import (
     strengths_of,
     table_values,
 )
+from aligntools.aligning.parts.given_pairs import of_shard
 from aligntools.aligning.parts.table import PartTable, write_shard
 from aligntools.aligning.parts.work import ViewWork
 from aligntools.aligning.settings import DIRECTIONS
@@ -84,6 +85,9 @@ def prune_shard(view_work: ViewWork, iteration: int, generation: int, shard: int
     sums = store.read_all(view_work.name("sums", iteration, shard))
     keys = [f"counts{d}" for d in range(view_work.arrays)]
     stays = np.max([sums[key] for key in keys], axis=0) >= least
+    given = of_shard(view_work, *shard_table(view_work, generation, shard)[:2])
+    if given is not None:
+        stays |= given > 0
     ptr, ids = store.read(view_work.name("shard", generation, shard), "ptr", "ids")
     places, starts = store.read(view_work.name("places", generation, shard), "places", "offsets")
     moved = np.where(stays, np.cumsum(stays) - 1, -1).astype(np.int32)
@@ -119,7 +123,7 @@ def estimate_shard(view_work: ViewWork, iteration: int, generation: int, pruned:
     keys = [f"counts{d}" for d in range(view_work.arrays)]
     summed = view_work.name("pruned", shard) if pruned else view_work.name("sums", iteration, shard)
     counts = store.read(summed, *keys)
-    table, _, _ = shard_table(view_work, generation, shard)
+    table, first, _ = shard_table(view_work, generation, shard)
     (columns,) = store.read(view_work.name("shard", generation, shard), "columns")
     looks = _look_alikes(view_work, generation, shard)
     extra = np.zeros(len(table.ids), np.float32)
@@ -128,6 +132,11 @@ def estimate_shard(view_work: ViewWork, iteration: int, generation: int, pruned:
         for one, strength in zip(counts, by_direction, strict=True):
             one[looks.entries] += strength[looks.tiers].astype(np.float32)
         extra[looks.entries] = by_direction[-1][looks.tiers]
+    given = of_shard(view_work, table, first)
+    if given is not None:  # after the look-alikes, whose share is that of the text's own links
+        extra += given
+        for one in counts:
+            one += given
     (places,) = store.read(view_work.name("places", generation, shard), "places")
     arrays = {"row_sums": table.row_sums(counts[0]), "column_sums": _column_sums(table, counts[-1], columns)}
     for d, one in enumerate(counts):

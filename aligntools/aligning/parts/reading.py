@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.aligning.parts.work import PART_WORDS, save_text, skipped_facts, skipped_of, text_name
+from aligntools.aligning.parts.work import PART_WORDS, save_text, skipped_facts, skipped_of, text_name, written_name
 from aligntools.aligning.settings import PART_PAIRS
 from aligntools.formats.text.bitext import bitext_in_parts
-from aligntools.formats.text.corpus import Skipped
+from aligntools.formats.text.corpus import Skipped, in_lower_case
 from aligntools.store.stores import Store
 
 
@@ -22,6 +22,8 @@ class Reading:
         Of each file, or pair of files, the arguments ``source`` and ``target``, or ``joint``.
     pairs : int
         Pairs of a part.
+    written : bool
+        Keep each part as it is written, too.
     """
 
     store: Store
@@ -31,6 +33,7 @@ class Reading:
     strict: bool = False
     input_format: str = "auto"
     pairs: int = PART_PAIRS
+    written: bool = False
 
 
 def read_file(reading: Reading, number: int, pool) -> None:
@@ -46,11 +49,16 @@ def read_file(reading: Reading, number: int, pool) -> None:
     if store.has(done):
         return
     skipped, sizes = Skipped(), []
+    lowercase = reading.lowercase and not reading.written
     texts = bitext_in_parts(
-        **reading.files[number], lowercase=reading.lowercase, max_length=reading.max_length, strict=reading.strict,
+        **reading.files[number], lowercase=lowercase, max_length=reading.max_length, strict=reading.strict,
         input_format=reading.input_format, pairs=reading.pairs, words=PART_WORDS,
     )  # fmt: skip
-    for part, bitext in enumerate(texts):
+    for part, read in enumerate(texts):
+        bitext = read
+        if reading.written:
+            save_text(store, written_name(number, part), read)
+            bitext = in_lower_case(read) if reading.lowercase else read
         save_text(store, text_name(number, part), bitext)
         skipped.add(bitext.skipped)
         lengths = bitext.source.lengths(), bitext.target.lengths()

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from aligntools.aligning.applying.decided import Decided
-from aligntools.aligning.parts import links, passes, sampler, table, words
+from aligntools.aligning.parts import given_pairs, links, passes, sampler, table, words
 from aligntools.aligning.parts.reading import Reading, TextSizes, read_file, sizes_of
 from aligntools.aligning.parts.work import ViewWork, Work
 from aligntools.aligning.settings import AlignerSettings, Decisions
@@ -105,6 +105,7 @@ class _View:
         if not self.store.has(self.name("vocabulary")):
             self.run("words", words.count_view_words, self.parts)
             self.tell("numbering", words=words.number_words(self.view_work))
+        given_pairs.number_given(self.view_work)
         self.store.remove(*(self.name("words", part) for part in self.parts))
 
     def tabulate(self):

@@ -36,18 +36,27 @@ class Work:
         """Parts of the whole text."""
         return sum(self.files)
 
-    def text(self, part: int) -> Bitext:
-        """Return a part of the text, with words of its own."""
+    def place(self, part: int) -> tuple[int, int]:
+        """Return which file a part is of, and its number there."""
         file = 0
         while part >= self.files[file]:
             part -= self.files[file]
             file += 1
-        return load_text(self.store, text_name(file, part))
+        return file, part
+
+    def text(self, part: int) -> Bitext:
+        """Return a part of the text, with words of its own."""
+        return load_text(self.store, text_name(*self.place(part)))
 
 
 def text_name(file: int, part: int) -> str:
     """Return the name of a part of one file."""
     return f"text.{file:05d}.{part:06d}"
+
+
+def written_name(file: int, part: int) -> str:
+    """Return the name of a part of one file, as it is written."""
+    return f"written.{file:05d}.{part:06d}"
 
 
 def save_text(store: Store, name: str, bitext: Bitext) -> None:

@@ -45,14 +45,8 @@ class ViewPriors:
 
     def of_pairs(self, table: Table) -> np.ndarray:
         """Return the pseudo-counts of a table's pairs, float32 [n_pairs]."""
-        out = np.zeros(len(table.ids), np.float32)
         rows = np.repeat(np.arange(table.n_source, dtype=np.int64), np.diff(table.ptr))
-        wanted = rows * table.n_target + table.ids
-        if len(wanted):
-            at = np.minimum(np.searchsorted(wanted, self.keys), len(wanted) - 1)
-            found = wanted[at] == self.keys
-            out[at[found]] = self.alphas[found]
-        return out
+        return found_in(rows * table.n_target + table.ids, self.keys, self.alphas)
 
     def window(self) -> np.ndarray:
         """Return the jumps as the HMM counts them: float64 [2, FIRST], the tail last."""
@@ -75,7 +69,17 @@ def add_jumps(counts: np.ndarray, window: np.ndarray) -> None:
             counts[d, 0, : kh.FIRST] += window[d]
 
 
-def _ids(vocabulary: Vocabulary, ids: dict[str, int], view: int, lowercase: bool) -> np.ndarray:
+def found_in(wanted: np.ndarray, keys: np.ndarray, alphas: np.ndarray) -> np.ndarray:
+    """Return the numbers of keys where they are wanted, 0 elsewhere; both ascend; float32 [wanted]."""
+    out = np.zeros(len(wanted), np.float32)
+    if len(wanted):
+        at = np.minimum(np.searchsorted(wanted, keys), len(wanted) - 1)
+        found = wanted[at] == keys
+        out[at[found]] = alphas[found]
+    return out
+
+
+def ids_in(vocabulary: Vocabulary, ids: dict[str, int], view: int, lowercase: bool = False) -> np.ndarray:
     """Return each word's id in a view, -1 for those that the text does not have; NULL is 0."""
     out = np.zeros(len(vocabulary), np.int64)
     for k, word in enumerate(vocabulary.words()[1:], 1):
@@ -92,8 +96,8 @@ def view_priors(priors: Priors, words: ViewWords, lowercase: bool, weights: Prio
     lowercase : bool
         Whether the text was put in lower case.
     """
-    s_ids = _ids(priors.source_vocabulary, words.s_ids, words.view, lowercase)
-    t_ids = _ids(priors.target_vocabulary, words.t_ids, words.view, lowercase)
+    s_ids = ids_in(priors.source_vocabulary, words.s_ids, words.view, lowercase)
+    t_ids = ids_in(priors.target_vocabulary, words.t_ids, words.view, lowercase)
     n_s, n_t = len(words.s_words), len(words.t_words)
     s, t = s_ids[priors.lexical.keys[:, 0]], t_ids[priors.lexical.keys[:, 1]]
     alphas = priors.lexical.alphas * weights.prior_lexical

@@ -53,17 +53,21 @@ class Known:
     @property
     def summary(self) -> str:
         """One line."""
-        about = self.about
-        return (
-            f"encoder {about['name']} ({about['checksum'][:12]}): {about['links']} links of {about['pairs']} pairs,"
-            f" agreement {about['agreement']:.2f}, believed to {100 * about['belief']:.0f} %"
-        )
+        return told(self.about)
 
     def added_to(self, weights: "Weights") -> "Weights":
         """Return weights of features with that of what is known of places."""
         from aligntools.aligning.contrastive.evidence_tasks import with_knower
 
         return weights if self.places is None else with_knower(weights, self.places.table, self.about)
+
+
+def told(about: dict[str, Any]) -> str:
+    """Return what a model's header says of an encoder, in a line."""
+    return (
+        f"encoder {about['name']} ({about['checksum'][:12]}): {about['links']} links of {about['pairs']} pairs,"
+        f" agreement {about['agreement']:.2f}, believed to {100 * about['belief']:.0f} %"
+    )
 
 
 class Taught(Protocol):

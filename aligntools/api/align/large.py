@@ -11,11 +11,19 @@ from typing import TYPE_CHECKING, Any, Unpack
 from aligntools.aligning.settings import PART_PAIRS, AlignerSettings, Decisions, PartSettings
 from aligntools.api.align.alignment import tell_unused
 from aligntools.api.align.alignments import Alignments
-from aligntools.api.given.keywords import AlignerKeywords, DecisionsKeywords, PartKeywords, ReadingKeywords, RunKeywords
+from aligntools.api.given.keywords import (
+    AlignerKeywords,
+    DecisionsKeywords,
+    EncoderKeywords,
+    PartKeywords,
+    ReadingKeywords,
+    RunKeywords,
+)
 from aligntools.api.given.texts import Sentences, paths_of
 from aligntools.api.running.engines import opened, temporary_folder
 from aligntools.api.running.progress import Progress, Step, reporter
 from aligntools.api.running.threads import pool_of
+from aligntools.encoding.settings import EncoderSettings
 from aligntools.formats.text.reading import Reading
 from aligntools.ground.declaring import Given, taking
 from aligntools.ground.engines import Advice
@@ -24,11 +32,15 @@ from aligntools.ground.running import Run
 
 if TYPE_CHECKING:
     from aligntools.aligning.parts.reading import TextSizes
+    from aligntools.aligning.parts.training import Stages
+    from aligntools.aligning.parts.work import Work
     from aligntools.ground.parallel import Pool
     from aligntools.store.stores import Store
 
 
-class PartsKeywords(AlignerKeywords, DecisionsKeywords, PartKeywords, ReadingKeywords, RunKeywords, total=False):
+class PartsKeywords(
+    AlignerKeywords, DecisionsKeywords, EncoderKeywords, PartKeywords, ReadingKeywords, RunKeywords, total=False
+):  # fmt: skip
     """Keywords of `align_in_parts`, beside its own parameters."""
 
 
@@ -66,6 +78,7 @@ class PartsRun:
         checkpoint: str | None,
         directions: bool,
         progress: Progress,
+        encoder: EncoderSettings = EncoderSettings(encoder=False),  # noqa: B008
         advance: Callable[[str, int, int], None] = lambda _stage, _done, _of: None,
     ) -> None:
         from aligntools.aligning.parts.training import check_settings
@@ -87,6 +100,9 @@ class PartsRun:
         self._chose = parts.checked().part_size is None
         self._part_size = parts.part_size or self._chosen()
         self._checkpoint, self._tell, self._advance = checkpoint, reporter(progress), advance
+        if encoder.folder is not None:  # workers may have working folders of their own
+            encoder = replace(encoder, encoder=os.path.abspath(encoder.folder))
+        self._encoder = encoder
         if checkpoint is not None and not all(_regular(path) for one in self.inputs for path in one.values()):
             raise UsageProblem("`checkpoint` goes on with files; a pipe cannot be read again")
 
@@ -131,14 +147,16 @@ class PartsRun:
             each = memory.of_part(self._part_size)
             with opened(self._run, pool, store.folder, names, each=each, advice=_ADVICE) as engine:
                 stages = Stages(engine, self._report, self._advance)
-                reading = Reading(store, tuple(self.inputs), pairs=self._part_size, **self._reading)
+                asked = self._encoder.asked
+                reading = Reading(store, tuple(self.inputs), pairs=self._part_size, written=asked, **self._reading)
                 self.sizes = read_text(reading, stages, pool)
                 work = Work(store, self._settings.resolved(self.sizes.source_words), self.sizes.parts)
+                about = self._ask(work, stages) if asked else None
                 models = train_parts(work, stages)
                 if save_model is not None:
                     model = whole_model(work, models, bool(self._reading["lowercase"]), pool)
                     split = split_of(next(iter(self.inputs[0].values())))
-                    replace(model, split=split).save(save_model)
+                    replace(model, split=split, encoder=about).save(save_model)
                 ends = [sum(self.sizes.parts[: n + 1]) for n in range(len(self.sizes.parts))]
                 file = 0
                 linked = link_parts(work, stages, models, self._decisions, self._directions)
@@ -146,6 +164,17 @@ class PartsRun:
                     while part >= ends[file]:
                         file += 1
                     yield file, Alignments.of(d, skipped)
+
+    def _ask(self, work: "Work", stages: "Stages") -> dict[str, Any]:
+        """Ask the encoder about the text; return what a model's header says of it."""
+        from aligntools.aligning.parts.reading import read_sizes
+        from aligntools.api.align.encoders import told
+        from aligntools.api.align.encoders_of_parts import Asking, ask
+
+        pairs = [int(n) for file in range(len(work.files)) for n in read_sizes(work.store, file)[:, 0]]
+        about = ask(work, Asking(self._encoder, tuple(pairs), bool(self._reading["lowercase"])), stages)
+        _log.info("%s", told(about))
+        return about
 
     def plan(self, pool: "Pool", clock: Callable[[], float]) -> list[str]:
         """Return what the work would take, in lines for a person; a sample is aligned, and timed by ``clock``."""
@@ -216,6 +245,7 @@ class PartsRun:
             "decisions": asdict(self._decisions),
             "directions": self._directions,
             "part_size": self._part_size,
+            "encoder": asdict(self._encoder),
         }
         found: dict[str, Any] = json.loads(json.dumps(facts))
         return found
@@ -274,7 +304,7 @@ def seems_too_large(texts: list[str], settings: AlignerSettings) -> bool:
     return seems([dict(zip(names, texts, strict=True))], settings)
 
 
-@taking(AlignerSettings, Decisions, PartSettings, Reading, Run)
+@taking(AlignerSettings, Decisions, PartSettings, Reading, Run, EncoderSettings)
 def align_in_parts(
     sources: Sentences,
     targets: Sentences | None = None,
@@ -336,6 +366,7 @@ def align_in_parts(
     given = Given("align_in_parts", options)
     settings, parts = given.take(AlignerSettings, settings), given.take(PartSettings)
     decisions, reading, run = given.take(Decisions, decisions), given.take(Reading, reading), given.take(Run, run)
+    encoder = given.take(EncoderSettings).chosen(False)
     given.end()
     work = PartsRun(
         sources,
@@ -348,6 +379,7 @@ def align_in_parts(
         checkpoint=None if checkpoint is None else os.fspath(checkpoint),
         directions=directions,
         progress=progress,
+        encoder=encoder,
     )
     with pool_of(run.threads) as pool:
         for _, block in work.run(pool, None if save_model is None else os.fspath(save_model)):

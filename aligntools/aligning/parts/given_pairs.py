@@ -1,0 +1,57 @@
+"""What is known beforehand of a text in parts: pseudo-counts of pairs of words, as each view and shard takes them.
+
+Priors are kept once, by words, before training; each view keeps the pairs of its own words; a shard adds those of its
+rows to what was counted, in every M-step, as training in memory does.
+"""
+
+import numpy as np
+
+from aligntools.aligning.parts.words import SIDES
+from aligntools.aligning.parts.work import ViewWork, Work
+from aligntools.aligning.text.cooccurrence import Table
+from aligntools.aligning.training.view_priors import found_in, ids_in
+from aligntools.formats.links.priors import Priors
+from aligntools.words.vocabulary import Vocabulary
+
+#: The name that they are kept under.
+GIVEN = "given"
+
+
+def keep_given(work: Work, priors: Priors) -> None:
+    """Keep the pairs of words of priors, which count in full; their words are in the text's case."""
+    arrays: dict[str, np.ndarray] = {}
+    for side, vocabulary in zip(SIDES, (priors.source_vocabulary, priors.target_vocabulary), strict=True):
+        arrays |= {f"{side}.blob": vocabulary.blob, f"{side}.starts": vocabulary.starts}
+    work.store.write(GIVEN, keys=priors.lexical.keys, alphas=priors.lexical.alphas, **arrays)
+
+
+def number_given(view_work: ViewWork) -> None:
+    """Keep the pairs that are given in the words of a view, where any are."""
+    store, name = view_work.store, view_work.name(GIVEN)
+    if not store.has(GIVEN) or store.has(name):
+        return
+    given = store.read_all(GIVEN)
+    columns = []
+    for k, side in enumerate(SIDES):
+        names = Vocabulary(*store.read(view_work.name("vocabulary"), f"{side}.blob", f"{side}.starts"))
+        known = {word: i for i, word in enumerate(names.words())}
+        words = Vocabulary(given[f"{side}.blob"], given[f"{side}.starts"])
+        columns.append(ids_in(words, known, view_work.length)[given["keys"][:, k]])
+    kept = (columns[0] > 0) & (columns[1] > 0)
+    keys, places = np.unique((columns[0][kept] << 32) | columns[1][kept], return_inverse=True)
+    store.write(name, keys=keys, alphas=np.bincount(places, given["alphas"][kept], len(keys)).astype(np.float32))
+
+
+def of_shard(view_work: ViewWork, table: Table, first: int) -> np.ndarray | None:
+    """Return what is given to the pairs of a shard, whose rows begin with source word ``first``; None for nothing.
+
+    Returns
+    -------
+    float32 [pairs of the table] or None
+    """
+    name = view_work.name(GIVEN)
+    if not view_work.store.has(name):
+        return None
+    keys, alphas = view_work.store.read(name, "keys", "alphas")
+    rows = np.repeat(np.arange(table.n_source, dtype=np.int64) + first, np.diff(table.ptr))
+    return found_in((rows << 32) | table.ids, keys, alphas)
