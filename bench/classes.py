@@ -76,7 +76,8 @@ def _measured(o, chosen, size, draw, classes):
 
 def _scores(o, chosen, treebank, classes):
     import aligntools as at
-    from aligntools.formats.annotation.conll import COLUMNS, read_conll
+    from aligntools.formats.annotation.conll import read_conll
+    from aligntools.formats.annotation.conll_layouts import COLUMNS
 
     gold = read_conll(str(o.treebanks / SETS[chosen][1]))
     tags, heads, labels = gold.column(COLUMNS["upos"]), gold.heads(), gold.column(COLUMNS["deprel"])

@@ -54,7 +54,7 @@ def _texts(folder, train, test):
 
 def _sentences(conll):
     """Return each sentence's tokens: form, forms of its words, their tags."""
-    from aligntools.formats.annotation.conll import COLUMNS
+    from aligntools.formats.annotation.conll_layouts import COLUMNS
     from aligntools.formats.annotation.conll_tokens import surface_of
 
     surface = surface_of(conll)

@@ -69,7 +69,8 @@ def run(o):
 
 
 def _read(path):
-    from aligntools.formats.annotation.conll import COLUMNS, read_conll
+    from aligntools.formats.annotation.conll import read_conll
+    from aligntools.formats.annotation.conll_layouts import COLUMNS
 
     conll = read_conll(str(path))
     return conll.words, conll.column(COLUMNS["upos"]), conll.offsets, conll.heads()

@@ -117,7 +117,8 @@ class _Bench:
 
     def __init__(self, text, pool):
         from aligntools.formats.links.goldlinks import read_gold
-        from aligntools.formats.text.bitext import Bitext, Side, read_bitext
+        from aligntools.formats.text.bitext import read_bitext
+        from aligntools.formats.text.corpus import Bitext, Side
 
         self.pool = pool
         whole = self.bitext = read_bitext(str(text.source), str(text.target))

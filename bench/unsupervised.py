@@ -87,7 +87,8 @@ def _texts(o, name):
 
 def _read(path):
     """Return a file, its words that count, and where its sentences begin and end."""
-    from aligntools.formats.annotation.conll import COLUMNS, read_conll
+    from aligntools.formats.annotation.conll import read_conll
+    from aligntools.formats.annotation.conll_layouts import COLUMNS
 
     conll = read_conll(str(path))
     counted = np.array([tag != b"." for tag in conll.column(COLUMNS["upos"])])
@@ -101,7 +102,7 @@ def _sentences(path):
 
 def _branching(o, path, step):
     """Write trees in which each word that counts has the next one as its head (step 1) or the previous one (-1)."""
-    from aligntools.formats.annotation.conll import COLUMNS
+    from aligntools.formats.annotation.conll_layouts import COLUMNS
 
     conll, counted, sentences = _read(path)
     heads = np.zeros(len(counted), np.int64)

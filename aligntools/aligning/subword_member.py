@@ -56,13 +56,13 @@ def as_bitext(
     return Bitext(own[0], own[1], source, target, Skipped())
 
 
-class _Known:
+class _Known(Vocabulary):
     """Stands for a vocabulary whose words nobody asks for."""
 
-    def __init__(self, size):
+    def __init__(self, size: int) -> None:
         self._size = size
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._size
 
 

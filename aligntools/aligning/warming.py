@@ -13,7 +13,7 @@ from aligntools.aligning.training.reconstruction import reconstruct
 from aligntools.aligning.training.stages import train
 from aligntools.aligning.training.subwords import train_subwords
 from aligntools.formats.links import pharaoh
-from aligntools.formats.text import bitext
+from aligntools.formats.text import bitext, corpus
 from aligntools.ground.parallel import Pool
 
 
@@ -28,10 +28,10 @@ def warm(folder: Path, pool: Pool) -> None:
         "ein haus und noch ein haus 12 ||| one house and another house 12\n" * lines + "a b ||| b a\n" * lines * 6
     )
     read = bitext.read_bitext(joint=str(text))
-    head = bitext.Bitext(
-        bitext.Side(read.source.tokens[:700], read.source.offsets[:101]),
-        bitext.Side(read.target.tokens[:600], read.target.offsets[:101]),
-        read.source_vocabulary, read.target_vocabulary, bitext.Skipped(),
+    head = corpus.Bitext(
+        corpus.Side(read.source.tokens[:700], read.source.offsets[:101]),
+        corpus.Side(read.target.tokens[:600], read.target.offsets[:101]),
+        read.source_vocabulary, read.target_vocabulary, corpus.Skipped(),
     )  # fmt: skip
     sizes = (len(head.source_vocabulary), len(head.target_vocabulary))
     kinds: tuple[tuple[ModelType, bool], ...] = ("fertility", True), ("ibm2", False)

@@ -3,7 +3,7 @@
 import contextlib
 import sys
 import time
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,6 +20,9 @@ from aligntools import (
 )
 from aligntools.cli import declared, options, training
 from aligntools.ground.errors import UsageProblem
+
+if TYPE_CHECKING:
+    from aligntools.formats.opening.files import Output
 
 _ALIGNER, _READING = ("agreement", "look_alike", "views"), ("case_sensitive", "split", "input_format")
 _PRESET = {"preset", "estimator", "iterations", "mre_iterations"}
@@ -133,7 +136,7 @@ def train(o: dict[str, Any]) -> None:
         sys.stderr.write(f"{summary}{seconds}\n")
 
 
-def _train(o: dict[str, Any], log: BinaryIO | None) -> str:
+def _train(o: dict[str, Any], log: "Output | None") -> str:
     """Train a tagger; return what to say in the end."""
     from aligntools.api.tag.tagging import train_tagger
 
@@ -158,7 +161,7 @@ def _train(o: dict[str, Any], log: BinaryIO | None) -> str:
     return sizes + known + against.format(**steps.result)
 
 
-def _induce(o: dict[str, Any], log: BinaryIO | None) -> str | None:
+def _induce(o: dict[str, Any], log: "Output | None") -> str | None:
     """Induce tags; return what to say in the end."""
     from aligntools.api.given.annotated import check_words, read_untagged
     from aligntools.api.tag.tagging import induce_tags

@@ -4,13 +4,16 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from aligntools.api.running.progress import Step
 from aligntools.cli import options
 from aligntools.cli.reporting import Lines, peak_mb
+
+if TYPE_CHECKING:
+    from aligntools.formats.opening.files import Output
 
 #: Old spellings of where a model is written.
 RENAMED = {"-m": "-o", "--model": "--output"}
@@ -55,7 +58,7 @@ class Steps:
         The figures of the last step, ``trained``.
     """
 
-    def __init__(self, show: bool, log: BinaryIO | None, describe: Callable[[Step], str], quiet: bool) -> None:
+    def __init__(self, show: bool, log: "Output | None", describe: Callable[[Step], str], quiet: bool) -> None:
         self.show, self.log, self.describe = show and not quiet, log, describe
         self.result: dict[str, Any] = {}
         self.lines = Lines(not show and not quiet)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from aligntools.encoding import kernels_layers as kernels
-from aligntools.encoding.weights import Dense, Weights
+from aligntools.encoding.weights import Dense, Normalization, Weights
 from aligntools.ground.blas import one_thread
 from aligntools.ground.parallel import Pool
 
@@ -107,7 +107,7 @@ class Layers:
         return True
 
 
-def _add(x, dense: Dense, to, normalization, epsilon) -> None:
+def _add(x: np.ndarray, dense: Dense, to: np.ndarray, normalization: Normalization, epsilon: np.float32) -> None:
     kernels.add_normalize(
         to, np.matmul(x, dense.matrix), dense.bias, normalization.gain, normalization.shift, epsilon
     )  # fmt: skip

@@ -56,7 +56,8 @@ class WordMap:
 
     def __call__(self, states: np.ndarray) -> np.ndarray:
         """Map the states of these layers, float32 [layers, words, width]."""
-        return np.matmul(states, self.matrices)
+        found: np.ndarray = np.matmul(states, self.matrices)
+        return found
 
     def parts(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the header and the arrays of a file; 16 bits hold all that tells states apart."""
@@ -97,11 +98,12 @@ def loss(matrix: np.ndarray, pairs: Iterable[Linked], sharpness: float = SHARPNE
     return total, derivative, words
 
 
-def _before_unit(a, u, by_unit):
+def _before_unit(a: np.ndarray, u: np.ndarray, by_unit: np.ndarray) -> np.ndarray:
     """Return the derivative by vectors, given that by the same made of length 1."""
     along = np.einsum("ij,ij->i", u, by_unit)[:, None]
     lengths = np.sqrt(np.einsum("ij,ij->i", a, a))[:, None]
-    return (by_unit - u * along) / np.maximum(lengths, 1e-9)
+    found: np.ndarray = (by_unit - u * along) / np.maximum(lengths, 1e-9)
+    return found
 
 
 def learn(pairs: Sequence[Linked], seed: int = 1, passes: int = PASSES, rate: float = RATE) -> np.ndarray:

@@ -186,7 +186,9 @@ class Pieces:
         return found
 
 
-def _of_words(words, first, last, spans, base):
+def _of_words(
+    words: Sequence[str], first: int, last: int, spans: Sequence[tuple[int, int]], base: int
+) -> list[tuple[int, int]]:
     """Return (word, piece) of pieces that have characters of a word."""
     pairs, begin, k = [], 0, 0
     for word in range(first, last):

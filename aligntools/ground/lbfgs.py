@@ -7,7 +7,7 @@ numbers (Chen, Wang & Zhou 2014), and then the direction itself. Along it, a ste
 conditions is found by bracketing (Lewis & Overton 2013), so that the function falls with every step.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -44,12 +44,12 @@ class State:
     gradient: np.ndarray
     value: float
     history: np.ndarray
-    order: list = field(default_factory=list)
+    order: list[int] = field(default_factory=list)
     products: np.ndarray = field(default_factory=lambda: np.empty(0))
     steps: int = 0
     small: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.products.size:
             self.products = np.zeros((len(self.history), len(self.history)))
 
@@ -66,7 +66,7 @@ class State:
         }
 
     @classmethod
-    def from_arrays(cls, arrays):
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> "State":
         """Take what `arrays` gave."""
         a = {name: np.array(values) for name, values in arrays.items()}
         order, value, (steps, small) = a["order"].tolist(), float(a["value"][0]), a["steps"].tolist()
@@ -85,32 +85,35 @@ class Found:
 class _Vectors:
     """Sums over long vectors in fixed blocks, in order."""
 
-    def __init__(self, n, pool):
+    def __init__(self, n: int, pool: Pool | None) -> None:
         self.blocks = [(begin, min(begin + BLOCK, n)) for begin in range(0, n, BLOCK)]
         self.map = pool.map if pool is not None else lambda work, items: [work(i) for i in items]
 
-    def inner(self, rows, use, vector):
-        use = np.asarray(use, np.int64)
-        out = np.zeros((len(self.blocks), len(use)))
+    def inner(self, rows: np.ndarray, use: Sequence[int] | np.ndarray, vector: np.ndarray) -> np.ndarray:
+        used = np.asarray(use, np.int64)
+        out = np.zeros((len(self.blocks), len(used)))
         runs = range(len(self.blocks))
-        self.map(lambda b: kernels.inner_products(rows, use, vector, *self.blocks[b], out[b]), runs)
-        return np.add.reduce(out, axis=0)
+        self.map(lambda b: kernels.inner_products(rows, used, vector, *self.blocks[b], out[b]), runs)
+        found: np.ndarray = np.add.reduce(out, axis=0)
+        return found
 
-    def dot(self, a, b):
+    def dot(self, a: np.ndarray, b: np.ndarray) -> float:
         return float(self.inner(a[None], [0], b)[0])
 
-    def combine(self, rows, use, factors, vector):
-        use, factors = np.asarray(use, np.int64), np.asarray(factors, np.float64)
-        self.map(lambda b: kernels.combine(rows, use, factors, vector, *b), self.blocks)
+    def combine(
+        self, rows: np.ndarray, use: Sequence[int] | np.ndarray, factors: np.ndarray, vector: np.ndarray
+    ) -> None:
+        used, factors = np.asarray(use, np.int64), np.asarray(factors, np.float64)
+        self.map(lambda b: kernels.combine(rows, used, factors, vector, *b), self.blocks)
 
 
 def minimize(
     function: Callable[[np.ndarray], tuple[float, np.ndarray]],
-    start,
-    iterations=100,
-    tolerance=1e-5,
-    gradient_tolerance=1e-8,
-    memory=10,
+    start: State | np.ndarray,
+    iterations: int = 100,
+    tolerance: float = 1e-5,
+    gradient_tolerance: float = 1e-8,
+    memory: int = 10,
     pool: Pool | None = None,
     progress: Callable[[State], bool | None] | None = None,
 ) -> Found:
@@ -173,7 +176,7 @@ def minimize(
             return Found(state, False, "stopped")
 
 
-def _remember(state, step, change, vectors):
+def _remember(state: State, step: np.ndarray, change: np.ndarray, vectors: _Vectors) -> None:
     size = len(state.history) // 2
     k = state.order.pop(0) if len(state.order) == size else next(k for k in range(size) if k not in state.order)
     state.history[2 * k], state.history[2 * k + 1] = step, change
@@ -185,7 +188,7 @@ def _remember(state, step, change, vectors):
         state.order.remove(k)
 
 
-def _direction(state, vectors):
+def _direction(state: State, vectors: _Vectors) -> np.ndarray:
     """Return minus the approximate inverse Hessian times the gradient: the two loops, on coefficients of the rows."""
     if not state.order:
         return -state.gradient
@@ -206,10 +209,18 @@ def _direction(state, vectors):
         c[s] += alpha[k] - beta
     direction = -scale * state.gradient
     vectors.combine(state.history, rows, c[rows], direction)
-    return direction
+    found: np.ndarray = direction
+    return found
 
 
-def _search(function, state, direction, slope, step, vectors):
+def _search(
+    function: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    state: State,
+    direction: np.ndarray,
+    slope: float,
+    step: float,
+    vectors: _Vectors,
+) -> tuple[float, np.ndarray, float] | None:
     """Return value, gradient and length of a step that satisfies the weak Wolfe conditions, or None."""
     low, high = (0.0, state.value, slope), None
     best = None

@@ -45,7 +45,7 @@ def available(root: str = "/") -> int:
     return min([*system.memory_limits(), *_cgroup_limits(Path(root))], default=sys.maxsize)
 
 
-def _cgroup_limits(root):
+def _cgroup_limits(root: Path) -> Iterator[int]:
     """Yield the limits of the control groups that this process is in, version 1 and 2, up to their roots."""
     mounted = root / "sys/fs/cgroup"
     for line in system.text_of(root / "proc/self/cgroup").splitlines():

@@ -45,7 +45,7 @@ def over(pool: Pool | None, function: Callable[[_Item], _Result], items: Iterabl
     return [function(x) for x in items] if pool is None else pool.map(function, items)
 
 
-def balanced_blocks(costs, blocks):
+def balanced_blocks(costs: np.ndarray, blocks: int) -> list[tuple[int, int]]:
     """Cut ``0..len(costs)`` into at most ``blocks`` runs of about equal total cost.
 
     Parameters

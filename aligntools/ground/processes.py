@@ -59,7 +59,8 @@ class _Worker:
     def answer(self) -> tuple[Any, ...] | None:
         """Return what it sent; None where it has ended."""
         try:
-            return pickle.loads(self.pipe.recv_bytes())
+            found: tuple[Any, ...] | None = pickle.loads(self.pipe.recv_bytes())
+            return found
         except (EOFError, OSError):
             return None
 

@@ -57,7 +57,7 @@ def counted(words: Sequence[bytes], tags: Sequence[bytes] | None, convention: st
     return np.fromiter((known[word] for word in words), bool, len(words))
 
 
-def _is_punctuation(word):
+def _is_punctuation(word: bytes) -> bool:
     text = word.decode("utf-8", "replace")
     return all(unicodedata.category(c).startswith("P") for c in text)
 

@@ -208,7 +208,8 @@ class Score(ABC):
 def divide(above: npt.ArrayLike, below: npt.ArrayLike) -> np.ndarray:
     """Return quotients, 0 where the denominator is 0."""
     above, below = np.asarray(above), np.asarray(below)
-    return np.divide(above, below, out=np.zeros(np.shape(above)), where=below > 0)
+    found: np.ndarray = np.divide(above, below, out=np.zeros(np.shape(above)), where=below > 0)
+    return found
 
 
 def percent(value: float | None) -> str:

@@ -64,7 +64,7 @@ def statistics(
         return found
     sizes = np.diff(offsets) + np.diff(joined_offsets).reshape(sentences, -1).sum(axis=1)
 
-    def count(block):
+    def count(block: tuple[int, int]) -> None:
         begin, end = block
         scratch = np.empty((6, max(int(sizes[begin:end].max()), 1)), np.int32)
         kernels.count_matches(words, offsets, joined, joined_offsets, begin, end, scratch, found)
@@ -76,7 +76,7 @@ def statistics(
     return found
 
 
-def _interleaved(references):
+def _interleaved(references: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """Return all references as one text in which a sentence's stand behind each other."""
     if len(references) == 1:
         words, offsets = references[0]
@@ -120,10 +120,11 @@ def precisions(counts: npt.ArrayLike, smoothing: str = "exp", value: float | Non
         matches = np.where(missing, 0.5 ** np.cumsum(missing, axis=-1), matches)
     elif smoothing == "floor":
         matches = np.where(missing, amount, matches)
-    return np.divide(matches, totals, out=np.zeros_like(matches), where=reached)
+    found: np.ndarray = np.divide(matches, totals, out=np.zeros_like(matches), where=reached)
+    return found
 
 
-def _amount(smoothing, value):
+def _amount(smoothing: str, value: float | None) -> float:
     """Return what is added, or taken for 0; 0 where the smoothing has no such value."""
     return (SMOOTHING[smoothing] or 0.0) if value is None else value
 
@@ -136,7 +137,7 @@ def brevity(counts: npt.ArrayLike) -> np.ndarray:
     return np.where(length < closest, np.exp(np.minimum(1 - ratio, 0)), 1.0)
 
 
-def _bleu(counts, smoothing, value, effective):
+def _bleu(counts: npt.ArrayLike, smoothing: str, value: float | None, effective: bool) -> np.ndarray:
     counts = np.asarray(counts, np.float64)
     found = precisions(counts, smoothing, value)
     orders = np.full(counts.shape[:-1], ORDER)
@@ -148,7 +149,8 @@ def _bleu(counts, smoothing, value, effective):
     used = np.arange(ORDER) < orders[..., None]
     with np.errstate(divide="ignore"):
         logs = np.where(used, np.log(found), 0.0)
-    return brevity(counts) * np.exp(logs.sum(axis=-1) / orders)
+    result: np.ndarray = brevity(counts) * np.exp(logs.sum(axis=-1) / orders)
+    return result
 
 
 def corpus_bleu(counts: npt.ArrayLike, smoothing: str = "exp", value: float | None = None) -> np.ndarray:

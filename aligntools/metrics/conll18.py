@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.annotation.conll import COLUMNS, Conll
+from aligntools.formats.annotation.conll import Conll
+from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.metrics.segmentation import Alignment
 
 #: Relations of content words and of function words; a word of another relation is neither.

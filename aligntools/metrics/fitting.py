@@ -67,17 +67,17 @@ def check_words(
         raise DataError(name, None, problem + more)
 
 
-def _line(text, s):
+def _line(text: Sentences, s: int) -> int:
     return s + 1 if text.lines is None else int(text.lines[s])
 
 
-def _sentence(text, s):
+def _sentence(text: Sentences, s: int) -> list[bytes]:
     if text.words is None:
         return []
     return [without_spaces(word) for word in text.words[text.offsets[s] : text.offsets[s + 1]]]
 
 
-def _difference(words, others, length, other_length, s, place):
+def _difference(words: list[bytes], others: list[bytes], length: int, other_length: int, s: int, place: str) -> str:
     """Describe how sentence ``s`` differs from the gold's."""
     k = next((k for k, pair in enumerate(zip(words, others, strict=False)) if pair[0] != pair[1]), None)
     first = "" if k is None else f"; word {k + 1} is '{shown(others[k])}' for '{shown(words[k])}'"

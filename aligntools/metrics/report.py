@@ -123,7 +123,7 @@ def compare_scores(
     return Report(names, tuple(scores), intervals, differences, signature)
 
 
-def _common(signatures):
+def _common(signatures: list[Signature]) -> Signature:
     """Return one signature for several; a setting in which they differ has every value."""
     merged = {}
     for name in dict.fromkeys(name for signature in signatures for name in signature.settings):

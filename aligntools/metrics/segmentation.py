@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.annotation.conll import COLUMNS, Conll
+from aligntools.formats.annotation.conll import Conll
+from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import surface_of
 from aligntools.ground.errors import DataError
 

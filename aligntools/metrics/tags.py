@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from aligntools.formats.annotation.conll import COLUMNS
+from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.tagged import Tokens, without_spaces
 from aligntools.ground.errors import UsageProblem
 from aligntools.metrics.base import Metric, Score, aligned, divide, percent
@@ -77,7 +77,7 @@ def contingency(gold: Sequence[bytes], predicted: Sequence[bytes]) -> Table:
     return Table(counts.reshape(len(tags), len(labels)).astype(np.int64), tags, labels)
 
 
-def _numbered(values):
+def _numbered(values: Sequence[bytes]) -> tuple[list[bytes], np.ndarray]:
     different = sorted(set(values))
     places = {value: k for k, value in enumerate(different)}
     return different, np.fromiter(map(places.__getitem__, values), np.int64, len(values))
@@ -118,7 +118,7 @@ def one_to_one(table: Table) -> np.ndarray:
     return mapping
 
 
-def _hits(table, mapping):
+def _hits(table: Table, mapping: np.ndarray) -> int:
     """Return how many words have the right tag when labels are mapped to tags."""
     labels = np.flatnonzero(mapping >= 0)
     return int(table.counts[mapping[labels], labels].sum())
@@ -309,7 +309,7 @@ class Tagging(Metric[Tokens, Tokens]):
         )  # fmt: skip
 
 
-def _kind(tokens, column):
+def _kind(tokens: Tokens, column: str | int) -> str:
     """Say what a file was taken for."""
     if tokens.format == "conll":
         return f"conll:{column if isinstance(column, int) else COLUMNS[column] + 1}"
@@ -409,5 +409,5 @@ class TagScore(Score):
             yield "commonest errors: " + ", ".join(errors)
 
 
-def _text(value):
+def _text(value: bytes) -> str:
     return value.decode("utf-8", "replace")

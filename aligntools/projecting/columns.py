@@ -1,7 +1,7 @@
 """Columns of CoNLL carried over: labels of words, trees by direct correspondence, spans in BIO."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -94,7 +94,7 @@ def spans(values: Sequence[bytes], source: np.ndarray, target: np.ndarray, links
     return found
 
 
-def _spans_of(values, begin, end):
+def _spans_of(values: Sequence[bytes], begin: int, end: int) -> Iterator[tuple[int, int, bytes]]:
     """Yield (first word, word behind the last, name) of a sentence's spans; an I that continues nothing begins one."""
     first, name = None, b""
     for k in range(begin, end + 1):

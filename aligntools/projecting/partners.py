@@ -79,9 +79,10 @@ def one_to_one(links: FlatLinks, source_words: int, target_words: int) -> FlatLi
     return FlatLinks(links.source[kept], links.target[kept], links.weight[kept], links.distance[kept])
 
 
-def _fan(words, count):
+def _fan(words: np.ndarray, count: int) -> np.ndarray:
     """Return for each link how many its word has."""
-    return np.bincount(words, minlength=count)[words]
+    found: np.ndarray = np.bincount(words, minlength=count)[words]
+    return found
 
 
 def partners(links: FlatLinks, source_words: int, target_words: int) -> Partners:

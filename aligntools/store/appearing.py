@@ -19,16 +19,16 @@ _UNKNOWN = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EACCES, errno.EPERM
 _together: ContextVar["_Group | None"] = ContextVar("_together", default=None)
 
 
-def _stem(name):
+def _stem(name: str) -> str:
     """Return the beginning of the names that a file has until it is whole: at most 100 bytes of its own."""
     return "." + os.fsdecode(os.fsencode(name)[:100])
 
 
-def _host():
+def _host() -> str:
     return re.sub(r"[^\w.-]", "", system.host())[:64]
 
 
-def _status(place):
+def _status(place: str) -> os.stat_result | None:
     """Return the status of the regular file that is to be replaced; None where there is none."""
     try:
         status = os.stat(place)
@@ -37,7 +37,7 @@ def _status(place):
     return status if stat.S_ISREG(status.st_mode) else None
 
 
-def _about_folder(error, folder):
+def _about_folder(error: OSError, folder: str) -> OSError:
     """Return the error that a file could not be made, with what is the matter with its folder."""
     shown = folder or "."
     if error.errno in (errno.ENOENT, errno.ENOTDIR):
@@ -50,7 +50,7 @@ def _about_folder(error, folder):
     return OSError(error.errno, what)
 
 
-def _lock(handle, shared=False, wait=True):
+def _lock(handle: int, shared: bool = False, wait: bool = True) -> bool:
     """Lock a file; tell whether that worked. The lock ends with the process, however that ends."""
     try:
         system.lock(handle, shared=shared, wait=wait)
@@ -68,7 +68,7 @@ class _Part:
     its owner reads what is written for a file that not everybody may read.
     """
 
-    def __init__(self, place, executable=False):
+    def __init__(self, place: str, executable: bool = False) -> None:
         self.place, self._executable = place, executable
         folder, name = os.path.split(place)
         replaced = _status(place)
@@ -85,7 +85,7 @@ class _Part:
                 raise _about_folder(error, folder) from None
         _lock(self._handle)
 
-    def finish(self, sync):
+    def finish(self, sync: bool) -> None:
         """Close what was written; with ``sync`` put it on the disk."""
         if os.stat(self.name).st_ino != os.fstat(self._handle).st_ino:  # a library wrote it, in a way of its own
             mode = stat.S_IMODE(os.fstat(self._handle).st_mode)
@@ -97,12 +97,12 @@ class _Part:
         if sync:
             _sync(self._handle)
 
-    def appear(self):
+    def appear(self) -> None:
         """Give the file its name."""
         os.replace(self.name, self.place)
         self._close()
 
-    def _keep_mode(self):
+    def _keep_mode(self) -> None:
         """Take over who may do what with the file that is replaced."""
         mode = before = stat.S_IMODE(os.fstat(self._handle).st_mode)
         replaced = _status(self.place)
@@ -113,19 +113,19 @@ class _Part:
         if replaced is not None or mode != before:
             system.set_mode(self._handle, self.name, mode)
 
-    def remove(self):
+    def remove(self) -> None:
         """Take the file away."""
         with contextlib.suppress(OSError):
             os.unlink(self.name)
         self._close()
 
-    def _close(self):
-        handle, self._handle = self._handle, None
-        if handle is not None:
+    def _close(self) -> None:
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
             os.close(handle)
 
 
-def _sync(handle):
+def _sync(handle: int) -> None:
     try:
         os.fsync(handle)
     except OSError as error:
@@ -133,7 +133,7 @@ def _sync(handle):
             raise
 
 
-def _appear(parts, sync):
+def _appear(parts: list[_Part], sync: bool) -> None:
     """Give files their names, one right after the other, and with ``sync`` put the names on the disk."""
     waiting = list(parts)
     try:
@@ -161,11 +161,11 @@ def _appear(parts, sync):
 class _Group:
     """Files that wait for each other."""
 
-    def __init__(self, paths):
+    def __init__(self, paths: Iterable[str | os.PathLike[str]]) -> None:
         self._order = [os.path.realpath(path) for path in paths]
-        self._parts = {}
+        self._parts: dict[str, _Part] = {}
 
-    def takes(self, part):
+    def takes(self, part: _Part) -> bool:
         """Take a finished file if it belongs here."""
         if part.place not in self._order:
             return False
@@ -174,18 +174,18 @@ class _Group:
         self._parts[part.place] = part
         return True
 
-    def appear(self):
+    def appear(self) -> None:
         """Give all their names."""
         _appear([self._parts[place] for place in self._order if place in self._parts], SYNC)
 
-    def remove(self):
+    def remove(self) -> None:
         """Take away what has not appeared."""
         for part in self._parts.values():
             part.remove()
 
 
 @contextlib.contextmanager
-def appearing(path, lasting: bool = True, executable: bool = False) -> Iterator[str]:
+def appearing(path: str | os.PathLike[str], lasting: bool = True, executable: bool = False) -> Iterator[str]:
     """Yield the name of an empty file beside ``path``; it takes the place of ``path`` when the block ends well.
 
     Otherwise it is removed. Where a link leads elsewhere, the file it leads to is replaced. The mode of what is

@@ -7,6 +7,7 @@ import threading
 import weakref
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.ground.errors import ResourceError
 
@@ -32,12 +33,14 @@ class ArrayStore:
     def __init__(self, limit: int, folder: str | None = None) -> None:
         self.limit, self.folder, self.spilled = int(limit), folder, 0
         self._held, self._lock = 0, threading.Lock()
-        self._maps: weakref.WeakSet = weakref.WeakSet()
+        self._maps: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 
-    def __reduce__(self):  # arrays are pickled by themselves, as plain ones
+    def __reduce__(
+        self,
+    ) -> tuple[type["ArrayStore"], tuple[int, str | None]]:  # arrays are pickled by themselves, as plain ones
         return ArrayStore, (self.limit, self.folder)
 
-    def empty(self, shape, kind=np.uint32) -> np.ndarray:
+    def empty(self, shape: int | tuple[int, ...], kind: npt.DTypeLike = np.uint32) -> np.ndarray:
         """Return an array of any contents.
 
         Raises
@@ -58,11 +61,11 @@ class ArrayStore:
             return array
         return self._mapped(shape, kind, size)
 
-    def _release(self, size):
+    def _release(self, size: int) -> None:
         with self._lock:
             self._held -= size
 
-    def _mapped(self, shape, kind, size):
+    def _mapped(self, shape: int | tuple[int, ...], kind: npt.DTypeLike, size: int) -> np.ndarray:
         folder = self.folder or tempfile.gettempdir()
         if not size:
             return np.empty(shape, kind)
@@ -82,7 +85,7 @@ class ArrayStore:
             self._maps.add(mapped)
         return np.frombuffer(mapped, kind).reshape(shape)
 
-    def relieve(self):
+    def relieve(self) -> None:
         """Let go of the memory that arrays in files have taken while they were worked on; their contents stay."""
         if not hasattr(mmap, "MADV_DONTNEED"):
             return

@@ -10,6 +10,8 @@ import functools
 import os
 import tempfile
 import threading
+from collections.abc import Iterable
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -37,14 +39,14 @@ class _Stored:
     shape : tuple of int
     """
 
-    def __init__(self, file, at, kind, shape):
+    def __init__(self, file: "BinaryIO | _Held | str", at: int, kind: np.dtype, shape: tuple[int, ...]) -> None:
         self._file, self._at, self._dtype, self._shape = file, at, kind, shape
         self.nbytes = kind.itemsize * int(np.prod(shape, dtype=np.int64))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._shape[0]
 
-    def __getitem__(self, part):
+    def __getitem__(self, part: int | slice) -> Any:
         if not isinstance(part, slice):
             return self[int(part) : int(part) + 1][0]
         begin, end, _ = part.indices(len(self))
@@ -57,15 +59,16 @@ class _Stored:
             _fill(self._file, found, at)
         return found
 
-    def write(self, array):
+    def write(self, array: np.ndarray) -> None:
         """Write the array to its place."""
-        view, at = _bytes_of(np.ascontiguousarray(array)), self._at
+        view, at, file = _bytes_of(np.ascontiguousarray(array)), self._at, self._file
+        assert not isinstance(file, str)
         while view:
-            count = system.write_at(self._file.fileno(), view, at)
+            count = system.write_at(file.fileno(), view, at)
             view, at = view[count:], at + count
 
 
-def _fill(file, array, at):
+def _fill(file: "BinaryIO | _Held", array: np.ndarray, at: int) -> None:
     """Fill an array with what a file has from a place on."""
     view = _bytes_of(array)
     while view:
@@ -78,13 +81,13 @@ def _fill(file, array, at):
 class _Held:
     """A file that stays open for reading as long as somebody has this."""
 
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         self._handle = os.open(path, os.O_RDONLY | system.BINARY)
 
-    def fileno(self):
+    def fileno(self) -> int:
         return self._handle
 
-    def __del__(self):
+    def __del__(self) -> None:
         os.close(self._handle)
 
 
@@ -107,7 +110,7 @@ def stored_arrays(store: Store, name: str, *keys: str, held: bool = False) -> li
     path = store.path(name)
     try:
         places = tensors.places(path)
-        file = _Held(path) if held else path
+        file: _Held | str = _Held(path) if held else path
         return [_Stored(file, at, kind, shape) for kind, shape, at in (places[key] for key in keys)]
     except OSError as error:
         raise ModelError(path, None, f"cannot be read: {error.strerror or error}") from None
@@ -115,8 +118,8 @@ def stored_arrays(store: Store, name: str, *keys: str, held: bool = False) -> li
         raise ModelError(path, None, f"is damaged ({error}); remove the folder and begin anew") from None
 
 
-def _bytes_of(array):
-    return memoryview(array.reshape(-1).view(np.uint8))
+def _bytes_of(array: np.ndarray) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
 
 
 class Spool:
@@ -131,12 +134,14 @@ class Spool:
         ``with``) frees its room.
     """
 
-    def __init__(self, budget, folder=None):
+    def __init__(self, budget: int, folder: str | None = None) -> None:
         self._budget, self._folder = budget, folder
-        self._groups, self._file, self._end = [], None, 0
+        self._groups: list[list[_Stored] | tuple[np.ndarray, ...]] = []
+        self._file: BinaryIO | None = None
+        self._end = 0
         self._lock = threading.Lock()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._groups)
 
     @property
@@ -144,29 +149,29 @@ class Spool:
         """How many groups are in the file."""
         return sum(isinstance(group, list) for group in self._groups)
 
-    def add(self, arrays):
+    def add(self, arrays: Iterable[np.ndarray]) -> int:
         """Store a group of arrays; return its number."""
-        arrays = tuple(arrays)
-        size = sum(array.nbytes for array in arrays)
+        group = tuple(arrays)
+        size = sum(array.nbytes for array in group)
         with self._lock:
             number = len(self._groups)
             if size <= self._budget:
                 self._budget -= size
-                self._groups.append(arrays)
+                self._groups.append(group)
                 return number
             file, stored = self._opened(), []
-            for array in arrays:
+            for array in group:
                 stored.append(_Stored(file, self._end, array.dtype, array.shape))
                 self._end += array.nbytes
             self._groups.append(stored)
         try:
-            for place, array in zip(stored, arrays, strict=True):
+            for place, array in zip(stored, group, strict=True):
                 place.write(array)
         except OSError as error:
             raise DataError(self._place, None, f"cannot be written: {error.strerror or error} (see `tmpdir`)") from None
         return number
 
-    def get(self, number, lazily=False):
+    def get(self, number: int, lazily: bool = False) -> tuple[_Stored | np.ndarray, ...]:
         """Return a group; ``lazily``: where it is on disk, its arrays' parts (slices) are read when asked for."""
         group = self._groups[number]
         if not isinstance(group, list):
@@ -177,10 +182,10 @@ class Spool:
             raise DataError(self._place, None, f"cannot be read: {error.strerror or error}") from None
 
     @property
-    def _place(self):
+    def _place(self) -> str:
         return self._folder or tempfile.gettempdir()
 
-    def _opened(self):
+    def _opened(self) -> BinaryIO:
         if self._file is None:
             try:
                 self._file = tempfile.TemporaryFile(prefix="aligntools.", buffering=0, dir=self._folder)  # noqa: SIM115
@@ -189,21 +194,21 @@ class Spool:
                 raise DataError(self._place, None, problem) from None
         return self._file
 
-    def close(self):
+    def close(self) -> None:
         """Forget everything and free its room."""
         self._groups = []
         if self._file is not None:
             self._file.close()
             self._file = None
 
-    def __enter__(self):
+    def __enter__(self) -> "Spool":
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
 
-def sort_order(pool, starts) -> np.ndarray:
+def sort_order(pool: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Return the order of distinct keys [shape=(keys,), dtype=int64]; ``pool`` has one more element at its end."""
     from aligntools.store import kernels_sorting
 
@@ -212,7 +217,9 @@ def sort_order(pool, starts) -> np.ndarray:
     return order
 
 
-def sorted_run(pool, starts, weights, size):
+def sorted_run(
+    pool: np.ndarray, starts: np.ndarray, weights: np.ndarray, size: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a run of records, sorted: ``pool, starts, weights``, to be put into a `Spool`.
 
     Parameters
@@ -230,15 +237,16 @@ def sorted_run(pool, starts, weights, size):
     return out, out_starts, weights[order]
 
 
-def _group(run, k):
+def _group(run: tuple[np.ndarray, np.ndarray, np.ndarray], k: int) -> list[int]:
     """Return the first part of a record's key, by which the output is cut: up to its first zero."""
     pool, starts, _ = run
     begin, end = starts[k : k + 2].tolist()
     codes = pool[begin:end].tolist()
-    return codes[: codes.index(0)]
+    found: list[int] = codes[: codes.index(0)]
+    return found
 
 
-def cuts(runs, shards) -> np.ndarray:
+def cuts(runs: list[tuple[np.ndarray, np.ndarray, np.ndarray]], shards: int) -> np.ndarray:
     """Cut sorted runs into shards of about equal size, none of which parts records with the same first key part.
 
     Parameters
@@ -267,7 +275,9 @@ def cuts(runs, shards) -> np.ndarray:
     return result
 
 
-def merged(runs, begins, ends):
+def merged(
+    runs: list[tuple[np.ndarray, np.ndarray, np.ndarray]], begins: np.ndarray, ends: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Merge a shard of sorted runs.
 
     Parameters
@@ -298,11 +308,11 @@ def merged(runs, begins, ends):
         base += last - first
     if not sizes:
         return np.empty(0, np.int32), np.empty(0, np.int64), np.empty((0, 2), np.int64)
-    pool, starts, weights = np.concatenate(pools), np.concatenate(starts), np.concatenate(weights)
+    pool, all_starts, all_weights = np.concatenate(pools), np.concatenate(starts), np.concatenate(weights)
     if len(sizes) == 1:
-        return pool, starts, weights
-    picks, sums = np.empty(len(starts), np.int64), np.empty((len(starts), 2), np.int64)
+        return pool, all_starts, all_weights
+    picks, sums = np.empty(len(all_starts), np.int64), np.empty((len(all_starts), 2), np.int64)
     runs_at = np.concatenate([[0], np.cumsum(sizes)])
     heads, heap = np.empty(len(sizes), np.int64), np.empty(len(sizes), np.int64)
-    count = kernels_sorting.merge_runs(pool, starts, weights, runs_at, heads, heap, picks, sums)
-    return pool, starts[picks[:count]], sums[:count]
+    count = kernels_sorting.merge_runs(pool, all_starts, all_weights, runs_at, heads, heap, picks, sums)
+    return pool, all_starts[picks[:count]], sums[:count]

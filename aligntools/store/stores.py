@@ -9,6 +9,7 @@ import glob
 import json
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,7 @@ class Store:
         self.folder, self.lasting = folder, lasting
         self.read_bytes = self.written_bytes = 0
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type["Store"], tuple[str, bool]]:
         return Store, (self.folder, self.lasting)
 
     def path(self, name: str) -> str:
@@ -60,7 +61,7 @@ class Store:
         found = glob.glob(os.path.join(glob.escape(self.folder), pattern + ".arrays"))
         return sorted(os.path.basename(path)[: -len(".arrays")] for path in found if not _is_hidden(path))
 
-    def write(self, name: str, about: dict | None = None, /, **arrays: np.ndarray) -> None:
+    def write(self, name: str, about: dict[str, Any] | None = None, /, **arrays: np.ndarray) -> None:
         """Keep arrays, and facts in JSON, under a name.
 
         Raises
@@ -77,7 +78,7 @@ class Store:
         self.written_bytes += sum(array.nbytes for array in arrays.values())
 
     @contextlib.contextmanager
-    def _opened(self, name) -> Iterator:
+    def _opened(self, name: str) -> Iterator[Any]:
         from safetensors import SafetensorError, safe_open
 
         path = self.path(name)
@@ -89,7 +90,7 @@ class Store:
         except (SafetensorError, ValueError, KeyError) as error:
             raise ModelError(path, None, f"is damaged ({error}); remove the folder and begin anew") from None
 
-    def about(self, name: str) -> dict:
+    def about(self, name: str) -> dict[str, Any]:
         """Return the facts kept under a name.
 
         Raises
@@ -98,7 +99,8 @@ class Store:
             When there is nothing, or it is damaged.
         """
         with self._opened(name) as file:
-            return json.loads((file.metadata() or {})[_ABOUT])
+            found: dict[str, Any] = json.loads((file.metadata() or {})[_ABOUT])
+            return found
 
     def read(self, name: str, *keys: str) -> list[np.ndarray]:
         """Return arrays that are kept under a name, by their keys.
@@ -143,7 +145,7 @@ class Store:
                 os.unlink(self.path(name))
 
 
-def _is_hidden(path):
+def _is_hidden(path: str) -> bool:
     return os.path.basename(path).startswith(".")
 
 
@@ -173,7 +175,7 @@ def held(folder: str, *, ends: bool = False) -> Iterator[None]:
         os.close(handle)
 
 
-def _locked(folder, path):
+def _locked(folder: str, path: str) -> int:
     """Return the open file that is locked and is still the one in the folder."""
     for _ in range(_TRIES):
         try:

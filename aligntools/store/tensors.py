@@ -6,6 +6,7 @@ there under a name that nobody knows when the process is killed, or it needs all
 
 import json
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +36,7 @@ def blocks(arrays: Mapping[str, np.ndarray], metadata: Mapping[str, str]) -> Ite
     """
     named = [(_NAMES[array.dtype], name, np.asarray(array, order="C")) for name, array in arrays.items()]
     named.sort(key=lambda one: (-_ORDER[one[0]], one[1]))
-    header: dict = {"__metadata__": dict(metadata)}
+    header: dict[str, Any] = {"__metadata__": dict(metadata)}
     end = 0
     for kind, name, array in named:
         begin, end = end, end + array.nbytes

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from aligntools.formats.text.bitext import Side
+from aligntools.formats.text.corpus import Side
 from aligntools.formats.translation.plf import EPSILON, WordLattice
 from aligntools.ground.errors import DataError
 from aligntools.translating.text import Lines

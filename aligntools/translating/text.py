@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aligntools.formats.text.bitext import Side
+from aligntools.formats.text.corpus import Side
 from aligntools.words.vocabulary import ExtendedVocabulary, Vocabulary
 
 

@@ -1,6 +1,7 @@
 """SVG as Python draws it: elements, and how wide text will be, about."""
 
 import unicodedata
+from collections.abc import Mapping
 from xml.etree import ElementTree
 
 from aligntools.viewing.shown import visible
@@ -14,7 +15,7 @@ def text_width(text: str, size: float) -> float:
     return size * sum(map(_em, text))
 
 
-def _em(c):
+def _em(c: str) -> float:
     if c.isascii():
         return 0.33 if c in _NARROW else 0.92 if c in _BROAD else 0.7 if c.isupper() else 0.58
     if unicodedata.combining(c) or unicodedata.category(c) in ("Mn", "Me", "Cf"):
@@ -34,7 +35,7 @@ def element(
 
 def picture(width: float, height: float, title: str, style: str = "") -> ElementTree.Element:
     """Return the root of a picture, with a title for those who hear it."""
-    sizes = {"width": width, "height": height, "viewBox": f"0 0 {_short(width)} {_short(height)}"}
+    sizes: dict[str, object] = {"width": width, "height": height, "viewBox": f"0 0 {_short(width)} {_short(height)}"}
     root = ElementTree.Element("svg", _attributes({"xmlns": "http://www.w3.org/2000/svg", **sizes, "role": "img"}))
     element(root, "title", title)
     if style:
@@ -47,9 +48,9 @@ def written(root: ElementTree.Element) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _attributes(given):
+def _attributes(given: Mapping[str, object]) -> dict[str, str]:
     return {k.rstrip("_").replace("_", "-"): _short(v) for k, v in given.items() if v is not None}
 
 
-def _short(value):
+def _short(value: object) -> str:
     return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)

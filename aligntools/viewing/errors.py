@@ -68,7 +68,8 @@ def by_position(names: Sequence[str], links: Sequence[Links], gold: Gold, length
     """Return AER by where in its sentence the source word of a link is."""
 
     def group(sentences: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-        return pairs[:, 0].astype(np.int64) * PARTS // np.maximum(lengths[sentences], 1)
+        found: np.ndarray = pairs[:, 0].astype(np.int64) * PARTS // np.maximum(lengths[sentences], 1)
+        return found
 
     labels = [f"{100 * k // PARTS}–{100 * (k + 1) // PARTS} %" for k in range(PARTS)]
     about = "AER of links by the position of their source word, from the sentence's first word to its last."
@@ -89,7 +90,8 @@ def by_frequency(
 
     def group(sentences: np.ndarray, pairs: np.ndarray) -> np.ndarray:
         own = [flat[offsets[sentences] + pairs[:, side]] for side, (flat, offsets) in enumerate(ids)]
-        return np.minimum(*own)
+        found: np.ndarray = np.minimum(*own)
+        return found
 
     ends = [*(f - 1 for f in FREQUENCIES[1:]), 0]
     labels = [
@@ -108,7 +110,8 @@ def by_tag(names: Sequence[str], links: Sequence[Links], gold: Gold, tags: Seque
     offsets = np.array([0, *accumulate(map(len, tags))])
 
     def group(sentences: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-        return flat[offsets[sentences] + pairs[:, side]]
+        found: np.ndarray = flat[offsets[sentences] + pairs[:, side]]
+        return found
 
     where = ("source", "target")[side]
     about = f"AER of links by the part of speech of their {where} word."

@@ -154,7 +154,7 @@ class ModelView(View):
         return parts + [f"{note}\n" for note in self.notes]
 
 
-def _bars(weights):
+def _bars(weights: list[Any]) -> list[Any]:
     """Return weights with where their bars begin and how long they are, of 100 to each side."""
     most = max((abs(value) for _, value in weights), default=0.0) or 1.0
     return [

@@ -44,10 +44,11 @@ def page(title: str, kind: str, data: object, **context: Any) -> str:
         To be written in UTF-8.
     """
     style, script, template = _assets(kind)
-    return template.render(
+    found: str = template.render(
         title=visible(title), style=style, script=script, policy=_policy(style, script), data=as_json(data),
         version=__version__, **context,
     )  # fmt: skip
+    return found
 
 
 def as_json(data: object) -> str:

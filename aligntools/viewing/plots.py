@@ -32,7 +32,7 @@ STYLE = (
 class Series:
     """A line of a chart: its name, where it is, and which color and pattern it has."""
 
-    def __init__(self, name: str, x: Sequence[float], y: Sequence[float], color: int = 0, pattern: int = 0):
+    def __init__(self, name: str, x: Sequence[float], y: Sequence[float], color: int = 0, pattern: int = 0) -> None:
         self.name, self.x, self.y, self.color, self.pattern = name, list(x), list(y), color, pattern
 
 

@@ -90,7 +90,8 @@ class TagsView(View):
 
     def order(self) -> list[int]:
         """Return the numbers of the sentences, those with most wrong tags first."""
-        return (np.argsort(-self.errors, kind="stable") + 1).tolist()
+        found: list[int] = (np.argsort(-self.errors, kind="stable") + 1).tolist()
+        return found
 
     def confusion(self) -> tuple[list[str], list[str], np.ndarray, np.ndarray] | None:
         """Return names of gold tags, of predicted ones, how often each was taken for each, and where that is right.

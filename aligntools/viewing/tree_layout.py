@@ -104,16 +104,16 @@ def columns(heads: Sequence[int]) -> list[int]:
     return result
 
 
-def _top(heads, word):
+def _top(heads: Sequence[int], word: int) -> int:
     """Return the word that all above a word hangs on; of a cycle the one that comes first on the way."""
-    seen = set()
+    seen: set[int] = set()
     while word not in seen and 0 < heads[word] <= len(heads):
         seen.add(word)
         word = heads[word] - 1
     return word
 
 
-def _free_column(taken, begin, end, least, n):
+def _free_column(taken: list[np.ndarray], begin: int, end: int, least: int, n: int) -> int:
     """Return the first column whose rows ``begin:end`` are free, and take them."""
     column = least
     while column < len(taken) and taken[column][begin:end].any():

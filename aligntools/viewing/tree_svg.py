@@ -1,6 +1,7 @@
 """Dependency trees as SVG: arcs above the words; with a gold tree, its arcs below them."""
 
 from collections.abc import Sequence
+from xml.etree import ElementTree
 
 from aligntools.viewing import drawing
 from aligntools.viewing.drawing import element, text_width
@@ -71,25 +72,32 @@ def tree_svg(
     return drawing.written(root)
 
 
-def _kinds(heads, labels, gold_heads, gold_labels):
+def _kinds(
+    heads: Sequence[int],
+    labels: Sequence[str] | None,
+    gold_heads: Sequence[int] | None,
+    gold_labels: Sequence[str] | None,
+) -> list[str]:
     """Return the kind of each word's arc in the tree that is looked at."""
     if gold_heads is None:
         return ["plain"] * len(heads)
-    known = labels is not None and gold_labels is not None
+    other = [False] * len(heads)
+    if labels is not None and gold_labels is not None:
+        other = [label != gold for label, gold in zip(labels, gold_labels, strict=True)]
     return [
-        "wrong" if head != gold else "label" if known and labels[k] != gold_labels[k] else "right"
+        "wrong" if head != gold else "label" if other[k] else "right"
         for k, (head, gold) in enumerate(zip(heads, gold_heads, strict=True))
     ]
 
 
-def _gold_kinds(heads, gold_heads):
+def _gold_kinds(heads: Sequence[int], gold_heads: Sequence[int]) -> list[str]:
     return ["missed" if head != gold else "right" for head, gold in zip(heads, gold_heads, strict=True)]
 
 
 class _Side:
     """The arcs on one side of the words."""
 
-    def __init__(self, heads, labels, kinds):
+    def __init__(self, heads: Sequence[int], labels: Sequence[str] | None, kinds: list[str]) -> None:
         self.arcs, self.kinds = arcs(heads), kinds
         self.labels = [
             KINDS[kinds[k]][3] + ((labels[k] if labels else "") or ("root" if head == 0 else ""))
@@ -99,9 +107,9 @@ class _Side:
         self.height = self.levels * LEVEL + (LABEL_SIZE + 10 if self.arcs else 0)
         self._ports(len(heads))
 
-    def _ports(self, n):
+    def _ports(self, n: int) -> None:
         """Find where arcs meet their words, relative to the words' centers: near ones outside, far ones inside."""
-        ends = [[] for _ in range(n)]
+        ends: list[list[tuple[tuple[int, int], Arc]]] = [[] for _ in range(n)]
         for arc in self.arcs:
             if arc.head < 0:
                 ends[arc.word].append(((0, 0), arc))
@@ -109,7 +117,7 @@ class _Side:
                 length = arc.end - arc.begin
                 ends[arc.begin].append(((1, -length), arc))
                 ends[arc.end].append(((-1, length), arc))
-        self.ports = {}
+        self.ports: dict[tuple[int, int], float] = {}
         for word, own in enumerate(ends):
             own.sort(key=lambda item: item[0])
             for k, (_, arc) in enumerate(own):
@@ -121,7 +129,7 @@ class _Side:
         inner = self.ports[arc.begin, arc.word] - self.ports[arc.end, arc.word]
         return inner + text_width(self.labels[arc.word], LABEL_SIZE) + 2 * _PAD
 
-    def draw(self, root, centers, edge, sign):
+    def draw(self, root: ElementTree.Element, centers: list[float], edge: float, sign: int) -> None:
         """Draw the arcs from the line ``edge`` upwards (``sign`` -1) or downwards."""
         for arc in self.arcs:
             kind = self.kinds[arc.word]
@@ -149,13 +157,13 @@ class _Side:
             x, y = self._meeting(low, high, centers, edge, sign)
             element(root, "circle", class_="tree-crossing", cx=x, cy=y, r=3.5, fill="none", stroke="#1c1f22")
 
-    def _meeting(self, low, high, centers, edge, sign):
+    def _meeting(self, low: Arc, high: Arc, centers: list[float], edge: float, sign: int) -> tuple[float, float]:
         """Return where the level line of one arc and a leg of another cross."""
         word = high.word if high.head < 0 else high.begin if low.begin < high.begin < low.end else high.end
         return centers[word] + self.ports[word, high.word], edge + sign * low.level * LEVEL
 
 
-def _spread(words, tags, sides):
+def _spread(words: Sequence[str], tags: Sequence[str] | None, sides: list[_Side]) -> tuple[list[float], float]:
     """Return where the centers of the words are, so that nothing overlaps, and the width of it all."""
     n = len(words)
     widths = [

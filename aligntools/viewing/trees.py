@@ -119,7 +119,8 @@ class TreesView(View):
 
     def order(self) -> list[int]:
         """Return the numbers of the sentences, those with most errors first."""
-        return (np.argsort(-self.errors.sum(axis=1), kind="stable") + 1).tolist()
+        found: list[int] = (np.argsort(-self.errors.sum(axis=1), kind="stable") + 1).tolist()
+        return found
 
     @property
     def headline(self) -> str:

@@ -49,13 +49,13 @@ class Malformed:
         Bear all: whoever waits for the answer to a line gets one.
     """
 
-    def __init__(self, path, strict, service):
+    def __init__(self, path: object, strict: bool, service: bool) -> None:
         self._path, self._strict, self._service = path, strict, service
         self._lines = self._pairs = self._count = 0
-        self._first = None  # line, separators
-        self._sample = []
+        self._first: tuple[int, int] | None = None  # line, separators
+        self._sample: list[bytes] = []
 
-    def add(self, wrong, table, block, format):
+    def add(self, wrong: np.ndarray, table: np.ndarray, block: bytes, format: str | None) -> None:
         """Take the next lines; raise the error of a text that is refused.
 
         Parameters
@@ -87,14 +87,15 @@ class Malformed:
         self._pairs += int(pairs.sum())
         self._count += len(found)
 
-    def end(self, format):
+    def end(self, format: str | None) -> None:
         """Raise the error of a text that is refused when all is read."""
         many = self._count >= FEW and self._count * SHARE > self._lines
         if self._count and (many or not self._pairs) and not self._service:
             raise self.error(format, self._count, self._lines)
 
-    def error(self, format, count=1, lines=""):
+    def error(self, format: str | None, count: int = 1, lines: int | str = "") -> DataError:
         """Return what is wrong with the first line, how many others are, and what to do."""
+        assert self._first is not None
         line, separators = self._first
         found = "no tab" if format == "tsv" else "no ' ||| ' separator"
         if separators:
@@ -104,7 +105,7 @@ class Malformed:
         return DataError(self._path, line, f"{found}{others} ({_advice(sample, format, separators)})")
 
 
-def _advice(sample, format, separators):
+def _advice(sample: list[bytes], format: str | None, separators: int) -> str:
     """Return what to do with a text of such lines."""
     tabs = {line.count(b"\t") for line in sample}
     seems = [

@@ -13,11 +13,11 @@ NormalForm: TypeAlias = Literal["NFC", "NFD"]
 SHARE = 0.99
 
 
-def _text(words):
+def _text(words: Collection[bytes]) -> str:
     return b" ".join(words).decode("utf-8", "surrogateescape")
 
 
-def _in(form, word):
+def _in(form: NormalForm, word: bytes) -> bytes:
     return unicodedata.normalize(form, word.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 
@@ -33,13 +33,13 @@ def form_of(words: Collection[bytes]) -> NormalForm | None:
     return "NFD" if decomposed >= SHARE * (composed + decomposed) else None
 
 
-def in_form(words: list[bytes], form: NormalForm | None) -> tuple[list[bytes], int]:
+def in_form(words: Collection[bytes], form: NormalForm | None) -> tuple[list[bytes], int]:
     """Return words in a form, and how many of them were in another; with None they stay as they are.
 
     Bytes that are not UTF-8 stay, too.
     """
     if form is None or unicodedata.is_normalized(form, _text(words)):
-        return words, 0
+        return list(words), 0
     turned = {word: other for word in set(words) if (other := _in(form, word)) != word}
     return [turned.get(word, word) for word in words], sum(word in turned for word in words)
 

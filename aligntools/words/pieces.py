@@ -113,7 +113,7 @@ class _Text:
         Whether each token has no letters, and whether it is a special one.
     """
 
-    def __init__(self, lines: Sequence[bytes], scheme: str | None, *, pieces: bool = True, seen: bool = False):
+    def __init__(self, lines: Sequence[bytes], scheme: str | None, *, pieces: bool = True, seen: bool = False) -> None:
         self.n_lines, self._spaces = len(lines), scheme == "icu"
         data = b"".join(line + b"\n" for line in lines)
         text = np.frombuffer(data, np.uint8)
@@ -169,7 +169,8 @@ class _Text:
         places = self.end[long][:, None] + np.arange(-len(what), 0)
         found = (text[places] == np.frombuffer(what, np.uint8)).all(axis=1)
         mark[places[found]] = True
-        return long[found]
+        result: np.ndarray = long[found]
+        return result
 
     def _at_begins(self, text: np.ndarray, mark: np.ndarray, what: bytes, least: int) -> np.ndarray:
         """Return the tokens of more than so many bytes that begin so, and take note of the mark."""
@@ -177,7 +178,8 @@ class _Text:
         places = self.begin[long][:, None] + np.arange(len(what))
         found = (text[places] == np.frombuffer(what, np.uint8)).all(axis=1)
         mark[places[found]] = True
-        return long[found]
+        result: np.ndarray = long[found]
+        return result
 
     def lines(self) -> list[bytes]:
         """Return the letters of each line."""
@@ -200,7 +202,8 @@ class _Text:
         begins[self.goes_on[self.goes_on + 1 < len(begins)] + 1] = False
         begins[self.continues] = False
         begins = (begins | self.first_in_line()) & ~self.bare
-        return self.token_begin[begins]
+        found: np.ndarray = self.token_begin[begins]
+        return found
 
     def cut(self, word_begins: np.ndarray) -> Cut:
         """Return which words tokens are made of, and the other way round, by where words begin."""
@@ -346,7 +349,7 @@ def _filled(units: Units, others: Units, lines: np.ndarray) -> Units:
 class _Letters:
     """The letters of a line's tokens, and for each the first and the last token that it is of."""
 
-    def __init__(self, tokens: Sequence[bytes], fold: Callable[[str], str]):
+    def __init__(self, tokens: Sequence[bytes], fold: Callable[[str], str]) -> None:
         data = b"".join(tokens)
         found = [fold(c) for c in data.decode("utf-8", "surrogateescape")]
         self.text = "".join(found)

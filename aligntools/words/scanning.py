@@ -18,24 +18,24 @@ _TAB = re.compile(rb"\t")
 class Engine:
     """The choice between plain Python and compiled code, which falls when enough has been read."""
 
-    def __init__(self, always_plain=False):
+    def __init__(self, always_plain: bool = False) -> None:
         self._unread = float("inf") if always_plain else _SMALL
 
     @property
-    def compiled(self):
+    def compiled(self) -> bool:
         """Whether compiled code is used from now on."""
         return self._unread <= 0
 
-    def has_read(self, size):
+    def has_read(self, size: int) -> None:
         """Count bytes that were read."""
         self._unread -= size
 
-    def scan(self, *arguments):
+    def scan(self, block: bytes, at: int, bars: bool, tab: bool, table: np.ndarray) -> tuple[int, int]:
         """Describe lines; see `kernels_text.scan_lines`."""
-        return (_scan_lines_compiled if self.compiled else _scan_lines)(*arguments)
+        return (_scan_lines_compiled if self.compiled else _scan_lines)(block, at, bars, tab, table)
 
 
-def _scan_lines(block, at, bars, tab, table):
+def _scan_lines(block: bytes, at: int, bars: bool, tab: bool, table: np.ndarray) -> tuple[int, int]:
     """Describe lines in plain Python; see `kernels_text.scan_lines`."""
     separator = (_SEPARATOR_OR_TAB if bars else _TAB) if tab else (malformed.SEPARATOR if bars else None)
     rows = 0
@@ -57,7 +57,8 @@ def _scan_lines(block, at, bars, tab, table):
     return rows, at
 
 
-def _scan_lines_compiled(block, at, bars, tab, table):
+def _scan_lines_compiled(block: bytes, at: int, bars: bool, tab: bool, table: np.ndarray) -> tuple[int, int]:
     from aligntools.words import kernels_text
 
-    return kernels_text.scan_lines(np.frombuffer(block, np.uint8), at, bars, tab, table)
+    found: tuple[int, int] = kernels_text.scan_lines(np.frombuffer(block, np.uint8), at, bars, tab, table)
+    return found

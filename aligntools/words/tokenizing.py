@@ -68,7 +68,7 @@ def sentence_splitter(language: str) -> Callable[[str], list[str]]:
 class Tokenizer:
     """Moses' tokenizer for a language; tokens spell the text's words, and none of them goes across a space."""
 
-    def __init__(self, language: str):
+    def __init__(self, language: str) -> None:
         try:
             from sacremoses import MosesTokenizer
         except ImportError:
@@ -125,7 +125,7 @@ class IcuTokenizer:
     Tokens are those of Mozilla's pipelines, without the ones of spaces alone.
     """
 
-    def __init__(self, language: str = ""):
+    def __init__(self, language: str = "") -> None:
         try:
             from icu4py.breakers import WordBreaker
         except ImportError:

@@ -18,7 +18,7 @@ def looks_untokenized(block: bytes) -> bool:
     return hanging >= _FEWEST and hanging >= _SHARE * len(text.split())
 
 
-def hint(path, block: bytes) -> None:
+def hint(path: object, block: bytes) -> None:
     """Log, once for a run, that a file, of which this is the beginning, looks untokenized."""
     if isinstance(path, (str, os.PathLike)) and looks_untokenized(block):
         shown = "<stdin>" if str(path) == "-" else path

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, pairwise
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.ground import memory
 
@@ -22,15 +24,16 @@ class Vocabulary:
         Word ``i`` is ``blob[starts[i]:starts[i + 1]]``; NULL comes first and is empty.
     """
 
-    def __init__(self, blob, starts):
+    def __init__(self, blob: np.ndarray, starts: np.ndarray) -> None:
         self.blob, self.starts = blob, starts
-        self._index = None
+        self._index: tuple[np.ndarray, np.ndarray] | None = None
 
-    def __reduce__(self):  # without the index: bytes hash differently in another process
+    def __reduce__(self) -> tuple[type["Vocabulary"], tuple[np.ndarray, np.ndarray]]:
+        # without the index: bytes hash differently in another process
         return Vocabulary, (self.blob, self.starts)
 
     @classmethod
-    def from_words(cls, words: Iterable[str]):
+    def from_words(cls, words: Iterable[str]) -> "Vocabulary":
         """Number words from 1 on, in order.
 
         Raises
@@ -44,14 +47,14 @@ class Vocabulary:
         return cls.from_bytes([word.encode() for word in words])
 
     @classmethod
-    def from_bytes(cls, words: Sequence[bytes]):
+    def from_bytes(cls, words: Sequence[bytes]) -> "Vocabulary":
         """Number words, given in UTF-8 and known to be distinct and not empty, from 1 on."""
         starts = np.zeros(len(words) + 2, np.int64)
         np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), out=starts[2:])
         return cls(np.frombuffer(b"".join(words), np.uint8), starts)
 
     @classmethod
-    def from_arrays(cls, blob, starts):
+    def from_arrays(cls, blob: np.ndarray, starts: np.ndarray) -> "Vocabulary":
         """Take a vocabulary as saved in a model file.
 
         Parameters
@@ -66,7 +69,8 @@ class Vocabulary:
         """
         fits = (
             blob.ndim == starts.ndim == 1
-            and (blob.dtype, starts.dtype) == (np.uint8, np.int64)
+            and blob.dtype == np.uint8
+            and starts.dtype == np.int64
             and len(starts) >= 2
             and starts[0] == starts[1] == 0
             and starts[-1] == len(blob)
@@ -76,10 +80,10 @@ class Vocabulary:
             raise ValueError("these arrays are not a vocabulary")
         return cls(blob, starts)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Vocabulary of {len(self) - 1} words>"
 
     def word(self, id: int) -> str:
@@ -158,10 +162,10 @@ class ExtendedVocabulary:
         The additional words.
     """
 
-    def __init__(self, base, extra):
+    def __init__(self, base: Vocabulary, extra: list[str]) -> None:
         self.base, self.base_size, self.extra = base, len(base), extra
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.base_size + len(self.extra)
 
     def word(self, id: int) -> str:
@@ -181,10 +185,10 @@ class ExtendedVocabulary:
 class Growing:
     """An array that grows at its end. Reallocation moves pages, not bytes, so small steps cost little."""
 
-    def __init__(self, dtype):
+    def __init__(self, dtype: npt.DTypeLike) -> None:
         self._data, self.size = np.empty(1024, dtype), 0
 
-    def extend(self, count):
+    def extend(self, count: int) -> np.ndarray:
         """Return a view of ``count`` new elements, which holds until the next call."""
         if self.size + count > len(self._data):
             size = self.size + count + (self.size >> 3)
@@ -195,11 +199,11 @@ class Growing:
         return self._data[self.size - count : self.size]
 
     @property
-    def used(self):
+    def used(self) -> np.ndarray:
         """The elements so far, as a view that holds until the next call of `extend`."""
         return self._data[: self.size]
 
-    def finish(self):
+    def finish(self) -> np.ndarray:
         """Return the array, cut to its length."""
         self._data.resize(self.size, refcheck=False)
         return self._data
@@ -213,13 +217,13 @@ def split_words(text: bytes) -> list[bytes]:
 class Lexicon:
     """Words numbered from 1 in order of first occurrence, in plain Python."""
 
-    def __init__(self):
-        self._ids = {}
+    def __init__(self) -> None:
+        self._ids: dict[bytes, int] = {}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._ids) + 1
 
-    def encode(self, block, table, which, keep, tokens):
+    def encode(self, block: bytes, table: np.ndarray, which: int, keep: np.ndarray, tokens: np.ndarray) -> None:
         """Number the words of the lines that are kept; see `kernels_text.encode_lines`."""
         ids, count = self._ids, 0
         for row in np.flatnonzero(keep):
@@ -228,15 +232,15 @@ class Lexicon:
                 tokens[count] = ids.setdefault(word, len(ids) + 1)
                 count += 1
 
-    def words(self, begin):
+    def words(self, begin: int) -> list[bytes]:
         """Return the words from number ``begin`` on."""
         return list(islice(self._ids, begin - 1, None))
 
-    def vocabulary(self):
+    def vocabulary(self) -> "Vocabulary":
         """Return the words as a vocabulary with the same numbers."""
         return Vocabulary.from_bytes(self.words(1))
 
-    def clear(self):
+    def clear(self) -> None:
         """Forget all words."""
         self._ids.clear()
 
@@ -250,7 +254,7 @@ class CompiledLexicon:
         Words to begin with, known to be distinct and not empty.
     """
 
-    def __init__(self, words=()):
+    def __init__(self, words: list[bytes] | tuple[Any, ...] = ()) -> None:
         self._blob = np.empty(1 << 18, np.uint8)
         self._starts = np.zeros((1 << 15) + 1, np.int64)
         self._slots = np.zeros(1 << 16, np.uint64)
@@ -263,10 +267,10 @@ class CompiledLexicon:
             self._used[1:] = len(start), len(start.blob)
             self._enter()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return int(self._used[1])
 
-    def encode(self, block, table, which, keep, tokens):
+    def encode(self, block: bytes, table: np.ndarray, which: int, keep: np.ndarray, tokens: np.ndarray) -> None:
         """Number the words of the lines that are kept; see `kernels_text.encode_lines`."""
         from aligntools.words import kernels_text
 
@@ -282,7 +286,7 @@ class CompiledLexicon:
             if self._reserve(len(self) + int(table[row, 4 + which]), int(self._used[2]) + end - begin):
                 self._enter()
 
-    def _reserve(self, words, filled):
+    def _reserve(self, words: int, filled: int) -> bool:
         """Make room for that many words and bytes and some more; tell whether the slots are now empty."""
         if filled > len(self._blob):
             self._blob.resize(filled + (filled >> 1), refcheck=False)
@@ -293,24 +297,24 @@ class CompiledLexicon:
         self._slots = np.zeros(1 << (2 * words).bit_length(), np.uint64)
         return True
 
-    def _enter(self):
+    def _enter(self) -> None:
         from aligntools.words import kernels_text
 
         kernels_text.fill_slots(self._blob, self._starts, len(self), self._slots)
 
-    def words(self, begin):
+    def words(self, begin: int) -> list[bytes]:
         """Return the words from number ``begin`` on."""
         starts = self._starts[begin : len(self) + 1]
         data = self._blob[starts[0] : starts[-1]].tobytes()
         ends = (starts - starts[0]).tolist()
         return [data[a:b] for a, b in pairwise(ends)]
 
-    def vocabulary(self):
+    def vocabulary(self) -> "Vocabulary":
         """Return the words as a vocabulary with the same numbers."""
         words, filled = len(self), int(self._used[2])
         return Vocabulary.from_arrays(self._blob[:filled].copy(), self._starts[: words + 1].copy())
 
-    def clear(self):
+    def clear(self) -> None:
         """Forget all words."""
         self._slots.fill(0)
         self._used[:] = 0, 1, 0
@@ -323,17 +327,18 @@ class Lookup:
     unknown, an id past the vocabulary's; those are numbered anew for each block, to hold for it alone.
     """
 
-    def __init__(self, vocabulary, lowercase, most=_FORGET):
+    def __init__(self, vocabulary: Vocabulary, lowercase: bool, most: int = _FORGET) -> None:
         self._vocabulary, self._lowercase, self._most = vocabulary, lowercase, most
         self._start()
 
-    def _start(self):
+    def _start(self) -> None:
         self._held = 0  # bytes of the lexicon's words
         self._mapping = Growing(np.int32)
         self._mapping.extend(1)[0] = 0
-        self._unknown, self._names = {}, []
+        self._unknown: dict[bytes, int] = {}
+        self._names: list[bytes] = []
 
-    def translate(self, tokens, lexicon) -> ExtendedVocabulary:
+    def translate(self, tokens: np.ndarray, lexicon: CompiledLexicon | Lexicon) -> ExtendedVocabulary:
         """Put vocabulary ids in place of the lexicon's numbers; return the vocabulary that they are for.
 
         When the lexicon has become large it is emptied, so that a stream of any length needs bounded memory.
@@ -363,7 +368,7 @@ class Lookup:
             self._start()
         return ExtendedVocabulary(self._vocabulary, extra)
 
-    def _unknown_id(self, word):
+    def _unknown_id(self, word: bytes) -> int:
         number = self._unknown.setdefault(word, len(self._names))
         if number == len(self._names):
             self._names.append(word)

@@ -74,12 +74,12 @@ def split_as(text: Any, split: str | None) -> Any:
     return UnicodeSplit(os.fspath(text)) if split == "unicode" and isinstance(text, str | os.PathLike) else text
 
 
-def split_of(text: Any) -> str:
+def split_of(text: object) -> str:
     """Return how a text is split, by its name or by what reads it; text in memory has seen to it, and is ``spaces``."""
     return getattr(text, "splitting", SPLITS[0])
 
 
-def named_as(text: Any, name: str) -> str:
+def named_as(text: object, name: str) -> str:
     """Return another name for a text that is split as it is."""
     return UnicodeSplit(name) if isinstance(text, UnicodeSplit) else name
 
@@ -95,7 +95,7 @@ def has_others(block: bytes) -> bool:
     return any(lead in block and found in block for lead, found in _SINGLE) or _has_general(block)
 
 
-def _has_general(block):
+def _has_general(block: bytes) -> bool:
     """Tell whether there is one of U+2000 to U+200A, U+2028, U+2029 and U+202F; their first two bytes are common."""
     if b"\xe2\x80" not in block:
         return False

@@ -12,7 +12,8 @@ from aligntools.aligning.settings import DIRECTIONS, AlignerSettings
 from aligntools.aligning.training.stages import train
 from aligntools.aligning.training.subwords import train_subwords
 from aligntools.formats.models.modelfile import read_model, write_model
-from aligntools.formats.text.bitext import Bitext, Side, Skipped, stream_bitext
+from aligntools.formats.text.bitext import stream_bitext
+from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary

@@ -10,7 +10,7 @@ from aligntools.aligning.models.hmm import Hmm
 from aligntools.aligning.settings import AlignerSettings
 from aligntools.aligning.training import stages
 from aligntools.aligning.training.stages import train
-from aligntools.formats.text.bitext import Bitext, Side, Skipped
+from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools.aligning.text.views import SideView, collapse, cut, simplify, view, view_text
-from aligntools.formats.text.bitext import Bitext, Side, Skipped
+from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.words.vocabulary import Vocabulary
 
 WORDS = ["", "Haus", "häuser", "hauses", "haut", "1984", "…", "ÉTÉ", "ete", "ete", "日本語", "한국어"]

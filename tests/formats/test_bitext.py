@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from aligntools.formats.opening import files
-from aligntools.formats.text.bitext import Skipped, read_bitext, read_side, stream_bitext
+from aligntools.formats.text.bitext import read_bitext, read_side, stream_bitext
+from aligntools.formats.text.corpus import Skipped
 from aligntools.ground.errors import DataError, UsageProblem
 from tests.formats.conftest import NOTHING, both, sentences, settled
 

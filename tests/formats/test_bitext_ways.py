@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.formats.text.bitext import Skipped, read_bitext, read_side, stream_bitext
+from aligntools.formats.text.bitext import read_bitext, read_side, stream_bitext
+from aligntools.formats.text.corpus import Skipped
 from aligntools.ground.errors import DataError
 from aligntools.words.malformed import FORMATS
 from aligntools.words.vocabulary import Vocabulary

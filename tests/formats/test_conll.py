@@ -9,14 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aligntools.formats.annotation.conll import (
-    COLUMNS,
-    format_conll,
-    parse_conll,
-    parse_parts,
-    read_conll,
-    stream_conll,
-)
+from aligntools.formats.annotation.conll import format_conll, parse_conll, parse_parts, read_conll, stream_conll
+from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.ground.errors import DataError
 from tests.places import REALDATA, ROOT
 

@@ -4,7 +4,8 @@ import gzip
 
 import pytest
 
-from aligntools.formats.annotation.conll import COLUMNS, parse_conll, read_conll
+from aligntools.formats.annotation.conll import parse_conll, read_conll
+from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import (
     Raw,
     lines_of,

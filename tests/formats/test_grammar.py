@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from aligntools.formats.models import modelfile
-from aligntools.formats.text.bitext import Side
+from aligntools.formats.text.corpus import Side
 from aligntools.formats.translation import grammar as grammars
 from aligntools.formats.translation.grammar import GrammarRules
 from aligntools.formats.translation.grammar_files import FORMATS, read_grammar, write_grammar

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from aligntools.formats.annotation.conll import COLUMNS, read_conll
+from aligntools.formats.annotation.conll import read_conll
+from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.ground.parallel import Pool
 from aligntools.metrics import attachment
 from aligntools.parsing.learning import treebank

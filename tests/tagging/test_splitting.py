@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aligntools import train_tagger
-from aligntools.formats.annotation.conll import COLUMNS, parse_conll
+from aligntools.formats.annotation.conll import parse_conll
+from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import expanded, surface_of
 from aligntools.formats.annotation.tagged import parse_text
 from aligntools.ground.errors import DataError, UsageProblem

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from aligntools.formats.links.pharaoh import Links
-from aligntools.formats.text.bitext import Bitext, Side, Skipped
+from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.formats.translation.grammar_text import format_text
 from aligntools.ground import kept
 from aligntools.ground.engines import Serial

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.formats.text.bitext import Side
+from aligntools.formats.text.corpus import Side
 from aligntools.translating.text import Lines, numbered
 from aligntools.translating.tuning import imputation
 from aligntools.words.vocabulary import Vocabulary

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aligntools.formats.text.bitext import Side
+from aligntools.formats.text.corpus import Side
 from aligntools.metrics.bleu import corpus_bleu
 from aligntools.translating.forest import derivations, hypergraph
 from aligntools.translating.tuning import linear_bleu, risk

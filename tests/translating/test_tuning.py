@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aligntools.formats.text.bitext import Side
+from aligntools.formats.text.corpus import Side
 from aligntools.ground.errors import ModelError
 from aligntools.ground.parallel import Pool
 from aligntools.translating.forest import derivations, hypergraph

@@ -1,6 +1,6 @@
 """Texts and priors in numbers, as the ``eflomal`` program takes them."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from aligntools.formats.opening import files
 from aligntools.formats.text.numbered_sentences import read_numbered
@@ -50,9 +50,9 @@ def read_numbered_priors(path: str, bitext: "Bitext") -> "Priors":
         if size != len(words):
             raise DataError(path, 1, f"{size} {side} words, and the text has {len(words)}: these are priors of another")
     line = 1
-    tables: list[list] = []
+    tables: list[list[tuple[Any, ...]]] = []
     for n, columns in zip(sizes[2:], ((0, 1), (None,), (None,), (0, None), (1, None)), strict=True):
-        rows: list[tuple] = []
+        rows: list[tuple[Any, ...]] = []
         for _ in range(n):
             line += 1
             fields = next(lines, b"").split()

@@ -30,7 +30,7 @@ class AlignedTextError(ValueError):
 _log = logging.getLogger("aligntools")
 
 #: Lexical, forward and reverse jumps, forward and reverse fertilities.
-Counters = tuple[Counter, Counter, Counter, Counter, Counter]
+Counters = tuple[Counter[Any], Counter[Any], Counter[Any], Counter[Any], Counter[Any]]
 
 
 def calculate_priors(
@@ -56,9 +56,9 @@ def calculate_priors(
     ValueError
         For a link outside its sentence, and where there are more lines of one than of another.
     """
-    lexical: Counter = Counter()
-    jumps: tuple[Counter, Counter] = (Counter(), Counter())
-    fertilities: tuple[Counter, Counter] = (Counter(), Counter())
+    lexical: Counter[tuple[str, str]] = Counter()
+    jumps: tuple[Counter[int], Counter[int]] = (Counter(), Counter())
+    fertilities: tuple[Counter[Any], Counter[Any]] = (Counter(), Counter())
     rows = zip_longest(src_sentences, trg_sentences, fwd_alignments, rev_alignments)
     for number, row in enumerate(rows, 1):
         if None in row:
@@ -111,7 +111,9 @@ def write_priors(
             write(f"{kind}\t{jump}\t{alpha:g}\n")
 
 
-def read_priors(priors_file: Iterable[str]) -> tuple[list, dict[int, float], dict[int, float], list, list]:
+def read_priors(
+    priors_file: Iterable[str],
+) -> tuple[list[Any], dict[int, float], dict[int, float], list[Any], list[Any]]:
     """Read the lines of a priors file.
 
     Returns
@@ -125,7 +127,7 @@ def read_priors(priors_file: Iterable[str]) -> tuple[list, dict[int, float], dic
     ValueError
         For the first line that is none of priors.
     """
-    pairs: dict[str, list] = {"LEX": [], "FERF": [], "FERR": []}
+    pairs: dict[str, list[Any]] = {"LEX": [], "FERF": [], "FERR": []}
     jumps: dict[str, dict[int, float]] = {"HMMF": {}, "HMMR": {}}
     for number, line in enumerate(priors_file, 1):
         row = line.removeprefix("\ufeff").rstrip("\n")
@@ -143,19 +145,19 @@ def read_priors(priors_file: Iterable[str]) -> tuple[list, dict[int, float], dic
     return pairs["LEX"], jumps["HMMF"], jumps["HMMR"], pairs["FERF"], pairs["FERR"]
 
 
-def to_eflomal_priors_file(priors: tuple, src_index: Any, trg_index: Any, outfile: IO[str]) -> None:
+def to_eflomal_priors_file(priors: tuple[Any, ...], src_index: Any, trg_index: Any, outfile: IO[str]) -> None:
     """Write priors in the form that the ``eflomal`` program reads, in the numbers of two `TextIndex`."""
     priors_list, hmmf_priors, hmmr_priors, ferf_priors, ferr_priors = priors
 
     def number(index: Any, word: str) -> int | None:
         return 0 if word == "<NULL>" else index[word]
 
-    lexical: Counter = Counter()
+    lexical: Counter[Any] = Counter()
     for source, target, alpha in priors_list:
         key = number(src_index, source), number(trg_index, target)
         if None not in key:
             lexical[key] += alpha
-    fertilities: tuple[Counter, Counter] = (Counter(), Counter())
+    fertilities: tuple[Counter[Any], Counter[Any]] = (Counter(), Counter())
     for counts, index, rows in ((fertilities[0], src_index, ferf_priors), (fertilities[1], trg_index, ferr_priors)):
         for word, links, alpha in rows:
             if (known := index[word]) is not None:

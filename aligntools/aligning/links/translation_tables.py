@@ -8,7 +8,7 @@ import numpy as np
 
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
-from aligntools.formats.text.bitext import Bitext
+from aligntools.formats.text.corpus import Bitext
 from aligntools.words.white_space import STREAMED
 
 NULL = "NULL"

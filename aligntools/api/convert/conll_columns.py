@@ -7,7 +7,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from aligntools.api.given.annotated import PathLike
-from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, parse_parts, stream_conll
+from aligntools.formats.annotation.conll import Conll, column_place, parse_parts, stream_conll
+from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import (
     Raw,
     Surface,

@@ -12,7 +12,8 @@ from aligntools.api.given.annotated import Parsed, PathLike, Sentence, decoded, 
 from aligntools.api.given.keywords import LinkReadingKeywords, ProjectionKeywords, SplittingKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import Split
-from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, format_conll, read_conll
+from aligntools.formats.annotation.conll import Conll, column_place, format_conll, read_conll
+from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.tagged import Tokens, column_name, filled_column, stream_sentences
 from aligntools.formats.text.reading import LinkReading, Splitting
 from aligntools.ground.declaring import Given, taking

@@ -13,7 +13,8 @@ import numpy as np
 
 from aligntools.api.given.naming import IN_MEMORY
 from aligntools.formats.annotation.tagged import Tokens
-from aligntools.formats.text.bitext import Side, read_side
+from aligntools.formats.text.bitext import read_side
+from aligntools.formats.text.corpus import Side
 from aligntools.formats.text.memory_text import sentences_given, words_given
 from aligntools.formats.text.numbered_text import LineSource
 from aligntools.translating.text import Lines, numbered

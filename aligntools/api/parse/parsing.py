@@ -22,7 +22,8 @@ from aligntools.api.given.keywords import ParserDecisionsKeywords, ParserReading
 from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.running.threads import pool_of
 from aligntools.api.views.showing import ShownAsModel, ShownAsTree, ShownAsTrees
-from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, format_conll
+from aligntools.formats.annotation.conll import Conll, column_place, format_conll
+from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.enhanced import tree_graph
 from aligntools.formats.text.memory_text import sentences_given, words_given
 from aligntools.ground.declaring import Given, taking

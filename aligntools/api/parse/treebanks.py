@@ -11,7 +11,8 @@ import numpy.typing as npt
 from aligntools.api.given.annotated import PathLike, encoded
 from aligntools.api.given.naming import IN_MEMORY
 from aligntools.api.parse.parsing import Parse
-from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, read_conll
+from aligntools.formats.annotation.conll import Conll, column_place, read_conll
+from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.ground.errors import DataError
 
 #: Trees: a file in CoNLL, what its reader returned, or a parse.

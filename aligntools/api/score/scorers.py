@@ -19,7 +19,8 @@ from aligntools.api.given.naming import name_of
 from aligntools.api.given.text_lengths import lengths_of
 from aligntools.api.given.texts import Split
 from aligntools.formats.annotation import conll, tagged
-from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place
+from aligntools.formats.annotation.conll import Conll, column_place
+from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.tagged import Tokens
 from aligntools.formats.links import goldlinks, pharaoh
 from aligntools.formats.links.goldlinks import Gold

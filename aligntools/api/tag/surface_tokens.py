@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, read_conll
+from aligntools.formats.annotation.conll import Conll, column_place, read_conll
+from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import surface_of
 from aligntools.formats.annotation.tagged import Tokens, filled_column
 from aligntools.formats.text.reading import TagReading

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from aligntools.api.given.annotated import Parsed, decoded, encoded
 from aligntools.api.given.keywords import TagWritingKeywords
 from aligntools.api.views.showing import ShownAsTags, ShownWithTags
-from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, format_conll, parse_conll
+from aligntools.formats.annotation.conll import Conll, column_place, format_conll, parse_conll
+from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.formats.annotation.conll_tokens import expanded, is_range
 from aligntools.formats.annotation.tagged import format_tagged
 from aligntools.ground.declaring import Given, taking

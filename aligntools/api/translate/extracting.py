@@ -18,7 +18,7 @@ from aligntools.translating.text import Lines, numbered
 
 if TYPE_CHECKING:
     from aligntools.formats.links.pharaoh import Links
-    from aligntools.formats.text.bitext import Bitext
+    from aligntools.formats.text.corpus import Bitext
     from aligntools.formats.translation.grammar import GrammarRules
     from aligntools.translating.grammar.extraction import Extraction
 
@@ -66,7 +66,8 @@ def extraction_of(
 
 def _bitext(source: "Text | Bitext", target: Text | None, input_format: InputFormat) -> "Bitext":
     """Return both texts as a bitext, in the case that they have."""
-    from aligntools.formats.text.bitext import Bitext, Skipped, read_bitext
+    from aligntools.formats.text.bitext import read_bitext
+    from aligntools.formats.text.corpus import Bitext, Skipped
 
     if isinstance(source, Bitext):
         return source

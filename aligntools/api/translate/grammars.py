@@ -28,7 +28,7 @@ from aligntools.translating.settings import ExtractionSettings, GrammarFilter
 from aligntools.translating.text import Lines
 
 if TYPE_CHECKING:
-    from aligntools.formats.text.bitext import Bitext
+    from aligntools.formats.text.corpus import Bitext
     from aligntools.formats.translation.grammar import GrammarRules
     from aligntools.translating.grammar.extraction import Extraction, ExtractionFigures
     from aligntools.viewing.models import ModelView

@@ -9,7 +9,8 @@ import numpy as np
 
 from aligntools.api.given.annotated import encoded
 from aligntools.api.score.scorers import TreeScorer
-from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, read_conll
+from aligntools.formats.annotation.conll import Conll, column_place, read_conll
+from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.ground.errors import DataError
 from aligntools.metrics.attachment import Trees
 from aligntools.metrics.settings import TreeScoring

@@ -4,6 +4,7 @@ A path is a string of bits, from the root of a tree of classes down to a word's 
 classes.
 """
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -81,7 +82,7 @@ class ClassList:
         rows.sort(key=lambda row: (-row[2], row[0], row[1]))
         return b"".join(b"%s\t%s\t%d\n" % row for row in rows)
 
-    def save(self, path) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write a file; it appears whole or not at all.
 
         Raises
@@ -93,7 +94,7 @@ class ClassList:
             out.write(self.format())
 
 
-def read_classes(path) -> ClassList:
+def read_classes(path: object) -> ClassList:
     r"""Read a list of word classes.
 
     Parameters
@@ -187,7 +188,7 @@ class WordLookup:
         }  # fmt: skip
 
     @classmethod
-    def from_arrays(cls, arrays, name: str) -> "WordLookup":
+    def from_arrays(cls, arrays: dict[str, np.ndarray], name: str) -> "WordLookup":
         """Take the arrays of a model file; ValueError or KeyError where they do not fit together."""
         words, names = (
             hold_vocabulary(arrays, f"{name}.{k}.blob", f"{name}.{k}.starts", text=False) for k in ("words", "names")

@@ -7,7 +7,7 @@ comes out as it went in. CoNLL-U Plus and CoNLL-2009 have the same columns in ot
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, repeat
 
@@ -76,7 +76,7 @@ class Conll:
     first_line: int = 1
     layout: Layout = BASIC
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.offsets) - 1
 
     @property
@@ -127,10 +127,10 @@ class Conll:
         return heads
 
     @property
-    def _heads_are(self):
+    def _heads_are(self) -> str:
         return f"column {(self.layout.places[COLUMNS['head']] or 0) + 1} is"
 
-    def _head(self, k, value):
+    def _head(self, k: int, value: bytes) -> int:
         if value == b"_":
             return -1
         if not value.isdigit():
@@ -187,13 +187,13 @@ class Conll:
         """
         return b"".join(self._replaced(replacing) if replacing else self.lines)
 
-    def _replaced(self, replacing):
+    def _replaced(self, replacing: Mapping[int, Sequence[bytes]]) -> list[bytes]:
         for n, values in replacing.items():
             if not 0 < n < _WIDTH:
                 raise ValueError(f"a column that can be replaced is 1 to {_WIDTH - 1}, not {n}")
             check_values(values, len(self.places), n)
         if COLUMNS["head"] in replacing and COLUMNS["deps"] not in replacing:
-            replacing = replacing | {COLUMNS["deps"]: self._new_deps(replacing)}
+            replacing = {**replacing, COLUMNS["deps"]: self._new_deps(replacing)}
         replacing = {
             place: values for n, values in replacing.items() if (place := self.place_for(n, values)) is not None
         }
@@ -206,7 +206,7 @@ class Conll:
             lines[place] = b"\t".join(fields)
         return lines
 
-    def _new_deps(self, replacing):
+    def _new_deps(self, replacing: Mapping[int, Sequence[bytes]]) -> list[bytes]:
         heads, before = replacing[COLUMNS["head"]], self.column(COLUMNS["head"])
         labels = replacing.get(COLUMNS["deprel"]) or self.column(COLUMNS["deprel"])
         edges = self.offsets.tolist()
@@ -221,12 +221,12 @@ class Conll:
             raise DataError(self.path, None, f"{problem}; convert it to CoNLL-U, or add the column to global.columns")
         return place
 
-    def _word_lines(self):
+    def _word_lines(self) -> list[bytes]:
         lines = self.lines
         return [lines[place] for place in self.places.tolist()]
 
 
-def read_conll(path) -> Conll:
+def read_conll(path: object) -> Conll:
     """Read a whole file; one without words has no sentences.
 
     Raises
@@ -238,7 +238,7 @@ def read_conll(path) -> Conll:
         return parse_conll(path, list(file))
 
 
-def stream_conll(path, sentences=10_000) -> Iterator[Conll]:
+def stream_conll(path: object, sentences: int = 10_000) -> Iterator[Conll]:
     """Read a file part by part; the parts' lines, joined, are the file.
 
     Parameters
@@ -256,7 +256,7 @@ def stream_conll(path, sentences=10_000) -> Iterator[Conll]:
         yield from parse_parts(path, file, sentences)
 
 
-def parse_parts(path, lines: Iterable[bytes], sentences) -> Iterator[Conll]:
+def parse_parts(path: object, lines: Iterable[bytes], sentences: int) -> Iterator[Conll]:
     """Cut lines into parts as `stream_conll` does."""
     pending, blocks, inside, first, layout = [], 0, False, 1, None
     for line in lines:
@@ -276,7 +276,7 @@ def parse_parts(path, lines: Iterable[bytes], sentences) -> Iterator[Conll]:
         yield parse_conll(path, pending, first, layout)
 
 
-def parse_conll(path, lines: list[bytes], first_line=1, layout: Layout | None = None) -> Conll:
+def parse_conll(path: object, lines: list[bytes], first_line: int = 1, layout: Layout | None = None) -> Conll:
     """Find sentences and words in lines that end as in the file, and check them; see `read_conll`.
 
     ``layout`` is that of the lines before; None: the lines begin the file, and tell it.
@@ -313,7 +313,7 @@ def parse_conll(path, lines: list[bytes], first_line=1, layout: Layout | None = 
     return Conll(str(path), lines, places, offsets, starts, first_line, layout)
 
 
-def _sentences(blanks, places, named, count):
+def _sentences(blanks: np.ndarray, places: np.ndarray, named: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Return where the words and where the lines of each sentence begin."""
     of_words = np.searchsorted(blanks, places)  # blocks are numbered by the blank lines before them
     blocks = np.union1d(of_words, np.searchsorted(blanks, named))
@@ -327,7 +327,7 @@ def _sentences(blanks, places, named, count):
     return offsets, starts
 
 
-def _check_ids(path, first_line, ids, places, offsets):
+def _check_ids(path: object, first_line: int, ids: list[bytes], places: np.ndarray, offsets: np.ndarray) -> None:
     lengths = np.diff(offsets)
     expected = [b"%d" % k for k in range(1, int(lengths.max(initial=0)) + 1)]
     found = [ids[place] for place in places.tolist()]
@@ -341,7 +341,7 @@ def _check_ids(path, first_line, ids, places, offsets):
             raise DataError(path, first_line + int(places[k]), problem)
 
 
-def _what_is_wrong(line, layout):
+def _what_is_wrong(line: bytes, layout: Layout) -> str:
     """Describe a line that is not a line of CoNLL."""
     columns = line.count(b"\t") + 1
     if columns > 1 and not layout.usual and not layout.fits(columns):
@@ -357,12 +357,12 @@ def _what_is_wrong(line, layout):
     return f"id '{found}' is not a number, a range such as 3-4, or an empty node such as 8.1"
 
 
-def _shown(value):
+def _shown(value: bytes) -> str:
     text = value.decode("utf-8", "replace")
     return text if len(text) <= 40 else text[:40] + "..."
 
 
-def check_values(values, count, n) -> None:
+def check_values(values: Sequence[bytes], count: int, n: int) -> None:
     """Check what is to stand in column ``n``, or raise ValueError.
 
     A carriage return may, where it cannot be taken for the line's end.
@@ -374,7 +374,9 @@ def check_values(values, count, n) -> None:
             raise ValueError(f"{value!r} cannot stand in a column")
 
 
-def format_conll(words: Sequence[bytes], offsets, columns: dict[int, Sequence[bytes]] | None = None) -> bytes:
+def format_conll(
+    words: Sequence[bytes], offsets: list[int] | np.ndarray, columns: dict[int, Sequence[bytes]] | None = None
+) -> bytes:
     r"""Write new sentences, ``_`` in every column that is not given.
 
     Parameters

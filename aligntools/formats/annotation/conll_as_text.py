@@ -15,7 +15,7 @@ _PART = 4_000  # sentences in a block
 _log = logging.getLogger("aligntools")
 
 
-def plain_blocks(path, blocks: Iterable[bytes], white: WhiteSpace, convert=True) -> Iterator[bytes]:
+def plain_blocks(path: object, blocks: Iterable[bytes], white: WhiteSpace, convert: bool = True) -> Iterator[bytes]:
     """Yield blocks of whole lines, or of CoNLL, told by the first of them, the words, which its lines part.
 
     Words are the syntactic ones. A space within one is a no-break space, so that positions count words; a sentence
@@ -51,22 +51,22 @@ def plain_blocks(path, blocks: Iterable[bytes], white: WhiteSpace, convert=True)
         yield white.of_words(format_words(part.words, part.offsets))
 
 
-def is_conll(path: str) -> bool:
+def is_conll(path: object) -> bool:
     """Tell whether a file, which must not be a pipe, begins as CoNLL does."""
     return conll_line(_beginning(path)) is not None
 
 
-def refuse_file(path: str) -> None:
+def refuse_file(path: object) -> None:
     """Refuse a file, which must not be a pipe, if it is CoNLL. Raises DataError."""
     refuse_conll(path, _beginning(path))
 
 
-def _beginning(path):
+def _beginning(path: object) -> bytes:
     with files.reading(path) as file:
         return b"".join(beginning(file)[0])
 
 
-def _lines(block):
+def _lines(block: bytes) -> Iterator[bytes]:
     *whole, last = block.split(b"\n")
     for line in whole:
         yield line + b"\n"

@@ -60,7 +60,7 @@ BASIC = Layout("CoNLL-X and CoNLL-U", len(COLUMNS), tuple(range(len(COLUMNS))))
 CONLL_2009 = Layout("CoNLL-2009", 12, (0, 1, 2, 4, None, 6, 8, 10, None, None), open=True)
 
 
-def layout_of(path, lines: Sequence[bytes], first_line: int = 1) -> Layout:
+def layout_of(path: object, lines: Sequence[bytes], first_line: int = 1) -> Layout:
     """Tell the layout by a header, or by the first line that is neither blank nor a comment.
 
     Raises
@@ -76,7 +76,7 @@ def layout_of(path, lines: Sequence[bytes], first_line: int = 1) -> Layout:
     return BASIC
 
 
-def plus(path, header: bytes, line: int) -> Layout:
+def plus(path: object, header: bytes, line: int) -> Layout:
     """Return the layout of a header's columns, which are those of CoNLL-U and any others."""
     names = header.decode("utf-8", "replace").split()
     twice = next((name for name in names if names.count(name) > 1), None)

@@ -11,7 +11,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from aligntools.formats.annotation.conll import COLUMNS, Conll, check_values, parse_conll
+from aligntools.formats.annotation.conll import Conll, check_values, parse_conll
+from aligntools.formats.annotation.conll_layouts import COLUMNS
 from aligntools.ground.errors import DataError, UsageProblem
 
 #: What has a meaning in MISC, and how it is written there.
@@ -46,7 +47,7 @@ class Surface:
     offsets: np.ndarray
     words: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def column(self, n: int) -> list[bytes]:
@@ -236,7 +237,7 @@ def unescaped(value: bytes) -> bytes:
     return _ESCAPED.sub(lambda found: _BACK.get(found[1], found[0]), value)
 
 
-def _spaces(misc):
+def _spaces(misc: bytes) -> tuple[bytes, bytes | None, bytes | None]:
     """Return what is before, after and in a token, where MISC says so."""
     if b"Space" not in misc:
         return b"", None, None

@@ -26,7 +26,7 @@ Split = Callable[[str], list[str]]
 
 
 def stream_raw(
-    path, language: str, sentences: str = "split", most: int = 10_000, name: str = "moses"
+    path: object, language: str, sentences: str = "split", most: int = 10_000, name: str = "moses"
 ) -> Iterator[Conll]:
     """Read raw text in parts, tokenized.
 
@@ -68,7 +68,7 @@ def stream_raw(
             yield parse_conll(path, lines, first)
 
 
-def decoded_lines(path, lines: Iterable[bytes]) -> Iterator[str]:
+def decoded_lines(path: object, lines: Iterable[bytes]) -> Iterator[str]:
     """Decode lines; raises DataError for the first that is not UTF-8."""
     for number, line in enumerate(lines, 1):
         try:
@@ -101,7 +101,7 @@ def format_raw(lines: Iterable[str], spans: Spans, split: Split | None) -> Itera
         yield _block(held, before, spans, split is None, last=True)
 
 
-def _paragraphs(lines, split):
+def _paragraphs(lines: Iterable[str], split: Callable[[str], list[str]]) -> Iterator[str]:
     """Yield pieces of sentences; none goes across a blank line."""
     buffer = ""
     for line in lines:
@@ -119,7 +119,7 @@ def _paragraphs(lines, split):
         yield from split(buffer)
 
 
-def _sentences(pieces):
+def _sentences(pieces: Iterable[str]) -> Iterator[str]:
     """Yield sentences with the spaces behind them; the first one with those before it."""
     held = ""
     for piece in pieces:
@@ -134,7 +134,9 @@ def _sentences(pieces):
         yield held
 
 
-def _block(text, before, spans, of_lines, last=False):
+def _block(
+    text: str, before: str, spans: Callable[[str], list[tuple[int, int]]], of_lines: bool, last: bool = False
+) -> bytes:
     """Write a sentence: a line of the text, or a sentence with what is behind it."""
     begin = 0
     if not before and text.startswith(_MARK):
@@ -159,5 +161,5 @@ def _block(text, before, spans, of_lines, last=False):
     return "".join(f"{line}\n" for line in [*comments, f"# text = {shown}", *rows, ""]).encode()
 
 
-def _escaped(spaces):
+def _escaped(spaces: str) -> str:
     return "".join(ESCAPES.get(x, x) for x in spaces)

@@ -15,7 +15,7 @@ _Name = TypeVar("_Name", str, bytes)
 NONE, OR = b"_", b"|"
 
 
-def read_dictionary(path) -> dict[bytes, dict[bytes, float]]:
+def read_dictionary(path: object) -> dict[bytes, dict[bytes, float]]:
     """Read lines of a word, a tag it can have and a weight, between tabs, as ``project --dictionary`` writes them.
 
     Lines of the same word and tag add up. A line without a weight counts 1.
@@ -54,7 +54,7 @@ def likely(weights: Mapping[_Name, float], least: float) -> dict[_Name, float]:
     return {tag: weight for tag, weight in ranked if weight >= least * total} or dict(ranked[:1])
 
 
-def _weight(fields):
+def _weight(fields: list[bytes]) -> float | None:
     """Return the weight of a line of a dictionary, None where it is none."""
     if len(fields) not in (2, 3) or not fields[0] or fields[1].split() != [fields[1]]:
         return None
@@ -65,7 +65,7 @@ def _weight(fields):
     return weight if 0 <= weight < float("inf") else None
 
 
-def sets_of(text: Tokens, path, known: Collection[bytes] = ()) -> dict[bytes, tuple[bytes, ...]]:
+def sets_of(text: Tokens, path: object, known: Collection[bytes] = ()) -> dict[bytes, tuple[bytes, ...]]:
     """Return the tags that each label of a text stands for: ``_`` none, ``NOUN|VERB`` two, all else itself.
 
     Parameters

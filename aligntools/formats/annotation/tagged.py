@@ -12,8 +12,8 @@ from itertools import chain, islice, pairwise
 
 import numpy as np
 
-from aligntools.formats.annotation.conll import COLUMNS, Conll, column_place, parse_conll, parse_parts
-from aligntools.formats.annotation.conll_layouts import HEADER
+from aligntools.formats.annotation.conll import Conll, column_place, parse_conll, parse_parts
+from aligntools.formats.annotation.conll_layouts import COLUMNS, HEADER
 from aligntools.formats.opening import files
 from aligntools.formats.opening.metering import FOR_OBJECTS
 from aligntools.ground.errors import DataError, UsageProblem
@@ -56,11 +56,11 @@ class Tokens:
     lines: np.ndarray
     format: str = "text"
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.offsets) - 1
 
 
-def stream_text(path, lines=10_000) -> Iterator[Tokens]:
+def stream_text(path: object, lines: int = 10_000) -> Iterator[Tokens]:
     """Read plain text, one sentence a line, in parts of ``lines`` sentences; the last may have fewer.
 
     Of CoNLL the words are read, unless ``lines`` is 1.
@@ -82,13 +82,13 @@ def stream_text(path, lines=10_000) -> Iterator[Tokens]:
     white.tell()
 
 
-def read_text(path) -> Tokens:
+def read_text(path: object) -> Tokens:
     """Read plain text whole; see `stream_text`."""
     with files.reading(path, FOR_OBJECTS) as file:
         return _whole(path, list(file))
 
 
-def stream_tagged(path, separator: bytes = b"_", lines=10_000) -> Iterator[Tokens]:
+def stream_tagged(path: object, separator: bytes = b"_", lines: int = 10_000) -> Iterator[Tokens]:
     """Read ``word_TAG word_TAG`` lines in parts; of several separators in a token the last one counts.
 
     Raises
@@ -101,13 +101,13 @@ def stream_tagged(path, separator: bytes = b"_", lines=10_000) -> Iterator[Token
             yield parse_tagged(path, part, first, separator)
 
 
-def read_tagged(path, separator: bytes = b"_") -> Tokens:
+def read_tagged(path: object, separator: bytes = b"_") -> Tokens:
     """Read ``word_TAG word_TAG`` lines whole; see `stream_tagged`."""
     with files.reading(path, FOR_OBJECTS) as file:
         return parse_tagged(path, list(file), 1, separator)
 
 
-def stream_sentences(path, format="auto", sentences=10_000) -> Iterator[Conll | Tokens]:
+def stream_sentences(path: object, format: str = "auto", sentences: int = 10_000) -> Iterator[Conll | Tokens]:
     """Read what is to be tagged, CoNLL or plain text, in parts; both have ``words`` and ``offsets``.
 
     Parameters are those of `stream_tags`, with ``text`` for ``tagged``, and so are the errors.
@@ -128,7 +128,9 @@ def stream_sentences(path, format="auto", sentences=10_000) -> Iterator[Conll | 
             white.tell()
 
 
-def stream_tags(path, format="auto", separator: bytes | None = None, sentences=10_000) -> Iterator[Conll | Tokens]:
+def stream_tags(
+    path: object, format: str = "auto", separator: bytes | None = None, sentences: int = 10_000
+) -> Iterator[Conll | Tokens]:
     """Read text with tags, CoNLL or ``word_TAG`` lines, in parts; both have ``words`` and ``offsets``.
 
     Parameters
@@ -196,7 +198,7 @@ def conll_line(block: bytes) -> int | None:
     return conll_at(*beginning(io.BytesIO(block)))
 
 
-def refuse_conll(path, block: bytes) -> None:
+def refuse_conll(path: object, block: bytes) -> None:
     """Refuse CoNLL, told by the beginning of a file, where plain text is read and positions are those of its lines.
 
     Raises
@@ -209,7 +211,11 @@ def refuse_conll(path, block: bytes) -> None:
 
 
 def read_tags(
-    path, column: str | int = "upos", format="auto", separator: bytes | None = None, partial: bool = False
+    path: object,
+    column: str | int = "upos",
+    format: str = "auto",
+    separator: bytes | None = None,
+    partial: bool = False,
 ) -> Tokens:
     """Read tagged text of any kind, for training and for scoring.
 
@@ -236,12 +242,14 @@ def read_tags(
     return _read(path, format, separator, column, FORMATS[:-1], partial)
 
 
-def read_words(path, format="auto", separator: bytes | None = None) -> Tokens:
+def read_words(path: object, format: str = "auto", separator: bytes | None = None) -> Tokens:
     """Read the words of text of any kind, plain text too; tags are passed over. See `read_tags`."""
-    return _read(path, format, separator, None, FORMATS)
+    return _read(path, format, separator, None, FORMATS, False)
 
 
-def _read(path, format, separator, column, among, partial=False):
+def _read(
+    path: object, format: str, separator: bytes | None, column: int | str | None, among: Sequence[str], partial: bool
+) -> Tokens:
     """Read words and, unless ``column`` is None, tags."""
     if column is not None and format == "text":
         raise UsageProblem("plain text has no tags; give tagged text or CoNLL")
@@ -259,12 +267,12 @@ def _read(path, format, separator, column, among, partial=False):
     if format == "columns":
         return _columns(path, lines, column)
     if format == "tagged":
-        return parse_tagged(path, lines, 1, separator, partial)
+        return parse_tagged(path, lines, 1, separator or SEPARATORS[0], partial)
     hint(path, b"".join(lines[:_SAMPLE]))
     return _whole(path, lines)
 
 
-def _whole(path, lines):
+def _whole(path: object, lines: list[bytes]) -> Tokens:
     """Return plain text that was read whole."""
     white = WhiteSpace(path)
     tokens = parse_text(white.of_lines(lines), 1)
@@ -272,7 +280,7 @@ def _whole(path, lines):
     return tokens
 
 
-def sniff(lines: Sequence[bytes], among: Sequence[str] = FORMATS, separator: bytes | None = None):
+def sniff(lines: Sequence[bytes], among: Sequence[str] = FORMATS, separator: bytes | None = None) -> tuple[str, bytes]:
     """Tell a text's format by its first lines.
 
     CoNLL has a line of several columns that begins with the id of a first word. In tagged text every token has a
@@ -329,7 +337,9 @@ def looks_like_conll(lines: Sequence[bytes]) -> bool:
     return ids == [b"1", b"2"] or (ids == [b"1", b"1"] and rows[0][6:7] in ([b"0"], [b"_"]))  # a sentence of one word
 
 
-def format_tagged(words: Sequence[bytes], offsets, tags: Sequence[bytes], separator: bytes = b"_") -> bytes:
+def format_tagged(
+    words: Sequence[bytes], offsets: list[int] | np.ndarray, tags: Sequence[bytes], separator: bytes = b"_"
+) -> bytes:
     """Write one sentence a line, ``word_TAG word_TAG``.
 
     A space within a word (CoNLL has them) is written as a no-break space, so that there are as many tokens as words.
@@ -342,21 +352,14 @@ def format_tagged(words: Sequence[bytes], offsets, tags: Sequence[bytes], separa
     for tag in set(tags):
         if separator in tag or not tag or tag.split() != [tag]:
             name, mark = shown(tag.decode("utf-8", "replace")), shown(separator.decode())
-            raise UsageProblem(
-                f"tag '{name}' cannot be written behind the separator '{mark}' (use another `separator`)"
-            )
+            raise UsageProblem(f"tag '{name}' cannot stand behind the separator '{mark}' (use another `separator`)")
     pairs = zip(words, tags, strict=True)
     return _joined([without_spaces(word) + separator + tag for word, tag in pairs], offsets)
 
 
 def check_tags(text: Tokens, path: str) -> None:
     """Refuse tags that are not UTF-8, where they become part of names. Raises DataError for the first one."""
-    bad = set()
-    for tag in set(text.tags or ()):
-        try:
-            tag.decode()
-        except UnicodeDecodeError:
-            bad.add(tag)
+    bad = {tag for tag in set(text.tags or ()) if tag != tag.decode("utf-8", "ignore").encode()}
     if bad:
         assert text.tags is not None
         k = next(k for k, tag in enumerate(text.tags) if tag in bad)
@@ -365,7 +368,7 @@ def check_tags(text: Tokens, path: str) -> None:
         raise DataError(path, line, f"the tag '{name}' is not UTF-8 (convert the file, for instance with iconv)")
 
 
-def format_words(words: Sequence[bytes], offsets) -> bytes:
+def format_words(words: Sequence[bytes], offsets: np.ndarray) -> bytes:
     """Write one sentence a line, as many words as there are: a space within one is written as a no-break space."""
     return _joined(list(map(without_spaces, words)), offsets)
 
@@ -375,15 +378,15 @@ def without_spaces(word: bytes) -> bytes:
     return word.replace(b" ", b"\xc2\xa0") if b" " in word else word
 
 
-def _joined(tokens, offsets):
+def _joined(tokens: list[bytes], offsets: list[int] | np.ndarray) -> bytes:
     edges = np.asarray(offsets).tolist()
     return b"".join(b" ".join(tokens[a:b]) + b"\n" for a, b in pairwise(edges))
 
 
-def _parts(lines, count):
+def _parts(lines: Iterable[bytes], count: int) -> Iterator[tuple[int, list[bytes]]]:
     """Yield (number of the first line, lines) for every ``count`` lines."""
-    first, lines = 1, iter(lines)
-    while part := list(islice(lines, count)):
+    first, rest = 1, iter(lines)
+    while part := list(islice(rest, count)):
         yield first, part
         first += len(part)
 
@@ -406,7 +409,7 @@ def parse_text(lines: list[bytes], first: int) -> Tokens:
     return Tokens(words, offsets, None, np.arange(first, first + len(lines)))
 
 
-def parse_tagged(path, lines: list[bytes], first: int, separator: bytes, partial: bool = False) -> Tokens:
+def parse_tagged(path: object, lines: list[bytes], first: int, separator: bytes, partial: bool = False) -> Tokens:
     """Read ``word_TAG word_TAG`` lines, the first of which has the number ``first``; see `stream_tagged`.
 
     With ``partial`` words may have no tag, ``_``: ``word__`` where the separator is ``_``.
@@ -433,12 +436,12 @@ def parse_tagged(path, lines: list[bytes], first: int, separator: bytes, partial
     return Tokens(words, offsets, tags, np.arange(first, first + len(lines)), "tagged")
 
 
-def _is_comment(line):
+def _is_comment(line: bytes) -> bool:
     """Tell a comment from a word ``#`` where the columns have tabs between them; with spaces there are none."""
     return line.startswith(b"#") and b"\t" not in line
 
 
-def _columns(path, lines, column):
+def _columns(path: object, lines: list[bytes], column: int | str | None) -> Tokens:
     """Take one word a line: the first column, and the tag from column ``column``, counted from 1."""
     place = column - 1 if isinstance(column, int) else 1
     tabs = any(b"\t" in line for line in lines)

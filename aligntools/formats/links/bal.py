@@ -47,7 +47,7 @@ def parse_bal(data: bytes, *, path: object = "-", line: int = 1) -> tuple[Links,
     return Links.from_lists(direct), Links.from_lists(inverse)
 
 
-def _positions(row, path, line):
+def _positions(row: bytes, path: object, line: int) -> list[int]:
     """Return the positions behind the words of a line."""
     fields = row.split()
     words = int(fields[0]) if fields and _is_number(fields[0]) else -1
@@ -57,11 +57,11 @@ def _positions(row, path, line):
     return list(map(int, numbers))
 
 
-def _is_number(field):
+def _is_number(field: bytes) -> bool:
     return field.isdigit() and len(field) < 10
 
 
-def _shown(row):
+def _shown(row: bytes) -> str:
     return row[:60].decode("utf-8", "replace")
 
 

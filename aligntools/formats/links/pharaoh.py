@@ -4,6 +4,7 @@ Large inputs are parsed, sorted and written by compiled code; small ones in NumP
 are done sooner than the compiler is loaded, and define what is right.
 """
 
+import io
 import itertools
 import re
 from collections.abc import Generator, Iterable
@@ -339,6 +340,7 @@ def _lines_as_they_come() -> Generator[bytes, None, None]:
     """Yield standard input in blocks of whole lines, as soon as they are there."""
     rest = b""
     with files.reading("-") as file:
+        assert isinstance(file, io.BufferedReader)
         while block := file.read1(_BLOCK):
             cut = block.rfind(b"\n") + 1
             if cut:

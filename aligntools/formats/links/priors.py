@@ -6,9 +6,11 @@ words, forward and reverse. ``<NULL>`` is the word that words without a link are
 these kinds alone, in any order.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +51,7 @@ class Counted:
     keys: np.ndarray
     alphas: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.alphas)
 
     @classmethod
@@ -112,10 +114,10 @@ class Priors:
             "HMMF": self.forward_jumps, "HMMR": self.reverse_jumps,
         }  # fmt: skip
 
-    def __len__(self):
+    def __len__(self) -> int:
         return sum(map(len, self.tables().values()))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Priors: {', '.join(f'{len(table)} {kind}' for kind, table in self.tables().items())}>"
 
 
@@ -136,9 +138,12 @@ def combined(parts: Iterable[Priors]) -> Priors:
 
 
 def priors_of(
-    lexical: Iterable = (), source_fertilities: Iterable = (), target_fertilities: Iterable = (),
-    forward_jumps: Iterable = (), reverse_jumps: Iterable = (),
-) -> Priors:  # fmt: skip
+    lexical: Iterable[tuple[Any, ...]] = (),
+    source_fertilities: Iterable[tuple[Any, ...]] = (),
+    target_fertilities: Iterable[tuple[Any, ...]] = (),
+    forward_jumps: Iterable[tuple[Any, ...]] = (),
+    reverse_jumps: Iterable[tuple[Any, ...]] = (),
+) -> Priors:
     """Make priors of Python objects.
 
     Parameters
@@ -162,7 +167,7 @@ def priors_of(
     return builder.finish()
 
 
-def read_priors(path) -> Priors:
+def read_priors(path: object) -> Priors:
     """Read priors; what comes several times adds.
 
     Raises
@@ -188,7 +193,7 @@ def read_priors(path) -> Priors:
     return builder.finish()
 
 
-def _take_pairs(builder, block) -> bool:
+def _take_pairs(builder: "_Builder", block: bytes) -> bool:
     """Add a block if all its lines are sound and of the kinds with three fields after each other; else do nothing."""
     fields = block.replace(b"\n", b"\t\n\t").split(b"\t")
     rows = len(fields) // 5
@@ -201,9 +206,9 @@ def _take_pairs(builder, block) -> bool:
     return kind in PAIRS and builder.take(kind, (fields[1::5], fields[2::5], fields[3::5]))
 
 
-def _take_lines(builder, block, path, first):
+def _take_lines(builder: "_Builder", block: bytes, path: object, first: int) -> None:
     """Add a block of any kinds, line by line; raise the error of the first line that has one."""
-    found: dict[str, list] = {kind: [] for kind in PAIRS + JUMPS}
+    found: dict[str, list[list[bytes]]] = {kind: [] for kind in PAIRS + JUMPS}
     for number, row in enumerate(block.split(b"\n")[:-1], first):
         row = row.removesuffix(b"\r")
         if not row.strip():
@@ -232,7 +237,7 @@ def row_of(row: bytes, path: object, line: int) -> tuple[str, list[bytes]]:
     return kind, fields
 
 
-def _check_row(kind, fields, path, line):
+def _check_row(kind: str, fields: Sequence[bytes], path: object, line: int) -> None:
     """Raise the error of a line's fields, if they have one."""
     row = b" ".join([kind.encode(), *fields])[:60].decode("utf-8", "replace")
     columns = 2 if kind in PAIRS else 1
@@ -252,7 +257,7 @@ def _check_row(kind, fields, path, line):
         raise DataError(path, line, f"'{value}' is not a count from 0 to {_MUCH:g}, in '{row}'")
 
 
-def _is_whole(text, least):
+def _is_whole(text: bytes, least: int) -> bool:
     try:
         return least <= int(text) <= _MOST
     except ValueError:
@@ -262,16 +267,16 @@ def _is_whole(text, least):
 class _Builder:
     """Priors in the making: words are numbered as they come, numbers are kept in arrays."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._ids: tuple[dict[bytes, int], dict[bytes, int]] = ({NULL: 0}, {NULL: 0})
-        self._parts: dict[str, list] = {kind: [] for kind in PAIRS + JUMPS}
+        self._parts: dict[str, list[tuple[list[np.ndarray], np.ndarray]]] = {kind: [] for kind in PAIRS + JUMPS}
 
-    def number(self, side, words) -> np.ndarray:
+    def number(self, side: int, words: Sequence[bytes]) -> np.ndarray:
         """Return the ids of words of side 0 (source) or 1, new ones for those that are new."""
         ids = self._ids[side]
         return np.fromiter((ids.setdefault(word, len(ids)) for word in words), np.int32, len(words))
 
-    def take(self, kind, columns) -> bool:
+    def take(self, kind: str, columns: Sequence[Sequence[bytes]]) -> bool:
         """Add lines of one kind, as columns of bytes; False, and nothing is added, if a number is none."""
         if not columns:
             return True
@@ -285,14 +290,14 @@ class _Builder:
             return False
         if numbers is not None and (numbers.min() < least or numbers.max() > _MOST):
             return False
-        if kind in JUMPS:
+        if kind in JUMPS and numbers is not None:
             self.add(kind, [numbers], alphas)
             return True
         first = self.number(1 if kind == "FERR" else 0, columns[0])
         self.add(kind, [first, self.number(1, columns[1]) if numbers is None else numbers], alphas)
         return True
 
-    def add(self, kind, columns, alphas):
+    def add(self, kind: str, columns: list[np.ndarray], alphas: np.ndarray) -> None:
         """Add lines of one kind, as columns of numbers."""
         self._parts[kind].append(([np.asarray(column, np.int32) for column in columns], alphas))
 
@@ -304,10 +309,11 @@ class _Builder:
             width = 2 if kind in PAIRS else 1
             columns = [np.concatenate([part[k] for part, _ in parts] or [np.empty(0, np.int32)]) for k in range(width)]
             tables.append(Counted.of(columns, np.concatenate([alphas for _, alphas in parts] or [np.empty(0)])))
-        return Priors(*(Vocabulary.from_bytes(list(islice(ids, 1, None))) for ids in self._ids), *tables)
+        source, target = (Vocabulary.from_bytes(list(islice(ids, 1, None))) for ids in self._ids)
+        return Priors(source, target, *tables)
 
 
-def _names(vocabulary) -> list[bytes]:
+def _names(vocabulary: Vocabulary) -> list[bytes]:
     """Return the words of a vocabulary as files have them, NULL first."""
     return [NULL, *(word.encode("utf-8", "surrogatepass") for word in vocabulary.words()[1:])]
 
@@ -338,11 +344,11 @@ def format_priors(priors: Priors) -> Iterator[bytes]:
             yield b"".join([start + b"\t".join(row) + b"\n" for row in zip(*fields, strict=True)])
 
 
-def _formatted(form, values) -> list[bytes]:
+def _formatted(form: str, values: list[float]) -> list[bytes]:
     return [(form % value).encode() for value in values]
 
 
-def write_priors(path, priors: Priors) -> None:
+def write_priors(path: str | os.PathLike[str], priors: Priors) -> None:
     """Write priors; the file appears whole or not at all.
 
     Raises

@@ -4,6 +4,7 @@ A t-table has ``given word p``: as numbers of words (``.t3.final``), which two v
 ``number word count``) give names to, or as words (``.actual.ti.final``).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,15 +33,15 @@ class TTable:
     probabilities : np.ndarray [shape=(pairs,), dtype=float64]
     """
 
-    given: dict
-    words: dict
+    given: dict[bytes, int]
+    words: dict[bytes, int]
     keys: np.ndarray
     probabilities: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.keys)
 
-    def lookup(self, given, words, floor) -> np.ndarray:
+    def lookup(self, given: list[bytes], words: list[bytes], floor: float) -> np.ndarray:
         """Return ``p(word | given)`` of every two words, ``floor`` for pairs that the table does not have.
 
         Parameters
@@ -70,7 +71,7 @@ class TTable:
         return TTable(given, words, keys, np.minimum(sums, 1.0))
 
 
-def _folded(numbers):
+def _folded(numbers: dict[bytes, int]) -> tuple[dict[bytes, int], np.ndarray]:
     """Return the words of a dict in lower case, numbered anew, and the new number of each old one."""
     folded: dict[bytes, int] = {}
     new = np.zeros(len(numbers), np.int64)
@@ -79,7 +80,7 @@ def _folded(numbers):
     return folded, new
 
 
-def read_vocabulary(path) -> dict:
+def read_vocabulary(path: object) -> dict[bytes, bytes]:
     """Read a GIZA++ vocabulary: number -> word, both bytes; number 0 is NULL.
 
     Raises
@@ -98,7 +99,9 @@ def read_vocabulary(path) -> dict:
     return found
 
 
-def read_ttable(path, given_vocabulary=None, vocabulary=None) -> TTable:
+def read_ttable(
+    path: object, given_vocabulary: dict[bytes, bytes] | None = None, vocabulary: dict[bytes, bytes] | None = None
+) -> TTable:
     """Read a table; of a pair that comes twice the last line counts.
 
     Numbers above 0 are probabilities, and make NULL the name of NULL; else they are logarithms.
@@ -120,13 +123,13 @@ def read_ttable(path, given_vocabulary=None, vocabulary=None) -> TTable:
     line = 1
     for block in files.blocks_of_lines(path):
         _check_utf8(block, path, line)
-        first, second, numbers = _fields(block, path, line)
-        if vocabulary is not None:
+        first, second, values = _fields(block, path, line)
+        if vocabulary is not None and given_vocabulary is not None:
             first = _named(first, given_vocabulary, path, line)
             second = _named(second, vocabulary, path, line)
         rows.append(np.array([given.setdefault(word, len(given)) for word in first], np.int32))
         columns.append(np.array([words.setdefault(word, len(words)) for word in second], np.int32))
-        logs.append(np.array(numbers, np.float64))
+        logs.append(np.array(values, np.float64))
         line += block.count(b"\n")
     if not rows:
         return TTable(given, words, np.empty(0, np.int64), np.empty(0))
@@ -146,7 +149,7 @@ def read_ttable(path, given_vocabulary=None, vocabulary=None) -> TTable:
     return TTable(given, words, keys, probabilities)
 
 
-def _check_utf8(block, path, line):
+def _check_utf8(block: bytes, path: object, line: int) -> None:
     try:
         block.decode()
     except UnicodeDecodeError as error:
@@ -154,7 +157,7 @@ def _check_utf8(block, path, line):
         raise DataError(path, line + block.count(b"\n", 0, error.start), problem) from None
 
 
-def _check(numbers, path):
+def _check(numbers: np.ndarray, path: object) -> None:
     """Refuse what is neither all probabilities nor all logarithms of them."""
     wrong = ~(numbers <= _MOST)  # NaN too
     if wrong.any():
@@ -168,7 +171,7 @@ def _check(numbers, path):
         )
 
 
-def _named(numbers, names, path, line):
+def _named(numbers: Sequence[bytes], names: dict[bytes, bytes], path: object, line: int) -> list[bytes]:
     try:
         return [names[number] for number in numbers]
     except KeyError as error:
@@ -177,7 +180,7 @@ def _named(numbers, names, path, line):
         raise DataError(path, place, f"no word has the number '{shown}' in the vocabulary file") from None
 
 
-def _fields(block, path, line):
+def _fields(block: bytes, path: object, line: int) -> tuple[Sequence[bytes], Sequence[bytes], Sequence[float]]:
     """Return the three columns of whole lines."""
     block = block if block.endswith(b"\n") else block + b"\n"
     fields = block.replace(b"\n", b"\t").split(b"\t")[:-1]
@@ -197,4 +200,4 @@ def _fields(block, path, line):
             raise DataError(
                 path, number, f"'{shown}' is not two words and ln p (as fast_align -p writes them) or p"
             ) from None
-    return tuple(zip(*found, strict=True)) or ([], [], [])
+    return [row[0] for row in found], [row[1] for row in found], [row[2] for row in found]

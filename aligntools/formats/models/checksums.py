@@ -8,7 +8,7 @@ import contextlib
 import hashlib
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from aligntools.ground import system
@@ -46,7 +46,7 @@ def sealed(data: bytes) -> bytes:
 
 
 @contextlib.contextmanager
-def verifying(path: str, expected: str) -> Iterator[None]:
+def verifying(path: str | os.PathLike[str], expected: str) -> Iterator[None]:
     """Work out a file's checksum while the body of the ``with`` statement reads it.
 
     Parameters
@@ -71,18 +71,18 @@ def verifying(path: str, expected: str) -> Iterator[None]:
             raise Mismatch
 
 
-def _header(descriptor):
+def _header(descriptor: int) -> bytes:
     """Return the bytes before the arrays: a number of 8 bytes, and so many bytes of JSON."""
     size = 8 + int.from_bytes(system.read_at(descriptor, 8, 0), "little")
     return system.read_at(descriptor, min(size, os.fstat(descriptor).st_size), 0)
 
 
-def _check(block):
+def _check(block: bytes | memoryview) -> bytes:
     """Return the checksum of a block: fast, on all cores, and never the same after one flipped bit."""
     return zlib.crc32(block).to_bytes(4, "little")
 
 
-def _digest(header, place, blocks):
+def _digest(header: bytes, place: int, blocks: Iterable[bytes]) -> str:
     """Return the checksum of all: the hash of the header, its own digits unknown, and of the blocks' checksums."""
     whole = hashlib.sha256(header[:place] + UNKNOWN.encode() + header[place + DIGITS :])
     for part in blocks:
@@ -90,10 +90,10 @@ def _digest(header, place, blocks):
     return whole.hexdigest()[:DIGITS]
 
 
-def _of_file(descriptor, header, place, pool):
+def _of_file(descriptor: int, header: bytes, place: int, pool: ThreadPoolExecutor) -> str:
     """Return the checksum of a file, its blocks read by threads."""
 
-    def block(begin):
+    def block(begin: int) -> bytes:
         return _check(system.read_at(descriptor, _BLOCK, begin))
 
     return _digest(header, place, pool.map(block, range(len(header), os.fstat(descriptor).st_size, _BLOCK)))

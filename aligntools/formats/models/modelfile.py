@@ -5,8 +5,11 @@ import json
 import math
 import os
 import stat
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from aligntools.formats.models import checksums
 from aligntools.formats.opening import files
@@ -45,7 +48,7 @@ WRITERS = {
 }
 
 
-def write_model(path, kind, header, arrays):
+def write_model(path: str | os.PathLike[str], kind: str, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> None:
     """Write a model file; it appears whole or not at all.
 
     Parameters
@@ -76,7 +79,7 @@ def write_model(path, kind, header, arrays):
 
 
 @contextlib.contextmanager
-def fitting(path):
+def fitting(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn what goes wrong while a model's parts are put together into one `ModelError`."""
     try:
         yield
@@ -87,7 +90,14 @@ def fitting(path):
         raise ModelError(path, None, f"is damaged: its parts do not fit together ({found})") from None
 
 
-def hold(arrays, name, shape, kind, low=None, high=None):
+def hold(
+    arrays: dict[str, np.ndarray],
+    name: str,
+    shape: tuple[int, ...],
+    kind: npt.DTypeLike,
+    low: float | None = None,
+    high: int | None = None,
+) -> np.ndarray:
     """Return an array that is what kernels trust it to be: they check nothing.
 
     Parameters
@@ -118,7 +128,7 @@ def hold(arrays, name, shape, kind, low=None, high=None):
     return array
 
 
-def hold_offsets(arrays, name, parts, length, least=0):
+def hold_offsets(arrays: dict[str, np.ndarray], name: str, parts: int, length: int, least: int = 0) -> np.ndarray:
     """Return offsets that cut an array of so many elements into parts [shape=(parts + 1,), dtype=int64].
 
     Raises
@@ -136,7 +146,7 @@ def hold_offsets(arrays, name, parts, length, least=0):
     return offsets
 
 
-def hold_sorted_rows(arrays, name, offsets):
+def hold_sorted_rows(arrays: dict[str, np.ndarray], name: str, offsets: np.ndarray) -> None:
     """Refuse an array whose values do not ascend within each of the rows that offsets cut it into."""
     values = arrays[name]
     for begin in range(0, len(values) - 1, _CHECKED):
@@ -146,7 +156,7 @@ def hold_sorted_rows(arrays, name, offsets):
             raise ValueError(f"{name} is not in order")
 
 
-def hold_vocabulary(arrays, blob, starts, text=True):
+def hold_vocabulary(arrays: dict[str, np.ndarray], blob: str, starts: str, text: bool = True) -> Vocabulary:
     """Return a vocabulary of two arrays; its words have neither tabs nor newlines and are UTF-8, if they are text."""
     found = Vocabulary.from_arrays(arrays[blob], arrays[starts])
     data, places = found.blob, found.starts
@@ -164,14 +174,15 @@ def hold_vocabulary(arrays, blob, starts, text=True):
     return found
 
 
-def hold_number(header, name, allowed: Range):
+def hold_number(header: dict[str, Any], name: str, allowed: Range) -> float:
     """Return a number of a header that is within its range; else a ValueError."""
     if header[name] not in allowed:
         raise ValueError(f"{name} is {in_words(header[name])}")
-    return header[name]
+    found: float = header[name]
+    return found
 
 
-def is_model(path: str) -> bool:
+def is_model(path: str | os.PathLike[str]) -> bool:
     """Tell whether a file begins as a model file does, which no text does; a file that cannot be opened does not."""
     try:
         if str(path) == "-" or not os.path.isfile(path):
@@ -183,7 +194,7 @@ def is_model(path: str) -> bool:
     return len(start) == 9 and start[8:] == b"{" and int.from_bytes(start[:8], "little") < 1 << 32
 
 
-def model_kind(path) -> str:
+def model_kind(path: str | os.PathLike[str]) -> str:
     """Return the kind of a model file, for instance ``tagger``.
 
     Raises
@@ -195,7 +206,7 @@ def model_kind(path) -> str:
         return str(about["kind"])
 
 
-def _hold_file(path):
+def _hold_file(path: str | os.PathLike[str]) -> None:
     """Refuse what is no file: a model is read from several places at once."""
     if str(path) == "-":
         raise ModelError(path, None, "a model has to be a file; write it to one and name that")
@@ -206,7 +217,7 @@ def _hold_file(path):
 
 
 @contextlib.contextmanager
-def _opened(path, kind=None):
+def _opened(path: str | os.PathLike[str], kind: str | None = None) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Open a model file; yield it with what it says of itself, errors turned into `ModelError`."""
     from safetensors import SafetensorError, safe_open
 
@@ -236,7 +247,9 @@ def _opened(path, kind=None):
         raise ModelError(path, None, f"is damaged or not a model file ({found})") from None
 
 
-def read_model(path, kind, verify=True):
+def read_model(
+    path: str | os.PathLike[str], kind: str, verify: bool = True
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Read a model file.
 
     Parameters

@@ -13,6 +13,7 @@ import itertools
 import os
 import struct
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -132,7 +133,7 @@ class _Cursor:
     def __init__(self, data: np.ndarray, at: int) -> None:
         self.data, self.at = data, at
 
-    def values(self, form: str) -> tuple:
+    def values(self, form: str) -> tuple[Any, ...]:
         found = struct.unpack("<" + form, self.bytes(struct.calcsize("<" + form)))
         return found
 

@@ -43,5 +43,5 @@ def read_training_log(path: str | os.PathLike[str]) -> list[dict[str, Any]]:
     return steps
 
 
-def _numbers(value):
+def _numbers(value: list[float] | str) -> bool:
     return isinstance(value, list) and bool(value) and all(map(is_number, value))

@@ -6,7 +6,7 @@ import os
 from aligntools.ground.errors import DataError, UsageProblem
 
 
-def is_pattern(name) -> bool:
+def is_pattern(name: object) -> bool:
     """Tell whether a name stands for several files: it has a star, and no file has that name."""
     return isinstance(name, str) and "*" in name and not os.path.exists(name)
 

@@ -9,18 +9,19 @@ import itertools
 import lzma
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from typing import IO
 
 from aligntools.formats.opening import live_inputs
-from aligntools.formats.opening.metering import metered
-from aligntools.formats.opening.recognizing import Recognized, compression_of, suffix_of, zstandard_of
+from aligntools.formats.opening.metering import Readable, metered
+from aligntools.formats.opening.recognizing import Raw, Recognized, compression_of, suffix_of, zstandard_of
 from aligntools.ground.errors import DataError
 from aligntools.store import appearing
 
 _LOOK = 1 << 16  # bytes read at a time to find the ends of lines
 
 
-def _standard_input():
+def _standard_input() -> Raw:
     if sys.stdin is None:
         raise DataError("-", None, "is closed")
     try:
@@ -29,7 +30,7 @@ def _standard_input():
         return io.BytesIO(sys.stdin.buffer.read())
 
 
-def open_input(path, mark=False):
+def open_input(path: object, mark: bool = False) -> io.RawIOBase:
     """Open a text for reading bytes: a file, or ``-`` for standard input; see `recognizing.Recognized`.
 
     What is open already (`io.RawIOBase`, such as `memory_text.TextLines`) is returned as it is. With ``mark`` a byte
@@ -46,21 +47,21 @@ def open_input(path, mark=False):
     try:
         if os.path.isdir(path):
             raise DataError(path, None, "is a directory; a text file was expected")
-        raw = live_inputs.held(path) or (_standard_input() if path == "-" else io.FileIO(path))
+        raw: Raw = live_inputs.held(path) or (_standard_input() if path == "-" else io.FileIO(path))
         return Recognized(raw, path, mark)
     except OSError as error:
         raise DataError(path, None, f"cannot be opened: {error.strerror or error}") from None
 
 
 @contextlib.contextmanager
-def reading(path, share=1.0, begin=0, mark=False):
+def reading(path: object, share: float = 1.0, begin: int = 0, mark: bool = False) -> Iterator[Readable]:
     """Open ``path`` with `open_input`; what goes wrong while reading becomes a `DataError`.
 
     So does what cannot fit: a line over `metering.LONGEST_LINE`, and text with which the process would have more than
     this ``share`` of the memory that it may use. A plain file can be read from the byte ``begin`` on.
     """
     opened = open_input(path, mark)
-    if begin:
+    if begin and isinstance(opened, Recognized):
         opened.begin_at(begin)
     with metered(opened, path, share) as file:
         try:
@@ -75,41 +76,41 @@ def reading(path, share=1.0, begin=0, mark=False):
             raise
 
 
-def is_regular(path) -> bool:
+def is_regular(path: object) -> bool:
     """Tell whether a text is a file that can be opened again, from any process: no pipe, no standard input."""
     return isinstance(path, (str, os.PathLike)) and os.path.isfile(path)
 
 
-def is_plain(path) -> bool:
+def is_plain(path: object) -> bool:
     """Tell whether a text is such a file and not compressed, so that it can be read from any byte on."""
-    return is_regular(path) and not compression_of(os.fspath(path))
+    return is_regular(path) and not compression_of(str(path))
 
 
-def blocks_of_lines(path, size=1 << 24, begin=0, end=None):
+def blocks_of_lines(
+    path: object, size: int = 1 << 24, begin: int = 0, end: int | None = None
+) -> Generator[bytes, None, None]:
     """Yield ``bytes`` blocks of about ``size`` of whole lines; the last may lack its newline.
 
     Of a plain file the bytes ``begin:end`` can be read alone; see `line_ranges`.
     """
     with reading(path, begin=begin) as file:
-        if end is not None:
-            file = _Beginning(file, end - max(begin, _mark(path)))
-        yield from line_blocks(file, size)
+        yield from line_blocks(file if end is None else _Beginning(file, end - max(begin, _mark(path))), size)
 
 
-def _mark(path):
+def _mark(path: object) -> int:
     """Return how many bytes the mark at a plain file's beginning has, which is not read as text."""
-    with open(path, "rb") as file:
+    with open(str(path), "rb") as file:
         return len(codecs.BOM_UTF8) if file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8 else 0
 
 
 class _Beginning:
     """The first bytes of an open file, to be read."""
 
-    def __init__(self, file, size):
+    def __init__(self, file: Readable, size: int) -> None:
         self._file, self._left = file, size
 
-    def read(self, size):
-        data = self._file.read(min(size, self._left))
+    def read(self, size: int) -> bytes:
+        data: bytes = self._file.read(min(size, self._left))
         self._left -= len(data)
         return data
 
@@ -146,14 +147,15 @@ def lines_before(path: str, begin: int) -> int:
     return count
 
 
-def line_blocks(file, size):
+def line_blocks(file: "Readable | _Beginning", size: int) -> Generator[bytes, None, None]:
     """Yield blocks as `blocks_of_lines` does, from an open file.
 
     From a pipe a block is what is there: waiting for more could wait for ever, where one program feeds two
     pipes and is held up by the other.
     """
-    read = file.read1 if getattr(getattr(file, "raw", None), "live", False) else file.read
-    rest = []
+    live = getattr(getattr(file, "raw", None), "live", False)
+    read: Callable[[int], bytes] = getattr(file, "read1" if live else "read")
+    rest: list[bytes] = []
     while block := read(size):
         cut = block.rfind(b"\n") + 1
         if cut == 0:
@@ -165,36 +167,39 @@ def line_blocks(file, size):
         yield b"".join(rest)
 
 
-def lines(path: str) -> Iterator[bytes]:
+def lines(path: object) -> Iterator[bytes]:
     r"""Yield a text file's lines as bytes, without their ends (``\n`` or ``\r\n``)."""
     with reading(path) as file:
         for line in file:
             yield line.rstrip(b"\n").removesuffix(b"\r")
 
 
-def text_lines(path: str) -> Iterator[str]:
+def text_lines(path: object) -> Iterator[str]:
     """Yield lines as `lines` does, decoded; what is not UTF-8 becomes surrogates."""
     for line in lines(path):
         yield line.decode("utf-8", "surrogateescape")
 
 
-class _Output:
+class Output:
     """A file that is being written; what fails is its own `DataError`, unlike what else fails meanwhile."""
 
-    def __init__(self, path, file):
+    def __init__(self, path: object, file: IO[bytes] | io.BufferedIOBase) -> None:
         self._path, self._file = path, file
 
-    def write(self, data):
+    def write(self, data: bytes) -> int:
+        """Write bytes."""
         try:
             return self._file.write(data)
         except OSError as error:
             raise _cannot_write(self._path, error) from None
 
-    def writelines(self, lines):
+    def writelines(self, lines: Iterable[bytes]) -> None:
+        """Write one after the other."""
         for line in lines:  # which may be read or made only now
             self.write(line)
 
-    def flush(self):
+    def flush(self) -> None:
+        """Hand on what was written."""
         try:
             self._file.flush()
         except OSError as error:
@@ -202,7 +207,7 @@ class _Output:
 
 
 @contextlib.contextmanager
-def writing(path):
+def writing(path: str | os.PathLike[str]) -> Iterator[Output]:
     """Open ``path`` for writing bytes so that it appears whole or not at all.
 
     The bytes go to a file beside ``path`` that is renamed when the block ends well and removed when it does not; see
@@ -218,7 +223,7 @@ def writing(path):
     if path in ("-", "/dev/stdout"):  # the latter must not be renamed over where it leads to a file
         if sys.stdout is None:
             raise DataError("<stdout>", None, "is closed")
-        out = _Output("<stdout>", sys.stdout.buffer)
+        out = Output("<stdout>", sys.stdout.buffer)
         yield out
         out.flush()
         return
@@ -229,7 +234,7 @@ def writing(path):
 
 
 @contextlib.contextmanager
-def writing_for_holders(path):
+def writing_for_holders(path: str | os.PathLike[str]) -> Iterator[Output]:
     """Open ``path`` as `writing` does; but a file that is there already is written in place.
 
     For callers that hold their files open, by name or without one, and read them afterwards: a renamed file would leave
@@ -241,9 +246,9 @@ def writing_for_holders(path):
 
 
 @contextlib.contextmanager
-def _writing(path, appears):
+def _writing(path: str | os.PathLike[str], appears: bool) -> Iterator[Output]:
     """Write a file that appears whole, or in its place."""
-    foreign = None  # what else fails meanwhile is not this file's
+    foreign: OSError | None = None  # what else fails meanwhile is not this file's
     try:
         with (
             appearing.appearing(path) if appears else contextlib.nullcontext(path) as name,
@@ -251,7 +256,7 @@ def _writing(path, appears):
             _compressor(path, raw) as out,
         ):
             try:
-                yield _Output(path, out)
+                yield Output(path, out)
             except OSError as error:
                 foreign = error
                 raise
@@ -262,13 +267,13 @@ def _writing(path, appears):
         raise _cannot_write(path, error) from None
 
 
-def _cannot_write(path, error):
+def _cannot_write(path: object, error: OSError) -> BrokenPipeError | DataError:
     if isinstance(error, BrokenPipeError):
         return error
     return DataError(path, None, f"cannot be written: {error.strerror or error}")
 
 
-def _compressor(path, raw):
+def _compressor(path: object, raw: IO[bytes]) -> contextlib.AbstractContextManager[IO[bytes] | io.BufferedIOBase]:
     suffix = suffix_of(path)
     if suffix == ".gz":
         return gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
@@ -277,5 +282,7 @@ def _compressor(path, raw):
     if suffix == ".xz":
         return lzma.LZMAFile(raw, "wb")
     if suffix == ".zst":
-        return zstandard_of(path).ZstdCompressor(write_checksum=True).stream_writer(raw, closefd=False)
+        writer: contextlib.AbstractContextManager[io.BufferedIOBase]
+        writer = zstandard_of(path).ZstdCompressor(write_checksum=True).stream_writer(raw, closefd=False)
+        return writer
     return contextlib.nullcontext(raw)

@@ -15,6 +15,7 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from aligntools.ground import system
 from aligntools.ground.errors import ResourceError
@@ -45,7 +46,7 @@ def of_command(paths: Iterable[str]) -> Iterator[None]:
         _Command.pipes = before
 
 
-def _is_pipe(path):
+def _is_pipe(path: str) -> bool:
     try:
         return stat.S_ISFIFO((os.fstat(0) if path == "-" else os.stat(path)).st_mode)
     except OSError:
@@ -60,7 +61,7 @@ def held(path: str) -> "LiveInput | None":
         return _Command.pipes.pop(path)
 
 
-def _open_all():
+def _open_all() -> None:
     """Open what the command reads and has not opened yet: nobody waits for that, and what comes is taken in."""
     with _opening:
         waiting = [path for path, found in (_Command.pipes or {}).items() if found is None]
@@ -69,20 +70,22 @@ def _open_all():
         with contextlib.suppress(OSError):
             found = LiveInput(io.FileIO(os.dup(0) if path == "-" else os.open(path, flags)))
             with _opening:
-                _Command.pipes[path] = found
+                if _Command.pipes is not None:
+                    _Command.pipes[path] = found
 
 
 class _Kept:
     """Bytes that wait to be read, in their order: in memory, beyond `HELD` in a file without a name."""
 
-    def __init__(self):
-        self._pieces, self._size = deque(), 0
-        self._file, self._read, self._written = None, 0, 0
+    def __init__(self) -> None:
+        self._pieces: deque[bytes] = deque()
+        self._file: io.FileIO | None = None
+        self._size = self._read = self._written = 0
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return bool(self._pieces) or self._read < self._written
 
-    def add(self, data):
+    def add(self, data: bytes) -> None:
         if self._size + len(data) <= HELD and self._read == self._written:  # what is in the file comes first
             self._pieces.append(data)
             self._size += len(data)
@@ -99,7 +102,7 @@ class _Kept:
             raise ResourceError(f"{problem} (TMPDIR names another folder)") from None
         self._written += len(data)
 
-    def into(self, buffer):
+    def into(self, buffer: bytearray | memoryview) -> int:
         """Move bytes into a buffer; return how many."""
         if self._pieces:
             piece = self._pieces.popleft()
@@ -109,6 +112,8 @@ class _Kept:
                 self._pieces.appendleft(piece[count:])
             self._size -= count
             return count
+        if self._file is None:
+            return 0
         self._file.seek(self._read)
         count = self._file.readinto(memoryview(buffer)[: self._written - self._read])
         self._read += count
@@ -117,7 +122,7 @@ class _Kept:
             self._file.truncate(0)
         return count
 
-    def close(self):
+    def close(self) -> None:
         if self._file is not None:
             self._file.close()
 
@@ -130,7 +135,7 @@ class LiveInput(io.RawIOBase):
     raw : FileIO
     """
 
-    def __init__(self, raw):
+    def __init__(self, raw: io.FileIO) -> None:
         super().__init__()
         self._raw, self._kept, self._ended, self._lock = raw, _Kept(), False, threading.Lock()
         mode = os.fstat(raw.fileno()).st_mode
@@ -139,11 +144,11 @@ class LiveInput(io.RawIOBase):
         with _opening:
             _open.add(self)
 
-    def readable(self):
+    def readable(self) -> bool:
         """Tell that it can be read."""
         return True
 
-    def readinto(self, buffer):
+    def readinto(self, buffer: Any, /) -> int:
         """Read what is there; wait until something is."""
         while True:
             with self._lock:
@@ -154,7 +159,7 @@ class LiveInput(io.RawIOBase):
             self.wait()
             self._take()
 
-    def wait(self, end=None):
+    def wait(self, end: int | None = None) -> bool:
         """Wait until there is something to read, or the end; meanwhile take in what comes to the others.
 
         Parameters
@@ -170,7 +175,7 @@ class LiveInput(io.RawIOBase):
         while True:
             with self._lock:
                 here = bool(self._kept) or self._ended
-            others = {} if here or _ready([self._raw.fileno()], 0) else self._others()
+            others: dict[int, LiveInput] = {} if here or _ready([self._raw.fileno()], 0) else self._others()
             ends = [] if end is None else [end]
             ready = _ready([self._raw.fileno(), *ends, *others], 0 if here else None)
             if end in ready and end is not None:
@@ -180,7 +185,7 @@ class LiveInput(io.RawIOBase):
             for descriptor in ready:
                 others[descriptor]._take()
 
-    def _others(self):
+    def _others(self) -> "dict[int, LiveInput]":
         """Return the other inputs that are fed, by their descriptors: those of the command, or of the same thread."""
         _open_all()
         with _opening:
@@ -193,7 +198,7 @@ class LiveInput(io.RawIOBase):
             if not other._raw.closed
         }
 
-    def _take(self):
+    def _take(self) -> None:
         """Take in what is there without waiting for it."""
         with self._lock, contextlib.suppress(ValueError):  # closed meanwhile
             if not self._ended and _ready([self._raw.fileno()], 0):
@@ -203,7 +208,7 @@ class LiveInput(io.RawIOBase):
                 elif data is not None:
                     self._ended = True
 
-    def close(self):
+    def close(self) -> None:
         """Close the file."""
         with _opening:
             _open.discard(self)
@@ -213,7 +218,7 @@ class LiveInput(io.RawIOBase):
         super().close()
 
 
-def _ready(descriptors, milliseconds):
+def _ready(descriptors: list[int], milliseconds: int | None) -> list[int]:
     """Return those file descriptors that can be read from, or have ended; wait so long for the first of them."""
     if not hasattr(select, "poll"):  # no pipes are waited for there but by this
         return select.select(descriptors, [], [], None if milliseconds is None else milliseconds / 1000)[0]

@@ -3,6 +3,7 @@
 import contextlib
 import io
 from collections.abc import Iterator
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -37,6 +38,10 @@ def ended_by(descriptor: int) -> Iterator[None]:
         _Ending.signal = before
 
 
+#: What is read here: files that are counted, and text in memory.
+Readable: TypeAlias = io.BufferedReader | io.RawIOBase
+
+
 class Metered(io.RawIOBase):
     """The bytes of an open file, counted.
 
@@ -55,17 +60,17 @@ class Metered(io.RawIOBase):
         It is a pipe, a terminal or the like, where waiting for more may be waiting for ever.
     """
 
-    def __init__(self, file, path, share=1.0):
+    def __init__(self, file: Recognized, path: object, share: float = 1.0) -> None:
         super().__init__()
         self._file, self._path, self._share = file, path, share
         self.live = file.live
         self._lines = self._since = self._unseen = 0  # lines ended, bytes since the last, bytes since the last look
 
-    def readable(self):
+    def readable(self) -> bool:
         """Tell that it can be read."""
         return True
 
-    def readinto(self, buffer):
+    def readinto(self, buffer: Any, /) -> int:
         """Read some bytes and count them."""
         end = _Ending.signal  # waited for with the file: what is read is never lost to a signal that comes meanwhile
         if end is not None and not self._file.wait(end):
@@ -75,7 +80,7 @@ class Metered(io.RawIOBase):
             self._take(memoryview(buffer)[:count])
         return count
 
-    def _take(self, data):
+    def _take(self, data: memoryview) -> None:
         ended = int(np.count_nonzero(np.frombuffer(data, np.uint8) == _NEWLINE))
         if ended:
             tail = bytes(data[-4096:])
@@ -92,23 +97,23 @@ class Metered(io.RawIOBase):
         self._unseen += len(data)
         if self._unseen >= _EVERY:
             self._unseen = 0
-            if problem := memory.excess(share=self._share):
-                raise DataError(self._path, self._lines + 1, f"does not fit in memory: {problem}")
+            if excess := memory.excess(share=self._share):
+                raise DataError(self._path, self._lines + 1, f"does not fit in memory: {excess}")
 
-    def close(self):
+    def close(self) -> None:
         """Close the file too."""
         self._file.close()
         super().close()
 
 
-def metered(file, path, share=1.0):
+def metered(file: io.RawIOBase, path: object, share: float = 1.0) -> Readable:
     """Return an open file that reads as this one does and is counted; text in memory is returned as it is."""
     if isinstance(file, Recognized):
         return io.BufferedReader(Metered(file, path, share), _BUFFER)
     return file
 
 
-def bounded_lines(file, most=MOST_BYTES) -> Iterator[bytes | None]:
+def bounded_lines(file: Readable, most: int = MOST_BYTES) -> Iterator[bytes | None]:
     """Yield the lines of an open file, each before the next is read; None for one of more bytes, which is not held."""
     while line := file.readline(most + 1):
         if len(line) > most and not line.endswith(b"\n"):

@@ -21,7 +21,7 @@ class Named:
         return self.path == "-"
 
 
-def _identity(named, descriptor):
+def _identity(named: Named, descriptor: int) -> tuple[int, int] | None:
     """Return what tells a regular file from all others; None for a device, a pipe, or what is not there."""
     try:
         info = os.fstat(descriptor) if named.standard else os.stat(named.path)

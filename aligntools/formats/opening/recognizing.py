@@ -10,6 +10,8 @@ import re
 import select
 import stat
 import struct
+from types import ModuleType
+from typing import Any, TypeAlias
 
 from aligntools.formats.opening.live_inputs import LiveInput
 from aligntools.ground.errors import DataError
@@ -40,12 +42,12 @@ _FIRST, _STEP = 1 << 16, 1 << 17  # bytes read at first, and in front of a decom
 RETURNS = "carriage returns and no line ends; convert it, for instance with tr '\\r' '\\n'"
 
 
-def suffix_of(path: str) -> str:
+def suffix_of(path: object) -> str:
     """Return the suffix that says how a file is to be compressed, or nothing."""
-    return next((s for s in _SUFFIXES if path.endswith(s)), "")
+    return next((s for s in _SUFFIXES if str(path).endswith(s)), "")
 
 
-def compression_of(path: str) -> str:
+def compression_of(path: str | os.PathLike[str]) -> str:
     """Return how a file that is there is compressed, as a suffix, or nothing: its first bytes say it, then its name."""
     try:
         with open(path, "rb") as file:
@@ -59,7 +61,7 @@ def _told(first: bytes) -> str:
     return next((suffix for suffix, magic in _MAGIC.items() if magic.match(first)), "")
 
 
-def zstandard_of(path):
+def zstandard_of(path: object) -> ModuleType:
     """Return the library that reads and writes .zst files."""
     try:
         import zstandard
@@ -68,18 +70,22 @@ def zstandard_of(path):
     return zstandard
 
 
+#: What bytes are read from.
+Raw: TypeAlias = io.RawIOBase | io.BufferedIOBase
+
+
 class _Pushed(io.RawIOBase):
     """An open file in front of which bytes are put back."""
 
-    def __init__(self, first, raw):
+    def __init__(self, first: bytes, raw: Raw) -> None:
         self._first, self._raw = first, raw
 
-    def readable(self):
+    def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer):
+    def readinto(self, buffer: Any, /) -> int:
         if not self._first:
-            return self._raw.readinto(buffer)
+            return self._raw.readinto(buffer) or 0
         count = min(len(buffer), len(self._first))
         buffer[:count], self._first = self._first[:count], self._first[count:]
         return count
@@ -91,14 +97,15 @@ class _ZstdFrames(io.RawIOBase):
     Zstandard's own readers unpack as much as what they are given holds, or take a frame that is cut short for the end.
     """
 
-    def __init__(self, zstandard, file):
+    def __init__(self, zstandard: ModuleType, file: io.BufferedIOBase) -> None:
         self._file, self._begin = file, zstandard.ZstdDecompressor().decompressobj
-        self._frame, self._checksum, self._text = None, 0, memoryview(b"")
+        self._frame: Any = None
+        self._checksum, self._text = 0, memoryview(b"")
 
-    def readable(self):
+    def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer):
+    def readinto(self, buffer: Any, /) -> int:
         while not self._text:
             if self._frame is None and not self._next_frame():
                 return 0
@@ -108,13 +115,13 @@ class _ZstdFrames(io.RawIOBase):
         self._text = self._text[count:]
         return count
 
-    def _exactly(self, size):
+    def _exactly(self, size: int) -> bytes:
         data = self._file.read(size)
         if len(data) < size:
             raise EOFError("Compressed file ended before the end-of-stream marker was reached")
         return data
 
-    def _next_frame(self):
+    def _next_frame(self) -> bool:
         """Begin the next frame; tell whether there is one."""
         first = self._file.read(1)
         if not first:
@@ -135,7 +142,7 @@ class _ZstdFrames(io.RawIOBase):
         self._frame.decompress(magic + descriptor + self._exactly(size))
         return True
 
-    def _block(self):
+    def _block(self) -> bytes:
         """Return what the next block holds."""
         header = self._exactly(3)
         number = int.from_bytes(header, "little")
@@ -147,10 +154,11 @@ class _ZstdFrames(io.RawIOBase):
         found = frame.decompress(header + rest)
         if last:
             self._frame = None
-        return found
+        result: bytes = found
+        return result
 
 
-def _decompressed(suffix, path, raw):
+def _decompressed(suffix: str, path: object, raw: _Pushed) -> Raw:
     """Return a file of what a compressed one holds."""
     file = io.BufferedReader(raw, _STEP)
     if suffix == ".gz":
@@ -177,58 +185,59 @@ class Recognized(io.RawIOBase):
         Keep a byte order mark, and whatever ends lines, for text that is given back to the byte.
     """
 
-    def __init__(self, raw, path, mark=False):
+    def __init__(self, raw: Raw, path: object, mark: bool = False) -> None:
         super().__init__()
         live = isinstance(raw, io.FileIO) and not stat.S_ISREG(os.fstat(raw.fileno()).st_mode)
-        self._raw, self._path, self._keeps_mark = LiveInput(raw) if live else raw, path, mark
-        self._source, self._first = None, b""
+        self._raw: Raw = LiveInput(raw) if isinstance(raw, io.FileIO) and live else raw
+        self._path, self._keeps_mark = path, mark
+        self._source: Raw | None = None
+        self._first = b""
         # whether a line has ended; until then: whether a carriage return stands within, and whether one is last
         self._lined = self._returns = self._return_last = False
 
     @property
-    def live(self):
+    def live(self) -> bool:
         """Whether it is a pipe, a terminal or the like, where waiting for more may be waiting for ever."""
         return isinstance(self._raw, LiveInput)
 
     @property
-    def returns(self):
+    def returns(self) -> bool:
         """Whether carriage returns were read, and no line end yet."""
         return self._returns and not self._lined
 
     @property
-    def packed(self):
+    def packed(self) -> bool:
         """Whether it is compressed, once something was read."""
         return self._source is not self._raw
 
-    def wait(self, end):
+    def wait(self, end: int) -> bool:
         """Wait until something can be read; return whether so, and not that ``end``, a file descriptor, is readable."""
-        if self.live and not self._first and not (self._source and self.packed):
+        if isinstance(self._raw, LiveInput) and not self._first and not (self._source and self.packed):
             return self._raw.wait(end)
         return not select.select([end], [], [], 0)[0]
 
-    def readable(self):
+    def readable(self) -> bool:
         """Tell that it can be read."""
         return True
 
-    def begin_at(self, place):
+    def begin_at(self, place: int) -> None:
         """Begin at a place within a plain file."""
         self._source, self._lined = self._raw, True
         self._raw.seek(place)
 
-    def readinto(self, buffer):
+    def readinto(self, buffer: Any, /) -> int:
         """Read some bytes."""
-        if self._source is None:
-            self._recognize()
+        source = self._source or self._recognize()
         if self._first:
             count = min(len(buffer), len(self._first))
             buffer[:count], self._first = self._first[:count], self._first[count:]
         else:
-            count = self._source.readinto(buffer)
+            count = source.readinto(buffer) or 0
         if not self._lined and not self._keeps_mark:
-            self._look(bytes(memoryview(buffer)[: count or 0]))
+            self._look(bytes(memoryview(buffer)[:count]))
         return count
 
-    def _look(self, data):
+    def _look(self, data: bytes) -> None:
         """Look for carriage returns until a line ends; raise the error of a text that has these alone."""
         if not data:
             if self._returns:
@@ -238,20 +247,22 @@ class Recognized(io.RawIOBase):
         self._returns |= self._return_last or b"\r" in data[:-1]
         self._return_last = data.endswith(b"\r")  # at the very end it may be what is left of a line's end
 
-    def _recognize(self):
+    def _recognize(self) -> Raw:
         data = _first_bytes(self._raw)
         suffix = _told(data) or suffix_of(self._path)
         if suffix and data:
-            self._source = _decompressed(suffix, self._path, _Pushed(data, self._raw))
-            data = _first_bytes(self._source)
+            source = _decompressed(suffix, self._path, _Pushed(data, self._raw))
+            self._source = source
+            data = _first_bytes(source)
         else:
-            self._source = self._raw
+            self._source = source = self._raw
         if encoding := _wide(data):
             advice = f"{encoding[:6]}? convert it, for instance with iconv -f {encoding} -t UTF-8"
             raise DataError(self._path, None, f"bytes that are not UTF-8 ({advice})")
         self._first = data if self._keeps_mark else data.removeprefix(_MARK)
+        return source
 
-    def close(self):
+    def close(self) -> None:
         """Close the file too."""
         if self._source is not None and self._source is not self._raw:
             self._source.close()
@@ -259,7 +270,7 @@ class Recognized(io.RawIOBase):
         super().close()
 
 
-def _first_bytes(file):
+def _first_bytes(file: Raw) -> bytes:
     """Read on until what a file begins with can be told, and it is more than a mark; return that."""
     data = b""
     while (not data or _BEGUN.fullmatch(data)) and (more := file.read(_FIRST)):
@@ -267,7 +278,7 @@ def _first_bytes(file):
     return data
 
 
-def _wide(data):
+def _wide(data: bytes) -> str:
     """Return the encoding of bytes that begin as UTF-16 or UTF-32 do, as iconv calls it, or nothing."""
     told = next((name for mark, name in _WIDE.items() if data.startswith(mark)), "")
     if told or b"\0" not in data:
@@ -289,7 +300,7 @@ def _wide(data):
     return ""
 
 
-def _plain(data):
+def _plain(data: bytes) -> bool:
     """Tell whether bytes are UTF-8 without control characters but NUL, tabs and line ends: words may have a NUL."""
     if any(byte < 32 and byte not in b"\0\t\n\r" for byte in data):
         return False
@@ -300,7 +311,7 @@ def _plain(data):
     return True
 
 
-def _separated(low, high):
+def _separated(low: bytes, high: bytes) -> bool:
     """Tell whether spaces and line ends are two bytes long, as in UTF-16 of letters that have no zeros."""
     ends = [a for a, b in zip(low, high, strict=True) if not b and a in b" \t\r\n"]
     return len(ends) > 1 and 10 in ends and len(ends) > len(low) / 50

@@ -8,7 +8,7 @@ in plain Python, which defines what is right and spares small inputs the compile
 
 import contextlib
 import logging
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from itertools import chain
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from aligntools.formats.annotation.conll_as_text import plain_blocks
 from aligntools.formats.opening import files
-from aligntools.formats.opening.metering import bounded_lines
+from aligntools.formats.opening.metering import Readable, bounded_lines
 from aligntools.formats.text.corpus import REASONS, Bitext, Side, Skipped
 from aligntools.ground.errors import DataError, ResourceError, UsageProblem
 from aligntools.ground.parallel import Pool
@@ -40,14 +40,14 @@ _log = logging.getLogger("aligntools")
 
 
 def read_bitext(
-    source=None,
-    target=None,
+    source: object = None,
+    target: object = None,
     *,
-    joint=None,
-    lowercase=True,
-    max_length=2000,
-    strict=False,
-    input_format="auto",
+    joint: object = None,
+    lowercase: bool = True,
+    max_length: int = 2000,
+    strict: bool = False,
+    input_format: str = "auto",
 ) -> Bitext:
     """Read parallel text: two line-aligned files, or one with `` ||| `` between the sides.
 
@@ -92,18 +92,18 @@ def read_bitext(
 
 
 def stream_bitext(
-    source=None,
-    target=None,
+    source: object = None,
+    target: object = None,
     *,
-    joint=None,
+    joint: object = None,
     source_vocabulary: Vocabulary,
     target_vocabulary: Vocabulary,
-    lowercase=True,
-    max_length=2000,
-    strict=False,
-    input_format="auto",
-    block_lines=10_000,
-    unbuffered=False,
+    lowercase: bool = True,
+    max_length: int = 2000,
+    strict: bool = False,
+    input_format: str = "auto",
+    block_lines: int = 10_000,
+    unbuffered: bool = False,
 ) -> Iterator[Bitext]:
     """Read parallel text block by block against fixed vocabularies.
 
@@ -153,9 +153,17 @@ def stream_bitext(
 
 
 def bitext_in_parts(
-    source=None, target=None, *, joint=None, lowercase=True, max_length=2000, strict=False, input_format="auto",
-    pairs=100_000, words=6_000_000,
-) -> Iterator[Bitext]:  # fmt: skip
+    source: object = None,
+    target: object = None,
+    *,
+    joint: object = None,
+    lowercase: bool = True,
+    max_length: int = 2000,
+    strict: bool = False,
+    input_format: str = "auto",
+    pairs: int = 100_000,
+    words: int = 6_000_000,
+) -> Iterator[Bitext]:
     """Read parallel text in parts, each with vocabularies of its own; where they are cut depends on the text alone.
 
     Lines, errors and skipped pairs are those of `read_bitext`; line numbers count from the start of the input.
@@ -189,7 +197,7 @@ def bitext_in_parts(
             yield Bitext(left, right, left_words, right_words, skipped)
 
 
-def read_side(path, *, lowercase=True, strict=True) -> tuple[Side, Vocabulary]:
+def read_side(path: object, *, lowercase: bool = True, strict: bool = True) -> tuple[Side, Vocabulary]:
     """Read one-sided text, a sentence a line; a blank line is a sentence without words.
 
     Parameters
@@ -223,7 +231,7 @@ def read_side(path, *, lowercase=True, strict=True) -> tuple[Side, Vocabulary]:
     return builder.finish(lowercase)
 
 
-def _blocks(path, unbuffered=False, plain=True):
+def _blocks(path: object, unbuffered: bool = False, plain: bool = True) -> Generator[bytes, None, None]:
     """Yield nothing once the file is open, then its lines, in blocks or one by one."""
     with files.reading(path) as file:
         yield b""
@@ -235,7 +243,7 @@ def _blocks(path, unbuffered=False, plain=True):
         yield from blocks
 
 
-def _single(file):
+def _single(file: Readable) -> Iterator[bytes]:
     """Yield lines one by one; in the place of one that is too long to be held, one of too many words."""
     for line in bounded_lines(file):
         yield _OVER_LONG if line is None else line
@@ -244,18 +252,18 @@ def _single(file):
 class _Text:
     """The lines of one input: a cursor over its blocks, and the table that describes the next lines."""
 
-    def __init__(self, path, blocks, engine, format, rows):
+    def __init__(self, path: object, blocks: Iterator[bytes], engine: Engine, format: str | None, rows: int) -> None:
         self.path, self.block, self.format = path, b"", format
         self._blocks, self._engine = blocks, engine
         self._table = np.empty((rows, 8), np.int64)
         self._row = self._rows = self._at = 0
 
     @property
-    def left(self):
+    def left(self) -> int:
         """Lines that are described and not yet taken."""
         return self._rows - self._row
 
-    def fill(self):
+    def fill(self) -> int:
         """Describe more lines if none is left; return how many are, 0 at the end of the text."""
         if not self.left:
             while self._at >= len(self.block):
@@ -277,12 +285,12 @@ class _Text:
             self._row = 0
         return self.left
 
-    def take(self, lines):
+    def take(self, lines: int) -> np.ndarray:
         """Return the rows of the next lines, all of which lie in ``block``, and go past them."""
         self._row += lines
         return self._table[self._row - lines : self._row]
 
-    def count_rest(self):
+    def count_rest(self) -> int:
         """Return how many lines are left, reading to the end."""
         count = self.left
         for block in chain([self.block[self._at :]], self._blocks):
@@ -293,7 +301,16 @@ class _Text:
 class _Pairs:
     """The sentence pairs of one or two files, in the order of lines; see `read_bitext` for errors."""
 
-    def __init__(self, source, target, joint, max_length, strict, input_format, unbuffered=False):
+    def __init__(
+        self,
+        source: object,
+        target: object,
+        joint: object,
+        max_length: int,
+        strict: bool,
+        input_format: str,
+        unbuffered: bool = False,
+    ) -> None:
         self._joint = joint is not None
         paths = [joint] if self._joint else [source, target]
         if None in paths or (self._joint and (source is not None or target is not None)):
@@ -323,12 +340,12 @@ class _Pairs:
             raise
         self._malformed = malformed.Malformed(self._texts[0].path, strict, unbuffered)
 
-    def close(self):
+    def close(self) -> None:
         self.pool.close()
         for blocks in self._open:
             blocks.close()
 
-    def read(self, builders, most, skipped):
+    def read(self, builders: "list[_Builder]", most: int, skipped: Skipped) -> int:
         """Add at most ``most`` pairs to the two builders and return how many; 0 at the end."""
         lines = min(most, *self.pool.map(_Text.fill, self._texts))
         if lines == 0:
@@ -356,7 +373,7 @@ class _Pairs:
         self._line += lines
         return lines
 
-    def _check(self, sides, words, status):
+    def _check(self, sides: list[tuple[_Text, np.ndarray, int]], words: list[np.ndarray], status: np.ndarray) -> None:
         """Raise the error of the first line that has one, or of too many malformed ones."""
         faulty = np.flatnonzero(status) if self._strict else status[:0]
         rows = int(faulty[0]) if len(faulty) and status[faulty[0]] != 4 else len(status)
@@ -382,7 +399,7 @@ class _Pairs:
         remedy = "mend or remove the pair, or read without strictness to skip it"
         raise DataError(sides[which][0].path, line, f"{problem} ({remedy})")
 
-    def _check_end(self):
+    def _check_end(self) -> None:
         """Raise an error unless all files end here and have had a line."""
         longer = next((text for text in self._texts if text.left), None)
         if longer is not None:
@@ -401,15 +418,16 @@ class _Pairs:
 class _Builder:
     """One side of a corpus as it is read."""
 
-    def __init__(self, engine):
-        self._engine, self.lexicon = engine, Lexicon()
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.lexicon: Lexicon | CompiledLexicon = Lexicon()
         self._start()
 
-    def _start(self):
+    def _start(self) -> None:
         self._tokens, self._offsets = Growing(np.int32), Growing(np.int64)
         self._offsets.extend(1)[0] = 0
 
-    def add(self, block, table, which, keep):
+    def add(self, block: bytes, table: np.ndarray, which: int, keep: np.ndarray) -> None:
         """Append lines: numbered where ``keep`` holds, otherwise empty."""
         if self._engine.compiled and isinstance(self.lexicon, Lexicon):
             self.lexicon = CompiledLexicon(self.lexicon.words(1))
@@ -421,17 +439,17 @@ class _Builder:
         ends += before
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Words so far."""
         return self._tokens.size
 
-    def side(self):
+    def side(self) -> Side:
         """Return what was read, with the lexicon's numbers, and start again with the same lexicon."""
         side = Side(self._tokens.finish(), self._offsets.finish())
         self._start()
         return side
 
-    def finish(self, lowercase):
+    def finish(self, lowercase: bool) -> tuple[Side, Vocabulary]:
         """Return what was read and its vocabulary."""
         side, vocabulary = self.side(), self.lexicon.vocabulary()
         if lowercase:
@@ -443,7 +461,7 @@ class _Builder:
 
 
 @contextlib.contextmanager
-def _fitting(path, line):
+def _fitting(path: object, line: int) -> Iterator[None]:
     """Say at which file and line memory ended."""
     try:
         yield
@@ -451,5 +469,5 @@ def _fitting(path, line):
         raise DataError(path, line + 1, error.message) from None
 
 
-def _shown(path):
+def _shown(path: object) -> str:
     return "<stdin>" if str(path) == "-" else str(path)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Skipped:
         """All skipped pairs."""
         return sum(self.counts.values())
 
-    def add(self, other: "Skipped"):
+    def add(self, other: "Skipped") -> None:
         """Add the counts of a later part of the same input."""
         for reason, count in other.counts.items():
             self.counts[reason] += count
@@ -81,7 +81,7 @@ class Side:
     tokens: np.ndarray
     offsets: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def lengths(self) -> np.ndarray:
@@ -100,7 +100,7 @@ class Bitext:
     skipped: Skipped
     splitting: str = SPLITS[0]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.source)
 
 
@@ -127,7 +127,10 @@ def paired(
     return Bitext(sides[0], sides[1], source_vocabulary, target_vocabulary, skipped)
 
 
-def part_of(side, begin: int, end: int):
+Words = TypeVar("Words", bound=Any)  # a side, or a side as a view has it
+
+
+def part_of(side: Words, begin: int, end: int) -> Words:
     """Return some sentences of a side, of any kind, whose offsets begin at 0; words are not copied."""
     offsets = side.offsets[begin : end + 1]
     return replace(side, tokens=side.tokens[offsets[0] : offsets[-1]], offsets=offsets - offsets[0])

@@ -65,20 +65,22 @@ class TextLines(io.RawIOBase):
         While reading: when a sentence is neither, or a word holds a space.
     """
 
-    def __init__(self, sentences: Iterable[str | Sequence[str]], name: str = "<text>", split: str | None = None):
+    def __init__(
+        self, sentences: Iterable[str | Sequence[str]], name: str = "<text>", split: str | None = None
+    ) -> None:
         super().__init__()
         self._unicode, self._white = split == SPLITS[1], WhiteSpace(name)
         self._sentences, self._name = sentences_given(sentences, name), name
         self._count, self._rest = 0, b""
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self._name
 
     def readable(self) -> bool:
         """Tell that it can be read."""
         return True
 
-    def _line(self, sentence) -> bytes:
+    def _line(self, sentence: list[str] | str) -> bytes:
         if isinstance(sentence, str):
             line = sentence.removesuffix("\n")
             if "\n" in line:

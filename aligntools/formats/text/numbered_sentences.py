@@ -59,7 +59,7 @@ def read_numbered(path: object) -> tuple[Side, Vocabulary, bool]:
     ------
     DataError
     """
-    lines = files.lines(path)  # type: ignore[arg-type]
+    lines = files.lines(path)
     numbers = _numbers(path, 1, next(lines, b""), "the numbers of sentences and of words")
     if len(numbers) != 2:
         raise DataError(path, 1, "the numbers of sentences and of words are expected (text is numbered by write_text)")
@@ -86,7 +86,7 @@ def read_numbered(path: object) -> tuple[Side, Vocabulary, bool]:
     return side, Vocabulary.from_words(words), True
 
 
-def _numbers(path, line, text, what):
+def _numbers(path: object, line: int, text: bytes, what: str) -> np.ndarray:
     if not text.translate(None, b"0123456789 \t"):
         try:
             return np.array(text.split(), np.int64)

@@ -7,7 +7,7 @@ import numpy as np
 
 from aligntools.formats.annotation.conll_as_text import plain_blocks
 from aligntools.formats.opening import files
-from aligntools.formats.text.bitext import Side
+from aligntools.formats.text.corpus import Side
 from aligntools.ground.errors import DataError
 from aligntools.words.vocabulary import CompiledLexicon
 from aligntools.words.white_space import WhiteSpace, as_spaces_of_models
@@ -62,7 +62,12 @@ class LineSource:
 
 
 def stream_numbered(
-    text: LineSource | str, lexicon: CompiledLexicon, *, lowercase=False, block=1 << 22, white: WhiteSpace | None = None
+    text: LineSource | str,
+    lexicon: CompiledLexicon,
+    *,
+    lowercase: bool = False,
+    block: int = 1 << 22,
+    white: WhiteSpace | None = None,
 ) -> Iterator[Side]:
     """Read text, a sentence a line, in parts; a blank line is a sentence without words.
 
@@ -114,5 +119,5 @@ def stream_numbered(
             yield Side(tokens, offsets)
 
 
-def _not_utf8(path, line):
+def _not_utf8(path: object, line: int) -> None:
     raise DataError(path, line, "bytes that are not UTF-8 (convert the file, for instance with iconv)")

@@ -4,7 +4,7 @@ import io
 import os
 import tempfile
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,13 +35,13 @@ class Through(io.RawIOBase):
         Given what is read, as it is read.
     """
 
-    def __init__(self, text, path, keep):
+    def __init__(self, text: object, path: object, keep: Callable[[bytes], object]) -> None:
         super().__init__()
         self._path, self._file, self._keep = path, metered(open_input(text), path), keep
         self.raw = getattr(self._file, "raw", None)  # which says whether it is live
         self.splitting = split_of(path)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(self._path)
 
     def readable(self) -> bool:
@@ -57,22 +57,23 @@ class Through(io.RawIOBase):
 class Kept(Through):
     """An input that can be read once, such as a pipe, and whose bytes are kept for a second reading."""
 
-    def __init__(self, path, keep):
+    def __init__(self, path: object, keep: Callable[[bytes], object]) -> None:
         super().__init__(path, path, keep)
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Return bytes as the file does."""
-        return self._kept(self._file.read(size))
+        return self._kept(self._file.read(-1 if size is None else size))
 
     def read1(self, size: int = -1, /) -> bytes:
         """Return what is there."""
+        assert isinstance(self._file, io.BufferedReader)
         return self._kept(self._file.read1(size))
 
     def readline(self, size: int | None = -1, /) -> bytes:
         """Return the next line."""
         return self._kept(self._file.readline(size))
 
-    def _kept(self, data):
+    def _kept(self, data: bytes) -> bytes:
         self._keep(data)
         return data
 
@@ -80,10 +81,11 @@ class Kept(Through):
 class Queue:
     """Lines kept in memory until they are asked for; what is over the longest line that is answered is not."""
 
-    def __init__(self):
-        self._lines, self._part = deque(), b""
+    def __init__(self) -> None:
+        self._lines: deque[bytes] = deque()
+        self._part = b""
 
-    def write(self, data):
+    def write(self, data: bytes) -> None:
         """Keep bytes."""
         *whole, rest = data.split(b"\n")
         for line in whole:
@@ -91,14 +93,14 @@ class Queue:
             self._part = b""
         self._part = (self._part + rest)[:MOST_BYTES]
 
-    def read(self, most):
+    def read(self, most: int) -> bytes:
         """Return so many lines."""
         if len(self._lines) < most and self._part:
             self._lines.append(self._part + b"\n")
             self._part = b""
         return b"".join(self._lines.popleft() for _ in range(min(most, len(self._lines))))
 
-    def close(self):
+    def close(self) -> None:
         """Keep no more."""
         self._lines.clear()
 
@@ -106,10 +108,11 @@ class Queue:
 class Spool:
     """Bytes kept in a file without a name, and given out as lines once all are there."""
 
-    def __init__(self):
-        self._file, self._lines = None, None
+    def __init__(self) -> None:
+        self._file: io.FileIO | None = None
+        self._lines: LineReader | None = None
 
-    def write(self, data):
+    def write(self, data: bytes) -> None:
         """Keep bytes."""
         try:
             if self._file is None:
@@ -121,14 +124,16 @@ class Spool:
             problem = f"the text cannot be kept for a second reading in {tempfile.gettempdir()}: {error.strerror}"
             raise ResourceError(f"{problem} (TMPDIR names another folder)") from None
 
-    def read(self, most):
+    def read(self, most: int) -> bytes:
         """Return so many lines."""
         if self._lines is None:
+            if self._file is None:
+                return b""
             self._file.seek(0)
             self._lines = LineReader(self._file)
         return self._lines.read(most)
 
-    def close(self):
+    def close(self) -> None:
         """Keep no more."""
         """Close the file."""
         if self._lines is not None:
@@ -140,20 +145,27 @@ class Spool:
 class Sides:
     """The sides of one text, one or both, block by block."""
 
-    def __init__(self, path, store, format, lines=None):
-        self.path, self.format, self._engine, self._lines = path, format, Engine(), lines
+    def __init__(
+        self,
+        path: object,
+        store: type[Queue] | type[Spool] | None,
+        format: str | None,
+        lines: Queue | Spool | None = None,
+    ) -> None:
+        self.path, self.format, self._engine = path, format, Engine()
+        self._lines: Queue | Spool | LineReader | None = lines
         self.input = path
         if format is None and files.is_regular(path):
             refuse_file(path)  # whose words stand on lines of their own
         if store is not None and not (isinstance(path, str | os.PathLike) and os.path.isfile(path)):
-            self._lines = store()
-            self.input = Kept(path, self._lines.write)
+            kept = store()
+            self._lines, self.input = kept, Kept(path, kept.write)
 
     def spaced(self, lines: list[bytes]) -> list[bytes]:
         """Return lines in which spaces and tabs alone separate words."""
         return list(map(as_spaces, lines)) if split_of(self.path) == "unicode" else lines
 
-    def read(self, most) -> list[list[bytes]]:
+    def read(self, most: int) -> list[list[bytes]]:
         """Return the next lines of each side."""
         if self._lines is None:
             self._lines = LineReader(self.path)
@@ -174,7 +186,7 @@ class Sides:
                 sides[1].append(data[resume:end].strip(b" \t"))
         return sides
 
-    def close(self):
+    def close(self) -> None:
         """Close the file."""
         if self._lines is not None:
             self._lines.close()
@@ -210,7 +222,7 @@ class RawPairs:
     """
 
     def __init__(
-        self, source: Any = None, target: Any = None, *, joint: Any = None, keep: str | None = None,
+        self, source: object = None, target: object = None, *, joint: object = None, keep: str | None = None,
         input_format: str = "auto",
     ) -> None:  # fmt: skip
         store = KEEPING[keep]

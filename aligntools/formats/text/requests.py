@@ -3,14 +3,16 @@
 What cannot be worked on becomes a sentence without words, with the reason: its answer is blank, and there is one.
 """
 
+import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 
 from aligntools.formats.annotation.conll import Conll, parse_conll
+from aligntools.formats.annotation.conll_layouts import Layout
 from aligntools.formats.annotation.tagged import SEPARATORS, Tokens, looks_like_conll, parse_tagged, parse_text, sniff
 from aligntools.formats.opening import files
 from aligntools.formats.opening.metering import MOST_BYTES, bounded_lines
@@ -43,10 +45,13 @@ class Request:
     @property
     def blank(self) -> Tokens | Conll:
         """A sentence without words, of the same format."""
-        return _blank(isinstance(self.text, Conll), self.line)
+        found: Tokens | Conll = _blank(isinstance(self.text, Conll), self.line)
+        return found
 
 
-def stream_requests(path, format="auto", separator: bytes | None = b"_", tags=False) -> Iterator[Request]:
+def stream_requests(
+    path: object, format: str = "auto", separator: bytes | None = b"_", tags: bool = False
+) -> Iterator[Request]:
     """Read text to be tagged or translated, or with ``tags`` text to be parsed, each sentence before the next.
 
     Parameters
@@ -79,10 +84,10 @@ def stream_requests(path, format="auto", separator: bytes | None = b"_", tags=Fa
             white.tell()
 
 
-def _reader(path, separator) -> Callable[[bytes, int], Tokens]:
+def _reader(path: object, separator: bytes | None) -> Callable[[bytes, int], Tokens]:
     """Return what reads a line of ``word_TAG``, and keeps to the separator that the first one has."""
 
-    def read(line, number):
+    def read(line: bytes, number: int) -> Tokens:
         nonlocal separator
         if separator is None and not line.isspace():
             separator = sniff([line], ("tagged",))[1]
@@ -91,17 +96,17 @@ def _reader(path, separator) -> Callable[[bytes, int], Tokens]:
     return read
 
 
-def _lines(lines, read) -> Iterator[Request]:
+def _lines(lines: Iterable[bytes | None], read: Callable[[bytes, int], Tokens]) -> Iterator[Request]:
     for number, line in enumerate(lines, 1):
-        yield _request(lambda line=line, number=number: read(line, number), line is None, False, number)
+        yield _request(functools.partial(read, line or b"", number), line is None, False, number)
 
 
-def _sentences(path, lines) -> Iterator[Request]:
+def _sentences(path: object, lines: Iterable[bytes | None]) -> Iterator[Request]:
     first, block, size, inside, layout = 1, [], 0, False, None
     for number, line in enumerate(lines, 1):
         size += len(line) if line is not None else MOST_BYTES + 1
         if size <= MOST_BYTES:
-            block.append(line)
+            block.append(line or b"")
         if line is None or not line.isspace():
             inside = True
         elif inside:
@@ -113,11 +118,11 @@ def _sentences(path, lines) -> Iterator[Request]:
         yield _block(path, block, first, size, layout)
 
 
-def _block(path, block, first, size, layout):
+def _block(path: object, block: list[bytes], first: int, size: int, layout: Layout | None) -> Request:
     return _request(lambda: parse_conll(path, block, first, layout), size > MOST_BYTES, True, first)
 
 
-def _request(read, over_long, conll, number):
+def _request(read: Callable[[], Tokens | Conll], over_long: bool, conll: bool, number: int) -> Request:
     problem = "over_long"
     if not over_long:
         try:
@@ -129,7 +134,7 @@ def _request(read, over_long, conll, number):
     return Request(_blank(conll, number), number, problem)
 
 
-def _blank(conll, number):
+def _blank(conll: bool, number: int) -> Tokens | Conll:
     if conll:
         return parse_conll("", [b"# text =\n", b"\n"], number)
     return Tokens([], np.zeros(2, np.int64), [], np.array([number]))

@@ -1,5 +1,7 @@
 """Raw text tokenized while it is read, so that links can be brought back to the words of the text."""
 
+from collections.abc import Callable, Sequence
+
 from aligntools.formats.text.raw_pairs import Queue, RawPairs, Sides, Spool, Through
 from aligntools.words import malformed
 from aligntools.words.tokenizing import languages_of, tokenizer
@@ -9,7 +11,14 @@ from aligntools.words.white_space import as_spaces, split_of
 class _Tokenizing(Through):
     """An open text whose lines are tokenized as they are read."""
 
-    def __init__(self, text, path, tokenizers, format, keep):
+    def __init__(
+        self,
+        text: object,
+        path: object,
+        tokenizers: Sequence[Callable[[bytes], bytes]],
+        format: str | None,
+        keep: Callable[[bytes], object],
+    ) -> None:
         super().__init__(text, path, keep)
         self.splitting = split_of(text)
         self._tokenizers = tokenizers
@@ -17,7 +26,7 @@ class _Tokenizing(Through):
 
     def readline(self, size: int | None = -1, /) -> bytes:
         """Return the next line, tokenized; one that is longer than ``size`` as it is, in parts."""
-        line = self._file.readline(size)
+        line: bytes = self._file.readline(size)
         if line.endswith(b"\n") or size is None or size < 0 or len(line) < size:
             end = b"\n" if line.endswith(b"\n") else b""
             line = self._tokenized(line.removesuffix(b"\n").removesuffix(b"\r")) + end

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
+from typing import NoReturn
 
 import numpy as np
 
@@ -47,9 +48,10 @@ class ArpaReader:
         where there are more or fewer n-grams than the head says.
     """
 
-    def __init__(self, path, block=1 << 24):
+    def __init__(self, path: object, block: int = 1 << 24) -> None:
         self.path = path
-        self.vocabulary, self.has_unknown = None, False
+        self.vocabulary: Vocabulary | None = None
+        self.has_unknown = False
         self._blocks = files.blocks_of_lines(path, block)
         self._text, self._at, self._line = b"", 0, 0
         self._part = 0, 0  # line and place in the text where the last part of `blocks` begins
@@ -64,7 +66,7 @@ class ArpaReader:
         """The order of the longest n-grams."""
         return len(self.counts)
 
-    def close(self):
+    def close(self) -> None:
         """Close the file."""
         self._blocks.close()
 
@@ -81,6 +83,7 @@ class ArpaReader:
         with closing(self):
             ids, logs, lines = self._unigrams()
             yield ids, logs
+            assert self.vocabulary is not None
             blob, starts = with_unknown(self.vocabulary)
             slots = np.full(1 << (2 * len(starts)).bit_length(), -1, np.int32)
             self._index(blob, starts, slots, lines)
@@ -100,14 +103,12 @@ class ArpaReader:
 
     # The head and what is between sections
 
-    def _next_line(self):
+    def _next_line(self) -> bytes | None:
         """Return the next line that is not blank, stripped, or None at the end."""
         while True:
             while self._at >= len(self._text):
-                self._text = next(self._blocks, None)
-                self._at = 0
-                if self._text is None:
-                    self._text = b""
+                self._text, self._at = next(self._blocks, b""), 0
+                if not self._text:
                     return None
             end = self._text.find(b"\n", self._at)
             end = len(self._text) if end < 0 else end
@@ -117,16 +118,16 @@ class ArpaReader:
             if line:
                 return line
 
-    def _fail(self, problem, line=None):
+    def _fail(self, problem: str, line: int | None = None) -> NoReturn:
         raise DataError(self.path, line or self._line or None, problem)
 
-    def _head(self):
+    def _head(self) -> list[int]:
         line = self._next_line()
         while line is not None and line != rb"\data\ "[:-1]:
             line = self._next_line() if self._line < 1000 else None
         if line is None:
             raise DataError(self.path, None, r"is not an ARPA file: there is no line '\data\'")
-        counts = []
+        counts: list[int] = []
         while (line := self._next_line()) is not None and not line.startswith(b"\\"):
             found = _COUNT.fullmatch(line)
             if not found or int(found[1]) != len(counts) + 1:
@@ -137,27 +138,29 @@ class ArpaReader:
         self._expect(line, 1)
         return counts
 
-    def _expect(self, line, order):
+    def _expect(self, line: bytes | None, order: int) -> None:
         if line is None:
             self._fail(f"the file ends where '\\{order}-grams:' was expected; it is cut short")
         found = _SECTION.fullmatch(line)
         if not found or int(found[1]) != order:
             self._fail(f"'{_shown(line)}' where '\\{order}-grams:' was expected")
 
-    def _expect_end(self):
+    def _expect_end(self) -> None:
         line = self._next_line()
         if line is None:
             self._fail(r"no line '\end\'; the file is cut short")
         if line != rb"\end\ "[:-1]:
             self._fail(f"'{_shown(line)}' where '\\end\\' was expected")
 
-    def _check_count(self, order, seen):
+    def _check_count(self, order: int, seen: int) -> None:
         if seen != self.counts[order - 1]:
             self._fail(f"{seen} {order}-grams, but the head of the file says {self.counts[order - 1]}")
 
     # Sections
 
-    def _section(self, order, blob, starts, slots):
+    def _section(
+        self, order: int, blob: np.ndarray, starts: np.ndarray, slots: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Yield (text spans, ids, logs) of a section, whose title has been read for unigrams alone."""
         from aligntools.formats.translation import kernels_arpa as kernels
 
@@ -166,9 +169,8 @@ class ArpaReader:
         passed = np.zeros(1, np.int64)
         while True:
             if self._at >= len(self._text):
-                self._text, self._at = next(self._blocks, None), 0
-                if self._text is None:
-                    self._text = b""
+                self._text, self._at = next(self._blocks, b""), 0
+                if not self._text:
                     return
             text = np.frombuffer(self._text, np.uint8)
             spans = np.empty((_ROWS if order == 1 else 0, 2), np.int64)
@@ -183,10 +185,10 @@ class ArpaReader:
             if status not in (kernels.END, kernels.FULL):
                 self._explain(status, order)
 
-    def _explain(self, status, order):
+    def _explain(self, status: int, order: int) -> None:
         from aligntools.formats.translation import kernels_arpa as kernels
 
-        line = self._next_line()
+        line = self._next_line() or b""
         fields = line.split()
         problem = {
             kernels.FIELDS: f"{len(fields)} fields; a {order}-gram has {order + 1}, or {order + 2} with its backoff",
@@ -196,21 +198,23 @@ class ArpaReader:
         }[status]
         self._fail(f"'{_shown(line)}': {problem}")
 
-    def _unigrams(self):
+    def _unigrams(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return ids and logs of all unigrams, and the lines of those words that are not `CONTROL`."""
-        words, logs, lines = [], [], []
+        words: list[bytes] = []
+        parts: list[np.ndarray] = []
+        numbers: list[np.ndarray] = []
         none = np.zeros(0, np.uint8), np.zeros(1, np.int64), np.zeros(1, np.int32)
         for spans, _, part in self._section(1, *none):
             text = self._text
             words += [text[a:b] for a, b in spans.tolist()]
-            logs.append(_without_infinity(part))
+            parts.append(_without_infinity(part))
             line, at = self._part
             ends = np.flatnonzero(np.frombuffer(text, np.uint8)[at : self._at] == ord("\n"))
-            lines.append(line + np.searchsorted(ends, spans[:, 0] - at))
+            numbers.append(line + np.searchsorted(ends, spans[:, 0] - at))
         self._check_count(1, len(words))
-        logs = np.concatenate(logs) if logs else np.empty((0, 2), np.float32)
-        places = {b"<unk>": None, b"<s>": None, b"</s>": None}
-        for control in places:
+        logs = np.concatenate(parts) if parts else np.empty((0, 2), np.float32)
+        places: dict[bytes, int | None] = {}
+        for control in (b"<unk>", b"<s>", b"</s>"):
             with_case = [control, b"<UNK>"] if control == b"<unk>" else [control]
             places[control] = next((words.index(name) for name in with_case if name in words), None)
         for control in (b"<s>", b"</s>"):
@@ -218,17 +222,20 @@ class ArpaReader:
                 raise DataError(
                     self.path, None, f"has no {control.decode()} among its 1-grams; it cannot score sentences"
                 )
-        self.has_unknown = places[b"<unk>"] is not None
+        unknown_place, begin, end = (places[control] for control in (b"<unk>", b"<s>", b"</s>"))
+        self.has_unknown = unknown_place is not None
         rest = np.ones(len(words), bool)
         rest[[place for place in places.values() if place is not None]] = False
         order = np.flatnonzero(rest)
         self.vocabulary = Vocabulary.from_bytes([b"<s>", b"</s>", *(words[k] for k in order.tolist())])
-        unknown = logs[places[b"<unk>"]] if self.has_unknown else np.array([UNKNOWN, 0], np.float32)
-        table = np.concatenate([unknown[None], logs[[places[b"<s>"], places[b"</s>"]]], logs[order]])
-        lines = np.concatenate(lines)[order] if lines else order
+        unknown = logs[unknown_place] if unknown_place is not None else np.array([UNKNOWN, 0], np.float32)
+        table = np.concatenate(
+            [unknown[None], logs[[place for place in (begin, end) if place is not None]], logs[order]]
+        )
+        lines = np.concatenate(numbers)[order] if numbers else order
         return np.arange(len(table), dtype=np.int32)[:, None], table, lines
 
-    def _index(self, blob, starts, slots, lines):
+    def _index(self, blob: np.ndarray, starts: np.ndarray, slots: np.ndarray, lines: np.ndarray) -> None:
         from aligntools.formats.translation import kernels_arpa as kernels
 
         twice = kernels.index_words(blob, starts, slots)
@@ -237,7 +244,9 @@ class ArpaReader:
             raise DataError(self.path, int(lines[twice - len(CONTROL)]), f"the 1-gram '{word}' is there twice")
 
 
-def write_arpa(path: str, vocabulary: Vocabulary, counts: Sequence[int], blocks: Iterable) -> None:
+def write_arpa(
+    path: str, vocabulary: Vocabulary, counts: Sequence[int], blocks: Iterable[tuple[np.ndarray, np.ndarray]]
+) -> None:
     """Write an ARPA file; it appears whole or not at all.
 
     Parameters
@@ -277,7 +286,7 @@ def write_arpa(path: str, vocabulary: Vocabulary, counts: Sequence[int], blocks:
         out.write(b"\n\\end\\\n")
 
 
-def with_unknown(vocabulary) -> tuple[np.ndarray, np.ndarray]:
+def with_unknown(vocabulary: Vocabulary) -> tuple[np.ndarray, np.ndarray]:
     """Return a vocabulary's words, joined, and where each begins, with <unk> for NULL."""
     name = np.frombuffer(CONTROL[0], np.uint8)
     starts = vocabulary.starts + len(name)
@@ -285,10 +294,11 @@ def with_unknown(vocabulary) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([name, vocabulary.blob]), starts
 
 
-def _without_infinity(logs):
-    return np.maximum(logs, np.float32(ZERO))
+def _without_infinity(logs: np.ndarray) -> np.ndarray:
+    found: np.ndarray = np.maximum(logs, np.float32(ZERO))
+    return found
 
 
-def _shown(text):
+def _shown(text: bytes) -> str:
     shown = text.decode("utf-8", "replace").replace("\t", " ")
     return shown if len(shown) <= 60 else shown[:60] + "..."

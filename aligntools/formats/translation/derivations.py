@@ -104,18 +104,20 @@ def format_sentences(sentences: Iterable[DerivedSentence]) -> Iterator[bytes]:
         )
 
 
-def _rule(use):
+def _rule(use: RuleUse) -> dict[str, object]:
     return {
         "left": use.left, "span": use.span, "source": use.source, "target": use.target, "tails": use.tails,
         "score": _short(use.score), "features": {name: _short(x) for name, x in use.features.items()},
     }  # fmt: skip
 
 
-def _short(value):
+def _short(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-def _line(value):
+def _line(
+    value: dict[str, int | list[dict[str, float | list[Any] | tuple[str, ...]]] | str | tuple[str, ...]],
+) -> bytes:
     text = json.dumps(value, ensure_ascii=False)
     return (text + "\n").encode("utf-8", "replace")
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from aligntools.formats.text.bitext import Side
+from aligntools.formats.text.corpus import Side
 from aligntools.words.vocabulary import Vocabulary
 
 #: Names of the features of Chiang 2007, which are natural logs of probabilities; Moses has them in another order.
@@ -33,7 +33,7 @@ def unwritable(vocabulary: Vocabulary) -> np.ndarray:
     )
 
 
-def _nothing():
+def _nothing() -> np.ndarray:
     return np.empty(0, np.int64)
 
 
@@ -79,12 +79,12 @@ class GrammarRules:
     sparse_values: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))
     sparse_names: list[str] = field(default_factory=list)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("links_offsets", "sparse_offsets"):
             if not len(getattr(self, name)):
                 object.__setattr__(self, name, np.zeros(len(self) + 1, np.int64))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.source_offsets) - 1
 
     def rule(self, number: int) -> tuple[list[str], list[str]]:
@@ -101,9 +101,10 @@ class GrammarRules:
     def arities(self) -> np.ndarray:
         """Return the number of nonterminals of each rule [shape=(rules,), dtype=int64]."""
         found = np.concatenate([[0], np.cumsum(self.source < 0)])
-        return found[self.source_offsets[1:]] - found[self.source_offsets[:-1]]
+        result: np.ndarray = found[self.source_offsets[1:]] - found[self.source_offsets[:-1]]
+        return result
 
-    def subset(self, rules) -> "GrammarRules":
+    def subset(self, rules: np.ndarray) -> "GrammarRules":
         """Return some rules, by number and in the order given, with the same vocabularies."""
         rules = np.asarray(rules, None if len(rules) else np.int64)
         if rules.dtype == bool:
@@ -149,7 +150,7 @@ class GrammarRules:
         return result.subset(sorting.sort_order(pool, starts))
 
 
-def pick(offsets, rows, *data):
+def pick(offsets: np.ndarray, rows: np.ndarray, *data: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return some rows of ragged data: the new offsets, and each array's rows joined."""
     begins, sizes = offsets[rows], offsets[rows + 1] - offsets[rows]
     new = np.zeros(len(rows) + 1, np.int64)
@@ -158,7 +159,7 @@ def pick(offsets, rows, *data):
     return new, *(column[places] for column in data)
 
 
-def _compact(vocabulary, symbols):
+def _compact(vocabulary: Vocabulary, symbols: np.ndarray) -> tuple[Vocabulary, np.ndarray]:
     """Return the words in use, in the order of bytes, and the symbols with their numbers."""
     used = np.zeros(len(vocabulary), bool)
     used[symbols[symbols > 0]] = True
@@ -171,11 +172,11 @@ def _compact(vocabulary, symbols):
     return Vocabulary.from_bytes([word for word, _ in words]), mapping[symbols]
 
 
-def concatenate(parts) -> GrammarRules:
+def concatenate(parts: list[GrammarRules]) -> GrammarRules:
     """Join grammars with the same vocabularies and features, none of them with sparse ones."""
     parts = list(parts)
 
-    def joined(name, data):
+    def joined(name: str, data: str) -> tuple[np.ndarray, np.ndarray]:
         offsets = [np.diff(getattr(part, name)) for part in parts]
         arrays = np.concatenate([getattr(part, data) for part in parts])
         return np.concatenate([[0], np.cumsum(np.concatenate(offsets))]).astype(np.int64), arrays
@@ -208,7 +209,7 @@ class TextFilter:
         hundred thousand words or so) gets the latter.
     """
 
-    def __init__(self, text: Side, vocabulary: Vocabulary, longest=5, span=None):
+    def __init__(self, text: Side, vocabulary: Vocabulary, longest: int = 5, span: int | None = None) -> None:
         from aligntools.formats.translation import kernels_rules
 
         self.vocabulary, self._longest = vocabulary, longest
@@ -218,7 +219,7 @@ class TextFilter:
         kernels_rules.count_ngrams(words, text.offsets, longest, 0, self._keys, used)
         self._patterns = self._match(words, text.offsets, span) if span else None
 
-    def _match(self, words, offsets, span):
+    def _match(self, words: np.ndarray, offsets: np.ndarray, span: int) -> np.ndarray | None:
         """Return the set of source sides that match, or None where it is too large."""
         from aligntools.formats.translation import kernels_rules
 
@@ -243,7 +244,7 @@ class TextFilter:
         words = [data[a:b] for a, b in pairwise(starts[1:])]
         return np.concatenate([[0], np.maximum(self.vocabulary.ids(words), 0), [-2, -1]]).astype(np.int32)
 
-    def matches(self, offsets, symbols) -> np.ndarray:
+    def matches(self, offsets: np.ndarray, symbols: np.ndarray) -> np.ndarray:
         """Tell of source sides, in the text's ids, whether the text has all their pieces between nonterminals."""
         from aligntools.formats.translation import kernels_rules
 
@@ -254,13 +255,14 @@ class TextFilter:
         return usable.astype(bool)
 
 
-def in_rules(marked, offsets) -> np.ndarray:
+def in_rules(marked: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Tell which rules have a symbol that is marked."""
     found = np.concatenate([[0], np.cumsum(marked)])
-    return np.diff(found[offsets]) > 0
+    result: np.ndarray = np.diff(found[offsets]) > 0
+    return result
 
 
-def unused(offsets, source) -> dict[str, np.ndarray]:
+def unused(offsets: np.ndarray, source: np.ndarray) -> dict[str, np.ndarray]:
     """Tell by their source sides which rules this decoder never uses: each reason, and for each rule whether it is so.
 
     Parameters
@@ -275,7 +277,7 @@ def unused(offsets, source) -> dict[str, np.ndarray]:
     return {_NO_WORD: wordless, _TOUCHING: in_rules(touch, offsets) & ~wordless}
 
 
-def tell_left_out(where: str, count: int, why: str):
+def tell_left_out(where: object, count: int, why: str) -> None:
     """Say how many rules of a file were left out, and why."""
     _log.warning("%s: %s left out: %s", where, "a rule is" if count == 1 else f"{count} rules are", why)
 

@@ -1,9 +1,12 @@
 """Grammars on disk: the text of cdec and Joshua (``hiero``), that of Moses, and a model file (``binary``)."""
 
+import os
+from typing import Any
+
 import numpy as np
 
 from aligntools.formats.models import modelfile
-from aligntools.formats.text.bitext import Side
+from aligntools.formats.text.corpus import Side
 from aligntools.formats.translation.grammar import GrammarRules, TextFilter, filtered, tell_left_out, unused
 from aligntools.formats.translation.grammar_text import read_text, write_text
 from aligntools.words.vocabulary import Vocabulary
@@ -14,8 +17,8 @@ _CHECKED = 1 << 18  # rules that are looked at together
 
 
 def read_grammar(
-    path, *, only_for: tuple[Side, Vocabulary] | None = None, span: int | None = None, longest: int = 5,
-    verify: bool = True,
+    path: str | os.PathLike[str], *, only_for: tuple[Side, Vocabulary] | None = None, span: int | None = None,
+    longest: int = 5, verify: bool = True,
 ) -> GrammarRules:  # fmt: skip
     """Read a grammar: text as cdec and Joshua have it, text as Moses has it, or a model file.
 
@@ -47,7 +50,7 @@ def read_grammar(
     return filtered(grammar, text_filter) if text_filter else grammar
 
 
-def write_grammar(path, grammar: GrammarRules, format="hiero"):
+def write_grammar(path: str | os.PathLike[str], grammar: GrammarRules, format: str = "hiero") -> None:
     """Write a grammar in one of `FORMATS`; see `aligntools.formats.translation.grammar_text.format_text`."""
     if format != "binary":
         write_text(path, [grammar], format)
@@ -60,13 +63,13 @@ def write_grammar(path, grammar: GrammarRules, format="hiero"):
     modelfile.write_model(path, KIND, header, arrays)
 
 
-def _read_binary(path, verify):
+def _read_binary(path: str | os.PathLike[str], verify: bool) -> GrammarRules:
     header, arrays = modelfile.read_model(path, KIND, verify)
     with modelfile.fitting(path):
         return _checked(header, arrays)
 
 
-def _used(path, grammar):
+def _used(path: str | os.PathLike[str], grammar: GrammarRules) -> GrammarRules:
     """Return a grammar without the rules that this decoder never uses, as readers of text leave them out."""
     found = unused(grammar.source_offsets, grammar.source)
     for why, rules in found.items():
@@ -76,13 +79,15 @@ def _used(path, grammar):
     return grammar if stay.all() else grammar.subset(stay)
 
 
-def _checked(header, arrays):
+def _checked(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> GrammarRules:
     """Make a grammar of the parts of a file, held against what kernels trust; ValueError names the first misfit.
 
     Both sides of every rule have symbols: words of the vocabularies, and the same nonterminals once each, the first
     before the second on the source side. Links are of symbols of the rule, features have names, all is finite.
     """
-    sides = {side: modelfile.hold_vocabulary(arrays, f"{side}_blob", f"{side}_starts") for side in ("source", "target")}
+    sides: dict[str, Any] = {
+        side: modelfile.hold_vocabulary(arrays, f"{side}_blob", f"{side}_starts") for side in ("source", "target")
+    }
     rules = len(arrays["source_offsets"]) - 1
     names = [header["feature_names"], header["sparse_names"]]
     for some in names:
@@ -102,11 +107,12 @@ def _checked(header, arrays):
     modelfile.hold_offsets(arrays, "sparse_offsets", rules, len(ids))
     for begin in range(0, rules, _CHECKED):
         _check_rules(arrays, begin, min(begin + _CHECKED, rules))
-    own = {name: arrays[name] for name in _ARRAYS}
-    return GrammarRules(*sides.values(), feature_names=names[0], sparse_names=names[1], **own)
+    own: dict[str, Any] = {name: arrays[name] for name in _ARRAYS}
+    own |= {f"{side}_vocabulary": vocabulary for side, vocabulary in sides.items()}
+    return GrammarRules(feature_names=names[0], sparse_names=names[1], **own)
 
 
-def _check_rules(arrays, begin, end):
+def _check_rules(arrays: dict[str, np.ndarray], begin: int, end: int) -> None:
     """Refuse rules whose nonterminals are not in pairs and numbered, and links past a side's end."""
     found, sizes, places = {}, {}, {}
     for side in ("source", "target"):

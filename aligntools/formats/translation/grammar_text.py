@@ -1,6 +1,7 @@
 """Grammars as text: the format of cdec and Joshua (``hiero``), and that of Moses."""
 
 import logging
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -42,7 +43,7 @@ _WRITE = 1 << 16  # rules written at a time
 class _RuleReader:
     """The rules of a text, block by block; source words are numbered from the filter's vocabulary on."""
 
-    def __init__(self, path, style, text_filter):
+    def __init__(self, path: object, style: int, text_filter: TextFilter | None) -> None:
         self.path, self.style, self.filter = path, style, text_filter
         start = text_filter.vocabulary if text_filter else Vocabulary.from_bytes([])
         data, ends = start.blob.tobytes(), start.starts.tolist()
@@ -51,10 +52,11 @@ class _RuleReader:
         self.source, self.target = CompiledLexicon(known), CompiledLexicon()
         self._kinds = [np.zeros(1, np.int32), np.zeros(1, np.int32)]
         self._foreign = [np.zeros(1, bool), np.zeros(1, bool)]  # words that are nonterminals of other labels
-        self.names, self._unnamed = [], []
-        self._left_out = {}  # why: how many rules, line of the first
+        self.names: list[str] = []
+        self._unnamed: list[int] = []
+        self._left_out: dict[str, tuple[int, int]] = {}  # why: how many rules, line of the first
 
-    def _leave_out(self, why, found, lines):
+    def _leave_out(self, why: str, found: np.ndarray, lines: np.ndarray) -> np.ndarray:
         """Note which rules are left out; return which stay."""
         if found.any():
             here = int(lines[np.argmax(found)])
@@ -62,12 +64,12 @@ class _RuleReader:
             self._left_out[why] = count + int(found.sum()), min(first, here)
         return ~found
 
-    def tell(self):
+    def tell(self) -> None:
         """Say how many rules were left out, and why."""
         for why, (count, first) in self._left_out.items():
             tell_left_out(f"{self.path}:{first}", count, why)
 
-    def _symbols(self, side, lexicon, tokens):
+    def _symbols(self, side: int, lexicon: CompiledLexicon, tokens: np.ndarray) -> np.ndarray:
         """Put -1 and -2 for what is a nonterminal among words just numbered."""
         kinds = self._kinds[side]
         if len(lexicon) > len(kinds):
@@ -77,21 +79,24 @@ class _RuleReader:
         found = kinds[tokens]
         return np.where(found < 0, found, tokens)
 
-    def _others(self, side, lexicon, tokens):
+    def _others(self, side: int, lexicon: CompiledLexicon, tokens: np.ndarray) -> np.ndarray:
         """Tell which words are nonterminals of other labels."""
         foreign = self._foreign[side]
         if len(lexicon) > len(foreign):
             own = _OWN[self.style][side]
             looks = [word not in own and bool(NONTERMINAL.fullmatch(word)) for word in lexicon.words(len(foreign))]
             foreign = self._foreign[side] = np.concatenate([foreign, np.array(looks, bool)])
-        return (tokens > 0) & foreign[np.maximum(tokens, 0)]
+        found: np.ndarray = (tokens > 0) & foreign[np.maximum(tokens, 0)]
+        return found
 
-    def _without_others(self, side, lexicon, offsets, tokens, lines):
+    def _without_others(
+        self, side: int, lexicon: CompiledLexicon, offsets: np.ndarray, tokens: np.ndarray, lines: np.ndarray
+    ) -> np.ndarray:
         """Tell which rules have no nonterminals of other labels on a side."""
         found = in_rules(self._others(side, lexicon, tokens), offsets)
         return self._leave_out(_OTHER_LABELS[self.style], found, lines)
 
-    def _known_forms(self, offsets, source, lines, decoded):
+    def _known_forms(self, offsets: np.ndarray, source: np.ndarray, lines: np.ndarray, decoded: bool) -> np.ndarray:
         """Tell which rules have no other labels, and, to be ``decoded``, a word and words between nonterminals."""
         stay = self._without_others(0, self.source, offsets, source, lines)
         if not decoded:
@@ -100,7 +105,7 @@ class _RuleReader:
             stay &= self._leave_out(why, found, lines)
         return stay
 
-    def scan(self, block, line, decoded=False):
+    def scan(self, block: bytes, line: int, decoded: bool = False) -> tuple[np.ndarray, ...]:
         """Return the table of a block's lines, which of them are rules that may be used, and both sides of these.
 
         ``decoded``: rules that this decoder can use; else those that any can.
@@ -145,7 +150,7 @@ class _RuleReader:
             target_offsets, target = pick(target_offsets, np.flatnonzero(stay), target)
         return text, table, keep, offsets, source, target_offsets, target
 
-    def _bad_line(self, block, row, line):
+    def _bad_line(self, block: bytes, row: np.ndarray, line: int) -> DataError:
         from aligntools.formats.translation import kernels_grammar as k
 
         shown = block[row[12] : row[13]][:60].decode("utf-8", "replace")
@@ -161,7 +166,7 @@ class _RuleReader:
         }[int(row[14])]
         return DataError(self.path, line, f"'{shown}' {problem} ('{expected}' is expected)")
 
-    def parse(self, block, line):
+    def parse(self, block: bytes, line: int) -> tuple[np.ndarray, ...]:
         """Return the rules of a block as arrays: sides, features, links, counts."""
         from aligntools.formats.translation import kernels_grammar as k
 
@@ -191,7 +196,9 @@ class _RuleReader:
         features = self._features(block, text, table, keep, len(rows), line)
         return source_offsets, source, target_offsets, target, features, links_offsets, links[:count].copy(), counts
 
-    def _features(self, block, text, table, keep, rules, line):
+    def _features(
+        self, block: bytes, text: np.ndarray, table: np.ndarray, keep: np.ndarray, rules: int, line: int
+    ) -> np.ndarray:
         from aligntools.formats.translation import kernels_grammar as k
 
         rows = np.flatnonzero(keep)
@@ -229,14 +236,14 @@ class _RuleReader:
             self._add(shown if status == k.NEW_NAME else f"PhraseModel_{len(self._unnamed)}", status != k.NEW_NAME)
             out = np.ascontiguousarray(np.pad(out, ((0, 0), (0, 1))))
 
-    def _add(self, name, unnamed):
+    def _add(self, name: str, unnamed: bool) -> None:
         if name not in self.names:
             self.names.append(name)
         if unnamed:
             self._unnamed.append(self.names.index(name))
 
 
-def _blocks(path):
+def _blocks(path: object) -> Iterator[tuple[bytes, int, int]]:
     """Yield a text's blocks of whole lines with the number of their first line, and its style with each."""
     line, style = 1, None
     for block in files.blocks_of_lines(path, _BLOCK):
@@ -252,7 +259,7 @@ def _blocks(path):
         raise DataError(path, None, "is empty; extract-grammar writes grammars")
 
 
-def read_text(path, text_filter: TextFilter | None = None) -> GrammarRules:
+def read_text(path: object, text_filter: TextFilter | None = None) -> GrammarRules:
     """Read a grammar's text of either format; see `grammar_files.read_grammar`."""
     reader, parts = None, []
     for block, line, style in _blocks(path):
@@ -264,17 +271,18 @@ def read_text(path, text_filter: TextFilter | None = None) -> GrammarRules:
     return _assemble(reader, parts).canonical()
 
 
-def _assemble(reader, parts):
+def _assemble(reader: _RuleReader, parts: list[tuple[np.ndarray, ...]]) -> GrammarRules:
     width = len(reader.names)
     names = reader.names
-    vocabularies = reader.source.vocabulary(), reader.target.vocabulary()
-    parts = [
+    source_words, target_words = reader.source.vocabulary(), reader.target.vocabulary()
+    grammars = [
         GrammarRules(
-            *vocabularies, *part[:4], np.pad(part[4], ((0, 0), (0, width - part[4].shape[1]))), names, *part[5:]
+            source_words, target_words, source_offsets, source, target_offsets, target,
+            np.pad(scores, ((0, 0), (0, width - scores.shape[1]))), names, links_offsets, links, counts,
         )
-        for part in parts
-    ]
-    grammar = concatenate(parts)
+        for source_offsets, source, target_offsets, target, scores, links_offsets, links, counts in parts
+    ]  # fmt: skip
+    grammar = concatenate(grammars)
     features, known = grammar.features, [name for name in STANDARD if name in names]
     if reader.style and known:  # in the order of our own
         names = [*known, *(name for name in names if name not in known)]
@@ -287,7 +295,7 @@ def _assemble(reader, parts):
     )
 
 
-def filter_lines(path, text_filter: TextFilter) -> Iterator[tuple[bytes, int, int]]:
+def filter_lines(path: object, text_filter: TextFilter) -> Iterator[tuple[bytes, int, int]]:
     """Yield the lines of a grammar's text that may be used on a text, unchanged, with how many and out of how many."""
     reader = None
     for block, line, style in _blocks(path):
@@ -345,7 +353,7 @@ def format_text(grammar: GrammarRules, style: str) -> Iterator[bytes]:
         yield out[:written].tobytes()
 
 
-def write_text(path, grammars: Iterable[GrammarRules], style: str):
+def write_text(path: str | os.PathLike[str], grammars: Iterable[GrammarRules], style: str) -> None:
     """Write grammars, one after another, as one text; it appears whole or not at all."""
     with files.writing(path) as out:
         for number, grammar in enumerate(grammars):
@@ -354,7 +362,7 @@ def write_text(path, grammars: Iterable[GrammarRules], style: str):
             out.writelines(format_text(grammar, style))
 
 
-def tell_factors(path, *vocabularies: Vocabulary):
+def tell_factors(path: object, *vocabularies: Vocabulary) -> None:
     """Say how many words of a grammar in Moses' format have ``|``, which separates factors there."""
     found = [word for vocabulary in vocabularies for word in vocabulary.words() if "|" in word and word != "|||"]
     if found:

@@ -13,7 +13,9 @@ number of the grammar's rule; negative for those that the decoder makes.
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -29,11 +31,11 @@ def format_header(features: Sequence[str]) -> bytes:
     return _line({"format": FORMAT, "version": VERSION, "features": list(features)})
 
 
-def _line(value):
+def _line(value: Mapping[str, object]) -> bytes:
     return (json.dumps(value, ensure_ascii=False) + "\n").encode()
 
 
-def format_lines(hypergraph, features: Sequence[str], word: Callable[[int], str]) -> Iterator[bytes]:
+def format_lines(hypergraph: Any, features: Sequence[str], word: Callable[[int], str]) -> Iterator[bytes]:
     """Yield a line a sentence.
 
     Parameters
@@ -69,7 +71,9 @@ def format_lines(hypergraph, features: Sequence[str], word: Callable[[int], str]
         yield _line({"root": root - begin if root >= 0 else None, "nodes": nodes})
 
 
-def write_hypergraphs(path, hypergraph, features: Sequence[str], word: Callable[[int], str]):
+def write_hypergraphs(
+    path: str | os.PathLike[str], hypergraph: Any, features: Sequence[str], word: Callable[[int], str]
+) -> None:
     """Write a whole file; see `format_lines`."""
     with files.writing(path) as out:
         out.write(format_header(features))
@@ -77,7 +81,7 @@ def write_hypergraphs(path, hypergraph, features: Sequence[str], word: Callable[
             out.write(line)
 
 
-def read_hypergraphs(path):
+def read_hypergraphs(path: object) -> tuple[dict[str, np.ndarray], list[str], list[str]]:
     """Read a file.
 
     Returns
@@ -93,7 +97,8 @@ def read_hypergraphs(path):
     DataError
         When a line is not what it should be.
     """
-    reader, features = None, []
+    reader: _SentenceReader | None = None
+    features: Any = []
     for number, line in enumerate(files.lines(path), 1):
         try:
             value = parse_json(line)
@@ -125,14 +130,25 @@ class _Fault(Exception):
 
 
 class _SentenceReader:
-    def __init__(self, features):
+    def __init__(self, features: list[str]) -> None:
         self.features = {name: k for k, name in enumerate(features)}
-        self.ids, self.words = {}, []
-        self.node_counts, self.roots, self.edge_counts, self.tails, self.rules = [], [], [], [], []
-        self.feature_counts, self.feature_ids, self.feature_values = [], [], []
-        self.word_counts, self.target, self.left, self.right, self.lengths = [], [], [], [], []
+        self.ids: dict[str, int] = {}
+        self.words: list[str] = []
+        self.node_counts: list[int] = []
+        self.roots: list[int] = []
+        self.edge_counts: list[int] = []
+        self.tails: list[list[int]] = []
+        self.rules: list[int] = []
+        self.feature_counts: list[int] = []
+        self.feature_ids: list[int] = []
+        self.feature_values: list[float] = []
+        self.word_counts: list[int] = []
+        self.target: list[int] = []
+        self.left: list[list[int]] = []
+        self.right: list[list[int]] = []
+        self.lengths: list[int] = []
 
-    def id(self, word):
+    def id(self, word: str) -> int:
         if not isinstance(word, str) or not word:
             raise _Fault(f"{json.dumps(word)} stands where a word was expected")
         found = self.ids.setdefault(word, len(self.ids) + 1)
@@ -140,7 +156,7 @@ class _SentenceReader:
             self.words.append(word)
         return found
 
-    def add(self, sentence):
+    def add(self, sentence: Any) -> None:
         begin = len(self.edge_counts)
         nodes, root = sentence["nodes"], sentence["root"]
         if root is not None and root not in range(len(nodes)):
@@ -160,7 +176,7 @@ class _SentenceReader:
         self.node_counts.append(len(nodes))
         self.roots.append(-1 if root is None else begin + root)
 
-    def _edge(self, edge, begin, v):
+    def _edge(self, edge: Any, begin: int, v: int) -> None:
         tails, target = edge["tails"], edge["target"]
         if len(tails) > 2 or any(t not in range(v) for t in tails):
             raise _Fault(f"an edge of node {v} has the tails {tails}; at most two earlier nodes were expected")
@@ -180,11 +196,11 @@ class _SentenceReader:
             self.feature_values.append(value)
         self.feature_counts.append(len(edge["features"]))
 
-    def arrays(self):
-        def offsets(counts):
+    def arrays(self) -> dict[str, np.ndarray]:
+        def offsets(counts: list[int]) -> np.ndarray:
             return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
-        def ints(values, *shape):
+        def ints(values: Sequence[int | list[int]], *shape: int) -> np.ndarray:
             return np.array(values, np.int32).reshape(-1, *shape)
 
         return {

@@ -16,8 +16,9 @@ A confusion network has a line for each of its columns, words with their scores,
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError
@@ -79,7 +80,9 @@ class _Fault(Exception):
     """What is wrong with a lattice."""
 
 
-def parse_plf(text: str, scores: int | None = None, path: object = "<sentences>", line: int | None = None):
+def parse_plf(
+    text: str, scores: int | None = None, path: object = "<sentences>", line: int | None = None
+) -> WordLattice:
     """Read a line of PLF; a blank one is the empty lattice.
 
     Parameters
@@ -167,7 +170,7 @@ def stream_lattices(path: str, format: str, scores: int = 1) -> Iterator[WordLat
         yield parse_cn(column, scores, path, number - len(column) + 1)
 
 
-def _readable(path):
+def _readable(path: object) -> Iterator[str]:
     """Yield a file's lines; bytes that are not UTF-8 are an error."""
     for number, line in enumerate(files.text_lines(path), 1):
         if not line.isascii() and any("\ud800" <= c <= "\udfff" for c in line):
@@ -181,13 +184,13 @@ def format_plf(lattice: WordLattice) -> str:
     return f"({''.join(f'({arcs}),' for arcs in nodes)})"
 
 
-def _quoted(arc):
+def _quoted(arc: Arc) -> str:
     word = arc.word.replace("\\", "\\\\").replace("'", "\\'")
     named = [f"{name}={value!r}" for name, value in arc.named]
     return ",".join([f"'{word}'", *map(repr, arc.scores), *named, str(arc.steps)])
 
 
-def _nodes(text):
+def _nodes(text: str) -> tuple[tuple[Arc, ...], ...]:
     """Read nodes with their arcs."""
     if not text:
         return ()
@@ -198,26 +201,33 @@ def _nodes(text):
     return nodes
 
 
+Item = TypeVar("Item")
+
+
 class _Reader:
     """Reads what stands between parentheses."""
 
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self.text, self.at = text, 0
 
-    def found(self):
+    def found(self) -> str:
         """Say what is next, and where."""
         rest = self.text[self.at : self.at + _SHOWN]
         return f"'{rest}' stands at character {self.at + 1}" if rest else "the line ends"
 
-    def sees(self, mark):
+    def sees(self, mark: str) -> bool:
         """Take a mark, if it is what comes next, and the space around it."""
-        self.at = _SPACE.match(self.text, self.at).end()
+        self._pass_space(self.at)
         if not self.text.startswith(mark, self.at):
             return False
-        self.at = _SPACE.match(self.text, self.at + 1).end()
+        self._pass_space(self.at + 1)
         return True
 
-    def group(self, item):
+    def _pass_space(self, at: int) -> None:
+        space = _SPACE.match(self.text, at)
+        self.at = space.end() if space else at
+
+    def group(self, item: Callable[[], Item]) -> Iterator[Item]:
         """Yield the items of ``(item,item,...)``; the last comma may be missing."""
         if not self.sees("("):
             raise _Fault(f"{self.found()} where '(' was expected")
@@ -226,7 +236,7 @@ class _Reader:
             if not self.sees(",") and not self.text.startswith(")", self.at):
                 raise _Fault(f"{self.found()} where ',' or ')' was expected")
 
-    def arc(self):
+    def arc(self) -> Arc:
         """Read ``('word',scores...,steps)``."""
         if not self.sees("("):
             raise _Fault(f"{self.found()} where an arc's '(' was expected")
@@ -244,7 +254,7 @@ class _Reader:
         return _arc(_ESCAPED.sub(r"\1", word[1] if word[1] is not None else word[2]), fields)
 
 
-def _arc(word, fields):
+def _arc(word: str, fields: list[str]) -> Arc:
     if word and word.split() != [word]:
         raise _Fault(f"the word '{word}' has a space in it")
     named = [field.split("=") for field in fields[:-1] if "=" in field]
@@ -256,7 +266,7 @@ def _arc(word, fields):
     return Arc(word or EPSILON, scores, int(fields[-1]), tuple((name, _number(value)) for name, value in named))
 
 
-def _number(text):
+def _number(text: str) -> float:
     try:
         value = float(text) if "_" not in text else math.nan
     except ValueError:
@@ -266,14 +276,14 @@ def _number(text):
     return value
 
 
-def _score(text):
+def _score(text: str) -> float:
     value = _number(text)
     if value < 0:
         raise _Fault(f"the score {text} is negative; scores are probabilities")
     return value
 
 
-def _check(lattice, scores):
+def _check(lattice: WordLattice, scores: int | None) -> None:
     for k, arcs in enumerate(lattice.nodes):
         if not arcs:
             raise _Fault(f"no arc leaves node {k}")

@@ -325,7 +325,7 @@ def minimize(
 
     if isinstance(start, lbfgs.State):
         values.append(start.value)
-    begin = start if resumed else weights[active]
+    begin = start if isinstance(start, lbfgs.State) else weights[active]
     found = lbfgs.minimize(value, begin, iterations, tolerance, memory=memory, pool=objective.pool, progress=note)
     weights[active] = found.state.x
     return Fit(weights, values, objective.evaluations, found.converged, found.message)

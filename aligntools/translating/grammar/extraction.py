@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.formats.links.pharaoh import Links
-from aligntools.formats.text.bitext import Bitext, Side
+from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.formats.translation.grammar import GrammarRules, TextFilter, concatenate, unwritable
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.store import sorting

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aligntools.formats.links.pharaoh import Links
-from aligntools.formats.text.bitext import Side
+from aligntools.formats.text.corpus import Side
 from aligntools.translating.grammar import kernels_grammar
 
 _CHUNK = 1 << 22  # links counted at a time

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from aligntools.formats.text.bitext import Side
+from aligntools.formats.text.corpus import Side
 from aligntools.ground.parallel import Pool, balanced_blocks
 from aligntools.store.block_maps import BlockMap
 from aligntools.translating.decoding.decoder import Sentences, System

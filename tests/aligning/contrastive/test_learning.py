@@ -16,7 +16,7 @@ from aligntools.aligning.contrastive.learning import (
 )
 from aligntools.aligning.contrastive.search import SearchSettings, search
 from aligntools.aligning.contrastive.settings import NOISE, noise_shares
-from aligntools.formats.text.bitext import Bitext, Side, Skipped
+from aligntools.formats.text.corpus import Bitext, Side, Skipped
 from aligntools.ground.parallel import Pool
 from aligntools.words.vocabulary import Vocabulary
 from tests.aligning.contrastive.making import ALL, candidates_of, random_pair, random_weights
