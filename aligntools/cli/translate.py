@@ -4,7 +4,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,7 @@ from aligntools.ground.errors import UsageProblem
 if TYPE_CHECKING:
     from aligntools.api.given.texts import Split
     from aligntools.api.translate.translation import Translator
+    from aligntools.formats.opening.files import Output
 
 
 @click.command("translate", cls=options.Command, renamed=renamed(TranslationLists))
@@ -148,7 +149,7 @@ def command(
         sys.stderr.write(f"{line} sentences in {seconds:.1f} s ({line / max(seconds, 1e-9):.1f}/s){score}\n")
 
 
-def _serve(translator: "Translator", texts: Sequence[Any], out: BinaryIO, quiet: bool) -> tuple[int, float]:
+def _serve(translator: "Translator", texts: Sequence[Any], out: "Output", quiet: bool) -> tuple[int, float]:
     """Answer each line before the next is read; return how many there were, and the sum of their scores."""
     from aligntools.formats.text.requests import stream_requests
 
