@@ -98,7 +98,7 @@ def ask(work: "Work", asking: Asking, stages: "Stages") -> dict[str, Any]:
         found = []
         for name in names:
             a = store.read_all(name)
-            source, target = (Vocabulary(a[f"{s}.blob"], a[f"{s}.starts"]) for s in SIDES)  # type: ignore[no-untyped-call]
+            source, target = (Vocabulary(a[f"{s}.blob"], a[f"{s}.starts"]) for s in SIDES)
             found.append(Priors(source, target, Counted(a["keys"], a["alphas"] * judged.belief)))
         if judged.belief:
             keep_given(work, combined(found))
