@@ -95,7 +95,10 @@ if TYPE_CHECKING:
     from aligntools.ground.errors import ResourceError as ResourceError
     from aligntools.ground.errors import UsageProblem as UsageProblem
     from aligntools.ground.running import Run as Run
+    from aligntools.metrics.settings import AlignmentScoring as AlignmentScoring
+    from aligntools.metrics.settings import GoldReading as GoldReading
     from aligntools.metrics.settings import TagScoring as TagScoring
+    from aligntools.metrics.settings import TranslationScoring as TranslationScoring
     from aligntools.metrics.settings import TreeScoring as TreeScoring
     from aligntools.parsing.settings import ParserDecisions as ParserDecisions
     from aligntools.parsing.settings import ParserReading as ParserReading
@@ -124,7 +127,7 @@ _MODULES = {
         "TranslationLists",
     ),
     "formats.text.reading": ("LinkReading", "Loading", "Reading", "Splitting", "TagReading", "WordReading"),
-    "metrics.settings": ("TagScoring", "TreeScoring"),
+    "metrics.settings": ("AlignmentScoring", "GoldReading", "TagScoring", "TranslationScoring", "TreeScoring"),
     "projecting.settings": ("ProjectionSettings",),
     "parsing.settings": ("ParserDecisions", "ParserReading", "ParserSettings", "TransferSettings"),
     "parsing.unsupervised.settings": ("InducedParserSettings",),

@@ -1,10 +1,12 @@
 """``aligntools eval-aer``: alignments scored against gold links."""
 
+from typing import Any
+
 import click
 
+from aligntools import AlignmentScoring
 from aligntools.api.score.scorers import AlignmentScorer
-from aligntools.cli import options, scoring
-from aligntools.formats.links import goldlinks
+from aligntools.cli import declared, options, scoring
 
 
 @click.command("eval-aer", cls=options.Command)
@@ -12,35 +14,22 @@ from aligntools.formats.links import goldlinks
 @click.argument("hypotheses", metavar="ALIGNMENT...", nargs=-1, required=True)
 @options.group(
     "Common options",
-    click.option("--head", is_flag=True, help="Score the first lines of an alignment longer than the gold."),
+    declared.group(AlignmentScoring, "head"),
     scoring.paired("AER", "alignment"),
     scoring.json,
 )
 @options.group(
     "Input and output",
-    click.option(
-        "--gold-format",
-        type=click.Choice(["auto", *goldlinks.FORMATS]),
-        default=AlignmentScorer.gold_format,
-        show_default=True,
-        help="pharaoh: i-j sure, i?j or ipj possible, alone or after an id and a tab; ids #2, #17 are the lines to"
-        " score. naacl: 'sentence i j [S|P]', counted from 1.",
-    ),
-    *options.counted_from,
-    click.option("--reverse", is_flag=True, help="The alignments are target-source."),
+    declared.group(AlignmentScoring, "gold_format", "index_base", "gold_base", "first_sentence", "reverse"),
     click.option("-s", "--source", metavar="FILE", help="Source text: links past a sentence's end are refused."),
     click.option("-t", "--target", metavar="FILE", help="Target text, likewise."),
     options.split,
     options.output,
 )
-@options.group(
-    "Decisions",
-    click.option("--all-sure", is_flag=True, help="Take possible links as sure."),
-    click.option("--ignore-possible", is_flag=True, help="Leave possible links out."),
-)
+@declared.group(AlignmentScoring, "all_sure", "ignore_possible")
 @scoring.tests("AER")
 @options.group("Messages", options.verbosity)  # fmt: skip
-def command(gold, hypotheses, source, target, bootstrap, paired, seed, json, output, quiet, verbose, **how):
+def command(**o: Any) -> None:
     """Score alignments against gold links: AER, precision, recall, F1.
 
     With A the links of an alignment, S the sure and P the possible gold links (S is part of P): precision is
@@ -55,9 +44,6 @@ def command(gold, hypotheses, source, target, bootstrap, paired, seed, json, out
     Example:
       cut -d' ' -f1-5 data/samples/de-en.wa | tr '?' - | aligntools eval-aer data/samples/de-en.wa -
     """
-    scoring.check_files([gold, source, target], hypotheses, paired)
-    scorer = AlignmentScorer(gold, source=source, target=target, **how)
-    scoring.write_report(
-        scorer, hypotheses, output, bootstrap=bootstrap, paired=paired, seed=seed, json=json, quiet=quiet,
-        verbose=verbose,
-    )  # fmt: skip
+    scoring.check_files([o["gold"], o["source"], o["target"]], o["hypotheses"], o["paired"])
+    settings = declared.settings(AlignmentScoring, o)
+    scoring.report(AlignmentScorer(o["gold"], settings, o["source"], o["target"]), o)

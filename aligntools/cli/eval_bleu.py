@@ -2,13 +2,12 @@
 
 import json as json_module
 import sys
-from typing import get_args
 
 import click
 
-from aligntools.api.score.scorers import Smoothing, TranslationScorer
-from aligntools.cli import options, scoring
-from aligntools.metrics.bleu import SMOOTHING_RANGE
+from aligntools import TranslationScoring
+from aligntools.api.score.scorers import TranslationScorer
+from aligntools.cli import declared, options, scoring
 
 
 @click.command("eval-bleu", cls=options.Command)
@@ -16,7 +15,7 @@ from aligntools.metrics.bleu import SMOOTHING_RANGE
 @click.argument("translations", metavar="TRANSLATION...", nargs=-1, required=True)
 @options.group(
     "Common options",
-    click.option("--lowercase", is_flag=True, help="Put everything in lower case."),
+    declared.group(TranslationScoring, "lowercase"),
     scoring.paired("BLEU", "translation"),
     click.option(
         "--sentence-level", is_flag=True, help="Print the BLEU of every sentence instead, one column per translation."
@@ -27,27 +26,11 @@ from aligntools.metrics.bleu import SMOOTHING_RANGE
     click.option(
         "-r", "--reference", "more", multiple=True, metavar="FILE", help="A further reference; may be repeated."
     ),
-    click.option("--tokenize", type=click.Choice(["none"]), default=TranslationScorer.tokenize, hidden=True),
+    declared.option(TranslationScoring, "tokenize", hidden=True),
     scoring.json,
     options.output,
 )
-@options.group(
-    "Decisions",
-    click.option(
-        "--smooth",
-        type=click.Choice(get_args(Smoothing)),
-        default=TranslationScorer.smooth,
-        show_default=True,
-        help="What is done about precisions of 0.",
-    ),
-    click.option(
-        "--smooth-value",
-        type=options.number(SMOOTHING_RANGE),
-        metavar="X",
-        show_default="0.1; 1",
-        help="Value of floor and of add-k.",
-    ),
-)
+@declared.group(TranslationScoring, "smooth", "smooth_value")
 @scoring.tests("BLEU")
 @options.group("Messages", options.verbosity)  # fmt: skip
 def command(reference, translations, more, sentence_level, bootstrap, paired, seed, json, output, quiet, verbose,
@@ -66,7 +49,7 @@ def command(reference, translations, more, sentence_level, bootstrap, paired, se
       sed 's/ the / a /' data/samples/de-en.en | aligntools eval-bleu data/samples/de-en.en -
     """
     scoring.check_files([reference, *more], translations, paired)
-    scorer = TranslationScorer(reference, more, **how)
+    scorer = TranslationScorer(reference, more, declared.settings(TranslationScoring, how))
     if sentence_level:
         scores = [scorer.score(path) for path in translations]
         options.write_text(output, _sentences(translations, [s.sentences().tolist() for s in scores], json))

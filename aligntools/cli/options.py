@@ -206,17 +206,6 @@ def index_base(function=None, *, name="--index-base", of="the alignment files", 
     )(function)
 
 
-#: ``--index-base``, ``--gold-base`` and ``--first-sentence`` of alignments and gold links, passed under these names.
-counted_from = (
-    index_base(of="the alignments and in Pharaoh gold"),
-    index_base(name="--gold-base", of="the gold alone", default=None),
-    click.option(
-        "--first-sentence",
-        type=number(ranges.counts()),
-        metavar="N",
-        help="naacl: number of the first line's sentence.",
-    ),
-)
 #: ``--verify/--no-verify``, passed as ``verify`` (bool), of commands that load models.
 verify = declared.option(Loading, "verify")
 #: ``--input-format FORMAT`` of parallel text, passed as ``input_format``.

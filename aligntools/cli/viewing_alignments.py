@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from aligntools.cli import options
-from aligntools.formats.links import goldlinks
+from aligntools import GoldReading
+from aligntools.cli import declared, options
 from aligntools.ground.errors import UsageProblem
 
 GROUP = "Alignments"
@@ -64,14 +64,12 @@ own_options = options.group(
     ),
     options.input_format,
     options.split,
-    click.option(
-        "--gold-format",
-        type=click.Choice(["auto", *goldlinks.FORMATS]),
-        default="auto",
-        show_default=True,
+    declared.option(
+        GoldReading,
+        "gold_format",
         help="pharaoh: i-j sure, i?j or ipj possible. naacl: 'sentence i j [S|P]', counted from 1.",
     ),
-    *options.counted_from,
+    *(declared.option(GoldReading, name) for name in ("index_base", "gold_base", "first_sentence")),
 )
 
 
@@ -89,8 +87,8 @@ def view_of(given, number, title):
     systems = [*given["alignments"], *(_SystemPlace().convert(path, None, None) for path in given["files"])]
     if [source, target, joint, given["gold"], *systems].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
-    names = ("gold", "source_tags", "target_tags", "input_format", "split", "index_base", "gold_format", "gold_base")
-    how = {name: given[name] for name in (*names, "first_sentence")}
+    names = ("gold", "source_tags", "target_tags", "input_format", *GoldReading.names())
+    how = {name: given[name] for name in names}
     text = (source, target) if source else joint
     shown = view(text, *systems, names=[s.label for s in systems], title=title or "Alignments", **how)
     if number and number > len(shown):

@@ -1,18 +1,66 @@
-"""What can be chosen about scoring tags and trees."""
+"""What can be chosen about scores."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from aligntools.formats.text.reading import check_separator
+from aligntools.formats.text.reading import Splitting, check_separator
 from aligntools.ground.declaring import Settings, documented, option
-from aligntools.ground.ranges import counts
+from aligntools.ground.errors import UsageProblem
+from aligntools.ground.ranges import amounts, counts
 
+GoldFormat: TypeAlias = Literal["auto", "pharaoh", "naacl"]
+Smoothing: TypeAlias = Literal["exp", "floor", "add-k", "none"]
 TagFormat: TypeAlias = Literal["auto", "conll", "tagged", "columns"]
 Punctuation: TypeAlias = Literal["all", "conll", "ud"]
 PUNCTUATION: tuple[Punctuation, ...] = get_args(Punctuation)
 _COMMON, _FILES, _DECISIONS = "Common options", "Input and output", "Decisions"
 _COLUMNS = "upos|xpos|N"
 _FORMS = "Do not compare the words, only how many there are."
+
+
+@documented
+@dataclass(frozen=True)
+class GoldReading(Splitting):
+    """How alignments and gold links are read."""
+
+    gold_format: GoldFormat = option(
+        "auto",
+        "pharaoh: i-j sure, i?j or ipj possible, alone or after an id and a tab; ids #2, #17 are the lines to"
+        " score. naacl: 'sentence i j [S|P]', counted from 1.",
+        group=_FILES,
+    )
+    index_base: int = option(
+        0,
+        "What the first word is called in the alignments and in Pharaoh gold.",
+        allowed=counts(0, 1),
+        group=_FILES,
+        metavar="0|1",
+    )
+    gold_base: int | None = option(
+        None, "What the first word is called in the gold alone.", allowed=counts(0, 1), group=_FILES, metavar="0|1"
+    )
+    first_sentence: int | None = option(
+        None, "naacl: number of the first line's sentence.", allowed=counts(), group=_FILES
+    )
+
+    def of_gold(self, sentences: int | None) -> dict[str, Any]:
+        """Return what `aligntools.formats.links.goldlinks.read_gold` takes, for gold of so many sentences."""
+        base = self.gold_base if self.gold_base is not None or not self.index_base else self.index_base
+        return {
+            "format": self.gold_format, "index_base": base, "first_sentence": self.first_sentence,
+            "sentences": sentences,
+        }  # fmt: skip
+
+
+@documented
+@dataclass(frozen=True)
+class AlignmentScoring(GoldReading):
+    """How alignments are scored against gold links."""
+
+    head: bool = option(False, "Score the first lines of an alignment longer than the gold.", group=_COMMON)
+    reverse: bool = option(False, "The alignments are target-source.", group=_FILES)
+    all_sure: bool = option(False, "Take possible links as sure.", excludes=("ignore_possible",), group=_DECISIONS)
+    ignore_possible: bool = option(False, "Leave possible links out.", group=_DECISIONS)
 
 
 @documented
@@ -81,3 +129,23 @@ class TreeScoring(Settings):
         group=_DECISIONS,
     )
     subtypes: bool = option(True, "Whether labels must agree behind a colon too (nsubj:pass).", group=_DECISIONS)
+
+
+@documented
+@dataclass(frozen=True)
+class TranslationScoring(Settings):
+    """How translations are scored against references."""
+
+    CHANGES: ClassVar = "decisions"
+
+    tokenize: Literal["none"] = option("none", "none: the text is scored as it is, words between spaces.")
+    lowercase: bool = option(False, "Put everything in lower case.", group=_COMMON)
+    smooth: Smoothing = option("exp", "What is done about precisions of 0.", group=_DECISIONS)
+    smooth_value: float | None = option(
+        None, "Value of floor and of add-k.", allowed=amounts(above=True), otherwise="0.1; 1", group=_DECISIONS
+    )
+
+    def rules(self) -> None:
+        """Refuse a value of what has none."""
+        if self.smooth_value is not None and self.smooth in ("exp", "none"):
+            raise UsageProblem(f"`smooth_value` does not go with `smooth={self.smooth}`")

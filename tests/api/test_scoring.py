@@ -214,7 +214,7 @@ def test_bleu_is_sacrebleus():
     assert at.bleu(["a b", ""], ["", ""]).bleu == 0
     with pytest.raises(at.UsageProblem, match="does not go with"):
         at.bleu(text, text, smooth_value=1)
-    with pytest.raises(at.UsageProblem, match="no smoothing 'plus'"):
+    with pytest.raises(at.UsageProblem, match="smooth is one of exp, floor, add-k, none, not plus"):
         at.bleu(text, text, smooth="plus")
 
 

@@ -34,6 +34,20 @@ class AlignerKeywords(TypedDict, total=False):
     prune: float | None
 
 
+class AlignmentScoringKeywords(TypedDict, total=False):
+    """Those of `AlignmentScoring`."""
+
+    split: Literal["spaces", "unicode"] | None
+    gold_format: Literal["auto", "pharaoh", "naacl"]
+    index_base: int
+    gold_base: int | None
+    first_sentence: int | None
+    head: bool
+    reverse: bool
+    all_sure: bool
+    ignore_possible: bool
+
+
 class ContrastiveKeywords(TypedDict, total=False):
     """Those of `ContrastiveSettings`."""
 
@@ -104,6 +118,16 @@ class FilterKeywords(TypedDict, total=False):
     min_coverage: float
     min_probability: float | None
     max_copied: float
+
+
+class GoldReadingKeywords(TypedDict, total=False):
+    """Those of `GoldReading`."""
+
+    split: Literal["spaces", "unicode"] | None
+    gold_format: Literal["auto", "pharaoh", "naacl"]
+    index_base: int
+    gold_base: int | None
+    first_sentence: int | None
 
 
 class GrammarFilterKeywords(TypedDict, total=False):
@@ -398,6 +422,15 @@ class TranslationListsKeywords(TypedDict, total=False):
     samples: int | None
     gamma: float
     seed: int
+
+
+class TranslationScoringKeywords(TypedDict, total=False):
+    """Those of `TranslationScoring`."""
+
+    tokenize: Literal["none"]
+    lowercase: bool
+    smooth: Literal["exp", "floor", "add-k", "none"]
+    smooth_value: float | None
 
 
 class TreeConstraintsKeywords(TypedDict, total=False):

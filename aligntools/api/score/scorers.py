@@ -10,14 +10,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from aligntools.api.convert.links import links_of
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.text_lengths import lengths_of
-from aligntools.api.given.texts import Split
 from aligntools.formats.annotation import conll, tagged
 from aligntools.formats.annotation.conll import Conll, column_place
 from aligntools.formats.annotation.conll_layouts import COLUMNS
@@ -31,16 +30,13 @@ from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.metrics.aer import Aer, AerScore
 from aligntools.metrics.attachment import Attachment, Trees, TreeScore
 from aligntools.metrics.base import Score
-from aligntools.metrics.bleu import SMOOTHING, SMOOTHING_RANGE, Bleu, BleuScore, Segments
+from aligntools.metrics.bleu import Bleu, BleuScore, Segments
 from aligntools.metrics.fitting import check_words, shown
 from aligntools.metrics.segmentation import align_words
-from aligntools.metrics.settings import TagScoring, TreeScoring
+from aligntools.metrics.settings import AlignmentScoring, TagScoring, TranslationScoring, TreeScoring
 from aligntools.metrics.tags import Tagging, TagScore
 from aligntools.words.vocabulary import split_words
 from aligntools.words.white_space import WhiteSpace, explained_by
-
-GoldFormat: TypeAlias = Literal["auto", "pharaoh", "naacl"]
-Smoothing: TypeAlias = Literal["exp", "floor", "add-k", "none"]
 
 _log = logging.getLogger("aligntools")
 _S = TypeVar("_S", bound=Score)
@@ -67,21 +63,11 @@ class AlignmentScorer(Scorer[AerScore]):
     """Scores alignments; see `aligntools.aer`."""
 
     gold: Any
-    gold_format: GoldFormat = "auto"
-    index_base: int = 0
-    gold_base: int | None = None
-    first_sentence: int | None = None
+    settings: AlignmentScoring = field(default_factory=AlignmentScoring)
     source: Any = None
     target: Any = None
-    split: Split = "spaces"
-    head: bool = False
-    reverse: bool = False
-    all_sure: bool = False
-    ignore_possible: bool = False
 
     def __post_init__(self) -> None:
-        if self.all_sure and self.ignore_possible:
-            raise UsageProblem("`all_sure` and `ignore_possible` exclude each other")
         self._read: Gold | None = None
         self._lengths: list[np.ndarray | None] = []
         self._white: list[WhiteSpace] = []
@@ -89,7 +75,7 @@ class AlignmentScorer(Scorer[AerScore]):
     def score(self, system: Any) -> AerScore:
         """Score alignments: a Pharaoh file's path, or one alignment for each sentence pair."""
         name = name_of(system, "hypotheses")
-        links = None if self.head else self._links(system, name, None)
+        links = None if self.settings.head else self._links(system, name, None)
         gold = self._gold_for(None if links is None else len(links))
         if links is None:
             links = self._links(system, name, gold.reach)
@@ -101,30 +87,29 @@ class AlignmentScorer(Scorer[AerScore]):
             problem = f"{len(links)} lines, but {_the('gold', self.gold)} has {len(gold)} sentence pairs"
             raise DataError(name, None, problem + hint)
         # Checked as they are in the file, so that the message shows what is there.
-        sides = self._lengths[::-1] if self.reverse else self._lengths
+        sides = self._lengths[::-1] if self.settings.reverse else self._lengths
         with explained_by(self._white):
-            pharaoh.check_range(links[: gold.reach], *sides, path=name, index_base=self.index_base)
-        _suspect_base(name, links, self.index_base, "index_base")
-        metric = Aer(self.all_sure, self.ignore_possible, self.reverse, self.index_base)
+            pharaoh.check_range(links[: gold.reach], *sides, path=name, index_base=self.settings.index_base)
+        _suspect_base(name, links, self.settings.index_base, "index_base")
+        how = self.settings
+        metric = Aer(how.all_sure, how.ignore_possible, how.reverse, how.index_base)
         return metric.score(gold, links if gold.numbers is None else links[gold.rows])
 
     def _links(self, system: Any, name: str, head: int | None) -> Links:
         if isinstance(system, str | Path):
-            return pharaoh.read_pharaoh(str(system), index_base=self.index_base, head=head, compiled=False)
-        return links_of(system, name=name, index_base=self.index_base, head=head)
+            return pharaoh.read_pharaoh(str(system), index_base=self.settings.index_base, head=head, compiled=False)
+        return links_of(system, name=name, index_base=self.settings.index_base, head=head)
 
     def _gold_for(self, sentences: int | None) -> Gold:
         """Return the gold, read and checked when it is first asked for."""
         if self._read is None:
             name = name_of(self.gold, "gold")
-            base = self.gold_base if self.gold_base is not None or not self.index_base else self.index_base
-            how: dict[str, Any] = {"format": self.gold_format, "index_base": base,
-                                   "first_sentence": self.first_sentence, "sentences": sentences}  # fmt: skip
-            gold = gold_of(self.gold, how)
+            gold = gold_of(self.gold, self.settings.of_gold(sentences))
             texts = (self.source, "source"), (self.target, "target")
             self._white = [WhiteSpace(name_of(text, side)) for text, side in texts]
+            split = self.settings.split or "spaces"
             self._lengths = [
-                lengths_of(text, name_of(text, side), side, gold.reach, _the("gold", self.gold), self.split, white)
+                lengths_of(text, name_of(text, side), side, gold.reach, _the("gold", self.gold), split, white)
                 for (text, side), white in zip(texts, self._white, strict=True)
             ]
             own = [None if lengths is None else lengths[gold.rows] for lengths in self._lengths]
@@ -133,7 +118,7 @@ class AlignmentScorer(Scorer[AerScore]):
             for white in self._white:
                 white.tell()
             _suspect_base(name, gold.possible, gold.index_base, "gold_base")
-            if not len((gold.possible if self.all_sure else gold.sure).pairs):
+            if not len((gold.possible if self.settings.all_sure else gold.sure).pairs):
                 _log.warning("%s: no sure links; recall and F1 are undefined, and AER is 1 - precision", name)
             if gold.null_links:
                 _log.info("%s: %d links to NULL left out", name, gold.null_links)
@@ -420,26 +405,15 @@ class TranslationScorer(Scorer[BleuScore]):
 
     references: Any
     more_references: Sequence[Any] = ()
-    tokenize: Literal["none"] = "none"
-    lowercase: bool = False
-    smooth: Smoothing = "exp"
-    smooth_value: float | None = None
+    settings: TranslationScoring = field(default_factory=TranslationScoring)
 
     def __post_init__(self) -> None:
-        if self.tokenize != "none":
-            raise UsageProblem(f"no tokenization '{self.tokenize}'; words must be separated by spaces ('none')")
-        if self.smooth not in SMOOTHING:
-            raise UsageProblem(f"no smoothing '{self.smooth}'; there are {', '.join(SMOOTHING)}")
-        if self.smooth_value is not None and self.smooth in ("exp", "none"):
-            raise UsageProblem(f"`smooth_value` does not go with `smooth={self.smooth}`")
-        if self.smooth_value is not None:
-            SMOOTHING_RANGE.check("smooth_value", self.smooth_value)
         self._ids: dict[str, int] = {}
 
     def score(self, system: Any) -> BleuScore:
         """Score translations: a file's path, or one sentence after the other."""
         gold = self._gold
-        metric = Bleu(self.smooth, self.smooth_value, self.lowercase, self.tokenize)
+        metric = Bleu(self.settings.smooth, self.settings.smooth_value, self.settings.lowercase, self.settings.tokenize)
         return metric.score(gold, self._fitting(system, "translations", len(gold[0].offsets)))
 
     @cached_property
@@ -461,13 +435,14 @@ class TranslationScorer(Scorer[BleuScore]):
     def _read(self, given: Any, what: str) -> Segments:
         """Return a text's words by number; any white space separates words, as in sacrebleu."""
         words: list[int] = []
-        ends, ids = [0], self._ids
+        ends, ids, lower = [0], self._ids, self.settings.lowercase
         sentences = _text_lines(given) if isinstance(given, str | Path) else sentences_given(given, what)
         for number, sentence in enumerate(sentences, 1):
             if isinstance(sentence, str):
-                found = (sentence.lower() if self.lowercase else sentence).split()
+                found = (sentence.lower() if lower else sentence).split()
             else:
-                found = [word.lower() if self.lowercase else word for word in words_given(sentence, what, number)]
+                given_words = words_given(sentence, what, number)
+                found = [word.lower() if lower else word for word in given_words]
             words += [ids.setdefault(word, len(ids)) for word in found]
             ends.append(len(words))
         if len(ends) == 1:

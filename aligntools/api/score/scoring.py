@@ -2,15 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 from aligntools.api.convert.links import ManyAlignments
-from aligntools.api.given.keywords import TagScoringKeywords, TreeScoringKeywords
+from aligntools.api.given.keywords import (
+    AlignmentScoringKeywords,
+    TagScoringKeywords,
+    TranslationScoringKeywords,
+    TreeScoringKeywords,
+)
 from aligntools.api.given.texts import Sentences
 from aligntools.api.score.scorers import (
     AlignmentScorer,
-    GoldFormat,
-    Smoothing,
     TagScorer,
     TranslationScorer,
     TreeScorer,
@@ -20,7 +23,7 @@ from aligntools.ground.ranges import BOOTSTRAP, SEED
 from aligntools.metrics.base import Score
 from aligntools.metrics.report import Report
 from aligntools.metrics.report import compare_scores as report
-from aligntools.metrics.settings import TagScoring, TreeScoring
+from aligntools.metrics.settings import AlignmentScoring, TagScoring, TranslationScoring, TreeScoring
 
 if TYPE_CHECKING:
     from aligntools.formats.annotation.conll import Conll
@@ -35,20 +38,15 @@ if TYPE_CHECKING:
 AnyPath: TypeAlias = str | Path
 
 
+@taking(AlignmentScoring)
 def aer(
     gold: "AnyPath | Gold | Iterable[Any]",
     hypotheses: "AnyPath | ManyAlignments",
     *,
-    gold_format: GoldFormat = AlignmentScorer.gold_format,
-    index_base: int = AlignmentScorer.index_base,
-    gold_base: int | None = AlignmentScorer.gold_base,
-    first_sentence: int | None = AlignmentScorer.first_sentence,
-    source: AnyPath | Sentences | None = AlignmentScorer.source,
-    target: AnyPath | Sentences | None = AlignmentScorer.target,
-    head: bool = AlignmentScorer.head,
-    reverse: bool = AlignmentScorer.reverse,
-    all_sure: bool = AlignmentScorer.all_sure,
-    ignore_possible: bool = AlignmentScorer.ignore_possible,
+    source: AnyPath | Sentences | None = None,
+    target: AnyPath | Sentences | None = None,
+    settings: AlignmentScoring | None = None,
+    **options: Unpack[AlignmentScoringKeywords],
 ) -> "AerScore":
     """Score alignments against gold links: alignment error rate, precision, recall, F1.
 
@@ -63,20 +61,11 @@ def aer(
     hypotheses : str, Path, or iterable of alignments
         A file of Pharaoh text; or for each sentence pair a list of links ``(source position, target position)``, an
         `Alignment`, or a line of Pharaoh text.
-    gold_format : str
-        Of a file: ``pharaoh``, ``naacl`` (lines ``sentence source target [S|P]``, counted from 1), or ``auto``.
-    index_base, gold_base : int
-        What the first word is called in Pharaoh text, 0 or 1; in the gold alone.
-    first_sentence : int, optional
-        ``naacl``: the number of the first sentence.
     source, target : str, Path, or iterable of sentences, optional
         The texts: links past a sentence's end are refused.
-    head : bool
-        Score the first alignments, where there are more than the gold has.
-    reverse : bool
-        The hypotheses' links are target-source.
-    all_sure, ignore_possible : bool
-        Take possible links as sure; leave them out.
+    settings : AlignmentScoring or None
+        The options below, whole.
+    **options
 
     Returns
     -------
@@ -104,11 +93,10 @@ def aer(
     >>> print(score)
     AER% 28.57, precision 75.00, recall 66.67, F1 70.59, links 4, A∩S 2, A∩P 3
     """
-    scorer = AlignmentScorer(
-        gold, gold_format=gold_format, index_base=index_base, gold_base=gold_base, first_sentence=first_sentence,
-        source=source, target=target, head=head, reverse=reverse, all_sure=all_sure, ignore_possible=ignore_possible,
-    )  # fmt: skip
-    return scorer.score(hypotheses)
+    given = Given("aer", options)
+    settings = given.take(AlignmentScoring, settings)
+    given.end()
+    return AlignmentScorer(gold, settings, source, target).score(hypotheses)
 
 
 @taking(TagScoring)
@@ -216,15 +204,14 @@ def score_trees(
     return TreeScorer(gold, settings).score(predicted)
 
 
+@taking(TranslationScoring)
 def bleu(
     references: AnyPath | Sentences,
     translations: AnyPath | Sentences,
     *,
-    more_references: Sequence[AnyPath | Sentences] = TranslationScorer.more_references,
-    tokenize: Literal["none"] = TranslationScorer.tokenize,
-    lowercase: bool = TranslationScorer.lowercase,
-    smooth: Smoothing = TranslationScorer.smooth,
-    smooth_value: float | None = TranslationScorer.smooth_value,
+    more_references: Sequence[AnyPath | Sentences] = (),
+    settings: TranslationScoring | None = None,
+    **options: Unpack[TranslationScoringKeywords],
 ) -> "BleuScore":
     """Score translations against references: BLEU, as sacrebleu counts it with tokenization ``none``.
 
@@ -237,14 +224,9 @@ def bleu(
         Files of lines; or sentences as lines or lists of words.
     more_references : sequence of the same
         Further references, a set each.
-    tokenize : str
-        ``none``: the text is scored as it is.
-    lowercase : bool
-        Put everything in lower case.
-    smooth : str
-        What is done about precisions of 0; Chen & Cherry (2014), methods 3, 1 and 2.
-    smooth_value : float, optional
-        Of ``floor`` (0.1 by default) and ``add-k`` (1).
+    settings : TranslationScoring or None
+        The options below, whole.
+    **options
 
     Returns
     -------
@@ -262,7 +244,7 @@ def bleu(
     Notes
     -----
     Papineni et al. (2002), "BLEU: a method for automatic evaluation of machine translation"; Post (2018), "A call for
-    clarity in reporting BLEU scores".
+    clarity in reporting BLEU scores". Smoothing: Chen & Cherry (2014), methods 3, 1 and 2.
 
     Examples
     --------
@@ -273,11 +255,10 @@ def bleu(
     >>> print(score.signature)  # doctest: +ELLIPSIS
     metric:bleu|nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|nsent:1|version:...
     """
-    scorer = TranslationScorer(
-        references, more_references=more_references, tokenize=tokenize, lowercase=lowercase, smooth=smooth,
-        smooth_value=smooth_value,
-    )  # fmt: skip
-    return scorer.score(translations)
+    given = Given("bleu", options)
+    settings = given.take(TranslationScoring, settings)
+    given.end()
+    return TranslationScorer(references, more_references, settings).score(translations)
 
 
 def compare_scores(

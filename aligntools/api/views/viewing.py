@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from aligntools.api.convert.links import links_of
+from aligntools.api.given.keywords import GoldReadingKeywords
 from aligntools.api.given.naming import name_of
 from aligntools.api.given.texts import InputFormat, Sentences, Split, paths_of
 from aligntools.api.running.progress import Step
-from aligntools.api.score.scorers import GoldFormat, gold_of
+from aligntools.api.score.scorers import gold_of
 from aligntools.api.views.derivation_views import view_derivations
 from aligntools.api.views.showing import Shown, weight_view
 from aligntools.api.views.training_views import view_training
@@ -29,7 +30,9 @@ from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.text.corpus import Bitext, Side
 from aligntools.formats.text.raw_pairs import Sides
 from aligntools.formats.translation.derivations import DerivedSentence
+from aligntools.ground.declaring import Given, taking
 from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.metrics.settings import GoldReading
 from aligntools.viewing.alignments import AlignmentsView
 from aligntools.viewing.base import View as View
 from aligntools.viewing.pairs import System
@@ -45,11 +48,11 @@ _ALL = 1 << 40  # lines; more than any text has
 _log = logging.getLogger("aligntools")
 
 
+@taking(GoldReading)
 def view(
     text: SomePairs, *alignments: Any, names: Sequence[str] | None = None, gold: Any = None, title: str | None = None,
     source_tags: str | os.PathLike[str] | None = None, target_tags: str | os.PathLike[str] | None = None,
-    input_format: InputFormat = "auto", split: Split = "spaces", index_base: int = 0, gold_format: GoldFormat = "auto",
-    gold_base: int | None = None, first_sentence: int | None = None,
+    input_format: InputFormat = "auto", **options: Unpack[GoldReadingKeywords],
 ) -> View:  # fmt: skip
     """Look at results: in a notebook, as a page, as a picture, in the terminal.
 
@@ -74,14 +77,7 @@ def view(
         Files with a tag for each word, as `score_tags` takes them: errors are counted by tag.
     input_format : str
         Of one file with both sides, see `read_bitext`.
-    split : str
-        What separates words in lines, as for `read_bitext`.
-    index_base, gold_base : int
-        What the first word is called in Pharaoh text.
-    gold_format : str
-        ``auto``, ``pharaoh`` or ``naacl``.
-    first_sentence : int, optional
-        Number of the first pair in ``naacl`` gold.
+    **options
 
     Returns
     -------
@@ -99,21 +95,22 @@ def view(
     >>> shown = at.view((["das haus"], ["the house"]), ["0-0 1-1"])
     >>> shown.save("/tmp/page.html")  # doctest: +SKIP
     """
+    asked = Given("view", options)
+    how = asked.take(GoldReading)
+    asked.end()
     if not alignments and (other := _view_of(text, gold, title)) is not None:
         return other
-    source, target, name = _sides(text, input_format, split)
+    source, target, name = _sides(text, input_format, how.split or "spaces")
     lengths = [np.array([len(words) for words in side], np.int64) for side in (source, target)]
     if names is not None and len(names) != len(alignments):
         raise UsageProblem(f"{len(names)} names for {len(alignments)} alignments")
     systems = []
     for number, given in enumerate(alignments, 1):
         called = names[number - 1] if names is not None else _name_of(given, str(number))
-        systems.append(_system(visible(called), given, lengths, index_base, name))
+        systems.append(_system(visible(called), given, lengths, how.index_base, name))
     read = None
     if gold is not None:
-        base = gold_base if gold_base is not None or not index_base else index_base
-        how = {"format": gold_format, "index_base": base, "first_sentence": first_sentence, "sentences": len(source)}
-        read = _gold(gold, lengths, how, name)
+        read = _gold(gold, lengths, how.of_gold(len(source)), name)
     tags = [
         None if path is None else _tags(path, words) for path, words in ((source_tags, source), (target_tags, target))
     ]

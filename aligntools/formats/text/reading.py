@@ -72,7 +72,9 @@ class LinkReading(Settings):
     CHANGES: ClassVar = "reading"
 
     reverse: bool = option(False, "The links are target-source: i of i-j is the target word.", group=_INPUT)
-    index_base: int = option(0, "What the first word is called in links.", allowed=counts(0, 1), group=_INPUT)
+    index_base: int = option(
+        0, "What the first word is called in links.", allowed=counts(0, 1), group=_INPUT, metavar="0|1"
+    )
 
 
 @documented
