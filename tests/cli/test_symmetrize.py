@@ -2,21 +2,10 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from tests.cli.running import ROOT, fails, run, through_head
 
 GOLDENS = ROOT / "tests" / "data" / "symmetrize"
 FORWARD, REVERSE = GOLDENS / "forward.align", GOLDENS / "reverse.align"
-
-
-@pytest.fixture
-def file(tmp_path):
-    def write(name, data):
-        (tmp_path / name).write_bytes(data)
-        return tmp_path / name
-
-    return write
 
 
 def test_default_is_grow_diag_final_and_as_atools_does_it(tmp_path):
