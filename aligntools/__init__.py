@@ -115,16 +115,18 @@ if TYPE_CHECKING:
     from aligntools.translating.settings import DecoderSettings as DecoderSettings
     from aligntools.translating.settings import ExtractionSettings as ExtractionSettings
     from aligntools.translating.settings import GrammarFilter as GrammarFilter
+    from aligntools.translating.settings import ImputationSettings as ImputationSettings
     from aligntools.translating.settings import LanguageModelSettings as LanguageModelSettings
     from aligntools.translating.settings import LatticeSettings as LatticeSettings
     from aligntools.translating.settings import TranslationLists as TranslationLists
+    from aligntools.translating.settings import TuningSettings as TuningSettings
 
 #: The module of each public name, by module.
 _MODULES = {
     "ground.running": ("Run",),
     "translating.settings": (
-        "DecoderSettings", "ExtractionSettings", "GrammarFilter", "LanguageModelSettings", "LatticeSettings",
-        "TranslationLists",
+        "DecoderSettings", "ExtractionSettings", "GrammarFilter", "ImputationSettings", "LanguageModelSettings",
+        "LatticeSettings", "TranslationLists", "TuningSettings",
     ),
     "formats.text.reading": ("LinkReading", "Loading", "Reading", "Splitting", "TagReading", "WordReading"),
     "metrics.settings": ("AlignmentScoring", "GoldReading", "TagScoring", "TranslationScoring", "TreeScoring"),

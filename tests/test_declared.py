@@ -112,6 +112,7 @@ TRANSLATION = {
     "eval-lm": (at.Splitting, at.Loading),
     "extract-grammar": (at.ExtractionSettings, at.Splitting, at.Run),
     "translate": (at.DecoderSettings, at.LatticeSettings, at.TranslationLists, at.Run),
+    "imputed-risk": (at.DecoderSettings, at.TuningSettings, at.ImputationSettings, at.Splitting, at.Loading),
     "filter-grammar": (at.GrammarFilter, at.Splitting, at.Loading),
 }
 

@@ -9,6 +9,7 @@ FLAGS = {
     "source": "-s",
     "target": "-t",
     "model": "-m",
+    "references": "--reference",
     "arc_weights": "--arc-weight",
     "progress": "--log-json",
 }

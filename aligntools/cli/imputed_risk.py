@@ -1,31 +1,20 @@
 """``aligntools imputed-risk``: learn a translation system's weights, from bitext and from target text alone."""
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from aligntools import DecoderSettings, ImputationSettings, Loading, Run, Splitting, TuningSettings
 from aligntools.cli import declared, engine_options, notices, options
-from aligntools.ground.errors import DataError, UsageProblem
-from aligntools.translating.settings import (
-    BIGRAMS,
-    BIGRAMS_RANGE,
-    CHOICES,
-    IMPUTATIONS,
-    LOSSES,
-    METHODS,
-    PRIORS,
-    REACHES,
-    SOURCE_WEIGHTS,
-    DecoderSettings,
-    ImputationSettings,
-    TuningSettings,
-)
+from aligntools.cli.flags import renamed
+from aligntools.ground.declaring import range_of
+from aligntools.ground.errors import UsageProblem
 
-_OLD = {"-w": "-o", "--weights": "--output", "--k": "--n-sources", "--nbest": "--n-best"}
+if TYPE_CHECKING:
+    from aligntools.api.running.progress import Step
 
-
-def _choice(name, kinds, default, help):
-    return click.option(name, type=click.Choice(kinds), default=default, show_default=True, help=help)
+_OLD = {"-w": "-o", "--weights": "--output"} | renamed(ImputationSettings, TuningSettings)
 
 
 @click.command("imputed-risk", cls=options.Command, renamed=_OLD)
@@ -50,73 +39,18 @@ def _choice(name, kinds, default, help):
     click.option("--no-reverse-lm", is_flag=True, help="Impute without a language model."),
     click.option("--reverse-weights", metavar="FILE",
                  help="Its weights; this command learns them with the sides exchanged (--method likelihood or risk)."),
-    _choice("--impute", IMPUTATIONS, ImputationSettings.impute,
-            "The best sources, weighted by their probabilities; samples; a lattice of sources, which is translated"
-            " whole; or the best sources' trees, which are translated rule by rule."),
-    options.setting("--n-sources", of=ImputationSettings, help="Sources, or trees, for each sentence."),
-    click.option("--samples", type=options.number(ImputationSettings, "n_sources"), metavar="N",
+    click.option("--samples", type=options.number(range_of(ImputationSettings, "n_sources")), metavar="N",
                  help="Short for --impute samples --n-sources N."),
-    options.setting("--lattice-order", of=ImputationSettings,
-                    help="Words of the n-grams from which --impute lattice makes lattices."),
-    options.setting("--lattice-prune", of=ImputationSettings,
-                    help="Leave out arcs of these lattices with a lower posterior probability."),
-    options.setting("--reverse-gamma", of=ImputationSettings,
-                    help="How sharply imputed sources are weighed by the reverse model's scores. Larger counts its best"
-                         " source almost alone."),
-    _choice("--source-weights", SOURCE_WEIGHTS, ImputationSettings.source_weights,
-            "What the best sources of a sentence weigh: their probabilities, or all alike."),
-    options.setting("--monolingual-weight", of=ImputationSettings,
-                    help="Weight of an imputed sentence relative to a supervised one."),
 )  # fmt: skip
+@declared.group(ImputationSettings)
 @options.group(
     "Features and starting weights",
     click.option("--start", metavar="FILE", help="Weights to begin with.  [default: untuned ones]"),
     click.option("--tags", metavar="FILE",
                  help="Tagged target text: adds bigrams of the rules' target sides over tags as features."),
-    click.option("--bigrams", type=options.number(BIGRAMS_RANGE), default=BIGRAMS, show_default=True, metavar="N",
-                 help="How many bigrams, the most frequent ones."),
+    declared.option(TuningSettings, "bigrams"),
 )  # fmt: skip
-@options.group(
-    "Training",
-    _choice("--method", METHODS, TuningSettings.method,
-            "Expected loss; minimum error rate training; conditional likelihood of the best candidate; batch MIRA; the"
-            " averaged perceptron."),
-    _choice("--loss", LOSSES, TuningSettings.loss,
-            "Of risk and MIRA: 1 - BLEU of expected counts (MIRA: of a sentence among others); of each sentence,"
-            " smoothed; or, of risk, BLEU's linear approximation."),
-    click.option("--forest", is_flag=True,
-                 help="Risk over all derivations, not over n-best lists; likelihood of the references, over all their"
-                      " derivations, not of the nearest candidate."),
-    _choice("--reach", REACHES, TuningSettings.reach,
-            "With --method likelihood --forest: the derivations of references that the decoder's forests have, or all"
-            " that the grammar has."),
-    click.option("--oracle", is_flag=True,
-                 help="With --method likelihood --forest, where the grammar derives no reference: take the nearest"
-                      " candidate."),
-    options.setting("--n-best", of=TuningSettings, help="Candidates of each sentence that a round adds."),
-    options.setting("--rounds", of=TuningSettings, help="Most rounds of decoding and optimizing."),
-    options.setting("--patience", of=TuningSettings, help="Stop after N rounds without a gain."),
-    options.setting("--gamma", of=TuningSettings,
-                    help="How sharply candidates are weighed by their scores (the paper's gamma): scores are multiplied"
-                         " by it before they become probabilities. Larger counts the best candidate almost alone, as"
-                         " the decoder does; smaller spreads over all, which is easier to learn from. See --quench."),
-    options.setting("--quench", of=TuningSettings, metavar="X",
-                    help="Double gamma in every round, optimizing each time, until it reaches X."),
-    options.setting("--l2", of=TuningSettings,
-                    help="How strongly weights are held near those of --prior: half of this times their squared"
-                         " distance is added to what is minimized. Larger changes them less; for few or short"
-                         " sentences."),
-    _choice("--prior", PRIORS, TuningSettings.prior, "What --l2 draws the weights to: zero, or the starting weights."),
-    _choice("--choose", CHOICES, "all",
-            "Write the weights of the round that is best on all text or on the supervised text, or of the last round."),
-    options.setting("--temperature", of=TuningSettings, help="Weight of the entropy, which is rewarded."),
-    options.setting("--restarts", of=TuningSettings, help="Random starting points of MERT in each round."),
-    options.setting("--passes", of=TuningSettings,
-                    help="Passes of MIRA and the perceptron over the sentences in each round."),
-    options.setting("--step", of=TuningSettings,
-                    help="The largest step of MIRA (its C), every step of the perceptron. Larger learns faster and is"
-                         " less steady."),
-)  # fmt: skip
+@declared.group(TuningSettings, without=["bigrams", "seed"])
 @declared.group(DecoderSettings)
 @engine_options.group
 @options.group(
@@ -124,11 +58,29 @@ def _choice(name, kinds, default, help):
     click.option("--checkpoint", metavar="DIR",
                  help="Keep the state of each round in this folder; the same command continues from it."),
     options.verify,
-    options.seed,
+    declared.option(TuningSettings, "seed"),
     options.threads,
     options.verbosity,
 )  # fmt: skip
-def command(grammar, lm, supervised, references, output, samples, no_reverse_lm, quiet, verbose, **given):
+def command(
+    grammar: str,
+    lm: str,
+    supervised: str | None,
+    references: tuple[str, ...],
+    output: str,
+    monolingual: tuple[str, ...],
+    reverse_grammar: str | None,
+    reverse_lm: str | None,
+    no_reverse_lm: bool,
+    reverse_weights: str | None,
+    samples: int | None,
+    start: str | None,
+    tags: str | None,
+    checkpoint: str | None,
+    quiet: bool,
+    verbose: bool,
+    **o: Any,
+) -> None:
     """Learn the weights of a translation system (Li, Wang, Eisner & Khudanpur 2011).
 
     Supervised, from a source text and its references: rounds of translating and of minimizing the expected loss.
@@ -147,26 +99,39 @@ def command(grammar, lm, supervised, references, output, samples, no_reverse_lm,
       aligntools imputed-risk --supervised dev.de --reference dev.en --grammar de-en.grammar --lm en.arpa \\
         --rounds 2 --pop-limit 20 -o forward.json
     """
-    if samples is not None:
-        given["impute"], given["n_sources"] = "samples", samples
-    if given["reverse_lm"] is not None and no_reverse_lm:
+    if reverse_lm is not None and no_reverse_lm:
         raise UsageProblem("--reverse-lm and --no-reverse-lm exclude each other")
-    imputes = given["monolingual"] and given["reverse_grammar"] and given["reverse_weights"]
-    if imputes and given["reverse_lm"] is None and not no_reverse_lm:
+    if monolingual and reverse_grammar and reverse_weights and reverse_lm is None and not no_reverse_lm:
         raise UsageProblem("--monolingual needs --reverse-lm, or --no-reverse-lm to impute without one")
+    sampled = {} if samples is None else {"impute": "samples", "n_sources": samples}
+    run = declared.settings(Run, o)
     from aligntools.api.translate.tuning import tune
-    from aligntools.translating.tuning.tuning import NothingLearned
 
-    report = (lambda step: None) if quiet else (lambda step: _tell(step, verbose))
-    with notices.shown(quiet) if engine_options.asked(given) else notices.hushed(quiet):
-        try:
-            tune(grammar, lm, supervised, references, progress=report, **given).save(output)
-        except NothingLearned as error:
-            texts = [name for name in (supervised, *references, *given["monolingual"]) if name is not None]
-            raise DataError(", ".join(map(str, texts)), None, error.message) from None
+    with notices.shown(quiet) if run.asked else notices.hushed(quiet):
+        found = tune(
+            grammar,
+            lm,
+            supervised,
+            references,
+            declared.settings(TuningSettings, o),
+            monolingual=monolingual,
+            reverse_grammar=reverse_grammar,
+            reverse_lm=reverse_lm,
+            reverse_weights=reverse_weights,
+            imputation=declared.settings(ImputationSettings, o, **sampled),
+            decoding=declared.settings(DecoderSettings, o),
+            start=start,
+            tags=tags,
+            checkpoint=checkpoint,
+            split=declared.settings(Splitting, o).split,
+            verify=declared.settings(Loading, o).verify,
+            run=run,
+            progress=(lambda step: None) if quiet else (lambda step: _tell(step, verbose)),
+        )
+    found.save(output)
 
 
-def _tell(step, verbose):
+def _tell(step: "Step", verbose: bool) -> None:
     """Show a step of learning."""
     f = step.figures
     if step.stage == "imputing":

@@ -248,6 +248,10 @@ class Given:
         several = {name: tuple(value) for name, value in own.items() if _is_list(kind, name, value)}
         return replace(whole if whole is not None else kind(), **own | several).checked()
 
+    def pop(self, name: str) -> Any:
+        """Return a keyword that belongs to none of the classes; None where it was not given."""
+        return self._left.pop(name, None)
+
     def end(self) -> None:
         """Raise a TypeError, as Python does, for a keyword that belongs to none."""
         for name in self._left:

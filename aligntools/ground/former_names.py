@@ -24,9 +24,11 @@ FIELDS: dict[str, dict[str, str]] = {
         "weights": "transferred",
     },
     "ParserDecisions": {"any_root": "not single_root", "non_projective": "not projective"},
+    "ImputationSettings": {"k": "n_sources"},
     "LatticeSettings": {"format": "input", "scores": "arc_scores", "weights": "arc_weights"},
     "TagDecisions": {"decoder": "decode", "viterbi": "decode=viterbi", "posterior": "decode=posterior"},
     "TranslationLists": {"k_best": "n_best"},
+    "TuningSettings": {"nbest": "n_best"},
 }
 
 

@@ -1,15 +1,16 @@
 """Settings of language models, grammars, decoding and tuning; their defaults are those of the API and the commands."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from aligntools.ground.declaring import Settings, documented, option
+from aligntools.ground.declaring import Settings, declared, documented, option
 from aligntools.ground.errors import UsageProblem
-from aligntools.ground.ranges import PROBABILITY, SEED, Range, amounts, check, counts
+from aligntools.ground.ranges import PROBABILITY, SEED, amounts, counts
 
 #: Titles of groups of options.
 _COMMON, _TRAINING, _RULES, _SEARCH = "Common options", "Training", "Rules", "Search"
 _OUTPUT, _RESOURCES = "Input and output", "Resources"
+_MONOLINGUAL, _START = "Target text alone", "Features and starting weights"
 #: Declared once for the classes that have it.
 _SEED: dict[str, Any] = {
     "default": 1,
@@ -23,19 +24,18 @@ Phrases: TypeAlias = Literal["tight", "outer", "loose"]
 FeatureSet: TypeAlias = Literal["standard", "full", "cdec"]
 #: Sentences, or lattices in one of two formats.
 InputKind: TypeAlias = Literal["text", "plf", "cn"]
-METHODS = ("risk", "mert", "likelihood", "mira", "perceptron")
-#: Those that look at single candidates, or at their BLEU.
-_ON_LISTS = ("mert", "mira", "perceptron")
-LOSSES = ("corpus", "sentence", "linear")
-PRIORS = ("zero", "start")
-IMPUTATIONS = ("kbest", "samples", "lattice", "rules")
-#: Which derivations of references count; see `TuningSettings.reach`.
-REACHES = ("forest", "grammar")
+Method: TypeAlias = Literal["risk", "mert", "likelihood", "mira", "perceptron"]
+Loss: TypeAlias = Literal["corpus", "sentence", "linear"]
+Prior: TypeAlias = Literal["zero", "start"]
+#: Which derivations of references count.
+Reach: TypeAlias = Literal["forest", "grammar"]
+#: The weights of which round are taken.
+Choice: TypeAlias = Literal["all", "supervised", "last"]
+Imputation: TypeAlias = Literal["kbest", "samples", "lattice", "rules"]
 #: What the k best imputed sources of a sentence weigh.
-SOURCE_WEIGHTS = ("posterior", "equal")
-CHOICES = ("supervised", "all", "last")
-#: How many bigrams over tags may be features.
-BIGRAMS, BIGRAMS_RANGE = 500, counts(1)
+SourceWeights: TypeAlias = Literal["posterior", "equal"]
+#: Methods that look at single candidates, or at their BLEU.
+_ON_LISTS = ("mert", "mira", "perceptron")
 
 
 @documented
@@ -213,153 +213,177 @@ class TranslationLists(Settings):
             raise UsageProblem("`gamma` is for `samples`: give it with it, or leave it out")
 
 
+@documented
 @dataclass(frozen=True)
-class ImputationSettings:
-    """How missing source sentences are imputed.
+class ImputationSettings(Settings):
+    """How missing source sentences are imputed."""
 
-    Attributes
-    ----------
-    impute : str
-        ``kbest``: the best sources, their probabilities rescaled; ``samples``: independent samples of equal weight;
-        ``lattice``: an automaton of sources, translated whole (`tuning.imputed_lattices`); ``rules``: trees of the
-        best sources, which are translated rule by rule (`tuning.round_trips`).
-    n_sources : int
-        Sources, or trees, of each sentence; a lattice has as many as its arcs make.
-    reverse_gamma : float
-        Sharpness of the reverse model's probabilities.
-    monolingual_weight : float
-        Weight of an imputed sentence relative to a supervised one.
-    lattice_order : int
-        Of a lattice's n-grams.
-    lattice_prune : float
-        Least posterior of a lattice's arcs.
-    source_weights : str
-        Of the k best: ``posterior``, the reverse model's probabilities; ``equal``, 1 / k each.
-    """
+    impute: Imputation = option(
+        "kbest",
+        "The best sources, weighted by their probabilities (kbest); independent samples of equal weight; a lattice of"
+        " sources, which is translated whole; or the best sources' trees, which are translated rule by rule (rules).",
+        group=_MONOLINGUAL,
+    )
+    n_sources: int = option(
+        1,
+        "Sources, or trees, for each sentence; a lattice has as many as its arcs make.",
+        allowed=counts(1, 10**6),
+        group=_MONOLINGUAL,
+    )
+    reverse_gamma: float = option(
+        1.0,
+        "How sharply imputed sources are weighed by the reverse model's scores. Larger counts its best source almost"
+        " alone.",
+        allowed=amounts(above=True),
+        group=_MONOLINGUAL,
+    )
+    monolingual_weight: float = option(
+        0.1,
+        "Weight of an imputed sentence relative to a supervised one.",
+        allowed=amounts(above=True),
+        group=_MONOLINGUAL,
+    )
+    lattice_order: int = option(
+        3,
+        "Words of the n-grams from which `impute=lattice` makes lattices.",
+        allowed=counts(2, 5),
+        group=_MONOLINGUAL,
+    )
+    lattice_prune: float = option(
+        0.02,
+        "Leave out arcs of these lattices with a lower posterior probability.",
+        allowed=PROBABILITY,
+        group=_MONOLINGUAL,
+    )
+    source_weights: SourceWeights = option(
+        "posterior",
+        "What the best sources of a sentence weigh: their probabilities, or all alike.",
+        group=_MONOLINGUAL,
+    )
 
-    impute: str = "kbest"
-    n_sources: int = 1
-    reverse_gamma: float = 1.0
-    monolingual_weight: float = 0.1
-    lattice_order: int = 3
-    lattice_prune: float = 0.02
-    source_weights: str = "posterior"
-
-    RANGES: ClassVar[dict[str, Range]] = {
-        "n_sources": counts(1, 10**6), "reverse_gamma": amounts(above=True), "monolingual_weight": amounts(above=True),
-        "lattice_order": counts(2, 5), "lattice_prune": PROBABILITY,
-    }  # fmt: skip
-
-    def check(self) -> None:
-        """Raise a `UsageProblem` for an imputation that does not exist, or numbers outside their ranges."""
-        if self.impute not in IMPUTATIONS:
-            raise UsageProblem(f"no impute '{self.impute}'; choose one of {', '.join(IMPUTATIONS)}")
-        if self.source_weights not in SOURCE_WEIGHTS:
-            problem = f"no source weights '{self.source_weights}'; choose one of {', '.join(SOURCE_WEIGHTS)}"
-            raise UsageProblem(problem)
+    def rules(self) -> None:
+        """Refuse weights of sources that have others."""
         if self.source_weights != "posterior" and self.impute != "kbest":
-            raise UsageProblem(f"--source-weights {self.source_weights} needs --impute kbest, not {self.impute}")
-        check(self)
+            raise UsageProblem(f"`source_weights={self.source_weights}` needs `impute=kbest`, not {self.impute}")
 
     def unused(self, monolingual: bool) -> dict[str, str]:
         """Return what was chosen that changes nothing, and why; ``monolingual``: whether there is text to impute."""
-        chosen = [one.name for one in fields(self) if getattr(self, one.name) != one.default]
+        chosen = [name for name, one in declared(type(self)).items() if getattr(self, name) != one.default]
         if not monolingual:
             return dict.fromkeys(chosen, "there is no monolingual text")
         others = {"lattice": ("n_sources",)}.get(self.impute, ("lattice_order", "lattice_prune"))
-        why = (
-            "a lattice has as many sources as its arcs make" if self.impute == "lattice" else "it is of impute lattice"
-        )
+        why = "a lattice has as many sources as its arcs make" if self.impute == "lattice" else "it is of lattices"
         return {name: why for name in chosen if name in others}
 
 
+@documented
 @dataclass(frozen=True)
-class TuningSettings:
-    """How weights are learned.
+class TuningSettings(Settings):
+    """How weights are learned."""
 
-    Attributes
-    ----------
-    method : str
-        ``risk`` (expected loss), ``mert`` (BLEU of the best candidates), ``likelihood`` (equation 5 of Li et al. 2011:
-        of the candidate closest to the references, with ``forest`` of the references themselves), ``mira``,
-        ``perceptron`` (`online`).
-    loss : str
-        Of risk: ``corpus``, 1 - BLEU of expected counts; ``sentence``, 1 - smoothed BLEU of each candidate;
-        ``linear``, Tromble et al. 2008's approximation, around the counts of the round's translations. Of MIRA:
-        ``corpus``, BLEU with a background of other sentences; ``sentence``, smoothed.
-    forest : bool
-        Risk over all derivations of all rounds, instead of over merged n-best lists.
-    n_best : int
-        Candidates of each sentence that a round adds.
-    rounds : int
-        Most rounds of decoding and optimizing.
-    patience : int
-        Rounds without a gain in BLEU after which tuning ends.
-    gamma, quench : float
-        See `risk.schedule`; every round goes through it.
-    l2, temperature : float
-        See `risk.Risk`.
-    prior : str
-        What the L2 term draws weights to: ``zero``, or ``start``, the weights that tuning began with.
-    iterations : int
-        L-BFGS steps for each gamma.
-    restarts : int
-        See `mert.maximize`.
-    passes, step : int, float
-        See `online.mira` and `online.perceptron`.
-    oracle : bool
-        Of the likelihood of references: where none is reached, the nearest of the round's n best stands in.
-    reach : str
-        Of the likelihood of references: ``forest``, the derivations that the decoder's forests have, pruned as all
-        others are; ``grammar``, all that the grammar has.
-    seed : int
-    """
+    method: Method = option(
+        "risk",
+        "Expected loss; minimum error rate training (BLEU of the best candidates); conditional likelihood of the best"
+        " candidate, or of the references with `forest` (equation 5 of Li et al. 2011); batch k-best MIRA (Cherry &"
+        " Foster 2012); the averaged perceptron, towards the best of the list (Liang et al. 2006).",
+        group=_TRAINING,
+    )
+    loss: Loss = option(
+        "corpus",
+        "Of risk and MIRA: 1 - BLEU of expected counts (MIRA: of a sentence among others); of each sentence, smoothed;"
+        " or, of risk, BLEU's linear approximation (Tromble et al. 2008).",
+        group=_TRAINING,
+    )
+    forest: bool = option(
+        False,
+        "Risk over all derivations, not over n-best lists; likelihood of the references, over all their derivations,"
+        " not of the nearest candidate.",
+        group=_TRAINING,
+    )
+    n_best: int = option(
+        100, "Candidates of each sentence that a round adds.", allowed=counts(2, 10**6), group=_TRAINING
+    )
+    rounds: int = option(10, "Most rounds of decoding and optimizing.", allowed=counts(), group=_TRAINING)
+    patience: int = option(3, "Stop after N rounds without a gain in BLEU.", allowed=counts(1), group=_TRAINING)
+    gamma: float = option(
+        1.0,
+        "How sharply candidates are weighed by their scores (the paper's gamma): scores are multiplied by it before"
+        " they become probabilities. Larger counts the best candidate almost alone, as the decoder does; smaller"
+        " spreads over all, which is easier to learn from. See `quench`.",
+        allowed=amounts(above=True),
+        group=_TRAINING,
+    )
+    quench: float | None = option(
+        None,
+        "Double gamma in every round, optimizing each time, until it reaches X.",
+        allowed=amounts(above=True),
+        group=_TRAINING,
+        metavar="X",
+    )
+    l2: float = option(
+        1e-4,
+        "How strongly weights are held near those of `prior`: half of this times their squared distance is added to"
+        " what is minimized. Larger changes them less; for few or short sentences.",
+        allowed=amounts(),
+        group=_TRAINING,
+    )
+    temperature: float = option(0.0, "Weight of the entropy, which is rewarded.", allowed=amounts(), group=_TRAINING)
+    prior: Prior = option("zero", "What `l2` draws the weights to: zero, or the starting weights.", group=_TRAINING)
+    iterations: int = option(200, "Most steps of L-BFGS for each gamma.", allowed=counts(1))
+    restarts: int = option(8, "Random starting points of MERT in each round.", allowed=counts(), group=_TRAINING)
+    seed: int = option(**_SEED)
+    passes: int = option(
+        60,
+        "Passes of MIRA and the perceptron over the sentences in each round.",
+        allowed=counts(1),
+        group=_TRAINING,
+    )
+    step: float = option(
+        0.001,
+        "The largest step of MIRA (its C), every step of the perceptron. Larger learns faster and is less steady.",
+        allowed=amounts(above=True),
+        group=_TRAINING,
+    )
+    oracle: bool = option(
+        False,
+        "With `method=likelihood` and `forest`, where the grammar derives no reference: take the nearest candidate.",
+        group=_TRAINING,
+    )
+    reach: Reach = option(
+        "forest",
+        "With `method=likelihood` and `forest`: the derivations of references that the decoder's forests have, or all"
+        " that the grammar has.",
+        group=_TRAINING,
+    )
+    choose: Choice = option(
+        "all",
+        "Take the weights of the round that is best on all text or on the supervised text, or of the last round.",
+        group=_TRAINING,
+    )
+    bigrams: int = option(500, "How many bigrams of tags, the most frequent ones.", allowed=counts(1), group=_START)
 
-    method: str = "risk"
-    loss: str = "corpus"
-    forest: bool = False
-    n_best: int = 100
-    rounds: int = 10
-    patience: int = 3
-    gamma: float = 1.0
-    quench: float | None = None
-    l2: float = 1e-4
-    temperature: float = 0.0
-    prior: str = "zero"
-    iterations: int = 200
-    restarts: int = 8
-    seed: int = 1
-    passes: int = 60
-    step: float = 0.001
-    oracle: bool = False
-    reach: str = "forest"
-
-    RANGES: ClassVar[dict[str, Range]] = {
-        "n_best": counts(2, 10**6), "rounds": counts(), "patience": counts(1), "gamma": amounts(above=True),
-        "quench": amounts(above=True), "l2": amounts(), "temperature": amounts(), "iterations": counts(1),
-        "restarts": counts(), "seed": SEED, "passes": counts(1), "step": amounts(above=True),
-    }  # fmt: skip
-
-    def check(self) -> None:
-        """Raise a `UsageProblem` for settings that contradict each other."""
-        for name, value, known in (("method", self.method, METHODS), ("loss", self.loss, LOSSES),
-                                   ("prior", self.prior, PRIORS), ("reach", self.reach, REACHES)):  # fmt: skip
-            if value not in known:
-                raise UsageProblem(f"no {name} '{value}'; choose one of {', '.join(known)}")
-        check(self)
+    def rules(self) -> None:
+        """Refuse settings that contradict each other."""
         if self.quench is not None and self.quench < self.gamma:
-            raise UsageProblem(f"--quench {self.quench:g} is below --gamma {self.gamma:g}")
+            raise UsageProblem(f"`quench={self.quench:g}` is below `gamma={self.gamma:g}`")
         if self.forest and self.method in _ON_LISTS:
-            raise UsageProblem(f"--forest needs --method risk or likelihood, not {self.method}")
+            raise UsageProblem(f"`forest` is for risk or likelihood, not `method={self.method}`")
         if self.oracle and not (self.forest and self.method == "likelihood"):
-            raise UsageProblem("--oracle needs --method likelihood with --forest")
+            raise UsageProblem("`oracle` needs `method=likelihood` with `forest`")
         if self.method == "mira" and self.loss == "linear":
-            raise UsageProblem("--method mira needs --loss corpus or sentence, not linear")
+            raise UsageProblem("`method=mira` has the losses corpus or sentence, not `loss=linear`")
         if self.forest and self.method == "risk" and self.loss == "sentence":
-            raise UsageProblem("--loss sentence needs n-best lists: omit --forest, or use --loss corpus or linear")
+            raise UsageProblem("`loss=sentence` needs n-best lists: leave out `forest`, or take corpus or linear")
 
-    def unused(self, lattices: bool = False) -> dict[str, str]:
-        """Return what was chosen that changes nothing, and what it is for; ``lattices``: whether sources are."""
+    def fixed(self) -> dict[str, Any]:
+        """Return what the state of a run depends on: not what is taken from it, nor what its features tell."""
+        return {name: value for name, value in self.header().items() if name not in ("choose", "bigrams")}
+
+    def unused(self, lattices: bool = False, tags: bool = True) -> dict[str, str]:
+        """Return what was chosen that changes nothing, and what it is for.
+
+        ``lattices`` and ``tags``: whether sources are lattices, and whether there are tags.
+        """
         lists, online = self.method in _ON_LISTS, self.method in ("mira", "perceptron")
         found = {
             "restarts": (self.method != "mert", "only mert starts again"),
@@ -368,10 +392,11 @@ class TuningSettings:
             "temperature": (self.method != "risk", "it is of risk"),
             "loss": (self.method not in ("risk", "mira"), "it is of risk and mira"),
             "l2": (lists, "it is of risk and likelihood"),
-            "prior": (lists or not self.l2, "it is of risk and likelihood, with l2 above 0"),
+            "prior": (lists or not self.l2, "it is of risk and likelihood, with `l2` above 0"),
             "gamma": (lists and not lattices, "it is of risk and likelihood"),
             "quench": (lists and not lattices, "it is of risk and likelihood"),
-            "reach": (not (self.forest and self.method == "likelihood"), "it is of likelihood with forest"),
+            "reach": (not (self.forest and self.method == "likelihood"), "it is of likelihood with `forest`"),
+            "bigrams": (not tags, "there are no tags"),
         }
-        chosen = {one.name for one in fields(self) if getattr(self, one.name) != one.default}
+        chosen = {name for name, one in declared(type(self)).items() if getattr(self, name) != one.default}
         return {name: about for name, (holds, about) in found.items() if holds and name in chosen}

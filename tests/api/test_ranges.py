@@ -29,8 +29,8 @@ CHECKS = {
     ParserSettings: ParserSettings.checked, TransferSettings: TransferSettings.checked,
     TaggerSettings: TaggerSettings.checked, InductionSettings: InductionSettings.checked,
     LanguageModelSettings: LanguageModelSettings.checked, ExtractionSettings: ExtractionSettings.checked,
-    DecoderSettings: DecoderSettings.checked, ImputationSettings: ImputationSettings.check,
-    TuningSettings: TuningSettings.check, SearchSettings: check, TagSmoothing: TagSmoothing.checked,
+    DecoderSettings: DecoderSettings.checked, ImputationSettings: ImputationSettings.checked,
+    TuningSettings: TuningSettings.checked, SearchSettings: check, TagSmoothing: TagSmoothing.checked,
 }  # fmt: skip
 
 

@@ -315,10 +315,10 @@ def test_what_cannot_be_tuned(grammar, model, texts):
         ((), {}, "nothing to learn from"),
         ((source,), {}, "belong together"),
         ((source, [target]), {"quench": 0.5}, "is below"),
-        ((source, [target]), {"forest": True, "method": "mert"}, "needs --method risk"),
-        ((source, [target]), {"prior": "one"}, "no prior 'one'"),
+        ((source, [target]), {"forest": True, "method": "mert"}, 'forest is for risk or likelihood, not method="mert"'),
+        ((source, [target]), {"prior": "one"}, "prior is one of zero, start, not one"),
         ((source, [target]), {"checkpoint": "no/such"}, "is not a directory"),
-        ((), {"monolingual": [target]}, "--reverse-grammar"),
+        ((), {"monolingual": [target]}, "monolingual needs reverse_grammar"),
     ):
         with pytest.raises(at.UsageProblem, match=problem):
             at.tune(grammar, model, *given, **how)

@@ -136,6 +136,18 @@ class GrammarFilterKeywords(TypedDict, total=False):
     span_limit: int | None
 
 
+class ImputationKeywords(TypedDict, total=False):
+    """Those of `ImputationSettings`."""
+
+    impute: Literal["kbest", "samples", "lattice", "rules"]
+    n_sources: int
+    reverse_gamma: float
+    monolingual_weight: float
+    lattice_order: int
+    lattice_prune: float
+    source_weights: Literal["posterior", "equal"]
+
+
 class InducedParserKeywords(TypedDict, total=False):
     """Those of `InducedParserSettings`."""
 
@@ -449,6 +461,31 @@ class TreeScoringKeywords(TypedDict, total=False):
     ignore_forms: bool
     max_length: int | None
     subtypes: bool
+
+
+class TuningKeywords(TypedDict, total=False):
+    """Those of `TuningSettings`."""
+
+    method: Literal["risk", "mert", "likelihood", "mira", "perceptron"]
+    loss: Literal["corpus", "sentence", "linear"]
+    forest: bool
+    n_best: int
+    rounds: int
+    patience: int
+    gamma: float
+    quench: float | None
+    l2: float
+    temperature: float
+    prior: Literal["zero", "start"]
+    iterations: int
+    restarts: int
+    seed: int
+    passes: int
+    step: float
+    oracle: bool
+    reach: Literal["forest", "grammar"]
+    choose: Literal["all", "supervised", "last"]
+    bigrams: int
 
 
 class WordReadingKeywords(TypedDict, total=False):

@@ -210,5 +210,5 @@ def vocabulary_of(lexicon: CompiledLexicon) -> Vocabulary:
 def _refuse(path, line, tokens, offsets, place):
     line += int(np.searchsorted(offsets, place, "right"))
     word = CONTROL[tokens[place] - 1].decode()
-    problem = f"the word {word}, which has a special meaning in a language model (--skip-symbols skips it)"
+    problem = f"the word {word}, which has a special meaning in a language model (`skip_symbols` skips it)"
     raise DataError(path, line, problem)

@@ -43,8 +43,6 @@ class Learner:
     tuning : TuningSettings
     decoding : DecoderSettings
     imputation : ImputationSettings
-    choose : str
-        ``all``: the weights of the round that is best on all text; ``supervised``: on the supervised; ``last``.
     checkpoint : str or None
         Folder for the state of each round.
     tell : callable
@@ -57,7 +55,6 @@ class Learner:
     tuning: TuningSettings
     decoding: DecoderSettings
     imputation: ImputationSettings
-    choose: str
     checkpoint: str | None
     tell: Callable[[str, dict[str, Any]], None]
     pool: Pool
@@ -135,7 +132,7 @@ class Learner:
         made, workers = [], self._workers(system)
         if supervised is not None:
             made.append(tuning_set(system, supervised, references, names=names, pool=self.pool, workers=workers))
-        share, alone = self.imputation.monolingual_weight, supervised is None or self.choose != "supervised"
+        share, alone = self.imputation.monolingual_weight, supervised is None or self.tuning.choose != "supervised"
         own = system.for_arcs(of_arcs) if of_arcs else system
         workers = self._workers(own) if of_arcs else workers
         for one in imputed:
@@ -159,13 +156,16 @@ class Learner:
         state = self._rounds(made, names, [*system.weights, *of_arcs.values()], frozen, rules, lm)
         best, learned = state.best_round, state.best
         self.tell("best", {"round": best.number, "bleu": best.score})
-        if self.choose == "last":
+        if self.tuning.choose == "last":
             best, learned = state.rounds[-1], state.weights
-        about = {
-            "method": self.tuning.method, "bleu": round(best.score, 4), "round": best.number,
-            "seed": self.tuning.seed, "supervised": 0 if supervised is None else len(supervised),
+        about: dict[str, Any] = {
+            "method": self.tuning.method,
+            "bleu": round(best.score, 4),
+            "round": best.number,
+            "seed": self.tuning.seed,
+            "supervised": 0 if supervised is None else len(supervised),
             "monolingual": sum(map(len, monolingual)),
-        }  # fmt: skip
+        }
         if self.tuning.method in ("risk", "mira"):
             about["loss"] = self.tuning.loss
         return dict(zip(system.features, learned.tolist(), strict=False)), about
@@ -183,7 +183,7 @@ class Learner:
             trips = round_trips(forest, system.weights, rules, forward, s.n_sources, s.reverse_gamma,
                                 sentences.extra, self.pool)  # fmt: skip
             if not len(trips.trees):
-                problem = "no derivation has rules whose target sides are all source sides of --grammar"
+                problem = "no derivation has rules whose target sides are all source sides of `grammar`"
                 raise DataError(reverse.grammar, None, problem)
             figures = {"rules": len(trips.rules), "trees": len(trips.trees), "sentences": len(np.unique(trips.groups))}
             self.tell("composing", figures)
@@ -198,7 +198,7 @@ class Learner:
                 roots = part.reachable.references(self.pool).roots
                 reached, sentences = reached + int((roots >= 0).sum()), sentences + len(roots)
         if not reached and not self.tuning.oracle:
-            raise UsageProblem("the grammar derives no reference; --oracle takes the nearest translations instead")
+            raise UsageProblem("the grammar derives no reference; `oracle` takes the nearest translations instead")
         self.tell("reaching", {"reached": reached, "sentences": sentences})
 
     def _rounds(self, made, names, start, frozen, rules, lm) -> TuningState:

@@ -321,7 +321,7 @@ def _examples(part, made, counts, settings, pool):
 
 def fingerprint(settings: TuningSettings, *arrays, **others) -> str:
     """Return what tells two runs apart: their settings, other values (JSON), and data."""
-    digest = hashlib.sha256(json.dumps([asdict(settings), others], sort_keys=True).encode())
+    digest = hashlib.sha256(json.dumps([settings.fixed(), others], sort_keys=True).encode())
     for array in arrays:
         array = np.ascontiguousarray(array)
         digest.update(repr((array.dtype.str, array.shape)).encode() + array.tobytes())
@@ -358,7 +358,7 @@ def load_state(path, own: str) -> TuningState:
     """
     header, arrays = read_model(path, KIND)
     if header.get("fingerprint") != own:
-        raise ModelError(path, None, "is of other text, weights or options; remove it, or give another --checkpoint")
+        raise ModelError(path, None, "is of other text, weights or options; remove it, or give another `checkpoint`")
     try:
         lists: list = [None] * len(header["lists"])
         for k, kind in enumerate(header["lists"]):
