@@ -37,6 +37,8 @@ mre-align -i S/de-en.txt --model-type ibm2 --positions table --mre-positions --m
 mre-align -i S/de-en.txt --model-type ibm2 --estimator em --mre-null --mre-iterations 2 > mre.3
 contrastive-align -i S/de-en.txt --save-model c.atm --save-weights c.json > c
 contrastive-align -m c.atm -w c.json -i S/de-en.txt --beam 4 > c.2
+align --best -i S/de-en.txt --save-model best.atm > best
+align -m best.atm -i S/de-en.txt > best.2
 contrastive-align -m a.atm -i S/de-en.txt --features paper --start paper --sentences 60 --constraint block-itg > c.3
 contrastive-align -m a.atm -i S/de-en.txt --gold S/de-en.wa --folds 2 --save-weights gold.json > c.4
 contrastive-align -m a.atm -i S/de-en.txt --sentences 9 --passes 1 --optimizer sgd --candidates all > c.5

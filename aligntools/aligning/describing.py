@@ -49,6 +49,8 @@ def described(model: AlignmentModel, words: int, best: int) -> dict[str, Any]:
     ]  # fmt: skip
     if model.encoder is not None:
         settings.append(["words known beforehand, by the encoder", str(model.encoder.get("name"))])
+    if model.decision is not None:
+        settings.append(["links are decided on by", "the network that judges links"])
     if tension_of(view).any():
         settings.append(["tension to the diagonal", ", ".join(f"{x:.3f}" for x in tension_of(view))])
     sampler = view.sampler if isinstance(view, Fertility) else None

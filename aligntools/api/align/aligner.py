@@ -155,6 +155,12 @@ class Aligner(ShownAsModel):
     def _applier(self) -> "Applier":
         return self.applier()
 
+    @cached_property
+    def _network_applier(self) -> "Applier":
+        from aligntools.aligning.contrastive.candidates import CELLS
+
+        return self.applier(CELLS)
+
     def applier(self, max_cells: int | None = None) -> "Applier":
         """Return what finds the model's posteriors on texts; at most so many link-matrix cells are worked at a time."""
         from aligntools.aligning.applying.applier import CHUNK_CELLS, Applier
@@ -340,7 +346,7 @@ def _align(
         from aligntools.aligning.contrastive import tasks
         from aligntools.aligning.contrastive.candidates import CELLS, CandidateFinder
 
-        applier = aligner.applier(CELLS if cells is None else min(cells, CELLS))
+        applier = aligner._network_applier if cells is None else aligner.applier(min(cells, CELLS))
         finder = CandidateFinder(aligner.model, pool, weights.network, applier=applier)
         found = tasks.align(finder, text, weights, pool, given, directions)
     skipped = text.skipped
