@@ -1,4 +1,4 @@
-"""How much memory alignment needs, and how many link-matrix cells fit beside it."""
+"""How much memory alignment needs, and how many link-matrix cells fit in what is left."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ MOST_CELLS, FEWEST_CELLS = 24_000_000, 200_000
 
 
 def needed_for_training(bitext, settings, reconstructs=False) -> int:
-    """Estimate the bytes that training holds beside the link matrices: the text, its views, words, and the table."""
+    """Estimate the bytes that training holds besides the link matrices: the text, its views, words, and the table."""
     tokens = len(bitext.source.tokens) + len(bitext.target.tokens)
     words = len(bitext.source_vocabulary) + len(bitext.target_vocabulary)
     cells = int((bitext.source.lengths().astype(np.float64) * bitext.target.lengths()).sum())

@@ -257,7 +257,7 @@ def _sweeps(n_tokens: int) -> int:
 @documented
 @dataclass(frozen=True)
 class PriorWeights(Settings):
-    """What one count of priors weighs beside one of the text.
+    """What one count of priors weighs compared with one of the text.
 
     Links that were decided on are sharper than what training expects of them, above all their jumps and fertilities:
     these cost accuracy at any weight that was tried.
@@ -265,15 +265,15 @@ class PriorWeights(Settings):
 
     prior_lexical: float = option(
         0.1,
-        "What a link of the priors weighs beside one of the text. 1 suits counts that were written by hand.",
+        "What a link of the priors weighs compared with one of the text. 1 suits counts that were written by hand.",
         allowed=amounts(),
         group=_PRIORS,
     )
     prior_fertility: float = option(
-        0.0, "What a fertility of the priors weighs beside one of the text.", allowed=amounts(), group=_PRIORS
+        0.0, "What a fertility of the priors weighs compared with one of the text.", allowed=amounts(), group=_PRIORS
     )
     prior_jumps: float = option(
-        0.0, "What a jump of the priors weighs beside one of the text.", allowed=amounts(), group=_PRIORS
+        0.0, "What a jump of the priors weighs compared with one of the text.", allowed=amounts(), group=_PRIORS
     )
 
 
@@ -365,7 +365,7 @@ class Decisions(Settings):
 
     symmetrize: Symmetrization = option(
         "joint",
-        "How the two directions are combined. joint: by their mean posterior, with a lower threshold beside a word's"
+        "How the two directions are combined. joint: by their mean posterior, with a lower threshold next to a word's"
         " other link and a higher one away from it; mean: with one threshold; else a heuristic over their links.",
         group=_LINKS,
     )

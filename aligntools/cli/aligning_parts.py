@@ -32,7 +32,7 @@ def asked(o, chosen) -> bool:
 
 
 def _asking(o):
-    """Return the options that ask for parts beside the others."""
+    """Return the options that ask for parts."""
     return [name for name in ASKING if not (o["model"] and name in APPLYING)]
 
 

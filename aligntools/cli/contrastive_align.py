@@ -38,7 +38,7 @@ _models = options.group(
                  help="Base model, from align --save-model.  [default: train one]"),
     click.option("-w", "--weights", metavar="FILE",
                  help="Weights of the features, from --save-weights: use these and learn nothing. With -m too, text is"
-                      " aligned as it comes."),
+                      " aligned while it is read."),
     click.option("--save-model", metavar="FILE", type=options.WRITTEN,
                  help="Save the base model that was trained here or made of tables."),
     click.option("--save-weights", metavar="FILE", type=options.WRITTEN, help="Save the weights, as JSON."),

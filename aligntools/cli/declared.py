@@ -23,7 +23,7 @@ def option(kind: type[Settings], name: str, *flags: str, **instead: Any) -> Any:
     name : str
         The field; the option has its name.
     *flags : str
-        Short flags beside the long one.
+        Short flags besides the long one.
     **instead
         What this command has otherwise than the declaration: ``default``, ``help``, ``choices``.
     """

@@ -51,8 +51,9 @@ def command(**o):
     """Keep the sentence pairs that are translations of each other, and say what was left out and why.
 
     A pair's score, 0 to 1, is how far the words of its worse side are linked, lowered where the words are improbable
-    as translations. Copies of the source are told by words that both sides have. No line goes silently: standard error
-    says how many were left out for which reason, and --rejected or --all has them, with their line numbers.
+    as translations. Copies of the source are found by words that both sides have. Every line is accounted for:
+    standard error says how many were left out for which reason, and --rejected or --all has them, with their line
+    numbers.
 
     \b
     Example:

@@ -86,7 +86,7 @@ def command(
       head -40 data/samples/de-en.txt | aligntools lexicon -i - -a /tmp/de-en.align -o /tmp/lex
     """
     if not prefix and (min_share or not null):
-        raise UsageProblem("--min-share and --no-null are about the tables; give -o PREFIX beside --shortlist")
+        raise UsageProblem("--min-share and --no-null are about the tables; give -o PREFIX as well as --shortlist")
     if [source, target, joint, alignments].count("-") > 1:
         raise UsageProblem("standard input ('-') can be only one of the files")
 

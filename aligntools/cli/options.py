@@ -27,7 +27,7 @@ from aligntools.ground import memory, ranges
 from aligntools.ground.running import Run
 from aligntools.words.white_space import UnicodeSplit, split_as
 
-#: Given to every command: ``-h`` beside ``--help``, and defaults shown.
+#: Given to every command: ``-h`` as well as ``--help``, and defaults shown.
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 #: Where a command's context keeps what is done once its outputs are in their places.
 AFTERWARDS = "aligntools.afterwards"

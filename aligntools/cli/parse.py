@@ -1,4 +1,4 @@
-"""``aligntools parse``: a parser applied to text with tags, as it comes."""
+"""``aligntools parse``: a parser applied to text with tags."""
 
 import sys
 import time

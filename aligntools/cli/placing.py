@@ -18,7 +18,7 @@ def _ago(seconds):
 
 
 def tell_leftovers(outputs: Iterable[Named]) -> None:
-    """Say what killed runs have left beside the places of these outputs, one line for each output."""
+    """Say what killed runs have left next to these outputs, one line for each output."""
     for named in outputs:
         found = [] if named.standard else appearing.leftovers(named.path)
         if not found:

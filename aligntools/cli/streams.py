@@ -1,4 +1,4 @@
-"""Standard streams as a command may rely on them: open, written whole, and nobody has to read the messages."""
+"""Standard streams as a command may rely on them: open and written whole; a run goes on where messages are not read."""
 
 import codecs
 import contextlib
@@ -10,7 +10,7 @@ from aligntools.ground.errors import readable
 
 
 class _Unfailing:
-    """Standard error as it is, but that nobody reads it ends no run."""
+    """Standard error; a run goes on where it is closed or not read."""
 
     def __init__(self, file):
         self._file = file

@@ -1,4 +1,4 @@
-"""``aligntools tag``: a tagger applied to text, as it comes."""
+"""``aligntools tag``: a tagger applied to text."""
 
 import math
 import sys
@@ -81,7 +81,7 @@ def command(**o: Any) -> None:
     were not predicted; all else is unchanged.
 
     Reads standard input if no TEXT is given, and writes while it reads. Words are separated by spaces; text as people
-    write it wants --tokenize, whose output `aligntools conll --to raw` turns into the same text again.
+    write it needs --tokenize, whose output `aligntools conll --to raw` turns into the same text again.
 
     \b
     Example:
@@ -166,7 +166,7 @@ def command(**o: Any) -> None:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What is asked for beside the tags."""
+    """What is asked for besides the tags."""
 
     lists: TagLists
     scores: bool

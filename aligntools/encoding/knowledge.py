@@ -32,7 +32,7 @@ _ROWS = 256
 #: How far beyond chance words choose each other, below which nothing is believed, and from which on all is. Languages
 #: that the brought encoder has read have 0.23 and more, Ancient Greek 0.15, text with one side in cipher at most 0.1.
 DOUBTED, BELIEVED = 0.12, 0.2
-#: What the log-odds of a link gain by the encoder beside what a network holds of it, by the link's probability: below
+#: What the encoder adds to a network's log-odds of a link, by the link's probability: below
 #: 0.1, and from each of LEVELS on. Learned by logistic regression from the gold links of all sets of `bench.encoder`.
 LEVELS = (0.1, 0.5, 0.75, 0.9, 0.97)
 ODDS = np.array([-1.2, -0.1, 0.7, 0.8, 1.0, 1.6])

@@ -114,7 +114,7 @@ def _add(x: np.ndarray, dense: Dense, to: np.ndarray, normalization: Normalizati
 
 
 def blocks(lengths: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
-    """Yield the rows of a block and the texts in it: the longest that is left, and the longest that fit beside it."""
+    """Yield the rows of a block and the texts in it: the longest that is left, and the longest that fit with it."""
     waiting: dict[int, list[int]] = {}
     for k in range(len(lengths) - 1, -1, -1):
         waiting.setdefault(lengths[k], []).append(k)

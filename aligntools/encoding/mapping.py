@@ -20,7 +20,7 @@ RATE, KEPT, KEPT_SQUARES, LEAST = 1e-3, 0.9, 0.999, 1e-8
 STEP, PASSES = 16, 3
 #: What cosines are multiplied by.
 SHARPNESS = 15.0
-#: What a possible link counts for, beside a sure one.
+#: What a possible link counts for, compared with a sure one.
 POSSIBLE = 0.5
 
 

@@ -28,7 +28,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Option:
-    """What is known of an option beside its name, type and default.
+    """What is known of an option besides its name, type and default.
 
     Attributes
     ----------
@@ -223,7 +223,7 @@ class Given:
     Parameters
     ----------
     function : str
-        Who was called, for the error.
+        The function that was called, for the error.
     keywords : mapping
         What was given by name.
     """

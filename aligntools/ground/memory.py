@@ -17,7 +17,7 @@ from aligntools.ground.errors import ResourceError
 SHARE = 0.75
 #: Bytes that do not grow with the text: interpreter, libraries, compiled code.
 FIXED = 220 << 20
-#: Beside tables: what the first run compiles, and what the allocator keeps of what was freed, as measured.
+#: Bytes besides tables: what the first run compiles, and what the allocator keeps of what was freed, as measured.
 SPARE = 160 << 20
 #: Fewest bytes that are worth being free for tables, and what part of those tables take: the rest is for copies while
 #: they are sorted and merged.
@@ -134,7 +134,7 @@ def for_tables(max_memory: int | None, most: int) -> int:
     Raises
     ------
     ResourceError
-        When too little is left beside what the process has already.
+        When too little is left besides what the process has already.
     """
     bound = limit() if max_memory is None else max_memory
     if bound is None:
@@ -154,9 +154,9 @@ def check_workers(max_memory: int | None, workers: int, each: int, advice: str) 
     max_memory : int or None
         Bytes, of all processes together; None: the bound in force.
     workers : int
-        Processes beside this one, which leaves the jobs to them; 0: it works itself.
+        Other processes, to which this one leaves the jobs; 0: it works itself.
     each : int
-        Bytes that a process needs for a job, beside what does not grow.
+        Bytes that a process needs for a job, besides what does not grow.
     advice : str
         What to do.
 

@@ -1,4 +1,4 @@
-"""Which numbers a setting may be. Each has one range, written beside its default; the API and the commands check it.
+"""Which numbers a setting may be. Each has one range, written next to its default; the API and the commands check it.
 
 No number is infinite or NaN, and whole numbers fit the 64 bits that compiled code has for them.
 """

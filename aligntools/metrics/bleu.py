@@ -206,7 +206,7 @@ class Bleu(Metric[Sequence[Segments], Segments]):
     lowercase : bool
         Whether the texts were put in lower case; for the signature.
     tokenize : str
-        How words were told apart; for the signature.
+        How words are separated; for the signature.
     """
 
     name = "bleu"

@@ -62,7 +62,7 @@ def _lock(handle: int, shared: bool = False, wait: bool = True) -> bool:
 
 
 class _Part:
-    """A file that is not whole yet, beside its place and locked.
+    """A file that is not whole yet, locked and in the same folder as its place.
 
     It gets the mode of the file that it replaces, and its owner and group where that is allowed. Until then nobody but
     its owner reads what is written for a file that not everybody may read.
@@ -247,7 +247,7 @@ class Leftover:
     name : str
         The file.
     process, host : int, str
-        Who wrote it.
+        The process that wrote it.
     size : int
         Its bytes.
     changed : float
@@ -262,7 +262,7 @@ class Leftover:
 
 
 def leftovers(path: str) -> list[Leftover]:
-    """Return what runs that are no more have left beside the place of a file.
+    """Return what runs that have ended left next to the place of a file.
 
     A run that still writes holds a lock on its file; where locks are unknown, nothing is found.
     """

@@ -1,4 +1,4 @@
-"""Objects of any kind in a `Store`: pickled, their arrays beside that, which processes can share in memory."""
+"""Objects of any kind in a `Store`: pickled, with their arrays apart, so that processes can share these in memory."""
 
 import json
 import mmap
@@ -85,7 +85,7 @@ def read_object(store: Store, name: str, shared: bool = False) -> Any:
 
 @dataclass(frozen=True)
 class Kept:
-    """An object in a store that many jobs want; it can be pickled, and is read once in each process.
+    """An object in a store that many jobs need; it can be pickled, and is read once in each process.
 
     Attributes
     ----------

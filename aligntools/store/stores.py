@@ -1,6 +1,6 @@
 """A folder of named arrays: what work that is larger than memory, or than one machine, keeps of what it has done.
 
-A name's file appears whole or not at all, so what is there is done, whoever did it and however that process ended.
+A name's file appears whole or not at all: what is there is complete, however the process that wrote it ended.
 """
 
 import contextlib

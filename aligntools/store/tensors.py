@@ -1,7 +1,7 @@
 """Arrays in a file, in the form of safetensors (github.com/huggingface/safetensors, "Format").
 
-Reading is the library's. Its writing is not used: it makes a file of its own beside the one it is given, which stays
-there under a name that nobody knows when the process is killed, or it needs all bytes twice in memory.
+Reading is the library's. Its writing is not used: it makes another file next to the one it is given, which stays
+there under an unknown name when the process is killed, or it needs all bytes twice in memory.
 """
 
 import json

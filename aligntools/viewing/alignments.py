@@ -51,7 +51,7 @@ class AlignmentsView(View):
     def pair(self, number: int) -> Pair:
         """Return one pair by its number, from 1 on."""
         if not 1 <= number <= len(self):
-            raise UsageProblem(f"there is no pair {number}; the text has {len(self)}")
+            raise UsageProblem(f"there is no pair number {number}; the text has {len(self)}")
         n = number - 1
         links = []
         for system in self.systems:

@@ -21,7 +21,7 @@ _CURVES = {
     "aer": ("AER on the gold links", "%"),
     "tension": ("Tension to the diagonal", "tension"),
 }
-#: What tells lines of a curve apart beside the counter, and what is no curve.
+#: Fields that tell curves apart besides the counter, and fields that are not drawn.
 _KEYS = ("view", "member", "split", "restart")
 _BOOK = {*_COUNTERS, *_KEYS, "stage", "seconds", "peak_mb", "pairs", "states"}
 
@@ -45,7 +45,7 @@ class Curve:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TrainingView(View):
-    """One training or several beside each other.
+    """One training, or several compared.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Lines of parallel text that are no pair: how many are borne, and what a text of too many seems to be."""
+"""Malformed lines of parallel text: how many are accepted, and what a text with too many of them seems to be."""
 
 import re
 
@@ -44,9 +44,9 @@ class Malformed:
     path : object
         What messages call the text.
     strict : bool
-        Bear none.
+        Refuse the first.
     service : bool
-        Bear all: whoever waits for the answer to a line gets one.
+        Accept all: a service answers every line.
     """
 
     def __init__(self, path: object, strict: bool, service: bool) -> None:
@@ -112,13 +112,13 @@ def _advice(sample: list[bytes], format: str | None, separators: int) -> str:
         (format == "tsv" and all(SEPARATOR.search(line) for line in sample),
          "it has ' ||| ' between the sides? `input_format=joint` reads that"),
         (9 in tabs and all(line[:1] == b"#" or line.count(b"\t") == 9 for line in sample),
-         "CoNLL? parallel text is wanted, one pair of sentences a line"),
+         "CoNLL? parallel text is expected, one pair of sentences a line"),
         (format != "tsv" and tabs == {1} and not separators,
          "separated by tabs? `input_format=tsv` reads that"),
         (min(tabs) > 1 and len(tabs) == 1, f"{max(tabs) + 1} columns? keep the two texts, for instance with cut -f1,2"),
-        (all(_LINK.fullmatch(word) for line in sample for word in line.split()), "an alignment? text is wanted here"),
+        (all(_LINK.fullmatch(word) for line in sample for word in line.split()), "an alignment? text is expected here"),
         (all(line.lstrip()[:1] in (b"<", b"{") for line in sample), "XML or JSON? extract the text"),
         (separators > 1, "one is expected; remove the others"),
-        (all(b"|||" in line for line in sample), "spaces are wanted around it"),
+        (all(b"|||" in line for line in sample), "there must be spaces around it"),
     ]  # fmt: skip
     return next((advice for holds, advice in seems if holds), "one field; use -s and -t for two files")

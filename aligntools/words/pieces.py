@@ -20,7 +20,7 @@ from aligntools.words import piece_marks as marks
 #: What is wrong with a text that should be in pieces, and in which no scheme is recognized.
 NO_MARKS = "no marks of pieces: none of ▁ @@ ## ￭ Ġ </w>"
 _SPACES = re.compile(rb"[ \t]+")
-#: What `str.split` takes for spaces beside the space and the tab, within a line.
+#: What `str.split` takes for spaces besides the space and the tab, within a line.
 _OTHER_SPACE = re.compile("[\\x0b-\\r\\x1c-\\x1f\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]")
 _SPACE = re.compile("[ \t]")
 _UNKNOWN = re.compile(r"<unk>|\[UNK\]|⁇|<0x[0-9A-Fa-f]{2}>".encode(), re.IGNORECASE)
@@ -428,7 +428,7 @@ def _cut_unknown(whole: list[bytes], tokens: list[bytes], parts: list[bytes], sc
             return _wrong()
     if len(seen) == len(whole):
         return cut
-    at = np.searchsorted(seen, np.arange(len(whole)))  # a word that nobody sees has no pieces
+    at = np.searchsorted(seen, np.arange(len(whole)))  # an invisible word has no pieces
     is_seen = np.isin(np.arange(len(whole)), seen)
     place = np.append(begins, len(tokens))[at]
     pieces_of = Units(place, np.where(is_seen, np.append(ends, 0)[at], place), np.array([0, len(whole)], np.int64))

@@ -293,7 +293,7 @@ def test_strict_reading_of_a_joint_file(one, either_path, text, message):
     ("text", "message"),
     [
         (b"a ||| b\nc d\n", r":2: no ' \|\|\| ' separator \(one field; use -s and -t for two files\)"),
-        (b"a ||| b\nc|||d\n", r":2: no ' \|\|\| ' separator \(spaces are wanted"),
+        (b"a ||| b\nc|||d\n", r":2: no ' \|\|\| ' separator \(there must be spaces"),
         (b"a ||| b\nc |||| d\n", r":2: no ' \|\|\| ' separator"),
         (b"a ||| b ||| c\n", ":1: 2 separators"),
         (b"||| ||| |||\n", ":1: 3 separators"),

@@ -209,7 +209,7 @@ def _keep_apart(read: dict[str, Any], outputs: Outputs) -> None:
 
 
 def _bitext(source: Iterable[str], target: Iterable[str], names: tuple[str, str]) -> "Bitext":
-    """Read the source, then the target, in whatever order their iterators want to be read."""
+    """Read the source, then the target, even where they are iterators that depend on each other."""
     from aligntools.formats.text.bitext import read_side
     from aligntools.formats.text.corpus import paired
     from aligntools.formats.text.memory_text import TextLines

@@ -110,7 +110,7 @@ def _trained(
 
 
 def _weights(priors: "Priors | None") -> PriorWeights:
-    """Return what priors weigh: jumps so little that only texts of a few lines, in want of any, notice them."""
+    """Return the weights of priors; jumps weigh so little that they matter in texts of a few lines only."""
     if priors is None:
         return PriorWeights()
     jumps = max(float(table.alphas.sum()) for table in (priors.forward_jumps, priors.reverse_jumps))

@@ -72,7 +72,7 @@ class Applier:
     max_cells : int
         Link-matrix cells worked at a time, at most.
     subwords : SubwordMember or None
-        Has its say in the links beside the views.
+        Its posteriors are averaged with those of the views.
     """
 
     def __init__(self, models, settings, sizes, max_cells: int = CHUNK_CELLS, subwords=None) -> None:
@@ -201,7 +201,7 @@ def _over(chunk, source_lengths, target_lengths):
 
 
 class Folding:
-    """Lets the pieces of words have their say in the posteriors of words, chunk by chunk."""
+    """Mixes the posteriors of an aligner of word pieces into those of words, chunk by chunk."""
 
     def __init__(self, applier: Applier, pieces, chunks, pool) -> None:
         self.applier, self.pieces, self.chunks, self.pool = applier, pieces, chunks, pool

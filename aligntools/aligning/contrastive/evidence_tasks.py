@@ -22,7 +22,7 @@ PAIRS = 2000
 #: aligners are alike: what both err in looks right, so estimates are too high, and by how much does not show in how
 #: far they agree. Only a file that hardly contradicts what the base model is sure of is believed without gold.
 DOUBTED, STEEPNESS = 0.8, 8
-#: What the log-odds of evidence count for beside the base model's where learning from gold begins.
+#: What the log-odds of evidence count for compared with the base model's where learning from gold begins.
 FIRST_SHARE = 0.25
 
 
@@ -91,7 +91,7 @@ def judge_files(finder: CandidateFinder, bitexts: list, files: list, plan: Learn
 
 
 def share(precision: float) -> float:
-    """Return what a file's log-odds count for beside the base model's, from 0 to 1, by its estimated precision.
+    """Return what a file's log-odds count for compared with the base model's, from 0 to 1, by its estimated precision.
 
     By how far it is from DOUBTED to 1. Links of eflomal and fast_align have estimates of 0.65 to 0.94, those of a model
     of far more text 0.99 and more.

@@ -24,7 +24,7 @@ from aligntools.formats.links.priors import Priors
 from aligntools.formats.text.corpus import Bitext
 from aligntools.ground.errors import UsageProblem
 
-#: What a link that the network found counts for beside one that training expects.
+#: What a link that the network found counts for compared with one that training expects.
 WEIGHTS = PriorWeights(prior_lexical=0.2)
 #: Pairs whose links are counted, at most; of larger text as many, evenly spread.
 PAIRS = 50_000

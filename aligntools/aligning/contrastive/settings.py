@@ -18,7 +18,7 @@ Candidates: TypeAlias = Literal["base", "all"]
 
 #: Ways to make a corrupted copy of a sentence pair: exchange all words, leave one out, add one, replace one.
 NOISE: tuple[str, ...] = ("shuffle", "delete", "insert", "replace")
-#: What one kind of noise may count for beside others.
+#: What one kind of noise may count for compared with others.
 SHARE = Range(0, MUCH, above=True)
 STARTS: tuple[Start, ...] = get_args(Start)
 #: A start that comes in a file, and the one that all features take where none is named.
@@ -125,7 +125,7 @@ class ContrastiveSettings(Settings):
     method: Method = option("risk", "With gold links: minimum risk, or minimum error rate training.", group=_LEARNING)
     evidence_share: float | None = option(
         None,
-        "What other aligners' links count for beside the base model, 0 to 1; with gold links, where learning begins.",
+        "Weight of other aligners' links compared with the base model's, 0 to 1; with gold links, where it begins.",
         allowed=PROBABILITY,
         metavar="P",
         group=_LEARNING,

@@ -5,8 +5,8 @@ from aligntools.aligning.settings import PART_PAIRS
 from aligntools.ground import memory
 from aligntools.ground.errors import ResourceError
 
-#: Bytes that a process needs for a part or a shard, beside what does not grow with any text: for the smallest part, and
-#: for a pair more, up to the default's number of pairs, where most parts end by their words.
+#: Bytes that a process needs for a part or a shard, besides what does not grow with any text: for the smallest part,
+#: and for each further pair, up to the default's number of pairs, where most parts end by their words.
 LEAST, A_PAIR = 128 << 20, 1200
 #: Fewest pairs of a part that are chosen to keep a bound.
 FEWEST = 1000
@@ -15,12 +15,12 @@ A_WORD = 125
 
 
 def of_part(pairs: int) -> int:
-    """Return the bytes that a process needs for parts of so many pairs, beside `memory.FIXED`."""
+    """Return the bytes that a process needs for parts of so many pairs, besides `memory.FIXED`."""
     return LEAST + A_PAIR * min(pairs, PART_PAIRS)
 
 
 def of_numbering(vocabulary: int) -> int:
-    """Return the bytes that the numbering of so many words of both sides takes, beside `memory.FIXED`."""
+    """Return the bytes that the numbering of so many words of both sides takes, besides `memory.FIXED`."""
     return min(vocabulary, 4 * MOST_WORDS) * A_WORD
 
 
@@ -46,7 +46,7 @@ def check(max_memory: int | None, workers: int, pairs: int, vocabulary: int) -> 
     max_memory : int or None
         Bytes, of all processes together; None: the bound in force.
     workers : int
-        Processes beside this one.
+        Processes besides this one.
     pairs : int
         Of a part.
     vocabulary : int

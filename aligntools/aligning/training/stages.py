@@ -162,7 +162,7 @@ class _Training:
         self.tension = np.full(2, settings.tension if settings.favor_diagonal else 0.0)
         self.p_null = np.full(2, settings.null_prior, np.float32)
         self.looks = self.shapes = None
-        self.figures: dict = {}  # of an iteration, beside those of all models
+        self.figures: dict = {}  # of an iteration, besides those of all models
         self.report("table", began, pairs=len(self.table.ids))
         self.positions = self._first_positions()
         self.matrices = LinkMatrices(source, target, self.table, pool, max_cells)

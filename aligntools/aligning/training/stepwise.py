@@ -16,7 +16,7 @@ from aligntools.ground.parallel import Pool
 
 #: Source tokens that a step takes of a text, at least: of IBM 1, and of the HMM.
 IBM_TOKENS, HMM_TOKENS = 2_000_000, 4_000_000
-#: What the counts before weigh beside a step's, in occurrences of a word.
+#: What the counts before weigh compared with a step's, in occurrences of a word.
 KEPT = 1.0
 
 

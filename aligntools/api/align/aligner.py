@@ -36,7 +36,7 @@ _LINES = 10_000
 
 
 class ApplyingKeywords(DecisionsKeywords, ReadingKeywords, RunKeywords, total=False):
-    """Keywords of `Aligner.align_batch` and its kin, beside their own parameters."""
+    """Keywords of `Aligner.align_batch` and its kin, besides their own parameters."""
 
     decisions: Decisions | None
     reading: Reading | None
@@ -192,7 +192,7 @@ class Aligner(ShownAsModel):
         unbuffered: bool = False,
         **options: Unpack[ApplyingKeywords],
     ) -> Iterator[Alignment]:
-        """Align sentence pairs as they come, in constant memory: one `Alignment` for each pair, always.
+        """Align sentence pairs one after the other, in constant memory: one `Alignment` for each pair, always.
 
         Parameters
         ----------

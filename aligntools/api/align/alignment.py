@@ -48,15 +48,15 @@ _log = logging.getLogger("aligntools")
 class TrainingKeywords(
     AlignerKeywords, PriorWeightsKeywords, ReadingKeywords, RunKeywords, EncoderKeywords, total=False
 ):
-    """Keywords of `train_aligner`, beside its own parameters."""
+    """Keywords of `train_aligner`, besides its own parameters."""
 
 
 class MreKeywords(AlignerKeywords, ReconstructionKeywords, ReadingKeywords, RunKeywords, total=False):
-    """Keywords of `train_mre_aligner`, beside its own parameters."""
+    """Keywords of `train_mre_aligner`, besides its own parameters."""
 
 
 class AlignKeywords(TrainingKeywords, DecisionsKeywords, total=False):
-    """Keywords of `align`, beside its own parameters."""
+    """Keywords of `align`, besides its own parameters."""
 
 
 @taking(Reading)
@@ -162,7 +162,7 @@ def train_aligner(
         As many sentences of each. ``sources`` alone: a file with ``' ||| '`` between the sides, a `Bitext`, or pairs:
         tuples of two sentences.
     settings, weights, reading, run : AlignerSettings, PriorWeights, Reading, Run or None
-        The options below, whole. An option that is given beside them takes the place of theirs.
+        The options below, whole. An option that is also given by itself replaces theirs.
     priors : str, path, Priors, iterable of these, or None
         Counts of links, fertilities and jumps in other text (see `read_priors`, `count_priors`), which the text's own
         are added to: pseudo-counts of Dirichlet priors. They need not be of this text's words.

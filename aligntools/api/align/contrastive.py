@@ -46,14 +46,14 @@ PART = 10_000
 
 
 class SearchingKeywords(ReadingKeywords, RunKeywords, total=False):
-    """Keywords of `ContrastiveAligner.align_batch` and its kin, beside their own parameters."""
+    """Keywords of `ContrastiveAligner.align_batch` and its kin, besides their own parameters."""
 
     reading: Reading | None
     run: Run | None
 
 
 class LearningKeywords(ContrastiveKeywords, EncoderKeywords, ReadingKeywords, RunKeywords, total=False):
-    """Keywords of `train_contrastive_aligner`, beside its own parameters."""
+    """Keywords of `train_contrastive_aligner`, besides its own parameters."""
 
 
 class ContrastiveAligner:
@@ -191,7 +191,7 @@ class ContrastiveAligner:
         evidence: Sequence[Evidence] = (),
         **options: Unpack[SearchingKeywords],
     ) -> Iterator[Alignment]:
-        """Align sentence pairs as they come: one `Alignment` for each pair; see `Aligner.align_batch`.
+        """Align sentence pairs one after the other: one `Alignment` for each pair; see `Aligner.align_batch`.
 
         Probabilities and scores are those of the base model. ``evidence`` has the same other aligners' links as when
         the weights were learned (see `train_contrastive_aligner`), of these pairs.

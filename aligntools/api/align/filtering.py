@@ -81,7 +81,7 @@ class Filter:
 
 
 class FilteringKeywords(FilterKeywords, TrainingKeywords, total=False):
-    """Keywords of `filter_pairs`, beside its own parameters."""
+    """Keywords of `filter_pairs`, besides its own parameters."""
 
 
 @taking(FilterSettings)

@@ -1,4 +1,4 @@
-"""What aligning gives, as it is written: links between pieces or the other way round, the text beside them."""
+"""What aligning gives, as it is written: links between pieces or the other way round, with the text or without."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ class Reshaping:
     with_text : bool
         Sides are written too; links count words as `str.split` does where the text is of words.
     strict, service : bool
-        Refuse the first pair whose pieces do not spell its words, or bear all.
+        Refuse the first pair whose pieces do not spell its words, or accept all.
     """
 
     def __init__(

@@ -30,7 +30,7 @@ SomeStart: TypeAlias = Union[str, os.PathLike[str], "ContrastiveStart"]
 
 
 class TeachKeywords(TeachingKeywords, ReadingKeywords, RunKeywords, total=False):
-    """Keywords of `teach`, beside its own parameters."""
+    """Keywords of `teach`, besides its own parameters."""
 
 
 @taking(TeachingSettings, Reading, Run)
@@ -138,7 +138,7 @@ def _read(text: TeachingText, reading: Reading) -> "Bitext":
 
 
 def _name(text: TeachingText, number: int) -> str:
-    """Return the names of a text's files, or its number; no folders, which are nobody else's business."""
+    """Return the names of a text's files, or its number; without folders, which say nothing to others."""
     sides = text if isinstance(text, tuple) else (text,)
     files = [os.path.basename(os.fspath(side)) for side in sides if isinstance(side, str | os.PathLike)]
     return ", ".join(files) or f"text {number + 1}"

@@ -30,7 +30,7 @@ CONFIDENCE = b"Projected="
 
 
 class ProjectingKeywords(ProjectionKeywords, LinkReadingKeywords, SplittingKeywords, total=False):
-    """Keywords of `project`, beside its own parameters."""
+    """Keywords of `project`, besides its own parameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,5 +240,5 @@ def _check(source: Conll, target: Parsed, target_name: object, links: "Links", n
         if len(found) != len(source):
             unit = "lines of links" if found is links else "sentences"
             problem = f"{len(found)} {unit}, but {source.path} has {len(source)} sentences"
-            raise DataError(what, None, f"{problem}; one for each, in the same order, is wanted")
+            raise DataError(what, None, f"{problem}; there must be one for each, in the same order")
     check_fit(links, np.diff(source.offsets), np.diff(target.offsets), name, index_base)

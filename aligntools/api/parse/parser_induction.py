@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class InducingKeywords(InducedParserKeywords, ParserReadingKeywords, RunKeywords, total=False):
-    """Keywords of `induce_parser`, beside its own parameters."""
+    """Keywords of `induce_parser`, besides its own parameters."""
 
 
 @taking(InducedParserSettings, ParserReading, Run)

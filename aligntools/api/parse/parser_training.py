@@ -31,7 +31,7 @@ _ADVICE = Advice(lost="the same call with the same `checkpoint` goes on where it
 
 
 class TrainingKeywords(ParserKeywords, ParserReadingKeywords, RunKeywords, total=False):
-    """Keywords of `train_parser`, beside its own parameters."""
+    """Keywords of `train_parser`, besides its own parameters."""
 
 
 @contextlib.contextmanager

@@ -51,7 +51,7 @@ _log = logging.getLogger("aligntools")
 class TransferringKeywords(
     TransferKeywords, ParserReadingKeywords, LinkReadingKeywords, LoadingKeywords, RunKeywords, total=False
 ):
-    """Keywords of `transfer_parser`, beside its own parameters."""
+    """Keywords of `transfer_parser`, besides its own parameters."""
 
 
 def _read_links(alignments: AlignmentsInput, how: LinkReading) -> "tuple[Links, str]":
@@ -274,7 +274,7 @@ def _side(
         raise DataError(_name(target, "<target>"), None, problem)
     if len(links) != len(left):
         problem = f"{len(links)} lines of links, but {len(left)} sentence pairs"
-        raise DataError(name, None, f"{problem}; one for each, in the same order, is wanted")
+        raise DataError(name, None, f"{problem}; there must be one for each, in the same order")
     check_fit(links, np.diff(left.offsets), np.diff(right.offsets), name, how.index_base)
     if len(left) and not len(links.pairs):
         raise DataError(name, None, "has no link, so there is nothing to transfer through")

@@ -44,11 +44,11 @@ _log = logging.getLogger("aligntools")
 
 
 class DecidingKeywords(ParserDecisionsKeywords, ParserReadingKeywords, total=False):
-    """Keywords of `Parser.parse`, beside its own parameters."""
+    """Keywords of `Parser.parse`, besides its own parameters."""
 
 
 class ParsingKeywords(DecidingKeywords, RunKeywords, total=False):
-    """Keywords of `Parser.parse_batch` and its kin, beside their own parameters."""
+    """Keywords of `Parser.parse_batch` and its kin, besides their own parameters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,7 +321,7 @@ class Parser(ShownAsModel):
         unbuffered: bool = False,
         **options: Unpack[ParsingKeywords],
     ) -> Iterator[Parse]:
-        """Parse sentences with tags as they come, in constant memory.
+        """Parse sentences with tags one after the other, in constant memory.
 
         Parameters
         ----------

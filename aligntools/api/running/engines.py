@@ -43,9 +43,9 @@ def opened(
     folder : str
         That the jobs read and write. All workers of a cluster have to see it.
     files : sequence of str
-        That they read beside it, by absolute names.
+        That they also read, by absolute names.
     each : int
-        Bytes that a process needs for a job, beside what it always needs.
+        Bytes that a process needs for a job, besides what it always needs.
     advice : Advice
         What a user can do where something ends.
 

@@ -1,4 +1,4 @@
-"""What a tagger says of sentences and of tag sequences, beside the tags that it decides on."""
+"""What a tagger says of sentences and of tag sequences, besides the tags that it decides on."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

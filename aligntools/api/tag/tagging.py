@@ -52,15 +52,15 @@ PART = 4000
 
 
 class TaggingKeywords(TagDecisionsKeywords, RunKeywords, total=False):
-    """Keywords of `Tagger.tag_batch` and its kin, beside their own parameters."""
+    """Keywords of `Tagger.tag_batch` and its kin, besides their own parameters."""
 
 
 class TrainingKeywords(TaggerKeywords, TagReadingKeywords, RunKeywords, total=False):
-    """Keywords of `train_tagger`, beside its own parameters."""
+    """Keywords of `train_tagger`, besides its own parameters."""
 
 
 class InducingKeywords(InductionKeywords, WordReadingKeywords, RunKeywords, total=False):
-    """Keywords of `induce_tags`, beside its own parameters."""
+    """Keywords of `induce_tags`, besides its own parameters."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -181,7 +181,7 @@ class Tagger(TagDistributions, ShownAsModel):
         unbuffered: bool = False,
         **options: Unpack[TaggingKeywords],
     ) -> Iterator[TaggedSentence]:
-        """Tag sentences as they come, in constant memory.
+        """Tag sentences one after the other, in constant memory.
 
         Parameters
         ----------

@@ -23,7 +23,7 @@ Counts = Counter[tuple[bytes, bytes]]
 
 
 class CountingKeywords(WordReadingKeywords, RunKeywords, total=False):
-    """Keywords of `word_classes`, beside its own parameters."""
+    """Keywords of `word_classes`, besides its own parameters."""
 
 
 def counts_of(found: TaggedSentences) -> Counts:

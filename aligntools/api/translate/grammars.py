@@ -38,15 +38,15 @@ _log = logging.getLogger("aligntools")
 
 
 class ExtractingKeywords(ExtractionKeywords, SplittingKeywords, RunKeywords, total=False):
-    """Keywords of `extract_grammar`, beside its own parameters."""
+    """Keywords of `extract_grammar`, besides its own parameters."""
 
 
 class GrammarLoadingKeywords(GrammarFilterKeywords, LoadingKeywords, total=False):
-    """Keywords of `Grammar.load`, beside its own parameters."""
+    """Keywords of `Grammar.load`, besides its own parameters."""
 
 
 class FilteringKeywords(GrammarLoadingKeywords, SplittingKeywords, total=False):
-    """Keywords of `filter_grammar_file`, beside its own parameters."""
+    """Keywords of `filter_grammar_file`, besides its own parameters."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ _log = logging.getLogger("aligntools")
 
 
 class LmTrainingKeywords(LanguageModelKeywords, SplittingKeywords, RunKeywords, total=False):
-    """Keywords of `train_lm`, beside its own parameters."""
+    """Keywords of `train_lm`, besides its own parameters."""
 
 
 @dataclass(frozen=True)

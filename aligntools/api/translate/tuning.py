@@ -40,7 +40,7 @@ _log = logging.getLogger("aligntools")
 class TuneKeywords(
     TuningKeywords, ImputationKeywords, DecoderKeywords, SplittingKeywords, LoadingKeywords, RunKeywords, total=False
 ):
-    """Keywords of `tune`, beside its own parameters."""
+    """Keywords of `tune`, besides its own parameters."""
 
     imputation: ImputationSettings | None
     decoding: DecoderSettings | None

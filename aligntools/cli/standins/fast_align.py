@@ -360,7 +360,7 @@ def _with_scores(text, scores):
 
 
 def force(flags, write):
-    """Align each line as it comes, with a table: ``source ||| target ||| links ||| score``."""
+    """Align each line before the next is read, with a table: ``source ||| target ||| links ||| score``."""
     from aligntools.aligning.applying.table_aligner import TableAligner
     from aligntools.cli.standins.pairs import sides_of
     from aligntools.formats.links.ttable import read_ttable

@@ -291,7 +291,7 @@ def sniff(lines: Sequence[bytes], among: Sequence[str] = FORMATS, separator: byt
     Parameters
     ----------
     lines : sequence of bytes
-        The text's lines; beside comments 200 that are not blank are looked at.
+        The text's lines; 200 that are neither blank nor comments are looked at.
     among : sequence of str
         The formats that are possible.
     separator : bytes or None

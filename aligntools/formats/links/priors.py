@@ -265,7 +265,7 @@ def _is_whole(text: bytes, least: int) -> bool:
 
 
 class _Builder:
-    """Priors in the making: words are numbered as they come, numbers are kept in arrays."""
+    """Priors while they are read: words are numbered in order of occurrence, counts are kept in arrays."""
 
     def __init__(self) -> None:
         self._ids: tuple[dict[bytes, int], dict[bytes, int]] = ({NULL: 0}, {NULL: 0})

@@ -12,7 +12,7 @@ READ = 1 << 20
 def beginning(path: str) -> tuple[bytes, int]:
     """Return the text that a file begins with, up to a newline, and about how many bytes of text the whole has.
 
-    A file that cannot be read, or is damaged, has none: what is wrong with it is told by whoever reads it. Nor has a
+    A file that cannot be read, or is damaged, has none: its reader says what is wrong with it. Nor has a
     pipe, which can be read only once.
     """
     if not os.path.isfile(path):

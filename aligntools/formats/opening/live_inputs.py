@@ -1,7 +1,7 @@
 """Pipes and the like, which are taken in while another one is waited for.
 
 One program may feed several pipes: while it waits until one of them is read, nothing comes through the others. So
-whoever waits for an input takes in what arrives at the others: at those of the same command, opened yet or not
+a thread that waits for one input takes in what arrives at the others: at those of the same command, opened yet or not
 (`of_command`), or where there is none, at those that the same thread has opened.
 """
 

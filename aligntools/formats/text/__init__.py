@@ -1,1 +1,1 @@
-"""Parallel and one-sided text, from files, from memory, or as it comes."""
+"""Parallel and one-sided text, from files, from memory, or from a live pipe."""

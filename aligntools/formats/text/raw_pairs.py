@@ -1,4 +1,4 @@
-"""The lines of parallel text as they stand, read a second time beside what was made of their words."""
+"""The lines of parallel text as they stand, read a second time to be written with what was made of their words."""
 
 import io
 import os

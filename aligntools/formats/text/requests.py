@@ -1,4 +1,4 @@
-"""Text to be answered as it comes: a line, or a sentence of CoNLL, at a time, whatever it is.
+"""Text that is answered while it is read: a line, or a sentence of CoNLL, at a time, whatever it is.
 
 What cannot be worked on becomes a sentence without words, with the reason: its answer is blank, and there is one.
 """

@@ -21,7 +21,7 @@ _MOST_PATTERNS = 1 << 26
 #: What cdec, Joshua and Moses take for a nonterminal.
 NONTERMINAL = re.compile(rb"\[.*\]", re.DOTALL)
 _NO_WORD = "the source side has no word, and this decoder has only its glue rule for that"
-_TOUCHING = "nonterminals touch on the source side; this decoder wants a word between them"
+_TOUCHING = "nonterminals touch on the source side; this decoder needs a word between them"
 _log = logging.getLogger("aligntools")
 
 

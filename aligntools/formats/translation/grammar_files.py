@@ -138,7 +138,7 @@ def _check_rules(arrays: dict[str, np.ndarray], begin: int, end: int) -> None:
             raise ValueError("links past the end of a rule")
 
 
-#: The arrays of a model file, beside those of the vocabularies.
+#: The arrays of a model file, besides those of the vocabularies.
 _ARRAYS = (
     "source_offsets", "source", "target_offsets", "target", "features", "links_offsets", "links", "counts",
     "sparse_offsets", "sparse_ids", "sparse_values",
