@@ -1,5 +1,6 @@
 """Labels of edges, found after the tree: each edge by itself, from the words and tags around its two ends."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,11 +36,11 @@ class Edges:
     heads: np.ndarray
     modifiers: np.ndarray
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.heads)
 
     @classmethod
-    def of_trees(cls, offsets, heads):
+    def of_trees(cls, offsets: np.ndarray, heads: np.ndarray) -> "Edges":
         """Return each word's edge; ``offsets`` int64 [sentences + 1] over words, ``heads`` int32 [words]."""
         starts = offsets - offsets[0]
         modifiers = np.arange(1, starts[-1] + 1) - np.repeat(starts[:-1], np.diff(starts))
@@ -64,7 +65,7 @@ class Shares:
     shares: np.ndarray
 
     @classmethod
-    def whole(cls, labels):
+    def whole(cls, labels: np.ndarray) -> "Shares":
         """Return that each edge has the one label, from 0, that is given."""
         return cls(np.arange(len(labels) + 1), np.asarray(labels, np.int32), np.ones(len(labels), np.float32))
 
@@ -83,14 +84,14 @@ class Labeler:
 
     labels: Vocabulary
     weights: np.ndarray
-    templates: tuple = TEMPLATES
+    templates: tuple[str, ...] = TEMPLATES
 
     @property
-    def bits(self):
+    def bits(self) -> int:
         """Binary logarithm of the number of rows."""
         return len(self.weights).bit_length() - 1
 
-    def _rows(self, sentences, edges):
+    def _rows(self, sentences: EncodedSentences, edges: "Edges") -> np.ndarray:
         sides, _, seeds = compile_templates(self.templates)
         rows = np.zeros((len(edges), len(self.templates)), np.int32)
         keys = np.empty((4, int(sentences.lengths.max(initial=0)) + 1), np.uint64)
@@ -101,7 +102,16 @@ class Labeler:
         return rows
 
     @classmethod
-    def train(cls, sentences: EncodedSentences, heads, labels, bits=BITS, passes=PASSES, rate=RATE, seed=1):
+    def train(
+        cls,
+        sentences: EncodedSentences,
+        heads: np.ndarray,
+        labels: Sequence[bytes],
+        bits: int = BITS,
+        passes: int = PASSES,
+        rate: float = RATE,
+        seed: int = 1,
+    ) -> "Labeler":
         """Learn from trees with labels.
 
         Parameters
@@ -124,8 +134,8 @@ class Labeler:
         )
 
     @classmethod
-    def fitted(cls, sentences: EncodedSentences, edges: Edges, shares: Shares, labels: Vocabulary, bits=BITS,
-               passes=PASSES, rate=RATE, seed=1):  # fmt: skip
+    def fitted(cls, sentences: EncodedSentences, edges: Edges, shares: Shares, labels: Vocabulary, bits: int = BITS,
+               passes: int = PASSES, rate: float = RATE, seed: int = 1) -> "Labeler":  # fmt: skip
         """Learn from edges that have labels by shares: minimize the cross-entropy with them.
 
         Parameters
@@ -160,7 +170,7 @@ class Labeler:
         kernels.label_distributions(self._rows(sentences, edges), self.weights, found)
         return found
 
-    def label(self, sentences: EncodedSentences, heads) -> list[bytes]:
+    def label(self, sentences: EncodedSentences, heads: np.ndarray) -> list[bytes]:
         """Return each word's label, given its head."""
         found = np.zeros(len(heads), np.int32)
         scores = np.empty(self.weights.shape[1], np.float32)
@@ -181,7 +191,7 @@ class Labeler:
         }
 
     @classmethod
-    def from_arrays(cls, arrays, templates=TEMPLATES):
+    def from_arrays(cls, arrays: dict[str, np.ndarray], templates: tuple[str, ...] = TEMPLATES) -> "Labeler":
         """Take the arrays of a model file; ValueError or KeyError where they do not fit together."""
         labels = hold_vocabulary(arrays, "blob", "starts")
         if len(labels) < 2:

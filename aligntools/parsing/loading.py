@@ -1,11 +1,13 @@
 """Loading a parser of any kind."""
 
+import os
+
 from aligntools.formats.models.modelfile import model_kind
 from aligntools.parsing.parser import ParserModel
 from aligntools.parsing.unsupervised.model import KIND, ValenceModel
 
 
-def load(path, verify: bool = True) -> ParserModel | ValenceModel:
+def load(path: str | os.PathLike[str], verify: bool = True) -> ParserModel | ValenceModel:
     """Read the model file of a parser, learned from trees or without.
 
     Raises

@@ -1,6 +1,7 @@
 """A parser as a whole: vocabularies, feature space, weights and labels, on disk and at work."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
@@ -86,11 +87,13 @@ class ParserModel:
             return np.zeros(len(tags), bool)
         return np.fromiter((tag in strange for tag in tags), bool, len(tags))
 
-    def sentences(self, words: Sequence[bytes], tags: Sequence[bytes], offsets) -> EncodedSentences:
+    def sentences(self, words: Sequence[bytes], tags: Sequence[bytes], offsets: np.ndarray) -> EncodedSentences:
         """Return text as this parser sees it."""
         return self.vocabularies.sentences(words, tags, offsets)
 
-    def scores(self, sentences: EncodedSentences, pool: Pool | None = None, only=None) -> np.ndarray:
+    def scores(
+        self, sentences: EncodedSentences, pool: Pool | None = None, only: tuple[str, ...] | None = None
+    ) -> np.ndarray:
         """Score every edge [shape=(edges,)]; ``only`` as in `FeatureSpace.scores`."""
         return self.space.scores(self.weights, sentences, pool, only)
 
@@ -123,7 +126,7 @@ class ParserModel:
             heads[offsets[begin] : offsets[end]], best[begin:end] = found, scores
         return ParsedTrees(heads, best, flat)
 
-    def save(self, path) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file: the weights that are not 0, as float32."""
         header = {
             "trees": asdict(self.constraints),
@@ -150,7 +153,7 @@ class ParserModel:
         write_model(path, KIND, header, arrays)
 
     @classmethod
-    def load(cls, path, verify: bool = True) -> "ParserModel":
+    def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "ParserModel":
         """Read a model file.
 
         Raises
@@ -163,7 +166,9 @@ class ParserModel:
             return cls(*_checked(header, arrays))
 
 
-def _checked(header, arrays):
+def _checked(
+    header: dict[str, Any], arrays: dict[str, np.ndarray]
+) -> tuple[Vocabularies, FeatureSpace, np.ndarray, TreeConstraints, dict[str, Any], Labeler | None]:
     """Return the parts of a model of those of a file, held against what kernels trust; ValueError names a misfit.
 
     Templates and bins read as such, every weight has its own place among those that the templates have, and all are
@@ -177,8 +182,8 @@ def _checked(header, arrays):
     templates = tuple(header.get("label_templates", TEMPLATES))
     if classes is None and layers_of((*space.templates, *templates)) > FIRST_LAYERS:
         raise ValueError("templates of classes, and no classes")
-    own = (hold_vocabulary(arrays, f"{n}.blob", f"{n}.starts", text=False) for n in names)
-    vocabularies = Vocabularies(*own, classes)
+    words, tags, prefixes = (hold_vocabulary(arrays, f"{n}.blob", f"{n}.starts", text=False) for n in names)
+    vocabularies = Vocabularies(words, tags, prefixes, classes)
     size = (len(arrays["places"]),)
     places = hold(arrays, "places", size, np.int32, 0, space.size - 1)
     if np.any(places[1:] <= places[:-1]):
@@ -200,7 +205,7 @@ def _checked(header, arrays):
     return vocabularies, space, weights, constraints, settings, labeler
 
 
-def _runs(sentences, skip):
+def _runs(sentences: EncodedSentences, skip: np.ndarray) -> Iterator[tuple[int, int]]:
     """Yield runs of sentences that are not to be skipped, of at most CHUNK edges or one sentence."""
     begin = 0
     while begin < len(sentences):

@@ -15,24 +15,24 @@ UPOS = {
 
 #: Penn Treebank tags, with those that UD's English treebanks add.
 PENN = {
-    **dict.fromkeys([b"NN", b"NNS", b"NNP", b"NNPS"], b"NOUN"),
-    **dict.fromkeys([b"MD", b"VB", b"VBD", b"VBG", b"VBN", b"VBP", b"VBZ"], b"VERB"),
-    **dict.fromkeys([b"JJ", b"JJR", b"JJS", b"AFX"], b"ADJ"),
-    **dict.fromkeys([b"RB", b"RBR", b"RBS", b"WRB"], b"ADV"),
-    **dict.fromkeys([b"PRP", b"PRP$", b"WP", b"WP$", b"EX"], b"PRON"),
-    **dict.fromkeys([b"DT", b"PDT", b"WDT"], b"DET"),
-    **dict.fromkeys([b"RP", b"TO", b"POS"], b"PRT"),
-    **dict.fromkeys(
+    **dict[bytes, bytes].fromkeys([b"NN", b"NNS", b"NNP", b"NNPS"], b"NOUN"),
+    **dict[bytes, bytes].fromkeys([b"MD", b"VB", b"VBD", b"VBG", b"VBN", b"VBP", b"VBZ"], b"VERB"),
+    **dict[bytes, bytes].fromkeys([b"JJ", b"JJR", b"JJS", b"AFX"], b"ADJ"),
+    **dict[bytes, bytes].fromkeys([b"RB", b"RBR", b"RBS", b"WRB"], b"ADV"),
+    **dict[bytes, bytes].fromkeys([b"PRP", b"PRP$", b"WP", b"WP$", b"EX"], b"PRON"),
+    **dict[bytes, bytes].fromkeys([b"DT", b"PDT", b"WDT"], b"DET"),
+    **dict[bytes, bytes].fromkeys([b"RP", b"TO", b"POS"], b"PRT"),
+    **dict[bytes, bytes].fromkeys(
         [b".", b",", b":", b"``", b"''", b"(", b")", b"-LRB-", b"-RRB-", b"#", b"$", b"HYPH", b"NFP"], b"."
     ),
-    **dict.fromkeys([b"FW", b"LS", b"SYM", b"UH", b"ADD", b"GW", b"XX"], b"X"),
+    **dict[bytes, bytes].fromkeys([b"FW", b"LS", b"SYM", b"UH", b"ADD", b"GW", b"XX"], b"X"),
     b"IN": b"ADP", b"CD": b"NUM", b"CC": b"CONJ",
 }  # fmt: skip
 
 TABLES = {"upos": UPOS, "penn": PENN}
 
 
-def universal(tags: Sequence[bytes], table: dict | str = "upos") -> list[bytes]:
+def universal(tags: Sequence[bytes], table: dict[bytes, bytes] | str = "upos") -> list[bytes]:
     """Map tags to the twelve.
 
     Parameters
@@ -41,6 +41,6 @@ def universal(tags: Sequence[bytes], table: dict | str = "upos") -> list[bytes]:
     table : dict of bytes to bytes, or one of TABLES
         What is not in it stays if it is one of the twelve already, and becomes X otherwise.
     """
-    table = TABLES[table] if isinstance(table, str) else table
-    full = {tag: table.get(tag, tag if tag in UNIVERSAL else b"X") for tag in set(tags)}
+    known = TABLES[table] if isinstance(table, str) else table
+    full = {tag: known.get(tag, tag if tag in UNIVERSAL else b"X") for tag in set(tags)}
     return [full[tag] for tag in tags]

@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar, overload
 
 import numpy as np
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,11 @@ class TaggedText:
         return TaggedText(words, chosen(self.tags, self.offsets, keep)[0], offsets)
 
 
-def chosen(values: Sequence | np.ndarray, offsets: np.ndarray, keep: np.ndarray):
+@overload
+def chosen(values: np.ndarray, offsets: np.ndarray, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
+@overload
+def chosen(values: Sequence[_T], offsets: np.ndarray, keep: np.ndarray) -> tuple[list[_T], np.ndarray]: ...
+def chosen(values: Any, offsets: np.ndarray, keep: np.ndarray) -> tuple[Any, np.ndarray]:
     """Return the values [words] of the sentences that are kept, and their offsets; lists stay lists."""
     words = np.repeat(keep, np.diff(offsets))
     lengths = np.diff(offsets)[keep]

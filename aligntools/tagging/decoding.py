@@ -1,7 +1,9 @@
 """Tagging with chains: candidates of each word, posteriors of several models together, best tags."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +17,9 @@ from aligntools.tagging.kernels_decoding import (
     keep_likely_block,
     posteriors_block,
 )
+
+if TYPE_CHECKING:
+    from aligntools.ground.parallel import Pool
 
 #: Blocks that a chunk is cut into, and tokens of a chunk, whatever the number of threads.
 BLOCKS, CHUNK = 16, 100_000
@@ -42,23 +47,23 @@ class TagCandidates:
     groups: np.ndarray
 
     @classmethod
-    def above(cls, shares, threshold):
+    def above(cls, shares: np.ndarray, threshold: float) -> "TagCandidates":
         """Take of each row of ``shares`` [rows, groups] what is at least ``threshold`` of its largest."""
         chosen = shares >= threshold * shares.max(1, keepdims=True, initial=0)
         ptr = np.concatenate([[0], np.cumsum(chosen.sum(1))]).astype(np.int64)
         return cls(ptr, np.nonzero(chosen)[1].astype(np.int32))
 
-    def rows(self):
+    def rows(self) -> np.ndarray:
         """Return the row of each candidate."""
         return np.repeat(np.arange(len(self.ptr) - 1), np.diff(self.ptr))
 
-    def joined(self, other):
+    def joined(self, other: "TagCandidates") -> "TagCandidates":
         """Return these rows and, behind them, another's."""
         return TagCandidates(
             np.concatenate([self.ptr, self.ptr[-1] + other.ptr[1:]]), np.concatenate([self.groups, other.groups])
         )
 
-    def states(self, first):
+    def states(self, first: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Lay out the states of all candidates, one after the other.
 
         Returns
@@ -73,7 +78,7 @@ class TagCandidates:
         candidate = np.repeat(np.arange(len(widths)), widths)
         return places, candidate, np.arange(places[-1]) - places[candidate] + first[self.groups[candidate]]
 
-    def of_tokens(self, rows):
+    def of_tokens(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return ``cells`` int64 [tokens + 1] and ``kept`` int32: the candidates of each token."""
         widths = np.diff(self.ptr)[rows]
         cells = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
@@ -102,13 +107,23 @@ class CandidateChain:
     stop: np.ndarray
     values: np.ndarray
 
-    def places(self, candidates):
+    def places(self, candidates: "TagCandidates") -> np.ndarray:
         """Return where each candidate's emissions begin, int64 [candidates]."""
         widths = np.diff(self.first)[candidates.groups]
-        return (np.cumsum(widths) - widths).astype(np.int64)
+        found: np.ndarray = (np.cumsum(widths) - widths).astype(np.int64)
+        return found
 
 
-def decode(rows, offsets, candidates, models, pool, coarse=None, by_state=False, path=False):
+def decode(
+    rows: np.ndarray,
+    offsets: np.ndarray,
+    candidates: "TagCandidates",
+    models: "list[CandidateChain]",
+    pool: "Pool",
+    coarse: "CandidateChain | None" = None,
+    by_state: bool = False,
+    path: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:
     """Choose a tag for every token.
 
     Parameters
@@ -135,15 +150,23 @@ def decode(rows, offsets, candidates, models, pool, coarse=None, by_state=False,
         Its posterior.
     """
     best, confidence = np.zeros(len(rows), np.int32), np.zeros(len(rows))
-    models = [(m, m.places(candidates)) for m in models]
+    placed = [(m, m.places(candidates)) for m in models]
     for begin, end, chunk in _chunks(rows, offsets, candidates, pool, coarse):
         best[begin:end], confidence[begin:end] = (
-            chunk.states(models[0], path) if by_state else chunk.groups(models, path)
+            chunk.states(placed[0], path) if by_state else chunk.groups(placed, path)
         )
     return best, confidence
 
 
-def tag_posteriors(rows, offsets, candidates, models, pool, coarse=None, by_state=False):
+def tag_posteriors(
+    rows: np.ndarray,
+    offsets: np.ndarray,
+    candidates: "TagCandidates",
+    models: "list[CandidateChain]",
+    pool: "Pool",
+    coarse: "CandidateChain | None" = None,
+    by_state: bool = False,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the posterior of every group, or state, of every token, as `decode` decides by them.
 
     Parameters as in `decode`.
@@ -156,40 +179,50 @@ def tag_posteriors(rows, offsets, candidates, models, pool, coarse=None, by_stat
     posteriors : float64 [cells]
         Of a token they sum to 1.
     """
-    models = [(m, m.places(candidates)) for m in models]
-    widths, groups, found = [np.zeros(1, np.int64)], [np.zeros(0, np.int32)], [np.zeros(0)]
+    placed = [(m, m.places(candidates)) for m in models]
+    widths: list[np.ndarray] = [np.zeros(1, np.int64)]
+    groups: list[np.ndarray] = [np.zeros(0, np.int32)]
+    found: list[np.ndarray] = [np.zeros(0)]
     for _, _, chunk in _chunks(rows, offsets, candidates, pool, coarse):
-        for kept, part in zip((widths, groups, found), chunk.distribution(models, by_state), strict=True):
+        for kept, part in zip((widths, groups, found), chunk.distribution(placed, by_state), strict=True):
             kept.append(part)
     return np.cumsum(np.concatenate(widths)), np.concatenate(groups), np.concatenate(found)
 
 
-def _chunks(rows, offsets, candidates, pool, coarse):
+def _chunks(
+    rows: np.ndarray,
+    offsets: np.ndarray,
+    candidates: "TagCandidates",
+    pool: "Pool",
+    coarse: "CandidateChain | None",
+) -> "Iterator[tuple[int, int, _Chunk]]":
     """Yield where each chunk's tokens begin and end, and the chunk, without what the coarse model drops."""
-    coarse = coarse and (coarse, coarse.places(candidates))
+    placed = None if coarse is None else (coarse, coarse.places(candidates))
     starts = np.searchsorted(offsets, np.arange(0, len(rows), CHUNK), side="left").tolist()
     for a, b in pairwise(sorted({*starts, 0, len(offsets) - 1})):
         begin, end = int(offsets[a]), int(offsets[b])
         if begin < end:
             chunk = _Chunk(rows[begin:end], offsets[a : b + 1] - begin, candidates, pool)
-            if coarse:
-                chunk.prune(coarse)
+            if placed is not None:
+                chunk.prune(placed)
             yield begin, end, chunk
 
 
 class _Chunk:
     """Some sentences, and what is still possible for their tokens."""
 
-    def __init__(self, rows, offsets, candidates, pool):
+    def __init__(self, rows: np.ndarray, offsets: np.ndarray, candidates: "TagCandidates", pool: "Pool") -> None:
         self.n, self.offsets, self.table, self.pool = len(rows), np.ascontiguousarray(offsets), candidates, pool
         self.cells, self.kept = candidates.of_tokens(rows)
         if len(self.kept) > _MUCH:
             memory.ask(len(self.kept) * _EACH, "a long sentence")
         self.blocks = balanced_blocks(np.diff(offsets) + 1, BLOCKS)
 
-    def posteriors(self, model, by_state=False, edges_at=None):
+    def posteriors(
+        self, placed: "tuple[CandidateChain, np.ndarray]", by_state: bool = False, edges_at: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the posteriors of cells (or states) and of pairs of neighbouring cells."""
-        model, places = model
+        model, places = placed
         sure = np.zeros(self.n * len(model.start) if by_state else int(self.cells[-1]))
         edges = np.zeros(0 if edges_at is None else int(edges_at[-1]))
         at = np.zeros(0, np.int64) if edges_at is None else edges_at
@@ -202,7 +235,7 @@ class _Chunk:
         )  # fmt: skip
         return sure, edges
 
-    def prune(self, model):
+    def prune(self, model: "tuple[CandidateChain, np.ndarray]") -> None:
         """Drop candidates that a model finds next to impossible."""
         sure, _ = self.posteriors(model)
         counts = np.zeros(self.n, np.int64)
@@ -213,21 +246,20 @@ class _Chunk:
         self.pool.map(lambda block: keep_likely_block(*block, self.cells, self.kept, sure, PRUNE, cells, kept), blocks)
         self.cells, self.kept = cells, kept
 
-    def groups(self, models, path):
+    def groups(self, models: "list[tuple[CandidateChain, np.ndarray]]", path: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return each token's best group and its posterior."""
-        edges_at, total, pairs = None, None, None
+        edges_at, total, pairs = None, np.zeros(0), np.zeros(0)
         if path:
             widths = np.diff(self.cells)
             sizes = np.zeros(self.n, np.int64)
             sizes[1:] = widths[1:] * widths[:-1]
             sizes[self.offsets[:-1][np.diff(self.offsets) > 0]] = 0
             edges_at = np.concatenate([[0], np.cumsum(sizes)])
-        for model in models:
+        for n, model in enumerate(models):
             sure, edges = self.posteriors(model, edges_at=edges_at)
             if path or len(models) > 1:
                 sure, edges = np.log(np.maximum(sure, FLOOR)), np.log(np.maximum(edges, FLOOR))
-            total = sure if total is None else total + sure
-            pairs = edges if pairs is None else pairs + edges
+            total, pairs = (total + sure, pairs + edges) if n else (sure, edges)
         place, confidence = np.zeros(self.n, np.int32), np.zeros(self.n)
         if path or len(models) > 1:
             total /= len(models)
@@ -243,7 +275,9 @@ class _Chunk:
             self._choose(self.cells, sure, place, confidence)
         return self.table.groups[self.kept[self.cells[:-1] + place]], confidence
 
-    def distribution(self, models, by_state):
+    def distribution(
+        self, models: "list[tuple[CandidateChain, np.ndarray]]", by_state: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return how many groups, or states, each token may have, which, and their posteriors."""
         if by_state:
             sure, _ = self.posteriors(models[0], by_state=True)
@@ -256,7 +290,7 @@ class _Chunk:
         widths = np.diff(self.cells)
         return widths, self.table.groups[self.kept], sure / np.repeat(np.add.reduceat(sure, self.cells[:-1]), widths)
 
-    def states(self, model, path):
+    def states(self, model: "tuple[CandidateChain, np.ndarray]", path: bool) -> tuple[np.ndarray, np.ndarray]:
         """Return each token's best state and its posterior."""
         sure, _ = self.posteriors(model, by_state=True)
         n_states = len(model[0].start)
@@ -274,5 +308,5 @@ class _Chunk:
         )  # fmt: skip
         return best, sure.reshape(self.n, n_states)[np.arange(self.n), best]
 
-    def _choose(self, cells, sure, place, confidence):
+    def _choose(self, cells: np.ndarray, sure: np.ndarray, place: np.ndarray, confidence: np.ndarray) -> None:
         self.pool.map(lambda block: best_cells_block(*block, self.offsets, cells, sure, place, confidence), self.blocks)

@@ -1,10 +1,13 @@
 """What a tagger learned, in numbers to look at: the words of each tag, and which tags follow each other."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aligntools.tagging.tagger import TaggerModel
+
+if TYPE_CHECKING:
+    from aligntools.tagging.tagger import TaggerMember
 
 #: Tags in the table of transitions, at most.
 _MOST = 60
@@ -54,7 +57,7 @@ def described(model: TaggerModel, words: int, best: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _groups(model):
+def _groups(model: TaggerModel) -> np.ndarray:
     """Return the tag of each state of the coarse model, or of the first one."""
     first = (model.coarse or model.members[0]).chain.first
     if model.anonymous:
@@ -62,7 +65,7 @@ def _groups(model):
     return np.repeat(np.arange(len(first) - 1), np.diff(first))
 
 
-def _layout(model, member):
+def _layout(model: TaggerModel, member: "TaggerMember") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return for each emission value the word's row, the state, and ``p(state | word)``."""
     _, candidate, state = model.candidates.states(member.chain.first)
     rows = model.candidates.rows()[candidate]
@@ -70,7 +73,7 @@ def _layout(model, member):
     return rows, state, shares / np.maximum(np.bincount(rows, shares, len(model.words)), 1e-300)[rows]
 
 
-def _word_shares(model, member, count):
+def _word_shares(model: TaggerModel, member: "TaggerMember", count: int) -> list[list[Any]]:
     rows, state, shares = _layout(model, member)
     groups = _groups(model)
     end = int(np.searchsorted(rows, count))
@@ -80,12 +83,12 @@ def _word_shares(model, member, count):
         found[row][name] = found[row].get(name, 0.0) + p
     result = []
     for word, own in zip(model.words, found, strict=False):
-        pairs = sorted(([tag, p] for tag, p in own.items() if p >= 1e-4), key=lambda pair: -pair[1])
+        pairs = [[tag, p] for tag, p in sorted(own.items(), key=lambda pair: -pair[1]) if p >= 1e-4]
         result.append([word.decode("utf-8", "surrogateescape"), pairs])
     return result
 
 
-def _typical(model, member, best):
+def _typical(model: TaggerModel, member: "TaggerMember", best: int) -> list[list[list[float | str]]]:
     """Return for each tag the words whose emissions are the largest beside those of other tags."""
     rows, state, shares = _layout(model, member)
     tags = _groups(model)[state]

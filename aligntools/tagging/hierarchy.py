@@ -8,7 +8,7 @@ ones have changed is worked out again (Liang 2005), so that a tree of K classes 
 import numpy as np
 
 
-def _information(joint, left, right):
+def _information(joint: np.ndarray, left: float | np.ndarray, right: float | np.ndarray) -> np.ndarray:
     """Return the terms of the mutual information."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(joint > 0, joint * np.log(joint / (left * right)), 0.0)
@@ -17,7 +17,7 @@ def _information(joint, left, right):
 class _Joining:
     """What joining any two of the classes that are left would lose."""
 
-    def __init__(self, bigrams):
+    def __init__(self, bigrams: np.ndarray) -> None:
         self.p = bigrams / max(bigrams.sum(), 1e-300)
         self.q = self._terms(self.p)
         self.outside = np.zeros_like(self.p)  # [a, b]: what the other classes would gain by the join of a and b
@@ -27,34 +27,37 @@ class _Joining:
             self.outside[k] -= self._own(k)
             self.outside[:, k] -= self._own(k)
 
-    def _terms(self, p):
+    def _terms(self, p: np.ndarray) -> np.ndarray:
         return _information(p, p.sum(1)[:, None], p.sum(0)[None, :])
 
-    def _with(self, k):
+    def _with(self, k: int) -> np.ndarray:
         """Return [a, b]: what bigrams of k with a or with b gain where a and b are joined."""
         p, q, left, right = self.p, self.q, self.p.sum(1), self.p.sum(0)
         from_k, to_k = p[k][:, None] + p[k][None, :], p[:, k][:, None] + p[:, k][None, :]
         gain = _information(from_k, left[k], right[:, None] + right[None, :])
         gain += _information(to_k, left[:, None] + left[None, :], right[k])
-        return gain - (q[k] + q[:, k])[:, None] - (q[k] + q[:, k])[None, :]
+        found: np.ndarray = gain - (q[k] + q[:, k])[:, None] - (q[k] + q[:, k])[None, :]
+        return found
 
-    def _own(self, k):
+    def _own(self, k: int) -> np.ndarray:
         """Return [b]: what bigrams of k with k and with b gain, as `_with` has it for a = k."""
         p, q, left, right = self.p, self.q, self.p.sum(1), self.p.sum(0)
         gain = _information(p[k, k] + p[k], left[k], right[k] + right)
         gain += _information(p[k, k] + p[:, k], left[k] + left, right[k])
-        return gain - 2 * q[k, k] - q[k] - q[:, k]
+        found: np.ndarray = gain - 2 * q[k, k] - q[k] - q[:, k]
+        return found
 
-    def losses(self):
+    def losses(self) -> np.ndarray:
         """Return [a, b]: the mutual information that the join of a and b loses."""
         p, q, left, right = self.p, self.q, self.p.sum(1), self.p.sum(0)
         own = np.diag(p)
         within = own[:, None] + own[None, :] + p + p.T
         joined = _information(within, left[:, None] + left[None, :], right[:, None] + right[None, :])
         own = np.diag(q)
-        return -(self.outside + joined - q - q.T - own[:, None] - own[None, :])
+        found: np.ndarray = -(self.outside + joined - q - q.T - own[:, None] - own[None, :])
+        return found
 
-    def join(self, a, b):
+    def join(self, a: int, b: int) -> None:
         """Join b to a."""
         before = self._with(a) + self._with(b)
         p = self.p
@@ -69,7 +72,7 @@ class _Joining:
                 row += self._joined(a, k)
         self.outside[a] = self.outside[:, a] = row
 
-    def _joined(self, a, k):
+    def _joined(self, a: int, k: int) -> np.ndarray:
         """Return [b]: what bigrams of k gain where a and b are joined, 0 for b = k."""
         p, q, left, right = self.p, self.q, self.p.sum(1), self.p.sum(0)
         gain = _information(p[k, a] + p[k], left[k], right[a] + right)

@@ -51,11 +51,12 @@ def train_induced(
         When the text has no words, or a setting makes no sense.
     """
     settings = (settings or InductionSettings()).checked()
+    learner = settings.learner
     tell = report or (lambda *_: None)
 
-    def step(restart, iteration, objective, perplexity):
+    def step(restart: int, iteration: int, objective: float, perplexity: float) -> None:
         figures = {"restart": restart, "iteration": iteration, "objective": objective, "perplexity": perplexity}
-        tell(settings.learner, figures)
+        tell(learner, figures)
 
     numbers: dict[bytes, int] = {}
     tokens = np.fromiter((numbers.setdefault(w, len(numbers)) for w in words), np.int32, len(words))
@@ -75,7 +76,7 @@ def train_induced(
     return from_chain(text.held(chain), list(numbers), counts, settings=about, tags=names), found.restart
 
 
-def _allowed(words, types):
+def _allowed(words: dict[bytes, int], types: Mapping[bytes, Sequence[bytes]]) -> tuple[list[str], np.ndarray]:
     """Return the names of states, and which of them each word may be in, bool [words, states]."""
     known = [types.get(word) for word in words]
     names = sorted({tag for tags in known for tag in tags or ()})

@@ -5,10 +5,11 @@ A tagger's model is a chain over the states of its tags: ``p(x, s) = p(s_1) p(x_
 each with the same weight, since the product that decides on tags is no distribution over sentences.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from aligntools.ground.parallel import Pool
 from aligntools.tagging.chains.chain import Chain, ChainText, k_best, log_likelihood
 from aligntools.tagging.settings import DECODERS
 from aligntools.tagging.tagger import TaggerModel
+
+if TYPE_CHECKING:
+    from aligntools.tagging.decoding import CandidateChain
 
 #: Where tags have substates: how many times as many sequences are looked at, of each model, as are asked for.
 MORE = 4
@@ -71,7 +75,7 @@ class Sequences:
         self.tokens, self._n_rows = tokens, len(self.texts[0][1])
         self.unknown = int((~model.knows(words)).sum())
 
-    def _chains(self):
+    def _chains(self) -> list[Chain]:
         return [Chain(c.start, c.transitions, c.stop, emissions) for c, emissions in self.texts]
 
     def log_probabilities(self) -> np.ndarray:
@@ -111,7 +115,7 @@ class Sequences:
         """
         return [own for a, b in self._runs(MORE * n) for own in self._best(a, b, n)]
 
-    def _best(self, k0, k1, n):
+    def _best(self, k0: int, k1: int, n: int) -> "list[list[ScoredTags]]":
         """Return the best sequences of some sentences."""
         t0, t1 = int(self.offsets[k0]), int(self.offsets[k1])
         words, offsets = self.words[t0:t1], self.offsets[k0 : k1 + 1] - t0
@@ -155,7 +159,7 @@ class Sequences:
         logs = np.stack([log_likelihood(chain, text, self.pool) for chain in chains])
         names = [self.model.tags_of_states(own) for own, _ in self.texts]
 
-        def drawn(k):
+        def drawn(k: int) -> list[tuple[int, ...]]:
             a, b = int(self.offsets[k]), int(self.offsets[k + 1])
             if a == b or not np.isfinite(logs[:, k]).any():
                 return []
@@ -171,11 +175,13 @@ class Sequences:
         return [own for a, b in self._runs(n) for own in self._scored([drawn(k) for k in range(a, b)], a)]
 
     @cached_property
-    def _coarse(self):
+    def _coarse(self) -> "tuple[CandidateChain, np.ndarray]":
         """The coarse model's chain and emissions."""
-        return self.model.emissions(self.words, [self.model.coarse])[1][0]
+        coarse = self.model.coarse
+        assert coarse is not None
+        return self.model.emissions(self.words, [coarse])[1][0]
 
-    def _runs(self, n):
+    def _runs(self, n: int) -> Iterator[tuple[int, int]]:
         """Yield where runs of sentences begin and end, so that ``n`` sequences of each are not too much at a time."""
         begin = 0
         while begin < len(self.offsets) - 1:
@@ -184,7 +190,11 @@ class Sequences:
             yield begin, end
             begin = end
 
-    def _scored(self, lists, first):
+    def _scored(
+        self,
+        lists: list[list[tuple[int, ...]]],
+        first: int,
+    ) -> "list[list[ScoredTags]]":
         """Return lists of sequences with their probabilities; ``first`` is the sentence of the first list."""
         which = first + np.repeat(np.arange(len(lists)), [len(own) for own in lists])
         flat = [one for own in lists for one in own]
@@ -193,16 +203,17 @@ class Sequences:
         return [[ScoredTags(one, next(scores)) for one in own] for own in lists]
 
 
-def _mixed(logs):
+def _mixed(logs: list[np.ndarray]) -> np.ndarray:
     """Return the logarithm of the mean of probabilities, given as logarithms."""
-    logs = np.stack(logs)
-    top = logs.max(0)
+    stacked = np.stack(logs)
+    top = stacked.max(0)
     held = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
-        return held + np.log(np.exp(logs - held).mean(0))
+        found: np.ndarray = held + np.log(np.exp(stacked - held).mean(0))
+        return found
 
 
-def _sampled(chain, tokens, n, random):
+def _sampled(chain: Chain, tokens: np.ndarray, n: int, random: np.random.Generator) -> np.ndarray:
     """Draw sequences of states of a sentence: int64 [n, tokens]."""
     size = len(tokens)
     alpha = np.empty((size, chain.n_states))

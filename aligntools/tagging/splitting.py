@@ -97,7 +97,7 @@ class Splitter:
         return cls(kept["forms"], kept["endings"])
 
 
-def _common(a, b):
+def _common(a: str, b: str) -> int:
     """Return how many letters two words begin with alike."""
     same = 0
     while same < min(len(a), len(b)) and a[same] == b[same]:
@@ -105,5 +105,5 @@ def _common(a, b):
     return same
 
 
-def _likeliest(found):
+def _likeliest(found: dict[str, Any]) -> dict[str, str]:
     return {key: min(counts, key=lambda x: (-counts[x], x)) for key, counts in found.items()}

@@ -1,11 +1,12 @@
 """A tagger as a whole: vocabulary, candidates, models and unknown words, on disk and in memory."""
 
+import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import pairwise, repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from aligntools.tagging.forms.wordclasses import WordClasses
 from aligntools.tagging.settings import DECODERS
 from aligntools.tagging.splitting import Splitter
 from aligntools.words.normal_forms import NormalForm, form_of
+
+if TYPE_CHECKING:
+    from aligntools.tagging.chains.chain import Chain
 
 KIND = "tagger"
 #: A word's tags with less than this share of the probability of its likeliest tag are not candidates.
@@ -49,7 +53,14 @@ class TaggerMember:
     shares: np.ndarray
 
 
-def emissions(first, class_shares, prior, group_shares, nodes, candidates):
+def emissions(
+    first: np.ndarray,
+    class_shares: np.ndarray,
+    prior: np.ndarray,
+    group_shares: np.ndarray,
+    nodes: np.ndarray,
+    candidates: TagCandidates,
+) -> np.ndarray:
     """Return ``p(state | word) / p(state)`` of words, laid out as in `CandidateChain`.
 
     Parameters
@@ -70,7 +81,7 @@ def emissions(first, class_shares, prior, group_shares, nodes, candidates):
     return rounded(group_shares[candidate] * within / prior[state])
 
 
-def rounded(values):
+def rounded(values: np.ndarray) -> np.ndarray:
     """Return values as they will be when read from a file."""
     return np.asarray(values, np.float32).astype(np.float64)
 
@@ -114,7 +125,7 @@ class TaggerModel:
         object.__setattr__(self, "_lock", threading.Lock())
         object.__setattr__(self, "_memory", _Memory(self))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), tuple(getattr(self, f.name) for f in fields(self))
 
     @cached_property
@@ -183,25 +194,31 @@ class TaggerModel:
             rows, np.ascontiguousarray(offsets, np.int64), table, chains, pool, coarse, self.anonymous
         )
 
-    def _rows(self, words):
+    @property
+    def _held(self) -> "_Memory":
+        """The rows of words that were met."""
+        found: _Memory = self.__dict__["_memory"]
+        return found
+
+    def _rows(self, words: Sequence[bytes]) -> tuple[np.ndarray, TagCandidates, list[CandidateChain]]:
         """Return each word's row, and the candidates and chains that have these rows."""
-        memory = self._memory
+        memory = self._held
         if len(memory.index) > len(self.words) + REMEMBER or memory.held > HELD:
             memory = _Memory(self)
             object.__setattr__(self, "_memory", memory)
         rows = np.fromiter(map(memory.index.get, words, repeat(-1)), np.int32, len(words))
         missing = np.flatnonzero(rows < 0)
         if len(missing):
-            with self._lock:
-                forms = dict.fromkeys(words[t] for t in missing)
+            with self.__dict__["_lock"]:
+                forms = dict.fromkeys(words[t] for t in missing.tolist())
                 memory.learn([w for w in forms if w not in memory.index])
-            rows[missing] = [memory.index[words[t]] for t in missing]
+            rows[missing] = [memory.index[words[t]] for t in missing.tolist()]
         return rows, *memory.tables
 
-    def _rows_alone(self, words):
+    def _rows_alone(self, words: Sequence[bytes]) -> tuple[np.ndarray, TagCandidates, list[CandidateChain]]:
         """Return rows, candidates and chains as `_rows` does, of these words alone."""
         forms = list(dict.fromkeys(words))
-        index, size = self._memory.index, len(self.words)
+        index, size = self._held.index, len(self.words)
         found = np.fromiter((index.get(word, size) for word in forms), np.int64, len(forms))
         order = np.argsort(found >= size, kind="stable")  # the known ones first
         known = found[found < size]
@@ -231,7 +248,9 @@ class TaggerModel:
         """Return the tag of each state, int64 [states]."""
         return np.repeat(np.arange(len(self.tags)), np.diff(self.first_states(chain)))
 
-    def emissions(self, words, members=None):
+    def emissions(
+        self, words: Sequence[bytes], members: "list[TaggerMember] | None" = None
+    ) -> tuple[np.ndarray, list[tuple[CandidateChain, np.ndarray]]]:
         """Return ``p(word | state)`` of a text's words; of an unknown word its share that states differ by.
 
         Parameters
@@ -249,9 +268,10 @@ class TaggerModel:
         """
         tokens, table, chains = self._rows_alone(words)
         forms = dict(zip(tokens.tolist(), words, strict=True))  # each row's word
-        index, size = self._memory.index, len(self.words)
+        index, size = self._held.index, len(self.words)
         ids = [index.get(forms[row], size) for row in range(len(table.ptr) - 1)]
         unknown = 0.0 if self.settings.get("relative_frequencies") else 1.0
+        assert self.factors is not None  # `Sequences` asks
         factors = np.array([self.factors[k] if k < size else unknown for k in ids])
         found, all_ = [], dict(zip(map(id, self.all_members), chains, strict=True))
         for member in members or self.members:
@@ -263,11 +283,11 @@ class TaggerModel:
         return tokens, found
 
     @cached_property
-    def _places(self):
+    def _places(self) -> list[np.ndarray]:
         """Where the emissions of each known word's candidates begin, for each member."""
         return [member.chain.places(self.candidates) for member in self.all_members]
 
-    def _unknown(self, words):
+    def _unknown(self, words: Sequence[bytes]) -> tuple[TagCandidates, list[np.ndarray]]:
         """Return the candidates of unknown words, and for each member their emissions."""
         if self.settings.get("relative_frequencies"):  # nothing is known of them: any tag, by its neighbours
             candidates = TagCandidates.above(np.ones((len(words), len(self.tags))), 1)
@@ -289,7 +309,7 @@ class TaggerModel:
         known = set(self.words)
         return np.fromiter((w in known for w in words), bool, len(words))
 
-    def save(self, path) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file."""
         header = {
             "tags": self.tags, "anonymous": self.anonymous, "members": len(self.members), "coarse": bool(self.coarse),
@@ -316,7 +336,7 @@ class TaggerModel:
         write_model(path, KIND, header, arrays)
 
     @classmethod
-    def load(cls, path, verify: bool = True) -> "TaggerModel":
+    def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "TaggerModel":
         """Read a model file.
 
         Raises
@@ -336,12 +356,12 @@ class _Memory:
     and the tables have a row before the index does.
     """
 
-    def __init__(self, model):
+    def __init__(self, model: "TaggerModel") -> None:
         self.model, self.held = model, 0  # bytes of unknown words
         self.index = dict(zip(model.words, range(len(model.words)), strict=True))
         self.tables = model.candidates, [m.chain for m in model.all_members]
 
-    def learn(self, words):
+    def learn(self, words: Sequence[bytes]) -> None:
         """Add rows for unknown words."""
         if not words:
             return
@@ -357,27 +377,27 @@ class _Memory:
 _CHAIN = ("first", "start", "transitions", "stop")
 
 
-def _pack(words):
+def _pack(words: Sequence[bytes]) -> tuple[np.ndarray, np.ndarray]:
     return (
         np.frombuffer(b"".join(words), np.uint8),
         np.cumsum(np.fromiter(map(len, words), np.int64, len(words)), dtype=np.int64),
     )
 
 
-def _unpack(arrays, name):
+def _unpack(arrays: dict[str, np.ndarray], name: str) -> list[bytes]:
     blob, ends = arrays[f"{name}.blob"], arrays[f"{name}.ends"]
     hold(arrays, f"{name}.blob", (len(blob),), np.uint8)
     hold(arrays, f"{name}.ends", (len(ends),), np.int64)
     starts = np.concatenate([[0], ends]).astype(np.int64)
     hold_offsets({name: starts}, name, len(ends), len(blob))
-    data, starts = blob.tobytes(), [0, *ends.tolist()]
-    words = [data[a:b] for a, b in pairwise(starts)]
+    data = blob.tobytes()
+    words = [data[a:b] for a, b in pairwise([0, *ends.tolist()])]
     if len(set(words)) < len(words):
         raise ValueError(f"{name} come twice")
     return words
 
 
-def _assemble(header, arrays):
+def _assemble(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> "TaggerModel":
     """Make a tagger of the parts of a file, held against what kernels trust; ValueError names the first misfit.
 
     Every word has candidates, every tag states; tags, states and classes are numbered within what there is; nothing
@@ -424,7 +444,9 @@ def _assemble(header, arrays):
     return TaggerModel(tags, words, candidates, all_, coarse, unknown, classes, anonymous, header["settings"], factors)
 
 
-def _member(n, arrays, candidates, n_groups, n_nodes, n_states):
+def _member(
+    n: int, arrays: dict[str, np.ndarray], candidates: TagCandidates, n_groups: int, n_nodes: int, n_states: int | None
+) -> "TaggerMember":
     size = len(arrays[f"{n}.start"])
     first = hold_offsets(arrays, f"{n}.first", n_groups, size, least=1)
     if n_states not in (None, size):
@@ -439,7 +461,14 @@ def _member(n, arrays, candidates, n_groups, n_nodes, n_states):
     return TaggerMember(CandidateChain(first, start, transitions, stop, values), prior, shares)
 
 
-def from_chain(chain, words, counts, smoothing=0.0, settings=None, tags=None) -> TaggerModel:
+def from_chain(
+    chain: "Chain",
+    words: Sequence[bytes],
+    counts: np.ndarray,
+    smoothing: float = 0.0,
+    settings: dict[str, Any] | None = None,
+    tags: list[str] | None = None,
+) -> TaggerModel:
     """Make a tagger of a chain of induced states.
 
     Parameters

@@ -50,7 +50,7 @@ _ATOM = re.compile(rf"([{LAYERS}])([+-][12])?")
 _ATOMS = 4
 
 
-def _side(text):
+def _side(text: str) -> list[int] | None:
     atoms = []
     for part in text.split():
         match = _ATOM.fullmatch(part)
@@ -62,7 +62,7 @@ def _side(text):
     return atoms + [-1] * (_ATOMS - len(atoms))
 
 
-def compile_templates(templates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def compile_templates(templates: Sequence[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return templates as arrays.
 
     Returns
@@ -93,7 +93,7 @@ def compile_templates(templates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     )
 
 
-def layers_of(templates) -> int:
+def layers_of(templates: Sequence[str]) -> int:
     """Return how many layers sentences need to have for templates; ValueError when one does not read as a template."""
     sides, between, _ = compile_templates(templates)
     return 1 + max(int(sides.max(initial=0)) // kernels.ATOM, int(between.max(initial=0)))
@@ -117,7 +117,7 @@ class EncodedSentences:
     starts: np.ndarray = field(init=False, repr=False)
     edges: np.ndarray = field(init=False, repr=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         set_ = object.__setattr__
         set_(self, "lengths", np.diff(self.offsets))
         set_(self, "starts", self.offsets[:-1] - self.offsets[0] + np.arange(len(self.offsets) - 1))
@@ -128,11 +128,11 @@ class EncodedSentences:
                 f"layers of shape {self.layers.shape} for {self.offsets[-1]} words in {len(self)} sentences"
             )
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.offsets) - 1
 
     @classmethod
-    def from_ids(cls, offsets, *ids):
+    def from_ids(cls, offsets: np.ndarray, *ids: np.ndarray) -> "EncodedSentences":
         """Take ids of words, tags and prefixes, and of classes (int32 [words], -1 or 0 unknown, as vocabularies do)."""
         offsets = np.ascontiguousarray(offsets, np.int64)
         lengths = np.diff(offsets)
@@ -150,7 +150,7 @@ class EncodedSentences:
         lengths = np.concatenate([text.lengths for text in texts])
         return cls(np.concatenate([[0], np.cumsum(lengths)]), np.concatenate([text.layers for text in texts], axis=1))
 
-    def part(self, begin, end):
+    def part(self, begin: int, end: int) -> "EncodedSentences":
         """Return the sentences ``begin:end``."""
         starts = np.append(self.starts, self.layers.shape[1])
         layers = np.ascontiguousarray(self.layers[:, starts[begin] : starts[end]])
@@ -182,7 +182,7 @@ class FeatureSpace:
         Number of weights.
     """
 
-    def __init__(self, templates, bits, bins=BINS):
+    def __init__(self, templates: Sequence[str], bits: Sequence[int], bins: Sequence[int] = BINS) -> None:
         self.templates, self.bits, self.bins = tuple(templates), tuple(int(b) for b in bits), tuple(bins)
         self.sides, self.between, self.seeds = compile_templates(self.templates)
         if len(self.bits) != len(self.templates) or any(not 4 <= b <= 30 for b in self.bits):
@@ -196,12 +196,19 @@ class FeatureSpace:
         self.shifts = np.array([64 - (b - 3) for b in self.bits], np.uint64)
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Number of weights."""
         return int(self.regions[-1, 1]) if len(self.regions) else 0
 
     @classmethod
-    def fitted(cls, templates, sentences: EncodedSentences, most=19, bins=BINS, pool: Pool | None = None):
+    def fitted(
+        cls,
+        templates: Sequence[str],
+        sentences: EncodedSentences,
+        most: int = 19,
+        bins: Sequence[int] = BINS,
+        pool: Pool | None = None,
+    ) -> "FeatureSpace":
         """Give each template twice the weights that its features in the sentences would fill, at most ``2**most``.
 
         The number of features is estimated from how much of a table they fill (Whang et al. 1990).
@@ -209,21 +216,21 @@ class FeatureSpace:
         trial = cls.trial(templates, most, bins)
         ones = np.ones(int(sentences.edges[-1]))
 
-        def count(t):
+        def count(t: int) -> int:
             filled = np.zeros(1 << most)
             trial.add_template(t, sentences, ones, filled)
-            return np.count_nonzero(filled)
+            return int(np.count_nonzero(filled))
 
         numbers = range(len(trial.templates))
         return trial.cut(over(pool, count, numbers))
 
     @classmethod
-    def trial(cls, templates, most, bins=BINS):
+    def trial(cls, templates: Sequence[str], most: int, bins: Sequence[int] = BINS) -> "FeatureSpace":
         """Return a space of ``2**most`` weights a template, to see how many of them are used."""
         templates = tuple(templates)
         return cls(templates, [most] * len(templates), bins)
 
-    def cut(self, filled) -> "FeatureSpace":
+    def cut(self, filled: list[int]) -> "FeatureSpace":
         """Return the space that `fitted` gives, from how many weights of each template are used in this one."""
         bits = []
         for used, most in zip(filled, self.bits, strict=True):
@@ -232,13 +239,19 @@ class FeatureSpace:
             bits.append(int(np.clip(np.ceil(np.log2(max(2 * features, 1))), 4, most)))
         return FeatureSpace(self.templates, bits, self.bins)
 
-    def _scratch(self, sentences):
+    def _scratch(self, sentences: "EncodedSentences") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         longest = int(sentences.lengths.max(initial=0))
         codes = np.searchsorted(self.bins, np.arange(longest + 1), side="right").astype(np.uint64)
         values = int(sentences.layers.max(initial=0)) + 1
         return codes, np.empty((4, longest + 1), np.uint64), np.full(values, -1, np.int64)
 
-    def scores(self, weights, sentences: EncodedSentences, pool: Pool | None = None, only=None) -> np.ndarray:
+    def scores(
+        self,
+        weights: np.ndarray,
+        sentences: EncodedSentences,
+        pool: Pool | None = None,
+        only: Sequence[str] | None = None,
+    ) -> np.ndarray:
         """Score every edge.
 
         Parameters
@@ -261,7 +274,7 @@ class FeatureSpace:
             np.ascontiguousarray(a[use]) for a in (self.sides, self.between, self.seeds, self.regions, self.shifts)
         ]
 
-        def work(block):
+        def work(block: tuple[int, int]) -> None:
             bins, keys, stamps = self._scratch(sentences)
             kernels.add_scores(
                 sentences.layers, sentences.starts, sentences.lengths, sentences.edges, *block, *tables, bins, weights,
@@ -274,10 +287,12 @@ class FeatureSpace:
         over(pool, work, blocks)
         return result
 
-    def add_gradient(self, values, sentences: EncodedSentences, gradient, pool: Pool | None = None):
+    def add_gradient(
+        self, values: np.ndarray, sentences: EncodedSentences, gradient: np.ndarray, pool: Pool | None = None
+    ) -> None:
         """Add edges' values [shape=(edges,)] to the entries of all their features in ``gradient`` [shape=(size,)]."""
 
-        def work(t):
+        def work(t: int) -> None:
             self.add_template(t, sentences, values, gradient[slice(*self.regions[t])])
 
         order = sorted(range(len(self.templates)), key=lambda t: -int(self.between[t]))  # the dearest ones first
@@ -289,7 +304,7 @@ class FeatureSpace:
         self.add_gradient(np.ones(int(sentences.edges[-1])), sentences, counts, pool)
         return counts > 0
 
-    def add_template(self, t, sentences: EncodedSentences, values, gradient):
+    def add_template(self, t: int, sentences: EncodedSentences, values: np.ndarray, gradient: np.ndarray) -> None:
         """Do what `add_gradient` does for one template, by its number, and its own weights alone."""
         bins, keys, stamps = self._scratch(sentences)
         kernels.add_gradient(

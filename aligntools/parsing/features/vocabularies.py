@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from aligntools.formats.annotation.class_lists import SHORT, WordLookup
 from aligntools.parsing.features.space import EncodedSentences
 from aligntools.words.vocabulary import Vocabulary
@@ -29,7 +31,8 @@ def vocabulary(words: Sequence[bytes], least: int = 1) -> Vocabulary:
     counts: dict[bytes, int] = {}
     for word in words:
         counts[word] = counts.get(word, 0) + 1
-    return Vocabulary.from_bytes([word for word, n in counts.items() if n >= least and word])
+    found: Vocabulary = Vocabulary.from_bytes([word for word, n in counts.items() if n >= least and word])
+    return found
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class Vocabularies:
         words = normalized(words)
         return cls(vocabulary(words, least), vocabulary(tags), vocabulary(prefixes(words), least), classes)
 
-    def sentences(self, words: Sequence[bytes], tags: Sequence[bytes], offsets) -> EncodedSentences:
+    def sentences(self, words: Sequence[bytes], tags: Sequence[bytes], offsets: np.ndarray) -> EncodedSentences:
         """Return sentences as features see them."""
         if not len(words) == len(tags) == offsets[-1] - offsets[0]:
             raise ValueError(f"{len(words)} words, {len(tags)} tags and offsets up to {offsets[-1] - offsets[0]}")

@@ -3,7 +3,9 @@
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,10 +15,13 @@ from aligntools.ground.errors import DataError, ModelError
 from aligntools.parsing.learning import training
 from aligntools.parsing.learning.parts import KeptArray
 
+if TYPE_CHECKING:
+    pass
+
 KIND = "parser checkpoint"
 
 
-def fingerprint(settings: dict, *arrays: np.ndarray | KeptArray) -> str:
+def fingerprint(settings: dict[str, Any], *arrays: np.ndarray | KeptArray) -> str:
     """Return what tells two trainings apart: their settings (JSON) and their data, in memory or in files."""
     digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
     for array in arrays:
@@ -36,7 +41,15 @@ class TrainingState:
     state: lbfgs.State | None = None
     done: bool = False
 
-    def minimize(self, objective, start, iterations, tolerance, *, progress=None) -> training.Fit:
+    def minimize(
+        self,
+        objective: training.Evaluated,
+        start: lbfgs.State | np.ndarray | None,
+        iterations: int,
+        tolerance: float,
+        *,
+        progress: Callable[..., Any] | None = None,
+    ) -> training.Fit:
         """Do what `training.minimize` does, beginning with the kept state; a finished training stays finished."""
         if self.state is not None:
             start = self.state
@@ -46,12 +59,12 @@ class TrainingState:
             self._write(True)
         return fit
 
-    def _keep(self, state):
+    def _keep(self, state: lbfgs.State) -> None:
         self.state = state
         if state.steps % self.every == 0:
             self._write(False)
 
-    def _write(self, done):
+    def _write(self, done: bool) -> None:
         assert self.state is not None
         header = {"fingerprint": self.fingerprint, "done": done}
         write_model(self.path, KIND, header, self.state.arrays())
@@ -73,7 +86,7 @@ class Checkpoint:
         When the folder cannot be made.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], every: int = 1):
+    def __init__(self, folder: str | os.PathLike[str], every: int = 1) -> None:
         self.folder, self.every = os.fspath(folder), every
         try:
             os.makedirs(folder, exist_ok=True)
@@ -105,7 +118,7 @@ class Checkpoint:
             raise damaged(path, error) from None
         return TrainingState(path, own, self.every, state, bool(header.get("done")))
 
-    def kept(self, name: str, own: str) -> tuple[str, tuple[dict, dict[str, np.ndarray]] | None]:
+    def kept(self, name: str, own: str) -> tuple[str, tuple[dict[str, Any], dict[str, np.ndarray]] | None]:
         """Return the path of a training's state, and its header and arrays if it is there; see `open`."""
         path = os.path.join(self.folder, f"{name}.state")
         if not os.path.exists(path):

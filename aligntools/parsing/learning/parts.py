@@ -87,7 +87,9 @@ def weights_of(store: Store, name: str) -> np.ndarray:
     return found
 
 
-def _count_features(store, trial, names, job, pool):
+def _count_features(
+    store: Store, trial: FeatureSpace, names: Sequence[str], job: tuple[int, list[int]], pool: Pool
+) -> None:
     """Write how many weights of a trial space each of some templates uses."""
     number, templates = job
     filled = [np.zeros(1 << trial.bits[t]) for t in templates]
@@ -95,7 +97,7 @@ def _count_features(store, trial, names, job, pool):
     write_object(store, f"features.{number}", [np.count_nonzero(own) for own in filled])
 
 
-def _find_used(store, space, names, job, pool):
+def _find_used(store: Store, space: FeatureSpace, names: list[str], job: tuple[int, list[int]], pool: Pool) -> None:
     """Write which weights of some templates any edge has."""
     number, templates = job
     counts = [np.zeros(1 << space.bits[t]) for t in templates]
@@ -103,7 +105,15 @@ def _find_used(store, space, names, job, pool):
     write_object(store, f"used.{number}", [own > 0 for own in counts])
 
 
-def _through(store, space, names, templates, totals, pool, turn=None):
+def _through(
+    store: Store,
+    space: FeatureSpace,
+    names: Sequence[str],
+    templates: list[int],
+    totals: list[np.ndarray],
+    pool: Pool,
+    turn: int | None = None,
+) -> None:
     """Add the derivatives of all parts' edges, or 1 for each, to the weights of some templates."""
     for name in names:
         loss = read_object(store, name, shared=True)
@@ -113,13 +123,13 @@ def _through(store, space, names, templates, totals, pool, turn=None):
         else:
             values = read_object(store, f"slopes.{turn}.{name}", shared=True)
 
-        def add(k, sentences=sentences, values=values):
+        def add(k: int, sentences: EncodedSentences = sentences, values: np.ndarray = values) -> None:
             space.add_template(templates[k], sentences, values, totals[k])
 
         pool.map(add, range(len(templates)))
 
 
-def _differentiate(store, space, turn, name, pool):
+def _differentiate(store: Store, space: FeatureSpace, turn: int, name: str, pool: Pool) -> None:
     """Write a part's values and derivatives under the weights of an evaluation."""
     loss = read_object(store, name, shared=True)
     scores = space.scores(weights_of(store, f"weights.{turn}"), loss.sentences, pool)
@@ -128,7 +138,9 @@ def _differentiate(store, space, turn, name, pool):
     write_object(store, f"slopes.{turn}.{name}", slopes)
 
 
-def _add_up(store, space, names, turn, job, pool):
+def _add_up(
+    store: Store, space: FeatureSpace, names: list[str], turn: int, job: tuple[int, list[int]], pool: Pool
+) -> None:
     """Write the gradient of some templates."""
     number, templates = job
     gradient = [np.zeros(1 << space.bits[t]) for t in templates]
@@ -156,7 +168,9 @@ class InParts:
         """Run a stage's jobs."""
         self._engine.run(stage, function, jobs, lambda: None)
 
-    def by_template(self, stage: str, function: Callable[..., None], space: FeatureSpace) -> list[tuple[int, list]]:
+    def by_template(
+        self, stage: str, function: Callable[..., None], space: FeatureSpace
+    ) -> list[tuple[int, list[int]]]:
         """Run a stage whose jobs are numbered groups of templates; return these."""
         jobs = list(enumerate(_groups(space, 1 if self._engine.workers == 1 else 2 * self._engine.workers)))
         self.run(stage, function, jobs)
@@ -198,7 +212,7 @@ class InParts:
         return PartedObjective(self, space, [self.kept(loss) for loss in losses], l2)
 
 
-def _groups(space, most):
+def _groups(space: FeatureSpace, most: int) -> list[list[int]]:
     """Deal templates out to groups that cost about the same."""
     costs = np.where(space.between >= 0, BETWEEN, 1)
     groups: list[list[int]] = [[] for _ in range(min(most, len(costs)))]
@@ -229,7 +243,7 @@ class PartedObjective:
         self._collect("used", jobs, used)
         return np.flatnonzero(used)
 
-    def _collect(self, name, jobs, into):
+    def _collect(self, name: str, jobs: list[tuple[int, list[int]]], into: np.ndarray) -> None:
         """Read what jobs by template have left; remove it."""
         for number, group in jobs:
             own = f"{name}.{number}"

@@ -6,9 +6,9 @@ sentence and the derivative for every edge out. The objective scores all edges f
 sends the derivatives back through the features, a chunk of sentences at a time.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from aligntools.parsing.features import kernels_features as kernels
 from aligntools.parsing.features.space import EncodedSentences, FeatureSpace
 from aligntools.parsing.settings import TreeConstraints
 from aligntools.parsing.trees import inference
+
+if TYPE_CHECKING:
+    from aligntools.ground.lbfgs import State
 
 #: Edges that are scored at a time; each takes some 40 bytes.
 CHUNK = 4_000_000
@@ -53,12 +56,12 @@ class TreeLoss:
     heads: np.ndarray
     constraints: TreeConstraints
 
-    def part(self, begin, end):
+    def part(self, begin: int, end: int) -> "TreeLoss":
         """Return the loss over the sentences ``begin:end``."""
         a, b = self.sentences.offsets[[begin, end]] - self.sentences.offsets[0]
         return TreeLoss(self.sentences.part(begin, end), self.heads[a:b], self.constraints)
 
-    def value(self, scores, pool=None):
+    def value(self, scores: np.ndarray, pool: Pool | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return values ``ln Z - score`` and derivatives: expected less given edges."""
         x = self.sentences
         found = inference.sums(scores, x.offsets, self.constraints, pool)
@@ -84,12 +87,12 @@ class ExpectedLoss:
     expected: np.ndarray
     constraints: TreeConstraints
 
-    def part(self, begin, end):
+    def part(self, begin: int, end: int) -> "ExpectedLoss":
         """Return the loss over the sentences ``begin:end``."""
         a, b = self.sentences.edges[[begin, end]]
         return ExpectedLoss(self.sentences.part(begin, end), self.expected[a:b], self.constraints)
 
-    def value(self, scores, pool=None):
+    def value(self, scores: np.ndarray, pool: Pool | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return values ``ln Z - E[score]`` and derivatives: the difference of the expected edges."""
         x = self.sentences
         found = inference.sums(scores, x.offsets, self.constraints, pool)
@@ -119,11 +122,11 @@ class EntropyLoss:
     weight: float = 1.0
     alpha: float = 1.0
 
-    def part(self, begin, end):
+    def part(self, begin: int, end: int) -> "EntropyLoss":
         """Return the loss over the sentences ``begin:end``."""
         return EntropyLoss(self.sentences.part(begin, end), self.constraints, self.weight, self.alpha)
 
-    def value(self, scores, pool=None):
+    def value(self, scores: np.ndarray, pool: Pool | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return weighted entropies and their derivatives."""
         values, slopes = inference.renyi_entropy(scores, self.alpha, self.sentences.offsets, self.constraints, pool)
         return self.weight * values, self.weight * slopes
@@ -167,7 +170,7 @@ class Objective:
         Does not change the results.
     """
 
-    def __init__(self, space: FeatureSpace, losses: Sequence[Loss], l2: float, pool: Pool | None = None):
+    def __init__(self, space: FeatureSpace, losses: Sequence[Loss], l2: float, pool: Pool | None = None) -> None:
         self.space, self.l2, self.pool = space, l2, pool
         self.chunks = [part for loss in losses for part in _chunks(loss)]
         self.evaluations = 0
@@ -179,7 +182,7 @@ class Objective:
             used |= self.space.used(loss.sentences, self.pool)
         return np.flatnonzero(used)
 
-    def __call__(self, weights) -> tuple[float, np.ndarray]:
+    def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the value and the gradient [shape=(space.size,)]."""
         gradient = np.zeros(self.space.size)
         total = 0.0
@@ -210,7 +213,7 @@ def runs_of_edges(edges: np.ndarray, most: int) -> list[tuple[int, int]]:
     return runs
 
 
-def _chunks(loss):
+def _chunks(loss: Loss) -> Iterator[Loss]:
     for begin, end in runs_of_edges(loss.sentences.edges, CHUNK):
         yield loss if end - begin == len(loss.sentences) else loss.part(begin, end)
 
@@ -308,14 +311,14 @@ def minimize(
         raise ValueError(f"a state of {len(start.x)} weights for an objective of {len(active)}")
     idle = _idle_penalty(weights, active, objective.l2)
 
-    def value(x):
+    def value(x: np.ndarray) -> tuple[float, np.ndarray]:
         weights[active] = x
         total, gradient = objective(weights)
         if not values:
             values.append(total - idle)
         return total - idle, gradient[active]
 
-    def note(state):
+    def note(state: "State") -> None:
         values.append(state.value)
         if progress is not None:
             weights[active] = state.x

@@ -50,8 +50,8 @@ class TrainingReport:
 def train(
     words: Sequence[bytes],
     tags: Sequence[bytes],
-    offsets,
-    heads,
+    offsets: np.ndarray,
+    heads: np.ndarray,
     labels: Sequence[bytes] | None = None,
     settings: ParserSettings | None = None,
     pool: Pool | None = None,

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def labeler_of(
     place : InParts or None
         Where ``evidence`` is in files; the result is the same.
     """
-    sides = [side for side in zip(labelers, pairs, evidence, strict=True) if side[0] is not None]
+    sides = [(by, own, given) for by, own, given in zip(labelers, pairs, evidence, strict=True) if by is not None]
     names = Vocabulary.from_bytes(list(dict.fromkeys(x for by, _, _ in sides for x in _names(by))))
     found = []
     for labeler, own, given in sides:
@@ -57,12 +58,12 @@ def labeler_of(
     return Labeler.fitted(text, edges, shares, names, rate=RATE)
 
 
-def _names(labeler):
+def _names(labeler: Labeler) -> list[bytes]:
     """Return the labels that there are."""
     return [*labeler.labels.encoded()][1:]
 
 
-def _joined(found):
+def _joined(found: list[tuple[Edges, Shares]]) -> tuple[Edges, Shares]:
     """Return edges and shares of consecutive texts as those of all."""
     edges = [own for own, _ in found]
     before = np.cumsum([0, *map(len, edges)])
@@ -73,7 +74,7 @@ def _joined(found):
     return Edges(np.concatenate(starts), *ends), joined([shares for _, shares in found])
 
 
-def _learned_from(labeler, pairs, evidence):
+def _learned_from(labeler: Labeler, pairs: Pairs, evidence: Any) -> tuple[Edges, Shares]:
     """Return edges and the shares of their labels."""
     if evidence.dtype.kind == "f":
         edges, weights = probable_edges(pairs.own, evidence)
@@ -82,14 +83,16 @@ def _learned_from(labeler, pairs, evidence):
     return edges, shares_of(labeler, pairs, edges, weights)
 
 
-def _from_parts(place, labeler, pairs, evidence):
+def _from_parts(
+    place: InParts, labeler: Labeler, pairs: Pairs, evidence: KeptArray | np.ndarray
+) -> tuple[Edges, Shares]:
     """Do what `_learned_from` does by jobs."""
     store = place.store
     kept = Kept(store, *place.new_names("source-labeler", 1))
     write_object(store, kept.name, labeler)
     heads = None if isinstance(evidence, KeptArray) else evidence
     names = keep_pairs(place, pairs, heads, pairs.own)
-    losses = evidence.names if heads is None else names
+    losses = evidence.names if isinstance(evidence, KeptArray) else names
     found = place.new_names("labels", len(names))
     place.run("labels", functools.partial(_learn_part, kept), list(zip(names, losses, found, strict=True)))
     parts = [read_object(store, name) for name in found]
@@ -148,7 +151,7 @@ def shares_of(labeler: Labeler, pairs: Pairs, edges: Edges, weights: np.ndarray)
     return joined(parts)
 
 
-def _distributions(labeler, pairs, edges):
+def _distributions(labeler: Labeler, pairs: Pairs, edges: Edges) -> np.ndarray:
     """Return the probabilities of the labels of target edges, float32 [edges, labels]."""
     sentence = np.repeat(np.arange(len(pairs.target)), np.diff(edges.starts))
     words = (pairs.target.offsets - pairs.target.offsets[0])[sentence]
@@ -165,7 +168,7 @@ def _distributions(labeler, pairs, edges):
     return found
 
 
-def _sparse(dense):
+def _sparse(dense: np.ndarray) -> Shares:
     """Return the labels that count something."""
     counts = np.count_nonzero(dense >= LEAST_LABEL, axis=1)
     rows, labels = np.nonzero(dense >= LEAST_LABEL)

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,11 @@ from aligntools.parsing.text import TaggedText
 from aligntools.parsing.transfer import projection
 from aligntools.parsing.transfer.labels import labeler_of
 from aligntools.parsing.transfer.parts import Pairs, SupportedTrees, expected_loss, expected_of
+
+if TYPE_CHECKING:
+    from aligntools.parsing.features.space import EncodedSentences
+    from aligntools.parsing.labels import Labeler
+    from aligntools.parsing.learning.training import ExpectedLoss
 
 
 @dataclass(frozen=True)
@@ -117,17 +122,18 @@ class NoPairs(ValueError):
         self.skipped, self.given = skipped, given
 
 
-def _within(text, settings):
+def _within(text: TaggedText, settings: TransferSettings) -> np.ndarray:
     lengths = np.diff(text.offsets)
     return (lengths >= settings.min_length) & (lengths <= settings.max_length)
 
 
-def _coverage(side):
+def _coverage(side: "Side") -> np.ndarray:
     sums, offsets = np.concatenate([[0], np.cumsum(side.aligned() >= 0)]), side.target.offsets
-    return np.diff(sums[offsets]) / np.maximum(np.diff(offsets), 1)
+    found: np.ndarray = np.diff(sums[offsets]) / np.maximum(np.diff(offsets), 1)
+    return found
 
 
-def _usable(side, settings, skipped):
+def _usable(side: "Side", settings: TransferSettings, skipped: dict[str, int]) -> "Side":
     """Return the pairs of a side that are trained on, and count the others."""
     keep = _within(side.source, settings) & _within(side.target, settings)
     if not keep.all():
@@ -202,7 +208,7 @@ def train(
     return found, TransferReport(pairs, used, len(aligned), share, skipped, work.fits, given)
 
 
-def _encoded(side, own):
+def _encoded(side: "Side", own: "EncodedSentences") -> Pairs:
     """Return the pairs of a side as its parser and the target parser see them."""
     see = side.parser.sentences
     source, target = (see(text.words, text.tags, text.offsets) for text in (side.source, side.target))
@@ -214,11 +220,21 @@ def _encoded(side, own):
 class _Work:
     """The target parser's vocabularies, features and text, and the ways to find its weights."""
 
-    def __init__(self, sides, settings, pool, progress, checkpoint, unlabeled, parts):
+    def __init__(
+        self,
+        sides: "list[Side]",
+        settings: TransferSettings,
+        pool: Pool | None,
+        progress: Callable[..., Any] | None,
+        checkpoint: Checkpoint | None,
+        unlabeled: TaggedText | None,
+        parts: InParts | None,
+    ) -> None:
         self.parts, self.place = parts, parts or training.InMemory(pool)
         self.parsers, self.settings, self.pool = [(side.parser, side.direct) for side in sides], settings, pool
-        self.progress, self.checkpoint, self.fits = progress, checkpoint, []
-        self.evidence = []  # of each side, the probabilities of edges, or the trees, that were learned from
+        self.progress, self.checkpoint = progress, checkpoint
+        self.fits: list[training.Fit] = []
+        self.evidence: list[Any] = []  # of each side, the probabilities of edges, or the trees, that were learned from
         target = TaggedText.joined([side.target for side in sides])
         words, tags = target.words, target.tags
         if unlabeled is not None:
@@ -233,7 +249,9 @@ class _Work:
         own = [self.sentences.part(begin, end) for begin, end in itertools.pairwise(ends)]
         self.pairs = [_encoded(side, text) for side, text in zip(sides, own, strict=True)]
 
-    def fit(self, stage, losses, data, start=None):
+    def fit(
+        self, stage: str, losses: list[Any], data: list[KeptArray | np.ndarray], start: np.ndarray | None = None
+    ) -> np.ndarray:
         """Minimize losses; ``data`` are arrays that tell this training from another one."""
         s = self.settings
         objective = self.place.objective(self.space, losses, s.l2)
@@ -241,12 +259,13 @@ class _Work:
         if self.checkpoint is not None:
             own = fingerprint(s.header(), self.sentences.layers, self.sentences.offsets, *data)
             minimize = self.checkpoint.open(stage, own).minimize
-        note = None if self.progress is None else lambda number, value, _: self.progress(stage, number, value)
+        tell = self.progress
+        note = None if tell is None else lambda number, value, _: tell(stage, number, value)
         fit = minimize(objective, start, s.iterations, s.tolerance, progress=note)
         self.fits.append(fit)
         return fit.weights
 
-    def full(self):
+    def full(self) -> np.ndarray:
         """Minimize K' (equation 11).
 
         Entropy is not convex, and from weights of zero it makes the parser certain of whatever comes first. So K_P
@@ -254,7 +273,7 @@ class _Work:
         """
         s = self.settings
         loss, data = self._expected()
-        losses = [loss]
+        losses: list[Any] = [loss]
         weights = self.fit("train", losses, data)
         if self.unlabeled is None or not len(self.unlabeled):
             return weights
@@ -267,21 +286,23 @@ class _Work:
             return self.fit("entropy", losses, [*data, self.unlabeled.layers, self.unlabeled.offsets, weights], weights)
         return weights
 
-    def _shared(self, weights):
+    def _shared(self, weights: np.ndarray) -> np.ndarray:
         """Return what weights and the parsers without words believe of the unlabeled text's edges together."""
-        s, text = self.settings, self.unlabeled_text
+        s, text, unlabeled = self.settings, self.unlabeled_text, self.unlabeled
+        assert text is not None
+        assert unlabeled is not None
         direct = [own or projection.direct(parser, labels=False) for parser, own in self.parsers]
         seen = [parser.sentences(text.words, text.tags, text.offsets) for parser in direct]
-        found = np.empty(int(self.unlabeled.edges[-1]))
-        for begin, end in training.runs_of_edges(self.unlabeled.edges, training.CHUNK):
-            own = self.space.scores(weights, self.unlabeled.part(begin, end), self.pool)
+        found = np.empty(int(unlabeled.edges[-1]))
+        for begin, end in training.runs_of_edges(unlabeled.edges, training.CHUNK):
+            own = self.space.scores(weights, unlabeled.part(begin, end), self.pool)
             others = [p.scores(x.part(begin, end), self.pool) for p, x in zip(direct, seen, strict=True)]
-            offsets = self.unlabeled.offsets[begin : end + 1] - self.unlabeled.offsets[begin]
-            edges = slice(*self.unlabeled.edges[[begin, end]])
+            offsets = unlabeled.offsets[begin : end + 1] - unlabeled.offsets[begin]
+            edges = slice(*unlabeled.edges[[begin, end]])
             found[edges] = projection.shared_edges(own, others, s.direct_share, offsets, s.constraints, self.pool)
         return found
 
-    def _expected(self):
+    def _expected(self) -> "tuple[ExpectedLoss | KeptLoss, list[KeptArray | np.ndarray]]":
         """Return the cross-entropy with the transferred distributions, and what tells these from others."""
         s, both = self.settings, list(zip(self.parsers, self.pairs, strict=True))
         if self.parts is not None:
@@ -295,14 +316,17 @@ class _Work:
         expected = np.concatenate(self.evidence) if len(both) > 1 else self.evidence[0]
         return training.ExpectedLoss(self.sentences, expected, s.constraints), [expected]
 
-    def projected(self):
+    def projected(self) -> np.ndarray:
         """Learn from the direct parsers' trees, then from trees that the alignments speak for, chosen in rounds.
 
         McDonald, Petrov & Hall (2011) take the best aligned of the k best trees, and learn as a perceptron; here the
         agreement is added to the model's scores, and what is learned is the same log-linear model as everywhere.
         """
         s, both = self.settings, list(zip(self.parsers, self.pairs, strict=True))
-        seeds = [(parser, p.target) if p.direct is None else (direct, p.direct) for (parser, direct), p in both]
+        seeds = [
+            (parser, p.target) if direct is None or p.direct is None else (direct, p.direct)
+            for (parser, direct), p in both
+        ]
         heads = np.concatenate([
             projection.direct(parser, labels=False).parse(text, self.pool, s.constraints, s.max_length).heads
             for parser, text in seeds
@@ -320,11 +344,11 @@ class _Work:
             self.evidence = np.split(heads, ends)
         return weights
 
-    def labeler(self):
+    def labeler(self) -> "Labeler":
         """Return a labeler that learned from what the parser learned from."""
         return labeler_of([parser.labeler for parser, _ in self.parsers], self.pairs, self.evidence, self.parts)
 
-    def _chooser(self, pairs, theirs):
+    def _chooser(self, pairs: Pairs, theirs: np.ndarray) -> Callable[..., Any]:
         """Return what finds the trees that weights and source trees speak for."""
         s = self.settings
         if self.parts is not None:

@@ -2,6 +2,7 @@
 
 import functools
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from aligntools.parsing.settings import TransferSettings, TreeConstraints
 from aligntools.parsing.transfer import projection
 from aligntools.store.objects import Kept, read_object, write_object
 from aligntools.store.stores import Store
+
+if TYPE_CHECKING:
+    from aligntools.parsing.learning.training import ExpectedLoss
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ def expected_loss(
     return KeptLoss(losses, edges), KeptArray(store, losses, _expected_of, (int(edges[-1]),), np.dtype(np.float64))
 
 
-def _expected_of(loss):
+def _expected_of(loss: "ExpectedLoss") -> np.ndarray:
     return loss.expected
 
 

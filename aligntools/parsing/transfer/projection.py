@@ -4,6 +4,9 @@ A source parser and one-to-one word alignments give a distribution over the tree
 parser is trained to have the least cross-entropy with it, and little entropy of its own on unlabeled sentences.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from aligntools.ground.parallel import Pool, balanced_blocks, over
@@ -22,7 +25,7 @@ LEAST = 1e-6
 SHARPER = 2.0
 
 
-def one_to_one(pairs, link_offsets, offsets) -> np.ndarray:
+def one_to_one(pairs: np.ndarray, link_offsets: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Find each target word's only partner.
 
     Parameters
@@ -51,7 +54,7 @@ def one_to_one(pairs, link_offsets, offsets) -> np.ndarray:
     return aligned
 
 
-def _in_blocks(pool, sentences, work):
+def _in_blocks(pool: Pool | None, sentences: EncodedSentences, work: Callable[..., Any]) -> None:
     over(pool, work, balanced_blocks((sentences.lengths + 1.0) ** 2, BLOCKS))
 
 
@@ -59,9 +62,9 @@ def transferring_scores(
     parser: ParserModel,
     source: EncodedSentences,
     target: EncodedSentences,
-    aligned,
+    aligned: np.ndarray,
     pool: Pool | None = None,
-    transferred="score",
+    transferred: str = "score",
     direct_scores: np.ndarray | None = None,
 ) -> np.ndarray:
     """Compute the logarithms of the transferring weights (Ma & Xia 2014, equation 8).
@@ -95,7 +98,7 @@ def transferring_scores(
         scores, theirs = (_posteriors(s, x, parser.constraints, pool) for s, x in ((scores, target), (theirs, source)))
     words = target.offsets - target.offsets[0]
 
-    def work(block):
+    def work(block: tuple[int, int]) -> None:
         kernels.transfer_edges(
             aligned, words, target.lengths, target.edges, *block, theirs, source.lengths, source.edges, scores
         )
@@ -104,19 +107,22 @@ def transferring_scores(
     return scores
 
 
-def _posteriors(scores, sentences, constraints, pool):
+def _posteriors(
+    scores: np.ndarray, sentences: EncodedSentences, constraints: TreeConstraints, pool: Pool | None
+) -> np.ndarray:
     found = inference.sums(scores, sentences.offsets, constraints, pool).marginals
-    return np.log(np.clip(found, LEAST, 1.0))
+    result: np.ndarray = np.log(np.clip(found, LEAST, 1.0))
+    return result
 
 
 def expected_edges(
     parser: ParserModel,
     source: EncodedSentences,
     target: EncodedSentences,
-    aligned,
+    aligned: np.ndarray,
     constraints: TreeConstraints,
-    pool=None,
-    transferred="score",
+    pool: Pool | None = None,
+    transferred: str = "score",
     direct_scores: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return the edge marginals of the transferring distribution (equation 9) [shape=(target edges,)]."""
@@ -125,7 +131,11 @@ def expected_edges(
 
 
 def agreement(
-    source_heads, source: EncodedSentences, target: EncodedSentences, aligned, pool: Pool | None = None
+    source_heads: np.ndarray,
+    source: EncodedSentences,
+    target: EncodedSentences,
+    aligned: np.ndarray,
+    pool: Pool | None = None,
 ) -> np.ndarray:
     """Say which target edges a source tree supports (1) and which it contradicts (-1).
 
@@ -144,7 +154,7 @@ def agreement(
     values = np.zeros(int(target.edges[-1]))
     words, theirs = target.offsets - target.offsets[0], source.offsets - source.offsets[0]
 
-    def work(block):
+    def work(block: tuple[int, int]) -> None:
         kernels.agreement(aligned, words, target.lengths, target.edges, *block, source_heads, theirs, values)
 
     _in_blocks(pool, target, work)
@@ -152,7 +162,12 @@ def agreement(
 
 
 def supported_trees(
-    space: FeatureSpace, weights, sentences: EncodedSentences, agreement, constraints: TreeConstraints, pool=None
+    space: FeatureSpace,
+    weights: np.ndarray,
+    sentences: EncodedSentences,
+    agreement: np.ndarray,
+    constraints: TreeConstraints,
+    pool: Pool | None = None,
 ) -> np.ndarray:
     """Return the heads of the trees that are best by a parser's scores and what is added to them, int32 [words].
 
@@ -170,7 +185,12 @@ def supported_trees(
 
 
 def shared_edges(
-    own, others, share: float, offsets, constraints: TreeConstraints, pool: Pool | None = None
+    own: np.ndarray,
+    others: list[np.ndarray],
+    share: float,
+    offsets: np.ndarray,
+    constraints: TreeConstraints,
+    pool: Pool | None = None,
 ) -> np.ndarray:
     """Return what a parser and others believe of edges together, more certain than either.
 

@@ -24,7 +24,7 @@ from aligntools.parsing.trees import kernels_spanning as spanning
 BLOCKS = 64
 
 
-def edge_offsets(offsets) -> np.ndarray:
+def edge_offsets(offsets: np.ndarray) -> np.ndarray:
     """Return where each sentence's ``n (n + 1)`` edges begin, from offsets over words [shape=(sentences + 1,)]."""
     lengths = np.diff(offsets)
     edges = np.zeros(len(lengths) + 1, np.int64)
@@ -61,11 +61,11 @@ class TreeSums:
         return self.mean, self.covariances
 
 
-def _blocks(lengths):
+def _blocks(lengths: np.ndarray) -> list[tuple[int, int]]:
     return balanced_blocks((lengths + 8.0) ** 3, BLOCKS)
 
 
-def _checked(scores, offsets):
+def _checked(scores: np.ndarray, offsets: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     scores = np.ascontiguousarray(scores, np.float64)
     lengths = np.diff(np.asarray(offsets, np.int64))
     edges = edge_offsets(np.asarray(offsets, np.int64))
@@ -74,7 +74,7 @@ def _checked(scores, offsets):
     return scores, lengths, edges
 
 
-def sums(scores, offsets, constraints: TreeConstraints, pool: Pool | None = None) -> TreeSums:
+def sums(scores: np.ndarray, offsets: np.ndarray, constraints: TreeConstraints, pool: Pool | None = None) -> TreeSums:
     """Compute log partition functions and edge marginals.
 
     Parameters
@@ -92,7 +92,7 @@ def sums(scores, offsets, constraints: TreeConstraints, pool: Pool | None = None
     kernels = projective if constraints.projective else nonprojective
     run = projective.inside_outside if constraints.projective else nonprojective.matrix_tree
 
-    def work(block):
+    def work(block: tuple[int, int]) -> None:
         n = int(lengths[block[0] : block[1]].max())
         scratch = np.empty(kernels.SQUARES * n * n + kernels.ROWS * (n + 1))
         run(scores, lengths, edges, *block, constraints.single_root, scratch, log_z, marginals, unsafe)
@@ -107,7 +107,13 @@ def sums(scores, offsets, constraints: TreeConstraints, pool: Pool | None = None
     return TreeSums(log_z, marginals)
 
 
-def expectation(scores, function, offsets, constraints: TreeConstraints, pool: Pool | None = None) -> TreeSums:
+def expectation(
+    scores: np.ndarray,
+    function: np.ndarray,
+    offsets: np.ndarray,
+    constraints: TreeConstraints,
+    pool: Pool | None = None,
+) -> TreeSums:
     """Compute the expected value of an additive edge function and its gradient, in O(n^3) a sentence.
 
     Parameters
@@ -126,7 +132,7 @@ def expectation(scores, function, offsets, constraints: TreeConstraints, pool: P
     unsafe = np.zeros(len(lengths), np.uint8)
     kernels = projective if constraints.projective else nonprojective
 
-    def work(block):
+    def work(block: tuple[int, int]) -> None:
         n = int(lengths[block[0] : block[1]].max())
         scratch = np.empty(kernels.TANGENT_SQUARES * n * n + kernels.ROWS * (n + 1))
         kernels.expectation(
@@ -151,11 +157,20 @@ def expectation(scores, function, offsets, constraints: TreeConstraints, pool: P
     return TreeSums(log_z, marginals, mean, slopes)
 
 
-def _in_log_space(sentences, scores, function, lengths, edges, constraints, out, pool):
+def _in_log_space(
+    sentences: np.ndarray,
+    scores: np.ndarray,
+    function: np.ndarray,
+    lengths: np.ndarray,
+    edges: np.ndarray,
+    constraints: TreeConstraints,
+    out: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    pool: Pool | None,
+) -> None:
     """Do some sentences again, one at a time."""
     log_z, marginals, mean, slopes = out
 
-    def work(s):
+    def work(s: int) -> None:
         n, here = int(lengths[s]), slice(edges[s], edges[s + 1])
         if constraints.projective:
             chart = np.empty(projective_log.LOG_SQUARES * n * n + projective_log.LOG_ROWS * (n + 1))
@@ -184,7 +199,7 @@ def _in_log_space(sentences, scores, function, lengths, edges, constraints, out,
 
 
 def best_trees(
-    scores, offsets, constraints: TreeConstraints, pool: Pool | None = None
+    scores: np.ndarray, offsets: np.ndarray, constraints: TreeConstraints, pool: Pool | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find each sentence's highest-scoring tree.
 
@@ -200,7 +215,7 @@ def best_trees(
     heads, best = np.zeros(offsets[-1] - offsets[0], np.int32), np.zeros(len(lengths))
     words = offsets - offsets[0]
 
-    def work(block):
+    def work(block: tuple[int, int]) -> None:
         n = int(lengths[block[0] : block[1]].max())
         if constraints.projective:
             run, sizes = projective.best_tree, (6 * n * n + 2 * (n + 1), 3 * n * n + 6 * (n + 1))
@@ -214,7 +229,7 @@ def best_trees(
     return heads, best
 
 
-def relative(scores, offsets) -> np.ndarray:
+def relative(scores: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Return scores less the best of their modifier, and 0 for impossible edges: a finite direction for `entropy`."""
     scores, lengths, _ = _checked(scores, offsets)
     result = np.zeros(len(scores))
@@ -231,7 +246,7 @@ def relative(scores, offsets) -> np.ndarray:
 
 
 def entropy(
-    scores, offsets, constraints: TreeConstraints, pool: Pool | None = None
+    scores: np.ndarray, offsets: np.ndarray, constraints: TreeConstraints, pool: Pool | None = None
 ) -> tuple[np.ndarray, np.ndarray, TreeSums]:
     """Compute the Shannon entropy of the distribution over trees and its gradient.
 
@@ -263,7 +278,7 @@ def entropy(
 
 
 def renyi_entropy(
-    scores, alpha, offsets, constraints: TreeConstraints, pool: Pool | None = None
+    scores: np.ndarray, alpha: float, offsets: np.ndarray, constraints: TreeConstraints, pool: Pool | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the Rényi entropy of order ``alpha`` of the distribution over trees and its gradient.
 

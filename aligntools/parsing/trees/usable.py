@@ -17,7 +17,7 @@ NAMES = {
 }
 
 
-def inspect(heads, offsets) -> np.ndarray:
+def inspect(heads: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Find what keeps sentences from being projective trees with one root.
 
     Parameters
@@ -61,7 +61,9 @@ class UsableTrees:
     first: int | None
 
 
-def usable(heads, offsets, constraints: TreeConstraints, crossing="skip", roots="skip") -> UsableTrees:
+def usable(
+    heads: np.ndarray, offsets: np.ndarray, constraints: TreeConstraints, crossing: str = "skip", roots: str = "skip"
+) -> UsableTrees:
     """Decide which given trees can be learned from, and change those that the options say to change.
 
     Parameters

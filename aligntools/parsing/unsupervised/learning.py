@@ -22,7 +22,7 @@ def normalized(values: np.ndarray) -> np.ndarray:
 class Maximization:
     """EM; a prior is added to the counts, and its logarithm to the objective."""
 
-    def __init__(self, prior: float):
+    def __init__(self, prior: float) -> None:
         self.prior = prior
 
     def update(self, counts: ValenceCounts) -> None:
@@ -42,7 +42,7 @@ class Variational:
     The weights of a pass are ``exp E[log p]``; the objective is the lower bound on the log evidence.
     """
 
-    def __init__(self, prior: float):
+    def __init__(self, prior: float) -> None:
         self.prior = prior
 
     def update(self, counts: ValenceCounts) -> None:
@@ -131,7 +131,7 @@ def learn(
     return Fit(learner.model, values, message)
 
 
-def _finished(values, settings):
+def _finished(values: list[float], settings: InducedParserSettings) -> str:
     """Return why learning is at its end, if it is."""
     last = values[-3:]
     if len(last) == 3 and all(b - a <= settings.tolerance * abs(b) for a, b in pairwise(last)):
@@ -142,7 +142,7 @@ def _finished(values, settings):
 class _State:
     """The state of learning in a checkpoint: expected counts, and the objective so far."""
 
-    def __init__(self, checkpoint: Checkpoint, own: str):
+    def __init__(self, checkpoint: Checkpoint, own: str) -> None:
         self.own = own
         self.path, self.kept = checkpoint.kept("induce", own)
 

@@ -1,5 +1,6 @@
 """A parser that was learned without trees: the dependency model with valence, on disk and at work."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -105,7 +106,7 @@ class ValenceModel:
         strange = self.vocabulary.ids(tags) < 0
         return strange & ~punctuation(tags) if self._drops() else strange
 
-    def sentences(self, words: Sequence[bytes], tags: Sequence[bytes], offsets) -> TagSentences:
+    def sentences(self, words: Sequence[bytes], tags: Sequence[bytes], offsets: np.ndarray) -> TagSentences:
         """Return text as this parser sees it."""
         if not len(words) == len(tags) == offsets[-1] - offsets[0]:
             raise ValueError(f"{len(words)} words, {len(tags)} tags and offsets up to {offsets[-1] - offsets[0]}")
@@ -148,13 +149,13 @@ class ValenceModel:
         heads[here] = np.where(found > 0, above, 0)
         if sentences.left_out.any():
 
-            def attach(block):
+            def attach(block: tuple[int, int]) -> None:
                 kernels_valence.attach_left_out(offsets, *block, flat, sentences.left_out, heads)
 
             over(pool, attach, balanced_blocks(lengths + 8.0, BLOCKS))
         return ParsedTrees(heads, best, flat)
 
-    def save(self, path) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file."""
         arrays = {
             "tags.blob": self.vocabulary.blob, "tags.starts": self.vocabulary.starts,
@@ -163,7 +164,7 @@ class ValenceModel:
         write_model(path, KIND, {"settings": self.settings}, arrays)
 
     @classmethod
-    def load(cls, path, verify: bool = True) -> "ValenceModel":
+    def load(cls, path: str | os.PathLike[str], verify: bool = True) -> "ValenceModel":
         """Read a model file.
 
         Raises

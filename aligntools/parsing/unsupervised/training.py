@@ -45,7 +45,7 @@ class InductionReport:
 
 def train(
     tags: Sequence[bytes],
-    offsets,
+    offsets: np.ndarray,
     settings: InducedParserSettings | None = None,
     pool: Pool | None = None,
     report: Callable[[int, float], None] | None = None,

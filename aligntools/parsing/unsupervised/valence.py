@@ -135,15 +135,23 @@ def expected_counts(
     return ValenceCounts(chosen, rooted, bare, words), log_z
 
 
-def _blocks(lengths, room):
+def _blocks(lengths: np.ndarray, room: int) -> list[tuple[int, int]]:
     return balanced_blocks((lengths + 8.0) ** 3, max(1, min(BLOCKS, room)))
 
 
-def _expected(choose, decide, root, log, tags, offsets, pool):
+def _expected(
+    choose: np.ndarray,
+    decide: np.ndarray,
+    root: np.ndarray,
+    log: bool,
+    tags: np.ndarray,
+    offsets: np.ndarray,
+    pool: Pool | None,
+) -> tuple[list[tuple[np.ndarray, np.ndarray, np.ndarray]], np.ndarray, np.ndarray]:
     lengths, n = np.diff(offsets), len(root)
     log_z, unsafe = np.zeros(len(lengths)), np.zeros(len(lengths), np.uint8)
 
-    def work(block):
+    def work(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         longest = int(lengths[block[0] : block[1]].max())
         chart = np.empty(kernels_valence.SQUARES * longest**2)
         found = np.zeros((n, 2, n)), np.zeros(n), np.zeros((n, 2))
@@ -163,7 +171,7 @@ def best_trees(
     lengths = np.diff(offsets)
     heads, best = np.zeros(len(tags), np.int32), np.zeros(len(lengths))
 
-    def work(block):
+    def work(block: tuple[int, int]) -> None:
         longest = int(lengths[block[0] : block[1]].max())
         chart = np.empty(kernels_valence.BEST_SQUARES * longest**2)
         places, stack = np.empty(4 * longest**2, np.int32), np.empty(9 * (longest + 1), np.int32)

@@ -4,13 +4,18 @@ A chain is a hidden Markov model with a start distribution and, for each state, 
 state or the end, and one over what it emits (Rabiner 1989; Jurafsky & Martin, appendix A).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from aligntools.ground.parallel import balanced_blocks
 from aligntools.tagging.chains.kernels_chain import collect_block, forward_backward_block, forward_block
 from aligntools.tagging.chains.kernels_chain_best import k_best_block, posterior_best_block, viterbi_block
+
+if TYPE_CHECKING:
+    from aligntools.ground.parallel import Pool
 
 #: Blocks that a chunk's sentences, and its rows of emissions, are cut into.
 BLOCKS = 32
@@ -39,7 +44,7 @@ class Chain:
     stop: np.ndarray
     emissions: np.ndarray
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("start", "transitions", "stop", "emissions"):
             setattr(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
         k = len(self.start)
@@ -50,20 +55,20 @@ class Chain:
             )
 
     @property
-    def n_states(self):
+    def n_states(self) -> int:
         """K."""
         return len(self.start)
 
     @property
-    def ends(self):
+    def ends(self) -> bool:
         """Whether the end of a sentence is part of the model."""
         return not np.all(self.stop == 1.0)
 
-    def parameters(self):
+    def parameters(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return the four arrays in the order that kernels take them."""
         return self.start, self.transitions, self.stop, self.emissions
 
-    def logarithms(self):
+    def logarithms(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return the four arrays' natural logarithms; -inf for zero."""
         with np.errstate(divide="ignore"):
             return tuple(np.log(p) for p in self.parameters())
@@ -83,12 +88,12 @@ class ChainCounts:
     loglik: np.ndarray
 
 
-def leaving(values, ends):
+def leaving(values: "Chain | ChainCounts", ends: bool) -> np.ndarray:
     """Return transitions with the stop as last column, [K, K + 1], or transitions alone where nothing ends."""
     return np.column_stack([values.transitions, values.stop]) if ends else values.transitions
 
 
-def as_distributions(values, ends):
+def as_distributions(values: "Chain | ChainCounts", ends: bool) -> list[np.ndarray]:
     """Lay a chain's or its counts' arrays out with one distribution a row.
 
     Parameters
@@ -104,7 +109,7 @@ def as_distributions(values, ends):
     return [values.start[None, :], leaving(values, ends), np.ascontiguousarray(values.emissions.T)]
 
 
-def from_distributions(rows, ends):
+def from_distributions(rows: list[np.ndarray], ends: bool) -> "Chain":
     """Return the chain of the three matrices that `as_distributions` makes."""
     start, onward, emissions = rows
     k = start.shape[1]
@@ -119,7 +124,7 @@ class _Chunk:
     k1: int
     t0: int
     t1: int
-    blocks: list
+    blocks: list[tuple[int, int]]
     order: np.ndarray
 
 
@@ -140,7 +145,16 @@ class ChainText:
         Posteriors held at a time; bounds memory, and changes no result but the rounding of sums.
     """
 
-    def __init__(self, tokens, offsets, n_rows, low=None, high=None, max_cells=MAX_CELLS, allowed=None):
+    def __init__(
+        self,
+        tokens: np.ndarray,
+        offsets: np.ndarray,
+        n_rows: int,
+        low: np.ndarray | None = None,
+        high: np.ndarray | None = None,
+        max_cells: int = MAX_CELLS,
+        allowed: np.ndarray | None = None,
+    ) -> None:
         self.tokens = np.ascontiguousarray(tokens, np.int32)
         self.offsets = np.ascontiguousarray(offsets, np.int64)
         self.n_rows = int(n_rows)
@@ -165,24 +179,25 @@ class ChainText:
         self.max_cells, self.allowed = max_cells, allowed
         if allowed is not None and len(allowed) != self.n_rows:
             raise ValueError(f"allowed states of {len(allowed)} words, the text has {self.n_rows}")
-        self._chunks, self._width = [], 0
+        self._chunks: list[_Chunk] = []
+        self._width = 0
 
     @property
-    def n_sentences(self):
+    def n_sentences(self) -> int:
         """Sentences, those of no words included."""
         return len(self.offsets) - 1
 
-    def width(self, n_states):
+    def width(self, n_states: int) -> int:
         """Columns that posteriors need: the largest range, or all states."""
         if len(self.low) == 0:
             return n_states
         return int((self.high - self.low).max(initial=1))
 
-    def blocks(self):
+    def blocks(self) -> list[tuple[int, int]]:
         """Return runs of sentences of about equal work."""
         return balanced_blocks(np.diff(self.offsets) + 4, BLOCKS)
 
-    def chunks(self, n_states):
+    def chunks(self, n_states: int) -> "list[_Chunk]":
         """Return the chunks, built once."""
         width = self.width(n_states)
         if self._width == width:
@@ -198,7 +213,7 @@ class ChainText:
             k0 = k1
         return self._chunks
 
-    def held(self, chain):
+    def held(self, chain: "Chain") -> "Chain":
         """Return the chain without emissions from states that words may not be in.
 
         Raises
@@ -218,11 +233,13 @@ class ChainText:
 class _Sums:
     """Expected counts of one block of sentences."""
 
-    def __init__(self, k):
+    def __init__(self, k: int) -> None:
         self.start, self.transitions, self.stop = np.zeros(k), np.zeros((k, k)), np.zeros(k)
 
 
-def _passes(chain, text, pool, squared=False):
+def _passes(
+    chain: "Chain", text: "ChainText", pool: "Pool", squared: bool = False
+) -> "Iterator[tuple[_Chunk, np.ndarray, np.ndarray, list[_Sums]]]":
     """Yield (chunk, posteriors, logarithms of its sentences, sums of its blocks) over the text.
 
     The posteriors' array is used again for the next chunk.
@@ -233,7 +250,7 @@ def _passes(chain, text, pool, squared=False):
     for chunk in chunks:
         loglik = np.empty(chunk.k1 - chunk.k0)
 
-        def work(block, chunk=chunk, loglik=loglik):
+        def work(block: tuple[int, int], chunk: "_Chunk" = chunk, loglik: np.ndarray = loglik) -> "_Sums":
             sums = _Sums(k)
             forward_backward_block(
                 block[0], block[1], chunk.k0, text.tokens, text.offsets, text.low, text.high, *chain.parameters(),
@@ -244,7 +261,7 @@ def _passes(chain, text, pool, squared=False):
         yield chunk, gamma, loglik, pool.map(work, chunk.blocks)
 
 
-def expected_counts(chain, text, pool, squared=False):
+def expected_counts(chain: "Chain", text: "ChainText", pool: "Pool", squared: bool = False) -> "ChainCounts":
     """Run forward-backward over a text and sum the expected counts.
 
     Parameters
@@ -275,7 +292,9 @@ def expected_counts(chain, text, pool, squared=False):
         ptr = np.zeros(text.n_rows + 1, np.int64)
         np.cumsum(frequencies, out=ptr[1:])
 
-        def work(block, chunk=chunk, gamma=gamma, ptr=ptr):
+        def work(
+            block: tuple[int, int], chunk: "_Chunk" = chunk, gamma: np.ndarray = gamma, ptr: np.ndarray = ptr
+        ) -> None:
             collect_block(block[0], block[1], ptr, chunk.order, text.low, gamma, chunk.t0, counts.emissions)
 
         pool.map(work, balanced_blocks(frequencies, BLOCKS))
@@ -283,7 +302,7 @@ def expected_counts(chain, text, pool, squared=False):
     return counts
 
 
-def log_likelihood(chain, text, pool, squared=False):
+def log_likelihood(chain: "Chain", text: "ChainText", pool: "Pool", squared: bool = False) -> np.ndarray:
     """Natural logarithms of the sentences' probabilities: float64 [sentences], -inf where there is no path."""
     chain = text.held(chain)
     loglik = np.full(text.n_sentences, np.nan)
@@ -298,7 +317,7 @@ def log_likelihood(chain, text, pool, squared=False):
     return loglik
 
 
-def posteriors(chain, text, pool):
+def posteriors(chain: "Chain", text: "ChainText", pool: "Pool") -> np.ndarray:
     """Posterior probabilities of the states of all tokens.
 
     Returns
@@ -312,12 +331,12 @@ def posteriors(chain, text, pool):
     return result
 
 
-def posterior_decode(chain, text, pool):
+def posterior_decode(chain: "Chain", text: "ChainText", pool: "Pool") -> np.ndarray:
     """Most probable state of every token by itself: int32 [tokens]; ties go to the lowest state."""
     states = np.zeros(len(text.tokens), np.int32)
     for chunk, gamma, _, _ in _passes(chain, text, pool):
 
-        def work(block, chunk=chunk, gamma=gamma):
+        def work(block: tuple[int, int], chunk: "_Chunk" = chunk, gamma: np.ndarray = gamma) -> None:
             r0, r1 = text.offsets[block[0]] - chunk.t0, text.offsets[block[1]] - chunk.t0
             posterior_best_block(r0, r1, chunk.t0, text.low, gamma, states)
 
@@ -325,7 +344,7 @@ def posterior_decode(chain, text, pool):
     return states
 
 
-def viterbi(chain, text, pool):
+def viterbi(chain: "Chain", text: "ChainText", pool: "Pool") -> tuple[np.ndarray, np.ndarray]:
     """Find the most probable sequence of states of every sentence.
 
     Returns
@@ -345,7 +364,7 @@ def viterbi(chain, text, pool):
     return states, scores
 
 
-def k_best(chain, text, n, pool):
+def k_best(chain: "Chain", text: "ChainText", n: int, pool: "Pool") -> tuple[np.ndarray, np.ndarray]:
     """Find the n most probable sequences of states of every sentence, exactly.
 
     Returns

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from aligntools.tagging.chains.chain import (
     leaving,
 )
 from aligntools.tagging.settings import InductionSettings
+
+if TYPE_CHECKING:
+    from aligntools.tagging.chains.chain import ChainCounts
 
 #: How far random starts lie from the text's word frequencies: standard deviation of the logarithms of parameters.
 #: 0.1 reached a higher likelihood than 1 on two English texts, and tags closer to theirs on the smaller one.
@@ -52,7 +56,9 @@ class InductionResult:
     restart: int = 0
 
 
-def random_chain(frequencies, n_states, rng, stop=True, noise=NOISE):
+def random_chain(
+    frequencies: np.ndarray, n_states: int, rng: np.random.Generator, stop: bool = True, noise: float = NOISE
+) -> Chain:
     """Return a chain whose states all lie near the text's word frequencies, each parameter moved a little.
 
     Parameters
@@ -67,7 +73,7 @@ def random_chain(frequencies, n_states, rng, stop=True, noise=NOISE):
         Standard deviation of the parameters' logarithms.
     """
 
-    def moved(*shape):
+    def moved(*shape: Any) -> np.ndarray:
         return np.exp(noise * rng.standard_normal(shape))
 
     start, onward = moved(1, n_states), moved(n_states, n_states + 1 if stop else n_states)
@@ -75,7 +81,7 @@ def random_chain(frequencies, n_states, rng, stop=True, noise=NOISE):
     return from_distributions([normalized(p) for p in (start, onward, emissions)], stop)
 
 
-def normalized(counts):
+def normalized(counts: np.ndarray) -> np.ndarray:
     """Divide rows by their sums; a row of zeros becomes uniform."""
     totals = counts.sum(1, keepdims=True)
     return np.where(totals > 0, counts / np.where(totals > 0, totals, 1.0), 1.0 / max(1, counts.shape[1]))
@@ -84,17 +90,17 @@ def normalized(counts):
 class _Maximization:
     """Expectation maximization; a prior Dirichlet(1 + alpha) on every distribution adds alpha to its counts."""
 
-    def __init__(self, chain, alphas, stop):
+    def __init__(self, chain: Chain, alphas: tuple[float, float, float], stop: bool) -> None:
         self.weights, self.alphas, self.stop = chain, alphas, stop
 
-    def objective(self, loglik):
+    def objective(self, loglik: float) -> float:
         """Log-likelihood, and logarithm of the prior up to a constant."""
         chain = self.weights
         parameters = chain.start, leaving(chain, self.stop), chain.emissions
         priors = zip(self.alphas, parameters, strict=True)
         return loglik + sum(alpha * float(np.log(p).sum()) for alpha, p in priors if alpha > 0)
 
-    def update(self, counts):
+    def update(self, counts: "ChainCounts") -> None:
         k = len(counts.start)
         start = normalized(counts.start[None, :] + self.alphas[0])[0]
         onward = normalized(leaving(counts, self.stop) + self.alphas[1])
@@ -105,7 +111,7 @@ class _Maximization:
         emissions[:, totals == 0] = 1.0 / len(emissions)  # a state that nothing is in
         self.weights = Chain(start, onward[:, :k], onward[:, k] if self.stop else np.ones(k), emissions)
 
-    def result(self):
+    def result(self) -> Chain:
         return self.weights
 
 
@@ -116,15 +122,16 @@ class _Variational:
     divergence of the posteriors from the priors. The random start is not such a posterior, so it has no bound.
     """
 
-    def __init__(self, chain, alphas, stop):
+    def __init__(self, chain: Chain, alphas: tuple[float, float, float], stop: bool) -> None:
         self.weights, self.alphas, self.stop = chain, alphas, stop
-        self.posteriors, self.divergence = None, 0.0
+        self.posteriors: list[np.ndarray] | None = None
+        self.divergence = 0.0
 
-    def objective(self, loglik):
+    def objective(self, loglik: float) -> float | None:
         """Lower bound on the log evidence; None before the first update."""
         return None if self.posteriors is None else loglik - self.divergence
 
-    def update(self, counts):
+    def update(self, counts: "ChainCounts") -> None:
         from scipy.special import digamma, gammaln
 
         rows = as_distributions(counts, self.stop)
@@ -139,7 +146,7 @@ class _Variational:
             expected.append(np.exp(logs))
         self.weights = from_distributions(expected, self.stop)
 
-    def result(self):
+    def result(self) -> Chain:
         if self.posteriors is None:
             return self.weights
         return from_distributions([normalized(p) for p in self.posteriors], self.stop)
@@ -148,7 +155,14 @@ class _Variational:
 LEARNERS: dict[str, type[_Maximization] | type[_Variational]] = {"em": _Maximization, "vb": _Variational}
 
 
-def _climb(learner, text, pool, iterations, tolerance, report):
+def _climb(
+    learner: "_Maximization | _Variational",
+    text: ChainText,
+    pool: Pool,
+    iterations: int,
+    tolerance: float,
+    report: Callable[..., Any],
+) -> tuple[list[float], list[float]]:
     """Run one restart; returns its objectives and perplexities."""
     objectives, perplexities = [], []
     for iteration in range(iterations + 1):
@@ -219,7 +233,7 @@ def induce(
         begin = random_chain(frequencies, n_states, np.random.default_rng([settings.seed, restart]), stop, noise)
         learner = LEARNERS[estimator](begin, (of_transitions, of_transitions, of_emissions), stop)
 
-        def told(iteration, objective, perplexity, restart=restart):
+        def told(iteration: int, objective: float, perplexity: float, restart: int = restart) -> None:
             if report is not None:
                 report(restart, iteration, objective, perplexity)
 

@@ -10,14 +10,23 @@ parameter's expected count under Q (proportional to ``P(z) P(x|z)^2``), twice th
 expected count under the posterior ``P(z|x)``.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from aligntools.ground.exponentiated import Family, climb
 from aligntools.tagging.chains.chain import as_distributions, expected_counts, from_distributions
 from aligntools.tagging.settings import InductionSettings
 
+if TYPE_CHECKING:
+    from aligntools.ground.parallel import Pool
+    from aligntools.tagging.chains.chain import Chain, ChainText
 
-def reconstruction(chain, text, pool):
+
+def reconstruction(
+    chain: "Chain", text: "ChainText", pool: "Pool"
+) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
     """Evaluate ``log P(x|x)`` and what its gradient is made of.
 
     Parameters
@@ -50,7 +59,15 @@ def reconstruction(chain, text, pool):
     return objectives, counts, totals
 
 
-def reconstruct(chain, text, pool, iterations=InductionSettings.mre_iterations, report=None, rate=1.0, tolerance=0.0):
+def reconstruct(
+    chain: "Chain",
+    text: "ChainText",
+    pool: "Pool",
+    iterations: int = InductionSettings.mre_iterations,
+    report: Callable[..., Any] | None = None,
+    rate: float = 1.0,
+    tolerance: float = 0.0,
+) -> "tuple[Chain, list[float]]":
     """Train a chain to reconstruct a text, by exponentiated gradient with adaptive rates.
 
     Parameters
@@ -78,12 +95,12 @@ def reconstruct(chain, text, pool, iterations=InductionSettings.mre_iterations, 
     ends = chain.ends
     begin = as_distributions(chain, ends)
     shapes = [p.shape for p in begin]
-    kept = None
+    kept: np.ndarray | None = None
 
-    def unpacked(parameters):
+    def unpacked(parameters: list[np.ndarray]) -> "Chain":
         return from_distributions([p.reshape(shape) for p, shape in zip(parameters, shapes, strict=True)], ends)
 
-    def evaluate(parameters):
+    def evaluate(parameters: list[np.ndarray]) -> tuple[float, list[tuple[np.ndarray, np.ndarray]]]:
         nonlocal kept
         objectives, counts, totals = reconstruction(unpacked(parameters), text, pool)
         if kept is None:
@@ -91,10 +108,13 @@ def reconstruct(chain, text, pool, iterations=InductionSettings.mre_iterations, 
         gradients = [(c.ravel(), n) for c, n in zip(counts, totals, strict=True)]
         return float(objectives[kept].sum()), gradients
 
-    def told(iteration, objective):
+    def counted() -> int:
+        return max(1, 0 if kept is None else int(kept.sum()))
+
+    def told(iteration: int, objective: float) -> None:
         if report is not None:
-            report(iteration, objective / max(1, int(kept.sum())))
+            report(iteration, objective / counted())
 
     families = [Family.of_rows(shape, rate) for shape in shapes]
     parameters, objectives = climb(evaluate, [p.ravel() for p in begin], families, iterations, tolerance, told)
-    return unpacked(parameters), [o / max(1, int(kept.sum())) for o in objectives]
+    return unpacked(parameters), [o / counted() for o in objectives]

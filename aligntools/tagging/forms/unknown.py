@@ -151,7 +151,8 @@ class UnknownWords:
     @property
     def n_states(self) -> int:
         """Number of states."""
-        return self.weights.shape[1]
+        found: int = self.weights.shape[1]
+        return found
 
     @classmethod
     def learn(
@@ -209,7 +210,7 @@ class UnknownWords:
             return replace(model, weights=weights)
         return model
 
-    def _design(self, texts, found):
+    def _design(self, texts: list[str], found: list[list[str]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return features of words as CSR arrays: starts, columns, values."""
         ptr, columns, values = [0], [], []
         base = len(self.features)
@@ -227,7 +228,9 @@ class UnknownWords:
             ptr.append(len(columns))
         return np.array(ptr, np.int64), np.array(columns, np.int64), np.array(values)
 
-    def _fitted(self, texts, names, targets, l2, iterations):
+    def _fitted(
+        self, texts: list[str], names: list[list[str]], targets: np.ndarray, l2: float, iterations: int
+    ) -> np.ndarray:
         from scipy.sparse import csr_matrix
 
         ptr, columns, values = self._design(texts, names)
@@ -235,7 +238,7 @@ class UnknownWords:
         back = x.T.tocsr()
         shape_ = self.weights.shape
 
-        def objective(flat):
+        def objective(flat: np.ndarray) -> tuple[float, np.ndarray]:
             w = flat.reshape(shape_)
             scores = x @ w
             scores -= scores.max(1, keepdims=True)
@@ -265,7 +268,7 @@ class UnknownWords:
             return np.zeros((0, self.n_states))
         return np.concatenate([self._batch(words[n : n + BATCH]) for n in range(0, len(words), BATCH)])
 
-    def _batch(self, words):
+    def _batch(self, words: Sequence[bytes]) -> np.ndarray:
         texts = [text_of(w) for w in words]
         ptr, columns, values = self._design(texts, features_of(texts, self.classes))
         scores = np.zeros((len(words), self.n_states))
@@ -275,4 +278,5 @@ class UnknownWords:
             scores[some] = np.add.reduceat(terms, ptr[some], axis=0)
         scores -= scores.max(1, keepdims=True)
         p = np.exp(scores)
-        return p / p.sum(1, keepdims=True)
+        found: np.ndarray = p / p.sum(1, keepdims=True)
+        return found

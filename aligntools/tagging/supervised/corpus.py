@@ -1,5 +1,6 @@
 """A tagged text as numbers, and what is counted in it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,8 +37,8 @@ class TaggedCorpus:
         Runs of sentences and of pairs.
     """
 
-    words: list
-    names: list
+    words: list[bytes]
+    names: list[bytes]
     tokens: np.ndarray
     offsets: np.ndarray
     cells: np.ndarray
@@ -48,11 +49,11 @@ class TaggedCorpus:
     pair_count: np.ndarray
     ptr: np.ndarray
     occurrences: np.ndarray
-    blocks: list
-    pair_blocks: list
+    blocks: list[tuple[int, int]]
+    pair_blocks: list[tuple[int, int]]
 
     @classmethod
-    def of(cls, words, offsets, tags):
+    def of(cls, words: Sequence[bytes], offsets: np.ndarray, tags: Sequence[bytes]) -> "TaggedCorpus":
         """Number the words and tags of a text.
 
         Parameters
@@ -66,7 +67,9 @@ class TaggedCorpus:
         return cls.numbered(words, offsets, names, np.arange(len(words) + 1, dtype=np.int64), ids)
 
     @classmethod
-    def numbered(cls, words, offsets, names, cells, tags):
+    def numbered(
+        cls, words: Sequence[bytes], offsets: np.ndarray, names: Sequence[bytes], cells: np.ndarray, tags: np.ndarray
+    ) -> "TaggedCorpus":
         """Number the words of a text and its pairs; every cell counts its share of a token.
 
         Parameters
@@ -78,7 +81,7 @@ class TaggedCorpus:
         tags : int32 [cells]
             Indexes of ``names``; those of a token differ.
         """
-        vocabulary = {}
+        vocabulary: dict[bytes, int] = {}
         tokens = np.fromiter((vocabulary.setdefault(w, len(vocabulary)) for w in words), np.int32, len(words))
         several, n_tags = np.diff(cells), max(len(names), 1)
         keys = np.repeat(tokens, several).astype(np.int64) * n_tags + tags
@@ -88,23 +91,23 @@ class TaggedCorpus:
         offsets = np.ascontiguousarray(offsets, np.int64)
         weights = np.repeat(1.0 / np.maximum(several, 1), several)
         return cls(
-            list(vocabulary), names, tokens, offsets, cells, tags, pairs,
+            list(vocabulary), list(names), tokens, offsets, cells, tags, pairs,
             (found // n_tags).astype(np.int32), (found % n_tags).astype(np.int32),
             np.bincount(pairs, weights, len(found)), ptr, np.argsort(pairs, kind="stable").astype(np.int64),
             balanced_blocks(np.diff(cells[offsets]), BLOCKS), balanced_blocks(counts, BLOCKS),
         )  # fmt: skip
 
     @property
-    def n_tags(self):
+    def n_tags(self) -> int:
         """Number of tags."""
         return len(self.names)
 
     @property
-    def several(self):
+    def several(self) -> np.ndarray:
         """Number of tags that each token may have."""
         return np.diff(self.cells)
 
-    def word_counts(self):
+    def word_counts(self) -> np.ndarray:
         """Return how often each word had each tag, float64 [words, tags]."""
         counts = np.zeros((len(self.words), self.n_tags))
         counts[self.pair_word, self.pair_tag] = self.pair_count

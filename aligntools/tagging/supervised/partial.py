@@ -6,8 +6,9 @@ that its tokens may have: constrained forward-backward. Learning is EM: counts t
 on these paths, and from them the estimates that counted tags would give. Substates are learned on the same paths.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +16,12 @@ from aligntools.tagging.decoding import TagCandidates
 from aligntools.tagging.forms.unknown import UnknownWords
 from aligntools.tagging.supervised import substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus
+
+if TYPE_CHECKING:
+    from aligntools.ground.parallel import Pool
+    from aligntools.tagging.forms.wordclasses import WordClasses
+    from aligntools.tagging.settings import TaggerSettings
+    from aligntools.tagging.supervised.substates import Substates
 
 #: Iterations of EM with one state a tag. More raise the likelihood, and tags that projection seldom reaches take over
 #: words that it never reaches: of 1, 3, 10 and 60, 1 and 3 had the highest accuracy on French and German.
@@ -112,13 +119,14 @@ class Completed:
         return text, tag_shares(text, self.letters, self.strength)
 
 
-def tag_shares(text, letters, strength):
+def tag_shares(text: TaggedCorpus, letters: np.ndarray, strength: float) -> np.ndarray:
     """Return ``p(tag | word)`` of each pair, smoothed towards what letters say."""
     seen = np.bincount(text.pair_word, text.pair_count, len(text.words))[text.pair_word]
-    return (text.pair_count + strength * letters) / np.maximum(seen + strength, 1e-300)
+    found: np.ndarray = (text.pair_count + strength * letters) / np.maximum(seen + strength, 1e-300)
+    return found
 
 
-def known_counts(text):
+def known_counts(text: TaggedCorpus) -> "Substates":
     """Return what is known before anything is expected: Substates of one state a tag.
 
     Words count with tokens that may not have every tag, by equal shares; transitions, starts and stops where all tags
@@ -141,7 +149,14 @@ def known_counts(text):
     return substates.Substates(first, start, moves.reshape(n, n).astype(np.float64), stop, at, counts)
 
 
-def complete(text, looks, pool, settings, report=None, classes=None) -> Completed:
+def complete(
+    text: TaggedCorpus,
+    looks: "WordClasses",
+    pool: "Pool",
+    settings: "TaggerSettings",
+    report: Callable[..., Any] | None = None,
+    classes: Any = None,
+) -> Completed:
     """Learn a chain of one state a tag from a text whose tokens may have several tags, by EM.
 
     Parameters
@@ -168,7 +183,7 @@ def complete(text, looks, pool, settings, report=None, classes=None) -> Complete
     return Completed(seen, states, unknown, letters, smoothing.words)
 
 
-def _of_pairs(unknown, text, batch=5000):
+def _of_pairs(unknown: UnknownWords, text: TaggedCorpus, batch: int = 5000) -> np.ndarray:
     """Return ``p(tag | form)`` of each pair, some words at a time."""
     found = np.empty(len(text.pair_word))
     for begin in range(0, len(text.words), batch):

@@ -4,11 +4,19 @@ Every tag is split in two and trained, and the splits that gain least are undone
 & Klein 2006; for tagging Huang, Eidelman & Harper 2009), again and again. With one state a tag it is counting.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aligntools.tagging.supervised.kernels_substates import collect_pairs_block, observed_block
+
+if TYPE_CHECKING:
+    from aligntools.ground.parallel import Pool
+    from aligntools.tagging.forms.wordclasses import WordClasses
+    from aligntools.tagging.settings import TagSmoothing
+    from aligntools.tagging.supervised.corpus import TaggedCorpus
 
 #: States of a model at most.
 STATES = 1000
@@ -37,14 +45,15 @@ class Substates:
     emissions: np.ndarray
 
     @property
-    def tag_of(self):
+    def tag_of(self) -> np.ndarray:
         """Tag of each state."""
         return np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
 
-    def state_of(self, text):
+    def state_of(self, text: "TaggedCorpus") -> np.ndarray:
         """Return the state of each element of ``emissions``."""
         widths = np.diff(self.at)
-        return np.arange(self.at[-1]) - np.repeat(self.at[:-1] - self.first[text.pair_tag], widths)
+        found: np.ndarray = np.arange(self.at[-1]) - np.repeat(self.at[:-1] - self.first[text.pair_tag], widths)
+        return found
 
 
 @dataclass
@@ -58,7 +67,7 @@ class SubstateChain:
     prior: np.ndarray
 
 
-def counted(text):
+def counted(text: "TaggedCorpus") -> "Substates":
     """Return the counts of a tagged text: one state a tag."""
     n = text.n_tags
     offsets, tags = text.offsets, text.tags
@@ -77,7 +86,9 @@ def counted(text):
     )
 
 
-def class_shares(states, text, classes, smoothing):
+def class_shares(
+    states: "Substates", text: "TaggedCorpus", classes: "WordClasses", smoothing: "TagSmoothing"
+) -> np.ndarray:
     """Return ``p(substate | tag, class of the word)``, float64 [nodes, states].
 
     Parameters
@@ -103,7 +114,9 @@ def class_shares(states, text, classes, smoothing):
     return shares
 
 
-def estimate(states, text, tag_shares, classes, smoothing) -> SubstateChain:
+def estimate(
+    states: "Substates", text: "TaggedCorpus", tag_shares: np.ndarray, classes: "WordClasses", smoothing: "TagSmoothing"
+) -> SubstateChain:
     """Turn expected counts into a chain.
 
     Emissions are ``p(state | word) / p(state)``, in proportion to ``p(word | state)``, where a word's tag is
@@ -143,7 +156,9 @@ def estimate(states, text, tag_shares, classes, smoothing) -> SubstateChain:
     return SubstateChain(start, inner, stop, np.ascontiguousarray(values), prior)
 
 
-def expect(parameters, states, text, pool, merging=False):
+def expect(
+    parameters: "SubstateChain", states: "Substates", text: "TaggedCorpus", pool: "Pool", merging: bool = False
+) -> "tuple[Substates, float, np.ndarray]":
     """Return the expected counts of a text under a model, its log-likelihood and, for ``merging``, losses of merges.
 
     Returns
@@ -160,7 +175,7 @@ def expect(parameters, states, text, pool, merging=False):
     loglik = np.zeros(len(text.offsets) - 1)
     shares = parameters.prior / np.add.reduceat(parameters.prior, states.first[:-1])[states.tag_of]
 
-    def work(block):
+    def work(block: tuple[int, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         start, stop, moves, losses = np.zeros(n), np.zeros(n), np.zeros((n, n)), np.zeros(n)
         observed_block(
             *block, text.cells, text.pairs, places, text.offsets, low, states.at, parameters.values, parameters.start,
@@ -183,7 +198,7 @@ def expect(parameters, states, text, pool, merging=False):
     return expected, float(loglik.sum()), losses
 
 
-def _regroup(states, text, parts):
+def _regroup(states: "Substates", text: "TaggedCorpus", parts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Rebuild counts with other substates: ``parts`` [new states] is the old state of each, in order of tags."""
     tag = states.tag_of[parts]
     first = np.searchsorted(tag, np.arange(len(states.first))).astype(np.int64)
@@ -191,7 +206,9 @@ def _regroup(states, text, parts):
     return first, at
 
 
-def split(states, text, limit, noise, random):
+def split(
+    states: "Substates", text: "TaggedCorpus", limit: int, noise: float, random: np.random.Generator
+) -> "Substates":
     """Split the states in two whose tag then has at most ``limit``; the halves differ by ``noise`` at random.
 
     Where there would be more than STATES, the more frequent tags come first.
@@ -209,7 +226,7 @@ def split(states, text, limit, noise, random):
     sign = np.where(np.arange(len(parts)) - np.searchsorted(parts, parts) == 0, 1.0, -1.0)
     sign[shape == 1] = 0.0
 
-    def halves(counts):
+    def halves(counts: np.ndarray) -> np.ndarray:
         shake = random.uniform(-noise, noise, len(states.start))[parts]
         return counts[parts] / shape * (1 + sign * shake)
 
@@ -227,7 +244,7 @@ def split(states, text, limit, noise, random):
     return new
 
 
-def merge(states, text, together):
+def merge(states: "Substates", text: "TaggedCorpus", together: np.ndarray) -> "Substates":
     """Merge states: those with equal numbers in ``together`` [states], which rise by 0 or 1, become one."""
     n = int(together[-1]) + 1
     parts = np.searchsorted(together, np.arange(n))
@@ -243,12 +260,12 @@ def merge(states, text, together):
     return new
 
 
-def choose_merges(states, losses, split_tags, share):
+def choose_merges(states: "Substates", losses: np.ndarray, split_tags: np.ndarray, share: float) -> np.ndarray:
     """Return what `merge` takes: the ``share`` of sibling pairs that lose least are put together."""
-    siblings = [
+    pairs = [
         s for g in np.flatnonzero(split_tags) for s in range(int(states.first[g]), int(states.first[g + 1]) - 1, 2)
     ]
-    siblings = np.array(siblings, np.int64)
+    siblings = np.array(pairs, np.int64)
     least = siblings[np.argsort(losses[siblings], kind="stable")[: int(share * len(siblings))]]
     rises = np.ones(len(states.start), np.int64)
     rises[0] = 0
@@ -257,9 +274,20 @@ def choose_merges(states, losses, split_tags, share):
 
 
 def train(
-    text, tag_shares, classes, smoothing, latent, pool, random, iterations=20, noise=0.01, merging=0.25, report=None,
-    start=None, renewed=None,
-):  # fmt: skip
+    text: "TaggedCorpus",
+    tag_shares: np.ndarray,
+    classes: "WordClasses",
+    smoothing: "TagSmoothing",
+    latent: int,
+    pool: "Pool",
+    random: np.random.Generator,
+    iterations: int = 20,
+    noise: float = 0.01,
+    merging: float = 0.25,
+    report: Callable[..., Any] | None = None,
+    start: "Substates | None" = None,
+    renewed: Callable[..., Any] | None = None,
+) -> "Substates":
     """Train a model with up to ``latent`` substates a tag by splitting and merging.
 
     Parameters
@@ -293,10 +321,11 @@ def train(
         return states
     size, turn = 1, 0
 
-    def parameters_of(states):
-        return estimate(states, *(renewed(states) if renewed else (text, tag_shares)), classes, smoothing)
+    def parameters_of(states: "Substates") -> "SubstateChain":
+        now, shares = renewed(states) if renewed else (text, tag_shares)
+        return estimate(states, now, shares, classes, smoothing)
 
-    def improve(states, times):
+    def improve(states: "Substates", times: int) -> "Substates":
         for i in range(times):
             parameters = parameters_of(states)
             states, loglik, _ = expect(parameters, states, text, pool)

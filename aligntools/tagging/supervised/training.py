@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +17,10 @@ from aligntools.tagging.supervised import substates
 from aligntools.tagging.supervised.corpus import TaggedCorpus
 from aligntools.tagging.supervised.partial import Observation, complete
 from aligntools.tagging.tagger import THRESHOLD, TaggerMember, TaggerModel, emissions, rounded
+
+if TYPE_CHECKING:
+    from aligntools.tagging.settings import TagSmoothing
+    from aligntools.tagging.supervised.substates import Substates
 
 #: Words whose tags are worked out at a time.
 BATCH = 5000
@@ -75,7 +80,7 @@ def train_supervised(
         candidates, shares, pair_shares = _candidates(text, counts, unknown, smoothing.words)
     del counts
 
-    def member(states):
+    def member(states: "Substates") -> TaggerMember:
         if settings.relative_frequencies:
             return _relative_member(states, text, pair_shares, len(looks.parents))
         own = expected.renewed(states) if expected else (text, pair_shares)
@@ -87,7 +92,7 @@ def train_supervised(
         states = substates.train(
             text, pair_shares, looks, smoothing, settings.latent, pool, np.random.default_rng([settings.seed, n]),
             settings.iterations, settings.noise, settings.merging, lambda *figures, n=n: report(n, *figures),
-            start, expected and expected.renewed,
+            start, expected.renewed if expected else None,
         )  # fmt: skip
         members.append(member(states))
     names = [name.decode("utf-8", "surrogateescape") for name in text.names]
@@ -98,7 +103,9 @@ def train_supervised(
     )  # fmt: skip
 
 
-def _candidates(text, counts, unknown, strength):
+def _candidates(
+    text: TaggedCorpus, counts: np.ndarray, unknown: UnknownWords, strength: float
+) -> tuple[TagCandidates, np.ndarray, np.ndarray]:
     """Return what tags each word can have, ``p(tag | word)`` of those, and of the pairs of the text."""
     candidates = TagCandidates(np.zeros(1, np.int64), np.zeros(0, np.int32))
     likely, pair_shares = [], np.empty(len(text.pair_word))
@@ -114,7 +121,7 @@ def _candidates(text, counts, unknown, strength):
     return candidates, np.concatenate(likely), pair_shares
 
 
-def _counted_candidates(text):
+def _counted_candidates(text: TaggedCorpus) -> tuple[TagCandidates, np.ndarray, np.ndarray]:
     """Return what `_candidates` does, of the pairs that were seen alone: counts over counts."""
     ptr = np.searchsorted(text.pair_word, np.arange(len(text.words) + 1)).astype(np.int64)
     totals = np.bincount(text.pair_word, text.pair_count, len(text.words))
@@ -122,7 +129,7 @@ def _counted_candidates(text):
     return TagCandidates(ptr, text.pair_tag), shares, shares
 
 
-def _relative_member(states, text, pair_shares, n_nodes):
+def _relative_member(states: "Substates", text: TaggedCorpus, pair_shares: np.ndarray, n_nodes: int) -> TaggerMember:
     """Turn counts into relative frequencies, nothing smoothed: maximum likelihood."""
     totals = np.bincount(text.pair_tag, text.pair_count, text.n_tags)
     prior, onward = totals / totals.sum(), states.transitions.sum(1) + states.stop
@@ -132,7 +139,15 @@ def _relative_member(states, text, pair_shares, n_nodes):
     return TaggerMember(chain, prior, np.ones((n_nodes, text.n_tags), np.float32))
 
 
-def _member(states, text, pair_shares, shares, classes, candidates, smoothing):
+def _member(
+    states: "Substates",
+    text: TaggedCorpus,
+    pair_shares: np.ndarray,
+    shares: np.ndarray,
+    classes: WordClasses,
+    candidates: TagCandidates,
+    smoothing: "TagSmoothing",
+) -> TaggerMember:
     """Turn counts into one model of a tagger."""
     found = substates.estimate(states, text, pair_shares, classes, smoothing)
     class_shares = substates.class_shares(states, text, classes, smoothing).astype(np.float32)
