@@ -58,7 +58,12 @@ def _row(name: str, kind: str) -> str:
 def keywords() -> str:
     """Return the module's text."""
     parts = [_HEAD]
+    sources = [
+        path.read_text(encoding="utf-8") for path in (ROOT / "aligntools" / "api").rglob("*.py") if path != PLACE
+    ]
     for name, kind in classes().items():
+        if not any(f"{name}Keywords" in source for source in sources):
+            continue  # no function takes them by name
         rows = "".join(_row(n, written(one)) for n, one in declared(kind).items())
         parts.append(
             f'\n\nclass {name}Keywords(TypedDict, total=False):\n    """Those of `{kind.__name__}`."""\n\n{rows}'

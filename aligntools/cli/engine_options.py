@@ -1,16 +1,22 @@
 """Options of commands that can do their work in several processes or on a cluster: align and other long ones."""
 
 import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from aligntools.cli import declared, notices
 from aligntools.ground.errors import UsageProblem
 from aligntools.ground.running import Run
 
+if TYPE_CHECKING:
+    from aligntools.ground.parallel import Pool
+    from aligntools.store.block_maps import BlockMap
+
 #: Where the work is done.
 NAMES = ("workers", "cluster", "cluster_file", "tmpdir")
 
 
-def option(name, **instead):
+def option(name: str, **instead: Any) -> Any:
     """Return click's option for a field of `Run`."""
     return declared.option(Run, name, **instead)
 
@@ -19,24 +25,19 @@ def option(name, **instead):
 group = declared.group(Run, *NAMES)
 
 
-def run_of(o):
-    """Return the `Run` of a command's options."""
-    return declared.settings(Run, o)
-
-
-def asked(o):
+def asked(o: dict[str, Any]) -> bool:
     """Tell whether a command's options ask for other processes."""
-    return run_of({name: o[name] for name in NAMES if name in o}).asked
+    return declared.settings(Run, {name: o[name] for name in NAMES if name in o}).asked
 
 
-def check_unbuffered(unbuffered, run):
+def check_unbuffered(unbuffered: bool, run: Run) -> None:
     """Refuse to answer line by line in other processes."""
     if unbuffered and run.asked:
         raise UsageProblem("`unbuffered` answers each line in this process; leave out `workers` and `cluster`")
 
 
 @contextlib.contextmanager
-def mapping(run, pool, quiet):
+def mapping(run: Run, pool: "Pool", quiet: bool) -> "Iterator[BlockMap | None]":
     """Yield what does jobs over the blocks of a text, while what it says is shown; None where they are done here."""
     from aligntools.api.running import engines
 

@@ -1,12 +1,14 @@
 """``aligntools train-tagger``: what ``train-hmm`` does with text that has tags, or that is to get some."""
 
+from typing import Any
+
 from aligntools.cli import options, train_hmm
 
 #: What only alignments of parallel text need.
 _ALIGNING = train_hmm.USES["parallel text"] - train_hmm.USES["--text"] - train_hmm.USES["--tagged"]
 
 
-def _run(**o):
+def _run(**o: Any) -> None:
     train_hmm.train(o)
 
 

@@ -24,7 +24,7 @@ from aligntools.tagging.splitting import Splitter
 from aligntools.words.normal_forms import NormalForm, form_of
 
 if TYPE_CHECKING:
-    from aligntools.tagging.chains.chain import Chain
+    pass
 
 KIND = "tagger"
 #: A word's tags with less than this share of the probability of its likeliest tag are not candidates.
@@ -459,56 +459,3 @@ def _member(
     places = int(np.diff(first)[candidates.groups].sum())
     values = hold(arrays, f"{n}.values", (places,), np.float32, 0).astype(np.float64)
     return TaggerMember(CandidateChain(first, start, transitions, stop, values), prior, shares)
-
-
-def from_chain(
-    chain: "Chain",
-    words: Sequence[bytes],
-    counts: np.ndarray,
-    smoothing: float = 0.0,
-    settings: dict[str, Any] | None = None,
-    tags: list[str] | None = None,
-) -> TaggerModel:
-    """Make a tagger of a chain of induced states.
-
-    Parameters
-    ----------
-    chain : object
-        With ``start``, ``stop`` [K], ``transitions`` [K, K] and ``emissions`` [words, K], as `chain.Chain`.
-    words : list of bytes
-        Distinct; rows of the emissions.
-    counts : float64 [words, K]
-        Expected counts in the training text: unknown words are learned from them.
-    smoothing : float
-        Known words are smoothed with so many observations of their forms; 0 leaves the chain as it is.
-    settings : dict or None
-        Kept in the model file.
-    tags : list of str or None
-        Names of the states; None: their numbers.
-    """
-    counts = np.ascontiguousarray(counts, np.float64)
-    n_states = counts.shape[1]
-    prior = counts.sum(0) + 1e-6
-    prior /= prior.sum()
-    unknown = UnknownWords.learn(words, counts)
-    values = np.asarray(chain.emissions, np.float64)
-    factors = np.ones(len(values))
-    if smoothing > 0:
-        seen = counts.sum(1, keepdims=True)
-        factors = seen.ravel() / max(float(seen.sum()), 1e-300)
-        shares = values * prior
-        shares /= np.maximum(shares.sum(1, keepdims=True), 1e-300)
-        values = (seen * shares + smoothing * unknown.probabilities(words)) / (seen + smoothing) / prior
-    scale = values.max(1, keepdims=True, initial=0)
-    values = rounded(np.divide(values, scale, out=np.ones_like(values), where=scale > 0))
-    factors = factors * scale.ravel()
-    model = CandidateChain(
-        np.array([0, n_states], np.int64), np.array(chain.start, np.float64),
-        np.array(chain.transitions, np.float64, order="C"), np.array(chain.stop, np.float64), values.ravel(),
-    )  # fmt: skip
-    candidates = TagCandidates(np.arange(len(words) + 1, dtype=np.int64), np.zeros(len(words), np.int32))
-    classes = WordClasses({}, np.zeros(1, np.int64), [(0, 1)])
-    member = TaggerMember(model, prior, np.ones((1, n_states), np.float32))
-    tags = [str(n) for n in range(n_states)] if tags is None else tags
-    about = settings or {}
-    return TaggerModel(tags, list(words), candidates, [member], None, unknown, classes, True, about, factors)

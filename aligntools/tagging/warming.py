@@ -6,10 +6,10 @@ from aligntools.ground.parallel import Pool
 from aligntools.tagging.chains.chain import Chain, ChainText, posterior_decode, viterbi
 from aligntools.tagging.chains.induction import induce
 from aligntools.tagging.chains.reconstruction import reconstruct
+from aligntools.tagging.induced import from_chain
 from aligntools.tagging.sequences import Sequences
 from aligntools.tagging.settings import DECODERS, InductionSettings, TaggerSettings
 from aligntools.tagging.supervised.training import train_supervised
-from aligntools.tagging.tagger import from_chain
 
 
 def warm(pool: Pool) -> None:

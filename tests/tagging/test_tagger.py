@@ -10,9 +10,10 @@ from aligntools.ground.errors import ModelError, UsageProblem
 from aligntools.ground.parallel import Pool
 from aligntools.tagging import tagger as module
 from aligntools.tagging.chains.chain import Chain
+from aligntools.tagging.induced import from_chain
 from aligntools.tagging.settings import TaggerSettings
 from aligntools.tagging.supervised.training import train_supervised
-from aligntools.tagging.tagger import KIND, TaggerModel, from_chain
+from aligntools.tagging.tagger import KIND, TaggerModel
 from tests import naive_tagging as naive
 
 TEXT = """the/D dog/N barks/V ./P

@@ -321,14 +321,6 @@ class TagDecisionsKeywords(TypedDict, total=False):
     decode: Literal["posterior", "viterbi"]
 
 
-class TagListsKeywords(TypedDict, total=False):
-    """Those of `TagLists`."""
-
-    n_best: int | None
-    samples: int | None
-    seed: int
-
-
 class TagReadingKeywords(TypedDict, total=False):
     """Those of `TagReading`."""
 
@@ -347,16 +339,6 @@ class TagScoringKeywords(TypedDict, total=False):
     hyp_format: Literal["auto", "conll", "tagged", "columns"] | None
     head: bool
     ignore_forms: bool
-
-
-class TagSmoothingKeywords(TypedDict, total=False):
-    """Those of `TagSmoothing`."""
-
-    transitions: float
-    tags: float
-    substates: float
-    classes: float
-    words: float
 
 
 class TagWritingKeywords(TypedDict, total=False):
@@ -394,13 +376,6 @@ class TeachingKeywords(TypedDict, total=False):
     seed: int
 
 
-class TextReadingKeywords(TypedDict, total=False):
-    """Those of `TextReading`."""
-
-    format: Literal["auto", "conll", "tagged", "columns", "text"]
-    separator: str | bytes | None
-
-
 class TransferKeywords(TypedDict, total=False):
     """Those of `TransferSettings`."""
 
@@ -427,15 +402,6 @@ class TransferKeywords(TypedDict, total=False):
     l2: float
 
 
-class TranslationListsKeywords(TypedDict, total=False):
-    """Those of `TranslationLists`."""
-
-    n_best: int | None
-    samples: int | None
-    gamma: float
-    seed: int
-
-
 class TranslationScoringKeywords(TypedDict, total=False):
     """Those of `TranslationScoring`."""
 
@@ -443,13 +409,6 @@ class TranslationScoringKeywords(TypedDict, total=False):
     lowercase: bool
     smooth: Literal["exp", "floor", "add-k", "none"]
     smooth_value: float | None
-
-
-class TreeConstraintsKeywords(TypedDict, total=False):
-    """Those of `TreeConstraints`."""
-
-    projective: bool
-    single_root: bool
 
 
 class TreeScoringKeywords(TypedDict, total=False):
