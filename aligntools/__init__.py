@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from aligntools.api.views.viewing import view as view
     from aligntools.formats.text.reading import LinkReading as LinkReading
     from aligntools.formats.text.reading import Loading as Loading
+    from aligntools.formats.text.reading import PieceReading as PieceReading
     from aligntools.formats.text.reading import Reading as Reading
     from aligntools.formats.text.reading import Splitting as Splitting
     from aligntools.formats.text.reading import TagReading as TagReading
@@ -128,7 +129,9 @@ _MODULES = {
         "DecoderSettings", "ExtractionSettings", "GrammarFilter", "ImputationSettings", "LanguageModelSettings",
         "LatticeSettings", "TranslationLists", "TuningSettings",
     ),
-    "formats.text.reading": ("LinkReading", "Loading", "Reading", "Splitting", "TagReading", "WordReading"),
+    "formats.text.reading": (
+        "LinkReading", "Loading", "PieceReading", "Reading", "Splitting", "TagReading", "WordReading",
+    ),
     "metrics.settings": ("AlignmentScoring", "GoldReading", "TagScoring", "TranslationScoring", "TreeScoring"),
     "projecting.settings": ("ProjectionSettings",),
     "parsing.settings": ("ParserDecisions", "ParserReading", "ParserSettings", "TransferSettings"),

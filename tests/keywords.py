@@ -56,18 +56,30 @@ def _row(name: str, kind: str) -> str:
 
 
 def keywords() -> str:
-    """Return the module's text."""
-    parts = [_HEAD]
+    """Return the module's text; a class whose settings are also others' has its own keywords alone."""
+    known = {kind: name for name, kind in classes().items()}
+    parts, done = [_HEAD], set()
+
+    def write(kind: type[Settings]) -> None:
+        if kind in done:
+            return
+        done.add(kind)
+        bases = [base for base in kind.__bases__ if base in known]
+        for base in bases:
+            write(base)
+        of_bases = {(n, written(one)) for base in bases for n, one in declared(base).items()}
+        own = [(n, written(one)) for n, one in declared(kind).items()]
+        rows = "".join(_row(*one) for one in own if one not in of_bases)
+        names = ", ".join([f"{known[base]}Keywords" for base in bases] or ["TypedDict"])
+        about = f'    """Those of `{kind.__name__}`."""\n'
+        parts.append(f"\n\nclass {known[kind]}Keywords({names}, total=False):\n{about}" + (f"\n{rows}" if rows else ""))
+
     sources = [
         path.read_text(encoding="utf-8") for path in (ROOT / "aligntools" / "api").rglob("*.py") if path != PLACE
     ]
-    for name, kind in classes().items():
-        if not any(f"{name}Keywords" in source for source in sources):
-            continue  # no function takes them by name
-        rows = "".join(_row(n, written(one)) for n, one in declared(kind).items())
-        parts.append(
-            f'\n\nclass {name}Keywords(TypedDict, total=False):\n    """Those of `{kind.__name__}`."""\n\n{rows}'
-        )
+    for kind, name in known.items():
+        if any(f"{name}Keywords" in source for source in sources):  # else no function takes them by name
+            write(kind)
     return "".join(parts)
 
 

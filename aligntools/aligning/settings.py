@@ -13,9 +13,6 @@ Symmetrization: TypeAlias = Literal[
 ]
 Flavor: TypeAlias = Literal["atools", "symal"]
 Decoder: TypeAlias = Literal["best", "posterior", "viterbi"]
-Scheme: TypeAlias = Literal[
-    "auto", "sentencepiece", "bpe", "wordpiece", "icu", "opennmt", "byte-level", "end-of-word", "underscore"
-]
 Estimator: TypeAlias = Literal["vb", "em"]
 Positions: TypeAlias = Literal["diagonal", "table"]
 Direction: TypeAlias = Literal["both", "forward", "reverse"]
@@ -34,9 +31,6 @@ _LIMITS, _RESOURCES, _RECONSTRUCTION, _PARTS = (
 JOINTLY = ("joint", "mean")
 #: What the threshold is where none is given.
 THRESHOLDS = "0.4; of more than two million words 0.45, with one view of the text 0.5"
-#: How pieces of words are marked; `aligntools.words.pieces` knows how.
-SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
-
 #: Words that each distribution of a table of positions pretends to have seen before, drawn to the diagonal.
 POSITION_SMOOTHING = 50.0
 

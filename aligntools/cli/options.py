@@ -8,11 +8,11 @@ its docstring gives. `Command` is the class of every command: it groups options 
 import logging
 import re
 import sys
-from pathlib import Path
 
 import click
 
-from aligntools.aligning.settings import SCHEMES
+from aligntools import Loading, PieceReading, Reading
+from aligntools.api.given.texts import text_path as text_path
 from aligntools.api.running.threads import available_cores
 from aligntools.cli import declared, placing
 from aligntools.cli.docstrings import docstring
@@ -22,10 +22,8 @@ from aligntools.cli.kinds import Number as Number
 from aligntools.cli.kinds import Place as Place
 from aligntools.cli.kinds import Word as Word
 from aligntools.formats.opening import files, live_inputs
-from aligntools.formats.text.reading import Loading, Reading
 from aligntools.ground import memory, ranges
 from aligntools.ground.running import Run
-from aligntools.words.white_space import UnicodeSplit, split_as
 
 #: Given to every command: ``-h`` as well as ``--help``, and defaults shown.
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -211,14 +209,7 @@ verify = declared.option(Loading, "verify")
 #: ``--input-format FORMAT`` of parallel text, passed as ``input_format``.
 input_format = declared.option(Reading, "input_format")
 #: ``--scheme SCHEME`` of text in pieces, passed as ``scheme`` (str).
-scheme = click.option(
-    "--scheme",
-    type=click.Choice(SCHEMES),
-    default="auto",
-    show_default=True,
-    help="How pieces are marked: by \u2581 before words (sentencepiece) or for spaces (icu), @@ (bpe), ## (wordpiece),"
-    " \uffed (opennmt), \u0120 (byte-level), </w> (end-of-word), or _ for spaces (underscore).",
-)
+scheme = declared.option(PieceReading, "scheme")
 #: ``--tokenize SRC-TGT`` of raw text, passed as ``tokenize`` (str or None).
 tokenize = click.option(
     "--tokenize",
@@ -263,12 +254,6 @@ table_memory = max_memory(
     "Use at most this much memory, for instance 800M or 4G; tables that do not fit go to temporary files."
     "  [default: 2G of tables, 75% of the memory in all]"
 )
-
-
-def text_path(path, split):
-    """Return the file of a text as the API takes it, with how it is split."""
-    found = split_as(path, split)
-    return found if isinstance(found, UnicodeSplit) else Path(path)
 
 
 def write_text(path, text):

@@ -4,10 +4,8 @@ import sys
 
 import click
 
-from aligntools.aligning.links.operations import FORMATS, OPERATIONS, ORDERS
-from aligntools.aligning.links.symmetrize import FLAVORS
-from aligntools.api.convert.links import combine_files
-from aligntools.cli import notices, options
+from aligntools.api.convert.combining import OPERATIONS, CombiningSettings, combine_files
+from aligntools.cli import declared, notices, options
 from aligntools.ground.errors import UsageProblem
 
 
@@ -77,38 +75,9 @@ def _texts(name, about):
     "Input and output",
     click.option("-i", "--input_1", "first", metavar="A", help="The first file, as with atools."),
     click.option("-j", "--input_2", "second", metavar="B", help="The second file."),
-    click.option(
-        "--format",
-        type=click.Choice(FORMATS),
-        default=FORMATS[0],
-        show_default=True,
-        help="giza: A3.final files of the two runs; the second one's links are inverted.",
-    ),
-    options.index_base,
-    click.option(
-        "--to",
-        type=click.Choice(FORMATS),
-        default=FORMATS[0],
-        show_default=True,
-        help="giza: write an A3.final file, with the words of --check; each target word has one link at most.",
-    ),
-    click.option(
-        "--order",
-        type=click.Choice(ORDERS),
-        show_default="source; target for symal's growing methods",
-        help="Sort links by source or target word.",
-    ),
+    *(declared.option(CombiningSettings, name) for name in ("format", "index_base", "to", "order")),
 )
-@options.group(
-    "Decisions",
-    click.option(
-        "--flavor",
-        type=click.Choice(FLAVORS),
-        default=FLAVORS[0],
-        show_default=True,
-        help="Whose scan order the growing methods follow.",
-    ),
-)
+@declared.group(CombiningSettings, "flavor")
 @options.group(
     "Words and pieces",
     _texts("--to-words", "These texts are in pieces, which links are between: write links between words."),
@@ -123,34 +92,12 @@ def command(operands, name, first, second, output, in_place, quiet, verbose, **h
     if second and not first:
         raise UsageProblem("-j gives the second file; give the first with -i")
     paths = list(operands) or [path for path in (first, second) if path]
-    given = how["to_words"] or how["to_pieces"]
-    if not given and (how["words"] or how["scheme"] != "auto"):
-        raise UsageProblem("--words and --scheme go with --to-words or --to-pieces")
-    if how["flavor"] != FLAVORS[0] and OPERATIONS[name].operands == 1:
-        raise UsageProblem(f"--flavor is about methods that combine two files, not {name}")
-    if how["order"] and OPERATIONS[name].yields != "links":
-        raise UsageProblem(f"--order is about links, and {name} writes none")
+    texts = {name: how.pop(name) for name in ("check", "to_words", "to_pieces", "words")}
     if how.pop("unicode_spaces"):
         how["split"] = "unicode"
-    if how["split"] not in (None, "spaces") and not (how["check"] or given):
-        raise UsageProblem("--split is about the texts of --check, --to-words or --to-pieces")
-    texts = [path for pair in (given, how["words"]) for path in pair or ()]
-    if "-" in texts and [*texts, *paths, *(how["check"] or ())].count("-") > 1:
-        raise UsageProblem("only one of the files can be standard input")
-    if in_place:
-        if (
-            output != "-"
-            or (how["format"], how["to"]) != (FORMATS[0], FORMATS[0])
-            or not paths
-            or paths[0] == "-"
-            or OPERATIONS[name].yields != "links"
-        ):
-            raise UsageProblem(
-                "--in-place replaces the file A, of links, by links: no -o, --format giza, --to giza or standard input"
-            )
-        output = paths[0]
+    settings = declared.settings(CombiningSettings, how)
     with notices.shown(quiet):
-        tally = combine_files(name, paths, output, in_place=in_place, **how)
+        tally = combine_files(name, paths, output, settings, in_place=in_place, **texts)
     if verbose:
         read = f"{tally.first}" if len(paths) == 1 else f"{tally.first} and {tally.second}"
         sys.stderr.write(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import aligntools as at
-from aligntools.api.convert.links import combine_files
+from aligntools.api.convert.combining import combine_files
 from aligntools.formats.links.pharaoh import Links, read_pharaoh
 from tests.places import ROOT, SAMPLES
 
@@ -79,7 +79,7 @@ def test_a_file_that_is_read_is_replaced_only_where_it_is_meant(tmp_path):
     with pytest.raises(at.UsageProblem, match="text is the file that is read as check"):
         combine_files("invert", [str(links)], str(text), check=(str(text), str(text)))
     assert (links.read_bytes(), text.read_bytes()) == (b"0-1\n", b"a b\n")
-    combine_files("invert", [str(links)], str(links), in_place=True)
+    combine_files("invert", [str(links)], in_place=True)
     assert links.read_bytes() == b"1-0\n"
 
 

@@ -38,7 +38,7 @@ def test_what_does_not_go_together_is_named(call, problem):
 
 
 def test_unknown_schemes_are_refused():
-    with pytest.raises(at.UsageProblem, match="no scheme 'spm'"):
+    with pytest.raises(at.UsageProblem, match="scheme is one of auto, sentencepiece"):
         at.links_to_words(["0-0"], ["▁a"], ["▁b"], scheme="spm")
     assert at.links_to_words([], [], []) == []
 

@@ -8,16 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aligntools.aligning.links.settings import CombiningSettings
 from aligntools.aligning.links.symmetrize import METHODS, symmetrize
 from aligntools.formats.links import giza, pharaoh
 from aligntools.formats.links.pharaoh import Links
 from aligntools.formats.opening import files
 from aligntools.ground.errors import DataError, UsageProblem
-
-#: How alignment files may be written.
-FORMATS = ("pharaoh", "giza")
-#: How links may be sorted.
-ORDERS = ("source", "target")
 
 _LINES = 1 << 15  # sentence pairs worked on at a time
 _COMPILE = 1 << 17  # links seen until compiled code is used
@@ -104,15 +100,9 @@ class Tally:
 def combine(
     name: str,
     paths: Sequence[str],
-    output: str = "-",
-    *,
-    flavor: str = "atools",
-    order: str | None = None,
-    index_base: int = 0,
-    format: str = "pharaoh",
+    output: str,
+    settings: CombiningSettings,
     check: tuple[str, str] | None = None,
-    to: str = "pharaoh",
-    unicode_spaces: bool = False,
     through: "Callable[[Links, int], Links] | None" = None,
 ) -> Tally:
     """Read one or two alignment files block by block, apply an operation, write the result.
@@ -121,8 +111,8 @@ def combine(
     ----------
     name : str
         One of `OPERATIONS`.
-    paths, output, flavor, order, index_base, format, check, to, unicode_spaces
-        As `aligntools.api.convert.links.combine_files` takes them.
+    paths, output, settings, check
+        As `aligntools.api.convert.combining.combine_files` takes them.
     through : callable or None
         Given the links of the result, block by block, and the number of the first line; returns what is written.
 
@@ -135,30 +125,30 @@ def combine(
     DataError
         For a line that cannot be read or a link out of range.
     """
-    operation = _checked(name, paths, format, index_base, check, to)
+    operation, index_base, order = _checked(name, paths, settings, check), settings.index_base, settings.order
     if order is None:
         grows = METHODS.get(name, (0, 0))[0] > 0
-        order = "target" if flavor == "symal" and grows else "source"
+        order = "target" if settings.flavor == "symal" and grows else "source"
     tally = Tally()
     with ExitStack() as stack:
         texts = [stack.enter_context(closing(pharaoh.LineReader(path))) for path in check or ()]
-        blocks = _giza_blocks(paths) if format == "giza" else _blocks(paths, index_base)
+        blocks = _giza_blocks(paths) if settings.format == "giza" else _blocks(paths, index_base)
         stack.enter_context(closing(blocks))
         out = stack.enter_context(files.writing(output))
         for sides in blocks:
             begin = tally.sentences + 1
-            words = _check_range(paths, sides, texts, begin, index_base, unicode_spaces)
+            words = _check_range(paths, sides, texts, begin, index_base, settings.split == "unicode")
             tally.sentences += len(sides[0])
             tally.first += len(sides[0].pairs)
             tally.second += len(sides[-1].pairs)
             compiled = True if tally.first + tally.second >= _COMPILE else None
-            result = operation.apply(*sides, flavor=flavor, compiled=compiled)
+            result = operation.apply(*sides, flavor=settings.flavor, compiled=compiled)
             result = through(result, begin) if through else result
             tally.result += len(result.pairs)
             tally.empty += int(np.count_nonzero(result.counts() == 0))
             if operation.yields == "grid":
                 out.writelines(_grid(links, paths[0], line) for line, links in enumerate(result.tolists(), begin))
-            elif to == "giza":
+            elif settings.to == "giza":
                 words = words[::-1] if name == "invert" else words
                 out.write(giza.format_giza_a3(result, *words, path=paths[0], line=begin))
             elif operation.yields == "links":
@@ -174,25 +164,19 @@ def combine(
     return tally
 
 
-def _checked(name, paths, format, index_base, check, to) -> Operation:
+def _checked(name, paths, settings, check) -> Operation:
     """Return the operation, or say what does not go together."""
-    if name not in OPERATIONS:
-        raise UsageProblem(f"no operation '{name}'; there are {', '.join(OPERATIONS)}")
     operation = OPERATIONS[name]
     if len(paths) != operation.operands:
         wanted = "two alignment files, A and B" if operation.operands == 2 else "one alignment file"
         raise UsageProblem(f"{name} takes {wanted}; {len(paths)} given")
-    if format not in FORMATS:
-        raise UsageProblem(f"no format '{format}'; there are {', '.join(FORMATS)}")
     if list(check or ()).count("-") + ("-" in paths) > 1:
         raise UsageProblem("texts to check against must be files where an alignment is standard input")
-    if format == "giza" and index_base:
+    if settings.format == "giza" and settings.index_base:
         raise UsageProblem("`index_base` does not go with `format=giza`, which always counts from 1")
-    if to not in FORMATS:
-        raise UsageProblem(f"no format '{to}'; there are {', '.join(FORMATS)}")
-    if to == "giza" and (check is None or operation.yields != "links"):
+    if settings.to == "giza" and (check is None or operation.yields != "links"):
         raise UsageProblem("`to=giza` writes links with their words: give both texts with `check`")
-    if format == "giza" and list(paths) == ["-", "-"]:
+    if settings.format == "giza" and list(paths) == ["-", "-"]:
         raise UsageProblem("alternate lines on standard input are not possible with `format=giza`")
     return operation
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from aligntools.aligning.links.mismatched import Mismatched, without_links
 from aligntools.aligning.links.units import remapped
-from aligntools.aligning.settings import SCHEMES
 from aligntools.formats.links.pharaoh import Links, check_range
 from aligntools.formats.text.raw_pairs import RawPairs
-from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.formats.text.reading import PieceReading
+from aligntools.ground.errors import DataError
 from aligntools.words.pieces import NO_MARKS, Cut, Units, cut_by_marks, cut_by_words, recognized
 
 _log = logging.getLogger("aligntools")
@@ -21,8 +21,7 @@ def scheme_of(lines: Sequence[bytes], scheme: str, name: object, *, letters: boo
 
     Where the words are known their ``letters`` decide, and no marks are needed.
     """
-    if scheme not in SCHEMES:
-        raise UsageProblem(f"no scheme '{scheme}' of pieces; there are {', '.join(SCHEMES)}")
+    PieceReading(scheme).checked()  # type: ignore[arg-type]
     if scheme != "auto":
         return scheme
     found = recognized(lines)

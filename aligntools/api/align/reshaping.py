@@ -8,10 +8,10 @@ import numpy as np
 
 from aligntools.aligning.links.mismatched import Mismatched, without_links
 from aligntools.aligning.links.units import remapped
-from aligntools.aligning.settings import Scheme
 from aligntools.api.align.alignments import Alignments
 from aligntools.formats.links.pharaoh import Links, check_range
 from aligntools.formats.text.raw_pairs import RawPairs, undecodable_replaced
+from aligntools.formats.text.reading import Scheme
 from aligntools.ground.errors import DataError, UsageProblem
 from aligntools.words import pieces
 from aligntools.words.pieces import Cut, Units

@@ -3,7 +3,6 @@
 import logging
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
@@ -11,12 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, overload
 import numpy as np
 import numpy.typing as npt
 
-from aligntools.aligning.settings import Scheme
 from aligntools.api.given.texts import Sentences, Split, paths_of
-from aligntools.ground.errors import DataError, UsageProblem
+from aligntools.ground.errors import DataError
 
 if TYPE_CHECKING:
-    from aligntools.aligning.links.operations import Tally
     from aligntools.aligning.links.translation_tables import TranslationTables
     from aligntools.formats.links.pharaoh import Links
     from aligntools.formats.links.priors import Priors
@@ -200,103 +197,6 @@ def _pairs(one: Any, name: str, number: int) -> npt.NDArray[np.int32]:
         shown = repr(one) if len(repr(one)) <= 60 else repr(one)[:60] + "..."
         raise DataError(name, number, f"{shown} is not an alignment; give links (i, j) or text such as '0-0 1-2'")
     return pairs.astype(np.int32)
-
-
-def combine_files(
-    operation: str,
-    paths: Sequence[str],
-    output: str = "-",
-    *,
-    flavor: Flavor = "atools",
-    order: Literal["source", "target"] | None = None,
-    index_base: int = 0,
-    format: Literal["pharaoh", "giza"] = "pharaoh",
-    check: tuple[str, str] | None = None,
-    to: Literal["pharaoh", "giza"] = "pharaoh",
-    unicode_spaces: bool = False,
-    split: Split = "spaces",
-    to_words: tuple[str, str] | None = None,
-    to_pieces: tuple[str, str] | None = None,
-    words: tuple[str, str] | None = None,
-    scheme: Scheme = "auto",
-    in_place: bool = False,
-) -> "Tally":
-    """Combine, convert, check, draw or compare alignment files of any length, in constant memory.
-
-    What the command ``symmetrize`` does.
-
-    Parameters
-    ----------
-    operation : str
-        A method of `symmetrize`, or ``convert``, ``invert``, ``display``, ``fmeasure``.
-    paths : sequence of str
-        One file or two, by the operation; ``-`` is standard input, twice ``-`` its alternate lines.
-    output : str
-        A file; ``-`` is standard output.
-    flavor : str
-        As for `symmetrize`.
-    order : str or None
-        Sort links by ``source`` or ``target`` word; None is what the flavor's own program does.
-    index_base : int
-        What the first word is called in the files that are read.
-    format : str
-        ``pharaoh``, or ``giza``: A3.final files of the two runs.
-    check : (str, str) or None
-        Source and target text that every link must lie within.
-    to : str
-        How the result is written; ``giza`` is an A3.final file, which has the words of ``check`` in it.
-    unicode_spaces : bool
-        What ``split="unicode"`` was called.
-    split : str
-        What separates words in the texts, as for `read_bitext`: ``unicode`` is as Python's `str.split` has it.
-    to_words, to_pieces : (str, str) or None
-        Source and target text in pieces: links between these become links between words, or the other way round.
-    words : (str, str) or None
-        The same text in words. Then letters say which pieces a word has, else the pieces' marks.
-    scheme : str
-        How pieces are marked; ``auto`` looks at them.
-    in_place : bool
-        The output may be one of the files that are read: the result replaces it once it is whole.
-
-    Returns
-    -------
-    Tally
-        Sentence pairs and links that were read and written.
-
-    Raises
-    ------
-    UsageProblem
-        When these do not go together, or the output is a file that is read.
-    DataError
-        For a line that cannot be read, a link out of range, or files that do not have the same number of lines.
-    """
-    from aligntools.aligning.links.operations import OPERATIONS, combine
-    from aligntools.aligning.links.piece_texts import PieceTexts
-    from aligntools.formats.opening import named_files
-    from aligntools.words.white_space import split_as
-
-    if not in_place:
-        texts_read = {"paths": paths, "check": check, "to_words": to_words, "to_pieces": to_pieces, "words": words}
-        read = [named_files.Named(name, path) for name, found in texts_read.items() for path in found or ()]
-        named_files.check(read, [named_files.Named("output", output)])
-    how: dict[str, Any] = {"flavor": flavor, "order": order, "index_base": index_base, "format": format}
-    how |= {"check": check, "unicode_spaces": unicode_spaces or split == "unicode", "to": to}
-    if to_words is None and to_pieces is None:
-        return combine(operation, paths, output, **how)
-    if to_words is not None and to_pieces is not None:
-        raise UsageProblem("links become links between words or between pieces, not both")
-    if to == "giza":
-        raise UsageProblem("`to=giza` has the words of `check` in it; change units and format one after the other")
-    if OPERATIONS[operation].yields == "summary":
-        raise UsageProblem(f"{operation} writes no links")
-    source, target = to_words or to_pieces or ("", "")
-    split_words = None if words is None else (split_as(words[0], split), split_as(words[1], split))
-    pieces = PieceTexts(split_as(source, split), split_as(target, split), words=split_words, scheme=scheme)
-    with closing(pieces) as texts:
-        through = texts.to_words if to_words else texts.to_pieces
-        tally = combine(operation, paths, output, through=through, **how)
-        texts.check_end()
-    return tally
 
 
 def _as_written(sources: Any, targets: Any, split: str | None) -> "Bitext":

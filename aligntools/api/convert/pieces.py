@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from aligntools.aligning.settings import Scheme
 from aligntools.api.convert.links import links_of
 from aligntools.api.given.texts import Sentence
 from aligntools.formats.text.memory_text import sentences_given, words_given
+from aligntools.formats.text.reading import Scheme
 from aligntools.ground.errors import DataError
 
 if TYPE_CHECKING:

@@ -34,18 +34,46 @@ class AlignerKeywords(TypedDict, total=False):
     prune: float | None
 
 
-class AlignmentScoringKeywords(TypedDict, total=False):
-    """Those of `AlignmentScoring`."""
+class SplittingKeywords(TypedDict, total=False):
+    """Those of `Splitting`."""
 
     split: Literal["spaces", "unicode"] | None
+
+
+class GoldReadingKeywords(SplittingKeywords, total=False):
+    """Those of `GoldReading`."""
+
     gold_format: Literal["auto", "pharaoh", "naacl"]
     index_base: int
     gold_base: int | None
     first_sentence: int | None
+
+
+class AlignmentScoringKeywords(GoldReadingKeywords, total=False):
+    """Those of `AlignmentScoring`."""
+
     head: bool
     reverse: bool
     all_sure: bool
     ignore_possible: bool
+
+
+class PieceReadingKeywords(TypedDict, total=False):
+    """Those of `PieceReading`."""
+
+    scheme: Literal[
+        "auto", "sentencepiece", "bpe", "wordpiece", "icu", "opennmt", "byte-level", "end-of-word", "underscore"
+    ]
+
+
+class CombiningKeywords(PieceReadingKeywords, SplittingKeywords, total=False):
+    """Those of `CombiningSettings`."""
+
+    format: Literal["pharaoh", "giza"]
+    index_base: int
+    to: Literal["pharaoh", "giza"]
+    order: Literal["source", "target"] | None
+    flavor: Literal["atools", "symal"]
 
 
 class ContrastiveKeywords(TypedDict, total=False):
@@ -120,16 +148,6 @@ class FilterKeywords(TypedDict, total=False):
     max_copied: float
 
 
-class GoldReadingKeywords(TypedDict, total=False):
-    """Those of `GoldReading`."""
-
-    split: Literal["spaces", "unicode"] | None
-    gold_format: Literal["auto", "pharaoh", "naacl"]
-    index_base: int
-    gold_base: int | None
-    first_sentence: int | None
-
-
 class GrammarFilterKeywords(TypedDict, total=False):
     """Those of `GrammarFilter`."""
 
@@ -194,11 +212,16 @@ class LatticeKeywords(TypedDict, total=False):
     arc_weights: Sequence[float] | None
 
 
-class LearningKeywords(TypedDict, total=False):
-    """Those of `LearningSettings`."""
+class TreeConstraintsKeywords(TypedDict, total=False):
+    """Those of `TreeConstraints`."""
 
     projective: bool
     single_root: bool
+
+
+class LearningKeywords(TreeConstraintsKeywords, total=False):
+    """Those of `LearningSettings`."""
+
     features: Literal["full", "prefixes", "delexicalized"]
     bits: int
     min_count: int
@@ -219,16 +242,9 @@ class LoadingKeywords(TypedDict, total=False):
     verify: bool
 
 
-class ParserKeywords(TypedDict, total=False):
+class ParserKeywords(LearningKeywords, total=False):
     """Those of `ParserSettings`."""
 
-    projective: bool
-    single_root: bool
-    features: Literal["full", "prefixes", "delexicalized"]
-    bits: int
-    min_count: int
-    iterations: int
-    tolerance: float
     labels: bool
     crossing: Literal["skip", "lift"]
     roots: Literal["skip", "join"]
@@ -246,12 +262,22 @@ class ParserDecisionsKeywords(TypedDict, total=False):
     max_length: int
 
 
-class ParserReadingKeywords(TypedDict, total=False):
-    """Those of `ParserReading`."""
+class TextReadingKeywords(TypedDict, total=False):
+    """Those of `TextReading`."""
 
     format: Literal["auto", "conll", "tagged", "columns", "text"]
     separator: str | bytes | None
+
+
+class TagReadingKeywords(TextReadingKeywords, total=False):
+    """Those of `TagReading`."""
+
     column: str | int | None
+
+
+class ParserReadingKeywords(TagReadingKeywords, total=False):
+    """Those of `ParserReading`."""
+
     map: Literal["none", "upos", "penn"] | None
 
 
@@ -277,10 +303,9 @@ class ProjectionKeywords(TypedDict, total=False):
     links: Literal["best", "one-to-one", "vote"]
 
 
-class ReadingKeywords(TypedDict, total=False):
+class ReadingKeywords(SplittingKeywords, total=False):
     """Those of `Reading`."""
 
-    split: Literal["spaces", "unicode"] | None
     case_sensitive: bool
     input_format: Literal["auto", "joint", "tsv"]
     max_length: int
@@ -309,24 +334,10 @@ class RunKeywords(TypedDict, total=False):
     tmpdir: str | os.PathLike[str] | None
 
 
-class SplittingKeywords(TypedDict, total=False):
-    """Those of `Splitting`."""
-
-    split: Literal["spaces", "unicode"] | None
-
-
 class TagDecisionsKeywords(TypedDict, total=False):
     """Those of `TagDecisions`."""
 
     decode: Literal["posterior", "viterbi"]
-
-
-class TagReadingKeywords(TypedDict, total=False):
-    """Those of `TagReading`."""
-
-    format: Literal["auto", "conll", "tagged", "columns", "text"]
-    separator: str | bytes | None
-    column: str | int | None
 
 
 class TagScoringKeywords(TypedDict, total=False):
@@ -376,16 +387,9 @@ class TeachingKeywords(TypedDict, total=False):
     seed: int
 
 
-class TransferKeywords(TypedDict, total=False):
+class TransferKeywords(LearningKeywords, total=False):
     """Those of `TransferSettings`."""
 
-    projective: bool
-    single_root: bool
-    features: Literal["full", "prefixes", "delexicalized"]
-    bits: int
-    min_count: int
-    iterations: int
-    tolerance: float
     labels: bool
     min_length: int
     max_length: int
@@ -447,9 +451,5 @@ class TuningKeywords(TypedDict, total=False):
     bigrams: int
 
 
-class WordReadingKeywords(TypedDict, total=False):
+class WordReadingKeywords(SplittingKeywords, TextReadingKeywords, total=False):
     """Those of `WordReading`."""
-
-    format: Literal["auto", "conll", "tagged", "columns", "text"]
-    separator: str | bytes | None
-    split: Literal["spaces", "unicode"] | None

@@ -4,6 +4,7 @@ import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, tee
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from aligntools.formats.text.memory_text import TextLines, sentences_given
@@ -28,6 +29,14 @@ def paths_of(sources: Sentences, targets: Sentences | None, split: str | None = 
             return {name[1:-1]: file_or_lines(side, name, split) for side, name in sides}
         return {"joint": file_or_lines(text, "<text>", split)}
     return {"source": file_or_lines(sources, "<source>", split), "target": file_or_lines(targets, "<target>", split)}
+
+
+def text_path(path: str, split: str | None) -> str | os.PathLike[str]:
+    """Return the file of a text as functions take it, with how it is split."""
+    from aligntools.words.white_space import UnicodeSplit, split_as
+
+    found = split_as(path, split)
+    return found if isinstance(found, UnicodeSplit) else Path(path)
 
 
 def _pairs_or_lines(text: Any) -> tuple[Any, bool]:

@@ -4,8 +4,7 @@ import sys
 
 import click
 
-from aligntools.aligning.links.operations import OPERATIONS, MismatchedLines
-from aligntools.api.convert.links import combine_files
+from aligntools.api.convert.combining import OPERATIONS, MismatchedLines, combine_files
 from aligntools.cli.placing import Named, check
 from aligntools.ground.errors import harmless
 

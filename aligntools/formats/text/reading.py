@@ -13,6 +13,10 @@ InputFormat: TypeAlias = Literal["auto", "joint", "tsv"]
 Split: TypeAlias = Literal["spaces", "unicode"]
 #: What text with tags is: CoNLL, word_TAG lines, one word and its tag a line, or plain text.
 TextFormat: TypeAlias = Literal["auto", "conll", "tagged", "columns", "text"]
+#: How pieces of words are marked; `aligntools.words.pieces` knows how.
+Scheme: TypeAlias = Literal[
+    "auto", "sentencepiece", "bpe", "wordpiece", "icu", "opennmt", "byte-level", "end-of-word", "underscore"
+]
 #: Words of the longer side above which a pair gets a blank line: kernels number positions in 16 bits.
 LONGEST_RANGE = counts(1, 30_000)
 _TEXT, _INPUT = "Text and resources", "Input"
@@ -62,6 +66,20 @@ class Reading(Splitting):
         found = asdict(self)
         found.pop("split")  # it travels with a text's name: `white_space.split_as`
         return {"lowercase": not found.pop("case_sensitive")} | found
+
+
+@documented
+@dataclass(frozen=True)
+class PieceReading(Settings):
+    """How pieces of words are read."""
+
+    CHANGES: ClassVar = "reading"
+
+    scheme: Scheme = option(
+        "auto",
+        "How pieces are marked: by \u2581 before words (sentencepiece) or for spaces (icu), @@ (bpe), ## (wordpiece),"
+        " \uffed (opennmt), \u0120 (byte-level), </w> (end-of-word), or _ for spaces (underscore).",
+    )
 
 
 @documented
