@@ -33,24 +33,12 @@ AFTERWARDS = "aligntools.afterwards"
 OTHERS = "Other options"
 
 
-def number(of, name=None):
-    """Return the type of an option that takes a number: of a `Range`, or of the setting ``name`` of a class.
+def number(of):
+    """Return the type of an option that takes a number of a `Range`.
 
     All options that take numbers have a type of this module, none click's own, which let NaN and infinity through.
     """
-    return Number(of if name is None else of.RANGES[name])
-
-
-def setting(*flags, of, help, name=None, metavar=None):
-    """Return an option for a number among the settings of a class: its range and its default are the setting's.
-
-    ``name`` is what the class calls it, unless that is the flag.
-    """
-    name = name or flags[-1][2:].replace("-", "_")
-    default, kind = getattr(of, name), number(of, name)
-    metavar = metavar or ("N" if kind.allowed.whole else "X")
-    shown = default is not None
-    return click.option(*flags, type=kind, default=default, show_default=shown, metavar=metavar, help=help)
+    return Number(of)
 
 
 class Command(click.Command):

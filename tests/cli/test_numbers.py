@@ -63,7 +63,7 @@ def test_no_option_has_another_type_of_number():
         for parameter in command.params:
             kind = parameter.type
             plain = (click.types.IntParamType, click.types.FloatParamType)
-            assert not isinstance(kind, plain), f"{name} {parameter.opts}: use options.number or options.setting"
+            assert not isinstance(kind, plain), f"{name} {parameter.opts}: use options.number or a declared option"
             takes_number = parameter.metavar in ("N", "X", "P", "R", "SIZE", "N,N..", "N,N,...")
             named = isinstance(parameter, click.Argument) or isinstance(kind, KINDS)
             assert not takes_number or named, f"{name} {parameter.opts}"

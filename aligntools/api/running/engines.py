@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from aligntools.ground.engines import Advice
 from aligntools.ground.errors import DataError
@@ -18,15 +18,6 @@ if TYPE_CHECKING:
     from aligntools.store.block_maps import BlockMap
 
 _ADVICE = Advice()
-
-
-class Where(TypedDict, total=False):
-    """Those options of `Run` that say in which processes work is done."""
-
-    workers: int | None
-    cluster: str | None
-    cluster_file: "PathLike | None"
-    tmpdir: "PathLike | None"
 
 
 @contextlib.contextmanager
